@@ -1,0 +1,59 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// One row per room; the arrows point from what the wire says (pure cores) towards what the gate does (Gateway).
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "portcullis",
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    // C fences: headers, inline shims for macros, and the one BIO. Everything above is Swift.
+    .target(name: "CLinux"),
+    .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .target(name: "CCBOR", linkerSettings: [.linkedLibrary("cbor")]),
+
+    // Pure: bytes in, values out.
+    room("Bytes"),
+    room("JSON", ["Bytes"]),
+    room("Addresses", ["Bytes"]),
+    room("HTTPWire", ["Bytes"]),
+    room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
+    room("CBOR", ["Bytes", "CCBOR"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto"]),
+
+    // Rooms that wrap C.
+    room("System", ["Bytes", "CLinux"]),
+    room("Crypto", ["Bytes", "COpenSSL"]),
+    room("TLS", ["Bytes", "COpenSSL", "Crypto", "System"]),
+    room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
+
+    // State and the gate itself.
+    room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
+    room("Configuration", ["Addresses", "Bytes", "System"]),
+    room("Device", ["Bytes", "CBOR", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+
+    tests("Bytes"),
+  ]
+)

@@ -1,0 +1,71 @@
+/// Thirty-two bytes that lie where they are used, without an allocation: digests, key identifiers, nonces.
+package struct Bytes32: Hashable, Sendable {
+  private let words: InlineWords
+
+  private struct InlineWords: Hashable, Sendable {
+    var a: UInt64
+    var b: UInt64
+    var c: UInt64
+    var d: UInt64
+  }
+
+  /// Nil unless there are exactly 32 bytes.
+  package init?(_ bytes: Span<UInt8>) {
+    guard bytes.count == 32 else { return nil }
+    words = InlineWords(
+      a: Self.word(bytes, 0), b: Self.word(bytes, 8), c: Self.word(bytes, 16), d: Self.word(bytes, 24))
+  }
+
+  package init?(_ bytes: [UInt8]) {
+    self.init(bytes.span)
+  }
+
+  /// All zero.
+  package init() {
+    words = InlineWords(a: 0, b: 0, c: 0, d: 0)
+  }
+
+  package subscript(index: Int) -> UInt8 {
+    let word: UInt64 =
+      switch index >> 3 {
+      case 0: words.a
+      case 1: words.b
+      case 2: words.c
+      case 3: words.d
+      default: fatalError("Bytes32: index \(index) out of range")
+      }
+    return UInt8(truncatingIfNeeded: word >> UInt64(56 - (index & 7) * 8))
+  }
+
+  package var array: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    for index in 0..<32 { bytes.append(self[index]) }
+    return bytes
+  }
+
+  package var hex: String { Hex.encode(array.span) }
+  package var base64: String { Base64.encode(array.span) }
+
+  /// In time that does not depend on where they differ.
+  package func equalsInConstantTime(_ other: Bytes32) -> Bool {
+    let difference =
+      (words.a ^ other.words.a) | (words.b ^ other.words.b) | (words.c ^ other.words.c)
+      | (words.d ^ other.words.d)
+    return difference == 0
+  }
+
+  private static func word(_ bytes: Span<UInt8>, _ start: Int) -> UInt64 {
+    var word: UInt64 = 0
+    for index in start..<start + 8 { word = word << 8 | UInt64(bytes[index]) }
+    return word
+  }
+}
+
+/// In time that depends on the lengths alone; unequal lengths are unequal.
+package func equalInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+  guard left.count == right.count else { return false }
+  var difference: UInt8 = 0
+  for index in left.indices { difference |= left[index] ^ right[index] }
+  return difference == 0
+}

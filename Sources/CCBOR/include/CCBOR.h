@@ -1,0 +1,3 @@
+// libcbor's streaming decoder (cbor_stream_decode), the only part of it that is used: it allocates nothing.
+#pragma once
+#include <cbor.h>

@@ -1,0 +1,109 @@
+// Thin calls: no policy lives here.
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(PORTCULLIS_READABLE == EPOLLIN && PORTCULLIS_WRITABLE == EPOLLOUT, "epoll flags");
+_Static_assert(PORTCULLIS_ERROR == EPOLLERR && PORTCULLIS_HANGUP == EPOLLHUP, "epoll flags");
+_Static_assert(PORTCULLIS_READ_HANGUP == EPOLLRDHUP, "epoll flags");
+
+int portcullis_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
+  struct epoll_event event = {.events = events, .data = {.u64 = token}};
+  return epoll_ctl(epoll, operation, descriptor, &event);
+}
+int portcullis_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token) {
+  return control(epoll, EPOLL_CTL_ADD, descriptor, events, token);
+}
+int portcullis_epoll_modify(int epoll, int descriptor, uint32_t events, uint64_t token) {
+  return control(epoll, EPOLL_CTL_MOD, descriptor, events, token);
+}
+int portcullis_epoll_remove(int epoll, int descriptor) {
+  return control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0);
+}
+int portcullis_epoll_wait(int epoll, struct portcullis_event *events, int capacity, int milliseconds) {
+  struct epoll_event ready[256];
+  if (capacity > 256) capacity = 256;
+  int count = epoll_wait(epoll, ready, capacity, milliseconds);
+  for (int i = 0; i < count; i++) {
+    events[i].token = ready[i].data.u64;
+    events[i].events = ready[i].events;
+  }
+  return count;
+}
+
+int portcullis_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+int portcullis_signalfd(const int *signals, int count) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+  int error = pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (error) {
+    errno = error;
+    return -1;
+  }
+  return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+int portcullis_accept(int listener, struct sockaddr *address, socklen_t *length) {
+  return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+int portcullis_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+int portcullis_random(void *bytes, size_t count) {
+  uint8_t *next = bytes;
+  while (count > 0) {
+    ssize_t got = getrandom(next, count, 0);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return -1;
+    }
+    next += got;
+    count -= (size_t)got;
+  }
+  return 0;
+}
+
+static uint64_t nanoseconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+uint64_t portcullis_monotonic(void) { return nanoseconds(CLOCK_MONOTONIC); }
+int64_t portcullis_realtime(void) { return (int64_t)nanoseconds(CLOCK_REALTIME); }
+uint64_t portcullis_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+
+int portcullis_set_thread_nice(int nice) {
+  return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
+}
+int portcullis_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
+int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid) {
+  struct ucred credentials;
+  socklen_t length = sizeof credentials;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+  *pid = (uint32_t)credentials.pid;
+  *uid = credentials.uid;
+  return 0;
+}
+
+int portcullis_open(const char *path, int flags, uint32_t mode) {
+  return open(path, flags | O_CLOEXEC, (mode_t)mode);
+}
+int portcullis_lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+
+int portcullis_errno(void) { return errno; }
+int portcullis_is_would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }

@@ -1,0 +1,52 @@
+// The calls of Linux that Glibc's Swift overlay lacks, or that are variadic or macros there.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <netinet/in.h>
+#include <netdb.h>
+
+// ---- epoll. `token` comes back untouched with each event.
+struct portcullis_event {
+  uint64_t token;
+  uint32_t events;
+};
+enum {
+  PORTCULLIS_READABLE = 0x001,  // EPOLLIN
+  PORTCULLIS_WRITABLE = 0x004,  // EPOLLOUT
+  PORTCULLIS_ERROR = 0x008,     // EPOLLERR
+  PORTCULLIS_HANGUP = 0x010,    // EPOLLHUP
+  PORTCULLIS_READ_HANGUP = 0x2000,  // EPOLLRDHUP
+};
+int portcullis_epoll_create(void);
+int portcullis_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token);
+int portcullis_epoll_modify(int epoll, int descriptor, uint32_t events, uint64_t token);
+int portcullis_epoll_remove(int epoll, int descriptor);
+// Waits up to `milliseconds` (-1: for ever); returns the number of events, or -1 with errno.
+int portcullis_epoll_wait(int epoll, struct portcullis_event *events, int capacity, int milliseconds);
+
+int portcullis_eventfd(void);  // non-blocking, close-on-exec
+int portcullis_signalfd(const int *signals, int count);  // blocks them first, in the calling thread
+int portcullis_accept(int listener, struct sockaddr *address, socklen_t *length);  // accept4, non-blocking
+int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
+int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
+
+// ---- clocks, nanoseconds
+uint64_t portcullis_monotonic(void);
+int64_t portcullis_realtime(void);
+uint64_t portcullis_thread_cpu(void);
+
+// ---- threads and process
+int portcullis_set_thread_nice(int nice);  // for the calling thread only
+int portcullis_thread_name(const char *name);
+int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
+
+// ---- files
+int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-exec added
+int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
+
+int portcullis_errno(void);
+int portcullis_is_would_block(int error);

@@ -1,0 +1,62 @@
+/// Time, behind a seam: the monotonic clock for deadlines, the wall clock for certificates and records.
+internal import CLinux
+
+/// A reading of the monotonic clock, in nanoseconds since an arbitrary start.
+package struct MonotonicTime: Comparable, Hashable, Sendable {
+  package var nanoseconds: UInt64
+
+  package init(nanoseconds: UInt64) {
+    self.nanoseconds = nanoseconds
+  }
+
+  package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+  /// `duration` must not be negative.
+  package static func + (time: Self, duration: Duration) -> Self {
+    Self(nanoseconds: time.nanoseconds &+ duration.wholeNanoseconds)
+  }
+
+  /// Zero when `other` is later.
+  package static func - (time: Self, other: Self) -> Duration {
+    time.nanoseconds > other.nanoseconds ? .nanoseconds(Int64(clamping: time.nanoseconds - other.nanoseconds)) : .zero
+  }
+}
+
+extension Duration {
+  /// In whole nanoseconds; zero when negative, the largest number when too long.
+  package var wholeNanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (scaled, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : scaled &+ UInt64(attoseconds / 1_000_000_000)
+  }
+
+  /// In whole milliseconds; zero when negative.
+  package var wholeMilliseconds: Int64 { Int64(clamping: wholeNanoseconds / 1_000_000) }
+}
+
+/// A reading of the wall clock, in milliseconds since 1970-01-01T00:00:00Z.
+package struct UnixTime: Comparable, Hashable, Sendable {
+  package var milliseconds: Int64
+
+  package init(milliseconds: Int64) {
+    self.milliseconds = milliseconds
+  }
+
+  package var seconds: Int64 { milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000 }
+
+  package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+/// Where time comes from; tests put their own in its place.
+package protocol Clock: Sendable {
+  func monotonic() -> MonotonicTime
+  func wall() -> UnixTime
+}
+
+/// `CLOCK_MONOTONIC` and `CLOCK_REALTIME`.
+package struct SystemClock: Clock {
+  package init() {}
+  package func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: portcullis_monotonic()) }
+  package func wall() -> UnixTime { UnixTime(milliseconds: portcullis_realtime() / 1_000_000) }
+}

@@ -1,0 +1,53 @@
+/// Threads as the kernel has them: a name, a niceness, a body that runs once.
+internal import CLinux
+internal import Glibc
+
+/// A started thread, to be joined once.
+package struct Thread: ~Copyable {
+  private let handle: pthread_t
+
+  /// - Parameters:
+  ///   - name: at most 15 bytes, as `top -H` shows it.
+  ///   - niceness: 0 to 19, for this thread alone.
+  package init(name: String, niceness: Int32 = 0, _ body: sending @escaping () -> Void) throws(SystemError) {
+    let box = Body(name: name, niceness: niceness, body)
+    var handle = pthread_t()
+    // The box is retained here and released by the thread itself, exactly once.
+    let argument = unsafe Unmanaged.passRetained(box)
+    let error = unsafe pthread_create(
+      &handle, nil,
+      { argument in
+        guard let argument = unsafe argument else { return nil }
+        unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+      }, argument.toOpaque())
+    guard error == 0 else {
+      unsafe argument.release()
+      throw SystemError("pthread_create", error)
+    }
+    self.handle = handle
+  }
+
+  /// Waits until the body has returned.
+  package consuming func join() {
+    _ = pthread_join(handle, nil)
+  }
+
+  private final class Body {
+    let name: String
+    let niceness: Int32
+    let body: () -> Void
+
+    init(name: String, niceness: Int32, _ body: @escaping () -> Void) {
+      self.name = name
+      self.niceness = niceness
+      self.body = body
+    }
+
+    func run() {
+      _ = unsafe name.withCString { name in unsafe portcullis_thread_name(name) }
+      if niceness != 0 { _ = portcullis_set_thread_nice(niceness) }
+      body()
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/// RFC 3339 timestamps in UTC, without a calendar library (days from civil, H. Hinnant's proleptic Gregorian count).
+extension UnixTime {
+  /// `2026-02-17T00:00:00.000Z`
+  package var timestamp: String {
+    let day = milliseconds.flooredQuotient(by: 86_400_000)
+    var rest = milliseconds - day * 86_400_000
+    let (year, month, dayOfMonth) = Self.civil(fromDays: day)
+    let fraction = rest % 1000
+    rest /= 1000
+    return "\(padded(year, 4))-\(padded(Int64(month), 2))-\(padded(Int64(dayOfMonth), 2))T"
+      + "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2)).\(padded(fraction, 3))Z"
+  }
+
+  /// From RFC 3339 with `T`, seconds, at most nine digits of fraction, and `Z` or a numeric offset; else nil.
+  package init?(timestamp text: String) {
+    var bytes = Array(text.utf8)[...]
+    func number(_ digits: Int) -> Int64? {
+      guard bytes.count >= digits else { return nil }
+      var value: Int64 = 0
+      for byte in bytes.prefix(digits) {
+        guard byte >= 0x30, byte <= 0x39 else { return nil }
+        value = value * 10 + Int64(byte - 0x30)
+      }
+      bytes.removeFirst(digits)
+      return value
+    }
+    func take(_ character: Unicode.Scalar) -> Bool {
+      guard let first = bytes.first, first == UInt8(ascii: character) else { return false }
+      bytes.removeFirst()
+      return true
+    }
+    guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2), take("T"),
+      let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
+      (1...12).contains(month), day >= 1, day <= Self.days(inMonth: month, of: year), hour < 24, minute < 60,
+      second < 60
+    else { return nil }
+    var fraction: Int64 = 0
+    if take(".") {
+      var digits = 0
+      while digits < 9, let digit = number(1) {
+        if digits < 3 { fraction = fraction * 10 + digit }
+        digits += 1
+      }
+      guard digits > 0 else { return nil }
+      while digits < 3 {
+        fraction *= 10
+        digits += 1
+      }
+    }
+    var offset: Int64 = 0
+    if !take("Z") {
+      let sign: Int64
+      if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
+      guard let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else { return nil }
+      offset = sign * (hours * 60 + minutes) * 60
+    }
+    guard bytes.isEmpty else { return nil }
+    let days = Self.days(fromCivil: year, month, day)
+    milliseconds = (((days * 24 + hour) * 60 + minute) * 60 + second - offset) * 1000 + fraction
+  }
+
+  private static func civil(fromDays days: Int64) -> (year: Int64, month: Int, day: Int) {
+    let shifted = days + 719_468
+    let era = shifted.flooredQuotient(by: 146_097)
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, Int(month), Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1))
+  }
+
+  private static func days(fromCivil year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = shifted.flooredQuotient(by: 400)
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  private static func days(inMonth month: Int64, of year: Int64) -> Int64 {
+    switch month {
+    case 4, 6, 9, 11: 30
+    case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
+    default: 31
+    }
+  }
+}
+
+extension Int64 {
+  fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
+    let quotient = self / divisor
+    return self % divisor < 0 ? quotient - 1 : quotient
+  }
+}
+
+private func padded(_ value: Int64, _ width: Int) -> String {
+  let digits = String(value)
+  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+}
