@@ -45,7 +45,7 @@ let package = Package(
     // Rooms that wrap C.
     room("System", ["Bytes", "CLinux"]),
     room("Crypto", ["Bytes", "COpenSSL"]),
-    room("TLS", ["Bytes", "COpenSSL", "Crypto", "System"]),
+    room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
     room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
 
     // State and the gate itself.
