@@ -175,14 +175,12 @@ package struct TLSMaterial: Sendable, Equatable {
   private static func withMemory<Result>(
     _ bytes: [UInt8], _ body: (OpaquePointer) throws(TLSConfigurationError) -> Result
   ) throws(TLSConfigurationError) -> Result {
-    let memory = unsafe bytes.withUnsafeBufferPointer { buffer in
-      // BIO_new_mem_buf would borrow; writing into a fresh BIO copies, so the array may go.
-      let memory = unsafe BIO_new(BIO_s_mem())
-      if let memory = unsafe memory { _ = unsafe BIO_write(memory, buffer.baseAddress, Int32(clamping: buffer.count)) }
-      return unsafe memory
-    }
-    guard let memory else { throw failure("BIO_new") }
+    guard let memory = unsafe BIO_new(BIO_s_mem()) else { throw failure("BIO_new") }
     defer { unsafe BIO_free(memory) }
+    // Writing copies, so nothing of the array is kept.
+    unsafe bytes.withUnsafeBufferPointer { buffer in
+      _ = unsafe BIO_write(memory, buffer.baseAddress, Int32(clamping: buffer.count))
+    }
     return unsafe try body(memory)
   }
 
