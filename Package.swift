@@ -54,6 +54,14 @@ let package = Package(
     room("Device", ["Bytes", "CBOR", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
+    room(
+      "Gateway",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets",
+        "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
+      ]),
+
     tests("Bytes"),
+    tests("Addresses"),
   ]
 )

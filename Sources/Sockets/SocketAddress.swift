@@ -25,7 +25,7 @@ package enum SocketAddress: Equatable, Sendable, CustomStringConvertible {
 
   var family: Int32 {
     switch self {
-    case .internet(let endpoint): endpoint.address.isIPv4 ? AF_INET : AF_INET6
+    case .internet(let endpoint): endpoint.address.family == .v4 ? AF_INET : AF_INET6
     case .unix: AF_UNIX
     }
   }
@@ -39,14 +39,14 @@ package enum SocketAddress: Equatable, Sendable, CustomStringConvertible {
     let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
       unsafe portcullis_address_read(&address, buffer.baseAddress, &port)
     }
-    guard count > 0, let ip = IPAddress(bytes: Array(bytes.prefix(Int(count)))) else { return nil }
+    guard count > 0, let ip = IPAddress(networkBytes: bytes.span.extracting(0..<Int(count))) else { return nil }
     self = .internet(Endpoint(address: ip, port: port))
   }
 
   func kernelForm() throws(SystemError) -> portcullis_address {
     switch self {
     case .internet(let endpoint):
-      let bytes = endpoint.address.bytes
+      let bytes = endpoint.address.networkBytes
       return unsafe bytes.withUnsafeBufferPointer { buffer in
         unsafe portcullis_address_internet(buffer.baseAddress, Int32(buffer.count), endpoint.port)
       }

@@ -1,2 +1,0 @@
-package struct IPAddress: Hashable, Sendable { package init?(bytes: [UInt8]) { self.bytes = bytes }; package var bytes: [UInt8]; package var isIPv4: Bool { bytes.count == 4 } }
-package struct Endpoint: Hashable, Sendable, CustomStringConvertible { package var address: IPAddress; package var port: UInt16; package init(address: IPAddress, port: UInt16) { self.address = address; self.port = port }; package var description: String { "" } }
