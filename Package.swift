@@ -55,5 +55,6 @@ let package = Package(
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     tests("Bytes"),
+    tests("HTTPWire", ["Bytes"]),
   ]
 )
