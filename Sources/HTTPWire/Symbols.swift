@@ -102,3 +102,10 @@ enum Symbol {
     return true
   }
 }
+
+/// `token` (RFC 9110 §5.6.2), for those who read field values.
+package enum TokenSyntax {
+  package static func isTokenByte(_ byte: UInt8) -> Bool { Symbol.isToken(byte) }
+
+  package static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(Symbol.isToken) }
+}
