@@ -56,5 +56,6 @@ let package = Package(
 
     tests("Bytes"),
     tests("HTTPWire", ["Bytes"]),
+    tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
   ]
 )
