@@ -62,6 +62,11 @@ let package = Package(
       ]),
 
     tests("Bytes"),
+<<<<<<< HEAD
     tests("Addresses"),
+=======
+    tests("HTTPWire", ["Bytes"]),
+    tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
+>>>>>>> wire
   ]
 )
