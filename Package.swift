@@ -40,7 +40,7 @@ let package = Package(
     room("HTTPWire", ["Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
 
     // Rooms that wrap C.
     room("System", ["Bytes", "CLinux"]),
@@ -55,5 +55,8 @@ let package = Package(
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     tests("Bytes"),
+    tests("CBOR", ["Bytes"]),
+    tests("Crypto", ["Bytes"]),
+    tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
   ]
 )
