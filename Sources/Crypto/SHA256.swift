@@ -23,6 +23,13 @@ internal import COpenSSL
   }
 
   /// Of the two, one after the other: App Attest's nonce is `hash(authenticatorData, clientDataHash)`.
+  package static func hash(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Bytes32 {
+    var hash = SHA256()
+    hash.update(first)
+    hash.update(second)
+    return hash.finalize()
+  }
+
   package static func hash(_ first: Span<UInt8>, _ second: Bytes32) -> Bytes32 {
     var hash = SHA256()
     hash.update(first)

@@ -19,12 +19,23 @@ package final class AttestationVerifier: Sendable {
     _ attestation: Span<UInt8>, keyID: KeyIdentifier, clientDataHash: Bytes32, at time: UnixTime,
     policy: AttestationPolicy
   ) throws(AttestationError) -> ValidatedAttestation {
+    let clientDataHash = clientDataHash.inlineArray
+    return try verify(
+      attestation, keyID: keyID, verbatimClientDataHash: clientDataHash.span, at: time, policy: policy)
+  }
+
+  /// The same, with bytes of any number where the hash belongs: Apple's Attestation Object Validation Guide puts the
+  /// challenge itself there, so its samples can only be verified like this. The gate never does.
+  package func verify(
+    _ attestation: Span<UInt8>, keyID: KeyIdentifier, verbatimClientDataHash: Span<UInt8>, at time: UnixTime,
+    policy: AttestationPolicy
+  ) throws(AttestationError) -> ValidatedAttestation {
     let object = try UnverifiedAttestation(attestation)
     let leaf = try chains.verify(
       leaf: attestation.extracting(object.leaf), intermediate: attestation.extracting(object.intermediate), at: time)
     let data = attestation.extracting(object.authenticatorData)
 
-    try Self.checkNonce(leaf, data, clientDataHash)
+    try Self.checkNonce(leaf, data, verbatimClientDataHash)
     let point = leaf.publicKey
     guard SHA256.hash(point.x963.span).equalsInConstantTime(keyID.digest) else { throw .keyIdentifier }
 
@@ -49,7 +60,7 @@ package final class AttestationVerifier: Sendable {
 
   /// Step 3. The extension's DER has one form: SEQUENCE { [1] { OCTET STRING of 32 bytes } }.
   private static func checkNonce(
-    _ leaf: ValidatedLeaf, _ data: Span<UInt8>, _ clientDataHash: Bytes32
+    _ leaf: ValidatedLeaf, _ data: Span<UInt8>, _ clientDataHash: Span<UInt8>
   ) throws(AttestationError) {
     let head: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
     guard let value = leaf.certificate.extensionValue(ObjectIdentifiers.appleNonce) else { throw .nonceExtension }
