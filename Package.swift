@@ -40,7 +40,7 @@ let package = Package(
     room("HTTPWire", ["Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
 
     // Rooms that wrap C.
     room("System", ["Bytes", "CLinux"]),
@@ -63,10 +63,16 @@ let package = Package(
 
     tests("Bytes"),
 <<<<<<< HEAD
+<<<<<<< HEAD
     tests("Addresses"),
 =======
     tests("HTTPWire", ["Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
 >>>>>>> wire
+=======
+    tests("CBOR", ["Bytes"]),
+    tests("Crypto", ["Bytes"]),
+    tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
+>>>>>>> attest
   ]
 )

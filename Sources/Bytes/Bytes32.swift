@@ -20,6 +20,12 @@ package struct Bytes32: Hashable, Sendable {
     self.init(bytes.span)
   }
 
+  package init(_ bytes: [32 of UInt8]) {
+    let span = bytes.span
+    words = InlineWords(
+      a: Self.word(span, 0), b: Self.word(span, 8), c: Self.word(span, 16), d: Self.word(span, 24))
+  }
+
   /// All zero.
   package init() {
     words = InlineWords(a: 0, b: 0, c: 0, d: 0)
@@ -43,6 +49,9 @@ package struct Bytes32: Hashable, Sendable {
     for index in 0..<32 { bytes.append(self[index]) }
     return bytes
   }
+
+  /// The same bytes in place, for what wants a span of them.
+  package var inlineArray: [32 of UInt8] { InlineArray { index in self[index] } }
 
   package var hex: String { Hex.encode(array.span) }
   package var base64: String { Base64.encode(array.span) }
