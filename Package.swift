@@ -62,17 +62,11 @@ let package = Package(
       ]),
 
     tests("Bytes"),
-<<<<<<< HEAD
-<<<<<<< HEAD
     tests("Addresses"),
-=======
     tests("HTTPWire", ["Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
->>>>>>> wire
-=======
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
->>>>>>> attest
   ]
 )
