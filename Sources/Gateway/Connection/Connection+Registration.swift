@@ -102,7 +102,7 @@ private struct Registrar: Sendable {
       registeredAt: shared.clock.wall())
     let verdict = shared.store.register(key) { result in
       switch result {
-      case .durable: mailbox.post(.registered(token, .registered(body.keyID)))
+      case .committed: mailbox.post(.registered(token, .registered(body.keyID)))
       case .failed: refuse(.storeUnavailable, "commit_failed")
       }
     }

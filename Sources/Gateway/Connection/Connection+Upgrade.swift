@@ -104,15 +104,15 @@ extension Connection {
   private func commit(_ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, recordsApp: Bool) -> Verdict {
     let mailbox = loop.mailbox
     let token = token
-    let use = KeyUse(
-      signCount: assertion.signCount, session: sessionReference, usedAt: loop.shared.clock.wall(),
-      appID: recordsApp ? assertion.appID.description : nil)
-    let verdict = loop.shared.store.advanceCounter(keyID, use) { result in mailbox.post(.committed(token, result)) }
+    let verdict = loop.shared.store.advanceCounter(
+      of: keyID, to: assertion.signCount, session: sessionReference,
+      recording: recordsApp ? assertion.appID.description : nil, now: loop.shared.clock.wall()
+    ) { result in mailbox.post(.committed(token, result)) }
     switch verdict {
     case .accepted: return .success(.assertion(keyID))
-    case .counterNotGreater:
+    case .replayed:
       return .failure(Refusal(.assertionRejected, step: AssertionError.signCount.step.rawValue, keyID: keyID))
-    case .unknown: return .failure(Refusal(.keyUnknown, step: "key_unknown", keyID: keyID))
+    case .unknownKey: return .failure(Refusal(.keyUnknown, step: "key_unknown", keyID: keyID))
     case .revoked: return .failure(Refusal(.keyRevoked, step: "key_revoked", keyID: keyID))
     case .unavailable: return .failure(Refusal(.storeUnavailable, step: "store", keyID: keyID))
     }
@@ -134,9 +134,9 @@ extension Connection {
     }
   }
 
-  func committed(_ result: CommitResult) {
+  func committed(_ result: KeyStore.CommitResult) {
     guard stage == .admission else { return }
-    perform(admission?.machine.committed(durably: result == .durable) ?? .nothing)
+    perform(admission?.machine.committed(durably: result == .committed) ?? .nothing)
     settle()
   }
 
@@ -159,7 +159,7 @@ extension Connection {
 
   /// Undoes what an admission holds: its place in the key's list and its call to the game.
   func releaseAdmission(_ admission: Admission) {
-    if let keyID = admission.credential.keyID { loop.shared.store.removeSession(keyID, sessionReference) }
+    if let keyID = admission.credential.keyID { loop.shared.store.removeSession(sessionReference, of: keyID) }
     self.admission = nil
     dropBackend()
   }
@@ -179,7 +179,7 @@ extension Connection {
   }
 
   /// A commit takes a few milliseconds; a disk that needs longer than this is failing (SPEC §5).
-  private static let commitTimeout: Duration = .seconds(3)
+  private static let commitTimeout = KeyStore.commitDeadline
 }
 
 extension KeyEnvironment {

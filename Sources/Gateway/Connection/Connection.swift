@@ -198,6 +198,7 @@ final class Connection {
     guard stage != .closed else { return }
     if let admission { releaseAdmission(admission) }
     if session != nil { forgetSession() }
+    if stage == .lingering { loop.shared.lingering.decrement() }
     stage = .closed
     exchange = nil
     loop.closed(self)
@@ -205,8 +206,9 @@ final class Connection {
 
   /// Says close_notify and FIN on the client's side, and waits a while for the peers' ends, reading nothing of use.
   func finish() {
-    guard stage != .closed else { return }
+    guard stage != .closed, stage != .lingering else { return }
     stage = .lingering
+    loop.shared.lingering.increment()
     exchange = nil
     client.tls.finishSending()
     arm(at: loop.now + Self.lingerTime)

@@ -9,7 +9,7 @@ struct DateCache {
   mutating func text(at now: MonotonicTime, clock: any Clock) -> String {
     if let madeAt, now - madeAt < .milliseconds(500) { return text }
     madeAt = now
-    text = HTTPDate.text(clock.wall().seconds)
+    text = HTTPDate.format(secondsSince1970: clock.wall().seconds)
     return text
   }
 }

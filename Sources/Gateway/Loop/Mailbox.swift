@@ -8,7 +8,7 @@ internal import TLS
 
 enum LoopMessage: Sendable {
   /// The counter of an admission is durable, or is not.
-  case committed(Token, CommitResult)
+  case committed(Token, KeyStore.CommitResult)
   case registered(Token, RegistrationOutcome)
   /// The key was revoked, or a newer session took the place.
   case end(Token, SessionEnd)

@@ -90,7 +90,7 @@ extension Connection {
   /// Takes the session out of all counts and lists, and writes its last line in the log.
   func forgetSession() {
     guard let session = session.take() else { return }
-    if let keyID = session.credential.keyID { loop.shared.store.removeSession(keyID, sessionReference) }
+    if let keyID = session.credential.keyID { loop.shared.store.removeSession(sessionReference, of: keyID) }
     loop.shared.sessions.decrement()
     counters.sessionsEnded.add()
     counters.bytesFromPlayers.add(Int(clamping: session.bytesFromPlayer))

@@ -35,8 +35,9 @@ package final class ChallengeIssuer: Sendable {
   package init(loops: Int, clock: any Clock, entropy: any Entropy) {
     self.clock = clock
     self.entropy = entropy
-    cipher = AES256Block(key: entropy.bytes(32))
-    tagger = HMACSHA256(key: entropy.bytes(32))
+    guard let cipher = AES256Block(key: entropy.bytes(32).span) else { fatalError("an AES-256 key is 32 bytes") }
+    self.cipher = cipher
+    tagger = HMACSHA256(key: entropy.bytes(32).span)
     self.loops = (0..<loops).map { _ in LoopChallenges() }
   }
 
@@ -44,33 +45,27 @@ package final class ChallengeIssuer: Sendable {
   package func issue(loop: Int) -> Challenge? {
     let milliseconds = clock.monotonic().nanoseconds / 1_000_000
     guard let index = loops[loop].state.withLock({ $0.nextIndex(second: milliseconds / 1000) }) else { return nil }
-    var block: [UInt8] = []
-    block.reserveCapacity(32)
-    for shift in stride(from: UInt64(40), through: 0, by: -8) {
-      block.append(UInt8(truncatingIfNeeded: milliseconds >> shift))
-    }
-    block.append(UInt8(truncatingIfNeeded: loop >> 8))
-    block.append(UInt8(truncatingIfNeeded: loop))
-    for shift in stride(from: UInt32(24), through: 0, by: -8) { block.append(UInt8(truncatingIfNeeded: index >> shift)) }
-    block += entropy.bytes(4)
-    let sealed = cipher.encrypt(block)
-    let tag = tagger.authenticate(sealed.span)
-    guard let nonce = Bytes32(sealed + tag.array.prefix(16)) else { fatalError("a nonce is 32 bytes") }
+    let random = entropy.bytes(4).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let sealed = cipher.encrypt(
+      Block16(high: milliseconds << 16 | UInt64(loop), low: UInt64(index) << 32 | random)
+    ).inlineArray
+    let nonce = Bytes32(sealed.span, tag(of: sealed.span))
     let lifetime = Self.lifetime.wholeMilliseconds
     return Challenge(nonce: nonce, expires: UnixTime(milliseconds: clock.wall().milliseconds + lifetime))
   }
 
   /// Takes the challenge away: of all calls with one nonce, exactly one returns.
   package func consume(_ nonce: Bytes32) throws(NonceRefusal) {
-    let bytes = nonce.array
-    let sealed = Array(bytes.prefix(16))
-    let expected = Array(tagger.authenticate(sealed.span).array.prefix(16))
-    let tag = Array(bytes.suffix(16))
-    guard equalInConstantTime(tag.span, expected.span) else { throw .unknown }
-    let block = cipher.decrypt(sealed)
-    let milliseconds = block[0..<6].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    let loop = Int(block[6]) << 8 | Int(block[7])
-    let index = block[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let bytes = nonce.inlineArray
+    let sealed = bytes.span.extracting(0..<16)
+    let expected = tagger.authenticate(sealed).inlineArray
+    guard equalInConstantTime(bytes.span.extracting(16..<32), expected.span.extracting(0..<16)),
+      let opaque = Block16(sealed)
+    else { throw .unknown }
+    let block = cipher.decrypt(opaque)
+    let milliseconds = block.high >> 16
+    let loop = Int(block.high & 0xFFFF)
+    let index = UInt32(block.low >> 32)
     let now = clock.monotonic().nanoseconds / 1_000_000
     guard loop < loops.count, now >= milliseconds else { throw .unknown }
     guard now - milliseconds < UInt64(Self.lifetime.wholeMilliseconds) else { throw .expired }

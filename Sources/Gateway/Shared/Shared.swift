@@ -29,6 +29,8 @@ final class Shared: Sendable {
   /// Connections that are not admitted yet.
   let pending = Count()
   let sessions = Count()
+  /// Connections whose last bytes are on their way.
+  let lingering = Count()
   let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes)
 
   init(
