@@ -55,5 +55,7 @@ let package = Package(
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     tests("Bytes"),
+    tests("JSON"),
+    //tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )
