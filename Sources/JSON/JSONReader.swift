@@ -47,6 +47,12 @@ package struct JSONReader: ~Escapable {
     try enter(UInt8(ascii: "{"))
   }
 
+  /// As after `enterObject`, for a reader that starts between the members of an object.
+  package mutating func resumeObject(hasMembers: Bool) {
+    depth = 1
+    hasElements = hasMembers ? 2 : 0
+  }
+
   /// The next member's name, with its value up next; nil once the object has ended.
   package mutating func nextMember() throws(JSONError) -> Text? {
     guard try nextElement(before: UInt8(ascii: "}")) else { return nil }
