@@ -54,7 +54,8 @@ package struct UTF8Validator: Equatable, Sendable {
     return true
   }
 
-  /// The first index at or after `start` whose byte is not ASCII; 32 bytes a step, since most text is nothing else.
+  /// The first index at or after `start` whose byte is not ASCII; 32 bytes a step, since most text is nothing
+  /// else.
   package static func endOfASCII(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start
     while index <= bytes.count - 32 {

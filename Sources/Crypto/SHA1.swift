@@ -1,4 +1,5 @@
-/// SHA-1 (FIPS 180-4) for the WebSocket handshake alone (RFC 6455 §4.2.2), where it proves nothing and hides nothing.
+/// SHA-1 (FIPS 180-4) for the WebSocket handshake alone (RFC 6455 §4.2.2), where it proves nothing and hides
+/// nothing.
 internal import COpenSSL
 
 package enum SHA1 {

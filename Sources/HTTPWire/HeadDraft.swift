@@ -1,4 +1,5 @@
-/// A head whose syntax holds, and the review of what it means: framing first (RFC 9112 §6), then the rest (SPEC §3).
+/// A head whose syntax holds, and the review of what it means: framing first (RFC 9112 §6), then the rest
+/// (SPEC §3).
 struct HeadDraft: Sendable {
   var method = 0..<0
   var target = 0..<0

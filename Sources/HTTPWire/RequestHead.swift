@@ -49,7 +49,8 @@ package struct RequestHead: Sendable {
 
   package var methodName: String { text(methodRange) }
 
-  /// As sent, without the query; `/` when an absolute target has none. `*` and `host:port` stand for themselves.
+  /// As sent, without the query; `/` when an absolute target has none. `*` and `host:port` stand for
+  /// themselves.
   package var path: String { target.path.isEmpty ? "/" : text(target.path) }
 
   package func pathIs(_ path: String) -> Bool {
@@ -57,7 +58,8 @@ package struct RequestHead: Sendable {
   }
 
   package func pathBegins(with prefix: String) -> Bool {
-    target.path.isEmpty ? "/".hasPrefix(prefix) : Symbol.begins(bytes.span.extracting(target.path), with: prefix)
+    target.path.isEmpty
+      ? "/".hasPrefix(prefix) : Symbol.begins(bytes.span.extracting(target.path), with: prefix)
   }
 
   /// What follows the first `?`, as sent; nil without one.
@@ -135,7 +137,8 @@ package struct RequestHead: Sendable {
   }
 }
 
-/// Walks the elements of one field value of list syntax: commas inside quoted strings do not part (RFC 9110 §5.6).
+/// Walks the elements of one field value of list syntax: commas inside quoted strings do not part (RFC 9110
+/// §5.6).
 struct ListElements {
   private var position: Int
   private let end: Int

@@ -1,4 +1,5 @@
-/// Reads request heads (RFC 9112 §2 to §5) strictly, as their bytes arrive; syntax is judged at the first bad byte.
+/// Reads request heads (RFC 9112 §2 to §5) strictly, as their bytes arrive; syntax is judged at the first bad
+/// byte.
 package struct RequestParser: Sendable {
   /// What a peer may make us look at before it has said what it wants (SPEC §7).
   package struct Limits: Sendable {
@@ -36,7 +37,8 @@ package struct RequestParser: Sendable {
   /// Whether a byte of the next request has come: the difference between an idle peer and a slow one.
   package var hasBegun: Bool { position > 0 }
 
-  /// Reads on in `bytes`, which begin where the previous head ended. After a head the parser is ready for the next.
+  /// Reads on in `bytes`, which begin where the previous head ended. After a head the parser is ready for the
+  /// next.
   package mutating func parse(_ bytes: Span<UInt8>) -> Result {
     if let refusal { return .refused(refusal) }
     while position < bytes.count {

@@ -1,8 +1,9 @@
-/// Why a request head was refused: the broken rule, what the peer is told, and whether the connection may go on.
+/// Why a request head was refused: the broken rule, what the peer is told, and whether the connection may go
+/// on.
 package struct RequestRefusal: Error, Equatable, Sendable {
   package let rule: Rule
-  /// The length of the head when it is whole, its framing is beyond doubt, no body follows and the peer wants to
-  /// keep the connection; nil when the connection has to close after the answer.
+  /// The length of the head when it is whole, its framing is beyond doubt, no body follows and the peer wants
+  /// to keep the connection; nil when the connection has to close after the answer.
   package let consumed: Int?
   /// A response to HEAD has no body (RFC 9110 §9.3.2).
   package let isHead: Bool
@@ -52,7 +53,8 @@ package struct RequestRefusal: Error, Equatable, Sendable {
     var code: RefusalCode {
       switch self {
       case .emptyLine, .bareLineFeed, .bareCarriageReturn, .method, .target, .version, .fieldName,
-        .spaceBeforeColon, .foldedLine, .fieldValue, .hostMissing, .hostRepeated, .host, .contentLengthRepeated,
+        .spaceBeforeColon, .foldedLine, .fieldValue, .hostMissing, .hostRepeated, .host,
+        .contentLengthRepeated,
         .contentLength, .lengthWithTransferEncoding, .bodyOnGet, .fieldRepeated:
         .badRequest
       case .unknownVersion: .versionNotSupported

@@ -38,7 +38,9 @@ struct RequestTarget: Equatable, Sendable {
     (path, query) = Self.split(bytes, end..<range.upperBound)
   }
 
-  private static func split(_ bytes: Span<UInt8>, _ range: Range<Int>) -> (path: Range<Int>, query: Range<Int>?) {
+  private static func split(_ bytes: Span<UInt8>, _ range: Range<Int>) -> (
+    path: Range<Int>, query: Range<Int>?
+  ) {
     for index in range where bytes[index] == Symbol.question {
       return (range.lowerBound..<index, index + 1..<range.upperBound)
     }
@@ -57,7 +59,9 @@ enum HostSyntax {
       while end < bytes.count, bytes[end] != UInt8(ascii: "]") {
         let byte = bytes[end]
         if byte == Symbol.colon { colons += 1 }
-        guard Symbol.isHexDigit(byte) || byte == Symbol.colon || byte == UInt8(ascii: ".") else { return false }
+        guard Symbol.isHexDigit(byte) || byte == Symbol.colon || byte == UInt8(ascii: ".") else {
+          return false
+        }
         end += 1
       }
       // The longest address is an IPv4-mapped one of 45 characters.

@@ -1,4 +1,5 @@
-/// Builds responses (RFC 9112 §4, SPEC §3): JSON bodies, refusals with their code in a field, and bare interim ones.
+/// Builds responses (RFC 9112 §4, SPEC §3): JSON bodies, refusals with their code in a field, and bare
+/// interim ones.
 package struct Response: Sendable {
   package let status: Status
   package let body: [UInt8]
@@ -12,8 +13,8 @@ package struct Response: Sendable {
     self.body = Array(json.utf8)
   }
 
-  /// Refused with `code`. 429 and 503 carry `Retry-After` (seconds), 405 carries `Allow`, and so on: whatever the
-  /// status asks for is there.
+  /// Refused with `code`. 429 and 503 carry `Retry-After` (seconds), 405 carries `Allow`, and so on: whatever
+  /// the status asks for is there.
   package static func refusal(_ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET") -> Response {
     var response = Response(
       code.status, json: #"{"error":{"code":""# + code.rawValue + #"","message":""# + code.sentence + #""}}"#)

@@ -24,7 +24,8 @@ enum Symbol {
     }
   }
 
-  /// What a field value may hold: visible ASCII, space and tab. RFC 9110 §5.5 lets 8-bit bytes through; SPEC §3 does not.
+  /// What a field value may hold: visible ASCII, space and tab. RFC 9110 §5.5 lets 8-bit bytes through; SPEC
+  /// §3 does not.
   static func isValue(_ byte: UInt8) -> Bool {
     byte == tab || (0x20...0x7E).contains(byte)
   }
@@ -63,7 +64,9 @@ enum Symbol {
   /// Every `%` is followed by two hexadecimal digits (RFC 3986 §2.1).
   static func percentEncodingIsWhole(_ bytes: Span<UInt8>) -> Bool {
     for index in bytes.indices where bytes[index] == percent {
-      guard index + 2 < bytes.count, isHexDigit(bytes[index + 1]), isHexDigit(bytes[index + 2]) else { return false }
+      guard index + 2 < bytes.count, isHexDigit(bytes[index + 1]), isHexDigit(bytes[index + 2]) else {
+        return false
+      }
     }
     return true
   }
@@ -107,5 +110,7 @@ enum Symbol {
 package enum TokenSyntax {
   package static func isTokenByte(_ byte: UInt8) -> Bool { Symbol.isToken(byte) }
 
-  package static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(Symbol.isToken) }
+  package static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy(Symbol.isToken)
+  }
 }

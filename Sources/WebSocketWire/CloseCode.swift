@@ -1,10 +1,10 @@
-/// Close codes (RFC 6455 §7.4) that may stand in a Close frame; 1005, 1006 and 1015 are no such value, so they are
-/// never sent.
+/// Close codes (RFC 6455 §7.4) that may stand in a Close frame; 1005, 1006 and 1015 are no such value, so
+/// they are never sent.
 package struct CloseCode: Hashable, Sendable {
   package let rawValue: UInt16
 
-  /// Nil for what must not be on the wire: below 1000, 1004 to 1006, 1015 to 2999, and from 5000 up. 1012 to 1014
-  /// are of the IANA registry.
+  /// Nil for what must not be on the wire: below 1000, 1004 to 1006, 1015 to 2999, and from 5000 up. 1012 to
+  /// 1014 are of the IANA registry.
   package init?(_ rawValue: UInt16) {
     switch rawValue {
     case 1000...1003, 1007...1014, 3000...4999: self.rawValue = rawValue

@@ -91,7 +91,9 @@ private struct OfferReader {
   }
 
   private mutating func skipSpace() {
-    while position < bytes.count, bytes[position] == UInt8(ascii: " ") || bytes[position] == UInt8(ascii: "\t") {
+    while position < bytes.count,
+      bytes[position] == UInt8(ascii: " ") || bytes[position] == UInt8(ascii: "\t")
+    {
       position += 1
     }
   }

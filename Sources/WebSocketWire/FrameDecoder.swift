@@ -1,10 +1,10 @@
 /// Decodes frames in place (RFC 6455 §5): payload moves to the front of the buffer that it was read into.
 internal import Bytes
 
-/// The state of one direction of one connection.
+/// The state of one direction of one connection, in less than 100 bytes.
 ///
-/// No allocation for data frames. What a read leaves unfinished (part of a header, part of a control payload, the
-/// state of a message) waits in here, so the buffer is free again as soon as `needMore` is said.
+/// No allocation for data frames. What a read leaves unfinished (part of a header, part of a control payload,
+/// the state of a message) waits in here, so the buffer is free again as soon as `needMore` is said.
 package struct FrameDecoder: Sendable {
   package enum Role: Sendable {
     /// Expects masked frames.
@@ -25,7 +25,7 @@ package struct FrameDecoder: Sendable {
   }
 
   /// Fragments are bounded by the bytes of their message; those without any, by this number a message.
-  package static let emptyFragmentLimit = 65_536
+  package static let emptyFragmentLimit: UInt32 = 65_536
 
   private let role: Role
   private let acceptsCompressed: Bool
@@ -48,12 +48,13 @@ package struct FrameDecoder: Sendable {
   }
 
   private struct MessageState: Sendable {
+    var bytes = 0
+    var emptyFragments: UInt32 = 0
     var isOpen = false
     var type = MessageType.binary
     var isCompressed = false
+    /// A piece of it has been told of.
     var isAnnounced = false
-    var bytes = 0
-    var emptyFragments = 0
     var text = UTF8Validator()
 
     var isCheckedText: Bool { type == .text && !isCompressed }
@@ -70,8 +71,8 @@ package struct FrameDecoder: Sendable {
 
   /// The next event in `buffer[position..<end]`. Call until it says `needMore`, which takes all there was.
   ///
-  /// Payload of data frames goes to `output`, at or before `position`, and `output` moves behind it: who starts
-  /// with zero finds the payload of all pieces since then in `buffer[0..<output]`.
+  /// Payload of data frames goes to `output`, at or before `position`, and `output` moves behind it: who
+  /// starts with zero finds the payload of all pieces since then in `buffer[0..<output]`.
   package mutating func next(
     _ buffer: inout MutableSpan<UInt8>, position: inout Int, end: Int, output: inout Int
   ) -> FrameEvent {
@@ -163,7 +164,8 @@ package struct FrameDecoder: Sendable {
     let endsFrame = place == .data && frameRemaining == 0
     let endsMessage = endsFrame && header.isFinal
     let piece = DataPiece(
-      start: start, type: message.type, isCompressed: message.isCompressed, startsMessage: !message.isAnnounced,
+      start: start, type: message.type, isCompressed: message.isCompressed,
+      startsMessage: !message.isAnnounced,
       endsFrame: endsFrame, endsMessage: endsMessage)
     message.isAnnounced = true
     if endsMessage { message.isOpen = false }

@@ -12,7 +12,8 @@ package enum FrameEvent: Equatable, Sendable {
   case violation(WebSocketViolation)
 }
 
-/// A run of payload in the decoder's buffer, from `start` to where `output` then stands: a frame, or what came of it.
+/// A run of payload in the decoder's buffer, from `start` to where `output` then stands: a frame, or what
+/// came of it.
 package struct DataPiece: Equatable, Sendable {
   package let start: Int
   package let type: MessageType

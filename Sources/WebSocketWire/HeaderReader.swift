@@ -1,10 +1,10 @@
 /// Reads one frame header (RFC 6455 §5.2) byte by byte, and judges each byte as soon as it is there.
 struct HeaderReader: Sendable {
-  private(set) var isFinal = false
-  private(set) var isCompressed = false
-  private(set) var opcode = Opcode.continuation
   private(set) var length = 0
   private(set) var key = MaskingKey()
+  private(set) var opcode = Opcode.continuation
+  private(set) var isFinal = false
+  private(set) var isCompressed = false
   private var place = Place.first
   private var isMasked = false
   /// Of the extended length, or of the key, as the place says.
@@ -47,7 +47,9 @@ struct HeaderReader: Sendable {
     isCompressed = byte & 0x40 != 0
     guard byte & 0x30 == 0 else { return .reservedBits }
     // RFC 7692 §6: RSV1 on the first frame of a message, and only when agreed.
-    if isCompressed, !context.acceptsCompressed || (known != .text && known != .binary) { return .reservedBits }
+    if isCompressed, !context.acceptsCompressed || (known != .text && known != .binary) {
+      return .reservedBits
+    }
     guard let known else { return .unknownOpcode }
     opcode = known
     switch known {

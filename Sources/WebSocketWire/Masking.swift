@@ -31,8 +31,8 @@ package struct MaskingKey: Equatable, Sendable {
     return byte ^ UInt8(truncatingIfNeeded: word)
   }
 
-  /// Moves `count` bytes from `source` down to `destination`, or leaves them where they are, and applies the key,
-  /// which is then ready for the bytes that follow.
+  /// Moves `count` bytes from `source` down to `destination`, or leaves them where they are, and applies the
+  /// key, which is then ready for the bytes that follow.
   ///
   /// A block is read whole before it is written, and never behind where it was read, so overlap does no harm.
   mutating func apply(

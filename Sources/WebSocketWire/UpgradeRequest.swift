@@ -1,4 +1,5 @@
-/// The server's side of the opening handshake (RFC 6455 §4.2): what an upgrade asks for, and the `101` that grants it.
+/// The server's side of the opening handshake (RFC 6455 §4.2): what an upgrade asks for, and the `101` that
+/// grants it.
 internal import Bytes
 internal import Crypto
 package import HTTPWire
@@ -78,7 +79,8 @@ package enum UpgradeRefusal: String, Error, CaseIterable, Sendable {
   package var step: String { rawValue }
 }
 
-/// `Sec-WebSocket-Accept` (RFC 6455 §4.2.2, step 5.4): proof that the server read the key as a WebSocket server does.
+/// `Sec-WebSocket-Accept` (RFC 6455 §4.2.2, step 5.4): proof that the server read the key as a WebSocket
+/// server does.
 package enum WebSocketAccept {
   package static func value(for key: String) -> String {
     Base64.encode(SHA1.digest(Array((key + globallyUniqueIdentifier).utf8).span).span)

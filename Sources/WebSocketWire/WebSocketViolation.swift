@@ -1,4 +1,5 @@
-/// The rules of RFC 6455 that a peer can break, each with the code that ends the connection and its word for the log.
+/// The rules of RFC 6455 that a peer can break, each with the code that ends the connection and its word for
+/// the log.
 package enum WebSocketViolation: String, Error, CaseIterable, Sendable {
   case reservedBits = "reserved_bits"
   case unknownOpcode = "unknown_opcode"
@@ -21,7 +22,8 @@ package enum WebSocketViolation: String, Error, CaseIterable, Sendable {
 
   package var closeCode: CloseCode {
     switch self {
-    case .reservedBits, .unknownOpcode, .fragmentedControl, .unexpectedContinuation, .unfinishedMessage, .unmasked,
+    case .reservedBits, .unknownOpcode, .fragmentedControl, .unexpectedContinuation, .unfinishedMessage,
+      .unmasked,
       .masked, .controlTooLong, .closeLength, .closeCode, .nonMinimalLength, .lengthTopBit:
       .protocolError
     case .closeReason, .invalidText, .unfinishedText: .invalidPayload

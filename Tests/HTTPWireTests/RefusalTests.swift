@@ -22,7 +22,8 @@ import Testing
     Case("GET  ", .target, unread: "/"), Case("GET /\u{7F}", .target), Case("GET /a#", .target, unread: "b"),
     Case("GET /\r", .target), Case("GET /\n", .bareLineFeed), Case("GET /\u{E9}", .target, unread: "\u{0}"),
     Case("GET /%2 HTTP/1.1", .target), Case("GET /%zz HTTP/1.1", .target), Case("GET a HTTP/1.1", .target),
-    Case("GET * HTTP/1.1", .target), Case("GET ftp://a/ HTTP/1.1", .target), Case("GET http:///a HTTP/1.1", .target),
+    Case("GET * HTTP/1.1", .target), Case("GET ftp://a/ HTTP/1.1", .target),
+    Case("GET http:///a HTTP/1.1", .target),
     Case("GET http://u@h/ HTTP/1.1", .target), Case("CONNECT a/b HTTP/1.1", .target, unread: "\r\n"),
     Case("GET / h", .version), Case("GET / HTTP/1.1 ", .version), Case("GET / HTTP/11", .version),
     Case("GET / HTTP/1.1\n", .bareLineFeed), Case("GET / HTTP/1.1\rX", .bareCarriageReturn),
@@ -32,7 +33,8 @@ import Testing
 
   static let fieldCases: [Case] = [
     Case(" ", .foldedLine, unread: "X: y\r\n"), Case("X: y\r\n\t", .foldedLine, unread: "z\r\n"),
-    Case(":", .fieldName), Case("X ", .spaceBeforeColon, unread: ":"), Case("X\t", .spaceBeforeColon, unread: ":"),
+    Case(":", .fieldName), Case("X ", .spaceBeforeColon, unread: ":"),
+    Case("X\t", .spaceBeforeColon, unread: ":"),
     Case("X\r", .fieldName), Case("X\n", .bareLineFeed), Case("X(", .fieldName), Case("\u{E9}", .fieldName),
     Case("X: \u{0}", .fieldValue), Case("X: \u{7F}", .fieldValue), Case("X: \u{E9}", .fieldValue),
     Case("X: \u{1}", .fieldValue), Case("X: a\n", .bareLineFeed), Case("X: a\rb", .bareCarriageReturn),
@@ -69,7 +71,10 @@ import Testing
     ("GET / HTTP/1.1", "Host: :80\r\n", .host, false), ("GET / HTTP/1.1", "Host: [::1\r\n", .host, false),
     ("GET / HTTP/1.1", "Host: [1]\r\n", .host, false), ("GET / HTTP/1.1", "Host: [::1]x\r\n", .host, false),
     ("GET / HTTP/1.1", "Host: a%4\r\n", .host, false),
-    ("POST / HTTP/1.1", "Host: a\r\nContent-Length: 5\r\nContent-Length: 5\r\n", .contentLengthRepeated, false),
+    (
+      "POST / HTTP/1.1", "Host: a\r\nContent-Length: 5\r\nContent-Length: 5\r\n", .contentLengthRepeated,
+      false
+    ),
     ("POST / HTTP/1.1", "Host: a\r\nContent-Length: 5, 5\r\n", .contentLength, false),
     ("POST / HTTP/1.1", "Host: a\r\nContent-Length: +5\r\n", .contentLength, false),
     ("POST / HTTP/1.1", "Host: a\r\nContent-Length: -5\r\n", .contentLength, false),
@@ -93,8 +98,14 @@ import Testing
     ("GET / HTTP/1.0", "Host: a\r\nOrigin: a\r\nORIGIN: a\r\n", .fieldRepeated, false),
     ("GET / HTTP/1.1", "Host: a\r\nContent-Type: a\r\nContent-Type: a\r\n", .fieldRepeated, true),
     ("GET / HTTP/1.1", "Host: a\r\nSec-WebSocket-Key: a\r\nSec-WebSocket-Key: a\r\n", .fieldRepeated, true),
-    ("GET / HTTP/1.1", "Host: a\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Version: 13\r\n", .fieldRepeated, true),
-    ("GET / HTTP/1.1", "Host: a\r\nX-App-Assert-Data: a\r\nB: c\r\nx-app-assert-data: a\r\n", .fieldRepeated, true),
+    (
+      "GET / HTTP/1.1", "Host: a\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Version: 13\r\n",
+      .fieldRepeated, true
+    ),
+    (
+      "GET / HTTP/1.1", "Host: a\r\nX-App-Assert-Data: a\r\nB: c\r\nx-app-assert-data: a\r\n", .fieldRepeated,
+      true
+    ),
     ("GET / HTTP/1.1", "Host: a\r\nX-App-Assert-New: a\r\nx-app-assert-new: a\r\n", .fieldRepeated, true),
   ]
 

@@ -5,8 +5,9 @@ import Testing
 /// RFC 9112 §2 to §6 and SPEC §3, as strict as the gate reads them.
 @Suite struct RequestParserTests {
   static let upgrade = """
-    GET /play?room=1 HTTP/1.1\r\nHost: mud.example:8443\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r
-    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nX-App-Assert-Nonce: \t ab \t\r\n\r\n
+    GET /play?room=1 HTTP/1.1\r\nHost: mud.example:8443\r\nUpgrade: websocket\r
+    Connection: keep-alive, Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+    Sec-WebSocket-Version: 13\r\nX-App-Assert-Nonce: \t ab \t\r\n\r\n
     """
 
   static let accepted = [
@@ -37,7 +38,9 @@ import Testing
     let slow = byteByByte(bytes)
     #expect(slow.answer == answer)
     #expect(slow.taken == bytes.count)
-    for trailing in ["\u{0}", "\r\n", "GET", " body "] { #expect(whole(bytes + Array(trailing.utf8)) == answer) }
+    for trailing in ["\u{0}", "\r\n", "GET", " body "] {
+      #expect(whole(bytes + Array(trailing.utf8)) == answer)
+    }
     for count in 0..<bytes.count { #expect(whole(Array(bytes[..<count])) == .needMore) }
   }
 
@@ -81,7 +84,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("HTTP/1.1", "X: y", true), ("HTTP/1.1", "Connection: close", false), ("HTTP/1.1", "Connection: a ,CLOSE", false),
+    ("HTTP/1.1", "X: y", true), ("HTTP/1.1", "Connection: close", false),
+    ("HTTP/1.1", "Connection: a ,CLOSE", false),
     ("HTTP/1.1", "Connection: closed", true), ("HTTP/1.0", "Connection: keep-alive", false),
   ])
   func keepAlive(version: String, field: String, expected: Bool) throws {
@@ -102,7 +106,8 @@ import Testing
     ("99999999999999999999999999999990", Int.max),
   ])
   func bodyLength(digits: String, expected: Int) throws {
-    #expect(try head("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(digits)\r\n\r\n").bodyLength == expected)
+    #expect(
+      try head("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(digits)\r\n\r\n").bodyLength == expected)
   }
 
   @Test func onePipelinedAfterAnother() {

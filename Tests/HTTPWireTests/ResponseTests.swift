@@ -50,12 +50,15 @@ import Testing
   }
 
   @Test func upgradeRequiredThatCloses() {
-    #expect(text(Response.refusal(.upgradeRequired).encoded(closing: true)).contains("Connection: Upgrade, close\r\n"))
+    #expect(
+      text(Response.refusal(.upgradeRequired).encoded(closing: true)).contains(
+        "Connection: Upgrade, close\r\n"))
   }
 
   /// SPEC §3, the table.
   @Test(arguments: [
-    (400, ["bad_request"]), (401, ["assertion_rejected", "assertion_required", "key_unknown", "nonce_invalid"]),
+    (400, ["bad_request"]),
+    (401, ["assertion_rejected", "assertion_required", "key_unknown", "nonce_invalid"]),
     (403, ["attestation_rejected", "key_revoked", "origin_forbidden"]), (404, ["not_found"]),
     (405, ["method_not_allowed"]), (408, ["request_timeout"]), (411, ["length_required"]),
     (413, ["content_too_large"]), (414, ["uri_too_long"]), (415, ["unsupported_media_type"]),

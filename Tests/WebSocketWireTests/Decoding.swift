@@ -16,7 +16,7 @@ enum Happening: Equatable, CustomStringConvertible {
   var description: String {
     switch self {
     case .data(let type, let isCompressed, let starts, let ends, let bytes):
-      "\(type)\(isCompressed ? " rsv1" : "")\(starts ? " starts" : "") \(ends) \(bytes.prefix(20))…\(bytes.count)"
+      "\(type) rsv1=\(isCompressed) starts=\(starts) \(ends) \(bytes.count) \(bytes.prefix(20))"
     case .ping(let bytes): "ping \(bytes.count)"
     case .pong(let bytes): "pong \(bytes.count)"
     case .close(let code, let reason): "close \(code.map(String.init) ?? "-") \(reason)"
@@ -36,7 +36,8 @@ struct Receiver {
     decoder = FrameDecoder(role: role, limits: limits, acceptsCompressed: acceptsCompressed)
   }
 
-  /// Another read: `lead` bytes of the buffer are free before it, as after an earlier read that was not written yet.
+  /// Another read: `lead` bytes of the buffer are free before it, as after an earlier read that was not
+  /// written yet.
   mutating func receive(_ bytes: [UInt8], lead: Int = 0) {
     var storage = [UInt8](repeating: 0xEE, count: lead) + bytes + [0xDD, 0xDD]
     var buffer = storage.mutableSpan
@@ -66,7 +67,8 @@ struct Receiver {
       if case .data(piece.type, piece.isCompressed, let starts, .unfinished, let bytes) = happenings.last {
         #expect(!piece.startsMessage)
         happenings[happenings.count - 1] = .data(
-          type: piece.type, isCompressed: piece.isCompressed, starts: starts, ends: ends, bytes: bytes + payload)
+          type: piece.type, isCompressed: piece.isCompressed, starts: starts, ends: ends,
+          bytes: bytes + payload)
       } else {
         happenings.append(
           .data(
@@ -120,6 +122,34 @@ struct Setup {
     }
     return nil
   }
+}
+
+/// Decoded whole, byte by byte, in random pieces, and by the model.
+func agree(
+  _ bytes: [UInt8], _ setup: Setup, _ expected: [Happening], _ location: SourceLocation = #_sourceLocation
+) {
+  #expect(setup.whole(bytes) == expected, sourceLocation: location)
+  #expect(setup.byteByByte(bytes) == expected, sourceLocation: location)
+  #expect(Model.decode(bytes, setup) == expected, sourceLocation: location)
+  var random = SplitMix(seed: 6455)
+  for _ in 0..<4 {
+    let cut = setup.randomly(bytes, using: &random)
+    #expect(cut == expected, sourceLocation: location)
+  }
+}
+
+func agree(
+  _ bytes: [UInt8], _ expected: [Happening], _ location: SourceLocation = #_sourceLocation
+) {
+  agree(bytes, Setup(), expected, location)
+}
+
+func text(_ text: String, starts: Bool = true, _ ends: Happening.Frame = .message) -> Happening {
+  .data(type: .text, isCompressed: false, starts: starts, ends: ends, bytes: Array(text.utf8))
+}
+
+func binary(_ bytes: [UInt8], starts: Bool = true, _ ends: Happening.Frame = .message) -> Happening {
+  .data(type: .binary, isCompressed: false, starts: starts, ends: ends, bytes: bytes)
 }
 
 let key = MaskingKey(0x37, 0xFA, 0x21, 0x3D)

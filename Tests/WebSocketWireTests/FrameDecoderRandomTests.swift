@@ -2,7 +2,8 @@ import Testing
 
 @testable import WebSocketWire
 
-/// Random streams, right ones and broken ones: however they are cut, the decoder says what the slow model says.
+/// Random streams, right ones and broken ones: however they are cut, the decoder says what the slow model
+/// says.
 @Suite struct FrameDecoderRandomTests {
   @Test(arguments: 0..<8) func agreesWithTheModel(seed: Int) {
     var random = SplitMix(seed: UInt64(seed) &+ 64_55)
@@ -60,7 +61,8 @@ import Testing
     if setup.role == .server {
       let word = UInt32.random(in: 0...UInt32.max, using: &random)
       let key = MaskingKey(
-        UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8), UInt8(truncatingIfNeeded: word >> 16),
+        UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8),
+        UInt8(truncatingIfNeeded: word >> 16),
         UInt8(truncatingIfNeeded: word >> 24))
       return ClientFrame.encode(opcode, payload, mask: key, fin: fin, rsv1: rsv1)
     }

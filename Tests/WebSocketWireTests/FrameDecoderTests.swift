@@ -4,33 +4,6 @@ import Testing
 
 /// RFC 6455 §5 case by case; every case whole, byte by byte, in random pieces, and against the model.
 @Suite struct FrameDecoderTests {
-  private func agree(
-    _ bytes: [UInt8], _ setup: Setup, _ expected: [Happening], _ location: SourceLocation = #_sourceLocation
-  ) {
-    #expect(setup.whole(bytes) == expected, sourceLocation: location)
-    #expect(setup.byteByByte(bytes) == expected, sourceLocation: location)
-    #expect(Model.decode(bytes, setup) == expected, sourceLocation: location)
-    var random = SplitMix(seed: 6455)
-    for _ in 0..<4 {
-      let cut = setup.randomly(bytes, using: &random)
-      #expect(cut == expected, sourceLocation: location)
-    }
-  }
-
-  private func agree(
-    _ bytes: [UInt8], _ expected: [Happening], _ location: SourceLocation = #_sourceLocation
-  ) {
-    agree(bytes, Setup(), expected, location)
-  }
-
-  private func text(_ text: String, starts: Bool = true, _ ends: Happening.Frame = .message) -> Happening {
-    .data(type: .text, isCompressed: false, starts: starts, ends: ends, bytes: Array(text.utf8))
-  }
-
-  private func binary(_ bytes: [UInt8], starts: Bool = true, _ ends: Happening.Frame = .message) -> Happening {
-    .data(type: .binary, isCompressed: false, starts: starts, ends: ends, bytes: bytes)
-  }
-
   // MARK: RFC 6455 §5.7
 
   @Test func examples() {
@@ -68,7 +41,8 @@ import Testing
   @Test func fragmentsWithControlFramesBetween() {
     let bytes =
       frame(.text, "a\u{E9}", fin: false) + frame(.ping, "1") + frame(.continuation, "", fin: false)
-      + frame(.pong, "") + frame(.continuation, "z") + frame(.binary, [0xFF]) + frame(.close, [0x03, 0xE8] + [0x62])
+      + frame(.pong, "") + frame(.continuation, "z") + frame(.binary, [0xFF])
+      + frame(.close, [0x03, 0xE8] + [0x62])
       + frame(.text, "never")
     agree(
       bytes,
@@ -85,7 +59,8 @@ import Testing
 
   @Test func emptyMessages() {
     agree(frame(.text) + frame(.binary), [text(""), binary([])])
-    agree(frame(.text, "", fin: false) + frame(.continuation), [text("", .fragment), text("", starts: false)])
+    agree(
+      frame(.text, "", fin: false) + frame(.continuation), [text("", .fragment), text("", starts: false)])
   }
 
   @Test func consecutivePayloadLiesTogether() {
@@ -97,94 +72,6 @@ import Testing
     while decoder.next(&buffer, position: &position, end: end, output: &output) != .needMore {}
     #expect(output == 7)
     #expect(Array(storage[..<7]) == [1, 2, 3, 0x61, 0x62, 0x63, 4])
-  }
-
-  // MARK: Violations of the header
-
-  @Test(arguments: [
-    (0x90, .reservedBits), (0xA0, .reservedBits), (0xC2, .reservedBits), (0xC9, .reservedBits),
-    (0xB3, .reservedBits), (0x83, .unknownOpcode), (0x87, .unknownOpcode), (0x8B, .unknownOpcode),
-    (0x0F, .unknownOpcode), (0x08, .fragmentedControl), (0x09, .fragmentedControl), (0x0A, .fragmentedControl),
-    (0x80, .unexpectedContinuation), (0x00, .unexpectedContinuation),
-  ] as [(UInt8, WebSocketViolation)])
-  func firstByte(byte: UInt8, violation: WebSocketViolation) {
-    agree(frame(.binary, [1]) + [byte] + frame(.binary, [2]), [binary([1]), .violation(violation)])
-    #expect(Setup().bytesToViolation([byte, 0x80]) == 1)
-  }
-
-  @Test func newMessageInsideAMessage() {
-    for opcode in [Opcode.text, .binary] {
-      agree(
-        frame(.binary, [1], fin: false) + frame(opcode, [2]), [binary([1], .fragment), .violation(.unfinishedMessage)])
-    }
-  }
-
-  @Test(arguments: [
-    ([0x82, 0x00], .unmasked), ([0x89, 0x7F], .unmasked), ([0x89, 0xFE], .controlTooLong),
-    ([0x8A, 0xFF], .controlTooLong), ([0x88, 0x81], .closeLength),
-  ] as [([UInt8], WebSocketViolation)])
-  func secondByte(bytes: [UInt8], violation: WebSocketViolation) {
-    agree(bytes, [.violation(violation)])
-    #expect(Setup().bytesToViolation(bytes) == 2)
-  }
-
-  @Test func maskedToAClient() {
-    agree(frame(.text, "a"), Setup(role: .client), [.violation(.masked)])
-  }
-
-  @Test(arguments: [
-    ([0x82, 0xFE, 0x00, 0x7D], .nonMinimalLength, 4), ([0x82, 0xFE, 0x00, 0x00], .nonMinimalLength, 4),
-    ([0x82, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], .nonMinimalLength, 8),
-    ([0x82, 0xFF, 0x80, 0, 0, 0, 0, 1, 0, 0], .lengthTopBit, 3),
-    ([0x82, 0xFF, 0x7F, 0, 0, 0, 0, 1, 0, 0], .frameTooLarge, 3),
-    ([0x82, 0xFF, 0, 0, 0, 1, 0, 0, 0, 0], .frameTooLarge, 6),
-    ([0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0, 1], .frameTooLarge, 10),
-  ] as [([UInt8], WebSocketViolation, Int)])
-  func length(bytes: [UInt8], violation: WebSocketViolation, proof: Int) {
-    agree(bytes, [.violation(violation)])
-    #expect(Setup().bytesToViolation(bytes) == proof)
-  }
-
-  // MARK: Limits
-
-  @Test(arguments: [10, 125, 126, 300]) func frameLimit(limit: Int) {
-    let setup = Setup(limits: .init(frameBytes: limit, messageBytes: 1 << 20))
-    let most = [UInt8](repeating: 1, count: limit)
-    agree(frame(.binary, most), setup, [binary(most)])
-    agree(frame(.binary, most + [1]), setup, [.violation(.frameTooLarge)])
-    agree(frame(.ping, [UInt8](repeating: 1, count: 125)), setup, [.ping([UInt8](repeating: 1, count: 125))])
-  }
-
-  @Test func messageLimit() {
-    let setup = Setup(limits: .init(frameBytes: 100, messageBytes: 150))
-    let (first, second) = ([UInt8](repeating: 1, count: 100), [UInt8](repeating: 2, count: 50))
-    let begun = frame(.binary, first, fin: false)
-    agree(
-      begun + frame(.continuation, second) + begun + frame(.continuation, second + [2]), setup,
-      [
-        binary(first, .fragment), binary(second, starts: false), binary(first, .fragment),
-        .violation(.messageTooLarge),
-      ])
-  }
-
-  @Test func manySmallFragments() {
-    let count = 65_536
-    var bytes = frame(.binary, [1], fin: false)
-    for _ in 2..<count { bytes += frame(.continuation, [1], fin: false) }
-    bytes += frame(.continuation, [1])
-    let happenings = Setup().whole(bytes)
-    #expect(happenings.count == count)
-    #expect(happenings.last == binary([1], starts: false))
-  }
-
-  @Test func emptyFragmentLimit() {
-    var receiver = Receiver()
-    receiver.receive(frame(.binary, [], fin: false))
-    for _ in 1..<FrameDecoder.emptyFragmentLimit { receiver.receive(frame(.continuation, [], fin: false)) }
-    #expect(receiver.happenings.count == FrameDecoder.emptyFragmentLimit)
-    #expect(receiver.happenings.last == binary([], starts: false, .fragment))
-    receiver.receive(frame(.continuation, []))
-    #expect(receiver.happenings.last == .violation(.tooManyEmptyFragments))
   }
 
   // MARK: Text
@@ -202,14 +89,20 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ([0x61, 0xFF, 0x62], 1), ([0xC3, 0x28], 1), ([0xED, 0xA0, 0x80], 1), ([0xF4, 0x90, 0x80, 0x80], 1), ([0x80], 0),
-    ([0xE2, 0x82, 0x28], 2),
-  ] as [([UInt8], Int)])
+  @Test(
+    arguments: [
+      ([0x61, 0xFF, 0x62], 1), ([0xC3, 0x28], 1), ([0xED, 0xA0, 0x80], 1), ([0xF4, 0x90, 0x80, 0x80], 1),
+      ([0x80], 0),
+      ([0xE2, 0x82, 0x28], 2),
+    ] as [([UInt8], Int)])
   func badTextFailsAtItsByte(payload: [UInt8], good: Int) {
     let run: [Happening] =
       good == 0
-      ? [] : [.data(type: .text, isCompressed: false, starts: true, ends: .unfinished, bytes: Array(payload[..<good]))]
+      ? []
+      : [
+        .data(
+          type: .text, isCompressed: false, starts: true, ends: .unfinished, bytes: Array(payload[..<good]))
+      ]
     agree(frame(.text, payload), run + [.violation(.invalidText)])
     #expect(Setup().bytesToViolation(frame(.text, payload)) == 6 + good + 1)
     let ahead = [UInt8](repeating: 0x61, count: 70)
@@ -220,7 +113,8 @@ import Testing
     let half: [UInt8] = [0x61, 0xE2, 0x82]
     let run = Happening.data(type: .text, isCompressed: false, starts: true, ends: .unfinished, bytes: half)
     agree(frame(.text, half), [run, .violation(.unfinishedText)])
-    let fragment = Happening.data(type: .text, isCompressed: false, starts: true, ends: .fragment, bytes: half)
+    let fragment = Happening.data(
+      type: .text, isCompressed: false, starts: true, ends: .fragment, bytes: half)
     agree(frame(.text, half, fin: false) + frame(.continuation), [fragment, .violation(.unfinishedText)])
   }
 
@@ -251,7 +145,9 @@ import Testing
     agree(frame(.close), [.close(code: nil, reason: "")])
   }
 
-  @Test(arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999])
+  @Test(arguments: [
+    1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999,
+  ])
   func goodCloseCode(code: Int) {
     let payload = [UInt8(code >> 8), UInt8(code & 0xFF)]
     agree(frame(.close, payload), [.close(code: UInt16(code), reason: "")])
@@ -289,6 +185,6 @@ import Testing
   }
 
   @Test func smallEnoughToIdle() {
-    #expect(MemoryLayout<FrameDecoder>.size <= 128)
+    #expect(MemoryLayout<FrameDecoder>.size < 100)
   }
 }

@@ -4,10 +4,11 @@ import Testing
 
 /// Frames as they go out (RFC 6455 §5.2 and §5.5).
 @Suite struct FrameWritingTests {
-  @Test(arguments: [
-    (0, [0x82, 0]), (125, [0x82, 125]), (126, [0x82, 126, 0, 126]), (65_535, [0x82, 126, 0xFF, 0xFF]),
-    (65_536, [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
-  ] as [(Int, [UInt8])])
+  @Test(
+    arguments: [
+      (0, [0x82, 0]), (125, [0x82, 125]), (126, [0x82, 126, 0, 126]), (65_535, [0x82, 126, 0xFF, 0xFF]),
+      (65_536, [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
+    ] as [(Int, [UInt8])])
   func header(payload: Int, expected: [UInt8]) {
     #expect(FrameHeader.size(payload: payload) == expected.count)
     var bytes = [UInt8](repeating: 0xEE, count: expected.count + 2)
@@ -42,7 +43,9 @@ import Testing
   /// What one side writes the other reads.
   @Test(arguments: [0, 1, 125, 126, 40_000]) func roundTrip(size: Int) {
     let payload = [UInt8](repeating: 0x61, count: size)
-    let expected = [Happening.data(type: .text, isCompressed: false, starts: true, ends: .message, bytes: payload)]
+    let expected = [
+      Happening.data(type: .text, isCompressed: false, starts: true, ends: .message, bytes: payload)
+    ]
     #expect(Setup().whole(frame(.text, payload)) == expected)
     #expect(frame(.text, payload).count == FrameHeader.size(payload: size) + 4 + size)
     var header = [UInt8](repeating: 0, count: FrameHeader.size(payload: size))

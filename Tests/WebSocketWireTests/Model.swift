@@ -62,7 +62,8 @@ struct Model {
     let room = setup.limits.messageBytes - (open?.length ?? 0)
     let limit = min(room, setup.limits.frameBytes)
     let excess = WebSocketViolation.self
-    let tooLarge: WebSocketViolation = room < setup.limits.frameBytes ? excess.messageTooLarge : excess.frameTooLarge
+    let tooLarge: WebSocketViolation =
+      room < setup.limits.frameBytes ? excess.messageTooLarge : excess.frameTooLarge
     guard short > 125 else {
       if short > limit { throw Stop(violation: tooLarge) }
       return short
@@ -125,11 +126,15 @@ struct Model {
       if String(validating: message.bytes, as: UTF8.self) != nil { message.bytes = [] }
     }
     let complete = problem == nil && payload.count == length
-    if complete, fin, checked, String(validating: message.bytes, as: UTF8.self) == nil { problem = .unfinishedText }
+    if complete, fin, checked, String(validating: message.bytes, as: UTF8.self) == nil {
+      problem = .unfinishedText
+    }
     if !payload.isEmpty || (complete && problem == nil) {
       let ends: Happening.Frame = !complete || problem != nil ? .unfinished : fin ? .message : .fragment
       happenings.append(
-        .data(type: message.type, isCompressed: message.rsv1, starts: !message.announced, ends: ends, bytes: payload))
+        .data(
+          type: message.type, isCompressed: message.rsv1, starts: !message.announced, ends: ends,
+          bytes: payload))
       message.announced = true
     }
     open = message

@@ -55,10 +55,14 @@ import Testing
     ("Connection", nil, .notAsked), ("Connection", "keep-alive", .notAsked),
     ("Connection", "\"a, upgrade, b\"", .notAsked), ("Sec-WebSocket-Version", nil, .version),
     ("Sec-WebSocket-Version", "8", .version), ("Sec-WebSocket-Version", "013", .version),
-    ("Sec-WebSocket-Version", "13, 8", .version), ("Sec-WebSocket-Key", nil, .key), ("Sec-WebSocket-Key", "", .key),
-    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ", .key), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZR==", .key),
-    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZSE=", .key), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25j", .key),
-    ("Sec-WebSocket-Key", "-GhlIHNhbXBsZSBub25jZQ==", .key), ("Sec-WebSocket-Key", "dGhl IHNhbXBsZSBub25jZQ==", .key),
+    ("Sec-WebSocket-Version", "13, 8", .version), ("Sec-WebSocket-Key", nil, .key),
+    ("Sec-WebSocket-Key", "", .key),
+    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ", .key),
+    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZR==", .key),
+    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZSE=", .key),
+    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25j", .key),
+    ("Sec-WebSocket-Key", "-GhlIHNhbXBsZSBub25jZQ==", .key),
+    ("Sec-WebSocket-Key", "dGhl IHNhbXBsZSBub25jZQ==", .key),
     ("Sec-WebSocket-Protocol", "a b", .subprotocols), ("Sec-WebSocket-Extensions", "a;", .extensions),
   ]
 
@@ -111,7 +115,8 @@ import Testing
     let request = try UpgradeRequest(
       head(
         extra: [
-          "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits ;server_max_window_bits=\"1\\0\",,foo",
+          "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
+            + " ;server_max_window_bits=\"1\\0\",,foo",
           "Sec-WebSocket-Extensions: bar ; baz = 2",
         ]))
     #expect(
@@ -119,7 +124,8 @@ import Testing
         ExtensionOffer(
           name: "permessage-deflate",
           parameters: [
-            .init(name: "client_max_window_bits", value: nil), .init(name: "server_max_window_bits", value: "10"),
+            .init(name: "client_max_window_bits", value: nil),
+            .init(name: "server_max_window_bits", value: "10"),
           ]),
         ExtensionOffer(name: "foo", parameters: []),
         ExtensionOffer(name: "bar", parameters: [.init(name: "baz", value: "2")]),
@@ -127,14 +133,17 @@ import Testing
   }
 
   @Test(arguments: [
-    "a b", "a;", "a;;b", "a;b=", "a;b=\"", "a;b=\"x y\"", "a;b=\"\"", "a;b=\"x\\", "a;b=\"x\"y", ";a", "a=b", "\"a\"",
+    "a b", "a;", "a;;b", "a;b=", "a;b=\"", "a;b=\"x y\"", "a;b=\"\"", "a;b=\"x\\", "a;b=\"x\"y", ";a", "a=b",
+    "\"a\"",
     "a;b=c=d",
   ])
   func malformedExtensions(text: String) {
     #expect(ExtensionOffer.list(Array(text.utf8)) == nil)
   }
 
-  @Test(arguments: [("", 0), (",", 0), (" , a , ", 1), ("a,b;c,d", 3)]) func emptyElements(text: String, count: Int) {
+  @Test(arguments: [("", 0), (",", 0), (" , a , ", 1), ("a,b;c,d", 3)]) func emptyElements(
+    text: String, count: Int
+  ) {
     #expect(ExtensionOffer.list(Array(text.utf8))?.count == count)
   }
 }
