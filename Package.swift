@@ -50,11 +50,12 @@ let package = Package(
 
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
-    room("Configuration", ["Addresses", "Bytes", "System"]),
+    room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
     room("Device", ["Bytes", "CBOR", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     tests("Bytes"),
     tests("Addresses"),
+    tests("Configuration", ["Addresses"]),
   ]
 )
