@@ -50,7 +50,7 @@ let package = Package(
 
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
-    room("Configuration", ["Addresses", "Bytes", "System"]),
+    room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
     room("Device", ["Bytes", "CBOR", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
@@ -69,5 +69,6 @@ let package = Package(
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
     tests("JSON"),
+    tests("Configuration", ["Addresses"]),
   ]
 )

@@ -178,5 +178,7 @@ int portcullis_open(const char *path, int flags, uint32_t mode) {
 }
 int portcullis_lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 
+char **portcullis_environment(void) { return environ; }
+
 int portcullis_errno(void) { return errno; }
 int portcullis_is_would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }

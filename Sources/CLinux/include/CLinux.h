@@ -65,5 +65,7 @@ int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-exec added
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
 
+char **portcullis_environment(void);  // environ(7): C strings, ended by NULL
+
 int portcullis_errno(void);
 int portcullis_is_would_block(int error);
