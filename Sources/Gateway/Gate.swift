@@ -208,7 +208,7 @@ extension GateConfiguration {
       apps: attest.appIDs.compactMap { AppAttest.AppID($0.description) },
       environments: Set(attest.environments.compactMap { AppAttest.AttestEnvironment(rawValue: $0.rawValue) }),
       launch: LaunchPolicy(
-        allowedCategories: attest.allowedCategories, allowedBundleVersions: attest.allowedBundleVersions,
+        allowedCategories: attest.allowedCategories, allowedBundleVersions: attest.allowedBundleVersions.map { $0.sorted() },
         requiresLaunchInformation: attest.requiresLaunchInfo))
   }
 }

@@ -84,6 +84,9 @@ package final class KeyStore: Sendable {
     }
   }
 
+  /// Whether changes can become durable just now; while they cannot, requests are refused before they use anything up.
+  package var isAccepting: Bool { state.withLock { $0.isAccepting } }
+
   package func isRevoked(_ identifier: KeyIdentifier) -> Bool {
     state.withLock { state in
       state.table.position(of: identifier).map { state.table[$0].isRevoked } ?? false

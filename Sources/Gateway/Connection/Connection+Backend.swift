@@ -1,6 +1,7 @@
 /// The call to the game: its addresses tried in turn within one deadline, and what its outcome means (SPEC §3, §6).
 internal import Addresses
 internal import Bytes
+internal import Configuration
 internal import Sockets
 internal import System
 

@@ -1,5 +1,9 @@
 /// The TLS handshake's part of a connection's life: one step a turn, under a deadline, before anything else.
+internal import Configuration
+internal import HTTPWire
+internal import Sockets
 internal import System
+internal import TLS
 
 extension Connection {
   func advanceHandshake() {

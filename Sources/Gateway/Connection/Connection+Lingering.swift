@@ -42,9 +42,11 @@ extension Connection {
     var done = false
     var reads = 0
     while !done, reads < Self.discardsPerTurn {
-      var bytes = loop.scratch.bytes.mutableSpan
       reads += 1
-      switch backend?.receive(into: &bytes, gapBytes: 0, slotBytes: Self.discardBytes) {
+      let result = loop.scratch.withBytes { bytes in
+        backend?.receive(into: &bytes, gapBytes: 0, slotBytes: Self.discardBytes)
+      }
+      switch result {
       case .bytes?: continue
       case .wouldBlock?: return false
       case .ended?, .failed?, nil: done = true
@@ -57,8 +59,7 @@ extension Connection {
   /// Reads past what the peer still sends, unread and undecrypted, a bounded amount a turn.
   private func discardInput(from socket: borrowing Socket) -> Bool {
     for _ in 0..<Self.discardsPerTurn {
-      var bytes = loop.scratch.bytes.mutableSpan
-      switch socket.receive(into: &bytes) {
+      switch loop.scratch.withBytes({ bytes in socket.receive(into: &bytes) }) {
       case .bytes: continue
       case .wouldBlock: return false
       case .ended, .failed: return true

@@ -1,6 +1,7 @@
 /// `POST /attest/register`: the checks before the body, the work beside the loop, and its outcome (SPEC §3).
 internal import AppAttest
 internal import Bytes
+internal import Configuration
 internal import Crypto
 internal import HTTPWire
 internal import JSON
@@ -23,7 +24,10 @@ extension Connection {
       return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head)
     }
     exchange.phase = .body(RegistrationRequest(length: length, startedAt: loop.now, bodies: loop.shared.bodies))
-    if head.expectsContinue, exchange.received.isEmpty, !client.tls.write(Response.interimContinue.span) { close() }
+    if head.expectsContinue, exchange.received.isEmpty {
+      let interim = Response.interimContinue
+      if !client.tls.write(interim.span) { close() }
+    }
     closesAfterAnswer = !head.keepsAlive
   }
 

@@ -1,5 +1,6 @@
 /// Requests on a connection: read, told apart by route, answered in order, kept alive or closed (RFC 9112, SPEC §3).
 internal import Bytes
+internal import Configuration
 internal import HTTPWire
 internal import System
 internal import TLS
@@ -25,10 +26,13 @@ extension Connection {
 
   /// Adds a record's plaintext to what was received; false when there was none or the peer is gone.
   private func receive(into exchange: Exchange) -> Bool {
-    var bytes = loop.scratch.bytes.mutableSpan
-    switch client.read(into: &bytes) {
-    case .bytes(let count):
-      exchange.received.append(copying: bytes.span.extracting(0..<count))
+    let result = loop.scratch.withBytes { bytes in
+      let result = client.read(into: &bytes)
+      if case .bytes(let count) = result { exchange.received.append(copying: bytes.span.extracting(0..<count)) }
+      return result
+    }
+    switch result {
+    case .bytes:
       if case .head(since: nil) = exchange.phase { exchange.phase = .head(since: loop.now) }
       return true
     case .wantsInput: return false

@@ -2,6 +2,7 @@
 /// certificate. The first that matches decides, and nothing rescues a bad assertion.
 internal import AppAttest
 internal import Bytes
+internal import Configuration
 internal import Crypto
 internal import HTTPWire
 internal import KeyStore
@@ -81,7 +82,7 @@ extension Connection {
 
   private func judgeAssertion(_ headers: AssertionHeaders, of record: KeyRecord) -> Verdict {
     let keyID = headers.keyID
-    let registeredApp = record.appID.flatMap { AppID($0) }
+    let registeredApp = record.appID.flatMap { text in AppAttest.AppID(text) }
     guard let verificationKey = loop.hotKeys.key(for: keyID, point: record.publicKey) else {
       return .failure(Refusal(.assertionRejected, step: "stored_key_invalid", keyID: keyID))
     }
@@ -167,8 +168,7 @@ extension Connection {
   /// While the peer waits for 101 it must be silent; its end ends the wait.
   func readEarlyBytes() {
     guard stage == .admission, client.mayHaveInput, let admission else { return }
-    var bytes = loop.scratch.bytes.mutableSpan
-    switch client.read(into: &bytes) {
+    switch loop.scratch.withBytes({ bytes in client.read(into: &bytes) }) {
     case .bytes: perform(admission.machine.spokeEarly())
     case .wantsInput: break
     case .closed, .truncated, .failed:

@@ -4,6 +4,7 @@
 /// which it is closed.
 internal import Addresses
 internal import Bytes
+internal import Configuration
 internal import Sockets
 internal import System
 internal import TLS

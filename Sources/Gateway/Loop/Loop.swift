@@ -4,6 +4,7 @@
 /// accepts (SPEC §2), so that newcomers wait for those who play and not the other way round.
 internal import Addresses
 internal import Bytes
+internal import Configuration
 internal import Sockets
 internal import System
 internal import TLS
@@ -11,7 +12,18 @@ internal import TLS
 /// A loop's buffer for one read, whoever's turn it is; nothing stays in it between turns.
 final class Scratch {
   static let size = 64 * 1024
-  var bytes = [UInt8](repeating: 0, count: size)
+  private var bytes = [UInt8](repeating: 0, count: size)
+
+  func withBytes<Result>(_ body: (inout MutableSpan<UInt8>) -> Result) -> Result {
+    Self.lend(&bytes, body)
+  }
+
+  private static func lend<Result>(
+    _ bytes: inout [UInt8], _ body: (inout MutableSpan<UInt8>) -> Result
+  ) -> Result {
+    var span = bytes.mutableSpan
+    return body(&span)
+  }
 }
 
 final class Loop {
@@ -131,18 +143,20 @@ final class Loop {
     var accepted = 0
     while accepted < Doorway.acceptsPerTurn, doorway.mayAccept {
       accepted += 1
-      if let (socket, peer) = doorway.accept(self) { admit(socket, from: peer) }
+      if let arrival = doorway.accept(self) { admit(arrival) }
     }
   }
 
   // MARK: Coming and going
 
   /// Takes a new peer in, or closes it before the handshake when a limit says so.
-  private func admit(_ socket: consuming Socket, from peer: Endpoint) {
+  private func admit(_ arrival: consuming Arrival) {
+    let peer = arrival.peer
+    let socket = arrival.socket
     let limits = settings.limits
     let payer = peer.address.accountingPrefix
     counters.accepted.add()
-    guard shared.occupancy.enter(limit: limits.maxConnections) else {
+    guard shared.occupancy.enter(limit: limits.connections) else {
       counters.closedAtDoor.add()
       shared.log.turnedAway(peer, reason: "max_connections")
       socket.resetOnClose()
@@ -163,7 +177,7 @@ final class Loop {
     let token = table.reserve()
     let connection = Connection(
       loop: self, token: token, socket: socket, tls: tls, peer: peer,
-      isOverLimit: count > limits.maxConnectionsPerAddress)
+      isOverLimit: count > limits.connectionsPerAddress)
     table.insert(connection)
     do throws(SystemError) {
       try poller.add(connection.client.socket, token: token.rawValue)
@@ -172,7 +186,7 @@ final class Loop {
       return
     }
     newcomers.entered(connection, in: table)
-    if shared.pending.increment() > limits.maxPending { newcomers.oldestPending(in: table)?.giveWay() }
+    if shared.pending.increment() > limits.pending { newcomers.oldestPending(in: table)?.giveWay() }
   }
 
   /// No longer among the unadmitted, by admission or by its end.

@@ -1,8 +1,10 @@
 /// An admitted session from its `101` to its end: opening, deadlines, and the closing handshake.
 internal import Bytes
+internal import Configuration
 internal import HTTPWire
 internal import KeyStore
 internal import System
+internal import TLS
 internal import WebSocketWire
 
 extension Connection {

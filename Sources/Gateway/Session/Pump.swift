@@ -8,6 +8,7 @@
 ///
 /// Reading from a side stops while anything waits for the other one: that is the backpressure, both ways.
 internal import Bytes
+internal import Configuration
 internal import Sockets
 internal import System
 internal import TLS
@@ -72,12 +73,15 @@ extension Connection {
   // MARK: 1. From the player
 
   private func readFromPlayer() {
-    var bytes = loop.scratch.bytes.mutableSpan
+    loop.scratch.withBytes { bytes in readFromPlayer(&bytes) }
+  }
+
+  private func readFromPlayer(_ bytes: inout MutableSpan<UInt8>) {
     var end = 0
     var last = TLSReadResult.wantsInput
     // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send.
     while end + Self.recordBytes <= bytes.count {
-      var rest = bytes.extracting(end..<bytes.count)
+      var rest = bytes._mutatingExtracting(end..<bytes.count)
       last = client.read(into: &rest)
       guard case .bytes(let count) = last else { break }
       end += count
@@ -143,7 +147,11 @@ extension Connection {
   // MARK: 5. From the game
 
   private func readFromGame() {
-    var bytes = loop.scratch.bytes.mutableSpan
+    loop.scratch.withBytes { bytes in readFromGame(&bytes) }
+    _ = client.flush(loop.outbox)
+  }
+
+  private func readFromGame(_ bytes: inout MutableSpan<UInt8>) {
     let result = backend?.receive(into: &bytes, gapBytes: Self.headerRoom, slotBytes: Self.slotBytes)
     switch result {
     case .bytes(let count)?:
@@ -155,7 +163,6 @@ extension Connection {
       endSession(.gameClosed)
     case .failed(let error)?: endSession(.gameFailed(reason: Self.peerReason(error)))
     }
-    _ = client.flush(loop.outbox)
   }
 
   // MARK: 6. Frames to the player

@@ -1,5 +1,6 @@
 /// What a connection keeps after its `101`: the frame decoder, the closing handshake, times and counts. No buffers.
 internal import Bytes
+internal import Configuration
 internal import System
 internal import WebSocketWire
 

@@ -2,7 +2,7 @@
 package import Addresses
 internal import Sockets
 internal import Synchronization
-package import System
+internal import System
 
 package final class BackendDirectory: Sendable {
   /// How often a name is resolved again.

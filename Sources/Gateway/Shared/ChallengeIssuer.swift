@@ -49,7 +49,8 @@ package final class ChallengeIssuer: Sendable {
     let sealed = cipher.encrypt(
       Block16(high: milliseconds << 16 | UInt64(loop), low: UInt64(index) << 32 | random)
     ).inlineArray
-    let nonce = Bytes32(sealed.span, tag(of: sealed.span))
+    let tag = tagger.authenticate(sealed.span)
+    let nonce = Bytes32(InlineArray<32, UInt8> { index in index < 16 ? sealed[index] : tag[index - 16] })
     let lifetime = Self.lifetime.wholeMilliseconds
     return Challenge(nonce: nonce, expires: UnixTime(milliseconds: clock.wall().milliseconds + lifetime))
   }

@@ -1,7 +1,8 @@
 /// The gate's events as log lines (SPEC §9): one method for each event, none of which sees a nonce, key or payload.
 internal import Addresses
 internal import Bytes
-package import Logging
+internal import HTTPWire
+internal import Logging
 internal import Sockets
 internal import System
 
