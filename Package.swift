@@ -45,16 +45,24 @@ let package = Package(
     // Rooms that wrap C.
     room("System", ["Bytes", "CLinux"]),
     room("Crypto", ["Bytes", "COpenSSL", "System"]),
-    room("TLS", ["Bytes", "COpenSSL", "Crypto", "System"]),
+    room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
     room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
 
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "System"]),
-    room("Device", ["Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+
+    room(
+      "Gateway",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets",
+        "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
+      ]),
 
     tests("Bytes"),
     tests("Device", ["Bytes", "Crypto", "System"]),
+    tests("Addresses"),
   ]
 )

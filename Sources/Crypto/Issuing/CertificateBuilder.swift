@@ -116,6 +116,8 @@ extension SigningKey {
 func issuingDigest(_ bytes: [UInt8]) -> [UInt8] {
   var digest = [UInt8](repeating: 0, count: 32)
   // Reads `count` bytes of the one array and writes the 32 of the other.
-  _ = unsafe SHA256(bytes, bytes.count, &digest)
+  guard unsafe EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1 else {
+    fatalError("this OpenSSL offers no SHA-256")
+  }
   return digest
 }
