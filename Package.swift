@@ -62,7 +62,7 @@ let package = Package(
       ]),
 
     tests("Bytes"),
-    tests("Device", ["Bytes", "Crypto", "System"]),
+    tests("Device", ["Bytes", "Crypto", "JSON", "System"]),
     tests("Addresses"),
   ]
 )
