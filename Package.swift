@@ -44,14 +44,14 @@ let package = Package(
 
     // Rooms that wrap C.
     room("System", ["Bytes", "CLinux"]),
-    room("Crypto", ["Bytes", "COpenSSL"]),
+    room("Crypto", ["Bytes", "COpenSSL", "System"]),
     room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
     room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
 
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
-    room("Device", ["Bytes", "CBOR", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     room(
@@ -61,7 +61,17 @@ let package = Package(
         "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
+    .executableTarget(
+      name: "portcullis",
+      dependencies: [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "JSON", "KeyStore", "Logs",
+        "Sockets", "System", "TLS", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+
     tests("Bytes"),
+    tests("Device", ["Bytes", "Crypto", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
