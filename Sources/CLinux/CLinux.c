@@ -59,6 +59,10 @@ int portcullis_signalfd(const int *signals, int count) {
   }
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
+int portcullis_read_signal(int descriptor) {
+  struct signalfd_siginfo info;
+  return read(descriptor, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
+}
 int portcullis_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
 

@@ -48,6 +48,7 @@ int portcullis_local_address(int descriptor, struct portcullis_address *address)
 // Resolves a name to at most `capacity` addresses with `port`; their count, or -1 with a getaddrinfo code in *code.
 int portcullis_resolve(const char *name, uint16_t port, struct portcullis_address *addresses, int capacity, int *code);
 const char *portcullis_resolve_error(int code);
+int portcullis_read_signal(int descriptor);  // the next signal's number, 0 when none waits
 int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
 
