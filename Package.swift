@@ -57,5 +57,6 @@ let package = Package(
     tests("Bytes"),
     tests("Addresses"),
     tests("Configuration", ["Addresses"]),
+    tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
   ]
 )
