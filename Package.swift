@@ -80,5 +80,6 @@ let package = Package(
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
     tests("JSON"),
     tests("Configuration", ["Addresses"]),
+    tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
   ]
 )

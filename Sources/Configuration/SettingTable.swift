@@ -40,9 +40,7 @@ package enum SettingTable {
       "The private key of the certificate in PEM; stated together with TLS_CERT_PATH or not at all."),
     Setting(
       "TRUSTED_PROXIES", .blocks, \.proxies.trusted, otherwise: "no proxy is believed", in: .listening,
-      "Peers whose word on a client's address is believed, so that nobody else can choose the address he "
-        + "is counted by."
-    ),
+      "Peers whose word on a client's address is believed; others could choose what they are counted by."),
     Setting(
       "LISTEN_PROXY_PROTOCOL", .boolean, \.proxies.requiresProxyProtocol, default: "false", in: .listening,
       "Whether every connection must open with a PROXY header, v1 or v2, from one of TRUSTED_PROXIES."),

@@ -116,9 +116,9 @@ import Testing
   }
 
   @Test func theProcess() {
-    #expect(Process.processors() >= 1)
-    #expect(Process.descriptorLimit() >= 1)
-    let path = Process.environment().first { $0.0 == "PATH" }?.1
+    #expect(ProcessContext.processors() >= 1)
+    #expect(ProcessContext.descriptorLimit() >= 1)
+    let path = ProcessContext.environment().first { $0.0 == "PATH" }?.1
     #expect(path == ProcessInfo.processInfo.environment["PATH"])
   }
 }

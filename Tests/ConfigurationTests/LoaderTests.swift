@@ -186,6 +186,23 @@ import Testing
     #expect(old.reloading(from: new) == old)
   }
 
+  @Test func whatStaysKeepsWhatItNeeds() throws {
+    let old = try load(production).configuration
+    let open = try load().configuration
+    #expect(old.reloading(from: open) == old)
+    #expect(old.reloadDifferences(to: open).applicable.isEmpty)
+    #expect(
+      old.reloadDifferences(to: open).needRestart == ["PORTCULLIS_ENV", "TLS_CERT_PATH", "TLS_KEY_PATH"])
+    let fallback = [("ALLOW_MTLS_FALLBACK", "true"), ("MTLS_CLIENT_CA_PATH", "ca.pem")]
+    let relaxed = try load(adding: fallback).configuration
+    #expect(relaxed.reloading(from: open).mtls == relaxed.mtls)
+    #expect(
+      relaxed.reloadDifferences(to: open).needRestart == ["ALLOW_MTLS_FALLBACK", "MTLS_CLIENT_CA_PATH"])
+    // Outside production the certificate may go: then one is made in memory.
+    let served = try load(adding: [("TLS_CERT_PATH", "cert.pem"), ("TLS_KEY_PATH", "key.pem")]).configuration
+    #expect(served.reloading(from: open) == open)
+  }
+
   @Test func everyLimitIsReloadable() {
     let fixed = SettingTable.settings.filter { $0.group == .limits && !$0.isReloadable }.map(\.name)
     #expect(fixed.isEmpty)

@@ -2,7 +2,7 @@
 internal import CLinux
 internal import Glibc
 
-package enum Process {
+package enum ProcessContext {
   /// Names and values in their order; an entry without `=` is left out.
   package static func environment() -> [(String, String)] {
     var variables: [(String, String)] = []
