@@ -18,6 +18,7 @@ package enum CertificateError: Error, Equatable, Sendable {
   let handle: OpaquePointer
 
   package init(der: Span<UInt8>) throws(CertificateError) {
+    guard !der.isEmpty else { throw .malformed }
     let handle = unsafe withCleanErrorQueue { () -> OpaquePointer? in
       // d2i moves `cursor` within the buffer, at most to its end.
       unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in

@@ -37,11 +37,14 @@ struct AssertionBuilder {
   }
 
   func verify() throws(AssertionError) -> ValidatedAssertion {
-    guard let key = try? P256VerificationKey(AttestationBuilder.deviceKey.p256Point) else { fatalError("no key") }
+    guard let key = try? P256VerificationKey(AttestationBuilder.deviceKey.p256Point) else {
+      fatalError("no key")
+    }
     let object = build()
     return try AssertionVerifier.verify(
       object.span, clientDataHash: AttestationBuilder.clientDataHash,
-      by: RegisteredKey(verificationKey: key, appID: appID, environment: environment, storedCounter: storedCounter),
+      by: RegisteredKey(
+        verificationKey: key, appID: appID, environment: environment, storedCounter: storedCounter),
       policy: policy)
   }
 }
@@ -52,7 +55,9 @@ struct AssertionBuilder {
     let error: AssertionError?
     let change: @Sendable (inout AssertionBuilder) -> Void
 
-    init(_ name: String, _ error: AssertionError?, _ change: @escaping @Sendable (inout AssertionBuilder) -> Void) {
+    init(
+      _ name: String, _ error: AssertionError?, _ change: @escaping @Sendable (inout AssertionBuilder) -> Void
+    ) {
       testDescription = name
       self.error = error
       self.change = change
@@ -113,16 +118,21 @@ struct AssertionBuilder {
     },
     Case("a category that is not allowed", .launchPolicy) {
       $0.extensions = AttestationTests.extensions()
-      $0.policy = AttestationPolicy(apps: [AttestationBuilder.app], launch: LaunchPolicy(allowedCategories: [3]))
+      $0.policy = AttestationPolicy(
+        apps: [AttestationBuilder.app], launch: LaunchPolicy(allowedCategories: [3]))
     },
-    Case("2,049 bytes", .tooLarge) { $0.breakObject = { $0 + [UInt8](repeating: 0, count: 2049 - $0.count) } },
+    Case("2,049 bytes", .tooLarge) {
+      $0.breakObject = { $0 + [UInt8](repeating: 0, count: 2049 - $0.count) }
+    },
     Case("2,048 bytes, some of them trailing", .cbor(.trailingBytes)) {
       $0.breakObject = { $0 + [UInt8](repeating: 0, count: 2048 - $0.count) }
     },
     Case("an array", .format) { $0.breakObject = { _ in [0x80] } },
     Case("an empty map", .format) { $0.breakObject = { _ in [0xA0] } },
     Case("an unknown member", .format) { $0.breakObject = { [0xA3] + $0[1...] + [0x61, 0x78, 0x00] } },
-    Case("a member twice", .cbor(.duplicateKey)) { $0.breakObject = { [0xA3] + $0[1...] + $0[1..<12] + [0x00] } },
+    Case("a member twice", .cbor(.duplicateKey)) {
+      $0.breakObject = { [0xA3] + $0[1...] + $0[1..<12] + [0x00] }
+    },
   ]
 
   @Test(arguments: cases) func oneThingBroken(_ one: Case) {
@@ -157,6 +167,9 @@ struct AssertionBuilder {
 
   @Test(arguments: AttestationStep.allCases.map(\.rawValue) + AssertionStep.allCases.map(\.rawValue))
   func stepsAreOneWordInTheLog(_ word: String) {
-    #expect(word.utf8.allSatisfy { ($0 >= 0x61 && $0 <= 0x7A) || $0 == 0x5F || $0 == 0x2E || ($0 >= 0x30 && $0 <= 0x39) })
+    #expect(
+      word.utf8.allSatisfy {
+        ($0 >= 0x61 && $0 <= 0x7A) || $0 == 0x5F || $0 == 0x2E || ($0 >= 0x30 && $0 <= 0x39)
+      })
   }
 }

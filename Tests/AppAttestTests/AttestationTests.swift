@@ -41,23 +41,28 @@ import Testing
         [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20] + AttestationBuilder.clientDataHash.array
       }
     },
-    Case("another app's hash", .relyingParty) { $0.rpIDHash = SHA256.hash(Array("com.example.mud".utf8).span) },
+    Case("another app's hash", .relyingParty) {
+      $0.rpIDHash = SHA256.hash(Array("com.example.mud".utf8).span)
+    },
     Case("no app id in the leaf", .leafAppID) { $0.leaf.remove(ObjectIdentifiers.appleKeyOwner) },
     Case("another app id in the leaf", .leafAppID) {
       $0.leaf.set(ObjectIdentifiers.appleKeyOwner, AttestationBuilder.keyOwner("ABCDE12345.com.example.mux"))
     },
     Case("the app id in the leaf twice", .leafAppID) {
-      let member = DERWriter.element([0xBF, 0x89, 0x34], DERWriter.octetString(Array(AttestationBuilder.app.description.utf8)))
+      let member = DERWriter.element(
+        [0xBF, 0x89, 0x34], DERWriter.octetString(Array(AttestationBuilder.app.description.utf8)))
       $0.leaf.set(ObjectIdentifiers.appleKeyOwner, DERWriter.sequence(member, member))
     },
     Case("something after the app id in the leaf", .leafAppID) {
       $0.leaf.set(
-        ObjectIdentifiers.appleKeyOwner, AttestationBuilder.keyOwner(AttestationBuilder.app.description) + [0x05, 0x00])
+        ObjectIdentifiers.appleKeyOwner,
+        AttestationBuilder.keyOwner(AttestationBuilder.app.description) + [0x05, 0x00])
     },
     Case("something beside the app id in the leaf", .leafAppID) {
       let name = DERWriter.octetString(Array(AttestationBuilder.app.description.utf8))
       $0.leaf.set(
-        ObjectIdentifiers.appleKeyOwner, DERWriter.sequence(DERWriter.element([0xBF, 0x89, 0x34], name + name)))
+        ObjectIdentifiers.appleKeyOwner,
+        DERWriter.sequence(DERWriter.element([0xBF, 0x89, 0x34], name + name)))
     },
     Case("counter 1", .signCount) { $0.signCount = 1 },
     Case("counter 0x01000000", .signCount) { $0.signCount = 0x0100_0000 },
@@ -87,13 +92,19 @@ import Testing
       $0.flags = 0xC0
       $0.extensions = [0xA0]
     },
-    Case("version of 256 bytes", nil) { $0.extensions = Self.extensions(version: String(repeating: "1", count: 256)) },
+    Case("version of 256 bytes", nil) {
+      $0.extensions = Self.extensions(version: String(repeating: "1", count: 256))
+    },
     Case("version of 257 bytes", .extensions) {
       $0.extensions = Self.extensions(version: String(repeating: "1", count: 257))
     },
     Case("category of 5 bytes", .extensions) { $0.extensions = Self.extensions(category: [4, 0, 0, 0, 0]) },
-    Case("cut after 36 bytes of authenticator data", .cbor(.truncated)) { $0.breakObject = { $0.dropLast(128) } },
-    Case("16,385 bytes", .tooLarge) { $0.breakObject = { $0 + [UInt8](repeating: 0, count: 16_385 - $0.count) } },
+    Case("cut after 36 bytes of authenticator data", .cbor(.truncated)) {
+      $0.breakObject = { $0.dropLast(128) }
+    },
+    Case("16,385 bytes", .tooLarge) {
+      $0.breakObject = { $0 + [UInt8](repeating: 0, count: 16_385 - $0.count) }
+    },
     Case("16,384 bytes, some of them trailing", .cbor(.trailingBytes)) {
       $0.breakObject = { $0 + [UInt8](repeating: 0, count: 16_384 - $0.count) }
     },
@@ -109,7 +120,8 @@ import Testing
   @Test func exactlyTheLimit() throws {
     var builder = AttestationBuilder()
     builder.receipt = [UInt8](repeating: 0, count: 1000)
-    builder.receipt += [UInt8](repeating: 0, count: UnverifiedAttestation.maximumBytes - builder.build().count)
+    builder.receipt += [UInt8](
+      repeating: 0, count: UnverifiedAttestation.maximumBytes - builder.build().count)
     let verifier = AttestationBuilder.verifier()
     for _ in 0..<1000 {
       let object = builder.build()
@@ -126,7 +138,8 @@ import Testing
     let object = AttestationBuilder().build()
     #expect(throws: AttestationError.keyIdentifier) {
       try AttestationBuilder.verifier().verify(
-        object.span, keyID: KeyIdentifier(SHA256.hash(object.span)), clientDataHash: AttestationBuilder.clientDataHash,
+        object.span, keyID: KeyIdentifier(SHA256.hash(object.span)),
+        clientDataHash: AttestationBuilder.clientDataHash,
         at: AttestationBuilder.now, policy: AttestationBuilder.policy)
     }
     #expect(throws: AttestationError.malformedKeyIdentifier) {
@@ -139,7 +152,8 @@ import Testing
     builder.extensions = Self.extensions(category: [0x01, 0x02, 0x03, 0x04], version: "1314")
     builder.aaguid = AttestEnvironment.development.aaguid
     let other = try #require(AppID("ABCDE12345.com.example.other"))
-    let policy = AttestationPolicy(apps: [other, AttestationBuilder.app], environments: [.production, .development])
+    let policy = AttestationPolicy(
+      apps: [other, AttestationBuilder.app], environments: [.production, .development])
     let object = builder.build()
     let result = try AttestationBuilder.verifier().verify(
       object.span, keyID: AttestationBuilder.keyID, clientDataHash: AttestationBuilder.clientDataHash,
@@ -154,11 +168,15 @@ import Testing
 
   @Test(arguments: [
     (LaunchPolicy.any, true, true), (LaunchPolicy(requiresLaunchInformation: true), true, false),
-    (LaunchPolicy(allowedCategories: [2, 4]), true, true), (LaunchPolicy(allowedCategories: [2]), false, true),
+    (LaunchPolicy(allowedCategories: [2, 4]), true, true),
+    (LaunchPolicy(allowedCategories: [2]), false, true),
     (LaunchPolicy(allowedCategories: []), false, true),
     (LaunchPolicy(allowedBundleVersions: ["1.0", "1.1"]), true, true),
     (LaunchPolicy(allowedBundleVersions: ["1.1"]), false, true),
-    (LaunchPolicy(allowedCategories: [4], allowedBundleVersions: ["1.0"], requiresLaunchInformation: true), true, false),
+    (
+      LaunchPolicy(allowedCategories: [4], allowedBundleVersions: ["1.0"], requiresLaunchInformation: true),
+      true, false
+    ),
   ])
   func launchPolicy(_ launch: LaunchPolicy, allowsInformation: Bool, allowsNone: Bool) {
     let policy = AttestationPolicy(apps: [AttestationBuilder.app], launch: launch)

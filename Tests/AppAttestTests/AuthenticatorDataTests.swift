@@ -22,7 +22,9 @@ import Testing
 
   /// nil: refused.
   static func read(_ bytes: [UInt8], isFlagged: Bool) -> (UInt32?, String?)? {
-    LaunchInformation(extensions: bytes.span, isFlagged: isFlagged).map { ($0.validationCategory, $0.bundleVersion) }
+    LaunchInformation(extensions: bytes.span, isFlagged: isFlagged).map {
+      ($0.validationCategory, $0.bundleVersion)
+    }
   }
 
   static func map(_ pairs: [(String, [UInt8])]) -> [UInt8] {
@@ -41,7 +43,8 @@ import Testing
   static let categoryTable: [(value: [UInt8], category: UInt32?)] = [
     ([0x44, 0x06, 0, 0, 0], 6), ([0x44, 0xFF, 0xFF, 0xFF, 0xFF], .max), ([0x04], 4), ([0x00], 0),
     ([0x1A, 0xFF, 0xFF, 0xFF, 0xFF], .max), ([0x1B, 0, 0, 0, 1, 0, 0, 0, 0], nil), ([0x43, 6, 0, 0], nil),
-    ([0x45, 6, 0, 0, 0, 0], nil), ([0x40], nil), ([0x20], nil), ([0x61, 0x34], nil), ([0x81, 0x04], nil), ([0xA0], nil),
+    ([0x45, 6, 0, 0, 0, 0], nil), ([0x40], nil), ([0x20], nil), ([0x61, 0x34], nil), ([0x81, 0x04], nil),
+    ([0xA0], nil),
     ([0xF5], nil), ([0x18, 0x04], nil),
   ]
 
@@ -53,7 +56,8 @@ import Testing
   }
 
   static let versionTable: [(value: [UInt8], version: String?)] = [
-    ([0x60], ""), ([0x63, 0x31, 0x2E, 0x30], "1.0"), ([0x43, 0x31, 0x2E, 0x30], nil), ([0x61, 0xC3], nil), ([0x01], nil),
+    ([0x60], ""), ([0x63, 0x31, 0x2E, 0x30], "1.0"), ([0x43, 0x31, 0x2E, 0x30], nil), ([0x61, 0xC3], nil),
+    ([0x01], nil),
   ]
 
   @Test(arguments: versionTable)

@@ -14,7 +14,10 @@ private typealias Identifiers = ObjectIdentifiers
     let error: AttestationError?
     let change: @Sendable (inout AttestationBuilder) -> Void
 
-    init(_ name: String, _ error: AttestationError?, _ change: @escaping @Sendable (inout AttestationBuilder) -> Void) {
+    init(
+      _ name: String, _ error: AttestationError?,
+      _ change: @escaping @Sendable (inout AttestationBuilder) -> Void
+    ) {
       testDescription = name
       self.error = error
       self.change = change
@@ -25,16 +28,24 @@ private typealias Identifiers = ObjectIdentifiers
 
   static let encodings: [Case] = [
     Case("valid", nil) { _ in },
-    Case("version 1, encoded", .certificate(.leaf, .notVersion3)) { $0.leaf.version = [0xA0, 0x03, 0x02, 0x01, 0x00] },
+    Case("version 1, encoded", .certificate(.leaf, .notVersion3)) {
+      $0.leaf.version = [0xA0, 0x03, 0x02, 0x01, 0x00]
+    },
     Case("no version", .certificate(.leaf, .notVersion3)) { $0.leaf.version = [] },
     Case("serial of 21 bytes", nil) { $0.leaf.serial = [0x00, 0x80] + [UInt8](repeating: 1, count: 19) },
-    Case("serial of 22 bytes", .certificate(.leaf, .serialNumber)) { $0.leaf.serial = [UInt8](repeating: 1, count: 22) },
+    Case("serial of 22 bytes", .certificate(.leaf, .serialNumber)) {
+      $0.leaf.serial = [UInt8](repeating: 1, count: 22)
+    },
     Case("serial not minimal", .certificate(.leaf, .integer)) { $0.leaf.serial = [0x00, 0x01] },
-    Case("unique identifier", .certificate(.leaf, .unexpectedTag)) { $0.leaf.afterKey = [0x81, 0x02, 0x00, 0x01] },
+    Case("unique identifier", .certificate(.leaf, .unexpectedTag)) {
+      $0.leaf.afterKey = [0x81, 0x02, 0x00, 0x01]
+    },
     Case("something after the extensions", .certificate(.leaf, .trailingBytes)) {
       $0.leaf.afterExtensions = [0x05, 0x00]
     },
-    Case("something after the certificate", .certificate(.leaf, .trailingBytes)) { $0.leaf.breakWhole = { $0 + [0] } },
+    Case("something after the certificate", .certificate(.leaf, .trailingBytes)) {
+      $0.leaf.breakWhole = { $0 + [0] }
+    },
     Case("no extensions", .certificate(.leaf, .noExtensions)) {
       $0.leaf.extensions = []
       $0.nonceExtension = { _ in [] }
@@ -53,10 +64,12 @@ private typealias Identifiers = ObjectIdentifiers
     },
     Case("cA is neither 00 nor FF", .certificate(.intermediate, .boolean)) {
       $0.intermediate.set(
-        Identifiers.basicConstraints, critical: DERWriter.true, [0x30, 0x06, 0x01, 0x01, 0x01, 0x02, 0x01, 0x00])
+        Identifiers.basicConstraints, critical: DERWriter.true,
+        [0x30, 0x06, 0x01, 0x01, 0x01, 0x02, 0x01, 0x00])
     },
     Case("path length without cA", .certificate(.leaf, .basicConstraints)) {
-      $0.leaf.set(Identifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence(DERWriter.integer([0])))
+      $0.leaf.set(
+        Identifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence(DERWriter.integer([0])))
     },
     Case("path length not minimal", .certificate(.intermediate, .integer)) {
       $0.intermediate.set(
@@ -107,7 +120,9 @@ private typealias Identifiers = ObjectIdentifiers
   ]
 
   static let rules: [Case] = [
-    Case("leaf names another issuer", .issuerName(.leaf)) { $0.leaf.issuer = DERWriter.name("Test Intermediat") },
+    Case("leaf names another issuer", .issuerName(.leaf)) {
+      $0.leaf.issuer = DERWriter.name("Test Intermediat")
+    },
     Case("intermediate names another issuer", .issuerName(.intermediate)) {
       $0.intermediate.issuer = DERWriter.name("test root")
     },
@@ -123,7 +138,8 @@ private typealias Identifiers = ObjectIdentifiers
       $0.intermediate.set(Identifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence())
     },
     Case("intermediate without path length", .authority(.intermediate)) {
-      $0.intermediate.set(Identifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence(DERWriter.true))
+      $0.intermediate.set(
+        Identifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence(DERWriter.true))
     },
     Case("intermediate with path length 1", .authority(.intermediate)) {
       $0.intermediate.set(
@@ -133,8 +149,12 @@ private typealias Identifiers = ObjectIdentifiers
     Case("leaf is an authority", .authority(.leaf)) {
       $0.leaf.set(Identifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence(DERWriter.true))
     },
-    Case("leaf without basicConstraints is no authority", nil) { $0.leaf.remove(Identifiers.basicConstraints) },
-    Case("intermediate without key usage", .keyUsage(.intermediate)) { $0.intermediate.remove(Identifiers.keyUsage) },
+    Case("leaf without basicConstraints is no authority", nil) {
+      $0.leaf.remove(Identifiers.basicConstraints)
+    },
+    Case("intermediate without key usage", .keyUsage(.intermediate)) {
+      $0.intermediate.remove(Identifiers.keyUsage)
+    },
     Case("intermediate may not sign certificates", .keyUsage(.intermediate)) {
       $0.intermediate.set(Identifiers.keyUsage, critical: DERWriter.true, [0x03, 0x02, 0x01, 0x02])
     },
@@ -175,7 +195,9 @@ private typealias Identifiers = ObjectIdentifiers
     Case("intermediate with a key on P-256", .intermediateKey) {
       $0.intermediate.key = AttestationBuilder.deviceKey.subjectPublicKeyInfo
     },
-    Case("leaf with a key on P-384", .leafKey) { $0.leaf.key = AttestationBuilder.otherKey.subjectPublicKeyInfo },
+    Case("leaf with a key on P-384", .leafKey) {
+      $0.leaf.key = AttestationBuilder.otherKey.subjectPublicKeyInfo
+    },
     Case("leaf's point is not on the curve", .leafKey) { $0.leaf.key[$0.leaf.key.count - 1] ^= 1 },
     Case("leaf's point in hybrid form", .leafKey) { $0.leaf.key[26] = 0x06 },
     Case("intermediate signed by another root", .signature(.intermediate, signatureFailure)) {
@@ -201,7 +223,8 @@ private typealias Identifiers = ObjectIdentifiers
     #expect(builder.error() == one.error)
   }
 
-  /// The same with an intermediate that has been seen: only what the root signed is remembered, and nothing is excused.
+  /// The same with an intermediate that has been seen: only what the root signed is remembered, and nothing
+  /// is excused.
   @Test(arguments: encodings + rules) func oneThingBrokenAfterAGoodOne(_ one: Case) {
     let verifier = AttestationBuilder.verifier()
     var builder = AttestationBuilder()

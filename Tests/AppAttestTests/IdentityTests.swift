@@ -16,7 +16,8 @@ import Testing
 
   @Test(arguments: [
     "", "ABCDE12345", "ABCDE12345.", ".com.example", "ABCDE1234.com.example", "ABCDE123456.com.example",
-    "abcde12345.com.example", "ABCDE1234\u{212A}.com.example", "ABCDE12345.com.example ", "ABCDE12345.com/example",
+    "abcde12345.com.example", "ABCDE1234\u{212A}.com.example", "ABCDE12345.com.example ",
+    "ABCDE12345.com/example",
     "ABCDE12345.\u{E9}", "ABCDE12345.a\0", "ABCDE12345.*", "ABCDE12345." + String(repeating: "a", count: 156),
   ])
   func refused(_ text: String) {

@@ -1,4 +1,5 @@
-/// Strict CBOR: the examples of RFC 8949 Appendix A that App Attest's subset has, and each rule that is stricter.
+/// Strict CBOR: the examples of RFC 8949 Appendix A that App Attest's subset has, and each rule that is
+/// stricter.
 import Glibc
 import Testing
 
@@ -6,7 +7,9 @@ import Testing
 @testable import CBOR
 
 @Suite struct CBORParserTests {
-  static func parse(_ bytes: [UInt8], _ limits: CBORLimits = CBORLimits(bytes: 1024)) throws(CBORError) -> CBORDocument {
+  static func parse(_ bytes: [UInt8], _ limits: CBORLimits = CBORLimits(bytes: 1024)) throws(CBORError)
+    -> CBORDocument
+  {
     try CBORDocument.parse(bytes.span, limits: limits)
   }
 
@@ -40,23 +43,31 @@ import Testing
 
   @Test(arguments: [
     ("24 could hold 0", [UInt8]([0x18, 0x17]), CBORError.notShortest),
-    ("25 could be 24", [0x19, 0x00, 0xFF], .notShortest), ("26 could be 25", [0x1A, 0, 0, 0xFF, 0xFF], .notShortest),
+    ("25 could be 24", [0x19, 0x00, 0xFF], .notShortest),
+    ("26 could be 25", [0x1A, 0, 0, 0xFF, 0xFF], .notShortest),
     ("27 could be 26", [0x1B, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF], .notShortest),
     ("negative", [0x38, 0x00], .notShortest), ("bytes", [0x58, 0x01, 0x00], .notShortest),
-    ("text", [0x78, 0x00], .notShortest), ("array", [0x98, 0x00], .notShortest), ("map", [0xB8, 0x00], .notShortest),
+    ("text", [0x78, 0x00], .notShortest), ("array", [0x98, 0x00], .notShortest),
+    ("map", [0xB8, 0x00], .notShortest),
     ("text 25", [0x79, 0x00, 0x01, 0x61], .notShortest),
-    ("indefinite bytes", [0x5F, 0xFF], .indefiniteLength), ("indefinite text", [0x7F, 0xFF], .indefiniteLength),
-    ("indefinite array", [0x9F, 0xFF], .indefiniteLength), ("indefinite map", [0xBF, 0xFF], .indefiniteLength),
+    ("indefinite bytes", [0x5F, 0xFF], .indefiniteLength),
+    ("indefinite text", [0x7F, 0xFF], .indefiniteLength),
+    ("indefinite array", [0x9F, 0xFF], .indefiniteLength),
+    ("indefinite map", [0xBF, 0xFF], .indefiniteLength),
     ("break", [0xFF], .malformed), ("break in an array", [0x81, 0xFF], .malformed),
-    ("tag", [0xC0, 0x00], .tag), ("self-described", [0xD9, 0xD9, 0xF7, 0x00], .tag), ("half", [0xF9, 0, 0], .float),
+    ("tag", [0xC0, 0x00], .tag), ("self-described", [0xD9, 0xD9, 0xF7, 0x00], .tag),
+    ("half", [0xF9, 0, 0], .float),
     ("single", [0xFA, 0, 0, 0, 0], .float), ("double", [0xFB, 0, 0, 0, 0, 0, 0, 0, 0], .float),
     ("false", [0xF4], .simpleValue), ("true", [0xF5], .simpleValue), ("null", [0xF6], .simpleValue),
     ("undefined", [0xF7], .simpleValue), ("unassigned simple", [0xE0], .malformed),
     ("simple in two bytes", [0xF8, 0x20], .malformed), ("reserved 28", [0x1C], .malformed),
-    ("reserved 29", [0x5D], .malformed), ("reserved 30", [0x9E], .malformed), ("reserved 31", [0x1F], .malformed),
+    ("reserved 29", [0x5D], .malformed), ("reserved 30", [0x9E], .malformed),
+    ("reserved 31", [0x1F], .malformed),
     ("invalid UTF-8", [0x61, 0xFF], .invalidUTF8), ("unfinished UTF-8", [0x61, 0xC3], .invalidUTF8),
-    ("surrogate", [0x63, 0xED, 0xA0, 0x80], .invalidUTF8), ("key is a number", [0xA1, 0x01, 0x01], .keyIsNotText),
-    ("key is bytes", [0xA1, 0x41, 0x61, 0x01], .keyIsNotText), ("key is an array", [0xA1, 0x80, 0x01], .keyIsNotText),
+    ("surrogate", [0x63, 0xED, 0xA0, 0x80], .invalidUTF8),
+    ("key is a number", [0xA1, 0x01, 0x01], .keyIsNotText),
+    ("key is bytes", [0xA1, 0x41, 0x61, 0x01], .keyIsNotText),
+    ("key is an array", [0xA1, 0x80, 0x01], .keyIsNotText),
     ("duplicate", [0xA2, 0x61, 0x61, 0x01, 0x61, 0x61, 0x02], .duplicateKey),
     ("duplicate after a container", [0xA2, 0x61, 0x61, 0x82, 0x01, 0x02, 0x61, 0x61, 0x02], .duplicateKey),
     ("odd map", [0xA1, 0x61, 0x61], .truncated), ("nothing", [], .truncated),
@@ -115,13 +126,15 @@ import Testing
 
   static let bombs: [[UInt8]] = [
     [0x9A, 0x10, 0x00, 0x00, 0x00], [0x9B, 0x20, 0, 0, 0, 0, 0, 0, 0], [0xBA, 0x10, 0x00, 0x00, 0x00],
-    [0xBB, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x5B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+    [0xBB, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+    [0x5B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
     [0x5B, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x7A, 0x7F, 0xFF, 0xFF, 0xFF], [0xBF], [0x9F],
     [UInt8](repeating: 0x9F, count: 1000), [UInt8](repeating: 0xC1, count: 1000),
     [0x81, 0x9A, 0xFF, 0xFF, 0xFF, 0xFF], [0xA1, 0x61, 0x61, 0x9A, 0x10, 0x00, 0x00, 0x00],
   ]
 
-  /// In a process whose address space may grow by 32 MiB only: a reservation by what a head claims would end it.
+  /// In a process whose address space may grow by 32 MiB only: a reservation by what a head claims would end
+  /// it.
   @Test func bombsCostNoMemory() async {
     await #expect(processExitsWith: .success) {
       let pages = try String(contentsOfProcFile: "/proc/self/statm").split(separator: " ")

@@ -58,7 +58,9 @@ private func bytes(_ hex: String) -> [UInt8] {
   @Test func pointsOffTheCurve() {
     let off = P256Point(x: Self.point.x, y: Self.point.x)
     #expect(throws: PublicKeyError.pointNotOnCurve) { try P256VerificationKey(off) }
-    #expect(throws: PublicKeyError.pointNotOnCurve) { try P256VerificationKey(P256Point(x: Bytes32(), y: Bytes32())) }
+    #expect(throws: PublicKeyError.pointNotOnCurve) {
+      try P256VerificationKey(P256Point(x: Bytes32(), y: Bytes32()))
+    }
   }
 
   private static func isWellFormed(_ der: [UInt8]) -> Bool {

@@ -1,4 +1,5 @@
-/// The sample of Apple's "Attestation Object Validation Guide", edition of 2026: a real object, issued in production.
+/// The sample of Apple's "Attestation Object Validation Guide", edition of 2026: a real object, issued in
+/// production.
 enum AppleGuide2026 {
   static let teamID = "1234567890"
   static let bundleID = "com.example.myapp"

@@ -21,7 +21,8 @@ struct AttestationBuilder {
 
   static let rootCertificate: [UInt8] = {
     var root = TestCertificate(
-      issuer: DERWriter.name("Test Root"), subject: DERWriter.name("Test Root"), key: rootKey.subjectPublicKeyInfo,
+      issuer: DERWriter.name("Test Root"), subject: DERWriter.name("Test Root"),
+      key: rootKey.subjectPublicKeyInfo,
       extensions: [])
     root.set(ObjectIdentifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence(DERWriter.true))
     root.set(ObjectIdentifiers.keyUsage, critical: DERWriter.true, [0x03, 0x02, 0x01, 0x06])
@@ -65,7 +66,8 @@ struct AttestationBuilder {
   init() {
     intermediate = TestCertificate(
       algorithm: TestCertificate.ecdsaWithSHA384, issuer: DERWriter.name("Test Root"),
-      subject: DERWriter.name("Test Intermediate"), key: Self.intermediateKey.subjectPublicKeyInfo, extensions: [],
+      subject: DERWriter.name("Test Intermediate"), key: Self.intermediateKey.subjectPublicKeyInfo,
+      extensions: [],
       isSignedWithSHA384: true)
     intermediate.set(
       ObjectIdentifiers.basicConstraints, critical: DERWriter.true,
@@ -88,7 +90,8 @@ struct AttestationBuilder {
 
   var authenticatorData: [UInt8] {
     let count = (0..<4).map { UInt8(truncatingIfNeeded: signCount >> UInt32(24 - $0 * 8)) }
-    return rpIDHash.array + [flags] + count + aaguid + credentialIDLength + credentialID + coseKey + extensions
+    return rpIDHash.array + [flags] + count + aaguid + credentialIDLength + credentialID + coseKey
+      + extensions
   }
 
   func build() -> [UInt8] {
@@ -97,7 +100,9 @@ struct AttestationBuilder {
     let nonce = nonceExtension(data)
     if !nonce.isEmpty { leaf.set(ObjectIdentifiers.appleNonce, nonce) }
     let chain =
-      certificates ?? [leaf.encoded(signedBy: leafSigner), intermediate.encoded(signedBy: intermediateSigner)]
+      certificates ?? [
+        leaf.encoded(signedBy: leafSigner), intermediate.encoded(signedBy: intermediateSigner),
+      ]
 
     var object = CBOREncoder()
     object.beginMap(pairs: 3)

@@ -21,7 +21,9 @@ enum DERWriter {
   static let `false`: [UInt8] = [0x01, 0x01, 0x00]
 
   /// A name of one common name.
-  static func name(_ text: String) -> [UInt8] { sequence(set(sequence(identifier([0x55, 0x04, 0x03]), utf8(text)))) }
+  static func name(_ text: String) -> [UInt8] {
+    sequence(set(sequence(identifier([0x55, 0x04, 0x03]), utf8(text))))
+  }
 
   static func `extension`(_ oid: [UInt8], critical: [UInt8] = [], _ value: [UInt8]) -> [UInt8] {
     sequence(identifier(oid), critical, octetString(value))
