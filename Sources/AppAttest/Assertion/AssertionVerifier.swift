@@ -40,6 +40,16 @@ package enum AssertionVerifier {
   package static func verify(
     _ assertion: Span<UInt8>, clientDataHash: Bytes32, by key: RegisteredKey, policy: AttestationPolicy
   ) throws(AssertionError) -> ValidatedAssertion {
+    let clientDataHash = clientDataHash.inlineArray
+    return try verify(assertion, verbatimClientDataHash: clientDataHash.span, by: key, policy: policy)
+  }
+
+  /// The same, with bytes of any number where the hash belongs, as `AttestationVerifier` has it for Apple's
+  /// samples. The gate never calls this.
+  package static func verify(
+    _ assertion: Span<UInt8>, verbatimClientDataHash: Span<UInt8>, by key: RegisteredKey,
+    policy: AttestationPolicy
+  ) throws(AssertionError) -> ValidatedAssertion {
     let object = try UnverifiedAssertion(assertion)
     let data = assertion.extracting(object.authenticatorData)
     let signature = assertion.extracting(object.signature)
@@ -47,7 +57,7 @@ package enum AssertionVerifier {
     guard ECDSASignature.isWellFormed(signature, coordinateBytes: 32) else { throw .signatureEncoding }
     // ECDSA-P256-SHA256 is over the nonce, itself a SHA-256: hence a hash of a hash. One formula, no other is
     // tried.
-    let nonce = SHA256.hash(data, clientDataHash)
+    let nonce = SHA256.hash(data, verbatimClientDataHash)
     guard key.verificationKey.isValidSignature(signature, digest: SHA256.hash(nonce)) else {
       throw .signature
     }
