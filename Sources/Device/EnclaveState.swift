@@ -1,6 +1,5 @@
 /// What a software enclave remembers between runs: a JSON file of mode 0600 whose counter never goes back.
 internal import Bytes
-internal import CLinux
 internal import Glibc
 internal import JSON
 internal import System
@@ -120,13 +119,15 @@ private struct LockFile: ~Copyable {
   private let descriptor: OwnedDescriptor
 
   static func acquire(_ path: String) throws(DeviceError) -> LockFile {
-    let number = unsafe path.withCString { path in unsafe portcullis_open(path, O_RDWR | O_CREAT, 0o600) }
-    guard number >= 0 else { throw .file(SystemError("open \(path)")) }
-    let descriptor = OwnedDescriptor(owning: number)
-    while flock(number, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw .file(SystemError("lock \(path)")) }
+    do throws(SystemError) {
+      let descriptor = try OwnedDescriptor.open(path, O_RDWR | O_CREAT, 0o600)
+      while flock(descriptor.number, LOCK_EX) != 0 {
+        guard errno == EINTR else { throw SystemError("lock \(path)") }
+      }
+      return LockFile(descriptor: descriptor)
+    } catch {
+      throw .file(error)
     }
-    return LockFile(descriptor: descriptor)
   }
 
   borrowing func release() {
