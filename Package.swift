@@ -40,7 +40,7 @@ let package = Package(
     room("HTTPWire", ["Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
 
     // Rooms that wrap C.
     room("System", ["Bytes", "CLinux"]),
@@ -50,7 +50,7 @@ let package = Package(
 
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
-    room("Configuration", ["Addresses", "Bytes", "System"]),
+    room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
     room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
@@ -61,8 +61,25 @@ let package = Package(
         "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
+    .executableTarget(
+      name: "portcullis",
+      dependencies: [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "JSON", "KeyStore", "Logs",
+        "Sockets", "System", "TLS", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+
     tests("Bytes"),
     tests("Device", ["Bytes", "Crypto", "JSON", "System"]),
     tests("Addresses"),
+    tests("HTTPWire", ["Bytes"]),
+    tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
+    tests("CBOR", ["Bytes"]),
+    tests("Crypto", ["Bytes"]),
+    tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
+    tests("JSON"),
+    tests("Configuration", ["Addresses"]),
+    tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
   ]
 )

@@ -59,6 +59,10 @@ int portcullis_signalfd(const int *signals, int count) {
   }
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
+int portcullis_read_signal(int descriptor) {
+  struct signalfd_siginfo info;
+  return read(descriptor, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
+}
 int portcullis_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
 
@@ -177,6 +181,8 @@ int portcullis_open(const char *path, int flags, uint32_t mode) {
   return open(path, flags | O_CLOEXEC, (mode_t)mode);
 }
 int portcullis_lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+
+char **portcullis_environment(void) { return environ; }
 
 int portcullis_errno(void) { return errno; }
 int portcullis_is_would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }

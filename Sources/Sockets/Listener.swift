@@ -51,6 +51,16 @@ package struct Listener: ~Copyable {
     return socket
   }
 
+  /// Options that accepted sockets inherit, so that no call is spent on each of them.
+  package borrowing func tuneAccepted(unsentLowWater: Int32) {
+    socket.set(.noDelay)
+    socket.set(.unsentLowWater(bytes: unsentLowWater))
+    socket.set(.keepAlive)
+    socket.set(.keepAliveIdle(seconds: 60))
+    socket.set(.keepAliveInterval(seconds: 15))
+    socket.set(.keepAliveCount(4))
+  }
+
   package borrowing func accept() -> AcceptResult {
     var address = portcullis_address()
     let descriptor = unsafe portcullis_accept(socket.descriptor, &address)

@@ -48,6 +48,7 @@ int portcullis_local_address(int descriptor, struct portcullis_address *address)
 // Resolves a name to at most `capacity` addresses with `port`; their count, or -1 with a getaddrinfo code in *code.
 int portcullis_resolve(const char *name, uint16_t port, struct portcullis_address *addresses, int capacity, int *code);
 const char *portcullis_resolve_error(int code);
+int portcullis_read_signal(int descriptor);  // the next signal's number, 0 when none waits
 int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
 
@@ -64,6 +65,8 @@ int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 // ---- files
 int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-exec added
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
+
+char **portcullis_environment(void);  // environ(7): C strings, ended by NULL
 
 int portcullis_errno(void);
 int portcullis_is_would_block(int error);

@@ -1,0 +1,42 @@
+/// What a connection keeps after its `101`: the frame decoder, the closing handshake, times and counts. No buffers.
+internal import Bytes
+internal import Configuration
+internal import System
+internal import WebSocketWire
+
+struct Session: ~Copyable {
+  let credential: Credential
+  let startedAt: MonotonicTime
+  var decoder: FrameDecoder
+  var closing = ClosingHandshake()
+  /// Why it ends, once that is decided; the first reason stays.
+  var end: SessionEnd?
+  /// When the player was last heard, by bytes of whatever kind.
+  var lastHeard: MonotonicTime
+  var lastPing: MonotonicTime
+  /// Since when one side takes nothing.
+  var blockedSince: MonotonicTime?
+  /// Until when the player's reply to our Close is awaited.
+  var closeDeadline: MonotonicTime?
+  /// The newest ping of the player's that could not be answered at once (RFC 6455 §5.5.3 lets the others go).
+  var pendingPong: [UInt8]?
+  /// In text mode: code points that the game has not finished.
+  var text: TextRepair?
+  /// With `BACKEND=echo:`: the message being assembled.
+  var echo: [UInt8] = []
+  var bytesFromPlayer: UInt64 = 0
+  var bytesFromGame: UInt64 = 0
+
+  init(credential: Credential, settings: LoopSettings, now: MonotonicTime) {
+    self.credential = credential
+    startedAt = now
+    lastHeard = now
+    lastPing = now
+    decoder = FrameDecoder(role: .server, limits: settings.frameLimits)
+    text = settings.messageType == .text ? TextRepair() : nil
+  }
+
+  mutating func noteBlocked(at now: MonotonicTime) {
+    if blockedSince == nil { blockedSince = now }
+  }
+}

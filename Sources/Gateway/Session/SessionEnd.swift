@@ -1,0 +1,72 @@
+/// Why a session ends: the close code that says so (RFC 6455 §7.4, SPEC §3), and what still goes to the game.
+internal import WebSocketWire
+
+enum SessionEnd: Equatable, Sendable {
+  /// The game has closed its side.
+  case gameClosed
+  case gameFailed(reason: String)
+  /// The player's Close frame, with its code if it had one.
+  case playerClosed(UInt16?)
+  /// The player's connection ended without a Close frame.
+  case playerVanished(reason: String)
+  case violation(CloseCode, step: String)
+  case keyRevoked
+  case replaced
+  case closedByOperator
+  case draining
+  /// One side took nothing for `WRITE_STALL_TIMEOUT`.
+  case stalled
+  case silent
+
+  /// What the player is told; nil when there is nobody to tell.
+  var closeCode: UInt16? {
+    switch self {
+    case .gameClosed: CloseCode.normal.rawValue
+    case .gameFailed: CloseCode.internalError.rawValue
+    case .playerClosed(let code): code
+    case .violation(let code, _): code.rawValue
+    case .keyRevoked, .replaced, .closedByOperator: CloseCode.policyViolation.rawValue
+    case .draining: CloseCode.goingAway.rawValue
+    case .playerVanished, .stalled, .silent: nil
+    }
+  }
+
+  /// The reason in the Close frame: at most 123 bytes, and nothing that helps an attacker.
+  var closeReason: String {
+    switch self {
+    case .gameFailed(let reason): reason
+    case .keyRevoked: "key revoked"
+    case .replaced: "replaced by a newer session"
+    case .closedByOperator: "closed by the operator"
+    case .draining: "the gate is shutting down"
+    case .gameClosed, .playerClosed, .playerVanished, .violation, .stalled, .silent: ""
+    }
+  }
+
+  /// Whether the player's messages still go to the game until the closing handshake is through.
+  var deliversRest: Bool {
+    switch self {
+    case .gameClosed, .draining: true
+    case .gameFailed, .playerClosed, .playerVanished, .violation, .keyRevoked, .replaced, .closedByOperator, .stalled,
+      .silent:
+      false
+    }
+  }
+
+  /// The word for the log.
+  var word: String {
+    switch self {
+    case .gameClosed: "game_closed"
+    case .gameFailed: "game_failed"
+    case .playerClosed: "player_closed"
+    case .playerVanished: "player_vanished"
+    case .violation(_, let step): step
+    case .keyRevoked: "key_revoked"
+    case .replaced: "replaced"
+    case .closedByOperator: "closed_by_operator"
+    case .draining: "draining"
+    case .stalled: "write_stalled"
+    case .silent: "pong_timeout"
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/// The gate's events as log lines (SPEC §9): one method for each event, none of which sees a nonce, key or payload.
+internal import Addresses
+internal import Bytes
+internal import HTTPWire
+internal import Logging
+internal import Sockets
+internal import System
+
+struct GateLogger: Sendable {
+  let logger: Logger
+
+  // MARK: Before admission
+
+  func turnedAway(_ peer: Endpoint, reason: String) {
+    logger.info("turned_away", metadata: ["source": "\(peer)", "result": "refused", "step": "\(reason)"])
+  }
+
+  func acceptPaused(_ error: SystemError) {
+    logger.warning("accept_paused", metadata: ["reason": "\(error)"])
+  }
+
+  func handshakeFailed(_ connection: Connection, reason: String) {
+    logger.info("handshake_failed", metadata: members(connection, ["result": "refused", "step": "\(reason)"]))
+  }
+
+  func refused(_ connection: Connection, _ refusal: Refusal) {
+    var members = members(
+      connection,
+      ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
+    if let keyID = refusal.keyID { members["keyId"] = "\(keyID.short)" }
+    logger.info("refused", metadata: members)
+  }
+
+  func certificateRefused(_ connection: Connection, subject: String, reason: String) {
+    logger.notice(
+      "client_certificate_refused", metadata: members(connection, ["subject": "\(subject)", "reason": "\(reason)"]))
+  }
+
+  func leftEarly(_ connection: Connection, keyID: KeyIdentifier?) {
+    var members = members(connection, ["step": "before_101"])
+    if let keyID { members["keyId"] = "\(keyID.short)" }
+    logger.info("left", metadata: members)
+  }
+
+  func backendFailed(_ connection: Connection, address: String, reason: String) {
+    logger.warning("backend_failed", metadata: members(connection, ["address": "\(address)", "reason": "\(reason)"]))
+  }
+
+  func backendUnresolved(reason: String) {
+    logger.warning("backend_unresolved", metadata: ["reason": "\(reason)"])
+  }
+
+  // MARK: Decisions
+
+  func registered(_ connection: Connection, _ keyID: KeyIdentifier) {
+    logger.info("registered", metadata: members(connection, ["result": "accepted", "keyId": "\(keyID.short)"]))
+  }
+
+  func admitted(_ connection: Connection, _ credential: Credential, waited: Duration) {
+    var members = members(
+      connection,
+      ["result": "accepted", "credential": "\(credential.word)", "waited": "\(waited.wholeMilliseconds)ms"])
+    switch credential {
+    case .assertion(let keyID): members["keyId"] = "\(keyID.short)"
+    case .clientCertificate(let subject): members["subject"] = "\(subject)"
+    case .none: break
+    }
+    logger.info("admitted", metadata: members)
+  }
+
+  func sessionEnded(_ connection: Connection, _ session: borrowing Session) {
+    var members = members(
+      connection,
+      [
+        "reason": "\(session.end?.word ?? "closed")",
+        "duration": "\((connection.loop.now - session.startedAt).wholeMilliseconds)ms",
+        "bytesFromPlayer": "\(session.bytesFromPlayer)", "bytesFromGame": "\(session.bytesFromGame)",
+      ])
+    if let code = session.end?.closeCode { members["closeCode"] = "\(code)" }
+    if case .gameFailed(let reason) = session.end { members["detail"] = "\(reason)" }
+    if case .playerVanished(let reason) = session.end { members["detail"] = "\(reason)" }
+    if let keyID = session.credential.keyID { members["keyId"] = "\(keyID.short)" }
+    logger.info("session_ended", metadata: members)
+  }
+
+  private func members(_ connection: Connection, _ more: Logger.Metadata) -> Logger.Metadata {
+    var members = more
+    members["connection"] = "\(connection.name)"
+    members["source"] = "\(connection.peer)"
+    return members
+  }
+}
+
+extension Connection {
+  /// The connection's name in the log and on the control socket: loop, slot and generation in hexadecimal.
+  var name: String {
+    "\(loop.index)-\(String(token.rawValue >> 1, radix: 16))"
+  }
+}

@@ -1,0 +1,28 @@
+/// Exit statuses (sysexits.h) and how a command says why it ends with one.
+import ArgumentParser
+import Glibc
+
+enum ExitStatus: Int32 {
+  case usage = 64
+  case dataError = 65
+  case unavailable = 69
+  case software = 70
+  case osError = 71
+  case temporaryFailure = 75
+  case noPermission = 77
+  case configuration = 78
+
+  var code: ExitCode { ExitCode(rawValue) }
+}
+
+/// Lines to standard error, whole and in order.
+func complain(_ lines: String...) {
+  for line in lines {
+    var bytes = Array("portcullis: \(line)\n".utf8)[...]
+    while !bytes.isEmpty {
+      let written = unsafe bytes.withUnsafeBufferPointer { unsafe write(2, $0.baseAddress, $0.count) }
+      if written <= 0 { return }
+      bytes = bytes.dropFirst(written)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/// `portcullis serve`: the gate in the foreground until a signal ends it (SPEC §8, §10).
+internal import Addresses
+import ArgumentParser
+import Configuration
+import Gateway
+import KeyStore
+import Logging
+import System
+import TLS
+
+struct Serve: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Run the gate in the foreground.")
+
+  @Option(help: "A file of NAME=value lines; the environment wins over it.")
+  var config: String?
+
+  func run() throws {
+    let loaded = try Startup.configuration(file: config)
+    // Before any thread starts, so that all of them leave signals to this one.
+    let signals = try ProcessSignals()
+    let logger = Logger(label: "portcullis") { StreamLogHandler.standardError(label: $0) }
+    for warning in loaded.warnings { logger.warning("configuration", metadata: ["reason": "\(warning)"]) }
+    try serve(loaded.configuration, signals, logger)
+  }
+
+  private func serve(
+    _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ logger: Logger
+  ) throws {
+    let root = try Startup.attestationRoot(configuration)
+    let material = try Startup.tlsMaterial(configuration, logger: logger)
+    let store = try Startup.store(configuration, logger: logger)
+    defer { store.close() }
+    let gate: Gate
+    do {
+      gate = try Gate.start(
+        configuration,
+        Gate.Parts(
+          clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, logger: logger))
+    } catch {
+      complain(error.description)
+      if case .tls = error { throw ExitStatus.configuration.code }
+      throw ExitStatus.unavailable.code
+    }
+    logger.notice(
+      "listening",
+      metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
+    while true {
+      switch signals.next(milliseconds: -1) {
+      case .hangup?: break
+      case .terminate?, .interrupt?:
+        drain(gate, signals, configuration.limits.drainTimeout, logger)
+        return
+      case nil: break
+      }
+    }
+  }
+
+  /// Until nobody is left, the time is over, or a second signal comes.
+  private func drain(
+    _ gate: Gate, _ signals: borrowing ProcessSignals, _ timeout: Duration, _ logger: Logger
+  ) {
+    logger.notice("draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
+    let clock = SystemClock()
+    let deadline = clock.monotonic() + timeout
+    gate.beginDrain(timeout: timeout)
+    while clock.monotonic() < deadline {
+      if let signal = signals.next(milliseconds: 20), signal != .hangup { break }
+      if gate.isDrained { break }
+    }
+    gate.stop()
+    logger.notice("stopped")
+  }
+}

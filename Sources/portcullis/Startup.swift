@@ -1,0 +1,99 @@
+/// From environment and files to what a gate is made of, with every problem told to the operator (SPEC §6).
+import AppAttest
+import ArgumentParser
+import Bytes
+import Configuration
+import Crypto
+import KeyStore
+import Logging
+import System
+import TLS
+
+enum Startup {
+  /// The configuration, or all that is wrong with it and exit status 78.
+  static func configuration(
+    file path: String?, scope: ConfigurationLoader.Scope = .server
+  ) throws -> LoadedConfiguration {
+    let files = SystemFiles()
+    var file: ConfigurationLoader.File?
+    if let path {
+      do {
+        file = ConfigurationLoader.File(path: path, contents: try files.contents(of: path, limit: 1 << 20))
+      } catch {
+        complain("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
+        throw ExitStatus.configuration.code
+      }
+    }
+    do {
+      return try ConfigurationLoader.load(
+        environment: Process.environment(), file: file, files: files, processors: Process.processors(),
+        descriptorLimit: Process.descriptorLimit(), scope: scope)
+    } catch let failure as ConfigurationFailure {
+      for warning in failure.warnings { complain("warning: \(warning)") }
+      for problem in failure.problems { complain(problem.description) }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// Certificate, key and client CA as their files have them now; outside production without paths, a certificate
+  /// made for this run.
+  static func tlsMaterial(_ configuration: GateConfiguration, logger: Logger) throws -> TLSMaterial {
+    var clientCA: [UInt8]?
+    if configuration.mtls.fallback, let path = configuration.mtls.clientCAPath {
+      clientCA = try contents(of: path, setting: "MTLS_CLIENT_CA_PATH")
+    }
+    guard let files = configuration.tls else {
+      let made = try SelfSignedCertificate.localhost()
+      logger.warning("self_signed_certificate", metadata: ["sha256": "\(made.fingerprint)"])
+      return TLSMaterial(
+        certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
+        clientCAPEM: clientCA)
+    }
+    return TLSMaterial(
+      certificateChainPEM: try contents(of: files.certificatePath, setting: "TLS_CERT_PATH"),
+      privateKeyPEM: try contents(of: files.keyPath, setting: "TLS_KEY_PATH"), clientCAPEM: clientCA)
+  }
+
+  /// Apple's root, or outside production the one that replaces it.
+  static func attestationRoot(_ configuration: GateConfiguration) throws -> AttestationRoot {
+    guard let path = configuration.attest.rootPath else { return .apple() }
+    let pem = try contents(of: path, setting: "APPATTEST_ROOT_CA_PATH")
+    let root: AttestationRoot
+    do {
+      root = try AttestationRoot(pem: pem.span)
+    } catch {
+      complain("APPATTEST_ROOT_CA_PATH=\(path) is no root certificate (\(error)): name a PEM file with one P-384 CA")
+      throw ExitStatus.configuration.code
+    }
+    if configuration.isProduction, !root.isApple {
+      complain(
+        "APPATTEST_ROOT_CA_PATH=\(path) is not Apple's root, SHA-256 \(root.fingerprint.hex): in production unset it")
+      throw ExitStatus.configuration.code
+    }
+    return root
+  }
+
+  static func store(_ configuration: GateConfiguration, logger: Logger) throws -> KeyStore {
+    let options = KeyStore.Options(
+      durability: configuration.store.durability == .strict ? .strict : .relaxed,
+      maximumKeys: configuration.store.maximumKeys, fingerprint: { point in SHA256.hash(point.x963.span) })
+    do {
+      return try KeyStore.open(path: configuration.store.path, options: options) { event in
+        StoreLog.report(event, to: logger)
+      }
+    } catch {
+      complain("ATTESTED_KEYS_PATH: \(error)")
+      if case .locked = error { throw ExitStatus.temporaryFailure.code }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  private static func contents(of path: String, setting: String) throws -> [UInt8] {
+    do {
+      return try SystemFiles().contents(of: path, limit: 1 << 20)
+    } catch {
+      complain("\(setting)=\(path) cannot be read: \(error); correct the path or the file's owner and mode")
+      throw ExitStatus.configuration.code
+    }
+  }
+}
