@@ -10,7 +10,7 @@ struct EnclaveState: Equatable {
   var signCount: UInt32
   var appID: String
   var environment: AttestationEnvironment
-  var launch: LaunchInformation?
+  var launch: LaunchClaim?
 
   var json: [UInt8] {
     var writer = JSONWriter()
@@ -57,11 +57,11 @@ struct EnclaveState: Equatable {
       return .failure(Unreadable(member: "signCount"))
     }
     guard let privateKey = object["privateKey"]?.string else { return .failure(Unreadable(member: "privateKey")) }
-    var launch: LaunchInformation?
+    var launch: LaunchClaim?
     if let category = object["validationCategory"]?.integer.flatMap({ UInt32(exactly: $0) }),
       let version = object["bundleVersion"]?.string
     {
-      launch = LaunchInformation(validationCategory: category, bundleVersion: version)
+      launch = LaunchClaim(validationCategory: category, bundleVersion: version)
     }
     return .success(
       EnclaveState(

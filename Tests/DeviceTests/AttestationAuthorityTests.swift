@@ -68,8 +68,8 @@ struct AttestationAuthorityTests {
     #expect(lines[applicationLine + 1].contains("BF89341D041B" + application + "BF8936"))
   }
 
-  @Test(arguments: [nil, LaunchInformation(validationCategory: 4, bundleVersion: "1.0")])
-  func authenticatorDataNamesAppKeyAndEnvironment(launch: LaunchInformation?) throws {
+  @Test(arguments: [nil, LaunchClaim(validationCategory: 4, bundleVersion: "1.0")])
+  func authenticatorDataNamesAppKeyAndEnvironment(launch: LaunchClaim?) throws {
     let enclave = try SoftwareEnclave.generate(
       appID: "ABCDE12345.org.example.game", environment: .development, launch: launch)
     let attestation = try enclave.attest(clientDataHash: Bytes32(), by: authority, now: now)

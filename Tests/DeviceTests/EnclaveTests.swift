@@ -16,13 +16,13 @@ import Testing
     state = folder.file("device.json")
   }
 
-  private func make(_ launch: LaunchInformation? = nil) throws -> SoftwareEnclave {
+  private func make(_ launch: LaunchClaim? = nil) throws -> SoftwareEnclave {
     try SoftwareEnclave.generate(
       appID: "ABCDE12345.org.example.game", environment: .development, launch: launch, keptIn: state)
   }
 
   @Test func aKeySurvivesInItsFile() throws {
-    let launch = LaunchInformation(validationCategory: 4, bundleVersion: "1.0 \"beta\"")
+    let launch = LaunchClaim(validationCategory: 4, bundleVersion: "1.0 \"beta\"")
     let made = try make(launch)
     _ = try made.assert(clientDataHash: hash)
     let loaded = try SoftwareEnclave.load(from: state)
