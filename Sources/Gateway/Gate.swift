@@ -4,7 +4,7 @@ package import AppAttest
 internal import Bytes
 package import Configuration
 package import KeyStore
-package import Logging
+package import Logs
 internal import Sockets
 internal import Synchronization
 package import System
@@ -33,17 +33,17 @@ package final class Gate: Sendable {
     package var store: KeyStore
     package var root: AttestationRoot
     package var tls: TLSMaterial
-    package var logger: Logger
+    package var log: GateLog
 
     package init(
-      clock: any Clock, entropy: any Entropy, store: KeyStore, root: AttestationRoot, tls: TLSMaterial, logger: Logger
+      clock: any Clock, entropy: any Entropy, store: KeyStore, root: AttestationRoot, tls: TLSMaterial, log: GateLog
     ) {
       self.clock = clock
       self.entropy = entropy
       self.store = store
       self.root = root
       self.tls = tls
-      self.logger = logger
+      self.log = log
     }
   }
 
@@ -136,10 +136,10 @@ package final class Gate: Sendable {
         clock: parts.clock, entropy: parts.entropy, store: parts.store,
         attestations: AttestationVerifier(root: parts.root),
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
-        backends: BackendDirectory(target: configuration.backend.target), log: GateLogger(logger: parts.logger),
+        backends: BackendDirectory(target: configuration.backend.target), log: GateLogger(parts.log),
         mailboxes: mailboxes)
       if let problem = shared.backends.resolve() {
-        parts.logger.warning("backend_unresolved", metadata: ["reason": "\(problem)"])
+        shared.log.backendUnresolved(reason: problem)
       }
       var threads: [JoinHandle] = []
       for (index, doors) in rows.enumerated() {

@@ -1,10 +1,12 @@
 /// `portcullis serve`: the gate in the foreground until a signal ends it (SPEC §8, §10).
 internal import Addresses
 import ArgumentParser
+import Addresses
 import Configuration
 import Gateway
 import KeyStore
 import Logging
+import Logs
 import System
 import TLS
 
@@ -18,14 +20,24 @@ struct Serve: ParsableCommand {
     let loaded = try Startup.configuration(file: config)
     // Before any thread starts, so that all of them leave signals to this one.
     let signals = try ProcessSignals()
-    let logger = Logger(label: "portcullis") { StreamLogHandler.standardError(label: $0) }
-    for warning in loaded.warnings { logger.warning("configuration", metadata: ["reason": "\(warning)"]) }
-    try serve(loaded.configuration, signals, logger)
+    let writer = try LogWriter.start(clock: SystemClock(), format: loaded.configuration.log.writtenFormat)
+    let log = GateLog(
+      sink: writer, clock: SystemClock(), level: loaded.configuration.log.loggerLevel,
+      format: loaded.configuration.log.writtenFormat)
+    defer {
+      log.tellLeftOut(all: true)
+      _ = writer.close(within: .seconds(2))
+    }
+    for warning in loaded.warnings {
+      log.logger(label: "portcullis").warning("configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
+    }
+    try serve(loaded.configuration, signals, log)
   }
 
   private func serve(
-    _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ logger: Logger
+    _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ log: GateLog
   ) throws {
+    let logger = log.logger(label: "portcullis")
     let root = try Startup.attestationRoot(configuration)
     let material = try Startup.tlsMaterial(configuration, logger: logger)
     let store = try Startup.store(configuration, logger: logger)
@@ -35,7 +47,7 @@ struct Serve: ParsableCommand {
       gate = try Gate.start(
         configuration,
         Gate.Parts(
-          clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, logger: logger))
+          clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log))
     } catch {
       complain(error.description)
       if case .tls = error { throw ExitStatus.configuration.code }
@@ -70,4 +82,9 @@ struct Serve: ParsableCommand {
     gate.stop()
     logger.notice("stopped")
   }
+}
+
+extension GateConfiguration.Log {
+  var loggerLevel: Logger.Level { Logger.Level(rawValue: level.rawValue) ?? .info }
+  var writtenFormat: LogFormat { LogFormat(rawValue: format.rawValue) ?? .text }
 }

@@ -26,9 +26,9 @@ enum Startup {
     }
     do {
       return try ConfigurationLoader.load(
-        environment: Process.environment(), file: file, files: files, processors: Process.processors(),
-        descriptorLimit: Process.descriptorLimit(), scope: scope)
-    } catch let failure as ConfigurationFailure {
+        environment: ProcessContext.environment(), file: file, files: files, processors: ProcessContext.processors(),
+        descriptorLimit: ProcessContext.descriptorLimit(), scope: scope)
+    } catch let failure {
       for warning in failure.warnings { complain("warning: \(warning)") }
       for problem in failure.problems { complain(problem.description) }
       throw ExitStatus.configuration.code

@@ -3,16 +3,27 @@ internal import Addresses
 internal import Bytes
 internal import HTTPWire
 internal import Logging
+internal import Logs
 internal import Sockets
 internal import System
 
 struct GateLogger: Sendable {
-  let logger: Logger
+  private let log: GateLog
+  private let logger: Logger
+
+  init(_ log: GateLog) {
+    self.log = log
+    logger = log.logger(label: "gate")
+  }
+
+  /// From time to time: says how many lines were left out under a flood.
+  func tellLeftOut() { log.tellLeftOut() }
 
   // MARK: Before admission
 
   func turnedAway(_ peer: Endpoint, reason: String) {
-    logger.info("turned_away", metadata: ["source": "\(peer)", "result": "refused", "step": "\(reason)"])
+    log.decision(
+      "turned_away", code: "", fields: ["source": "\(peer)", "result": "refused", "step": "\(reason)"])
   }
 
   func acceptPaused(_ error: SystemError) {
@@ -20,20 +31,24 @@ struct GateLogger: Sendable {
   }
 
   func handshakeFailed(_ connection: Connection, reason: String) {
-    logger.info("handshake_failed", metadata: members(connection, ["result": "refused", "step": "\(reason)"]))
+    log.decision(
+      "handshake_failed", code: "", fields: members(connection, ["result": "refused", "step": "\(reason)"]))
   }
 
   func refused(_ connection: Connection, _ refusal: Refusal) {
+    log.decision("refused", code: refusal.code.rawValue, fields: members(connection, refusal))
+  }
+
+  private func members(_ connection: Connection, _ refusal: Refusal) -> Logger.Metadata {
     var members = members(
-      connection,
-      ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
+      connection, ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
     if let keyID = refusal.keyID { members["keyId"] = "\(keyID.short)" }
-    logger.info("refused", metadata: members)
+    return members
   }
 
   func certificateRefused(_ connection: Connection, subject: String, reason: String) {
     logger.notice(
-      "client_certificate_refused", metadata: members(connection, ["subject": "\(subject)", "reason": "\(reason)"]))
+      "client_certificate_refused", metadata: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
   }
 
   func leftEarly(_ connection: Connection, keyID: KeyIdentifier?) {
@@ -59,10 +74,10 @@ struct GateLogger: Sendable {
   func admitted(_ connection: Connection, _ credential: Credential, waited: Duration) {
     var members = members(
       connection,
-      ["result": "accepted", "credential": "\(credential.word)", "waited": "\(waited.wholeMilliseconds)ms"])
+      ["result": "accepted", "credential": "\(credential.word)", "waitedMs": "\(waited.wholeMilliseconds)"])
     switch credential {
     case .assertion(let keyID): members["keyId"] = "\(keyID.short)"
-    case .clientCertificate(let subject): members["subject"] = "\(subject)"
+    case .clientCertificate(let subject): members["subject"] = LogText.peer(subject)
     case .none: break
     }
     logger.info("admitted", metadata: members)
@@ -73,7 +88,7 @@ struct GateLogger: Sendable {
       connection,
       [
         "reason": "\(session.end?.word ?? "closed")",
-        "duration": "\((connection.loop.now - session.startedAt).wholeMilliseconds)ms",
+        "durationMs": "\((connection.loop.now - session.startedAt).wholeMilliseconds)",
         "bytesFromPlayer": "\(session.bytesFromPlayer)", "bytesFromGame": "\(session.bytesFromGame)",
       ])
     if let code = session.end?.closeCode { members["closeCode"] = "\(code)" }

@@ -1,4 +1,5 @@
-/// What has to be done from time to time, on a thread of its own: the game's name resolved, ticket keys rotated.
+/// What has to be done from time to time, on a thread of its own: the game's name resolved, ticket keys rotated,
+/// and left-out log lines told.
 internal import Logging
 internal import Synchronization
 internal import System
@@ -33,8 +34,9 @@ final class Housekeeper: Sendable {
     var nextRotation = SystemClock().monotonic() + Self.ticketRotation
     var wasFailing = false
     while !isStopping.load(ordering: .relaxed) {
-      wake.wait(until: shared.backends.name == nil ? nextRotation : min(nextResolution, nextRotation))
+      wake.wait(until: SystemClock().monotonic() + .seconds(1))
       let now = SystemClock().monotonic()
+      shared.log.tellLeftOut()
       if now >= nextRotation {
         tickets.rotate()
         nextRotation = now + Self.ticketRotation
