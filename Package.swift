@@ -71,7 +71,7 @@ let package = Package(
       swiftSettings: strict),
 
     tests("Bytes"),
-    tests("Device", ["Bytes", "Crypto", "JSON", "System"]),
+    tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),

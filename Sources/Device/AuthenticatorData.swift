@@ -1,5 +1,9 @@
 /// Authenticator data as App Attest writes it (WebAuthn §6.1; Apple, "Validating apps that connect to your server").
+///
+/// Written without the verifier's constants, so that a slip in either shows when one judges the other.
 internal import Bytes
+internal import CBOR
+internal import Crypto
 
 package enum AttestationEnvironment: String, CaseIterable, Sendable {
   case production
@@ -15,7 +19,7 @@ package enum AttestationEnvironment: String, CaseIterable, Sendable {
 }
 
 /// What a device of iOS 27 says beside the rest about how the app was launched.
-package struct LaunchInformation: Equatable, Sendable {
+package struct LaunchClaim: Equatable, Sendable {
   package var validationCategory: UInt32
   package var bundleVersion: String
 
@@ -24,12 +28,15 @@ package struct LaunchInformation: Equatable, Sendable {
     self.bundleVersion = bundleVersion
   }
 
-  var cbor: [UInt8] {
-    let littleEndian = (0..<4).map { UInt8(truncatingIfNeeded: validationCategory >> (8 * UInt32($0))) }
-    return CBORHeads.map([
-      (CBORHeads.text("apple_bundle_version_01"), CBORHeads.text(bundleVersion)),
-      (CBORHeads.text("apple_validation_category_01"), CBORHeads.bytes(littleEndian)),
-    ])
+  fileprivate var cbor: [UInt8] {
+    var encoder = CBOREncoder()
+    encoder.beginMap(pairs: 2)
+    encoder.append(text: "apple_bundle_version_01")
+    encoder.append(text: bundleVersion)
+    encoder.append(text: "apple_validation_category_01")
+    // Little-endian, unlike all other numbers here.
+    encoder.append(bytes: (0..<4).map { UInt8(truncatingIfNeeded: validationCategory >> (8 * UInt32($0))) })
+    return encoder.bytes
   }
 }
 
@@ -41,7 +48,7 @@ struct AuthenticatorData {
 
   var appID: String
   var signCount: UInt32
-  var launch: LaunchInformation?
+  var launch: LaunchClaim?
 
   /// 37 bytes, and the extensions when there are any.
   var assertion: [UInt8] { head + (launch?.cbor ?? []) }
@@ -50,20 +57,30 @@ struct AuthenticatorData {
   func attestation(_ environment: AttestationEnvironment, _ key: KeyIdentifier, _ point: P256Point) -> [UInt8] {
     let identifier = key.digest.array
     let length = [UInt8(identifier.count >> 8), UInt8(identifier.count & 0xFF)]
-    // kty EC2, alg ES256, crv P-256, x, y (RFC 9053 §2.1 and §7.1.1).
-    let coseKey = CBORHeads.map([
-      (CBORHeads.unsigned(1), CBORHeads.unsigned(2)),
-      (CBORHeads.unsigned(3), CBORHeads.negative(6)),
-      (CBORHeads.negative(0), CBORHeads.unsigned(1)),
-      (CBORHeads.negative(1), CBORHeads.bytes(point.x.array)),
-      (CBORHeads.negative(2), CBORHeads.bytes(point.y.array)),
-    ])
-    return head + environment.authenticatorIdentifier + length + identifier + coseKey + (launch?.cbor ?? [])
+    return head + environment.authenticatorIdentifier + length + identifier + Self.coseKey(point)
+      + (launch?.cbor ?? [])
+  }
+
+  /// kty EC2, alg ES256, crv P-256, x, y (RFC 9053 §2.1 and §7.1.1).
+  private static func coseKey(_ point: P256Point) -> [UInt8] {
+    var encoder = CBOREncoder()
+    encoder.beginMap(pairs: 5)
+    encoder.append(unsigned: 1)
+    encoder.append(unsigned: 2)
+    encoder.append(unsigned: 3)
+    encoder.append(negative: 6)
+    encoder.append(negative: 0)
+    encoder.append(unsigned: 1)
+    encoder.append(negative: 1)
+    encoder.append(bytes: point.x.array)
+    encoder.append(negative: 2)
+    encoder.append(bytes: point.y.array)
+    return encoder.bytes
   }
 
   private var head: [UInt8] {
     let flags = Self.attested | (launch == nil ? 0 : Self.extended)
     let count = (0..<4).map { UInt8(truncatingIfNeeded: signCount >> (24 - 8 * UInt32($0))) }
-    return sha256(Array(appID.utf8)).array + [flags] + count
+    return SHA256.hash(Array(appID.utf8).span).array + [flags] + count
   }
 }

@@ -1,7 +1,7 @@
 /// One connection to a gate with the bytes read from it but not used yet; requests go one after the other.
 struct ClientConnection: ~Copyable {
   let stream: TLSConnection
-  private(set) var received: [UInt8] = []
+  private var received: [UInt8] = []
   /// Whether the last response left it fit for another request.
   private(set) var isReusable = true
 
@@ -16,7 +16,7 @@ struct ClientConnection: ~Copyable {
     do { return try stream.readAvailable() == nil } catch { return false }
   }
 
-  /// Sends a request and reads its response, whole; after a 101, `received` has what came behind it.
+  /// Sends a request and reads its response, whole.
   mutating func exchange(_ request: [UInt8], _ deadline: Deadline) throws(GateClientError) -> GateResponse {
     isReusable = false
     try stream.write(request, deadline)
@@ -32,24 +32,20 @@ struct ClientConnection: ~Copyable {
     }
   }
 
-  /// Waits for more bytes and appends them; false at the end.
-  mutating func readMore(_ deadline: Deadline) throws(GateClientError) -> Bool {
-    let bytes = try stream.read(deadline)
-    received += bytes
-    return !bytes.isEmpty
-  }
+  /// What came behind the last response.
+  mutating func takeReceived() -> [UInt8] { take(received.count) }
 
-  /// Appends what has come without waiting: nil when nothing has, false at the end.
-  mutating func readAvailable() throws(GateClientError) -> Bool? {
-    guard let bytes = try stream.readAvailable() else { return nil }
-    received += bytes
-    return !bytes.isEmpty
-  }
-
-  mutating func take(_ count: Int) -> [UInt8] {
+  private mutating func take(_ count: Int) -> [UInt8] {
     let taken = Array(received.prefix(count))
     received.removeFirst(count)
     return taken
+  }
+
+  /// Waits for more bytes and appends them; false at the end.
+  private mutating func readMore(_ deadline: Deadline) throws(GateClientError) -> Bool {
+    let bytes = try stream.read(deadline)
+    received += bytes
+    return !bytes.isEmpty
   }
 
   private mutating func readHead(_ deadline: Deadline) throws(GateClientError) -> ResponseHead.Parsed {
@@ -70,7 +66,7 @@ struct ClientConnection: ~Copyable {
       while try readMore(deadline) {
         guard received.count <= ResponseHead.largestBody else { throw .malformedResponse("an endless body") }
       }
-      return take(received.count)
+      return takeReceived()
     }
   }
 }

@@ -1,6 +1,5 @@
 /// What a software enclave remembers between runs: a JSON file of mode 0600 whose counter never goes back.
 internal import Bytes
-internal import CLinux
 internal import Glibc
 internal import JSON
 internal import System
@@ -11,7 +10,7 @@ struct EnclaveState: Equatable {
   var signCount: UInt32
   var appID: String
   var environment: AttestationEnvironment
-  var launch: LaunchInformation?
+  var launch: LaunchClaim?
 
   var json: [UInt8] {
     var writer = JSONWriter()
@@ -58,11 +57,11 @@ struct EnclaveState: Equatable {
       return .failure(Unreadable(member: "signCount"))
     }
     guard let privateKey = object["privateKey"]?.string else { return .failure(Unreadable(member: "privateKey")) }
-    var launch: LaunchInformation?
+    var launch: LaunchClaim?
     if let category = object["validationCategory"]?.integer.flatMap({ UInt32(exactly: $0) }),
       let version = object["bundleVersion"]?.string
     {
-      launch = LaunchInformation(validationCategory: category, bundleVersion: version)
+      launch = LaunchClaim(validationCategory: category, bundleVersion: version)
     }
     return .success(
       EnclaveState(
@@ -120,13 +119,15 @@ private struct LockFile: ~Copyable {
   private let descriptor: OwnedDescriptor
 
   static func acquire(_ path: String) throws(DeviceError) -> LockFile {
-    let number = unsafe path.withCString { path in unsafe portcullis_open(path, O_RDWR | O_CREAT, 0o600) }
-    guard number >= 0 else { throw .file(SystemError("open \(path)")) }
-    let descriptor = OwnedDescriptor(owning: number)
-    while flock(number, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw .file(SystemError("lock \(path)")) }
+    do throws(SystemError) {
+      let descriptor = try OwnedDescriptor.open(path, O_RDWR | O_CREAT, 0o600)
+      while flock(descriptor.number, LOCK_EX) != 0 {
+        guard errno == EINTR else { throw SystemError("lock \(path)") }
+      }
+      return LockFile(descriptor: descriptor)
+    } catch {
+      throw .file(error)
     }
-    return LockFile(descriptor: descriptor)
   }
 
   borrowing func release() {

@@ -1,4 +1,5 @@
 /// A file descriptor that closes itself, with reads and writes that survive interruption by signals.
+internal import CLinux
 internal import Glibc
 package import System
 
@@ -16,6 +17,25 @@ package struct OwnedDescriptor: ~Copyable {
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw SystemError("dup \(number)") }
     return OwnedDescriptor(owning: copy)
+  }
+
+  package static func open(reading path: String) throws(SystemError) -> OwnedDescriptor {
+    try open(path, O_RDONLY, 0)
+  }
+
+  /// An existing file, whose bytes are replaced from the first on.
+  package static func open(writing path: String) throws(SystemError) -> OwnedDescriptor {
+    try open(path, O_WRONLY, 0)
+  }
+
+  /// With close-on-exec; `mode` counts when the flags create the file.
+  static func open(_ path: String, _ flags: Int32, _ mode: UInt32) throws(SystemError) -> OwnedDescriptor {
+    while true {
+      // The kernel reads the path during the call alone.
+      let number = unsafe path.withCString { path in unsafe portcullis_open(path, flags, mode) }
+      if number >= 0 { return OwnedDescriptor(owning: number) }
+      guard errno == EINTR else { throw SystemError("open \(path)") }
+    }
   }
 
   /// At most `buffer.count` bytes; 0 at the end of the file.

@@ -1,5 +1,6 @@
 /// An app on a software device: registers its key with a gate and connects with assertions (SPEC §3, §4).
 package import Bytes
+internal import Crypto
 internal import JSON
 package import System
 
@@ -19,7 +20,7 @@ package struct Challenge: Equatable, Sendable {
     else { return nil }
     self.nonce = nonce
     self.expires = UnixTime(milliseconds: expires)
-    clientDataHash = sha256(bytes)
+    clientDataHash = SHA256.hash(bytes.span)
   }
 }
 

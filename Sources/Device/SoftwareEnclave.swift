@@ -1,5 +1,6 @@
 /// Stands in for the Secure Enclave: one App Attest key, its attestation and its counted assertions (SPEC §4).
 package import Bytes
+internal import CBOR
 internal import Crypto
 package import System
 
@@ -10,7 +11,7 @@ package final class SoftwareEnclave {
   /// The public key, as the server keeps it.
   package let point: P256Point
   /// Said in attestations and assertions when set, as by iOS 27; older systems say nothing.
-  package let launch: LaunchInformation?
+  package let launch: LaunchClaim?
   /// Of the last assertion.
   package private(set) var signCount: UInt32
   private let key: SigningKey
@@ -19,7 +20,7 @@ package final class SoftwareEnclave {
 
   private init(
     _ key: consuming SigningKey, _ point: P256Point, appID: String, environment: AttestationEnvironment,
-    launch: LaunchInformation?, signCount: UInt32, stateFile: EnclaveStateFile?
+    launch: LaunchClaim?, signCount: UInt32, stateFile: EnclaveStateFile?
   ) {
     self.key = key
     self.point = point
@@ -28,7 +29,7 @@ package final class SoftwareEnclave {
     self.launch = launch
     self.signCount = signCount
     self.stateFile = stateFile
-    keyIdentifier = KeyIdentifier(sha256(point.x963))
+    keyIdentifier = KeyIdentifier(SHA256.hash(point.x963.span))
   }
 
   // MARK: Life cycle
@@ -37,7 +38,7 @@ package final class SoftwareEnclave {
   /// - Parameters:
   ///   - path: where to keep it; nothing is written over.
   package static func generate(
-    appID: String, environment: AttestationEnvironment, launch: LaunchInformation? = nil, keptIn path: String? = nil
+    appID: String, environment: AttestationEnvironment, launch: LaunchClaim? = nil, keptIn path: String? = nil
   ) throws(DeviceError) -> SoftwareEnclave {
     let enclave: SoftwareEnclave
     let pem: String
@@ -86,7 +87,7 @@ package final class SoftwareEnclave {
   ) throws(DeviceError) -> [UInt8] {
     let authenticatorData = AuthenticatorData(appID: appID, signCount: 0, launch: launch)
       .attestation(environment, keyIdentifier, point)
-    let nonce = sha256(authenticatorData + clientDataHash.array)
+    let nonce = SHA256.hash(authenticatorData.span, clientDataHash)
     let leaf: IssuedCertificate
     do {
       leaf = try authority.certify(
@@ -94,18 +95,21 @@ package final class SoftwareEnclave {
     } catch {
       throw .issuing(error)
     }
-    let certificates = [leaf, authority.intermediate].map { CBORHeads.bytes($0.der) }
-    return CBORHeads.map([
-      (CBORHeads.text("fmt"), CBORHeads.text("apple-appattest")),
-      (
-        CBORHeads.text("attStmt"),
-        CBORHeads.map([
-          (CBORHeads.text("x5c"), CBORHeads.array(certificates)),
-          (CBORHeads.text("receipt"), CBORHeads.bytes(Array("no receipt: software device".utf8))),
-        ])
-      ),
-      (CBORHeads.text("authData"), CBORHeads.bytes(authenticatorData)),
-    ])
+    var encoder = CBOREncoder()
+    encoder.beginMap(pairs: 3)
+    encoder.append(text: "fmt")
+    encoder.append(text: "apple-appattest")
+    encoder.append(text: "attStmt")
+    encoder.beginMap(pairs: 2)
+    encoder.append(text: "x5c")
+    encoder.beginArray(count: 2)
+    encoder.append(bytes: leaf.der)
+    encoder.append(bytes: authority.intermediate.der)
+    encoder.append(text: "receipt")
+    encoder.append(bytes: Array("no receipt: software device".utf8))
+    encoder.append(text: "authData")
+    encoder.append(bytes: authenticatorData)
+    return encoder.bytes
   }
 
   /// `DCAppAttestService.generateAssertion`: counts one up, and has stored that before the assertion is to be had.
@@ -126,14 +130,17 @@ package final class SoftwareEnclave {
     let signature: [UInt8]
     do {
       // The signature's own SHA-256 comes on top of this one.
-      signature = try key.sign(sha256(authenticatorData + clientDataHash.array).array)
+      signature = try key.sign(SHA256.hash(authenticatorData.span, clientDataHash).array)
     } catch {
       throw .issuing(error)
     }
-    return CBORHeads.map([
-      (CBORHeads.text("signature"), CBORHeads.bytes(signature)),
-      (CBORHeads.text("authenticatorData"), CBORHeads.bytes(authenticatorData)),
-    ])
+    var encoder = CBOREncoder()
+    encoder.beginMap(pairs: 2)
+    encoder.append(text: "signature")
+    encoder.append(bytes: signature)
+    encoder.append(text: "authenticatorData")
+    encoder.append(bytes: authenticatorData)
+    return encoder.bytes
   }
 
   private static func point(of key: borrowing SigningKey) throws(IssuingError) -> P256Point {

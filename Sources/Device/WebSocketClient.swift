@@ -1,5 +1,6 @@
 /// An open WebSocket of a client (RFC 6455): sends masked frames, receives whole messages, closes both ways.
 internal import System
+internal import WebSocketWire
 
 package final class WebSocketClient {
   package enum Message: Equatable, Sendable {
@@ -7,7 +8,7 @@ package final class WebSocketClient {
     case binary([UInt8])
     /// Answers a ping of ours; pings are answered without being shown.
     case pong([UInt8])
-    /// The end: nothing comes after it. Without a code when the close frame had none, 1006 when there was no frame.
+    /// The end: nothing comes after it. 1005 when the close frame had no code, 1006 when there was no close frame.
     case closed(code: UInt16, reason: String)
   }
 
@@ -17,7 +18,9 @@ package final class WebSocketClient {
   /// How long a send, or the closing handshake, may take.
   private let timeout: Duration
   private var connection: ClientConnection
-  private var frames = ServerFrames()
+  private var messages = ServerMessages()
+  /// Come, but not yet asked for.
+  private var events: [ServerMessages.Event] = []
   private var end: Message?
   private var hasSentClose = false
 
@@ -28,6 +31,7 @@ package final class WebSocketClient {
     self.response = response
     self.subprotocol = subprotocol
     self.timeout = timeout
+    events = messages.take(self.connection.takeReceived())
   }
 
   // MARK: Sending
@@ -38,14 +42,16 @@ package final class WebSocketClient {
   package func ping(_ payload: [UInt8] = []) throws(GateClientError) { try send(.ping, payload) }
 
   /// Sends a close frame; the server's comes as the last message.
+  /// - Parameter reason: cut to 123 bytes.
   package func close(code: UInt16 = 1000, reason: String = "") throws(GateClientError) {
     if hasSentClose { return }
     hasSentClose = true
-    try send(.close, [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8))
+    try send(.close, ControlFrame.closePayload(CloseCode(code), reason: reason))
   }
 
-  private func send(_ opcode: WebSocketOpcode, _ payload: [UInt8]) throws(GateClientError) {
-    let frame = ClientFrame.encode(opcode, payload, mask: KernelEntropy().bytes(4))
+  private func send(_ opcode: Opcode, _ payload: [UInt8]) throws(GateClientError) {
+    let key = KernelEntropy().bytes(4)
+    let frame = ClientFrame.encode(opcode, payload, mask: MaskingKey(key[0], key[1], key[2], key[3]))
     try connection.stream.write(frame, .after(timeout))
   }
 
@@ -57,7 +63,7 @@ package final class WebSocketClient {
     let deadline = timeout.map { Deadline.after($0) } ?? .never
     while true {
       if let message = try nextMessage() { return message }
-      guard try connection.readMore(deadline) else { return finish(.closed(code: 1006, reason: "")) }
+      take(try connection.stream.read(deadline))
     }
   }
 
@@ -66,9 +72,14 @@ package final class WebSocketClient {
     while true {
       if let message = try nextMessage() { return message }
       guard try connection.stream.waitForServer(or: descriptor, .never) else { return nil }
-      guard let more = try connection.readAvailable() else { continue }
-      guard more else { return finish(.closed(code: 1006, reason: "")) }
+      if let bytes = try connection.stream.readAvailable() { take(bytes) }
     }
+  }
+
+  /// - Parameter bytes: none when the server has closed the connection.
+  private func take(_ bytes: [UInt8]) {
+    events += messages.take(bytes)
+    if bytes.isEmpty, end == nil { end = .closed(code: 1006, reason: "") }
   }
 
   /// Closes, and waits for the server's close frame and the end of the connection; what comes before it is dropped.
@@ -82,39 +93,25 @@ package final class WebSocketClient {
     }
   }
 
-  /// What the bytes at hand hold; nil when they are not a whole message.
+  /// The first of what has come, pings answered on the way; nil when that was all and there may be more.
   private func nextMessage() throws(GateClientError) -> Message? {
-    if let end { return end }
-    while let event = try connection.nextEvent(&frames) {
-      switch event {
+    while !events.isEmpty {
+      switch events.removeFirst() {
       case .text(let text): return .text(text)
       case .binary(let bytes): return .binary(bytes)
       case .pong(let payload): return .pong(payload)
       case .ping(let payload):
         if !hasSentClose { try send(.pong, payload) }
-      case .close(let code, let reason):
-        // The answer to the server's close; it may be gone by now, which is as good.
-        if !hasSentClose { try? close(code: code ?? 1000) }
+      case .close(let request):
+        // The answer to the server's close; the server may be gone by now, which is as good.
+        try? close(code: request.code?.rawValue ?? 1000)
         connection.stream.closeNotify(.after(timeout))
-        return finish(.closed(code: code ?? 1005, reason: reason))
+        end = .closed(code: request.code?.rawValue ?? 1005, reason: request.reason)
+      case .violation(let violation):
+        try? close(code: violation.closeCode.rawValue)
+        throw .protocolViolation(violation.step)
       }
     }
-    return nil
-  }
-
-  private func finish(_ message: Message) -> Message {
-    end = message
-    return message
-  }
-}
-
-extension ClientConnection {
-  fileprivate mutating func nextEvent(_ frames: inout ServerFrames) throws(GateClientError) -> ServerFrames.Event? {
-    while !received.isEmpty {
-      guard let step = try frames.next(received) else { return nil }
-      _ = take(step.length)
-      if let event = step.event { return event }
-    }
-    return nil
+    return end
   }
 }

@@ -1,7 +1,7 @@
 /// The client's half of the opening handshake (RFC 6455 §4.1).
 internal import Bytes
-internal import COpenSSL
 internal import System
+internal import WebSocketWire
 
 struct WebSocketHandshake {
   private let key: String
@@ -29,7 +29,7 @@ struct WebSocketHandshake {
     guard response["Connection"]?.lowercased() == "upgrade" else {
       throw .protocolViolation("Connection: Upgrade is missing")
     }
-    guard response["Sec-WebSocket-Accept"] == accept else {
+    guard response["Sec-WebSocket-Accept"] == WebSocketAccept.value(for: key) else {
       throw .protocolViolation("Sec-WebSocket-Accept does not answer the key")
     }
     // None was offered.
@@ -37,13 +37,5 @@ struct WebSocketHandshake {
     guard let chosen = response["Sec-WebSocket-Protocol"] else { return nil }
     guard subprotocols.contains(chosen) else { throw .protocolViolation("a subprotocol nobody offered: \(chosen)") }
     return chosen
-  }
-
-  private var accept: String {
-    let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-    var digest = [UInt8](repeating: 0, count: 20)
-    // Reads `count` bytes of the one array and writes the 20 of the other.
-    _ = unsafe SHA1(text, text.count, &digest)
-    return Base64.encode(digest.span)
   }
 }

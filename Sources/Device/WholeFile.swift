@@ -1,7 +1,6 @@
 /// Small files read and replaced as a whole: a crash leaves the old bytes or the new ones, never a mixture.
 ///
 /// The unsafe calls below lend the kernel a path for their duration; none keeps it.
-internal import CLinux
 internal import Glibc
 package import System
 
@@ -11,7 +10,7 @@ package enum WholeFile {
 
   /// The bytes of a file of at most `largest` bytes; `EFBIG` beyond.
   package static func read(_ path: String) throws(SystemError) -> [UInt8] {
-    let file = OwnedDescriptor(owning: try opened(path, O_RDONLY, 0))
+    let file = try OwnedDescriptor.open(path, O_RDONLY, 0)
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
     while true {
@@ -32,7 +31,7 @@ package enum WholeFile {
     let temporary = "\(path).\(getpid()).new"
     // Left behind by a process of the same number that was killed.
     _ = unsafe unlink(temporary)
-    let file = OwnedDescriptor(owning: try opened(temporary, O_WRONLY | O_CREAT | O_EXCL, mode))
+    let file = try OwnedDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode)
     do throws(SystemError) {
       try file.writeAll(bytes)
       try check("fsync \(temporary)", fsync(file.number))
@@ -47,7 +46,7 @@ package enum WholeFile {
       _ = unsafe unlink(temporary)
       throw error
     }
-    let directory = OwnedDescriptor(owning: try opened(folder(of: path), O_RDONLY | O_DIRECTORY, 0))
+    let directory = try OwnedDescriptor.open(folder(of: path), O_RDONLY | O_DIRECTORY, 0)
     try check("fsync \(folder(of: path))", fsync(directory.number))
   }
 
@@ -64,14 +63,6 @@ package enum WholeFile {
   private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
-  private static func opened(_ path: String, _ flags: Int32, _ mode: UInt32) throws(SystemError) -> Int32 {
-    while true {
-      let descriptor = unsafe path.withCString { path in unsafe portcullis_open(path, flags, mode) }
-      if descriptor >= 0 { return descriptor }
-      guard errno == EINTR else { throw SystemError("open \(path)") }
-    }
   }
 
   private static func check(_ call: String, _ result: Int32) throws(SystemError) {

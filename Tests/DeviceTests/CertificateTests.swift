@@ -5,7 +5,7 @@ import System
 import Testing
 
 /// `openssl` is the judge of what is issued here.
-@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"))
+@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
 struct CertificateTests {
   private let folder: TemporaryFolder
   private let openssl: String

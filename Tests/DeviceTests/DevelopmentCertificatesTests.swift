@@ -3,7 +3,7 @@ import Device
 import System
 import Testing
 
-@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"))
+@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
 struct DevelopmentCertificatesTests {
   private typealias Name = DevelopmentCertificates.FileName
   private let folder: TemporaryFolder

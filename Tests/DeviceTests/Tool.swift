@@ -60,17 +60,18 @@ final class ServerProcess {
       }
       found = UInt16(output[start..<end])
     }
-    guard let found else {
-      process.terminate()
-      throw NoPort(output: output)
-    }
-    port = found
+    // All is initialised from here, so that a throw runs deinit.
+    port = found ?? 0
+    if found == nil { throw NoPort(output: output) }
     // What it says later would fill the pipe.
     pipe.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
   }
 
-  deinit {
-    process.terminate()
+  deinit { stop() }
+
+  /// Not by SIGTERM: tests run on threads that block it, and children inherit that.
+  private func stop() {
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 }

@@ -1,6 +1,5 @@
 /// Issues X.509 version 3 certificates signed with ECDSA (RFC 5280 §4.1, RFC 5758 §3.2), for development and tests.
 internal import Bytes
-internal import COpenSSL
 package import System
 
 /// Attributes in the order in which they are written.
@@ -46,7 +45,7 @@ package struct IssuedCertificate: Equatable, Sendable {
 
   /// SHA-256 of the DER as `openssl x509 -fingerprint -sha256` prints it: `AA:BB:…`, 95 characters.
   package var fingerprint: String {
-    issuingDigest(der).map { Hex.encode([$0].span).uppercased() }.joined(separator: ":")
+    SHA256.hash(der.span).array.map { Hex.encode([$0].span).uppercased() }.joined(separator: ":")
   }
 }
 
@@ -109,15 +108,8 @@ package struct CertificateBuilder: Sendable {
 extension SigningKey {
   /// A name for the key in certificates: the first 160 bits of SHA-256 over its point (RFC 7093 §2, method 1).
   package func keyIdentifier() throws(IssuingError) -> [UInt8] {
-    Array(issuingDigest(try publicPoint()).prefix(20))
+    // Kept in a variable: this compiler breaks on a span of what a throwing call returns.
+    let point = try publicPoint()
+    return Array(SHA256.hash(point.span).array.prefix(20))
   }
-}
-
-func issuingDigest(_ bytes: [UInt8]) -> [UInt8] {
-  var digest = [UInt8](repeating: 0, count: 32)
-  // Reads `count` bytes of the one array and writes the 32 of the other.
-  guard unsafe EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1 else {
-    fatalError("this OpenSSL offers no SHA-256")
-  }
-  return digest
 }
