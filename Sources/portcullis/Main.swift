@@ -7,5 +7,7 @@ struct Portcullis: ParsableCommand {
     commandName: "portcullis",
     abstract: "A gate in front of a game server that lets in only the genuine iOS app.",
     version: Version.text,
-    subcommands: [Serve.self])
+    subcommands: [
+      Serve.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Stats.self, Verify.self,
+    ])
 }

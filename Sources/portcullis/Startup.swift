@@ -14,16 +14,8 @@ enum Startup {
   static func configuration(
     file path: String?, scope: ConfigurationLoader.Scope = .server
   ) throws -> LoadedConfiguration {
+    let file = try file(path)
     let files = SystemFiles()
-    var file: ConfigurationLoader.File?
-    if let path {
-      do {
-        file = ConfigurationLoader.File(path: path, contents: try files.contents(of: path, limit: 1 << 20))
-      } catch {
-        complain("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
-        throw ExitStatus.configuration.code
-      }
-    }
     do {
       return try ConfigurationLoader.load(
         environment: ProcessContext.environment(), file: file, files: files, processors: ProcessContext.processors(),
@@ -31,6 +23,17 @@ enum Startup {
     } catch let failure {
       for warning in failure.warnings { complain("warning: \(warning)") }
       for problem in failure.problems { complain(problem.description) }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// The file of `--config`, if there is one.
+  static func file(_ path: String?) throws -> ConfigurationLoader.File? {
+    guard let path else { return nil }
+    do {
+      return ConfigurationLoader.File(path: path, contents: try SystemFiles().contents(of: path, limit: 1 << 20))
+    } catch {
+      complain("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
       throw ExitStatus.configuration.code
     }
   }
