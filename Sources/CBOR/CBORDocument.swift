@@ -1,5 +1,5 @@
-/// One CBOR data item, wholly checked: what `CBORDocument.parse` accepts is well-formed, deterministic in its heads
-/// (RFC 8949 §4.2.1), and within limits; what it holds are ranges of the input, never copies.
+/// One CBOR data item, wholly checked: what `CBORDocument.parse` accepts is well-formed, deterministic in its
+/// heads (RFC 8949 §4.2.1), and within limits; what it holds are ranges of the input, never copies.
 package struct CBORDocument: Sendable {
   package enum Kind: Equatable, Sendable {
     case unsigned(UInt64)
@@ -45,7 +45,9 @@ package struct CBORDocument: Sendable {
     var pairs: [(key: Range<Int>, value: Item)] = []
     pairs.reserveCapacity(children.count / 2)
     for index in stride(from: 0, to: children.count - 1, by: 2) {
-      guard case .text(let key) = children[index].kind else { fatalError("CBORDocument: a key that is not text") }
+      guard case .text(let key) = children[index].kind else {
+        fatalError("CBORDocument: a key that is not text")
+      }
       pairs.append((key, children[index + 1]))
     }
     return pairs

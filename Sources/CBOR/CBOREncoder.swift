@@ -1,4 +1,5 @@
-/// Deterministic CBOR (RFC 8949 §4.2.1) for what has to be written: a head at a time, the caller keeps the counts.
+/// Deterministic CBOR (RFC 8949 §4.2.1) for what has to be written: a head at a time, the caller keeps the
+/// counts.
 package struct CBOREncoder: Sendable {
   package private(set) var bytes: [UInt8] = []
 
@@ -33,6 +34,8 @@ package struct CBOREncoder: Sendable {
       default: (27, 8)
       }
     bytes.append(majorType << 5 | information)
-    for index in (0..<width).reversed() { bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(index * 8))) }
+    for index in (0..<width).reversed() {
+      bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(index * 8)))
+    }
   }
 }

@@ -1,8 +1,8 @@
 /// Strict reading of CBOR (RFC 8949) over libcbor's streaming decoder, which allocates nothing.
 ///
 /// Every count is held against what is left of the limits before anything is kept, so an object costs at most
-/// 64 small records whatever its heads claim. libcbor reports values but not how they were written; whether a head
-/// was the shortest is checked here.
+/// 64 small records whatever its heads claim. libcbor reports values but not how they were written; whether a
+/// head was the shortest is checked here.
 internal import Bytes
 internal import CCBOR
 

@@ -1,4 +1,5 @@
-/// AES-256 (FIPS 197) as a permutation of single blocks under one kept key; for tokens that are one block long.
+/// AES-256 (FIPS 197) as a permutation of single blocks under one kept key; for tokens that are one block
+/// long.
 internal import COpenSSL
 
 /// Sixteen bytes, as two big-endian numbers.

@@ -8,9 +8,6 @@ package enum CertificateError: Error, Equatable, Sendable {
   case malformedPEM
   /// OpenSSL does not find that the issuer issued it; the code is of `X509_verify_cert`.
   case notIssued(code: Int32)
-
-  /// Whether it was the signature itself that failed, and nothing around it.
-  package var isSignatureFailure: Bool { self == .notIssued(code: X509_V_ERR_CERT_SIGNATURE_FAILURE) }
 }
 
 @safe package struct Certificate: ~Copyable {
@@ -18,6 +15,7 @@ package enum CertificateError: Error, Equatable, Sendable {
   let handle: OpaquePointer
 
   package init(der: Span<UInt8>) throws(CertificateError) {
+    guard !der.isEmpty else { throw .malformed }
     let handle = unsafe withCleanErrorQueue { () -> OpaquePointer? in
       // d2i moves `cursor` within the buffer, at most to its end.
       unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in

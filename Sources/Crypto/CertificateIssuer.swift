@@ -1,12 +1,14 @@
-/// OpenSSL's opinion on whether one certificate was issued by another (`X509_verify_cert` with a store of one).
+/// OpenSSL's opinion on whether one certificate was issued by another (`X509_verify_cert` with a store of
+/// one).
 internal import COpenSSL
 
 /// One trusted certificate in a store of its own; any number of threads may use it at once.
 ///
-/// A path can only be "certificate, this issuer": system roots are never consulted, nothing is fetched, and depth
-/// follows from how often one asks. Time is not judged here: `X509_cmp_time` takes the second of notAfter itself
-/// for too late, where RFC 5280 §4.1.2.5 includes it. Neither is purpose (leaves of 2026 carry an extended key
-/// usage of Apple's own), nor strict conformance (leaves carry no authority key identifier).
+/// A path can only be "certificate, this issuer": system roots are never consulted, nothing is fetched, and
+/// depth follows from how often one asks. Time is not judged here: `X509_cmp_time` takes the second of
+/// notAfter itself for too late, where RFC 5280 §4.1.2.5 includes it. Neither is purpose (leaves of 2026
+/// carry an extended key usage of Apple's own), nor strict conformance (leaves carry no authority key
+/// identifier).
 @safe package final class CertificateIssuer: @unchecked Sendable {
   /// `X509_STORE*`: reference-counted and locked by OpenSSL, and not changed after `init`.
   private let store: OpaquePointer
@@ -33,7 +35,9 @@ internal import COpenSSL
   package func verify(_ certificate: borrowing Certificate) throws(CertificateError) {
     let handle = unsafe certificate.handle
     try withCleanErrorQueue { () throws(CertificateError) in
-      guard let context = unsafe X509_STORE_CTX_new() else { fatalError("OpenSSL: X509_STORE_CTX_new failed") }
+      guard let context = unsafe X509_STORE_CTX_new() else {
+        fatalError("OpenSSL: X509_STORE_CTX_new failed")
+      }
       defer { unsafe X509_STORE_CTX_free(context) }
       unsafe expectSuccess(X509_STORE_CTX_init(context, store, handle, nil), "X509_STORE_CTX_init")
       guard unsafe X509_verify_cert(context) == 1 else {

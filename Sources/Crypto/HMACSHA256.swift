@@ -32,7 +32,8 @@ internal import COpenSSL
     // The count given is the buffer's own, and the tag of SHA-256 fills it.
     unsafe span.withUnsafeMutableBufferPointer { buffer in
       var written = 0
-      unsafe expectSuccess(EVP_MAC_final(context, buffer.baseAddress, &written, buffer.count), "EVP_MAC_final")
+      unsafe expectSuccess(
+        EVP_MAC_final(context, buffer.baseAddress, &written, buffer.count), "EVP_MAC_final")
     }
     return Bytes32(tag)
   }

@@ -1,4 +1,5 @@
-/// A P-256 public key that verifies ECDSA signatures (FIPS 186-4 §6.4); any number of threads may use it at once.
+/// A P-256 public key that verifies ECDSA signatures (FIPS 186-4 §6.4); any number of threads may use it at
+/// once.
 package import Bytes
 internal import COpenSSL
 
@@ -6,7 +7,8 @@ package enum PublicKeyError: Error, Equatable, Sendable {
   case pointNotOnCurve
 }
 
-/// Kept in this form, a verification costs one `EVP_PKEY_verify`; building it from the point costs about 15 µs.
+/// Kept in this form, a verification costs one `EVP_PKEY_verify`; building it from the point costs about 15
+/// µs.
 @safe package final class P256VerificationKey: @unchecked Sendable {
   package let point: P256Point
   /// `EVP_PKEY_CTX*`, initialized for verification. It is only ever duplicated (0.2 µs, against 3 µs for a
@@ -39,7 +41,8 @@ package enum PublicKeyError: Error, Equatable, Sendable {
     unsafe EVP_PKEY_CTX_free(prepared)
   }
 
-  /// Whether `signature`, strict DER of 8 to 72 bytes, is this key's over a message whose SHA-256 is `digest`.
+  /// Whether `signature`, strict DER of 8 to 72 bytes, is this key's over a message whose SHA-256 is
+  /// `digest`.
   package func isValidSignature(_ signature: Span<UInt8>, digest: Bytes32) -> Bool {
     guard ECDSASignature.isWellFormed(signature, coordinateBytes: 32) else { return false }
     let digest = digest.inlineArray

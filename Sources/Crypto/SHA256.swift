@@ -64,7 +64,8 @@ internal import COpenSSL
     return Bytes32(digest)
   }
 
-  /// Fetching costs more than hashing a short message, so it is done once; an `EVP_MD` may be shared by threads.
+  /// Fetching costs more than hashing a short message, so it is done once; an `EVP_MD` may be shared by
+  /// threads.
   @safe private struct Algorithm: @unchecked Sendable {
     let handle: OpaquePointer
 

@@ -12,7 +12,9 @@ internal import COpenSSL
     }
     unsafe self.storage = storage
     count = bytes.count
-    for index in bytes.indices { unsafe storage.storeBytes(of: bytes[index], toByteOffset: index, as: UInt8.self) }
+    for index in bytes.indices {
+      unsafe storage.storeBytes(of: bytes[index], toByteOffset: index, as: UInt8.self)
+    }
   }
 
   deinit {

@@ -1,4 +1,5 @@
-/// Test vectors of `../shared/vectors`, a sibling of the repository; where they are not, the tests say so and go on.
+/// Test vectors of `../shared/vectors`, a sibling of the repository; where they are not, the tests say so and
+/// go on.
 import Foundation
 import Testing
 

@@ -64,11 +64,14 @@ enum VectorJudge {
   }
 
   private static func judgeAttestation(_ vector: VectorCase, _ object: [UInt8]) -> Verdict {
-    guard let time = vector.verify_at.flatMap(UnixTime.init(timestamp:)) else { fatalError("\(vector.name): no time") }
+    guard let time = vector.verify_at.flatMap(UnixTime.init(timestamp:)) else {
+      fatalError("\(vector.name): no time")
+    }
     do throws(AttestationError) {
       let keyID = try KeyIdentifier(attestationInput: Array((vector.key_id_b64 ?? "").utf8).span)
       _ = try verifier(root: vector.root).verify(
-        object.span, keyID: keyID, verbatimClientDataHash: clientDataHash(vector).span, at: time, policy: policy(vector))
+        object.span, keyID: keyID, verbatimClientDataHash: clientDataHash(vector).span, at: time,
+        policy: policy(vector))
       return Verdict(step: nil)
     } catch {
       return Verdict(step: error.step.rawValue)
@@ -84,8 +87,8 @@ enum VectorJudge {
       verificationKey: verificationKey, appID: policy.apps.first, environment: nil,
       storedCounter: vector.previous_counter ?? 0)
     do throws(AssertionError) {
-      guard let hash = Bytes32(clientDataHash(vector)) else { fatalError("\(vector.name): no hash") }
-      _ = try AssertionVerifier.verify(object.span, clientDataHash: hash, by: key, policy: policy)
+      _ = try AssertionVerifier.verify(
+        object.span, verbatimClientDataHash: clientDataHash(vector).span, by: key, policy: policy)
       return Verdict(step: nil)
     } catch {
       return Verdict(step: error.step.rawValue)

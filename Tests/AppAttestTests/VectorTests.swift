@@ -8,15 +8,22 @@ import Testing
   /// Where the vectors leave the verdict open: ours, and why. Nil is "accept".
   static let decisions: [String: (step: String?, reason: String)] = [
     "att-valid-at-notAfter": (nil, "RFC 5280 §4.1.2.5: the validity period includes notAfter"),
-    "att-nonce-ext-critical": ("cert_critical", "Apple's is not critical, and OpenSSL would refuse it as unknown too"),
+    "att-nonce-ext-critical": (
+      "cert_critical", "Apple's is not critical, and OpenSSL would refuse it as unknown too"
+    ),
     "att-cose-order-swapped": ("cose_key", "devices send one encoding of a key; it is compared as bytes"),
     "att-ext-empty-map-flagged": ("extensions", "a flag that announces extensions is followed by some"),
-    "att-receipt-swapped": (nil, "the nonce does not cover the receipt, which is stored as opaque and unverified"),
-    "asr-valid-1mb-client-data": (nil, "only the hash of client data gets here; its size is the HTTP layer's"),
+    "att-receipt-swapped": (
+      nil, "the nonce does not cover the receipt, which is stored as opaque and unverified"
+    ),
+    "asr-valid-1mb-client-data": (
+      nil, "only the hash of client data gets here; its size is the HTTP layer's"
+    ),
   ]
 
   @Test(arguments: [
-    "generated-attestation.jsonl", "generated-assertion.jsonl", "real-attestation.jsonl", "real-assertion.jsonl",
+    "generated-attestation.jsonl", "generated-assertion.jsonl", "real-attestation.jsonl",
+    "real-assertion.jsonl",
   ])
   func verdicts(file: String) {
     var agreeing = 0

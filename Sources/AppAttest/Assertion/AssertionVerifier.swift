@@ -1,4 +1,5 @@
-/// Verifies assertions (SPEC §4; Apple, "Validating apps that connect to your server"): one P-256 verification each.
+/// Verifies assertions (SPEC §4; Apple, "Validating apps that connect to your server"): one P-256
+/// verification each.
 package import Bytes
 package import Crypto
 
@@ -12,7 +13,8 @@ package struct RegisteredKey: Sendable {
   package let storedCounter: UInt32
 
   package init(
-    verificationKey: P256VerificationKey, appID: AppID?, environment: AttestEnvironment?, storedCounter: UInt32
+    verificationKey: P256VerificationKey, appID: AppID?, environment: AttestEnvironment?,
+    storedCounter: UInt32
   ) {
     self.verificationKey = verificationKey
     self.appID = appID
@@ -32,19 +34,33 @@ package struct ValidatedAssertion: Equatable, Sendable {
 }
 
 package enum AssertionVerifier {
-  /// Throws the first rule that is broken, in the order of SPEC §4. `clientDataHash` must be SHA-256 of the nonce that was
-  /// issued here and presented in this request: nothing in the object can put another in its place.
+  /// Throws the first rule that is broken, in the order of SPEC §4. `clientDataHash` must be SHA-256 of the
+  /// nonce that was issued here and presented in this request: nothing in the object can put another in its
+  /// place.
   package static func verify(
     _ assertion: Span<UInt8>, clientDataHash: Bytes32, by key: RegisteredKey, policy: AttestationPolicy
+  ) throws(AssertionError) -> ValidatedAssertion {
+    let clientDataHash = clientDataHash.inlineArray
+    return try verify(assertion, verbatimClientDataHash: clientDataHash.span, by: key, policy: policy)
+  }
+
+  /// The same, with bytes of any number where the hash belongs, as `AttestationVerifier` has it for Apple's
+  /// samples. The gate never calls this.
+  package static func verify(
+    _ assertion: Span<UInt8>, verbatimClientDataHash: Span<UInt8>, by key: RegisteredKey,
+    policy: AttestationPolicy
   ) throws(AssertionError) -> ValidatedAssertion {
     let object = try UnverifiedAssertion(assertion)
     let data = assertion.extracting(object.authenticatorData)
     let signature = assertion.extracting(object.signature)
 
     guard ECDSASignature.isWellFormed(signature, coordinateBytes: 32) else { throw .signatureEncoding }
-    // ECDSA-P256-SHA256 is over the nonce, itself a SHA-256: hence a hash of a hash. One formula, no other is tried.
-    let nonce = SHA256.hash(data, clientDataHash)
-    guard key.verificationKey.isValidSignature(signature, digest: SHA256.hash(nonce)) else { throw .signature }
+    // ECDSA-P256-SHA256 is over the nonce, itself a SHA-256: hence a hash of a hash. One formula, no other is
+    // tried.
+    let nonce = SHA256.hash(data, verbatimClientDataHash)
+    guard key.verificationKey.isValidSignature(signature, digest: SHA256.hash(nonce)) else {
+      throw .signature
+    }
 
     guard let authenticatorData = AuthenticatorData(data) else { throw .authenticatorData }
     let appID = try app(of: authenticatorData, key, policy)
@@ -70,7 +86,9 @@ package enum AssertionVerifier {
       guard let configured = policy.app(rpIDHash: authenticatorData.rpIDHash) else { throw .relyingParty }
       appID = configured
     }
-    if let environment = key.environment, !policy.environments.contains(environment) { throw .environmentNotAllowed }
+    if let environment = key.environment, !policy.environments.contains(environment) {
+      throw .environmentNotAllowed
+    }
     return appID
   }
 }

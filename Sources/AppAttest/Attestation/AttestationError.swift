@@ -77,12 +77,12 @@ extension AttestationError {
   package var step: AttestationStep {
     switch self {
     case .malformedKeyIdentifier: .keyIdentifierInput
-    case .tooLarge, .certificateTooLarge: .size
+    case .tooLarge: .size
     case .cbor: .cbor
     case .format: .format
     case .formatName: .formatName
     case .certificateCount: .certificateCount
-    case .certificate: .certificate
+    case .certificate, .certificateTooLarge: .certificate
     case .duplicateExtension: .duplicateExtension
     case .issuerName: .issuerName
     case .validity: .validity

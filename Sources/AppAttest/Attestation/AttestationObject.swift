@@ -1,5 +1,5 @@
-/// The attestation object as ranges of its bytes: CBOR { fmt, attStmt { x5c, receipt }, authData } and nothing more
-/// (WebAuthn Level 3 §6.5.4; Apple, "Validating apps that connect to your server").
+/// The attestation object as ranges of its bytes: CBOR { fmt, attStmt { x5c, receipt }, authData } and
+/// nothing more (WebAuthn Level 3 §6.5.4; Apple, "Validating apps that connect to your server").
 internal import CBOR
 
 struct UnverifiedAttestation: Sendable {
@@ -44,7 +44,9 @@ struct UnverifiedAttestation: Sendable {
     guard bytes.extracting(name).isText("apple-appattest") else { throw .formatName }
     guard certificates.count == 2 else { throw .certificateCount }
     guard certificates[0].count <= Self.maximumCertificateBytes else { throw .certificateTooLarge(.leaf) }
-    guard certificates[1].count <= Self.maximumCertificateBytes else { throw .certificateTooLarge(.intermediate) }
+    guard certificates[1].count <= Self.maximumCertificateBytes else {
+      throw .certificateTooLarge(.intermediate)
+    }
     leaf = certificates[0]
     intermediate = certificates[1]
     self.receipt = receipt

@@ -1,5 +1,5 @@
-/// Verifies attestations (SPEC §4; Apple, "Validating apps that connect to your server"); any number of threads may use
-/// one verifier at once.
+/// Verifies attestations (SPEC §4; Apple, "Validating apps that connect to your server"); any number of
+/// threads may use one verifier at once.
 package import Bytes
 internal import Crypto
 package import System
@@ -13,8 +13,8 @@ package final class AttestationVerifier: Sendable {
     chains = ChainVerifier(root: root)
   }
 
-  /// Throws the first rule that is broken, in the order of SPEC §4. `clientDataHash` must be SHA-256 of a nonce that was
-  /// issued here; `keyID` is what the app calls the key. `time` judges the certificates.
+  /// Throws the first rule that is broken, in the order of SPEC §4. `clientDataHash` must be SHA-256 of a
+  /// nonce that was issued here; `keyID` is what the app calls the key. `time` judges the certificates.
   package func verify(
     _ attestation: Span<UInt8>, keyID: KeyIdentifier, clientDataHash: Bytes32, at time: UnixTime,
     policy: AttestationPolicy
@@ -24,15 +24,16 @@ package final class AttestationVerifier: Sendable {
       attestation, keyID: keyID, verbatimClientDataHash: clientDataHash.span, at: time, policy: policy)
   }
 
-  /// The same, with bytes of any number where the hash belongs: Apple's Attestation Object Validation Guide puts the
-  /// challenge itself there, so its samples can only be verified like this. The gate never does.
+  /// The same, with bytes of any number where the hash belongs: Apple's Attestation Object Validation Guide
+  /// puts the challenge itself there, so its samples can only be verified like this. The gate never does.
   package func verify(
     _ attestation: Span<UInt8>, keyID: KeyIdentifier, verbatimClientDataHash: Span<UInt8>, at time: UnixTime,
     policy: AttestationPolicy
   ) throws(AttestationError) -> ValidatedAttestation {
     let object = try UnverifiedAttestation(attestation)
     let leaf = try chains.verify(
-      leaf: attestation.extracting(object.leaf), intermediate: attestation.extracting(object.intermediate), at: time)
+      leaf: attestation.extracting(object.leaf), intermediate: attestation.extracting(object.intermediate),
+      at: time)
     let data = attestation.extracting(object.authenticatorData)
 
     try Self.checkNonce(leaf, data, verbatimClientDataHash)
@@ -63,7 +64,9 @@ package final class AttestationVerifier: Sendable {
     _ leaf: ValidatedLeaf, _ data: Span<UInt8>, _ clientDataHash: Span<UInt8>
   ) throws(AttestationError) {
     let head: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
-    guard let value = leaf.certificate.extensionValue(ObjectIdentifiers.appleNonce) else { throw .nonceExtension }
+    guard let value = leaf.certificate.extensionValue(ObjectIdentifiers.appleNonce) else {
+      throw .nonceExtension
+    }
     let encoded = leaf.certificate.der.span.extracting(value)
     guard encoded.startsWith(head), let nonce = Bytes32(encoded.extracting(head.count..<encoded.count))
     else { throw .nonceExtension }

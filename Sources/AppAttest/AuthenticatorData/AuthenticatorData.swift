@@ -23,7 +23,8 @@ struct AuthenticatorData: Sendable {
   /// ED. Apple's guide of 2026 and macOS 27 leave it clear although there are extensions.
   var announcesExtensions: Bool { flags & 0x80 != 0 }
 
-  /// What the rest after head and credential data says of the launch, or nil when it must not be there like that.
+  /// What the rest after head and credential data says of the launch, or nil when it must not be there like
+  /// that.
   func launchInformation(_ rest: Span<UInt8>) -> LaunchInformation? {
     if rest.isEmpty { return announcesExtensions ? nil : LaunchInformation.none }
     return LaunchInformation(extensions: rest, isFlagged: announcesExtensions)

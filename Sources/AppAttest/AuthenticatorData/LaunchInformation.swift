@@ -14,10 +14,10 @@ package struct LaunchInformation: Equatable, Sendable {
     self.bundleVersion = bundleVersion
   }
 
-  /// From the extension map, which is all of `bytes`. With the ED flag unknown members are tolerated; without it
-  /// (Apple's guide of 2026; macOS 27, which adds `apple_cd_hash_hash_01` and `apple_cd_hash_type_01`) the bytes are only
-  /// taken for extensions when every member is Apple's own.
-  /// An empty map is refused: neither WebAuthn nor Apple has a use for one.
+  /// From the extension map, which is all of `bytes`. With the ED flag unknown members are tolerated; without
+  /// it (Apple's guide of 2026; macOS 27, which adds `apple_cd_hash_hash_01` and `apple_cd_hash_type_01`) the
+  /// bytes are only taken for extensions when every member is Apple's own. An empty map is refused: neither
+  /// WebAuthn nor Apple has a use for one.
   init?(extensions bytes: Span<UInt8>, isFlagged: Bool) {
     let document: CBORDocument
     do {
@@ -34,7 +34,9 @@ package struct LaunchInformation: Equatable, Sendable {
         guard let number = Self.category(value, in: bytes) else { return nil }
         category = number
       case let name where name.isText("apple_bundle_version_01"):
-        guard case .text(let content) = value.kind, content.count <= Self.maximumVersionBytes else { return nil }
+        guard case .text(let content) = value.kind, content.count <= Self.maximumVersionBytes else {
+          return nil
+        }
         version = String(decoding: bytes.extracting(content).array, as: UTF8.self)
       case let name:
         guard isFlagged || name.startsWith(Array("apple_".utf8)) else { return nil }

@@ -36,8 +36,8 @@ package final class AttestationRoot: Sendable {
     } catch {
       throw .malformed
     }
-    guard parsed.issuer == parsed.subject, parsed.publicKey == .p384, parsed.basicConstraints?.isAuthority == true,
-      parsed.keyUsage?.contains(.keyCertSign) == true
+    guard parsed.issuer == parsed.subject, parsed.publicKey == .p384,
+      parsed.basicConstraints?.isAuthority == true, parsed.keyUsage?.contains(.keyCertSign) == true
     else { throw .notRootAuthority }
     certificate = parsed
     self.issuer = issuer

@@ -70,12 +70,14 @@ enum CertificateParser {
     try wrapped.expectEnd()
     guard !extensions.isEmpty else { throw .noExtensions }
     return Body(
-      signatureAlgorithm: algorithm, issuer: issuer, notBefore: notBefore, notAfter: notAfter, subject: subject,
-      publicKey: publicKey, extensions: extensions)
+      signatureAlgorithm: algorithm, issuer: issuer, notBefore: notBefore, notAfter: notAfter,
+      subject: subject, publicKey: publicKey, extensions: extensions)
   }
 
   /// `Name`: SEQUENCE OF SET (1 or more) OF SEQUENCE { OBJECT IDENTIFIER, value }.
-  private static func parseName(_ der: Span<UInt8>, _ fields: inout DERReader) throws(DERError) -> Range<Int> {
+  private static func parseName(
+    _ der: Span<UInt8>, _ fields: inout DERReader
+  ) throws(DERError) -> Range<Int> {
     let name = try fields.next(.sequence)
     var relativeNames = DERReader(der, in: name.content)
     while !relativeNames.isAtEnd {
@@ -117,8 +119,8 @@ enum CertificateParser {
       return .p256(point)
     }
     let p384Head: [UInt8] = [
-      0x30, 0x76, 0x30, 0x10, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x05, 0x2B, 0x81, 0x04, 0x00,
-      0x22, 0x03, 0x62, 0x00, 0x04,
+      0x30, 0x76, 0x30, 0x10, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x05, 0x2B, 0x81,
+      0x04, 0x00, 0x22, 0x03, 0x62, 0x00, 0x04,
     ]
     return whole.count == 120 && whole.startsWith(p384Head) ? .p384 : .other
   }

@@ -1,7 +1,7 @@
 /// Verifies leaf, intermediate and pinned root as a path of exactly three (SPEC §4 step 2).
 ///
-/// OpenSSL accepts many paths that are wrong here, so each rule is checked explicitly first; its own opinion, the
-/// signatures among it, comes last because it is the expensive part.
+/// OpenSSL accepts many paths that are wrong here, so each rule is checked explicitly first; its own opinion,
+/// the signatures among it, comes last because it is the expensive part.
 internal import Bytes
 internal import Crypto
 internal import System
@@ -34,7 +34,8 @@ final class ChainVerifier: Sendable {
     let leaf = try Self.parse(leafDER, .leaf)
     let digest = SHA256.hash(intermediateDER)
     let remembered = memory.entry(digest: digest)
-    let intermediate = if let remembered { remembered.certificate } else { try Self.parse(intermediateDER, .intermediate) }
+    let intermediate =
+      if let remembered { remembered.certificate } else { try Self.parse(intermediateDER, .intermediate) }
 
     try checkPath(leaf, intermediate, at: time)
     let publicKey = try checkAlgorithmsAndKeys(leaf, intermediate)
@@ -63,7 +64,8 @@ final class ChainVerifier: Sendable {
     guard intermediate.isValid(at: time) else { throw .validity(.intermediate) }
     guard leaf.isValid(at: time) else { throw .validity(.leaf) }
 
-    guard let constraints = intermediate.basicConstraints, constraints.isAuthority, constraints.pathLength == 0
+    guard let constraints = intermediate.basicConstraints, constraints.isAuthority,
+      constraints.pathLength == 0
     else { throw .authority(.intermediate) }
     guard leaf.basicConstraints?.isAuthority != true else { throw .authority(.leaf) }
 
@@ -92,11 +94,15 @@ final class ChainVerifier: Sendable {
     else { throw .signatureAlgorithm(.leaf) }
 
     guard intermediate.publicKey == .p384 else { throw .intermediateKey }
-    guard case .p256(let point) = leaf.publicKey, (try? P256VerificationKey(point)) != nil else { throw .leafKey }
+    guard case .p256(let point) = leaf.publicKey, (try? P256VerificationKey(point)) != nil else {
+      throw .leafKey
+    }
     return point
   }
 
-  private static func parse(_ der: Span<UInt8>, _ role: CertificateRole) throws(AttestationError) -> ParsedCertificate {
+  private static func parse(
+    _ der: Span<UInt8>, _ role: CertificateRole
+  ) throws(AttestationError) -> ParsedCertificate {
     do throws(CertificateParseError) {
       return try CertificateParser.parse(der)
     } catch {
@@ -107,7 +113,9 @@ final class ChainVerifier: Sendable {
     }
   }
 
-  private static func certificate(_ der: Span<UInt8>, _ role: CertificateRole) throws(AttestationError) -> Certificate {
+  private static func certificate(
+    _ der: Span<UInt8>, _ role: CertificateRole
+  ) throws(AttestationError) -> Certificate {
     do {
       return try Certificate(der: der)
     } catch {

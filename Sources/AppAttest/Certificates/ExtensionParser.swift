@@ -18,10 +18,9 @@ enum ExtensionParser {
     } catch {
       throw .der(error)
     }
-    for (index, one) in result.all.enumerated() where result.all[..<index].contains(where: {
-      $0.identifier == one.identifier
-    }) {
-      throw .duplicateExtension
+    var seen: Set<[UInt8]> = []
+    for one in result.all {
+      guard seen.insert(one.identifier).inserted else { throw .duplicateExtension }
     }
     do throws(DERError) {
       for one in result.all {
@@ -54,8 +53,8 @@ enum ExtensionParser {
       identifier: der.extracting(identifier.content).array, isCritical: isCritical, value: value.content)
   }
 
-  /// SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER (0..MAX) OPTIONAL }; the latter only with the former
-  /// (RFC 5280 §4.2.1.9).
+  /// SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER (0..MAX) OPTIONAL }; the latter only with
+  /// the former (RFC 5280 §4.2.1.9).
   private static func parseBasicConstraints(
     _ der: Span<UInt8>, _ value: Range<Int>
   ) throws(DERError) -> ParsedCertificate.BasicConstraints {
@@ -77,7 +76,8 @@ enum ExtensionParser {
     return ParsedCertificate.BasicConstraints(isAuthority: isAuthority, pathLength: pathLength)
   }
 
-  /// A BIT STRING with named bits: no trailing zero bits (X.690 §11.2.2), at least one bit (RFC 5280 §4.2.1.3), nine at most.
+  /// A BIT STRING with named bits: no trailing zero bits (X.690 §11.2.2), at least one bit (RFC 5280
+  /// §4.2.1.3), nine at most.
   private static func parseKeyUsage(
     _ der: Span<UInt8>, _ value: Range<Int>
   ) throws(DERError) -> ParsedCertificate.KeyUsage {
@@ -86,10 +86,14 @@ enum ExtensionParser {
     let content = der.extracting(try outer.next(.bitString).content)
     guard (2...3).contains(content.count) else { throw .keyUsage }
     let unused = content[0]
-    guard content[content.count - 1] >> unused & 1 == 1, content.count == 2 || unused == 7 else { throw .keyUsage }
+    guard content[content.count - 1] >> unused & 1 == 1, content.count == 2 || unused == 7 else {
+      throw .keyUsage
+    }
     var bits: UInt16 = 0
     for byte in 1..<content.count {
-      for bit in 0..<8 where content[byte] & (0x80 >> UInt8(bit)) != 0 { bits |= 1 << UInt16((byte - 1) * 8 + bit) }
+      for bit in 0..<8 where content[byte] & (0x80 >> UInt8(bit)) != 0 {
+        bits |= 1 << UInt16((byte - 1) * 8 + bit)
+      }
     }
     return ParsedCertificate.KeyUsage(rawValue: bits)
   }

@@ -1,10 +1,11 @@
-/// Intermediates whose signature by the root was verified, so that it is verified once and not at every registration.
+/// Intermediates whose signature by the root was verified, so that it is verified once and not at every
+/// registration.
 internal import Bytes
 internal import Crypto
 internal import Synchronization
 
-/// Only what the root has signed gets in, so a stranger can neither fill nor clear it. Everything else about an
-/// intermediate, its validity above all, is judged anew at every use.
+/// Only what the root has signed gets in, so a stranger can neither fill nor clear it. Everything else about
+/// an intermediate, its validity above all, is judged anew at every use.
 final class IntermediateMemory: Sendable {
   struct Entry: Sendable {
     /// SHA-256 of the DER.

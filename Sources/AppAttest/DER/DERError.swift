@@ -6,6 +6,7 @@ package enum DERError: Error, Equatable, Sendable {
   case nonMinimalLength
   case lengthTooLarge
   case nonMinimalTag
+  case tagTooLarge
   case unexpectedTag
   /// A constructed form where DER wants the primitive one, or the other way round.
   case wrongForm

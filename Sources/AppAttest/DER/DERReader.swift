@@ -1,4 +1,5 @@
-/// Reads DER elements one after the other from a range of bytes; every head must be the shortest (X.690 §10.1).
+/// Reads DER elements one after the other from a range of bytes; every head must be the shortest (X.690
+/// §10.1).
 struct DERReader: ~Escapable {
   private let bytes: Span<UInt8>
   private var position: Int
@@ -69,7 +70,8 @@ struct DERReader: ~Escapable {
       var byte: UInt8
       repeat {
         byte = try readByte()
-        guard number < 1 << 21, number != 0 || byte != 0x80 else { throw .nonMinimalTag }
+        guard number != 0 || byte != 0x80 else { throw .nonMinimalTag }
+        guard number < 1 << 21 else { throw .tagTooLarge }
         number = number << 7 | UInt32(byte & 0x7F)
       } while byte & 0x80 != 0
       guard number >= 0x1F else { throw .nonMinimalTag }

@@ -1,6 +1,8 @@
-/// A walk over a whole DER encoding that checks every element by the rules of its universal type (X.690 §8, §10, §11).
+/// A walk over a whole DER encoding that checks every element by the rules of its universal type (X.690 §8,
+/// §10, §11).
 ///
-/// OpenSSL reads BER where X.509 wants DER, and re-encoding proves nothing because it replays the bytes it read.
+/// OpenSSL reads BER where X.509 wants DER, and re-encoding proves nothing because it replays the bytes it
+/// read.
 enum DERWalk {
   /// Throws unless `bytes` are exactly one element, and all within it is DER.
   static func check(_ bytes: Span<UInt8>) throws(DERError) {
@@ -59,7 +61,8 @@ enum DERWalk {
     }
   }
 
-  /// X.690 §11.6: ascending, the shorter one padded with zeros; equal elements have no place in a name either.
+  /// X.690 §11.6: ascending, the shorter one padded with zeros; equal elements have no place in a name
+  /// either.
   private static func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     for index in 0..<max(left.count, right.count) {
       let leftByte = index < left.count ? left[index] : 0

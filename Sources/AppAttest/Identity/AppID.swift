@@ -9,7 +9,8 @@ package struct AppID: Hashable, Sendable, CustomStringConvertible {
   /// SHA-256 of `description`.
   package let rpIDHash: Bytes32
 
-  /// Nil unless the team id is ten of A-Z and 0-9, and the bundle id 1 to 155 of A-Z, a-z, 0-9, `.`, `-` and `_`.
+  /// Nil unless the team id is ten of A-Z and 0-9, and the bundle id 1 to 155 of A-Z, a-z, 0-9, `.`, `-` and
+  /// `_`.
   package init?(teamID: String, bundleID: String) {
     guard teamID.utf8.count == 10, teamID.utf8.allSatisfy(Self.isTeamCharacter),
       (1...155).contains(bundleID.utf8.count), bundleID.utf8.allSatisfy(Self.isBundleCharacter)

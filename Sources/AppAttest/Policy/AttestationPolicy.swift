@@ -6,7 +6,9 @@ package struct AttestationPolicy: Sendable {
   package let environments: Set<AttestEnvironment>
   package let launch: LaunchPolicy
 
-  package init(apps: [AppID], environments: Set<AttestEnvironment> = [.production], launch: LaunchPolicy = .any) {
+  package init(
+    apps: [AppID], environments: Set<AttestEnvironment> = [.production], launch: LaunchPolicy = .any
+  ) {
     self.apps = apps
     self.environments = environments
     self.launch = launch

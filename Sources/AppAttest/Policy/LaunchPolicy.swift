@@ -1,9 +1,10 @@
-/// What the operator wants of the launch information that iOS 27 puts into authenticator data (SPEC §4 step 9).
+/// What the operator wants of the launch information that iOS 27 puts into authenticator data (SPEC §4 step
+/// 9).
 package struct LaunchPolicy: Hashable, Sendable {
   /// Nil: any.
   package let allowedCategories: Set<UInt32>?
-  /// As UTF-8, because versions are compared as bytes: Swift's strings are equal when only their code points differ.
-  /// Nil: any.
+  /// As UTF-8, because versions are compared as bytes: Swift's strings are equal when only their code points
+  /// differ. Nil: any.
   private let allowedBundleVersions: Set<[UInt8]>?
   /// Both members must be there; iOS 26 and older send none.
   package let requiresLaunchInformation: Bool
@@ -24,7 +25,9 @@ package struct LaunchPolicy: Hashable, Sendable {
     if requiresLaunchInformation, information.validationCategory == nil || information.bundleVersion == nil {
       return false
     }
-    if let allowedCategories, let category = information.validationCategory, !allowedCategories.contains(category) {
+    if let allowedCategories, let category = information.validationCategory,
+      !allowedCategories.contains(category)
+    {
       return false
     }
     if let allowedBundleVersions, let version = information.bundleVersion,

@@ -65,7 +65,7 @@ extension Connection {
       sendClose(code, reason: reason)
       let deadline = loop.now + Self.closeTimeout
       session?.closeDeadline = deadline
-      arm(at: min(deadline, loop.now + loop.settings.limits.writeStallTimeout))
+      arm(within: Self.closeTimeout)
     case .replyAndFinish(let code):
       sendClose(code, reason: "")
       finishSession()
@@ -115,11 +115,11 @@ extension Connection {
 
   func sessionDeadlineReached() {
     guard stage == .session, session != nil else { return }
+    if isStalled { return endSession(.stalled) }
     if let deadline = session?.closeDeadline, loop.now >= deadline {
-      return perform(session?.closing.expired() ?? .nothing)
-    }
-    if let since = session?.blockedSince, loop.now - since >= loop.settings.limits.writeStallTimeout {
-      return endSession(.stalled)
+      // The reply is awaited from when our Close has left: before it, there may be much for a slow reader to take.
+      if client.unsent.isEmpty { return perform(session?.closing.expired() ?? .nothing) }
+      session?.closeDeadline = loop.now + Self.closeTimeout
     }
     // While reading is off the player cannot be heard, so its silence proves nothing.
     if isReadingFromPlayer {
@@ -144,7 +144,7 @@ extension Connection {
     guard let session = session?.times else { return }
     let limits = loop.settings.limits
     var earliest = min(session.lastPing + limits.pingInterval, session.lastHeard + limits.pongTimeout)
-    if let since = session.blockedSince { earliest = min(earliest, since + limits.writeStallTimeout) }
+    if let blockedSince { earliest = min(earliest, blockedSince + limits.writeStallTimeout) }
     if let deadline = session.closeDeadline { earliest = min(earliest, deadline) }
     arm(at: earliest)
   }
@@ -167,11 +167,10 @@ extension Session {
   fileprivate struct Times {
     let lastHeard: MonotonicTime
     let lastPing: MonotonicTime
-    let blockedSince: MonotonicTime?
     let closeDeadline: MonotonicTime?
   }
 
   fileprivate var times: Times {
-    Times(lastHeard: lastHeard, lastPing: lastPing, blockedSince: blockedSince, closeDeadline: closeDeadline)
+    Times(lastHeard: lastHeard, lastPing: lastPing, closeDeadline: closeDeadline)
   }
 }
