@@ -25,6 +25,24 @@ package struct Bytes32: Hashable, Sendable {
     words = InlineWords(a: 0, b: 0, c: 0, d: 0)
   }
 
+  /// From four numbers, the first byte the highest of the first.
+  package init(words a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) {
+    words = InlineWords(a: a, b: b, c: c, d: d)
+  }
+
+  /// The first sixteen bytes as two numbers: what a table hashes of an identifier that is a digest already.
+  package var leadingWords: (UInt64, UInt64) { (words.a, words.b) }
+
+  /// Appends the 32 bytes, without an allocation of its own.
+  package func append(to bytes: inout [UInt8]) {
+    for index in 0..<4 {
+      let word = index < 2 ? (index == 0 ? words.a : words.b) : (index == 2 ? words.c : words.d)
+      for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
+    }
+  }
+
   package subscript(index: Int) -> UInt8 {
     let word: UInt64 =
       switch index >> 3 {
