@@ -56,6 +56,6 @@ let package = Package(
 
     tests("Bytes"),
     tests("JSON"),
-    //tests("KeyStore", ["Bytes", "JSON", "System"]),
+    tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )
