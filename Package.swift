@@ -88,5 +88,6 @@ let package = Package(
     tests("JSON"),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+    tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )
