@@ -63,11 +63,19 @@ let package = Package(
         "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
+    room(
+      "Demo",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs", "Sockets",
+        "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
+
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Device", "Gateway", "HTTPWire", "JSON",
-        "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
@@ -84,5 +92,6 @@ let package = Package(
     tests("JSON"),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+    tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )

@@ -61,15 +61,41 @@ struct Serve: ParsableCommand {
     logger.notice(
       "listening",
       metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
+    var current = (configuration, material)
     while true {
       switch signals.next(milliseconds: -1) {
-      case .hangup?: break
+      case .hangup?: current = reload(gate, current, log)
       case .terminate?, .interrupt?:
         control.beginDrain()
-        drain(gate, signals, configuration.limits.drainTimeout, logger)
-        return
+        return drain(gate, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }
+    }
+  }
+
+  /// Reads file, certificates and client CA anew (SPEC §10). Whatever is wrong with them, the gate goes on as it was.
+  private func reload(
+    _ gate: Gate, _ current: (GateConfiguration, TLSMaterial), _ log: GateLog
+  ) -> (GateConfiguration, TLSMaterial) {
+    let logger = log.logger(label: "portcullis")
+    do {
+      let tell: Startup.Teller = { logger.error("reload_problem", metadata: ["reason": "\($0)"]) }
+      let loaded = try Startup.configuration(file: config, tell: tell).configuration
+      let differences = current.0.reloadDifferences(to: loaded)
+      let next = current.0.reloading(from: loaded)
+      let material = try Startup.tlsMaterial(next, keeping: current.1, logger: logger, tell: tell)
+      try gate.reload(next, tls: material)
+      log.level = next.log.loggerLevel
+      logger.notice(
+        "reloaded",
+        metadata: [
+          "changed": "\(differences.applicable.joined(separator: ","))",
+          "needRestart": "\(differences.needRestart.joined(separator: ","))",
+        ])
+      return (next, material)
+    } catch {
+      logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
+      return current
     }
   }
 

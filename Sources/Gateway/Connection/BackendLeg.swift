@@ -36,4 +36,6 @@ struct BackendLeg: ~Copyable {
   mutating func resumeSending() -> FlushResult {
     unsent.resume(on: socket)
   }
+
+  mutating func takeProgress() -> Bool { unsent.takeProgress() }
 }

@@ -41,4 +41,6 @@ struct ClientLeg: ~Copyable {
     defer { outbox.reset() }
     return unsent.send(outbox.bytes, on: socket)
   }
+
+  mutating func takeProgress() -> Bool { unsent.takeProgress() }
 }

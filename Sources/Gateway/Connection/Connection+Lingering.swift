@@ -11,10 +11,17 @@ extension Connection {
     if clientDone, backendDone { close() }
   }
 
+  /// The time for the ends is over, but what waits goes on as long as it is taken.
+  func lingerExpired() {
+    if blockedSince == nil || isStalled { return close() }
+    arm(after: Self.lingerTime)
+  }
+
   private func lingerOnClient() -> Bool {
-    guard client.flush(loop.outbox) == .drained else {
-      if case .failed = client.flush(loop.outbox) { return true }
-      return false
+    switch client.flush(loop.outbox) {
+    case .drained: break
+    case .blocked: return false
+    case .failed: return true
     }
     if !hasSentFinToClient {
       hasSentFinToClient = true

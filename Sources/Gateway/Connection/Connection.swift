@@ -42,6 +42,8 @@ final class Connection {
   /// After `101`.
   var session: Session?
 
+  /// Since when one side takes nothing of what waits for it; nil while nothing waits.
+  var blockedSince: MonotonicTime?
   /// The request being worked on asked for the connection to be closed behind its answer.
   var closesAfterAnswer = false
   /// Lingering: whose FIN is out.
@@ -116,18 +118,29 @@ final class Connection {
     switch client.flush(loop.outbox) {
     case .drained:
       if wasBlocked { clientDrained() }
-    case .blocked:
-      if !wasBlocked { clientBlocked() }
-    case .failed(let error): clientFailed(error)
+    case .blocked: break
+    case .failed(let error): return clientFailed(error)
+    }
+    watchProgress()
+  }
+
+  /// Keeps `blockedSince`: it begins when something waits, and begins anew with each byte that is taken.
+  private func watchProgress() {
+    let clientProgressed = client.takeProgress()
+    let backendProgressed = backend?.takeProgress() ?? false
+    let waits = !client.unsent.isEmpty || !(backend?.unsent.isEmpty ?? true)
+    if !waits {
+      blockedSince = nil
+    } else if blockedSince == nil || clientProgressed || backendProgressed {
+      blockedSince = loop.now
+      arm(within: loop.settings.limits.writeStallTimeout)
     }
   }
 
-  private func clientBlocked() {
-    switch stage {
-    case .session: session?.noteBlocked(at: loop.now)
-    case .handshake, .exchange, .admission, .lingering, .closed: break
-    }
-    arm(within: loop.settings.limits.writeStallTimeout)
+  /// Whether something has waited for `WRITE_STALL_TIMEOUT` and neither side took a byte.
+  var isStalled: Bool {
+    guard let blockedSince else { return false }
+    return loop.now - blockedSince >= loop.settings.limits.writeStallTimeout
   }
 
   /// The kernel has taken all that waited: whatever stood still for it goes on.
@@ -187,7 +200,7 @@ final class Connection {
     case .exchange: exchangeExpired()
     case .admission: perform(admission?.machine.expired() ?? .nothing)
     case .session: sessionDeadlineReached()
-    case .lingering: close()
+    case .lingering: lingerExpired()
     case .closed: break
     }
   }

@@ -16,10 +16,18 @@ struct SendQueue {
   /// False from the first refusal until the poller reports the socket writable.
   private var isWritable = true
 
+  /// The socket took some of what waited since this was last asked for.
+  private var hasProgressed = false
+
   var isEmpty: Bool { queue.isEmpty }
   var count: Int { queue.count }
 
   mutating func noteWritable() { isWritable = true }
+
+  mutating func takeProgress() -> Bool {
+    defer { hasProgressed = false }
+    return hasProgressed
+  }
 
   /// Sends `bytes` behind what already waits, and keeps what the socket does not take.
   mutating func send(_ bytes: Span<UInt8>, on socket: borrowing Socket) -> FlushResult {
@@ -47,7 +55,9 @@ struct SendQueue {
     while !queue.isEmpty {
       guard isWritable else { return .blocked }
       switch socket.send(queue.bytes) {
-      case .bytes(let count): queue.removeFirst(count)
+      case .bytes(let count):
+        queue.removeFirst(count)
+        hasProgressed = true
       case .wouldBlock: isWritable = false
       case .failed(let error): return .failed(error)
       }

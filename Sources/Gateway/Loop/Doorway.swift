@@ -19,6 +19,8 @@ struct Doorway: ~Copyable {
   static let pause: Duration = .milliseconds(100)
 
   private let doors: [Door]
+  /// Where the next look begins, so that no door waits for another.
+  private var nextDoor = 0
   private var reserve = ReserveDescriptor()
   private var pausedUntil: MonotonicTime?
 
@@ -51,9 +53,18 @@ struct Doorway: ~Copyable {
     }
   }
 
+  private mutating func nextReadableDoor() -> Door? {
+    for _ in doors {
+      let door = doors[nextDoor]
+      nextDoor = (nextDoor + 1) % doors.count
+      if door.isReadable { return door }
+    }
+    return nil
+  }
+
   /// One peer, or nil when none was waiting or none could be taken.
   mutating func accept(_ loop: Loop) -> Arrival? {
-    guard let door = doors.first(where: { $0.isReadable }) else { return nil }
+    guard let door = nextReadableDoor() else { return nil }
     switch door.listener.accept() {
     case .accepted(let socket, let peer): return Arrival(socket: socket, peer: peer)
     case .wouldBlock:

@@ -179,6 +179,7 @@ final class Loop {
       loop: self, token: token, socket: socket, tls: tls, peer: peer,
       isOverLimit: count > limits.connectionsPerAddress)
     table.insert(connection)
+    let pending = shared.pending.increment()
     do throws(SystemError) {
       try poller.add(connection.client.socket, token: token.rawValue)
     } catch {
@@ -186,7 +187,7 @@ final class Loop {
       return
     }
     newcomers.entered(connection, in: table)
-    if shared.pending.increment() > limits.pending { newcomers.oldestPending(in: table)?.giveWay() }
+    if pending > limits.pending { newcomers.oldestPending(in: table)?.giveWay() }
   }
 
   /// No longer among the unadmitted, by admission or by its end.
@@ -216,6 +217,8 @@ final class Loop {
     switch message {
     case .committed(let token, let result):
       table.find(token)?.committed(result)
+    case .registrationCommits(let token):
+      table.find(token)?.registrationCommits()
     case .registered(let token, let outcome):
       table.find(token)?.registered(outcome)
     case .end(let token, let reason):

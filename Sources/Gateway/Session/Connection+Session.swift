@@ -52,41 +52,34 @@ extension Connection {
   func endSession(_ end: SessionEnd) {
     guard session != nil else { return }
     if session?.end == nil { session?.end = end }
-    if !(session?.closing.isOpen ?? false), end == .keyRevoked { session?.end = end }
-    guard let action = session?.closing.end(end) else { return }
+    let action = session?.closing.end(end) ?? .nothing
+    if end.cutsGameOff { dropBackend() }
     perform(action)
-    if !end.deliversRest, stage == .session, end.endsBackendAtOnce { releaseBackend() }
   }
 
   private func perform(_ action: ClosingHandshake.Action) {
     switch action {
     case .nothing: break
     case .sendClose(let code, let reason):
-      sendClose(code, reason: reason)
-      let deadline = loop.now + Self.closeTimeout
-      session?.closeDeadline = deadline
-      arm(at: min(deadline, loop.now + loop.settings.limits.writeStallTimeout))
-    case .replyAndFinish(let code):
-      sendClose(code, reason: "")
+      sendClose(code, reason)
+      session?.closeDeadline = loop.now + Self.closeTimeout
+      arm(within: Self.closeTimeout)
+    case .closeAndFinish(let code, let reason):
+      sendClose(code, reason)
       finishSession()
     case .finish:
       finishSession()
     }
   }
 
-  private func sendClose(_ code: UInt16?, reason: String) {
-    _ = client.tls.write(ControlFrame.close(code.flatMap { CloseCode($0) }, reason: reason).span)
+  private func sendClose(_ code: CloseCode?, _ reason: String) {
+    _ = client.tls.write(ControlFrame.close(code, reason: reason).span)
   }
 
   /// Both legs get what waits for them and their FIN; the session is over.
   private func finishSession() {
     forgetSession()
     finish()
-  }
-
-  /// Nothing more goes to the game, not even what waits.
-  private func releaseBackend() {
-    dropBackend()
   }
 
   /// Takes the session out of all counts and lists, and writes its last line in the log.
@@ -115,11 +108,11 @@ extension Connection {
 
   func sessionDeadlineReached() {
     guard stage == .session, session != nil else { return }
+    if isStalled { return endSession(.stalled) }
     if let deadline = session?.closeDeadline, loop.now >= deadline {
-      return perform(session?.closing.expired() ?? .nothing)
-    }
-    if let since = session?.blockedSince, loop.now - since >= loop.settings.limits.writeStallTimeout {
-      return endSession(.stalled)
+      // The reply is awaited from when our Close has left: before it, there may be much for a slow reader to take.
+      if client.unsent.isEmpty { return perform(session?.closing.expired() ?? .nothing) }
+      session?.closeDeadline = loop.now + Self.closeTimeout
     }
     // While reading is off the player cannot be heard, so its silence proves nothing.
     if isReadingFromPlayer {
@@ -144,7 +137,7 @@ extension Connection {
     guard let session = session?.times else { return }
     let limits = loop.settings.limits
     var earliest = min(session.lastPing + limits.pingInterval, session.lastHeard + limits.pongTimeout)
-    if let since = session.blockedSince { earliest = min(earliest, since + limits.writeStallTimeout) }
+    if let blockedSince { earliest = min(earliest, blockedSince + limits.writeStallTimeout) }
     if let deadline = session.closeDeadline { earliest = min(earliest, deadline) }
     arm(at: earliest)
   }
@@ -153,25 +146,14 @@ extension Connection {
   private static let closeTimeout: Duration = .seconds(5)
 }
 
-extension SessionEnd {
-  /// Whether the game loses its connection in the same turn, with what was queued for it.
-  fileprivate var endsBackendAtOnce: Bool {
-    switch self {
-    case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .stalled, .silent: true
-    case .gameClosed, .playerClosed, .playerVanished, .violation, .draining: false
-    }
-  }
-}
-
 extension Session {
   fileprivate struct Times {
     let lastHeard: MonotonicTime
     let lastPing: MonotonicTime
-    let blockedSince: MonotonicTime?
     let closeDeadline: MonotonicTime?
   }
 
   fileprivate var times: Times {
-    Times(lastHeard: lastHeard, lastPing: lastPing, blockedSince: blockedSince, closeDeadline: closeDeadline)
+    Times(lastHeard: lastHeard, lastPing: lastPing, closeDeadline: closeDeadline)
   }
 }

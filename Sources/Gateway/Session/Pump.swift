@@ -43,7 +43,7 @@ extension Connection {
   }
 
   private var isReadingFromGame: Bool {
-    backend != nil && client.unsent.isEmpty && loop.outbox.isEmpty && session?.closing.isOpen ?? false
+    backend != nil && client.unsent.isEmpty && session?.closing.isOpen ?? false
   }
 
   private var gameMayHaveInput: Bool { backend?.mayHaveInput ?? false }
@@ -62,9 +62,7 @@ extension Connection {
     if !client.unsent.isEmpty, case .failed(let error) = client.flush(loop.outbox) {
       return endSession(.playerVanished(reason: error.description))
     }
-    guard client.unsent.isEmpty else { return }
-    if backendQueueIsEmpty { session?.blockedSince = nil }
-    if let pong = session?.pendingPong {
+    if client.unsent.isEmpty, let pong = session?.pendingPong {
       session?.pendingPong = nil
       _ = client.tls.write(ControlFrame.pong(pong).span)
     }
@@ -79,8 +77,10 @@ extension Connection {
   private func readFromPlayer(_ bytes: inout MutableSpan<UInt8>) {
     var end = 0
     var last = TLSReadResult.wantsInput
-    // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send.
-    while end + Self.recordBytes <= bytes.count {
+    // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send. What is
+    // read in one round may have to be queued as a whole.
+    let limit = min(bytes.count, max(loop.settings.limits.queueBytes, Self.recordBytes))
+    while end + Self.recordBytes <= limit {
       var rest = bytes._mutatingExtracting(end..<bytes.count)
       last = client.read(into: &rest)
       guard case .bytes(let count) = last else { break }
@@ -113,7 +113,7 @@ extension Connection {
         if backend == nil { echo(piece, bytes.span.extracting(piece.start..<output)) }
       case .ping(let payload): answerPing(payload)
       case .pong: break
-      case .close(let request): ending = .playerClosed(request.code?.rawValue)
+      case .close(let request): ending = .playerClosed(request.code)
       case .violation(let violation): ending = .violation(violation.closeCode, step: violation.step)
       }
     }
@@ -136,10 +136,7 @@ extension Connection {
     guard !payload.isEmpty, backend != nil else { return }
     session?.bytesFromPlayer += UInt64(payload.count)
     switch backend?.send(payload) {
-    case .drained?, nil: break
-    case .blocked?:
-      session?.noteBlocked(at: loop.now)
-      arm(within: loop.settings.limits.writeStallTimeout)
+    case .drained?, .blocked?, nil: break
     case .failed(let error)?: endSession(.gameFailed(reason: Self.peerReason(error)))
     }
   }
@@ -152,7 +149,9 @@ extension Connection {
   }
 
   private func readFromGame(_ bytes: inout MutableSpan<UInt8>) {
-    let result = backend?.receive(into: &bytes, gapBytes: Self.headerRoom, slotBytes: Self.slotBytes)
+    let limit = min(bytes.count, max(loop.settings.limits.queueBytes, Self.recordBytes))
+    var room = bytes._mutatingExtracting(0..<limit)
+    let result = backend?.receive(into: &room, gapBytes: Self.headerRoom, slotBytes: Self.slotBytes)
     switch result {
     case .bytes(let count)?:
       session?.bytesFromGame += UInt64(count)

@@ -14,8 +14,6 @@ struct Session: ~Copyable {
   /// When the player was last heard, by bytes of whatever kind.
   var lastHeard: MonotonicTime
   var lastPing: MonotonicTime
-  /// Since when one side takes nothing.
-  var blockedSince: MonotonicTime?
   /// Until when the player's reply to our Close is awaited.
   var closeDeadline: MonotonicTime?
   /// The newest ping of the player's that could not be answered at once (RFC 6455 §5.5.3 lets the others go).
@@ -34,9 +32,5 @@ struct Session: ~Copyable {
     lastPing = now
     decoder = FrameDecoder(role: .server, limits: settings.frameLimits)
     text = settings.messageType == .text ? TextRepair() : nil
-  }
-
-  mutating func noteBlocked(at now: MonotonicTime) {
-    if blockedSince == nil { blockedSince = now }
   }
 }
