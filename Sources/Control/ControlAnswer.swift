@@ -94,7 +94,9 @@ extension ControlAnswer {
     } catch {
       throw ControlAnswerError(description: "the answer is not JSON: \(error)")
     }
-    guard let object = value.object else { throw ControlAnswerError(description: "the answer is not a JSON object") }
+    guard let object = value.object else {
+      throw ControlAnswerError(description: "the answer is not a JSON object")
+    }
     if let error = object["error"]?.object {
       let word = try error.text("code")
       guard let code = ControlRefusal.Code(rawValue: word) else {

@@ -50,7 +50,8 @@ package final class ControlServer: Sendable {
   private let threads = Mutex<[JoinHandle]>([])
 
   private init(
-    listener: UnixListener, handler: any ControlHandler, limits: Limits, isAllowed: @escaping @Sendable (UInt32?) -> Bool,
+    listener: UnixListener, handler: any ControlHandler, limits: Limits,
+    isAllowed: @escaping @Sendable (UInt32?) -> Bool,
     bell: StopBell
   ) {
     self.listener = listener
@@ -145,7 +146,8 @@ package final class ControlServer: Sendable {
       case .tooLong:
         answer = .refused(ControlRefusal(.tooLarge, "a request has at most \(limits.requestBytes) bytes"))
       case .timedOut:
-        answer = .refused(ControlRefusal(.timeout, "no whole request within \(limits.time.wholeMilliseconds) ms"))
+        answer = .refused(
+          ControlRefusal(.timeout, "no whole request within \(limits.time.wholeMilliseconds) ms"))
       case .stopped: answer = .refused(ControlRefusal(.shuttingDown, "the gate is stopping"))
       case .ended, .failed: return
       }

@@ -54,7 +54,8 @@ struct Check: ParsableCommand {
   private func loaded(_ report: inout CheckReport) throws -> GateConfiguration? {
     do {
       let loaded = try ConfigurationLoader.load(
-        environment: ProcessContext.environment(), file: try Startup.file(settings.config), files: SystemFiles(),
+        environment: ProcessContext.environment(), file: try Startup.file(settings.config),
+        files: SystemFiles(),
         processors: ProcessContext.processors(), descriptorLimit: ProcessContext.descriptorLimit())
       for warning in loaded.warnings { report.warning("configuration", "\(warning)") }
       let kind = loaded.configuration.isProduction ? "production" : "not production"
@@ -71,7 +72,8 @@ struct Check: ParsableCommand {
     let now = SystemClock().wall()
     if now < Version.notBefore {
       report.problem(
-        "clock", "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
+        "clock",
+        "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
         .configuration)
     } else {
       report.ok("clock", now.timestamp)
@@ -80,8 +82,9 @@ struct Check: ParsableCommand {
 
   /// The gate that answers on this configuration's control socket.
   private func running(_ configuration: GateConfiguration) -> GateHealth? {
-    guard case .health(let health)? = try? ControlClient.ask(
-      .health, at: configuration.controlSocketPath, within: ControlClient.briefPatience)
+    guard
+      case .health(let health)? = try? ControlClient.ask(
+        .health, at: configuration.controlSocketPath, within: ControlClient.briefPatience)
     else { return nil }
     return health
   }
@@ -94,7 +97,8 @@ struct Check: ParsableCommand {
       var unknown = 0
       contents.forEach { _, record in if record.environment == .unknown { unknown += 1 } }
       if unknown > 0 {
-        report.warning("store", "\(unknown) keys do not say for which environment they were attested and are accepted")
+        report.warning(
+          "store", "\(unknown) keys do not say for which environment they were attested and are accepted")
       }
       let owner = running.map { ", in use by the running gate (process \($0.process))" } ?? ""
       report.ok("store", "\(contents.count) keys in \(PrintableText.field(configuration.store.path))\(owner)")

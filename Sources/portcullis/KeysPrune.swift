@@ -31,7 +31,9 @@ struct KeysPrune: ParsableCommand {
     let cutoff = UnixTime(milliseconds: SystemClock().wall().milliseconds - unused.seconds * 1000)
     if dryRun {
       try tell(try count(configuration, before: cutoff), by: nil)
-    } else if let answer = try ControlAccess.askIfRunning(.keysPrune(unusedSeconds: unused.seconds), configuration) {
+    } else if let answer = try ControlAccess.askIfRunning(
+      .keysPrune(unusedSeconds: unused.seconds), configuration)
+    {
       guard case .pruned(let keys) = answer else { throw ControlAccess.unexpected(answer) }
       try tell(keys, by: .gate)
     } else {
@@ -66,9 +68,9 @@ struct KeysPrune: ParsableCommand {
       writer.endObject()
       try output.line(json: writer)
     } else if let editor {
-      try output.line("removed \(keys) keys  \(editor.text)")
+      try output.line("keys removed: \(keys)  \(editor.text)")
     } else {
-      try output.line("would remove \(keys) keys")
+      try output.line("keys that would be removed: \(keys)")
     }
     try output.flush()
   }

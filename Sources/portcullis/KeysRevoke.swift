@@ -42,7 +42,9 @@ struct KeysRevoke: ParsableCommand {
     }
   }
 
-  private func revokeByHand(_ identifier: KeyIdentifier, _ configuration: GateConfiguration) throws -> UnixTime {
+  private func revokeByHand(_ identifier: KeyIdentifier, _ configuration: GateConfiguration) throws
+    -> UnixTime
+  {
     try StoreAccess.edit(configuration) { store, wait in
       switch store.revoke(identifier, now: SystemClock().wall(), completion: { wait.complete($0) }) {
       case .revoked(let since, _): return since

@@ -6,7 +6,8 @@ import JSON
 
 struct Sessions: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List or close sessions of the running gate.", subcommands: [SessionsList.self, SessionsClose.self])
+    abstract: "List or close sessions of the running gate.",
+    subcommands: [SessionsList.self, SessionsClose.self])
 }
 
 struct SessionsList: ParsableCommand {
@@ -26,7 +27,9 @@ struct SessionsList: ParsableCommand {
     let answer = try ControlAccess.ask(.sessionsList, try settings.values())
     guard case .sessions(let sessions) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
-    if !json, Output.isTerminal { try output.line("CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  CREDENTIAL") }
+    if !json, Output.isTerminal {
+      try output.line("CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  CREDENTIAL")
+    }
     for session in sessions {
       if json {
         var writer = JSONWriter()

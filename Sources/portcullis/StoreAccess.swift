@@ -51,7 +51,8 @@ enum StoreAccess {
     case .snapshotFailed(let error, _): complain("the snapshot cannot be written: \(error)")
     case .journalFailed(let error): complain("the journal cannot be written: \(error)")
     case .segmentNotRemoved(let file, let error): complain("\(file) cannot be removed: \(error)")
-    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered: break
+    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered:
+      break
     }
   }
 
