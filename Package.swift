@@ -88,7 +88,12 @@ let package = Package(
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
-    tests("Control", ["Bytes", "JSON", "Sockets", "System"]),
+    tests(
+      "Control",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "KeyStore",
+        "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
     tests("JSON"),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
