@@ -79,6 +79,10 @@ let package = Package(
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
     tests("JSON"),
+    tests("System"),
+    tests("Sockets", ["Addresses", "System"]),
+    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
+    tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
   ]
