@@ -4,7 +4,8 @@ import System
 import Testing
 
 /// The WebSocket client against Python's `websockets`, a server that others have written.
-@Suite(.enabled(if: PythonServer.isAvailable, "python3 with websockets is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: PythonServer.isAvailable, "python3 with websockets is not installed"), .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
   private let folder: TemporaryFolder
   private let server: ServerProcess
@@ -53,7 +54,9 @@ struct WebSocketClientTests {
 
   @Test func theServersCloseIsTheEnd() throws {
     let socket = try connect("/bye")
-    for _ in 0..<2 { #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 4001, reason: "tsch\u{FC}s")) }
+    for _ in 0..<2 {
+      #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 4001, reason: "tsch\u{FC}s"))
+    }
   }
 
   @Test func subprotocolsAreNegotiated() throws {
@@ -77,6 +80,25 @@ struct WebSocketClientTests {
     // This server closes after each response, without saying so in it.
     let ports = try (0..<3).map { _ in try client.get("/port").text }
     #expect(Set(ports).count == 3)
+  }
+
+  /// Far more than kernel and server buffer: whoever only writes would wait for ever.
+  @Test func whatComesWhileWritingIsKept() throws {
+    let socket = try connect()
+    let bytes = [UInt8](repeating: 7, count: 100_000)
+    for _ in 0..<120 { try socket.send(binary: bytes) }
+    for _ in 0..<120 { #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes)) }
+    #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
+  }
+
+  @Test func linesBecomeMessages() throws {
+    let long = String(repeating: "x", count: 40_000)
+    let input = try folder.write("input", "one\n\n\(long)\ntail")
+    let output = try folder.write("output", "")
+    let bridge = try TerminalBridge(
+      input: OwnedDescriptor.open(reading: input), output: OwnedDescriptor.open(writing: output))
+    #expect(try bridge.run(connect("/lengths"), waitsForServer: true) == .closed(code: 1000, reason: ""))
+    #expect(try String(contentsOfFile: output, encoding: .utf8) == "4 1 16384 16384 7233 4 ")
   }
 
   @Test func aTerminalIsJoinedToTheServer() throws {
@@ -130,8 +152,12 @@ enum PythonServer {
             for message in socket: pass
         elif path == "/bye":
             socket.close(4001, "tsch\\u00fcs")
+        elif path == "/lengths":
+            for message in socket:
+                socket.send(b"%d " % len(message))
+                if message == b"tail": break
         elif path == "/three":
-            socket.send(b"<" + socket.recv() + b">")
+            socket.send(b"<" + socket.recv() + socket.recv() + b">")
         else:
             for message in socket:
                 socket.send(message)
