@@ -92,5 +92,6 @@ let package = Package(
     tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+    tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )
