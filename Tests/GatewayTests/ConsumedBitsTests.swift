@@ -23,11 +23,11 @@ import Testing
   @Test func aSlotIsTakenOverAfterSixtyFourSeconds() {
     var bits = ConsumedBits()
     _ = bits.nextIndex(second: 7)
-    #expect(bits.consume(second: 7, index: 0))
+    #expect(bits.consume(second: 7, index: 0) == true)
     for second in 8..<71 as Range<UInt64> { _ = bits.nextIndex(second: second) }
     #expect(bits.consume(second: 7, index: 0) == false)
     #expect(bits.nextIndex(second: 71) == 0)
-    #expect(bits.consume(second: 71, index: 0))
+    #expect(bits.consume(second: 71, index: 0) == true)
     #expect(bits.consume(second: 7, index: 0) == false)
   }
 
@@ -44,8 +44,8 @@ import Testing
     var bits = ConsumedBits()
     for second in 0..<130 as Range<UInt64> {
       while bits.nextIndex(second: second) != nil {}
-      #expect(bits.consume(second: second, index: 65_535))
-      #expect(bits.consume(second: second, index: 0))
+      #expect(bits.consume(second: second, index: 65_535) == true)
+      #expect(bits.consume(second: second, index: 0) == true)
     }
     let words = Self.words(bits)
     #expect(words.count == 64)

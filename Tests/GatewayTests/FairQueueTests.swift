@@ -9,9 +9,9 @@ import Testing
 
   @Test func addressesTakeTurns() {
     var queue = Self.queue(8, 8, 20)
-    for work in 0..<4 { #expect(queue.enqueue(work, from: "a")) }
-    for work in 10..<12 { #expect(queue.enqueue(work, from: "b")) }
-    #expect(queue.enqueue(20, from: "c"))
+    for work in 0..<4 { #expect(queue.enqueue(work, from: "a") == true) }
+    for work in 10..<12 { #expect(queue.enqueue(work, from: "b") == true) }
+    #expect(queue.enqueue(20, from: "c") == true)
     var order: [Int] = []
     while let (_, work) = queue.dequeue() { order.append(work) }
     #expect(order == [0, 10, 20, 1, 11, 2, 3])
@@ -19,11 +19,11 @@ import Testing
 
   @Test func runningIsLimitedPerAddress() {
     var queue = Self.queue()
-    for work in 0..<3 { #expect(queue.enqueue(work, from: "a")) }
+    for work in 0..<3 { #expect(queue.enqueue(work, from: "a") == true) }
     #expect(queue.dequeue()?.1 == 0)
     #expect(queue.dequeue()?.1 == 1)
     #expect(queue.dequeue() == nil)
-    #expect(queue.enqueue(9, from: "b"))
+    #expect(queue.enqueue(9, from: "b") == true)
     #expect(queue.dequeue()?.1 == 9)
     queue.finish("a")
     #expect(queue.dequeue()?.1 == 2)
@@ -31,20 +31,20 @@ import Testing
 
   @Test func waitingIsLimitedPerAddressAndInAll() {
     var queue = Self.queue(2, 3, 5)
-    for work in 0..<3 { #expect(queue.enqueue(work, from: "a")) }
-    #expect(!queue.enqueue(3, from: "a"))
-    #expect(queue.enqueue(4, from: "b"))
-    #expect(queue.enqueue(5, from: "c"))
-    #expect(!queue.enqueue(6, from: "d"))
+    for work in 0..<3 { #expect(queue.enqueue(work, from: "a") == true) }
+    #expect(queue.enqueue(3, from: "a") == false)
+    #expect(queue.enqueue(4, from: "b") == true)
+    #expect(queue.enqueue(5, from: "c") == true)
+    #expect(queue.enqueue(6, from: "d") == false)
     #expect(queue.waitingCount == 5)
     _ = queue.dequeue()
-    #expect(queue.enqueue(7, from: "a"))
+    #expect(queue.enqueue(7, from: "a") == true)
   }
 
   @Test func nothingStaysBehind() {
     var queue = Self.queue()
     #expect(queue.isEmpty)
-    #expect(queue.enqueue(1, from: "a"))
+    #expect(queue.enqueue(1, from: "a") == true)
     _ = queue.dequeue()
     #expect(!queue.isEmpty)
     queue.finish("a")
