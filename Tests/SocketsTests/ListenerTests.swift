@@ -13,7 +13,7 @@ import Testing
       Issue.record("somebody is there already")
       return
     }
-    let client = try Socket.connecting(to: try #require(listener.socket.localAddress()))
+    let client = try Socket.connecting(to: try address(of: listener.socket))
     var poller = try Poller()
     try poller.addReadable(listener.socket, token: 9)
     #expect(poller.wait(milliseconds: 5000) == 1)
@@ -30,7 +30,7 @@ import Testing
   @Test func ipv6IsItsOwn() throws {
     let listener = try Listener(
       on: Endpoint(address: .anyV6, port: 0), sharesPort: true, receiveBufferBytes: 65_536)
-    let port = try #require(listener.socket.localAddress()?.endpoint?.port)
+    let port = try endpoint(of: listener.socket).port
     // Not mapped addresses too: IPv4 has listeners of its own.
     _ = try Listener(on: Endpoint(address: .anyV4, port: port), sharesPort: true, receiveBufferBytes: nil)
     let client = try Socket.connecting(to: .internet(Endpoint(address: .loopbackV6, port: port)))
@@ -41,7 +41,7 @@ import Testing
 
   @Test func listenersOfOneProcessShareAPort() throws {
     let first = try loopbackListener(sharesPort: true)
-    let endpoint = try #require(first.socket.localAddress()?.endpoint)
+    let endpoint = try SocketsTests.endpoint(of: first.socket)
     _ = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: nil)
     #expect(throws: SystemError("bind", EADDRINUSE)) {
       _ = try Listener(on: endpoint, sharesPort: false, receiveBufferBytes: nil)
@@ -53,7 +53,7 @@ import Testing
     let endpoint: Endpoint
     do {
       let listener = try loopbackListener(sharesPort: true)
-      endpoint = try #require(listener.socket.localAddress()?.endpoint)
+      endpoint = try SocketsTests.endpoint(of: listener.socket)
       #expect(throws: SystemError("bind", EADDRINUSE)) { try Listener.probe(endpoint) }
       #expect(throws: SystemError("bind", EADDRINUSE)) {
         try Listener.probe(Endpoint(address: .anyV4, port: endpoint.port))
@@ -70,9 +70,9 @@ import Testing
     let endpoint: Endpoint
     do {
       let listener = try loopbackListener(sharesPort: true)
-      let address = try #require(listener.socket.localAddress())
-      endpoint = try #require(address.endpoint)
-      let client = try Socket.connecting(to: address)
+      let local = try address(of: listener.socket)
+      endpoint = try #require(local.endpoint)
+      let client = try Socket.connecting(to: local)
       let server = try accepted(by: listener)
       server.finishSending()
       try waitUntilReadable(client)
@@ -93,7 +93,7 @@ import Testing
   @Test func acceptedSocketsInheritTheirOptions() throws {
     let listener = try loopbackListener(receiveBufferBytes: 65_536)
     listener.tuneAccepted(unsentLowWater: 32_768)
-    let client = try Socket.connecting(to: try #require(listener.socket.localAddress()))
+    let client = try Socket.connecting(to: try address(of: listener.socket))
     let server = try accepted(by: listener)
     #expect(Self.option(server, Int32(IPPROTO_TCP), TCP_NODELAY) == 1)
     #expect(Self.option(server, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT) == 32_768)
@@ -122,7 +122,7 @@ import Testing
       try poller.addReadable(listener.socket, token: 1)
       guard poller.wait(milliseconds: 5000) == 1 else { exit(2) }
       // Nothing above what is open now.
-      let probe = open("/dev/null", O_RDONLY)
+      let probe = dup(listener.socket.descriptor)
       close(probe)
       var limit = rlimit(rlim_cur: rlim_t(probe), rlim_max: rlim_t(probe))
       guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(3) }

@@ -10,6 +10,16 @@ func loopbackListener(sharesPort: Bool = false, receiveBufferBytes: Int32? = nil
     on: Endpoint(address: .loopbackV4, port: 0), sharesPort: sharesPort, receiveBufferBytes: receiveBufferBytes)
 }
 
+func address(of socket: borrowing Socket) throws -> SocketAddress {
+  guard let address = socket.localAddress() else { throw Unexpected(what: "no address") }
+  return address
+}
+
+func endpoint(of socket: borrowing Socket) throws -> Endpoint {
+  guard let endpoint = try address(of: socket).endpoint else { throw Unexpected(what: "no internet address") }
+  return endpoint
+}
+
 /// Two ends of one TCP connection over loopback.
 struct Connected: ~Copyable {
   var client: Socket
@@ -17,8 +27,10 @@ struct Connected: ~Copyable {
 
   init() throws {
     let listener = try loopbackListener()
-    client = try Socket.connecting(to: try #require(listener.socket.localAddress()))
-    server = try accepted(by: listener)
+    let connecting = try Socket.connecting(to: try address(of: listener.socket))
+    let accepted = try SocketsTests.accepted(by: listener)
+    client = connecting
+    server = accepted
   }
 }
 
@@ -30,7 +42,8 @@ func accepted(by listener: borrowing Listener) throws -> Socket {
   switch listener.accept() {
   case .accepted(let socket, _): return socket
   case .wouldBlock: throw Unexpected(what: "would block")
-  case .exhausted(let error), .failed(let error): throw error
+  case .exhausted(let error): throw error
+  case .failed(let error): throw error
   }
 }
 
