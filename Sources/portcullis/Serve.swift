@@ -3,7 +3,9 @@ internal import Addresses
 import ArgumentParser
 import Addresses
 import Configuration
+import Control
 import Gateway
+import Glibc
 import KeyStore
 import Logging
 import Logs
@@ -38,6 +40,7 @@ struct Serve: ParsableCommand {
     _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ log: GateLog
   ) throws {
     let logger = log.logger(label: "portcullis")
+    warnOfOpenWays(configuration, logger)
     let root = try Startup.attestationRoot(configuration)
     let material = try Startup.tlsMaterial(configuration, logger: logger)
     let store = try Startup.store(configuration, logger: logger)
@@ -53,6 +56,9 @@ struct Serve: ParsableCommand {
       if case .tls = error { throw ExitStatus.configuration.code }
       throw ExitStatus.unavailable.code
     }
+    let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
+    let controlServer = try controlServer(configuration, control, gate)
+    defer { controlServer.stop() }
     logger.notice(
       "listening",
       metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
@@ -60,9 +66,32 @@ struct Serve: ParsableCommand {
     while true {
       switch signals.next(milliseconds: -1) {
       case .hangup?: current = reload(gate, current, log)
-      case .terminate?, .interrupt?: return drain(gate, signals, current.0.limits.drainTimeout, logger)
+      case .terminate?, .interrupt?:
+        control.beginDrain()
+        return drain(gate, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }
+    }
+  }
+
+  /// Whatever lets in somebody else than the genuine app is said at every start.
+  private func warnOfOpenWays(_ configuration: GateConfiguration, _ logger: Logger) {
+    if !configuration.requiresAppAuth {
+      logger.warning(
+        "app_auth_off", metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
+    }
+    if configuration.mtls.fallback {
+      logger.warning(
+        "mtls_fallback_on",
+        metadata: [
+          "reason": "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
+          "clientCA": "\(configuration.mtls.clientCAPath ?? "")",
+        ])
+    }
+    if configuration.attest.environments.contains(.development) {
+      logger.warning(
+        "development_attestations",
+        metadata: ["reason": "APPATTEST_ENVIRONMENT lets in keys of development builds"])
     }
   }
 
@@ -89,6 +118,19 @@ struct Serve: ParsableCommand {
     } catch {
       logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
       return current
+    }
+  }
+
+  /// Only while the store is ours, whose lock makes a socket that nobody answers a stale one.
+  private func controlServer(
+    _ configuration: GateConfiguration, _ control: GateControl, _ gate: Gate
+  ) throws -> ControlServer {
+    do {
+      return try ControlServer.start(path: configuration.controlSocketPath, handler: control)
+    } catch {
+      complain(error.description)
+      gate.stop()
+      throw ExitStatus.unavailable.code
     }
   }
 
