@@ -61,11 +61,18 @@ let package = Package(
         "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
+    room(
+      "Demo",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs", "Sockets",
+        "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
+
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "JSON", "KeyStore", "Logs",
-        "Sockets", "System", "TLS", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Demo", "Device", "Gateway", "JSON", "KeyStore",
+        "Logs", "Sockets", "System", "TLS", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -1,6 +1,6 @@
 /// One connection to a gate with the bytes read from it but not used yet; requests go one after the other.
 struct ClientConnection: ~Copyable {
-  let stream: TLSConnection
+  var stream: TLSConnection
   private var received: [UInt8] = []
   /// Whether the last response left it fit for another request.
   private(set) var isReusable = true
@@ -10,7 +10,7 @@ struct ClientConnection: ~Copyable {
   }
 
   /// Whether the server has kept an idle connection open, as far as can be told without waiting.
-  func isStillOpen() -> Bool {
+  mutating func isStillOpen() -> Bool {
     guard isReusable, received.isEmpty else { return false }
     // Session tickets leave nothing to read; whatever does is either the end or nothing that was asked for.
     do { return try stream.readAvailable() == nil } catch { return false }

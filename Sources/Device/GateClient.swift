@@ -38,7 +38,7 @@ package final class GateClient {
     let length = body.map { [GateResponse.Field("Content-Length", String($0.count))] } ?? []
     let request = try head(method, path, fields + length) + (body ?? [])
     let deadline = Deadline.after(timeout)
-    if let connection = idle.take(), connection.isStillOpen() {
+    if var connection = idle.take(), connection.isStillOpen() {
       do throws(GateClientError) {
         return try exchange(request, over: connection, deadline)
       } catch {
@@ -73,6 +73,7 @@ package final class GateClient {
   private func exchange(
     _ request: [UInt8], over connection: consuming ClientConnection, _ deadline: Deadline
   ) throws(GateClientError) -> GateResponse {
+    var connection = connection
     let response = try connection.exchange(request, deadline)
     if connection.isReusable { idle = consume connection }
     return response

@@ -54,7 +54,7 @@ enum ResponseHead {
     let lines = lines(of: bytes[..<(end - 2)])
     let statusLine = lines[0].split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard statusLine.count >= 2, statusLine[0] == "HTTP/1.1" || statusLine[0] == "HTTP/1.0",
-      statusLine[1].utf8.count == 3, let status = Int(statusLine[1]), (100...599).contains(status)
+      statusLine[1].utf8.count == 3, let status = digits(statusLine[1]), (100...599).contains(status)
     else { throw .malformedResponse("status line \(lines[0])") }
     var fields: [GateResponse.Field] = []
     for line in lines.dropFirst() {
@@ -75,10 +75,15 @@ enum ResponseHead {
     if response.status < 200 || response.status == 204 || response.status == 304 { return .length(0) }
     if response["Transfer-Encoding"] != nil { throw .malformedResponse("a transfer coding") }
     guard let text = response["Content-Length"] else { return .untilClose }
-    guard let length = Int(text), length >= 0, length <= largestBody else {
+    guard let length = digits(text[...]), length <= largestBody else {
       throw .malformedResponse("Content-Length \(text)")
     }
     return .length(length)
+  }
+
+  /// Digits alone: `Int` would take a sign.
+  private static func digits(_ text: Substring) -> Int? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 
   private static func endOfHead(_ bytes: [UInt8]) -> Int? {

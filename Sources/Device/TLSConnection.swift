@@ -13,6 +13,12 @@ internal import System
   private let ssl: OpaquePointer
   private let transport: UnsafeMutablePointer<portcullis_transport>
   private let outbox: UnsafeMutablePointer<portcullis_outbox>
+  /// Read while a write had to wait: a server that may not send until it is heard would never listen again.
+  private var arrived: [UInt8] = []
+  /// How much of the outbox the kernel has taken.
+  private var sent = 0
+  /// Beyond this a write waits without reading.
+  private static let arrivedLimit = 16 << 20
 
   private init(
     _ socket: consuming OwnedDescriptor, owning ssl: OpaquePointer,
@@ -47,7 +53,7 @@ internal import System
       unsafe portcullis_outbox_free(outbox)
       throw .tlsSettings("out of memory")
     }
-    let connection = unsafe TLSConnection(socket, owning: ssl, transport, outbox)
+    var connection = unsafe TLSConnection(socket, owning: ssl, transport, outbox)
     try connection.expect(host: url.host, settings.trust)
     let protocols = [UInt8(8)] + Array("http/1.1".utf8)
     // Returns 0 on success, unlike the rest; copies the list.
@@ -70,7 +76,7 @@ internal import System
     }
   }
 
-  private func handshake(_ deadline: Deadline) throws(GateClientError) {
+  private mutating func handshake(_ deadline: Deadline) throws(GateClientError) {
     while true {
       ERR_clear_error()
       let result = unsafe SSL_connect(ssl)
@@ -80,7 +86,8 @@ internal import System
       do { try flush(deadline) } catch { if result == 1 { throw error } }
       if result == 1 { return }
       if error == SSL_ERROR_WANT_READ {
-        try waitUntilReadable(deadline, during: "TLS handshake")
+        unsafe transport.pointee.dry = 0
+        try wait(for: POLLIN, deadline, "TLS handshake")
         continue
       }
       let verdict = unsafe SSL_get_verify_result(ssl)
@@ -109,15 +116,21 @@ internal import System
   // MARK: Data
 
   /// What came, at most 16 KiB; empty when the server has closed its side.
-  func read(_ deadline: Deadline) throws(GateClientError) -> [UInt8] {
+  mutating func read(_ deadline: Deadline) throws(GateClientError) -> [UInt8] {
     while true {
       if let bytes = try readAvailable() { return bytes }
-      try waitUntilReadable(deadline, during: "read")
+      try wait(for: POLLIN, deadline, "read")
     }
   }
 
   /// The same without waiting: nil when there is nothing yet.
-  func readAvailable() throws(GateClientError) -> [UInt8]? {
+  mutating func readAvailable() throws(GateClientError) -> [UInt8]? {
+    if arrived.isEmpty { return try readRecord() }
+    defer { arrived = [] }
+    return arrived
+  }
+
+  private func readRecord() throws(GateClientError) -> [UInt8]? {
     ERR_clear_error()
     // `dry` says that the last read emptied the socket; this call is a new turn.
     unsafe transport.pointee.dry = 0
@@ -137,7 +150,7 @@ internal import System
   }
 
   /// All of `bytes`.
-  func write(_ bytes: [UInt8], _ deadline: Deadline) throws(GateClientError) {
+  mutating func write(_ bytes: [UInt8], _ deadline: Deadline) throws(GateClientError) {
     var written = 0
     while written < bytes.count {
       let count = Int32(clamping: min(bytes.count - written, 16_384))
@@ -148,12 +161,19 @@ internal import System
       }
       guard result > 0 else { throw .handshake(openSSLReason()) }
       written += Int(result)
-      try flush(deadline)
+      while try !sendSome() {
+        if arrived.count < Self.arrivedLimit, let more = try readRecord(), !more.isEmpty {
+          arrived += more
+          continue
+        }
+        let isOpen = unsafe transport.pointee.ended == 0
+        try wait(for: isOpen && arrived.count < Self.arrivedLimit ? POLLOUT | POLLIN : POLLOUT, deadline, "write")
+      }
     }
   }
 
   /// Says `close_notify`; the connection is of no use for writing after it.
-  func closeNotify(_ deadline: Deadline) {
+  mutating func closeNotify(_ deadline: Deadline) {
     ERR_clear_error()
     _ = unsafe SSL_shutdown(ssl)
     // The peer may be gone already, which is what is wanted.
@@ -162,7 +182,7 @@ internal import System
 
   /// Waits for the server, or for input on a second descriptor; true when it was the server.
   func waitForServer(or input: Int32, _ deadline: Deadline) throws(GateClientError) -> Bool {
-    if unsafe SSL_has_pending(ssl) == 1 { return true }
+    if unsafe !arrived.isEmpty || SSL_has_pending(ssl) == 1 { return true }
     let readiness: Deadline.Readiness
     do { readiness = try deadline.wait(for: socket.number, POLLIN, or: input) } catch { throw .broken(error) }
     switch readiness {
@@ -172,31 +192,34 @@ internal import System
     }
   }
 
-  private func waitUntilReadable(_ deadline: Deadline, during what: String) throws(GateClientError) {
-    let readiness: Deadline.Readiness
-    do { readiness = try deadline.wait(for: socket.number, POLLIN) } catch { throw .broken(error) }
-    if case .timedOut = readiness { throw .timedOut(during: what) }
-    unsafe transport.pointee.dry = 0
+  /// Sends all that OpenSSL has encrypted.
+  private mutating func flush(_ deadline: Deadline) throws(GateClientError) {
+    while try !sendSome() { try wait(for: POLLOUT, deadline, "write") }
   }
 
-  /// Sends what OpenSSL has encrypted.
-  private func flush(_ deadline: Deadline) throws(GateClientError) {
-    var sent = 0
-    let count = unsafe outbox.pointee.count
-    defer { unsafe portcullis_outbox_reset(outbox, 65_536) }
-    while sent < count {
-      // `count` bytes of the outbox are filled, and nothing writes to it meanwhile.
-      let result = unsafe send(socket.number, outbox.pointee.bytes + sent, count - sent, Int32(MSG_NOSIGNAL))
+  /// Sends what the kernel takes at once; true when nothing is left.
+  private mutating func sendSome() throws(GateClientError) -> Bool {
+    while unsafe sent < outbox.pointee.count {
+      // The outbox is filled up to `count`, and nothing writes to it during the call.
+      let result = unsafe send(
+        socket.number, outbox.pointee.bytes + sent, outbox.pointee.count - sent, Int32(MSG_NOSIGNAL))
       if result > 0 {
         sent += result
       } else if errno == EAGAIN {
-        let readiness: Deadline.Readiness
-        do { readiness = try deadline.wait(for: socket.number, POLLOUT) } catch { throw .broken(error) }
-        if case .timedOut = readiness { throw .timedOut(during: "write") }
+        return false
       } else if errno != EINTR {
         throw .broken(SystemError("send"))
       }
     }
+    sent = 0
+    unsafe portcullis_outbox_reset(outbox, 65_536)
+    return true
+  }
+
+  private func wait(for events: Int32, _ deadline: Deadline, _ what: String) throws(GateClientError) {
+    let readiness: Deadline.Readiness
+    do { readiness = try deadline.wait(for: socket.number, events) } catch { throw .broken(error) }
+    if case .timedOut = readiness { throw .timedOut(during: what) }
   }
 
   private func readError() -> SystemError? {

@@ -17,11 +17,12 @@ package struct TerminalBridge: ~Copyable {
 
   /// Runs until the server closes, or the input ends.
   ///
-  /// Input goes to the server as binary messages, one for each piece that a read returned: a terminal's is a line.
+  /// Input goes to the server as binary messages: one for each line, its line feed included.
   /// - Parameter waitsForServer: at the end of the input, go on until the server closes, instead of closing.
   /// - Returns: how the WebSocket ended.
   package func run(_ client: WebSocketClient, waitsForServer: Bool) throws(Failure) -> WebSocketClient.Message {
     var buffer = [UInt8](repeating: 0, count: 16_384)
+    var line: [UInt8] = []
     var isAtEnd = false
     while true {
       let message: WebSocketClient.Message?
@@ -45,11 +46,10 @@ package struct TerminalBridge: ~Copyable {
       case nil:
         let count: Int
         do { count = try input.read(into: &buffer) } catch { throw .stream(error) }
-        if count > 0 {
-          do { try client.send(binary: Array(buffer.prefix(count))) } catch { throw .client(error) }
-          continue
-        }
-        isAtEnd = true
+        line += buffer.prefix(count)
+        isAtEnd = count == 0
+        do { try sendLines(of: &line, isLast: isAtEnd, client) } catch { throw .client(error) }
+        guard isAtEnd else { continue }
         if !waitsForServer { do { try client.close() } catch { throw .client(error) } }
       }
     }
@@ -57,6 +57,25 @@ package struct TerminalBridge: ~Copyable {
 
   /// How long the server may take to answer a close.
   private static let patience: Duration = .seconds(5)
+
+  /// Below what a gate takes in one message.
+  private static let longestLine = 16_384
+
+  /// Sends whole lines, and what is left when it is long or the last; the rest stays.
+  private func sendLines(
+    of text: inout [UInt8], isLast: Bool, _ client: WebSocketClient
+  ) throws(GateClientError) {
+    var start = 0
+    while start < text.count {
+      let limit = min(text.count, start + Self.longestLine)
+      var end = text[start..<limit].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }
+      if end == nil, isLast || limit - start == Self.longestLine { end = limit }
+      guard let end else { break }
+      try client.send(binary: Array(text[start..<end]))
+      start = end
+    }
+    text.removeFirst(start)
+  }
 
   private func show(_ bytes: [UInt8]) throws(Failure) {
     do { try output.writeAll(bytes) } catch { throw .stream(error) }

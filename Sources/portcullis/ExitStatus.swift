@@ -8,6 +8,7 @@ enum ExitStatus: Int32 {
   case unavailable = 69
   case software = 70
   case osError = 71
+  case cannotCreate = 73
   case temporaryFailure = 75
   case noPermission = 77
   case configuration = 78
@@ -15,14 +16,21 @@ enum ExitStatus: Int32 {
   var code: ExitCode { ExitCode(rawValue) }
 }
 
+/// A line to standard output, at once.
+func say(_ line: String) {
+  write(line + "\n", to: 1)
+}
+
 /// Lines to standard error, whole and in order.
 func complain(_ lines: String...) {
-  for line in lines {
-    var bytes = Array("portcullis: \(line)\n".utf8)[...]
-    while !bytes.isEmpty {
-      let written = unsafe bytes.withUnsafeBufferPointer { unsafe write(2, $0.baseAddress, $0.count) }
-      if written <= 0 { return }
-      bytes = bytes.dropFirst(written)
-    }
+  for line in lines { write("portcullis: \(line)\n", to: 2) }
+}
+
+private func write(_ text: String, to descriptor: Int32) {
+  var bytes = Array(text.utf8)[...]
+  while !bytes.isEmpty {
+    let written = unsafe bytes.withUnsafeBufferPointer { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if written <= 0 { return }
+    bytes = bytes.dropFirst(written)
   }
 }

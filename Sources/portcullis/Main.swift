@@ -7,5 +7,5 @@ struct Portcullis: ParsableCommand {
     commandName: "portcullis",
     abstract: "A gate in front of a game server that lets in only the genuine iOS app.",
     version: Version.text,
-    subcommands: [Serve.self])
+    subcommands: [Serve.self, DevCerts.self, Simulate.self, Demo.self])
 }

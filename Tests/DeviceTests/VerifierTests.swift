@@ -17,7 +17,9 @@ import Testing
 
   init() throws {
     authority = try TestAttestationAuthority.create(now: now)
-    verifier = AttestationVerifier(root: try AttestationRoot(der: authority.root.der.span))
+    let der = authority.root.der
+    let root = try AttestationRoot(der: der.span)
+    verifier = AttestationVerifier(root: root)
     hash = try #require(Bytes32([UInt8](100..<132)))
     app = try #require(AppID(Self.appID))
   }

@@ -79,6 +79,25 @@ struct WebSocketClientTests {
     #expect(Set(ports).count == 3)
   }
 
+  /// Far more than kernel and server buffer: whoever only writes would wait for ever.
+  @Test func whatComesWhileWritingIsKept() throws {
+    let socket = try connect()
+    let bytes = [UInt8](repeating: 7, count: 100_000)
+    for _ in 0..<120 { try socket.send(binary: bytes) }
+    for _ in 0..<120 { #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes)) }
+    #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
+  }
+
+  @Test func linesBecomeMessages() throws {
+    let long = String(repeating: "x", count: 40_000)
+    let input = try folder.write("input", "one\n\n\(long)\ntail")
+    let output = try folder.write("output", "")
+    let bridge = try TerminalBridge(
+      input: OwnedDescriptor.open(reading: input), output: OwnedDescriptor.open(writing: output))
+    #expect(try bridge.run(connect("/lengths"), waitsForServer: true) == .closed(code: 1000, reason: ""))
+    #expect(try String(contentsOfFile: output, encoding: .utf8) == "4 1 16384 16384 7233 4 ")
+  }
+
   @Test func aTerminalIsJoinedToTheServer() throws {
     let input = try folder.write("input", "look\nnorth\n")
     let output = try folder.write("output", "")
@@ -130,8 +149,12 @@ enum PythonServer {
             for message in socket: pass
         elif path == "/bye":
             socket.close(4001, "tsch\\u00fcs")
+        elif path == "/lengths":
+            for message in socket:
+                socket.send(b"%d " % len(message))
+                if message == b"tail": break
         elif path == "/three":
-            socket.send(b"<" + socket.recv() + b">")
+            socket.send(b"<" + socket.recv() + socket.recv() + b">")
         else:
             for message in socket:
                 socket.send(message)

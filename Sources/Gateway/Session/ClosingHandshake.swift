@@ -4,16 +4,16 @@ internal import WebSocketWire
 struct ClosingHandshake: ~Copyable {
   enum State: Equatable {
     case open
-    /// Our Close is out; the player's is awaited, and with `deliversRest` messages before it still go to the game.
-    case awaitingReply(deliversRest: Bool)
+    /// Our Close is out; until the player's comes, its messages still go to the game.
+    case awaitingReply
     case done
   }
 
   enum Action: Equatable {
-    /// Send Close with this code (nil: an empty one) and await the reply.
-    case sendClose(UInt16?, reason: String)
-    /// Send Close as the last frame, then end both legs.
-    case replyAndFinish(UInt16?)
+    /// Send Close and await the reply.
+    case sendClose(CloseCode, reason: String)
+    /// Send Close as the last frame, then end both legs. Without a code its payload is empty.
+    case closeAndFinish(CloseCode?, reason: String)
     /// End both legs: there is nothing more to say.
     case finish
     case nothing
@@ -22,43 +22,33 @@ struct ClosingHandshake: ~Copyable {
   private(set) var state = State.open
 
   /// Whether messages from the player go to the game.
-  var delivers: Bool { state == .open || state == .awaitingReply(deliversRest: true) }
+  var delivers: Bool { state != .done }
   var isOpen: Bool { state == .open }
 
-  /// The gate, the game or the operator ends the session.
+  /// The player, the game, the gate or the operator ends the session.
   mutating func end(_ end: SessionEnd) -> Action {
     switch state {
     case .open:
       switch end {
-      case .playerClosed(let code):
+      case .gameClosed, .draining:
+        state = .awaitingReply
+        return end.closeCode.map { .sendClose($0, reason: end.closeReason) } ?? .nothing
+      case .playerClosed, .violation, .keyRevoked, .replaced, .closedByOperator, .gameFailed:
+        // What the player sends from here on counts for nothing: after its own Close there is nothing, after a
+        // violation nothing is a frame (§7.1.7), and in the other cases nobody would take it.
         state = .done
-        return .replyAndFinish(code)
-      case .violation(let code, _):
-        // "Fail the WebSocket connection" (§7.1.7): nothing that follows can be trusted to be a frame.
-        state = .done
-        return .replyAndFinish(code.rawValue)
+        return .closeAndFinish(end.closeCode, reason: end.closeReason)
       case .playerVanished, .stalled, .silent:
         state = .done
         return .finish
-      case .gameClosed, .gameFailed, .keyRevoked, .replaced, .closedByOperator, .draining:
-        state = .awaitingReply(deliversRest: end.deliversRest)
-        return .sendClose(end.closeCode, reason: end.closeReason)
       }
-    case .awaitingReply(let deliversRest):
+    case .awaitingReply:
       switch end {
-      case .playerClosed, .violation, .playerVanished, .stalled, .silent:
+      case .gameClosed, .draining: return .nothing
+      case .playerClosed, .violation, .keyRevoked, .replaced, .closedByOperator, .gameFailed, .playerVanished,
+        .stalled, .silent:
         state = .done
         return .finish
-      case .keyRevoked, .replaced, .closedByOperator:
-        // The Close that is out stays the only one, but nothing more may pass.
-        state = .awaitingReply(deliversRest: false)
-        return .nothing
-      case .gameClosed, .draining:
-        state = .awaitingReply(deliversRest: deliversRest)
-        return .nothing
-      case .gameFailed:
-        state = .awaitingReply(deliversRest: false)
-        return .nothing
       }
     case .done: return .nothing
     }

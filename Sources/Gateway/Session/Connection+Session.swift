@@ -52,41 +52,34 @@ extension Connection {
   func endSession(_ end: SessionEnd) {
     guard session != nil else { return }
     if session?.end == nil { session?.end = end }
-    if !(session?.closing.isOpen ?? false), end == .keyRevoked { session?.end = end }
-    guard let action = session?.closing.end(end) else { return }
+    let action = session?.closing.end(end) ?? .nothing
+    if end.cutsGameOff { dropBackend() }
     perform(action)
-    if !end.deliversRest, stage == .session, end.endsBackendAtOnce { releaseBackend() }
   }
 
   private func perform(_ action: ClosingHandshake.Action) {
     switch action {
     case .nothing: break
     case .sendClose(let code, let reason):
-      sendClose(code, reason: reason)
-      let deadline = loop.now + Self.closeTimeout
-      session?.closeDeadline = deadline
+      sendClose(code, reason)
+      session?.closeDeadline = loop.now + Self.closeTimeout
       arm(within: Self.closeTimeout)
-    case .replyAndFinish(let code):
-      sendClose(code, reason: "")
+    case .closeAndFinish(let code, let reason):
+      sendClose(code, reason)
       finishSession()
     case .finish:
       finishSession()
     }
   }
 
-  private func sendClose(_ code: UInt16?, reason: String) {
-    _ = client.tls.write(ControlFrame.close(code.flatMap { CloseCode($0) }, reason: reason).span)
+  private func sendClose(_ code: CloseCode?, _ reason: String) {
+    _ = client.tls.write(ControlFrame.close(code, reason: reason).span)
   }
 
   /// Both legs get what waits for them and their FIN; the session is over.
   private func finishSession() {
     forgetSession()
     finish()
-  }
-
-  /// Nothing more goes to the game, not even what waits.
-  private func releaseBackend() {
-    dropBackend()
   }
 
   /// Takes the session out of all counts and lists, and writes its last line in the log.
@@ -151,16 +144,6 @@ extension Connection {
 
   /// How long the player's reply to our Close is awaited.
   private static let closeTimeout: Duration = .seconds(5)
-}
-
-extension SessionEnd {
-  /// Whether the game loses its connection in the same turn, with what was queued for it.
-  fileprivate var endsBackendAtOnce: Bool {
-    switch self {
-    case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .stalled, .silent: true
-    case .gameClosed, .playerClosed, .playerVanished, .violation, .draining: false
-    }
-  }
 }
 
 extension Session {

@@ -113,7 +113,7 @@ extension Connection {
         if backend == nil { echo(piece, bytes.span.extracting(piece.start..<output)) }
       case .ping(let payload): answerPing(payload)
       case .pong: break
-      case .close(let request): ending = .playerClosed(request.code?.rawValue)
+      case .close(let request): ending = .playerClosed(request.code)
       case .violation(let violation): ending = .violation(violation.closeCode, step: violation.step)
       }
     }

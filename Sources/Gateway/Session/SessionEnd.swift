@@ -1,4 +1,4 @@
-/// Why a session ends: the close code that says so (RFC 6455 §7.4, SPEC §3), and what still goes to the game.
+/// Why a session ends: the close code that says so (RFC 6455 §7.4, SPEC §3), and what becomes of the game's leg.
 internal import WebSocketWire
 
 enum SessionEnd: Equatable, Sendable {
@@ -6,7 +6,7 @@ enum SessionEnd: Equatable, Sendable {
   case gameClosed
   case gameFailed(reason: String)
   /// The player's Close frame, with its code if it had one.
-  case playerClosed(UInt16?)
+  case playerClosed(CloseCode?)
   /// The player's connection ended without a Close frame.
   case playerVanished(reason: String)
   case violation(CloseCode, step: String)
@@ -19,14 +19,14 @@ enum SessionEnd: Equatable, Sendable {
   case silent
 
   /// What the player is told; nil when there is nobody to tell.
-  var closeCode: UInt16? {
+  var closeCode: CloseCode? {
     switch self {
-    case .gameClosed: CloseCode.normal.rawValue
-    case .gameFailed: CloseCode.internalError.rawValue
+    case .gameClosed: .normal
+    case .gameFailed: .internalError
     case .playerClosed(let code): code
-    case .violation(let code, _): code.rawValue
-    case .keyRevoked, .replaced, .closedByOperator: CloseCode.policyViolation.rawValue
-    case .draining: CloseCode.goingAway.rawValue
+    case .violation(let code, _): code
+    case .keyRevoked, .replaced, .closedByOperator: .policyViolation
+    case .draining: .goingAway
     case .playerVanished, .stalled, .silent: nil
     }
   }
@@ -43,13 +43,11 @@ enum SessionEnd: Equatable, Sendable {
     }
   }
 
-  /// Whether the player's messages still go to the game until the closing handshake is through.
-  var deliversRest: Bool {
+  /// Whether the game loses its connection in the same turn, with what was queued for it.
+  var cutsGameOff: Bool {
     switch self {
-    case .gameClosed, .draining: true
-    case .gameFailed, .playerClosed, .playerVanished, .violation, .keyRevoked, .replaced, .closedByOperator, .stalled,
-      .silent:
-      false
+    case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .stalled, .silent: true
+    case .gameClosed, .playerClosed, .playerVanished, .violation, .draining: false
     }
   }
 

@@ -6,6 +6,7 @@ internal import Logging
 internal import Logs
 internal import Sockets
 internal import System
+internal import WebSocketWire
 
 struct GateLogger: Sendable {
   private let log: GateLog
@@ -91,7 +92,7 @@ struct GateLogger: Sendable {
         "durationMs": "\((connection.loop.now - session.startedAt).wholeMilliseconds)",
         "bytesFromPlayer": "\(session.bytesFromPlayer)", "bytesFromGame": "\(session.bytesFromGame)",
       ])
-    if let code = session.end?.closeCode { members["closeCode"] = "\(code)" }
+    if let code = session.end?.closeCode { members["closeCode"] = "\(code.rawValue)" }
     if case .gameFailed(let reason) = session.end { members["detail"] = "\(reason)" }
     if case .playerVanished(let reason) = session.end { members["detail"] = "\(reason)" }
     if let keyID = session.credential.keyID { members["keyId"] = "\(keyID.short)" }
