@@ -52,6 +52,8 @@ let package = Package(
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
     room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room("Control", ["Bytes", "CLinux", "JSON", "Sockets", "System"]),
+    room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     room(
@@ -71,8 +73,9 @@ let package = Package(
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Demo", "Device", "Gateway", "JSON", "KeyStore",
-        "Logs", "Sockets", "System", "TLS", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
@@ -85,8 +88,10 @@ let package = Package(
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
+    tests("Control", ["Bytes", "JSON", "Sockets", "System"]),
     tests("JSON"),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+    tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )

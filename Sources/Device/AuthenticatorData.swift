@@ -1,4 +1,5 @@
-/// Authenticator data as App Attest writes it (WebAuthn §6.1; Apple, "Validating apps that connect to your server").
+/// Authenticator data as App Attest writes it (WebAuthn §6.1; Apple, "Validating apps that connect to your
+/// server").
 ///
 /// Written without the verifier's constants, so that a slip in either shows when one judges the other.
 internal import Bytes
@@ -54,7 +55,8 @@ struct AuthenticatorData {
   var assertion: [UInt8] { head + (launch?.cbor ?? []) }
 
   /// The head, the credential with its COSE key, and the extensions when there are any.
-  func attestation(_ environment: AttestationEnvironment, _ key: KeyIdentifier, _ point: P256Point) -> [UInt8] {
+  func attestation(_ environment: AttestationEnvironment, _ key: KeyIdentifier, _ point: P256Point) -> [UInt8]
+  {
     let identifier = key.digest.array
     let length = [UInt8(identifier.count >> 8), UInt8(identifier.count & 0xFF)]
     return head + environment.authenticatorIdentifier + length + identifier + Self.coseKey(point)

@@ -55,7 +55,9 @@ struct ClientConnection: ~Copyable {
     }
   }
 
-  private mutating func readBody(_ body: ResponseHead.Body, _ deadline: Deadline) throws(GateClientError) -> [UInt8] {
+  private mutating func readBody(_ body: ResponseHead.Body, _ deadline: Deadline) throws(GateClientError)
+    -> [UInt8]
+  {
     switch body {
     case .length(let length):
       while received.count < length {

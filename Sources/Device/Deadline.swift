@@ -24,7 +24,8 @@ package struct Deadline: Sendable {
   enum Readiness { case first, second, timedOut }
 
   /// Waits until a descriptor has one of `events` or is broken; the first one wins when both are ready.
-  func wait(for descriptor: Int32, _ events: Int32, or second: Int32? = nil) throws(SystemError) -> Readiness {
+  func wait(for descriptor: Int32, _ events: Int32, or second: Int32? = nil) throws(SystemError) -> Readiness
+  {
     while true {
       // A negative descriptor is passed over by poll.
       var entries = [

@@ -1,4 +1,5 @@
-/// Everything that a gate and its clients need for development, made afresh into one folder (SPEC §8, `dev-certs`).
+/// Everything that a gate and its clients need for development, made afresh into one folder (SPEC §8,
+/// `dev-certs`).
 package import Addresses
 internal import Bytes
 internal import Crypto
@@ -21,8 +22,8 @@ package struct DevelopmentCertificates {
     package static let clientBundle = "client.p12"
   }
 
-  /// iOS takes server certificates of at most 825 days from authorities that the user has installed, and 398 from
-  /// all others; what suits both is renewed once a year.
+  /// iOS takes server certificates of at most 825 days from authorities that the user has installed, and 398
+  /// from all others; what suits both is renewed once a year.
   private static let leafDays: Int64 = 397
   private static let authorityDays: Int64 = 3650
 
@@ -31,8 +32,8 @@ package struct DevelopmentCertificates {
     case dns(String)
     case address(IPAddress)
 
-    /// Nil unless it is an address or a host name of letters, digits and hyphens (RFC 1123 §2.1), which may begin
-    /// with `*.`.
+    /// Nil unless it is an address or a host name of letters, digits and hyphens (RFC 1123 §2.1), which may
+    /// begin with `*.`.
     package init?(_ text: String) {
       if let address = IPAddress(text) {
         self = .address(address)
@@ -99,14 +100,16 @@ package struct DevelopmentCertificates {
   // MARK: Writing
 
   /// Writes all files into `folder`, which is made when missing.
-  /// - Parameter overwriting: without it, one file that is there already stops the whole, before anything is written.
+  /// - Parameter overwriting: without it, one file that is there already stops the whole, before anything is
+  ///   written.
   package func write(to folder: String, overwriting: Bool) throws(DeviceError) {
     let existing = files.map { "\(folder)/\($0.name)" }.filter(WholeFile.exists)
     guard overwriting || existing.isEmpty else { throw .exists(paths: existing) }
     do throws(SystemError) {
       try WholeFile.makeFolder(folder)
       for file in files {
-        try WholeFile.write(file.bytes, to: "\(folder)/\(file.name)", mode: file.mode, overwriting: overwriting)
+        try WholeFile.write(
+          file.bytes, to: "\(folder)/\(file.name)", mode: file.mode, overwriting: overwriting)
       }
     } catch {
       throw .file(error)
@@ -127,7 +130,8 @@ package struct DevelopmentCertificates {
       let name = DistinguishedName((.commonName, commonName), (.organization, "Portcullis"))
       let key = try SigningKey.generate(.p256)
       let builder = CertificateBuilder(
-        subject: name, issuer: name, notBefore: now.adding(days: -1), notAfter: now.adding(days: authorityDays),
+        subject: name, issuer: name, notBefore: now.adding(days: -1),
+        notAfter: now.adding(days: authorityDays),
         extensions: [
           .basicConstraints(authority: true, pathLength: 0), .keyUsage(.keyCertSign, .crlSign),
           .subjectKeyIdentifier(try key.keyIdentifier()),
@@ -138,7 +142,8 @@ package struct DevelopmentCertificates {
     }
 
     func issue(
-      _ commonName: String, _ purpose: [UInt32], _ names: [CertificateExtension.AlternativeName], _ now: UnixTime
+      _ commonName: String, _ purpose: [UInt32], _ names: [CertificateExtension.AlternativeName],
+      _ now: UnixTime
     ) throws(IssuingError) -> Issued {
       let leafKey = try SigningKey.generate(.p256)
       var extensions: [CertificateExtension] = [

@@ -50,13 +50,16 @@ struct EnclaveState: Equatable {
       return .failure(Unreadable(member: "keyId"))
     }
     guard let appID = object["appId"]?.string else { return .failure(Unreadable(member: "appId")) }
-    guard let environment = object["environment"]?.string.flatMap({ AttestationEnvironment(rawValue: $0) }) else {
+    guard let environment = object["environment"]?.string.flatMap({ AttestationEnvironment(rawValue: $0) })
+    else {
       return .failure(Unreadable(member: "environment"))
     }
     guard let signCount = object["signCount"]?.integer.flatMap({ UInt32(exactly: $0) }) else {
       return .failure(Unreadable(member: "signCount"))
     }
-    guard let privateKey = object["privateKey"]?.string else { return .failure(Unreadable(member: "privateKey")) }
+    guard let privateKey = object["privateKey"]?.string else {
+      return .failure(Unreadable(member: "privateKey"))
+    }
     var launch: LaunchClaim?
     if let category = object["validationCategory"]?.integer.flatMap({ UInt32(exactly: $0) }),
       let version = object["bundleVersion"]?.string
@@ -102,14 +105,17 @@ struct EnclaveStateFile {
 
   /// Counts one up on disk and returns the new count, which no other process will get from the same file.
   func incrementSignCount() throws(DeviceError) -> UInt32 {
-    // A file of its own: the state file is replaced by each write, and a lock on the old one would be worth nothing.
+    // A file of its own: the state file is replaced by each write, and a lock on the old one would be worth
+    // nothing.
     let lock = try LockFile.acquire("\(path).lock")
     defer { lock.release() }
     var state = try read()
     let (next, overflow) = state.signCount.addingReportingOverflow(1)
     if overflow { throw .counterExhausted }
     state.signCount = next
-    do { try WholeFile.write(state.json, to: path, mode: 0o600, overwriting: true) } catch { throw .file(error) }
+    do { try WholeFile.write(state.json, to: path, mode: 0o600, overwriting: true) } catch {
+      throw .file(error)
+    }
     return next
   }
 }

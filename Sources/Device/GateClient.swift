@@ -1,4 +1,5 @@
-/// A blocking HTTPS client for one gate: requests over a kept connection, WebSockets over connections of their own.
+/// A blocking HTTPS client for one gate: requests over a kept connection, WebSockets over connections of
+/// their own.
 internal import Bytes
 internal import System
 
@@ -11,7 +12,8 @@ package final class GateClient {
 
   /// - Parameter certificate: shown to servers that ask for one.
   package init(
-    _ url: GateURL, trust: ServerTrust, certificate: ClientCertificate? = nil, timeout: Duration = .seconds(10)
+    _ url: GateURL, trust: ServerTrust, certificate: ClientCertificate? = nil,
+    timeout: Duration = .seconds(10)
   ) throws(GateClientError) {
     self.url = url
     self.timeout = timeout
@@ -20,7 +22,8 @@ package final class GateClient {
 
   // MARK: Requests
 
-  package func get(_ path: String, fields: [GateResponse.Field] = []) throws(GateClientError) -> GateResponse {
+  package func get(_ path: String, fields: [GateResponse.Field] = []) throws(GateClientError) -> GateResponse
+  {
     try send(method: "GET", path: path, fields: fields)
   }
 
@@ -49,7 +52,8 @@ package final class GateClient {
     return try exchange(request, over: open(deadline), deadline)
   }
 
-  /// A WebSocket on a connection of its own, as iOS opens it; `GateClientError.refused` is any answer but 101.
+  /// A WebSocket on a connection of its own, as iOS opens it; `GateClientError.refused` is any answer but
+  /// 101.
   /// - Parameter path: instead of the URL's.
   package func connectWebSocket(
     path: String? = nil, fields: [GateResponse.Field] = [], subprotocols: [String] = []

@@ -89,7 +89,9 @@ enum ResponseHead {
   private static func endOfHead(_ bytes: [UInt8]) -> Int? {
     let mark: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
     guard bytes.count >= 4 else { return nil }
-    for start in 0...(bytes.count - 4) where bytes[start..<(start + 4)].elementsEqual(mark) { return start + 4 }
+    for start in 0...(bytes.count - 4) where bytes[start..<(start + 4)].elementsEqual(mark) {
+      return start + 4
+    }
     return nil
   }
 

@@ -1,4 +1,5 @@
-/// Where a gate is: `wss://host[:port][/path]`, or `https://` which means the same here (RFC 3986, RFC 6455 §3).
+/// Where a gate is: `wss://host[:port][/path]`, or `https://` which means the same here (RFC 3986, RFC 6455
+/// §3).
 package struct GateURL: Equatable, Sendable {
   /// A name or an address; an IPv6 address without its brackets.
   package let host: String

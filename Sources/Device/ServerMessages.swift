@@ -44,7 +44,9 @@ struct ServerMessages {
     }
   }
 
-  private mutating func next(_ buffer: inout [UInt8], _ position: inout Int, _ output: inout Int) -> FrameEvent {
+  private mutating func next(_ buffer: inout [UInt8], _ position: inout Int, _ output: inout Int)
+    -> FrameEvent
+  {
     let end = buffer.count
     var span = buffer.mutableSpan
     return decoder.next(&span, position: &position, end: end, output: &output)

@@ -71,7 +71,8 @@ package final class SimulatedApp {
     path: String? = nil, fields: [GateResponse.Field] = [], subprotocols: [String] = []
   ) throws(GateClientError) -> WebSocketClient {
     let headers = try admission(for: challenge())
-    return try client.connectWebSocket(path: path, fields: headers.fields + fields, subprotocols: subprotocols)
+    return try client.connectWebSocket(
+      path: path, fields: headers.fields + fields, subprotocols: subprotocols)
   }
 
   // MARK: Step by step
@@ -86,7 +87,9 @@ package final class SimulatedApp {
   }
 
   /// - Returns: the gate's answer, whatever it is.
-  package func register(_ attestation: [UInt8], for challenge: Challenge) throws(GateClientError) -> GateResponse {
+  package func register(_ attestation: [UInt8], for challenge: Challenge) throws(GateClientError)
+    -> GateResponse
+  {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("keyId")

@@ -1,4 +1,5 @@
-/// Stands in for the Secure Enclave: one App Attest key, its attestation and its counted assertions (SPEC §4).
+/// Stands in for the Secure Enclave: one App Attest key, its attestation and its counted assertions (SPEC
+/// §4).
 package import Bytes
 internal import CBOR
 internal import Crypto
@@ -54,7 +55,8 @@ package final class SoftwareEnclave {
     }
     try enclave.stateFile?.create(
       EnclaveState(
-        privateKey: pem, keyIdentifier: enclave.keyIdentifier, signCount: 0, appID: appID, environment: environment,
+        privateKey: pem, keyIdentifier: enclave.keyIdentifier, signCount: 0, appID: appID,
+        environment: environment,
         launch: launch))
     return enclave
   }
@@ -91,7 +93,8 @@ package final class SoftwareEnclave {
     let leaf: IssuedCertificate
     do {
       leaf = try authority.certify(
-        subjectPublicKeyInfo: key.subjectPublicKeyInfo(), key: keyIdentifier, nonce: nonce, appID: appID, now: now)
+        subjectPublicKeyInfo: key.subjectPublicKeyInfo(), key: keyIdentifier, nonce: nonce, appID: appID,
+        now: now)
     } catch {
       throw .issuing(error)
     }
@@ -112,7 +115,8 @@ package final class SoftwareEnclave {
     return encoder.bytes
   }
 
-  /// `DCAppAttestService.generateAssertion`: counts one up, and has stored that before the assertion is to be had.
+  /// `DCAppAttestService.generateAssertion`: counts one up, and has stored that before the assertion is to be
+  /// had.
   package func assert(clientDataHash: Bytes32) throws(DeviceError) -> [UInt8] {
     if let stateFile {
       signCount = try stateFile.incrementSignCount()

@@ -5,7 +5,9 @@ internal import System
 
 enum TCPConnector {
   /// Non-blocking, without Nagle's delay.
-  static func connect(host: String, port: UInt16, _ deadline: Deadline) throws(GateClientError) -> OwnedDescriptor {
+  static func connect(host: String, port: UInt16, _ deadline: Deadline) throws(GateClientError)
+    -> OwnedDescriptor
+  {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     unsafe hints.ai_flags = AI_NUMERICSERV
@@ -27,10 +29,13 @@ enum TCPConnector {
       }
       unsafe next = candidate.pointee.ai_next
     }
-    throw failure.number == ETIMEDOUT && deadline.hasPassed ? .timedOut(during: "connect") : .unreachable(failure)
+    throw failure.number == ETIMEDOUT && deadline.hasPassed
+      ? .timedOut(during: "connect") : .unreachable(failure)
   }
 
-  private static func connect(to address: addrinfo, _ deadline: Deadline) throws(SystemError) -> OwnedDescriptor {
+  private static func connect(to address: addrinfo, _ deadline: Deadline) throws(SystemError)
+    -> OwnedDescriptor
+  {
     let number = unsafe portcullis_socket(address.ai_family, address.ai_socktype)
     guard number >= 0 else { throw SystemError("socket") }
     let socket = OwnedDescriptor(owning: number)
@@ -41,7 +46,9 @@ enum TCPConnector {
     if try deadline.wait(for: number, POLLOUT) == .timedOut { throw SystemError("connect", ETIMEDOUT) }
     var error: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
-    guard unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &error, &length) == 0 else { throw SystemError("connect") }
+    guard unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &error, &length) == 0 else {
+      throw SystemError("connect")
+    }
     guard error == 0 else { throw SystemError("connect", error) }
     return socket
   }

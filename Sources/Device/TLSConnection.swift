@@ -1,4 +1,5 @@
-/// One TLS connection of a client: blocking calls with deadlines over a non-blocking socket, which frees itself.
+/// One TLS connection of a client: blocking calls with deadlines over a non-blocking socket, which frees
+/// itself.
 ///
 /// OpenSSL reads the socket through `portcullis_transport` and writes to its outbox, which is sent here with
 /// MSG_NOSIGNAL: a server that is gone is an error, never a SIGPIPE.
@@ -9,7 +10,8 @@ internal import System
 
 @safe struct TLSConnection: ~Copyable {
   private let socket: OwnedDescriptor
-  /// Owned, as is `outbox`; both are made in `open` and freed once in `deinit`. `transport` lives as long as `ssl`.
+  /// Owned, as is `outbox`; both are made in `open` and freed once in `deinit`. `transport` lives as long as
+  /// `ssl`.
   private let ssl: OpaquePointer
   private let transport: UnsafeMutablePointer<portcullis_transport>
   private let outbox: UnsafeMutablePointer<portcullis_outbox>
@@ -54,7 +56,7 @@ internal import System
       throw .tlsSettings("out of memory")
     }
     var connection = unsafe TLSConnection(socket, owning: ssl, transport, outbox)
-    try connection.expect(host: url.host, settings.trust)
+    try connection.expect(host: url.host)
     let protocols = [UInt8(8)] + Array("http/1.1".utf8)
     // Returns 0 on success, unlike the rest; copies the list.
     guard unsafe SSL_set_alpn_protos(connection.ssl, protocols, UInt32(protocols.count)) == 0 else {
@@ -66,7 +68,7 @@ internal import System
   }
 
   /// The name or address that the certificate must be for, and the name the server is told.
-  private func expect(host: String, _ trust: ServerTrust) throws(GateClientError) {
+  private func expect(host: String) throws(GateClientError) {
     guard let parameters = unsafe SSL_get0_param(ssl) else { throw .tlsSettings(openSSLReason()) }
     // The parameters belong to `ssl`; both setters copy the text.
     if unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 { return }
@@ -166,8 +168,10 @@ internal import System
           arrived += more
           continue
         }
-        let isOpen = unsafe transport.pointee.ended == 0
-        try wait(for: isOpen && arrived.count < Self.arrivedLimit ? POLLOUT | POLLIN : POLLOUT, deadline, "write")
+        // A side that has closed is always readable: to wait for it would be to spin.
+        let isOpen = unsafe transport.pointee.ended == 0 && SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN == 0
+        let isReadable = isOpen && arrived.count < Self.arrivedLimit
+        try wait(for: isReadable ? POLLOUT | POLLIN : POLLOUT, deadline, "write")
       }
     }
   }
@@ -182,7 +186,8 @@ internal import System
 
   /// Waits for the server, or for input on a second descriptor; true when it was the server.
   func waitForServer(or input: Int32, _ deadline: Deadline) throws(GateClientError) -> Bool {
-    if unsafe !arrived.isEmpty || SSL_has_pending(ssl) == 1 { return true }
+    // SSL_has_pending would also count the first part of a record, which nothing can be read from yet.
+    if unsafe !arrived.isEmpty || SSL_pending(ssl) > 0 { return true }
     let readiness: Deadline.Readiness
     do { readiness = try deadline.wait(for: socket.number, POLLIN, or: input) } catch { throw .broken(error) }
     switch readiness {

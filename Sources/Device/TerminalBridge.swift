@@ -1,4 +1,5 @@
-/// Joins a WebSocket to two streams, as a terminal is joined to a game: lines go in, what comes back goes out.
+/// Joins a WebSocket to two streams, as a terminal is joined to a game: lines go in, what comes back goes
+/// out.
 package import System
 
 package struct TerminalBridge: ~Copyable {
@@ -20,7 +21,8 @@ package struct TerminalBridge: ~Copyable {
   /// Input goes to the server as binary messages: one for each line, its line feed included.
   /// - Parameter waitsForServer: at the end of the input, go on until the server closes, instead of closing.
   /// - Returns: how the WebSocket ended.
-  package func run(_ client: WebSocketClient, waitsForServer: Bool) throws(Failure) -> WebSocketClient.Message {
+  package func run(_ client: WebSocketClient, waitsForServer: Bool) throws(Failure) -> WebSocketClient.Message
+  {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     var line: [UInt8] = []
     var isAtEnd = false

@@ -1,4 +1,5 @@
-/// Plays Apple's part for tests: a root, an intermediate, and leaves shaped like those of App Attest (SPEC §4).
+/// Plays Apple's part for tests: a root, an intermediate, and leaves shaped like those of App Attest (SPEC
+/// §4).
 internal import Bytes
 package import Crypto
 package import System
@@ -24,7 +25,8 @@ package final class TestAttestationAuthority: Sendable {
     let rootKey = try SigningKey.generate(.p384)
     let intermediateKey = try SigningKey.generate(.p384)
     var ofRoot = CertificateBuilder(
-      subject: name("Portcullis Test Attestation Root CA"), issuer: name("Portcullis Test Attestation Root CA"),
+      subject: name("Portcullis Test Attestation Root CA"),
+      issuer: name("Portcullis Test Attestation Root CA"),
       notBefore: now.adding(days: -1), notAfter: now.adding(days: 3650),
       extensions: [
         .basicConstraints(authority: true), .subjectKeyIdentifier(try rootKey.keyIdentifier()),
@@ -35,7 +37,8 @@ package final class TestAttestationAuthority: Sendable {
       subject: name("Portcullis Test Attestation CA 1"), issuer: ofRoot.subject,
       notBefore: now.adding(days: -1), notAfter: now.adding(days: 1825),
       extensions: [
-        .basicConstraints(authority: true, pathLength: 0), .authorityKeyIdentifier(try rootKey.keyIdentifier()),
+        .basicConstraints(authority: true, pathLength: 0),
+        .authorityKeyIdentifier(try rootKey.keyIdentifier()),
         .subjectKeyIdentifier(try intermediateKey.keyIdentifier()), .keyUsage(.keyCertSign, .crlSign),
       ])
     ofIntermediate.digest = .sha384
@@ -51,7 +54,8 @@ package final class TestAttestationAuthority: Sendable {
   ) throws(IssuingError) -> IssuedCertificate {
     let builder = CertificateBuilder(
       subject: DistinguishedName(
-        (.commonName, key.digest.hex), (.organizationalUnit, "AAA Certification"), (.organization, "Portcullis"),
+        (.commonName, key.digest.hex), (.organizationalUnit, "AAA Certification"),
+        (.organization, "Portcullis"),
         (.stateOrProvince, "Test")),
       issuer: Self.name("Portcullis Test Attestation CA 1"),
       notBefore: now.adding(days: -1), notAfter: now.adding(days: 2),
@@ -79,7 +83,8 @@ private enum AppleExtension {
       DERWriter.sequence(DERWriter.explicit(1, DERWriter.octetString(nonce.array))))
   }
 
-  /// The app id is [1204]; the numbers around it are those of a development leaf, their meaning is not published.
+  /// The app id is [1204]; the numbers around it are those of a development leaf, their meaning is not
+  /// published.
   static func application(_ appID: String) -> CertificateExtension {
     let before: [(UInt32, UInt32)] = [(4, 10), (1200, 0), (1201, 0), (1202, 0), (1203, 0)]
     let after: [(UInt32, UInt32)] = [(1206, 4), (1207, 0), (1209, 0), (1210, 0), (1211, 0)]

@@ -8,7 +8,8 @@ package final class WebSocketClient {
     case binary([UInt8])
     /// Answers a ping of ours; pings are answered without being shown.
     case pong([UInt8])
-    /// The end: nothing comes after it. 1005 when the close frame had no code, 1006 when there was no close frame.
+    /// The end: nothing comes after it. 1005 when the close frame had no code, 1006 when there was no close
+    /// frame.
     case closed(code: UInt16, reason: String)
   }
 
@@ -82,7 +83,8 @@ package final class WebSocketClient {
     if bytes.isEmpty, end == nil { end = .closed(code: 1006, reason: "") }
   }
 
-  /// Closes, and waits for the server's close frame and the end of the connection; what comes before it is dropped.
+  /// Closes, and waits for the server's close frame and the end of the connection; what comes before it is
+  /// dropped.
   @discardableResult
   package func closeAndWait(code: UInt16 = 1000) throws(GateClientError) -> Message {
     try close(code: code)

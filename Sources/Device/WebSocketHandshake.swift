@@ -25,7 +25,9 @@ struct WebSocketHandshake {
 
   /// Checks a 101 as RFC 6455 §4.1 asks of clients; nil when the server chose none.
   func chosenSubprotocol(in response: GateResponse) throws(GateClientError) -> String? {
-    guard response["Upgrade"]?.lowercased() == "websocket" else { throw .protocolViolation("Upgrade is missing") }
+    guard response["Upgrade"]?.lowercased() == "websocket" else {
+      throw .protocolViolation("Upgrade is missing")
+    }
     guard response["Connection"]?.lowercased() == "upgrade" else {
       throw .protocolViolation("Connection: Upgrade is missing")
     }
@@ -33,9 +35,13 @@ struct WebSocketHandshake {
       throw .protocolViolation("Sec-WebSocket-Accept does not answer the key")
     }
     // None was offered.
-    guard response["Sec-WebSocket-Extensions"] == nil else { throw .protocolViolation("an extension nobody asked for") }
+    guard response["Sec-WebSocket-Extensions"] == nil else {
+      throw .protocolViolation("an extension nobody asked for")
+    }
     guard let chosen = response["Sec-WebSocket-Protocol"] else { return nil }
-    guard subprotocols.contains(chosen) else { throw .protocolViolation("a subprotocol nobody offered: \(chosen)") }
+    guard subprotocols.contains(chosen) else {
+      throw .protocolViolation("a subprotocol nobody offered: \(chosen)")
+    }
     return chosen
   }
 }

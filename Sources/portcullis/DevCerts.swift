@@ -8,9 +8,10 @@ struct DevCerts: ParsableCommand {
     commandName: "dev-certs",
     abstract: "Make certificates and keys for development.",
     discussion: """
-      A server certificate for localhost and the names given, its authority (install ca.pem in the simulator or pass \
-      it to clients), a client authority with a client certificate for the mTLS fallback, also as PKCS #12 for the \
-      app bundle (AES-256: iOS 16 or later), and a root that stands in for Apple's, for `portcullis simulate`.
+      A server certificate for localhost and the names given, with its authority (install ca.pem in the \
+      simulator, or pass it to clients); a client authority with a client certificate for the mTLS fallback, \
+      also as PKCS #12 for the app bundle (AES-256: iOS 16 or later); and a root that stands in for Apple's, for \
+      `portcullis simulate`.
 
       None of it is for production, where the gate refuses a foreign attestation root.
       """)
@@ -52,7 +53,8 @@ struct DevCerts: ParsableCommand {
       for the gate       TLS_CERT_PATH=\(directory)/\(Name.server)
                          TLS_KEY_PATH=\(directory)/\(Name.serverKey)
                          APPATTEST_ROOT_CA_PATH=\(directory)/\(Attestation.root)
-                         MTLS_CLIENT_CA_PATH=\(directory)/\(Name.clientAuthority)   (with ALLOW_MTLS_FALLBACK=true)
+                         MTLS_CLIENT_CA_PATH=\(directory)/\(Name.clientAuthority)
+                         (the last one with ALLOW_MTLS_FALLBACK=true)
       for clients        \(Name.serverAuthority), the authority of the server's certificate
       for debug builds   \(Name.clientBundle) (\(Name.client) and \(Name.clientKey) in one file)
       for simulate       \(Attestation.intermediate) and its key

@@ -3,7 +3,9 @@ internal import Addresses
 import ArgumentParser
 import Addresses
 import Configuration
+import Control
 import Gateway
+import Glibc
 import KeyStore
 import Logging
 import Logs
@@ -53,6 +55,9 @@ struct Serve: ParsableCommand {
       if case .tls = error { throw ExitStatus.configuration.code }
       throw ExitStatus.unavailable.code
     }
+    let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
+    let controlServer = try controlServer(configuration, control, gate)
+    defer { controlServer.stop() }
     logger.notice(
       "listening",
       metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
@@ -60,7 +65,9 @@ struct Serve: ParsableCommand {
     while true {
       switch signals.next(milliseconds: -1) {
       case .hangup?: current = reload(gate, current, log)
-      case .terminate?, .interrupt?: return drain(gate, signals, current.0.limits.drainTimeout, logger)
+      case .terminate?, .interrupt?:
+        control.beginDrain()
+        return drain(gate, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }
     }
@@ -89,6 +96,19 @@ struct Serve: ParsableCommand {
     } catch {
       logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
       return current
+    }
+  }
+
+  /// Only while the store is ours, whose lock makes a socket that nobody answers a stale one.
+  private func controlServer(
+    _ configuration: GateConfiguration, _ control: GateControl, _ gate: Gate
+  ) throws -> ControlServer {
+    do {
+      return try ControlServer.start(path: configuration.controlSocketPath, handler: control)
+    } catch {
+      complain(error.description)
+      gate.stop()
+      throw ExitStatus.unavailable.code
     }
   }
 

@@ -7,8 +7,8 @@ struct Simulate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Play the app: register a key and connect.",
     discussion: """
-      The key lives in a file instead of the Secure Enclave, and a test authority attests it instead of Apple: the \
-      gate must have APPATTEST_ROOT_CA_PATH set to that authority's root (see `portcullis dev-certs`).
+      The key lives in a file instead of the Secure Enclave, and a test authority attests it instead of \
+      Apple: the gate must have APPATTEST_ROOT_CA_PATH set to that authority's root (see `portcullis dev-certs`).
 
       Exit status: 0 done, 64 wrong usage, 65 unusable data, 69 gate unavailable, 77 refused by the gate.
       """,
@@ -17,7 +17,8 @@ struct Simulate: ParsableCommand {
   struct Register: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Make a key, have it attested, and register it with the gate.",
-      discussion: "A state file that is there already is used again, so that its key is registered once more.")
+      discussion: "A state file that is there already is used again, so that its key is registered once more."
+    )
 
     @OptionGroup var gate: GateOptions
     @OptionGroup var device: DeviceOptions
@@ -64,7 +65,8 @@ struct Simulate: ParsableCommand {
         if WholeFile.exists(device.state) {
           let enclave = try SoftwareEnclave.load(from: device.state)
           if let appID, appID != enclave.appID {
-            throw .unusable(path: device.state, reason: "its key is one of \(enclave.appID); name another --state")
+            throw .unusable(
+              path: device.state, reason: "its key is one of \(enclave.appID); name another --state")
           }
           return enclave
         }
@@ -84,8 +86,9 @@ struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Connect to the game through the gate.",
       discussion: """
-        Standard input goes to the game as it is read, line by line from a terminal; what the game says goes to \
-        standard output. At the end of the input the connection is closed.
+        Each line of standard input goes to the game as one message; what the game says goes to standard \
+        output. At the end of the input the connection is closed, and what the game still had to say is lost: \
+        --wait stays until the game closes.
         """)
 
     @OptionGroup var gate: GateOptions
@@ -193,7 +196,8 @@ struct GateOptions: ParsableArguments {
   }
 
   func client() throws -> GateClient {
-    let trust = ca.map { .authorities(path: $0) } ?? pin.flatMap { .pin(fingerprint: $0) } ?? ServerTrust.system
+    let trust =
+      ca.map { .authorities(path: $0) } ?? pin.flatMap { .pin(fingerprint: $0) } ?? ServerTrust.system
     var certificate: ClientCertificate?
     if let clientCert, let clientKey {
       certificate = ClientCertificate(certificatePath: clientCert, keyPath: clientKey)

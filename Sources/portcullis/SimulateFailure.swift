@@ -26,7 +26,8 @@ enum SimulateFailure {
     case .invalidURL, .invalidField: .usage
     case .unresolved, .unreachable, .broken, .timedOut, .handshake, .untrusted, .closed: .unavailable
     case .tlsSettings, .malformedResponse, .protocolViolation: .dataError
-    case .refused(let response): response.status == 429 || response.status >= 500 ? .unavailable : .noPermission
+    case .refused(let response):
+      response.status == 429 || response.status >= 500 ? .unavailable : .noPermission
     case .device(.issuing): .software
     case .device(.exists): .cannotCreate
     case .device(.file), .device(.unusable), .device(.counterExhausted): .dataError
@@ -35,7 +36,8 @@ enum SimulateFailure {
 
   private static func advice(on error: GateClientError) -> String? {
     switch error {
-    case .untrusted: "name its authority with --ca, or its fingerprint, which a gate without certificate logs, with --pin"
+    case .untrusted:
+      "name its authority with --ca, or its fingerprint, which a gate without certificate logs, with --pin"
     case .refused(let response): advice(on: response)
     default: nil
     }
@@ -43,10 +45,12 @@ enum SimulateFailure {
 
   private static func advice(on response: GateResponse) -> String? {
     switch response.errorCode {
-    case "assertion_required": "the gate wants an assertion: leave out --without-assertion, or show a client certificate"
+    case "assertion_required":
+      "the gate wants an assertion: leave out --without-assertion, or show a client certificate"
     case "nonce_invalid": "the challenge was older than a minute, or used before: try again"
     case "key_unknown": "the gate does not know this key: run `portcullis simulate register`"
-    case "assertion_rejected": "is the state file an old copy, with a counter that the gate has seen? Its log names the step"
+    case "assertion_rejected":
+      "is the state file an old copy, with a counter that the gate has seen? Its log names the step"
     case "attestation_rejected":
       "the gate's log names the step: APPATTEST_ROOT_CA_PATH must be this authority's root, and app id and "
         + "environment of the key must be configured"

@@ -17,16 +17,8 @@ enum Startup {
   static func configuration(
     file path: String?, scope: ConfigurationLoader.Scope = .server, tell: Teller = { complain($0) }
   ) throws -> LoadedConfiguration {
+    let file = try file(path, tell: tell)
     let files = SystemFiles()
-    var file: ConfigurationLoader.File?
-    if let path {
-      do {
-        file = ConfigurationLoader.File(path: path, contents: try files.contents(of: path, limit: 1 << 20))
-      } catch {
-        tell("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
-        throw ExitStatus.configuration.code
-      }
-    }
     do {
       return try ConfigurationLoader.load(
         environment: ProcessContext.environment(), file: file, files: files, processors: ProcessContext.processors(),
@@ -34,6 +26,17 @@ enum Startup {
     } catch let failure {
       for warning in failure.warnings { tell("warning: \(warning)") }
       for problem in failure.problems { tell(problem.description) }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// The file of `--config`, if there is one.
+  static func file(_ path: String?, tell: Teller = { complain($0) }) throws -> ConfigurationLoader.File? {
+    guard let path else { return nil }
+    do {
+      return ConfigurationLoader.File(path: path, contents: try SystemFiles().contents(of: path, limit: 1 << 20))
+    } catch {
+      tell("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
       throw ExitStatus.configuration.code
     }
   }
@@ -59,9 +62,30 @@ enum Startup {
         certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
         clientCAPEM: clientCA)
     }
-    return TLSMaterial(
+    let material = TLSMaterial(
       certificateChainPEM: try contents(of: files.certificatePath, setting: "TLS_CERT_PATH", tell),
       privateKeyPEM: try contents(of: files.keyPath, setting: "TLS_KEY_PATH", tell), clientCAPEM: clientCA)
+    try check(material, configuration, tell)
+    return material
+  }
+
+  /// Whether certificate, key and client CA can be used together; told with the setting's name otherwise.
+  private static func check(_ material: TLSMaterial, _ configuration: GateConfiguration, _ tell: Teller) throws {
+    do {
+      _ = try TLSServerContext.make(material, tickets: TicketKeys())
+    } catch {
+      let certificate = "TLS_CERT_PATH=\(configuration.tls?.certificatePath ?? "")"
+      let key = "TLS_KEY_PATH=\(configuration.tls?.keyPath ?? "")"
+      switch error {
+      case .certificateUnreadable: tell("\(certificate): \(error); name a PEM file, the server's certificate first")
+      case .keyUnreadable: tell("\(key): \(error); name the PEM file of the certificate's key, without a pass phrase")
+      case .keyDoesNotMatch: tell("\(key), \(certificate): \(error); name the two files of one pair")
+      case .clientCAUnreadable:
+        tell("MTLS_CLIENT_CA_PATH=\(configuration.mtls.clientCAPath ?? ""): \(error); name a PEM file of CA certificates")
+      case .refused: tell("TLS: \(error)")
+      }
+      throw ExitStatus.configuration.code
+    }
   }
 
   /// Apple's root, or outside production the one that replaces it.
@@ -97,8 +121,12 @@ enum Startup {
       }
     } catch {
       tell("ATTESTED_KEYS_PATH: \(error)")
-      if case .locked = error { throw ExitStatus.temporaryFailure.code }
-      throw ExitStatus.configuration.code
+      switch error {
+      case .locked, .neverStill: throw ExitStatus.temporaryFailure.code
+      case .damagedSnapshot, .damagedJournal, .unsupportedJournal: throw ExitStatus.dataError.code
+      case .directoryMissing, .notAFile, .notReplaceable: throw ExitStatus.configuration.code
+      case .failed: throw ExitStatus.ioError.code
+      }
     }
   }
 

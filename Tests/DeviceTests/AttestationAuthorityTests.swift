@@ -21,7 +21,8 @@ struct AttestationAuthorityTests {
     enclave = try SoftwareEnclave.generate(appID: "ABCDE12345.org.example.game", environment: .production)
   }
 
-  /// x5c of an attestation: two byte strings with two-byte lengths behind the text "x5c" and an array head of two.
+  /// x5c of an attestation: two byte strings with two-byte lengths behind the text "x5c" and an array head of
+  /// two.
   private func certificates(_ attestation: [UInt8]) throws -> [[UInt8]] {
     var rest = attestation[...]
     let mark = Array("x5c".utf8) + [0x82]
@@ -88,7 +89,7 @@ struct AttestationAuthorityTests {
       // As a device of iOS 27 wrote it (vectors, `att-valid-production`).
       #expect(
         hex(data[164...]) == "a2776170706c655f62756e646c655f76657273696f6e5f303163312e30"
-        + "781c6170706c655f76616c69646174696f6e5f63617465676f72795f30314404000000")
+          + "781c6170706c655f76616c69646174696f6e5f63617465676f72795f30314404000000")
     }
   }
 
@@ -115,7 +116,8 @@ struct AttestationAuthorityTests {
 /// SHA-256 by `openssl`, so that the room's own is judged by another's.
 enum SHA256Digest {
   static func of(_ bytes: [UInt8]) -> String {
-    guard let openssl = Tool.openssl, let folder = try? TemporaryFolder(), let path = try? folder.write("x", bytes),
+    guard let openssl = Tool.openssl, let folder = try? TemporaryFolder(),
+      let path = try? folder.write("x", bytes),
       let printed = try? Tool.run(openssl, ["dgst", "-sha256", "-r", path])
     else { return "openssl failed" }
     return String(printed.output.prefix(64))

@@ -4,10 +4,11 @@ import Testing
 
 /// Expected bytes: the rules and examples of X.690, and what Apple's leaves hold.
 @Suite struct DERWriterTests {
-  @Test(arguments: [
-    (0, "020100"), (1, "020101"), (127, "02017f"), (128, "02020080"), (255, "020200ff"), (256, "02020100"),
-    (0xFFFF_FFFF, "020500ffffffff"),
-  ] as [(UInt32, String)])
+  @Test(
+    arguments: [
+      (0, "020100"), (1, "020101"), (127, "02017f"), (128, "02020080"), (255, "020200ff"), (256, "02020100"),
+      (0xFFFF_FFFF, "020500ffffffff"),
+    ] as [(UInt32, String)])
   func integers(value: UInt32, expected: String) {
     #expect(hex(DERWriter.integer(value)) == expected)
   }
@@ -26,10 +27,11 @@ import Testing
     #expect(hex(DERWriter.objectIdentifier([1, 2, 840, 113635, 100, 8, 2])) == "06092a864886f763640802")
   }
 
-  @Test(arguments: [
-    ([], "030100"), ([0], "03020780"), ([5, 6], "03020106"), ([0, 1, 2, 3], "030204f0"), ([7], "03020001"),
-    ([8], "0303070080"),
-  ] as [(Set<Int>, String)])
+  @Test(
+    arguments: [
+      ([], "030100"), ([0], "03020780"), ([5, 6], "03020106"), ([0, 1, 2, 3], "030204f0"), ([7], "03020001"),
+      ([8], "0303070080"),
+    ] as [(Set<Int>, String)])
   func namedBits(bits: Set<Int>, expected: String) {
     #expect(hex(DERWriter.bitString(bits: bits)) == expected)
   }

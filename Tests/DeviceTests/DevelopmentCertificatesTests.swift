@@ -1,5 +1,5 @@
-import Foundation
 import Device
+import Foundation
 import System
 import Testing
 
@@ -12,7 +12,9 @@ struct DevelopmentCertificatesTests {
   init() throws {
     folder = try TemporaryFolder()
     openssl = try #require(Tool.openssl)
-    let names = ["mud.example.org", "192.0.2.7", "2001:db8::7"].compactMap { DevelopmentCertificates.ServerName($0) }
+    let names = ["mud.example.org", "192.0.2.7", "2001:db8::7"].compactMap {
+      DevelopmentCertificates.ServerName($0)
+    }
     let made = try DevelopmentCertificates.make(names: names, password: "sesame", now: SystemClock().wall())
     try made.write(to: folder.file("dev"), overwriting: false)
   }
@@ -39,7 +41,8 @@ struct DevelopmentCertificatesTests {
   }
 
   @Test(arguments: [
-    (Name.server, Name.serverKey), (Name.client, Name.clientKey), (Name.serverAuthority, Name.serverAuthorityKey),
+    (Name.server, Name.serverKey), (Name.client, Name.clientKey),
+    (Name.serverAuthority, Name.serverAuthorityKey),
     (Name.clientAuthority, Name.clientAuthorityKey),
     (TestAttestationAuthority.FileName.root, TestAttestationAuthority.FileName.rootKey),
     (TestAttestationAuthority.FileName.intermediate, TestAttestationAuthority.FileName.intermediateKey),
@@ -83,7 +86,9 @@ struct DevelopmentCertificatesTests {
     #expect(try folder.mode("dev/\(Name.serverKey)") == 0o600)
   }
 
-  @Test(arguments: ["", "-a.example", "a..b", "a b", "ex*mple", "http://x", String(repeating: "a", count: 64)])
+  @Test(arguments: [
+    "", "-a.example", "a..b", "a b", "ex*mple", "http://x", String(repeating: "a", count: 64),
+  ])
   func whatIsNoNameIsRefused(text: String) {
     #expect(DevelopmentCertificates.ServerName(text) == nil)
   }

@@ -23,13 +23,16 @@ struct GateClientTests {
     try ServerProcess(
       openssl,
       [
-        "s_server", "-accept", "\(address):0", "-cert", folder.file(Name.server), "-key", folder.file(Name.serverKey),
+        "s_server", "-accept", "\(address):0", "-cert", folder.file(Name.server), "-key",
+        folder.file(Name.serverKey),
         "-www",
       ] + options, marker: "ACCEPT \(address):")
   }
 
   private func pin(_ name: String) throws -> ServerTrust {
-    let printed = try Tool.run(openssl, ["x509", "-in", folder.file(name), "-noout", "-fingerprint", "-sha256"]).output
+    let printed = try Tool.run(
+      openssl, ["x509", "-in", folder.file(name), "-noout", "-fingerprint", "-sha256"]
+    ).output
     let digits = try #require(printed.split(separator: "=").last?.split(separator: "\n").first)
     return try #require(ServerTrust.pin(fingerprint: String(digits)))
   }
@@ -37,7 +40,8 @@ struct GateClientTests {
   private var authority: ServerTrust { .authorities(path: folder.file(Name.serverAuthority)) }
 
   private func get(
-    _ server: ServerProcess, host: String = "localhost", _ trust: ServerTrust, _ certificate: ClientCertificate? = nil
+    _ server: ServerProcess, host: String = "localhost", _ trust: ServerTrust,
+    _ certificate: ClientCertificate? = nil
   ) throws -> GateResponse {
     let url = GateURL(host: host, port: server.port)
     return try GateClient(url, trust: trust, certificate: certificate, timeout: .seconds(20)).get("/")
@@ -70,7 +74,11 @@ struct GateClientTests {
     #expect {
       try get(server, host: "127.0.0.2", authority)
     } throws: { error in
-      if case .untrusted(let reason) = error as? GateClientError { reason.contains("IP address") } else { false }
+      if case .untrusted(let reason) = error as? GateClientError {
+        reason.contains("IP address")
+      } else {
+        false
+      }
     }
     #expect(try get(server, host: "127.0.0.2", pin(Name.server)).status == 200)
   }
@@ -86,7 +94,9 @@ struct GateClientTests {
   }
 
   @Test func aClientCertificateIsShown() throws {
-    let server = try server(["-Verify", "2", "-CAfile", folder.file(Name.clientAuthority), "-verify_return_error"])
+    let server = try server([
+      "-Verify", "2", "-CAfile", folder.file(Name.clientAuthority), "-verify_return_error",
+    ])
     let certificate = ClientCertificate(
       certificatePath: folder.file(Name.client), keyPath: folder.file(Name.clientKey))
     #expect(try get(server, authority, certificate).text.contains("Portcullis development client"))
@@ -110,7 +120,8 @@ struct GateClientTests {
     let server = try ServerProcess(
       openssl,
       [
-        "s_server", "-accept", "127.0.0.1:0", "-cert", folder.file(Name.server), "-key", folder.file(Name.serverKey),
+        "s_server", "-accept", "127.0.0.1:0", "-cert", folder.file(Name.server), "-key",
+        folder.file(Name.serverKey),
       ], marker: "ACCEPT 127.0.0.1:")
     let client = try GateClient(
       GateURL(host: "localhost", port: server.port), trust: authority, timeout: .milliseconds(300))
@@ -141,7 +152,8 @@ struct GateClientTests {
     let url = GateURL(host: "localhost", port: 1)
     let nowhere = ServerTrust.authorities(path: folder.file("nowhere.pem"))
     #expect(throws: GateClientError.self) { try GateClient(url, trust: nowhere) }
-    let mixed = ClientCertificate(certificatePath: folder.file(Name.client), keyPath: folder.file(Name.serverKey))
+    let mixed = ClientCertificate(
+      certificatePath: folder.file(Name.client), keyPath: folder.file(Name.serverKey))
     #expect(throws: GateClientError.self) { try GateClient(url, trust: authority, certificate: mixed) }
   }
 }

@@ -1,5 +1,6 @@
-@testable import Device
 import Testing
+
+@testable import Device
 
 /// Response heads by the rules of RFC 9112 §4 to §6.
 @Suite struct ResponseHeadTests {
@@ -8,7 +9,8 @@ import Testing
   }
 
   @Test func aHeadIsReadHoweverItComes() throws {
-    let text = "HTTP/1.1 401 Unauthorized\r\nPortcullis-Error: key_unknown\r\nX:  a b \t\r\nContent-Length: 5\r\n\r\n"
+    let text =
+      "HTTP/1.1 401 Unauthorized\r\nPortcullis-Error: key_unknown\r\nX:  a b \t\r\nContent-Length: 5\r\n\r\n"
     let bytes = Array(text.utf8)
     for count in 0..<bytes.count { #expect(try ResponseHead.parse(Array(bytes[..<count])) == nil) }
     let head = try #require(try ResponseHead.parse(bytes))
@@ -48,8 +50,11 @@ import Testing
   }
 
   @Test func anEndlessHeadIsGivenUpOn() throws {
-    let bytes = Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [UInt8](repeating: 0x61, count: ResponseHead.largestHead)
+    let bytes =
+      Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [UInt8](repeating: 0x61, count: ResponseHead.largestHead)
     #expect(try ResponseHead.parse(Array(bytes[..<ResponseHead.largestHead])) == nil)
-    #expect(throws: GateClientError.self) { try ResponseHead.parse(Array(bytes[...ResponseHead.largestHead])) }
+    #expect(throws: GateClientError.self) {
+      try ResponseHead.parse(Array(bytes[...ResponseHead.largestHead]))
+    }
   }
 }

@@ -9,7 +9,9 @@ struct ToolResult {
 enum Tool {
   /// The first of the usual places that has it.
   static func path(_ name: String) -> String? {
-    ["/usr/bin/", "/usr/local/bin/", "/bin/"].map { $0 + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    ["/usr/bin/", "/usr/local/bin/", "/bin/"].map { $0 + name }.first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
   }
 
   static let openssl = path("openssl")
@@ -55,7 +57,8 @@ final class ServerProcess {
       let more = pipe.fileHandleForReading.availableData
       if more.isEmpty { break }
       output += String(decoding: more, as: UTF8.self)
-      guard let start = output.range(of: marker)?.upperBound, let end = output[start...].firstIndex(of: "\n") else {
+      guard let start = output.range(of: marker)?.upperBound, let end = output[start...].firstIndex(of: "\n")
+      else {
         continue
       }
       found = UInt16(output[start..<end])

@@ -25,19 +25,24 @@ import Testing
   }
 
   private func enclave(
-    _ environment: AttestationEnvironment = .production, launch: LaunchClaim? = nil, appID: String = Self.appID
+    _ environment: AttestationEnvironment = .production, launch: LaunchClaim? = nil,
+    appID: String = Self.appID
   ) throws -> SoftwareEnclave {
     try SoftwareEnclave.generate(appID: appID, environment: environment, launch: launch)
   }
 
-  private func policy(_ environment: AttestEnvironment = .production, launch: LaunchPolicy = .any) -> AttestationPolicy {
+  private func policy(_ environment: AttestEnvironment = .production, launch: LaunchPolicy = .any)
+    -> AttestationPolicy
+  {
     AttestationPolicy(apps: [app], environments: [environment], launch: launch)
   }
 
-  @Test(arguments: [AttestationEnvironment.production, .development], [
-    nil, LaunchClaim(validationCategory: 4, bundleVersion: "1.0"),
-    LaunchClaim(validationCategory: .max, bundleVersion: String(repeating: "9", count: 256)),
-  ])
+  @Test(
+    arguments: [AttestationEnvironment.production, .development],
+    [
+      nil, LaunchClaim(validationCategory: 4, bundleVersion: "1.0"),
+      LaunchClaim(validationCategory: .max, bundleVersion: String(repeating: "9", count: 256)),
+    ])
   func attestationsAreAccepted(environment: AttestationEnvironment, launch: LaunchClaim?) throws {
     let enclave = try enclave(environment, launch: launch)
     let attestation = try enclave.attest(clientDataHash: hash, by: authority, now: now)
@@ -59,7 +64,8 @@ import Testing
   @Test func anotherChallengeKeyAppOrRootIsNot() throws {
     let enclave = try enclave()
     let attestation = try enclave.attest(clientDataHash: hash, by: authority, now: now)
-    let judge = { (keyID: KeyIdentifier, hash: Bytes32, verifier: AttestationVerifier) throws(AttestationError) in
+    let judge = {
+      (keyID: KeyIdentifier, hash: Bytes32, verifier: AttestationVerifier) throws(AttestationError) in
       _ = try verifier.verify(attestation.span, keyID: keyID, clientDataHash: hash, at: now, policy: policy())
     }
     #expect(throws: AttestationError.nonce) { try judge(enclave.keyIdentifier, Bytes32(), verifier) }

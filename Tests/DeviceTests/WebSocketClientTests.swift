@@ -4,7 +4,8 @@ import System
 import Testing
 
 /// The WebSocket client against Python's `websockets`, a server that others have written.
-@Suite(.enabled(if: PythonServer.isAvailable, "python3 with websockets is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: PythonServer.isAvailable, "python3 with websockets is not installed"), .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
   private let folder: TemporaryFolder
   private let server: ServerProcess
@@ -53,7 +54,9 @@ struct WebSocketClientTests {
 
   @Test func theServersCloseIsTheEnd() throws {
     let socket = try connect("/bye")
-    for _ in 0..<2 { #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 4001, reason: "tsch\u{FC}s")) }
+    for _ in 0..<2 {
+      #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 4001, reason: "tsch\u{FC}s"))
+    }
   }
 
   @Test func subprotocolsAreNegotiated() throws {

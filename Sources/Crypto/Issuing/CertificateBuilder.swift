@@ -1,4 +1,5 @@
-/// Issues X.509 version 3 certificates signed with ECDSA (RFC 5280 §4.1, RFC 5758 §3.2), for development and tests.
+/// Issues X.509 version 3 certificates signed with ECDSA (RFC 5280 §4.1, RFC 5758 §3.2), for development and
+/// tests.
 internal import Bytes
 package import System
 
@@ -25,7 +26,8 @@ package struct DistinguishedName: Equatable, Sendable {
       attributes.flatMap { attribute in
         DERWriter.set(
           DERWriter.sequence(
-            DERWriter.objectIdentifier([2, 5, 4, attribute.type.rawValue]), DERWriter.utf8String(attribute.value)))
+            DERWriter.objectIdentifier([2, 5, 4, attribute.type.rawValue]),
+            DERWriter.utf8String(attribute.value)))
       })
   }
 }
@@ -99,14 +101,16 @@ package struct CertificateBuilder: Sendable {
   /// UTCTime through 2049, GeneralizedTime after it (RFC 5280 §4.1.2.5).
   private static func time(_ time: UnixTime) -> [UInt8] {
     // "2026-02-17T00:00:00.000Z" without punctuation and fraction.
-    let digits = Array(time.timestamp.utf8.prefix { $0 != UInt8(ascii: ".") }.filter { (0x30...0x39).contains($0) })
+    let digits = Array(
+      time.timestamp.utf8.prefix { $0 != UInt8(ascii: ".") }.filter { (0x30...0x39).contains($0) })
     let isShort = digits.lexicographicallyPrecedes(Array("2050".utf8))
     return DERWriter.element(isShort ? 0x17 : 0x18, digits.dropFirst(isShort ? 2 : 0) + [UInt8(ascii: "Z")])
   }
 }
 
 extension SigningKey {
-  /// A name for the key in certificates: the first 160 bits of SHA-256 over its point (RFC 7093 §2, method 1).
+  /// A name for the key in certificates: the first 160 bits of SHA-256 over its point (RFC 7093 §2, method
+  /// 1).
   package func keyIdentifier() throws(IssuingError) -> [UInt8] {
     // Kept in a variable: this compiler breaks on a span of what a throwing call returns.
     let point = try publicPoint()

@@ -68,6 +68,7 @@ package struct CertificateExtension: Sendable {
 
   var der: [UInt8] {
     DERWriter.sequence(
-      DERWriter.objectIdentifier(identifier), critical ? DERWriter.boolean(true) : [], DERWriter.octetString(value))
+      DERWriter.objectIdentifier(identifier), critical ? DERWriter.boolean(true) : [],
+      DERWriter.octetString(value))
   }
 }

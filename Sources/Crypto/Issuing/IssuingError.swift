@@ -13,7 +13,8 @@ package enum IssuingError: Error, Equatable, Sendable, CustomStringConvertible {
   static func failed(_ operation: String) -> Self {
     // The reason's text is a constant of the library; it is copied at once.
     let reason = unsafe ERR_reason_error_string(portcullis_take_error())
-    return .cryptography(operation: operation, reason: unsafe reason.map { unsafe String(cString: $0) } ?? "unknown")
+    return .cryptography(
+      operation: operation, reason: unsafe reason.map { unsafe String(cString: $0) } ?? "unknown")
   }
 
   package var description: String {

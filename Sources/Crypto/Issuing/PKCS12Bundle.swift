@@ -1,15 +1,18 @@
-/// A private key with its certificates in one password-protected file (PKCS #12, RFC 7292), for an app bundle.
+/// A private key with its certificates in one password-protected file (PKCS #12, RFC 7292), for an app
+/// bundle.
 ///
-/// PBES2 with AES-256-CBC and PBKDF2, and a MAC with SHA-256: what `SecPKCS12Import` reads since iOS 16. The older
-/// 3DES and RC2 forms live in OpenSSL 3's legacy provider, which need not be installed.
+/// PBES2 with AES-256-CBC and PBKDF2, and a MAC with SHA-256: what `SecPKCS12Import` reads since iOS 16. The
+/// older 3DES and RC2 forms live in OpenSSL 3's legacy provider, which need not be installed.
 internal import COpenSSL
 
 package enum PKCS12Bundle {
-  /// Rounds of key derivation for encryption and MAC: 2048 is OpenSSL's own default, which all readers accept.
+  /// Rounds of key derivation for encryption and MAC: 2048 is OpenSSL's own default, which all readers
+  /// accept.
   private static let iterations: Int32 = 2048
 
   package static func encode(
-    _ key: borrowing SigningKey, _ certificate: IssuedCertificate, authorities: [IssuedCertificate], name: String,
+    _ key: borrowing SigningKey, _ certificate: IssuedCertificate, authorities: [IssuedCertificate],
+    name: String,
     password: String
   ) throws(IssuingError) -> [UInt8] {
     ERR_clear_error()

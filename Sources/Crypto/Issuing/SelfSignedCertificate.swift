@@ -14,7 +14,9 @@ package struct SelfSignedCertificate: ~Copyable {
   package var fingerprint: String { certificate.fingerprint }
 
   /// For localhost, 127.0.0.1 and ::1, good for 30 days from now and never stored.
-  package static func localhost(now: UnixTime = SystemClock().wall()) throws(IssuingError) -> SelfSignedCertificate {
+  package static func localhost(now: UnixTime = SystemClock().wall()) throws(IssuingError)
+    -> SelfSignedCertificate
+  {
     let key = try SigningKey.generate(.p256)
     let name = DistinguishedName((.commonName, "localhost"), (.organization, "Portcullis self-signed"))
     let builder = CertificateBuilder(

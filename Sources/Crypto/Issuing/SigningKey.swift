@@ -1,8 +1,10 @@
-/// A private key on P-256 or P-384 that signs (FIPS 186-5 §6.4), is kept as PKCS#8 (RFC 5958), and frees itself.
+/// A private key on P-256 or P-384 that signs (FIPS 186-5 §6.4), is kept as PKCS#8 (RFC 5958), and frees
+/// itself.
 internal import Bytes
 internal import COpenSSL
 
-/// `Sendable` unchecked: the key behind the pointer is never changed once made, and OpenSSL guards what it caches.
+/// `Sendable` unchecked: the key behind the pointer is never changed once made, and OpenSSL guards what it
+/// caches.
 @safe package struct SigningKey: ~Copyable, @unchecked Sendable {
   package enum Curve: Sendable { case p256, p384 }
   package enum Digest: Sendable { case sha256, sha384 }
@@ -57,7 +59,9 @@ internal import COpenSSL
     ERR_clear_error()
     guard let information = unsafe EVP_PKEY2PKCS8(key) else { throw .failed("write a private key") }
     defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
-    let der = unsafe try encoded("write a private key") { into in unsafe i2d_PKCS8_PRIV_KEY_INFO(information, into) }
+    let der = unsafe try encoded("write a private key") { into in
+      unsafe i2d_PKCS8_PRIV_KEY_INFO(information, into)
+    }
     return PEMBlock.encode("PRIVATE KEY", der)
   }
 

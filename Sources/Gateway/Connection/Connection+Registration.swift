@@ -56,7 +56,17 @@ extension Connection {
     guard loop.shared.pool.submit(from: payer, { registrar.run() }) else {
       return refuse(Refusal(.overloaded, step: "registration_queue", keyID: parsed.keyID), closing: closesAfterAnswer)
     }
+    arm(at: loop.now + Self.verificationTimeout)
   }
+
+  /// From here on the disk has its time (SPEC §5), however long the verification had to wait.
+  func registrationCommits() {
+    guard stage == .exchange, let exchange, case .registering = exchange.phase else { return }
+    arm(at: loop.now + KeyStore.commitDeadline)
+  }
+
+  /// A verification takes a millisecond or two, but may wait behind those of others.
+  private static let verificationTimeout: Duration = .seconds(10)
 
   func registered(_ outcome: RegistrationOutcome) {
     guard stage == .exchange, let exchange, case .registering = exchange.phase else { return }
@@ -104,6 +114,7 @@ private struct Registrar: Sendable {
       environment: attested.environment == .production ? .production : .development,
       validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
       registeredAt: shared.clock.wall())
+    mailbox.post(.registrationCommits(token))
     let verdict = shared.store.register(key) { result in
       switch result {
       case .committed: mailbox.post(.registered(token, .registered(body.keyID)))

@@ -172,8 +172,7 @@ extension Connection {
     case .head(since: nil): if exchange.hasAnswered { arm(at: loop.now + limits.httpIdleTimeout) }
     case .body(let request): arm(at: request.startedAt + limits.httpBodyTimeout)
     case .discarding: arm(at: loop.now + limits.httpBodyTimeout)
-    case .registering(let request): arm(at: request.startedAt + Self.registrationTimeout)
-    case .ended: break
+    case .registering, .ended: break
     }
   }
 
@@ -187,9 +186,6 @@ extension Connection {
     case .registering: refuse(Refusal(.storeUnavailable, step: "registration_timeout"), closing: true)
     }
   }
-
-  /// Verification may wait behind others of the address, and the commit has 3 s of its own.
-  private static let registrationTimeout: Duration = .seconds(10)
 }
 
 /// Where a request goes (SPEC §3).

@@ -217,6 +217,8 @@ final class Loop {
     switch message {
     case .committed(let token, let result):
       table.find(token)?.committed(result)
+    case .registrationCommits(let token):
+      table.find(token)?.registrationCommits()
     case .registered(let token, let outcome):
       table.find(token)?.registered(outcome)
     case .end(let token, let reason):

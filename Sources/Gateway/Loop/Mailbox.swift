@@ -9,6 +9,8 @@ internal import TLS
 enum LoopMessage: Sendable {
   /// The counter of an admission is durable, or is not.
   case committed(Token, KeyStore.CommitResult)
+  /// The attestation is good, and the key on its way to the disk.
+  case registrationCommits(Token)
   case registered(Token, RegistrationOutcome)
   /// The key was revoked, or a newer session took the place.
   case end(Token, SessionEnd)

@@ -43,7 +43,7 @@ extension Connection {
   }
 
   private var isReadingFromGame: Bool {
-    backend != nil && client.unsent.isEmpty && loop.outbox.isEmpty && session?.closing.isOpen ?? false
+    backend != nil && client.unsent.isEmpty && session?.closing.isOpen ?? false
   }
 
   private var gameMayHaveInput: Bool { backend?.mayHaveInput ?? false }
