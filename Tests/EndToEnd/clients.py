@@ -179,6 +179,13 @@ UPGRADE = (
 )
 
 
+def connect_status(gate, device, counter):
+    """The status of an upgrade with this counter."""
+    fields = [f"{name}: {value}" for name, value in device.headers(gate.app.nonce(), counter=counter).items()]
+    with Raw(gate) as client:
+        return client.send(head("GET", "/", *UPGRADE, *fields)).reply(head_only=True).status
+
+
 class App:
     """The app's own HTTP calls, over kept-alive connections (one for each thread) of Python's http.client."""
 
