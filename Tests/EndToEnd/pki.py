@@ -1,4 +1,4 @@
-"""The certificates of the suite, made anew for each run: a server's, clients' good and bad, and a test App Attest root."""
+"""The certificates of the suite, new for each run: a server's, clients' good and bad, an authority for each."""
 
 import datetime
 import ipaddress

@@ -116,8 +116,8 @@ def test_an_expectation_is_not_encouraged_when_the_head_is_refused(gate):
 def test_a_refusal_in_doubt_of_framing_closes(gate):
     smuggled = head("GET", "/attest/challenge")
     with Raw(gate) as client:
-        fields = ["Content-Length: 5", "Transfer-Encoding: chunked"]
-        client.send(head("POST", "/attest/register", "Content-Type: application/json", *fields) + "0\r\n\r\n" + smuggled)
+        fields = ["Content-Type: application/json", "Content-Length: 5", "Transfer-Encoding: chunked"]
+        client.send(head("POST", "/attest/register", *fields) + "0\r\n\r\n" + smuggled)
         assert_refusal(client.reply(), 400, "bad_request")
         assert client.closed()
 
