@@ -19,7 +19,7 @@ from pki import PKI
 
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
 APP_ID = f"{TEAM}.{BUNDLE}"
-COROUTINE_LIMIT = 60
+COROUTINE_LIMIT = 30
 
 
 @pytest.hookimpl(tryfirst=True)
