@@ -89,13 +89,8 @@ async def test_without_the_fallback_a_certificate_means_nothing(gates, backend, 
 
 async def test_dates_are_checked_at_the_upgrade(gates, backend, pki, fault):
     """A connection kept alive past the certificate's end does not carry its good name along."""
-    gate = gates(
-        backend,
-        ALLOW_MTLS_FALLBACK="true",
-        MTLS_CLIENT_CA_PATH=pki.client_ca,
-        HTTP_IDLE_TIMEOUT="100000h",
-        **fault.environment,
-    )
+    fallback = {"ALLOW_MTLS_FALLBACK": "true", "MTLS_CLIENT_CA_PATH": pki.client_ca}
+    gate = gates(backend, **fallback, **fault.environment)
     with Raw(gate, certificate=pki.good_client) as client:
         assert client.send(head("GET", "/healthz")).reply().status == 200
         fault.realtime_offset = 40 * 86400 * 10**9
