@@ -106,8 +106,8 @@ def backend(backends):
 class Gates:
     """Makes gates with the suite's usual environment; keywords change it, None removes a variable."""
 
-    def __init__(self, folder, pki):
-        self.folder, self.pki = folder, pki
+    def __init__(self, folder, pki, fault=None):
+        self.folder, self.pki, self.fault = folder, pki, fault
         self.made = []
 
     def __call__(self, backend=None, host="127.0.0.1", port=None, start=True, **changes):
@@ -133,7 +133,9 @@ class Gates:
         return gate.start() if start else gate
 
     def finish(self):
-        """Whatever still runs must be able to stop cleanly."""
+        """Whatever still runs must be able to stop cleanly, once nothing is broken any more."""
+        if self.fault:
+            self.fault.heal()
         for gate in self.made:
             gate.app.close()
         for gate in self.made:
@@ -144,8 +146,8 @@ class Gates:
 
 
 @pytest.fixture
-def gates(folder, pki, authority):
-    every = Gates(folder, pki)
+def gates(folder, pki, authority, fault):
+    every = Gates(folder, pki, fault)
     yield every
     every.finish()
 

@@ -89,7 +89,8 @@ def test_http_1_0_is_served_and_closed(gate):
 
 
 def test_curl_with_http_1_0(gate):
-    assert curl(gate, "/attest/challenge", "--http1.0").status == 200
+    # Without ALPN, since curl would offer http/1.0 there and the gate speaks http/1.1 alone.
+    assert curl(gate, "/attest/challenge", "--http1.0", "--no-alpn").status == 200
 
 
 def test_expect_100_continue(gate, device):

@@ -1,6 +1,7 @@
 """Limits at their edges: rates, connections, sessions of one key, pending peers, the pool of registrations."""
 
 import asyncio
+import contextlib
 import json
 import os
 
@@ -30,13 +31,14 @@ def test_challenge_rate_refills(gates, backend, fault):
 
 
 def test_register_rate_consumes_nothing(gates, backend, device, new_device, fault):
-    gate = gates(backend, REGISTER_RATE="1/m", **fault.environment)
-    gate.app.register(new_device())
+    gate = gates(backend, REGISTER_RATE="2/m", **fault.environment)
+    for _ in range(2):
+        gate.app.register(new_device())
     document = device.registration(gate.app.nonce())
     assert_refusal(gate.app.post(document), 429, "rate_limited")
-    fault.jump(59)
+    fault.jump(31)
     gate.app.close()
-    assert gate.app.post(document).status in (200, 401)  # the nonce lives a minute, as the rate's bucket does
+    assert gate.app.post(document).status == 200
 
 
 def test_connections_per_address(gates, backend):
@@ -79,11 +81,20 @@ def test_admitted_sessions_are_not_pending(gates):
 
 def test_max_connections(gates, backend):
     gate = gates(backend, MAX_CONNECTIONS=4, MAX_CONNECTIONS_PER_ADDRESS=1000, WORKERS=1)
-    held = [Raw(gate) for _ in range(4)]
+    held = []
+
+    def fill():
+        """The probe of the start may still be counted for a moment."""
+        with contextlib.suppress(OSError):
+            held.append(Raw(gate))
+        return len(held) == 4
+
+    eventually(fill, "four connections")
     for client in held:
         assert client.send(head("GET", "/healthz")).reply().status == 200
-    with Raw(gate, tls=False) as fifth:
+    with contextlib.suppress(ConnectionError), Raw(gate, tls=False) as fifth:
         assert fifth.closed()
+    assert held[0].send(head("GET", "/healthz")).reply().status == 200
     for client in held:
         client.close()
 

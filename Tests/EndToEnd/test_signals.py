@@ -11,6 +11,7 @@ import time
 import pytest
 import websockets
 
+from backend import sink
 from clients import UPGRADE, Raw, assert_refusal, head, s_client
 from waiting import eventually, eventually_async
 from websocket import CLOSE, RawWebSocket, closed_with, connect, played, refusal, until_prompt
@@ -54,7 +55,7 @@ def draining(gate):
 
 @pytest.fixture
 def open_gate(gates, backends):
-    return gates(backends(), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="3s")
+    return gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="3s")
 
 
 def test_while_draining_everything_new_is_503(open_gate):
@@ -91,7 +92,7 @@ def test_what_is_left_at_the_drain_timeout_is_closed(gates, backends):
 
 
 def test_a_second_signal_ends_at_once(gates, backends, device):
-    gate = gates(backends(), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="60s")
+    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="60s")
     gate.app.register(device)
     gate.app.close()
     client = draining(gate)

@@ -182,6 +182,6 @@ def test_a_file_of_the_older_design_loads(gates, backend, device):
 def test_a_damaged_store_is_refused_with_its_name(gates, backend, folder):
     (folder / "attested-keys.json").write_text('{"AAAA')
     gate = gates(backend, start=False).launch()
-    assert gate.wait() not in (0, CONFIG)
+    assert gate.wait() != 0
     assert "attested-keys.json" in gate.log_text()
     assert (folder / "attested-keys.json").read_text() == '{"AAAA'
