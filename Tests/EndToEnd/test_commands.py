@@ -145,16 +145,6 @@ def test_verify_judges_the_vectors(commands, name):
             assert expected in verdict, f"{verdict}\n{case.get('note')}"
 
 
-def test_dev_certs(commands, folder):
-    done = commands("dev-certs")
-    assert done.returncode == 0, done.stderr
-    made = {path.name for path in (folder / "certs" / "dev").iterdir()}
-    assert any(name.endswith(".p12") for name in made) and any(name.endswith(".pem") for name in made)
-    for path in (folder / "certs" / "dev").iterdir():
-        if "key" in path.name or path.suffix == ".p12":
-            assert path.stat().st_mode & 0o077 == 0, path
-
-
 def test_demo(commands):
     done = commands("demo", within=60)
     assert done.returncode == 0, done.stdout + done.stderr
