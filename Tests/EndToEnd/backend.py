@@ -133,12 +133,12 @@ def resets(connection):
 
 
 def says(*pieces):
-    """Writes each piece when the one before it has been answered by any byte, then waits for the end."""
+    """Writes each piece when the one before it has been answered by one byte, then waits for the end."""
 
     def play(connection):
         for piece in pieces:
             connection.write(piece)
-            if not connection.read():
+            if not connection.read(1):
                 return
         while connection.read():
             pass

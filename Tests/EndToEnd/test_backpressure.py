@@ -8,9 +8,11 @@ import socket
 import struct
 import threading
 
+import pytest
+
 from backend import echo, pours, reads_after
 from waiting import eventually, eventually_async
-from websocket import BINARY, RawWebSocket, connect, frame
+from websocket import BINARY, PING, PONG, RawWebSocket, connect, frame
 
 MEGABYTE = 1 << 20
 SESSIONS = 16
@@ -129,6 +131,30 @@ async def test_a_slow_neighbour_does_not_stop_the_others(gates, backends):
             assert await quick.recv() == f"turn {number}".encode()
     for client in slow:
         client.close()
+
+
+@pytest.mark.parametrize("pings", [1, 50])
+def test_a_ping_amid_backpressure_does_not_freeze_the_game(gates, backends, pings):
+    """The pong that waited behind the game's bytes goes out, and the game is read on."""
+    start = threading.Event()
+    payload = os.urandom(4 * MEGABYTE)
+    backend = backends(pours(payload, start))
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    client = RawWebSocket(gate, receive_buffer=8192)
+    start.set()
+    eventually(lambda: backend.count and queued_at_socket(backend.connections[0]) > 0, "the game held back")
+    client.send(frame(PING, b"are you there?") * pings)
+    received, pongs = [], 0
+    while sum(map(len, received)) < len(payload):
+        _, opcode, data = client.read_frame()
+        if opcode == PONG:
+            pongs += 1
+        else:
+            received.append(data)
+    assert digest(b"".join(received)) == digest(payload)
+    while not pongs:
+        pongs += client.read_frame()[1] == PONG
+    client.close()
 
 
 def test_a_client_that_is_gone_ends_a_blocked_game(gates, backends):

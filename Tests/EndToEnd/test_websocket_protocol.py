@@ -170,7 +170,7 @@ def test_frames_before_a_violation_are_delivered(gates, backends):
     with RawWebSocket(gate) as client:
         client.send(frame(TEXT, b"said before ") + frame(BINARY, b"the fall") + frame(3, b"never"))
         assert client.until_close()[0] == 1002
-    assert backend.connections[0].ended.wait(5)
+    eventually(lambda: backend.count and backend.connections[0].ended.is_set(), "the end at the game")
     assert bytes(backend.connections[0].received) == b"said before the fall"
 
 
