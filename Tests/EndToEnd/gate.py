@@ -166,24 +166,13 @@ class Gate:
         """`keys list --json`, by key id."""
         listed = self.command("keys", "list", "--json")
         assert listed.returncode == 0, listed.stderr
-        return {entry["keyId"]: entry for entry in parse_json_output(listed.stdout)}
+        entries = [json.loads(line) for line in listed.stdout.splitlines()]
+        return {entry["keyId"]: entry for entry in entries}
 
     def journal_bytes(self):
         """The journals' bytes after their first line."""
         segments = sorted(self.folder.glob(self.store_path.name + ".journal.*"))
         return b"".join(path.read_bytes().partition(b"\n")[2] for path in segments)
-
-
-def parse_json_output(text):
-    """One JSON document, or one a line; an object with a single list stands for the list."""
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    if isinstance(document, dict):
-        lists = [value for value in document.values() if isinstance(value, list)]
-        return lists[0] if lists else [document]
-    return document
 
 
 def parse_line(line):

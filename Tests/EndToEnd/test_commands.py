@@ -5,6 +5,7 @@ import pathlib
 
 import pytest
 
+from device import b64
 from gate import ROOT
 from websocket import connect, refusal, until_prompt
 
@@ -135,14 +136,43 @@ def test_verify_judges_the_vectors(commands, name):
         pytest.skip(f"{VECTORS} is not there")
     path = VECTORS / name
     done = commands("verify", "--jsonl", str(path), within=120)
-    verdicts = done.stdout.splitlines()
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
     cases = [json.loads(line) for line in path.read_text().splitlines()]
-    assert len(verdicts) == len(cases)
+    assert [verdict["name"] for verdict in verdicts] == [case["name"] for case in cases]
     for case, verdict in zip(cases, verdicts):
-        assert case["name"] in verdict
-        expected = case["expect"]["result"]
-        if expected != "policy":
-            assert expected in verdict, f"{verdict}\n{case.get('note')}"
+        if case["expect"]["result"] != "policy":
+            assert verdict["result"] == case["expect"]["result"], (verdict, case["expect"])
+    assert done.returncode == 0, done.stderr
+
+
+def judged(gate, folder, case, **changes):
+    """The verdict of `verify --jsonl` on one case, and the exit status."""
+    path = folder / "cases.jsonl"
+    path.write_text(json.dumps({**case, **changes}) + "\n")
+    done = gate.command("verify", "--jsonl", str(path))
+    return json.loads(done.stdout), done.returncode
+
+
+def test_verify_judges_the_independent_device(gates, folder, authority, device):
+    gate = gates(start=False)
+    (folder / "root.pem").write_bytes(authority.root_pem())
+    nonce = bytes(range(32))
+    case = {
+        "name": "independent",
+        "kind": "attestation",
+        "attestation_b64": b64(device.attestation(nonce.hex())),
+        "key_id_b64": device.key_id_b64,
+        "challenge_b64": b64(nonce),
+        "team_id": "ABCDEF12K4",
+        "bundle_id": "org.example.mudproxy",
+        "environment": "production",
+        "root": "root.pem",
+    }
+    assert judged(gate, folder, case) == ({"name": "independent", "result": "accept"}, 0)
+    verdict, status = judged(gate, folder, case, environment="development")
+    assert verdict["result"] == "reject" and verdict["check"] and status == 1
+    verdict, status = judged(gate, folder, case, root="apple")
+    assert verdict["result"] == "reject" and status == 1
 
 
 def test_demo(commands):
