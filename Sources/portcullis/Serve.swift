@@ -40,6 +40,7 @@ struct Serve: ParsableCommand {
     _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ log: GateLog
   ) throws {
     let logger = log.logger(label: "portcullis")
+    warnOfOpenWays(configuration, logger)
     let root = try Startup.attestationRoot(configuration)
     let material = try Startup.tlsMaterial(configuration, logger: logger)
     let store = try Startup.store(configuration, logger: logger)
@@ -70,6 +71,27 @@ struct Serve: ParsableCommand {
         return drain(gate, controlServer, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }
+    }
+  }
+
+  /// Whatever lets in somebody else than the genuine app is said at every start.
+  private func warnOfOpenWays(_ configuration: GateConfiguration, _ logger: Logger) {
+    if !configuration.requiresAppAuth {
+      logger.warning(
+        "app_auth_off", metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
+    }
+    if configuration.mtls.fallback {
+      logger.warning(
+        "mtls_fallback_on",
+        metadata: [
+          "reason": "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
+          "clientCA": "\(configuration.mtls.clientCAPath ?? "")",
+        ])
+    }
+    if configuration.attest.environments.contains(.development) {
+      logger.warning(
+        "development_attestations",
+        metadata: ["reason": "APPATTEST_ENVIRONMENT lets in keys of development builds"])
     }
   }
 
