@@ -1,4 +1,5 @@
-/// What the running gate answers: one JSON object a line, which names its kind in `answer`, or has an `error` (SPEC §8).
+/// What the running gate answers: one JSON object a line, which names its kind in `answer`, or has an `error`
+/// (SPEC §8).
 internal import JSON
 
 package enum ControlAnswer: Equatable, Sendable {

@@ -1,5 +1,5 @@
-/// One case of a vector file: an attestation or assertion with all that its verification needs, as a JSON object
-/// (the README beside the vectors says what each field means).
+/// One case of a vector file: an attestation or assertion with all that its verification needs, as a JSON
+/// object (the README beside the vectors says what each field means).
 package import AppAttest
 internal import Bytes
 package import Crypto

@@ -1,4 +1,5 @@
-/// `portcullis check`: everything an operator can get wrong, looked at before or beside a running gate (SPEC §8).
+/// `portcullis check`: everything an operator can get wrong, looked at before or beside a running gate (SPEC
+/// §8).
 import AppAttest
 import ArgumentParser
 import Bytes
@@ -13,13 +14,13 @@ struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check configuration, certificates, clock, root, store, backend and addresses.",
     discussion: """
-      One line a check: ok, warning or problem, what was looked at, and what was found. Works with and without a \
-      running gate and changes nothing. A backend that does not answer within BACKEND_CONNECT_TIMEOUT is a problem, \
-      although the gate would start and answer 503.
+      One line a check: ok, warning or problem, what was looked at, and what was found. Works with and \
+      without a running gate and changes nothing. A backend that does not answer within \
+      BACKEND_CONNECT_TIMEOUT is a problem, although the gate would start and answer 503.
 
-      Ends with status 78 when configuration, certificates, clock or store have to be put right, else with 69 when \
-      the backend or an address is unavailable, else with 0. With --health asks the running gate instead and ends \
-      with 0 only when it answers that it is well and not draining.
+      Ends with status 78 when configuration, certificates, clock or store have to be put right, else with \
+      69 when the backend or an address is unavailable, else with 0. With --health asks the running gate \
+      instead and ends with 0 only when it answers that it is well and not draining.
       """)
 
   @OptionGroup var settings: SettingsFile

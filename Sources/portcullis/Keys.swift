@@ -9,8 +9,8 @@ struct Keys: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List, show, revoke, prune and count attested keys.",
     discussion: """
-      list, show and stats read the snapshot and the journal and do not disturb a running gate. revoke and prune ask \
-      the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
+      list, show and stats read the snapshot and the journal and do not disturb a running gate. revoke and \
+      prune ask the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
       """,
     subcommands: [KeysList.self, KeysShow.self, KeysStatistics.self, KeysRevoke.self, KeysPrune.self])
 }
@@ -19,8 +19,8 @@ struct KeysList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List all keys.",
     discussion: """
-      One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its time. With \
-      --json one object a line, with the members of the key file and keyId before them.
+      One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its \
+      time. With --json one object a line, with the members of the key file and keyId before them.
       """)
 
   @OptionGroup var settings: SettingsFile

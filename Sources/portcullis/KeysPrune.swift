@@ -11,8 +11,8 @@ struct KeysPrune: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune", abstract: "Remove keys that have not been used for a long time.",
     discussion: """
-      A removed key is unknown: its app registers again. Revoked keys stay, and so do keys with sessions. Asks the \
-      running gate over CONTROL_SOCKET; when none is running, edits the store under its lock.
+      A removed key is unknown: its app registers again. Revoked keys stay, and so do keys with sessions. \
+      Asks the running gate over CONTROL_SOCKET; when none is running, edits the store under its lock.
       """)
 
   @OptionGroup var settings: SettingsFile

@@ -14,8 +14,9 @@ struct SessionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the sessions, the longest first.",
     discussion: """
-      One line a session: connection, source, seconds, bytes from the player, bytes from the game, credential, and \
-      the key id or the subject of the client certificate. Asks the running gate over CONTROL_SOCKET.
+      One line a session: connection, source, seconds, bytes from the player, bytes from the game, \
+      credential, and the key id or the subject of the client certificate. Asks the running gate over \
+      CONTROL_SOCKET.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -55,8 +56,8 @@ struct SessionsClose: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "close", abstract: "Close one session, or all sessions of a key.",
     discussion: """
-      The player is told close code 1008. Returns when the sessions have ended. The key stays registered and may come \
-      back: to keep it out, use keys revoke. Ends with status 65 when there is no such session.
+      The player is told close code 1008. Returns when the sessions have ended. The key stays registered and \
+      may come back: to keep it out, use keys revoke. Ends with status 65 when there is no such session.
       """)
 
   @OptionGroup var settings: SettingsFile

@@ -11,16 +11,17 @@ struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Judge attestations and assertions offline, step by step.",
     discussion: """
-      Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and key_id_b64, \
-      or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, challenge_b64 or \
-      client_data_b64; team_id and bundle_id; environment (one or several); verify_at (default: now); root (apple, or \
-      a PEM file beside FILE); launch_policy.
+      Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
+      key_id_b64, or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, \
+      challenge_b64 or client_data_b64; team_id and bundle_id; environment (one or several); verify_at \
+      (default: now); root (apple, or a PEM file beside FILE); launch_policy.
 
       With --jsonl each line of FILE is such an object, and one line a case is printed: \
-      {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for other kinds.
+      {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
+      other kinds.
 
-      Ends with status 1 when a verdict differs from the object's expect.result (policy never does) or, without \
-      expect, when something is rejected; with 65 when a FILE is not what it should be.
+      Ends with status 1 when a verdict differs from the object's expect.result (policy never does) or, \
+      without expect, when something is rejected; with 65 when a FILE is not what it should be.
       """)
 
   @Flag(help: "FILE holds one JSON object a line.")

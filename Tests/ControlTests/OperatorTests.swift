@@ -1,4 +1,5 @@
-/// What the control socket asks of a gate, done to a real one on loopback with a simulated device: SPEC §3 (1008) and §8.
+/// What the control socket asks of a gate, done to a real one on loopback with a simulated device: SPEC §3
+/// (1008) and §8.
 import Foundation
 import Logging
 import Testing
