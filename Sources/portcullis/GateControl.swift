@@ -71,7 +71,7 @@ final class GateControl: ControlHandler {
           ControlRefusal(
             .storeUnavailable,
             "the key is refused from now on and \(ended) sessions have ended, but the store cannot be "
-              + "restart before it can might let the key in again"))
+              + "written: a restart before it can might let the key in again"))
       }
       return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
     }
