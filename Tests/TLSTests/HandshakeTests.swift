@@ -69,9 +69,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["http/1.1", "h2"], "http/1.1"), ([], ""),
+    (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["http/1.1", "h2"], "http/1.1"),
+    (["http/1.0"], "http/1.0"), (["http/1.0", "http/1.1"], "http/1.1"), ([], ""),
   ] as [([String], String)])
-  func protocolIsHTTP11(offered: [String], chosen: String) throws {
+  func protocolIsHTTP1(offered: [String], chosen: String) throws {
     let joined = try Joined(server, ClientOptions(protocols: offered))
     #expect(joined.client.chosenProtocol == chosen)
   }
