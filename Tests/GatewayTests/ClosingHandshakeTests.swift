@@ -97,12 +97,15 @@ import WebSocketWire
 
 @Suite struct SessionEndTests {
   /// SPEC §3, "After 101".
-  @Test(arguments: [
-    (.gameClosed, 1000), (.draining, 1001), (.violation(.protocolError, step: "x"), 1002),
-    (.violation(.invalidPayload, step: "x"), 1007), (.keyRevoked, 1008), (.replaced, 1008), (.closedByOperator, 1008),
-    (.violation(.messageTooBig, step: "x"), 1009), (.gameFailed(reason: "x"), 1011), (.playerClosed(CloseCode(4000)), 4000),
-    (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.stalled, nil), (.silent, nil),
-  ] as [(SessionEnd, UInt16?)])
+  @Test(
+    arguments: [
+      (.gameClosed, 1000), (.draining, 1001), (.violation(.protocolError, step: "x"), 1002),
+      (.violation(.invalidPayload, step: "x"), 1007), (.keyRevoked, 1008), (.replaced, 1008),
+      (.closedByOperator, 1008),
+      (.violation(.messageTooBig, step: "x"), 1009), (.gameFailed(reason: "x"), 1011),
+      (.playerClosed(CloseCode(4000)), 4000),
+      (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.stalled, nil), (.silent, nil),
+    ] as [(SessionEnd, UInt16?)])
   func closeCode(end: SessionEnd, code: UInt16?) {
     #expect(end.closeCode?.rawValue == code)
   }
