@@ -9,7 +9,9 @@ package enum AcceptResult: ~Copyable {
   case wouldBlock
   /// No descriptor or memory is left: wait before the next try.
   case exhausted(SystemError)
-  /// This one connection failed before it was accepted; others may wait.
+  /// This one connection failed before it was accepted; others may wait (accept(2), "Error handling").
+  case aborted
+  /// The listener itself is of no use, now at least.
   case failed(SystemError)
 }
 
@@ -67,13 +69,16 @@ package struct Listener: ~Copyable {
     if descriptor >= 0 {
       let accepted = Socket(owning: descriptor)
       guard let endpoint = SocketAddress(address)?.endpoint else {
-        return .failed(SystemError("accept", EAFNOSUPPORT))
+        return .aborted
       }
       return .accepted(accepted, endpoint)
     }
     switch errno {
     case EAGAIN: return .wouldBlock
     case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(SystemError("accept"))
+    case ECONNABORTED, EINTR, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH,
+      EPERM:
+      return .aborted
     default: return .failed(SystemError("accept"))
     }
   }

@@ -165,7 +165,7 @@ final class Connection {
   /// Sets the deadline, and sees that it comes up.
   func arm(at deadline: MonotonicTime) {
     self.deadline = deadline
-    let wanted = (deadline.nanoseconds &+ DeadlineWheel.tick - 1) / DeadlineWheel.tick
+    let wanted = DeadlineWheel.tick(of: deadline)
     if wheelTick == 0 || wanted < wheelTick { wheelTick = loop.wheel.insert(token.rawValue, at: deadline) }
   }
 

@@ -139,7 +139,7 @@ final class Loop {
   }
 
   private func acceptSome() {
-    if let pause = doorway.pauseLeft(now: now), pause == .zero { doorway.resume(poller) }
+    if let pause = doorway.pauseLeft(now: now), pause == .zero { doorway.resume(poller, now: now) }
     var accepted = 0
     while accepted < Doorway.acceptsPerTurn, doorway.mayAccept {
       accepted += 1
