@@ -19,6 +19,7 @@ class Player(threading.Thread):
         super().__init__(daemon=True)
         self.gate, self.devices, self.old = gate, devices, old
         self.registered, self.counters = [], {}
+        self.answers = 0
         self.failure = None
 
     def run(self):
@@ -27,6 +28,7 @@ class Player(threading.Thread):
                 reply = self.gate.app.post(device.registration(self.gate.app.nonce()))
                 assert reply.status == 200, reply
                 self.registered.append(device)
+                self.answers += 1
             while True:
                 for device in [*self.registered, *self.old]:
                     self.play(device)
@@ -43,6 +45,18 @@ class Player(threading.Thread):
             reply = client.send(head("GET", "/", *UPGRADE, *fields)).reply(head_only=True)
             assert reply.status == 101, reply
             self.counters[device] = device.counter
+            self.answers += 1
+
+
+def worked(players, enough):
+    """A condition: so many answers came in, and none of them was wrong."""
+
+    def condition():
+        for player in players:
+            assert player.failure is None, player.failure
+        return sum(player.answers for player in players) >= enough
+
+    return condition
 
 
 def test_fifty_kills(gates, backend, new_device):
@@ -56,9 +70,9 @@ def test_fifty_kills(gates, backend, new_device):
         ]
         for player in players:
             player.start()
-        enough = chance.randint(1, 20)
-        eventually(lambda: sum(len(p.registered) + len(p.counters) for p in players) >= enough, "some work", 20)
+        eventually(worked(players, chance.randint(1, 40)), f"some work in round {number}", 20)
         gate.kill()
+        gate.app.close()
         for player in players:
             player.join(20)
             assert player.failure is None, player.failure
