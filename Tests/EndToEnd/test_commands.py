@@ -7,6 +7,7 @@ import pytest
 
 from device import b64
 from gate import ROOT
+from waiting import eventually
 from websocket import connect, refusal, until_prompt
 
 VECTORS = ROOT.parent / "shared" / "vectors"
@@ -184,6 +185,7 @@ def test_demo(commands):
 def test_the_control_socket_is_ours_alone(gates, backend):
     gate = gates(backend)
     path = pathlib.Path(gate.environment["CONTROL_SOCKET"])
+    eventually(path.exists, "the socket")
     assert path.stat().st_mode & 0o077 == 0
 
 
