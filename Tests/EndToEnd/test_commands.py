@@ -1,5 +1,6 @@
 """The other commands, against a running gate and without one: output for pipes, statuses of sysexits."""
 
+import asyncio
 import json
 import pathlib
 
@@ -8,7 +9,7 @@ import pytest
 from device import b64
 from gate import ROOT
 from waiting import eventually
-from websocket import connect, refusal, until_prompt
+from websocket import closed_with, connect, refusal, until_prompt
 
 VECTORS = ROOT.parent / "shared" / "vectors"
 DATA_ERROR, USAGE = 65, 64
@@ -124,6 +125,18 @@ async def test_sessions_and_stats(gates, backend, device):
         assert listed.returncode == 0 and device.key_id_b64[:8] in listed.stdout
         stats = gate.command("stats", "--json")
         assert stats.returncode == 0 and "assertion_required" in stats.stdout
+
+
+async def test_closing_a_session(gates, backend, device):
+    gate = gates(backend)
+    gate.app.register(device)
+    connection = await connect(gate, device.headers(gate.app.nonce()))
+    await until_prompt(connection)
+    closed = await asyncio.to_thread(gate.command, "sessions", "close", device.key_id_b64)
+    assert closed.returncode == 0, closed.stderr
+    assert await closed_with(connection) == 1008
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)  # it may come back
+    assert gate.command("sessions", "close", device.key_id_b64).returncode == DATA_ERROR
 
 
 def test_sessions_without_a_server(commands):
