@@ -5,6 +5,8 @@ import socket
 import struct
 import threading
 
+from waiting import eventually
+
 
 class Connection:
     """One accepted connection, and all that came over it."""
@@ -82,6 +84,11 @@ class Backend:
     @property
     def count(self):
         return len(self.connections)
+
+    def connection(self):
+        """The first connection, once it is there."""
+        eventually(lambda: self.connections, "a connection at the game")
+        return self.connections[0]
 
     @property
     def byte_count(self):

@@ -184,8 +184,7 @@ async def test_a_signature_by_another_key(gate, known, new_device):
 
 async def test_garbage_and_an_attestation_for_an_assertion(gate, known):
     for garbage in (b"", b"\x00", b"\xa2", b"not cbor at all", bytes(2048), b"\x9a\x10\x00\x00\x00"):
-        outcome = await refusal(gate, known.headers(gate.app.nonce(), garbage))
-        assert outcome == (BAD_REQUEST if not garbage else REJECTED), garbage
+        assert await refusal(gate, known.headers(gate.app.nonce(), garbage)) == REJECTED, garbage
     nonce = gate.app.nonce()
     assert await refusal(gate, known.headers(nonce, known.attestation(nonce))) == REJECTED
 

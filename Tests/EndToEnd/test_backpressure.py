@@ -142,7 +142,7 @@ def test_a_ping_amid_backpressure_does_not_freeze_the_game(gates, backends, ping
     gate = gates(backend, REQUIRE_APP_AUTH="false")
     client = RawWebSocket(gate, receive_buffer=8192)
     start.set()
-    eventually(lambda: backend.count and queued_at_socket(backend.connections[0]) > 0, "the game held back")
+    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back")
     client.send(frame(PING, b"are you there?") * pings)
     received, pongs = [], 0
     while sum(map(len, received)) < len(payload):
@@ -166,4 +166,4 @@ def test_a_client_that_is_gone_ends_a_blocked_game(gates, backends):
     client = RawWebSocket(gate, receive_buffer=4096)
     eventually(lambda: backend.count == 1, "the session at the game")
     client.close()
-    assert backend.connections[0].ended.wait(10)
+    assert backend.connection().ended.wait(10)

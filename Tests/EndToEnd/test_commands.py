@@ -1,5 +1,6 @@
 """The other commands, against a running gate and without one: output for pipes, statuses of sysexits."""
 
+import asyncio
 import json
 import pathlib
 
@@ -7,7 +8,8 @@ import pytest
 
 from device import b64
 from gate import ROOT
-from websocket import connect, refusal, until_prompt
+from waiting import eventually
+from websocket import closed_with, connect, refusal, until_prompt
 
 VECTORS = ROOT.parent / "shared" / "vectors"
 DATA_ERROR, USAGE = 65, 64
@@ -125,6 +127,18 @@ async def test_sessions_and_stats(gates, backend, device):
         assert stats.returncode == 0 and "assertion_required" in stats.stdout
 
 
+async def test_closing_a_session(gates, backend, device):
+    gate = gates(backend)
+    gate.app.register(device)
+    connection = await connect(gate, device.headers(gate.app.nonce()))
+    await until_prompt(connection)
+    closed = await asyncio.to_thread(gate.command, "sessions", "close", device.key_id_b64)
+    assert closed.returncode == 0, closed.stderr
+    assert await closed_with(connection) == 1008
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)  # it may come back
+    assert gate.command("sessions", "close", device.key_id_b64).returncode == DATA_ERROR
+
+
 def test_sessions_without_a_server(commands):
     done = commands("sessions", "list")
     assert done.returncode == 69 and done.stderr.strip()
@@ -184,6 +198,7 @@ def test_demo(commands):
 def test_the_control_socket_is_ours_alone(gates, backend):
     gate = gates(backend)
     path = pathlib.Path(gate.environment["CONTROL_SOCKET"])
+    eventually(path.exists, "the socket")
     assert path.stat().st_mode & 0o077 == 0
 
 

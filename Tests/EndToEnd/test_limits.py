@@ -41,6 +41,28 @@ def test_register_rate_consumes_nothing(gates, backend, device, new_device, faul
     assert gate.app.post(document).status == 200
 
 
+def test_handshake_rate(gates, backend):
+    """Twenty seconds' worth at once, then connections are closed."""
+    gate = gates(backend, HANDSHAKE_RATE="1/m", start=False).launch()
+
+    def finished():
+        with contextlib.suppress(OSError), Raw(gate) as client:
+            return client.send(head("GET", "/healthz")).reply().status == 200
+        return False
+
+    eventually(finished, "the one handshake of the burst")
+    assert not finished()
+
+
+def test_max_keys(gates, backend, new_device):
+    """A full store refuses newcomers and throws nobody out; a known key may register again."""
+    gate = gates(backend, KEYSTORE_MAX_KEYS=2)
+    known = [gate.app.register(new_device()) for _ in range(2)]
+    assert_refusal(gate.app.post(new_device().registration(gate.app.nonce())), 503, "store_unavailable")
+    gate.app.register(known[0])
+    assert set(gate.keys()) == {device.key_id_b64 for device in known}
+
+
 def test_connections_per_address(gates, backend):
     gate = gates(backend, MAX_CONNECTIONS_PER_ADDRESS=3)
     held = [Raw(gate) for _ in range(3)]

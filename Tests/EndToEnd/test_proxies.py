@@ -33,7 +33,7 @@ def tlvs(block):
 
 def first_bytes(backend, count):
     eventually(lambda: backend.byte_count >= count, f"{count} bytes at the game")
-    return bytes(backend.connections[0].received)
+    return bytes(backend.connection().received)
 
 
 @pytest.mark.parametrize("by_key", [True, False])

@@ -74,7 +74,7 @@ def test_register_connect_play(simulate, backend, environment):
         played = simulate("connect", "--wait", stdin="look\nquit\n")
         assert played.returncode == 0, played.stderr
         assert "You say: look" in played.stdout and "Goodbye." in played.stdout
-    assert bytes(backend.connections[0].received) == b"look\nquit\n"
+    assert bytes(backend.connection().received) == b"look\nquit\n"
 
 
 def test_registering_again_uses_the_same_key(simulate, gate):

@@ -170,8 +170,8 @@ def test_frames_before_a_violation_are_delivered(gates, backends):
     with RawWebSocket(gate) as client:
         client.send(frame(TEXT, b"said before ") + frame(BINARY, b"the fall") + frame(3, b"never"))
         assert client.until_close()[0] == 1002
-    eventually(lambda: backend.count and backend.connections[0].ended.is_set(), "the end at the game")
-    assert bytes(backend.connections[0].received) == b"said before the fall"
+    assert backend.connection().ended.wait(5)
+    assert bytes(backend.connection().received) == b"said before the fall"
 
 
 def test_at_most_one_pong_is_pending(gates, backends):
