@@ -88,8 +88,17 @@ let package = Package(
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
-    tests("Control", ["Bytes", "JSON", "Sockets", "System"]),
+    tests(
+      "Control",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "KeyStore",
+        "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
     tests("JSON"),
+    tests("System"),
+    tests("Sockets", ["Addresses", "System"]),
+    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
+    tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
     tests("KeyStore", ["Bytes", "JSON", "System"]),

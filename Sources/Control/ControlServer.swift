@@ -92,9 +92,14 @@ package final class ControlServer: Sendable {
     }
   }
 
+  /// No request is taken any more; answers that are being worked on are still given.
+  package func beginStop() {
+    bell.ring()
+  }
+
   /// Cuts clients off between their requests, waits for answers that are being worked on, and removes the socket.
   package func stop() {
-    bell.ring()
+    beginStop()
     let running = threads.withLock { threads in
       defer { threads = [] }
       return threads

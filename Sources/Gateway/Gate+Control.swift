@@ -50,7 +50,14 @@ extension Gate {
   package func sessions(within time: Duration = .seconds(5)) -> [SessionDescription]? {
     let gathering = Gathering(loops: shared.mailboxes.count)
     shared.postToAll(.listSessions { found in gathering.add(found) })
-    return gathering.wait(until: SystemClock().monotonic() + time)
+    let deadline = SystemClock().monotonic() + time
+    // Loops that have ended answer nothing, and have no sessions.
+    while shared.sessions.value > 0 {
+      let now = SystemClock().monotonic()
+      if let found = gathering.wait(until: min(deadline, now + .milliseconds(50))) { return found }
+      if now >= deadline { return nil }
+    }
+    return []
   }
 
   /// Ends the sessions that `isMeant` picks with 1008, and waits until they are gone.

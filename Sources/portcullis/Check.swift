@@ -42,7 +42,8 @@ struct Check: ParsableCommand {
   }
 
   private func checkHealth() throws {
-    let answer = try ControlAccess.ask(.health, try settings.values())
+    let answer = try ControlAccess.ask(
+      .health, try settings.values(), within: ControlClient.briefPatience)
     guard case .health(let health) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
     try output.line("\(health.status.rawValue)  version \(health.version)  up \(health.uptimeSeconds)s")
@@ -80,7 +81,7 @@ struct Check: ParsableCommand {
   /// The gate that answers on this configuration's control socket.
   private func running(_ configuration: GateConfiguration) -> GateHealth? {
     guard case .health(let health)? = try? ControlClient.ask(
-      .health, at: configuration.controlSocketPath, within: .seconds(3))
+      .health, at: configuration.controlSocketPath, within: ControlClient.briefPatience)
     else { return nil }
     return health
   }
