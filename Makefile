@@ -60,7 +60,8 @@ clean:  ## Remove all that was built
 
 .PHONY: unit-tests
 unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='--filter CBORTests' picks some
-	$(SWIFT) test --disable-xctest $(SWIFT_TEST_FLAGS)
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
