@@ -136,7 +136,8 @@ package final class Gate: Sendable {
         clock: parts.clock, entropy: parts.entropy, store: parts.store,
         attestations: AttestationVerifier(root: parts.root),
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
-        backends: BackendDirectory(target: configuration.backend.target), log: GateLogger(parts.log),
+        backends: BackendDirectory(target: configuration.backend.target),
+        receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) }, log: GateLogger(parts.log),
         mailboxes: mailboxes)
       if let problem = shared.backends.resolve() {
         shared.log.backendUnresolved(reason: problem)

@@ -66,6 +66,10 @@ struct GateLogger: Sendable {
     logger.warning("backend_unresolved", metadata: ["reason": "\(reason)"])
   }
 
+  func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {
+    logger.error("receipt_not_kept", metadata: ["keyId": "\(keyID.short)", "reason": "\(error)"])
+  }
+
   // MARK: Decisions
 
   func registered(_ connection: Connection, _ keyID: KeyIdentifier) {

@@ -16,6 +16,8 @@ final class Shared: Sendable {
   let attestations: AttestationVerifier
   let pool: RegistrationPool
   let backends: BackendDirectory
+  /// Nil when receipts are not kept.
+  let receipts: ReceiptFolder?
   let log: GateLogger
   let mailboxes: [Mailbox]
   let counters: [Counters]
@@ -35,13 +37,14 @@ final class Shared: Sendable {
 
   init(
     clock: any Clock, entropy: any Entropy, store: KeyStore, attestations: AttestationVerifier, pool: RegistrationPool,
-    backends: BackendDirectory, log: GateLogger, mailboxes: [Mailbox]
+    backends: BackendDirectory, receipts: ReceiptFolder?, log: GateLogger, mailboxes: [Mailbox]
   ) {
     self.clock = clock
     self.store = store
     self.attestations = attestations
     self.pool = pool
     self.backends = backends
+    self.receipts = receipts
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
