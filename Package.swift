@@ -53,6 +53,8 @@ let package = Package(
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
     room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room("Control", ["Bytes", "CLinux", "JSON", "Sockets", "System"]),
+    room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     room(
@@ -72,8 +74,9 @@ let package = Package(
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Demo", "Device", "Gateway", "JSON", "KeyStore",
-        "Logs", "Sockets", "System", "TLS", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
@@ -87,8 +90,19 @@ let package = Package(
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
+    tests(
+      "Control",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "KeyStore",
+        "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
     tests("JSON"),
+    tests("System"),
+    tests("Sockets", ["Addresses", "System"]),
+    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
+    tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+    tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )

@@ -167,7 +167,7 @@ package final class Demonstration {
     step("a session that is open ends with 1008") { app, _ in
       let session = try app.connect()
       _ = try Self.listen(session, for: "Exits: north.")
-      guard gate.revokeKey(keyID) == .revoked(sessions: 1) else { return nil }
+      guard case .revoked(_, 1, 0, true) = gate.revoke(keyID, now: SystemClock().wall()) else { return nil }
       guard case .closed(let code, let reason) = try Self.end(of: session), code == 1008 else { return nil }
       return "close \(code) (\(reason))"
     }

@@ -1,5 +1,5 @@
-/// The member names of one object, as bytes: two spellings that differ in bytes are two names, whatever Unicode
-/// says about their looks.
+/// The member names of one object, as bytes: two spellings that differ in bytes are two names, whatever
+/// Unicode says about their looks.
 package struct JSONNames: Sendable {
   private var few: [[UInt8]] = []
   private var many: Set<[UInt8]> = []

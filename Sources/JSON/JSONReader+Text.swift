@@ -3,7 +3,9 @@ extension JSONReader {
   package func matches(_ text: Text, _ expected: [UInt8]) -> Bool {
     if text.isEscaped { return unescaped(text) == expected }
     guard text.range.count == expected.count else { return false }
-    for index in expected.indices where bytes[text.range.lowerBound + index] != expected[index] { return false }
+    for index in expected.indices where bytes[text.range.lowerBound + index] != expected[index] {
+      return false
+    }
     return true
   }
 

@@ -1,7 +1,8 @@
 /// Reads JSON by being asked for the next thing (RFC 8259), without building a tree.
 ///
-/// Strict: UTF-8 is checked, nesting is limited, a surrogate stands in a pair, nothing is repaired. A caller that
-/// walks an object itself also compares its member names (`JSONNames`); `skipValue` and `JSONValue` do it alone.
+/// Strict: UTF-8 is checked, nesting is limited, a surrogate stands in a pair, nothing is repaired. A caller
+/// that walks an object itself also compares its member names (`JSONNames`); `skipValue` and `JSONValue` do
+/// it alone.
 package struct JSONReader: ~Escapable {
   let bytes: Span<UInt8>
   private let depthLimit: Int
@@ -134,7 +135,9 @@ package struct JSONReader: ~Escapable {
       try enterObject()
       var names = JSONNames()
       while let name = try nextMember() {
-        guard names.insert(unescaped(name)) else { throw JSONError(.duplicateName, at: name.range.lowerBound) }
+        guard names.insert(unescaped(name)) else {
+          throw JSONError(.duplicateName, at: name.range.lowerBound)
+        }
         try skipValue()
       }
     case UInt8(ascii: "["):
@@ -263,7 +266,9 @@ package struct JSONReader: ~Escapable {
     return hexValue(at: start)
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+  }
   static func isWhitespace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
   }

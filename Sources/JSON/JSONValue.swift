@@ -89,7 +89,9 @@ extension JSONReader {
       var names = JSONNames()
       var members: [JSONObject.Member] = []
       while let text = try nextMember() {
-        guard names.insert(unescaped(text)) else { throw JSONError(.duplicateName, at: text.range.lowerBound) }
+        guard names.insert(unescaped(text)) else {
+          throw JSONError(.duplicateName, at: text.range.lowerBound)
+        }
         members.append(JSONObject.Member(name: string(text), value: try readValue()))
       }
       return .object(JSONObject(members: members))

@@ -2,9 +2,9 @@
 internal import Bytes
 internal import System
 
-/// A change that must outlive the process. Replaying one that is already in the snapshot changes nothing, provided
-/// that all later ones are replayed too: counters only rise, a revocation sticks, and what a removal took away the
-/// facts after it bring back.
+/// A change that must outlive the process. Replaying one that is already in the snapshot changes nothing,
+/// provided that all later ones are replayed too: counters only rise, a revocation sticks, and what a removal
+/// took away the facts after it bring back.
 enum Fact: Equatable, Sendable {
   /// The whole record as it was after registering.
   case registered(KeyIdentifier, KeyRecord)
@@ -27,7 +27,8 @@ extension KeyTable {
     case .counted(let identifier, let signCount, let time, let appID, let environment):
       // A key that a later fact removes may be missing already.
       guard let position = position(of: identifier) else { return }
-      count(at: position, signCount: signCount, time: time.milliseconds, appID: appID, environment: environment)
+      count(
+        at: position, signCount: signCount, time: time.milliseconds, appID: appID, environment: environment)
     case .revoked(let identifier, let time):
       guard let position = position(of: identifier) else { return }
       revoke(at: position, time: time.milliseconds)
@@ -102,20 +103,24 @@ extension Fact {
     switch UInt8(kind) {
     case Kind.registered:
       guard let x = fields.bytes32(), let y = fields.bytes32(), let signCount = fields.number(4),
-        let registeredAt = fields.number(8), let lastUsedAt = fields.number(8), let revokedAt = fields.number(8),
-        let environment = fields.environment(), let hasCategory = fields.number(1), let category = fields.number(4),
+        let registeredAt = fields.number(8), let lastUsedAt = fields.number(8),
+        let revokedAt = fields.number(8),
+        let environment = fields.environment(), let hasCategory = fields.number(1),
+        let category = fields.number(4),
         let appID = fields.string(), let bundleVersion = fields.string()
       else { return nil }
       self = .registered(
         identifier,
         KeyRecord(
           publicKey: P256Point(x: x, y: y), signCount: UInt32(signCount),
-          registeredAt: UnixTime(milliseconds: Int64(bitPattern: registeredAt)), lastUsedAt: Self.time(lastUsedAt),
+          registeredAt: UnixTime(milliseconds: Int64(bitPattern: registeredAt)),
+          lastUsedAt: Self.time(lastUsedAt),
           appID: appID.value, environment: environment,
           validationCategory: hasCategory == 0 ? nil : UInt32(category), bundleVersion: bundleVersion.value,
           revokedAt: Self.time(revokedAt)))
     case Kind.counted:
-      guard let signCount = fields.number(4), let time = fields.number(8), let environment = fields.environment(),
+      guard let signCount = fields.number(4), let time = fields.number(8),
+        let environment = fields.environment(),
         let appID = fields.string()
       else { return nil }
       self = .counted(
@@ -167,7 +172,9 @@ extension Span<UInt8> {
   /// Of `width` bytes that are there, low byte first.
   func number(at position: Int, width: Int) -> UInt64 {
     var number: UInt64 = 0
-    for index in stride(from: width - 1, through: 0, by: -1) { number = number << 8 | UInt64(self[position + index]) }
+    for index in stride(from: width - 1, through: 0, by: -1) {
+      number = number << 8 | UInt64(self[position + index])
+    }
     return number
   }
 }

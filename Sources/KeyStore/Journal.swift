@@ -3,9 +3,10 @@
 ///     portcullis-journal 1 <salt, 16 hex digits> <f|r> <CRC-32C of what is before it, 8 hex digits>\n
 ///     batch: length (4 bytes), sequence (8), CRC-32C (4) of salt, length, sequence and facts; then the facts
 ///
-/// Numbers stand low byte first. The salt is drawn for each segment: blocks that once belonged to another segment
-/// cannot pass for batches of this one. `f` follows the segment before it; `r` restarts after a segment that could
-/// not be written, and its batches come only once a snapshot holds all that the earlier segments could.
+/// Numbers stand low byte first. The salt is drawn for each segment: blocks that once belonged to another
+/// segment cannot pass for batches of this one. `f` follows the segment before it; `r` restarts after one
+/// that could not be written or was found at start, and its batches come only once a snapshot holds all that
+/// earlier segments hold.
 internal import Bytes
 internal import System
 
@@ -40,7 +41,8 @@ struct JournalHeader: Equatable, Sendable {
     while line.count < min(bytes.count, length) { line.append(bytes[line.count]) }
     let text = String(decoding: line, as: UTF8.self)
     guard text.hasPrefix(magic) else { return .invalid }
-    let words = text.dropLast(text.hasSuffix("\n") ? 1 : 0).split(separator: " ", omittingEmptySubsequences: false)
+    let words = text.dropLast(text.hasSuffix("\n") ? 1 : 0).split(
+      separator: " ", omittingEmptySubsequences: false)
     if words[1] != version, !words[1].isEmpty, words[1].allSatisfy(\.isNumber) {
       return .otherVersion(String(words[1]))
     }
@@ -61,7 +63,9 @@ struct JournalHeader: Equatable, Sendable {
     var checksum = CRC32C()
     checksum.update(bytes)
     var value: [UInt8] = []
-    for shift in [24, 16, 8, 0] as [UInt32] { value.append(UInt8(truncatingIfNeeded: checksum.value >> shift)) }
+    for shift in [24, 16, 8, 0] as [UInt32] {
+      value.append(UInt8(truncatingIfNeeded: checksum.value >> shift))
+    }
     return Hex.encode(value.span)
   }
 }
@@ -81,7 +85,9 @@ enum JournalBatch {
   }
 
   /// The length of the facts of a valid batch at `start`.
-  static func length(in bytes: Span<UInt8>, at start: Int, sequence: ClosedRange<UInt64>, salt: [UInt8]) -> Int? {
+  static func length(in bytes: Span<UInt8>, at start: Int, sequence: ClosedRange<UInt64>, salt: [UInt8])
+    -> Int?
+  {
     guard bytes.count - start >= headLength else { return nil }
     let length = Int(bytes.number(at: start, width: 4))
     guard length > 0, length <= maximumLength, length <= bytes.count - start - headLength,
@@ -119,8 +125,8 @@ struct SegmentDamage: Error, Equatable {
 }
 
 extension SegmentReading {
-  /// Walks a whole segment. An invalid batch with nothing valid behind it is torn; one with a valid batch behind it
-  /// is damage, because a batch is written only once the one before it is durable.
+  /// Walks a whole segment. An invalid batch with nothing valid behind it is torn; one with a valid batch
+  /// behind it is damage, because a batch is written only once the one before it is durable.
   init(_ bytes: Span<UInt8>, _ apply: (Fact) -> Void) throws(SegmentDamage) {
     let salt: [UInt8]
     switch JournalHeader.read(bytes) {
@@ -130,14 +136,18 @@ extension SegmentReading {
       throw SegmentDamage(offset: 0, reason: "format version \(version)", version: version)
     case .invalid:
       // The header is durable before the first batch is written, so a torn one stands alone.
-      guard bytes.count <= JournalHeader.length else { throw SegmentDamage(offset: 0, reason: "not a journal header") }
+      guard bytes.count <= JournalHeader.length else {
+        throw SegmentDamage(offset: 0, reason: "not a journal header")
+      }
       isTorn = bytes.count > 0
       return
     }
     var position = JournalHeader.length
     while position < bytes.count {
       let sequence = UInt64(batches + 1)
-      guard let length = JournalBatch.length(in: bytes, at: position, sequence: sequence...sequence, salt: salt) else {
+      guard
+        let length = JournalBatch.length(in: bytes, at: position, sequence: sequence...sequence, salt: salt)
+      else {
         try Self.refuseValidBatch(after: position, in: bytes, sequence: sequence, salt: salt)
         isTorn = true
         break

@@ -11,7 +11,8 @@ struct JournalSegment: Sendable {
 
   /// Creates the file and makes its header and its name durable before anybody can write a batch.
   init(
-    creating number: UInt64, restarts: Bool, _ paths: StorePaths, _ files: any StoreFiles, _ entropy: any Entropy
+    creating number: UInt64, restarts: Bool, _ paths: StorePaths, _ files: any StoreFiles,
+    _ entropy: any Entropy
   ) throws(SystemError) {
     let header = JournalHeader(restarts: restarts, entropy: entropy)
     let path = paths.segment(number)
@@ -30,8 +31,8 @@ struct JournalSegment: Sendable {
     }
   }
 
-  /// Writes the batch and makes it durable. After an error the segment must not be used again: the kernel may have
-  /// dropped what it could not write, and a later sync would succeed without it.
+  /// Writes the batch and makes it durable. After an error the segment must not be used again: the kernel may
+  /// have dropped what it could not write, and a later sync would succeed without it.
   mutating func append(_ facts: [UInt8]) throws(SystemError) {
     let bytes = JournalBatch.bytes(sequence: batches + 1, facts: facts, salt: salt)
     try file.writeAll(bytes.span, at: length)

@@ -16,7 +16,8 @@ extension KeyStore {
   func commitOnce() -> Bool {
     let work = state.withLock { state -> (JournalSegment, PendingFacts.Batch)? in
       guard state.service == .accepting else { return nil }
-      // Facts that were taken before this belong to the old segment, and to the snapshot whose walk began since.
+      // Facts that were taken before this belong to the old segment, and to the snapshot whose walk began
+      // since.
       state.takeUpNextSegment()
       return state.pending.takeFirst().map { (state.segment, $0) }
     }
@@ -35,7 +36,8 @@ extension KeyStore {
       if let index = state.segmentBytes.lastIndex(where: { $0.number == segment.number }) {
         state.segmentBytes[index].bytes = segment.length - Int64(JournalHeader.length)
       }
-      guard let wake = state.snapshotWake, let due = state.schedule.due(journalBytes: state.journalBytes) else {
+      guard let wake = state.snapshotWake, let due = state.schedule.due(journalBytes: state.journalBytes)
+      else {
         return false
       }
       return due < wake
@@ -45,8 +47,8 @@ extension KeyStore {
     return true
   }
 
-  /// The segment is given up for good. What waits fails; memory keeps it, since an assertion must not be usable
-  /// twice only because its first use was unlucky.
+  /// The segment is given up for good. What waits fails; memory keeps it, since an assertion must not be
+  /// usable twice only because its first use was unlucky.
   private func stall(_ error: SystemError, _ batch: PendingFacts.Batch) {
     let waiting = state.withLock { state in
       state.service = .stalled(error)

@@ -15,7 +15,9 @@ extension KeyStore {
     do throws(SystemError) {
       try store.lifetime.withLock { lifetime throws(SystemError) in
         lifetime.committer = try Thread(name: "store-commit") { store.commitUntilClosed() }
-        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: 10) { store.snapshotUntilClosed() }
+        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: 10) {
+          store.snapshotUntilClosed()
+        }
       }
     } catch {
       store.close()
@@ -40,29 +42,38 @@ extension KeyStore {
     try loader.checkOrder(segments)
     try tidy(segments, paths, files, report)
 
-    let next = (segments.last?.number ?? 0) + 1
-    let segment = try naming(paths.segment(next)) { () throws(SystemError) in
-      try JournalSegment(creating: next, restarts: false, paths, files, entropy)
-    }
     let kept = segments.filter { $0.reading.batches > 0 }
     let facts = kept.reduce(0) { $0 + $1.reading.facts }
-    var schedule = SnapshotSchedule(snapshotBytes: snapshot.bytes)
-    if facts > 0 { _ = schedule.noteChange(at: clock.monotonic) }
     report(.loaded(keys: table.count, bytes: snapshot.bytes, duration: clock.monotonic() - started))
     if facts > 0 { report(.recovered(segments: kept.count, facts: facts)) }
     if snapshot.unknownEnvironments > 0 { report(.unknownEnvironment(keys: snapshot.unknownEnvironments)) }
     if let fingerprint = options.fingerprint { reportMismatches(table, fingerprint, report) }
+
+    let next = (segments.last?.number ?? 0) + 1
+    let segment = try naming(paths.segment(next)) { () throws(SystemError) in
+      try JournalSegment(creating: next, restarts: facts > 0, paths, files, entropy)
+    }
     let state = StoreState(
-      table: table, segment: segment,
-      segmentBytes: kept.map { ($0.number, Int64($0.reading.validLength - JournalHeader.length)) } + [(next, 0)],
-      schedule: schedule)
-    return KeyStore(
-      paths: paths, options: options, files: files, clock: clock, entropy: entropy, report: report, state: state,
+      table: table, segment: segment, keepsSegment: facts > 0,
+      segmentBytes: kept.map { ($0.number, Int64($0.reading.validLength - JournalHeader.length)) } + [
+        (next, 0)
+      ],
+      schedule: SnapshotSchedule(snapshotBytes: snapshot.bytes))
+    let store = KeyStore(
+      paths: paths, options: options, files: files, clock: clock, entropy: entropy, report: report,
+      state: state,
       lock: lock)
+    // What was just read may stand in the page cache alone: its sync may never have come, or have failed, and
+    // no later one would tell. So it goes into a snapshot of our own before anything can be built upon it.
+    // That also cuts a torn tail.
+    if facts > 0 {
+      try naming(paths.snapshot) { () throws(SystemError) in try store.writeSnapshot(recovering: false) }
+    }
+    return store
   }
 
-  /// Refuses changes from now on, commits what waits, writes a last snapshot, empties the journal and lets the lock
-  /// go. Anything that fails was reported, and what was acknowledged is in the journal.
+  /// Refuses changes from now on, commits what waits, writes a last snapshot, empties the journal and lets
+  /// the lock go. Anything that fails was reported, and what was acknowledged is in the journal.
   /// - Returns: whether the snapshot holds everything and the journal is empty.
   @discardableResult
   package func close() -> Bool {
@@ -89,7 +100,9 @@ extension KeyStore {
 
   // MARK: Steps of recovery
 
-  private static func takeLock(_ paths: StorePaths, _ files: any StoreFiles) throws(KeyStoreError) -> any StoreLock {
+  private static func takeLock(_ paths: StorePaths, _ files: any StoreFiles) throws(KeyStoreError)
+    -> any StoreLock
+  {
     let directory = try naming(paths.directory) { () throws(SystemError) in
       try files.identity(of: paths.directory)
     }
@@ -104,12 +117,15 @@ extension KeyStore {
     }
   }
 
-  /// A file that is a mount of its own cannot be replaced (`rename`: EBUSY). A second name for it tells without
-  /// touching it: a link across mounts fails even within one file system. Where links do not exist at all, the
-  /// first snapshot tells.
+  /// A file that is a mount of its own cannot be replaced (`rename`: EBUSY). A second name for it tells
+  /// without touching it: a link across mounts fails even within one file system. Where links do not exist at
+  /// all, the first snapshot tells.
   private static func checkReplaceable(_ paths: StorePaths, _ files: any StoreFiles) throws(KeyStoreError) {
     let identity = try naming(paths.snapshot) { () throws(SystemError) in
-      if try files.identity(of: paths.probe) != nil { try files.remove(paths.probe) }
+      // What a stop in the middle left.
+      for leftover in [paths.probe, paths.temporary] where try files.identity(of: leftover) != nil {
+        try files.remove(leftover)
+      }
       return try files.identity(of: paths.snapshot)
     }
     guard let identity else { return }
@@ -145,26 +161,19 @@ extension KeyStore {
     return segments
   }
 
-  /// Cuts torn tails, durably, before any new batch is written, or they would look like damage afterwards; then
-  /// removes segments that hold nothing.
+  /// Reports torn tails, and removes segments that hold nothing; the directory is synced with the next new
+  /// name.
   private static func tidy(
     _ segments: [StoreLoader.Segment], _ paths: StorePaths, _ files: any StoreFiles,
     _ report: (KeyStoreEvent) -> Void
   ) throws(KeyStoreError) {
-    for segment in segments where segment.reading.isTorn {
+    for segment in segments {
       let path = paths.segment(segment.number)
-      try naming(path) { () throws(SystemError) in
-        let file = try files.open(path, .write)
-        try file.truncate(to: Int64(segment.reading.validLength))
-        try file.synchronize()
+      if segment.reading.isTorn {
+        let valid = segment.reading.validLength
+        report(.tornTail(file: path, offset: Int64(valid), bytes: Int64(segment.bytes - valid)))
       }
-      report(
-        .tornTail(
-          file: path, offset: Int64(segment.reading.validLength),
-          bytes: Int64(segment.bytes - segment.reading.validLength)))
-    }
-    for segment in segments where segment.reading.batches == 0 {
-      let path = paths.segment(segment.number)
+      guard segment.reading.batches == 0 else { continue }
       try naming(path) { () throws(SystemError) in try files.remove(path) }
     }
   }

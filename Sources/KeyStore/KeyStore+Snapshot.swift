@@ -1,4 +1,5 @@
-/// The snapshot: when it is due, how it is written beside running traffic, and how it ends an outage of the journal.
+/// The snapshot: when it is due, how it is written beside running traffic, and how it ends an outage of the
+/// journal.
 internal import Bytes
 internal import Synchronization
 internal import System
@@ -31,17 +32,8 @@ extension KeyStore {
 
   /// - Returns: whether the snapshot is durable.
   func attemptSnapshot(recovering: Bool) -> Bool {
-    let started = clock.monotonic()
     do throws(SystemError) {
-      let first = try beginSegment(recovering: recovering)
-      let (keys, bytes) = try writeTemporary()
-      try files.rename(paths.temporary, to: paths.snapshot)
-      try files.synchronizeDirectory(paths.directory)
-      removeSegments(below: first)
-      let duration = clock.monotonic() - started
-      finish(recovering: recovering, bytes: bytes, duration: duration)
-      report(.snapshotWritten(keys: keys, bytes: bytes, duration: duration))
-      if recovering { report(.serviceRecovered) }
+      try writeSnapshot(recovering: recovering)
       return true
     } catch {
       // On a full disk the half of a snapshot would take the journal's room.
@@ -56,6 +48,20 @@ extension KeyStore {
     }
   }
 
+  /// New segment, temporary file, fsync, rename, fsync of the directory; and only then the old segments go.
+  func writeSnapshot(recovering: Bool) throws(SystemError) {
+    let started = clock.monotonic()
+    let first = try beginSegment(recovering: recovering)
+    let (keys, bytes) = try writeTemporary()
+    try files.rename(paths.temporary, to: paths.snapshot)
+    try files.synchronizeDirectory(paths.directory)
+    removeSegments(below: first)
+    let duration = clock.monotonic() - started
+    finish(recovering: recovering, bytes: bytes, duration: duration)
+    report(.snapshotWritten(keys: keys, bytes: bytes, duration: duration))
+    if recovering { report(.serviceRecovered) }
+  }
+
   /// Opens the segment that will hold all facts the walk can miss: those that come after this returns.
   /// - Returns: the first segment that the snapshot does not make superfluous.
   private func beginSegment(recovering: Bool) throws(SystemError) -> UInt64 {
@@ -66,7 +72,9 @@ extension KeyStore {
         return segment.number
       }
       // A disk that is full for days must not fill with headers.
-      guard state.keepsSegment, state.newestSegment.length < SnapshotSchedule.largeSnapshot else { return nil }
+      guard state.keepsSegment, state.newestSegment.length < SnapshotSchedule.largeSnapshot else {
+        return nil
+      }
       state.beginWalk(recovering: false)
       return state.newestSegment.number
     }
@@ -143,8 +151,9 @@ extension KeyStore {
     if recovering { commitSignal.ring() }
   }
 
-  /// Oldest first, each gone for good before the next: a later segment without an earlier one loses nothing, but an
-  /// earlier one without a later one would replay a removal that was taken back. Stops at the first that stays.
+  /// Oldest first, each gone for good before the next: a later segment without an earlier one loses nothing,
+  /// but an earlier one without a later one would replay a removal that was taken back. Stops at the first
+  /// that stays.
   func removeSegments(below first: UInt64) {
     let numbers = state.withLock { state in state.segmentBytes.map(\.number).filter { $0 < first } }
     for number in numbers {
@@ -169,8 +178,8 @@ extension KeyStore {
 }
 
 extension StoreState {
-  /// From here on facts go to the new segment. While the journal is given up, what waits (revocations) is in memory
-  /// already and the walk will meet it.
+  /// From here on facts go to the new segment. While the journal is given up, what waits (revocations) is in
+  /// memory already and the walk will meet it.
   fileprivate mutating func beginWalk(recovering: Bool) {
     schedule.began()
     if recovering { _ = pending.takeAll() }

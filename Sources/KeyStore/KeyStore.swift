@@ -1,8 +1,9 @@
 /// The attested keys of SPEC §5: in memory for the loops, durable by a journal and a snapshot beside them.
 ///
-/// Flow of a change: 1. a loop changes the table and appends a fact, under one lock (this file). 2. The committer
-/// writes all waiting facts as one batch and syncs it (`KeyStore+Commit`). 3. Completions run; the loop answers its
-/// peer. 4. From time to time the snapshot is rewritten and the journal begins anew (`KeyStore+Snapshot`).
+/// Flow of a change: 1. a loop changes the table and appends a fact, under one lock (this file). 2. The
+/// committer writes all waiting facts as one batch and syncs it (`KeyStore+Commit`). 3. Completions run; the
+/// loop answers its peer. 4. From time to time the snapshot is rewritten and the journal begins anew
+/// (`KeyStore+Snapshot`).
 package import Bytes
 internal import Synchronization
 package import System
@@ -52,8 +53,8 @@ package final class KeyStore: Sendable {
     case failed
   }
 
-  /// How long a caller should wait for a completion before it answers 503; the store itself keeps no deadline,
-  /// since a call that hangs in the kernel cannot be called back.
+  /// How long a caller should wait for a completion before it answers 503; the store itself keeps no
+  /// deadline, since a call that hangs in the kernel cannot be called back.
   package static let commitDeadline: Duration = .seconds(3)
 
   struct Lifetime: ~Copyable {
@@ -104,12 +105,13 @@ package final class KeyStore: Sendable {
     case unavailable
   }
 
-  /// A key that is known keeps its counter and the time of its first registration; what the attestation says (app,
-  /// environment, launch) replaces what an earlier one said, and counts as use.
+  /// A key that is known keeps its counter and the time of its first registration; what the attestation says
+  /// (app, environment, launch) replaces what an earlier one said, and counts as use.
   package func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
     change(completion) { state throws(Refused<RegisterVerdict>) in
       var record = KeyRecord(
-        publicKey: key.publicKey, registeredAt: key.registeredAt, appID: key.appID, environment: key.environment,
+        publicKey: key.publicKey, registeredAt: key.registeredAt, appID: key.appID,
+        environment: key.environment,
         validationCategory: key.validationCategory, bundleVersion: key.bundleVersion)
       let position = state.table.position(of: key.identifier)
       if let position {
@@ -140,15 +142,15 @@ package final class KeyStore: Sendable {
     case unavailable
   }
 
-  /// Compares, commits the counter and enters the session, in one critical section: of two assertions with one
-  /// counter one wins, and a revocation finds every session that was admitted before it.
+  /// Compares, commits the counter and enters the session, in one critical section: of two assertions with
+  /// one counter one wins, and a revocation finds every session that was admitted before it.
   ///
   /// Whatever the completion says, the caller takes the session off with `removeSession` when it ends.
-  /// - Parameters:
-  ///   - appID: recorded when the key has none yet.
-  ///   - environment: recorded when the key's is unknown.
+  /// - Parameters: - appID: recorded when the key has none yet. - environment: recorded when the key's is
+  ///   unknown.
   package func advanceCounter(
-    of identifier: KeyIdentifier, to signCount: UInt32, session: SessionReference, recording appID: String? = nil,
+    of identifier: KeyIdentifier, to signCount: UInt32, session: SessionReference,
+    recording appID: String? = nil,
     environment: KeyEnvironment = .unknown, now: UnixTime, completion: @escaping Completion
   ) -> CounterVerdict {
     change(completion) { state throws(Refused<CounterVerdict>) in
@@ -165,91 +167,6 @@ package final class KeyStore: Sendable {
         identifier, signCount: signCount, at: now, appID: newAppID, environment: environment)
       return Change(fact, .accepted)
     }
-  }
-
-  // MARK: Sessions
-
-  /// Oldest first.
-  package func sessions(of identifier: KeyIdentifier) -> [SessionReference] {
-    state.withLock { $0.sessions[identifier] ?? [] }
-  }
-
-  package func removeSession(_ session: SessionReference, of identifier: KeyIdentifier) {
-    state.withLock { state in
-      guard var list = state.sessions[identifier], let index = list.firstIndex(of: session) else { return }
-      list.remove(at: index)
-      state.sessions[identifier] = list.isEmpty ? nil : list
-    }
-  }
-
-  /// The oldest sessions, as many as there are beyond `limit`; they stay in the list until they are removed.
-  package func surplusSessions(of identifier: KeyIdentifier, limit: Int) -> [SessionReference] {
-    state.withLock { state in
-      guard let list = state.sessions[identifier], list.count > limit else { return [] }
-      return Array(list.prefix(list.count - limit))
-    }
-  }
-
-  // MARK: Revoking and pruning
-
-  package enum RevokeVerdict: Equatable, Sendable {
-    /// From this moment on the key is refused. The sessions are those it had; the completion follows.
-    case revoked(since: UnixTime, sessions: [SessionReference])
-    case unknownKey
-    /// The store is closing.
-    case unavailable
-  }
-
-  /// Takes effect in memory even while the journal cannot be written; the completion then says `failed`, and the
-  /// snapshot that ends the outage holds it.
-  package func revoke(_ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion) -> RevokeVerdict {
-    let (verdict, isStalled) = state.withLock { state -> (RevokeVerdict, Bool) in
-      guard !state.isClosing else { return (.unavailable, false) }
-      guard let position = state.table.position(of: identifier) else { return (.unknownKey, false) }
-      state.table.revoke(at: position, time: now.milliseconds)
-      let since = UnixTime(milliseconds: state.table[position].revokedAt)
-      let isStalled = state.service != .accepting
-      state.pending.append(
-        .revoked(identifier, at: since), isStalled || options.durability == .relaxed ? nil : completion)
-      return (.revoked(since: since, sessions: state.sessions[identifier] ?? []), isStalled)
-    }
-    guard case .revoked = verdict else { return verdict }
-    wake(isFirstChange: state.withLock { $0.schedule.noteChange(at: clock.monotonic) })
-    if isStalled { completion(.failed) } else if options.durability == .relaxed { completion(.committed) }
-    return verdict
-  }
-
-  /// Removes keys that were neither used nor registered since `cutoff`. Revoked keys stay, else they could register
-  /// again; so do keys with live sessions. The completion follows in any case.
-  /// - Returns: how many were removed.
-  package func prune(unusedSince cutoff: UnixTime, completion: @escaping Completion) -> Int {
-    var removed = 0
-    var position = 0
-    var result = CommitResult.committed
-    var isDone = false
-    while !isDone {
-      state.withLock { state in
-        guard state.service == .accepting, !state.isClosing else {
-          (result, isDone) = (.failed, true)
-          return
-        }
-        var candidates: [KeyTable.Entry] = []
-        state.table.copy(from: &position, limit: Self.pruneStride, to: &candidates)
-        for entry in candidates
-        where !entry.isRevoked && max(entry.lastUsedAt, entry.registeredAt) < cutoff.milliseconds
-          && state.sessions[entry.identifier] == nil
-        {
-          state.table.remove(entry.identifier)
-          state.pending.append(.removed(entry.identifier), nil)
-          removed += 1
-        }
-        isDone = position >= state.table.positions
-        if isDone, removed > 0, options.durability == .strict { state.pending.append(barrier: completion) }
-      }
-    }
-    if removed > 0 { wake(isFirstChange: state.withLock { $0.schedule.noteChange(at: clock.monotonic) }) }
-    if removed == 0 || result == .failed || options.durability == .relaxed { completion(result) }
-    return removed
   }
 
   // MARK: The shape of a change
@@ -291,11 +208,8 @@ package final class KeyStore: Sendable {
     }
   }
 
-  private func wake(isFirstChange: Bool) {
+  func wake(isFirstChange: Bool) {
     commitSignal.ring()
     if isFirstChange { snapshotSignal.ring() }
   }
-
-  /// Positions looked at under one hold of the lock.
-  private static let pruneStride = 256
 }

@@ -23,14 +23,17 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
     case .directoryMissing(let path):
       return "the directory \(path) does not exist: create it, owned by the user the gate runs as, mode 0700"
     case .notAFile(let path):
-      return "\(path) is not a file: ATTESTED_KEYS_PATH names a file in a directory that the gate may write to"
+      return
+        "\(path) is not a file: ATTESTED_KEYS_PATH names a file in a directory that the gate may write to"
     case .notReplaceable(let path):
       return "\(path) is a mount of its own and cannot be replaced: mount its directory instead of the file"
     case .damagedSnapshot(let file, let offset, let reason):
-      return "\(file) is damaged at byte \(offset): \(reason); restore the file from a copy, or correct that place "
+      return
+        "\(file) is damaged at byte \(offset): \(reason); restore the file from a copy, or correct that place "
         + "by hand, or move the file away to start with what the journal beside it holds"
     case .damagedJournal(let file, let offset, let reason):
-      return "\(file) is damaged at byte \(offset): \(reason); restore it from a copy, or move it away to go on "
+      return
+        "\(file) is damaged at byte \(offset): \(reason); restore it from a copy, or move it away to go on "
         + "without it: keys registered since the last snapshot must then register again"
     case .unsupportedJournal(let file, let version):
       return "\(file) has format version \(version), this program reads version \(JournalHeader.version): "

@@ -30,8 +30,8 @@ package enum KeyStoreReader {
     }
   }
 
-  /// Opens the journals, then the snapshot: a snapshot that comes meanwhile holds what a journal that goes had. If
-  /// the snapshot was replaced or a journal removed in between, starts over.
+  /// Opens the journals, then the snapshot: a snapshot that comes meanwhile holds what a journal that goes
+  /// had. If the snapshot was replaced or a journal removed in between, starts over.
   package static func read(
     _ path: String, files: any StoreFiles = LinuxFiles(), entropy: any Entropy = KernelEntropy()
   ) throws(KeyStoreError) -> Contents {
@@ -52,7 +52,9 @@ package enum KeyStoreReader {
   }
 
   /// Nil when the files changed underneath.
-  private static func attempt(_ loader: StoreLoader, _ entropy: any Entropy) throws(KeyStoreError) -> Contents? {
+  private static func attempt(_ loader: StoreLoader, _ entropy: any Entropy) throws(KeyStoreError)
+    -> Contents?
+  {
     let paths = loader.paths
     let before = try identity(loader)
     var journals: [(number: UInt64, file: any StoreFile)] = []
@@ -68,10 +70,13 @@ package enum KeyStoreReader {
     default: return nil
     }
     var table = KeyTable(entropy: entropy)
-    let loaded = try snapshot.map { file throws(KeyStoreError) in try loader.loadSnapshot(file, into: &table) }
+    let loaded = try snapshot.map { file throws(KeyStoreError) in try loader.loadSnapshot(file, into: &table)
+    }
     var segments: [StoreLoader.Segment] = []
     for journal in journals {
-      let bytes = try naming(paths.segment(journal.number)) { () throws(SystemError) in try journal.file.readAll() }
+      let bytes = try naming(paths.segment(journal.number)) { () throws(SystemError) in
+        try journal.file.readAll()
+      }
       segments.append(try loader.replay(journal.number, bytes, into: &table))
     }
     try loader.checkOrder(segments)
@@ -82,7 +87,9 @@ package enum KeyStoreReader {
 
   private static func identity(_ loader: StoreLoader) throws(KeyStoreError) -> FileIdentity? {
     let (files, paths) = (loader.files, loader.paths)
-    let directory = try naming(paths.directory) { () throws(SystemError) in try files.identity(of: paths.directory) }
+    let directory = try naming(paths.directory) { () throws(SystemError) in
+      try files.identity(of: paths.directory)
+    }
     guard directory != nil else { throw .directoryMissing(paths.directory) }
     return try naming(paths.snapshot) { () throws(SystemError) in try files.identity(of: paths.snapshot) }
   }

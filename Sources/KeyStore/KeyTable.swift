@@ -1,7 +1,8 @@
-/// All keys in memory: 144 bytes a key in blocks that never move, found through an index of four bytes a slot.
+/// All keys in memory: 144 bytes a key in blocks that never move, found through an index of five bytes a
+/// slot.
 ///
-/// A key keeps its position for as long as it lives, so a walk in positions meets every key that was there when it
-/// began, whatever is added and removed meanwhile. Removed positions are used again.
+/// A key keeps its position for as long as it lives, so a walk in positions meets every key that was there
+/// when it began, whatever is added and removed meanwhile. Removed positions are used again.
 internal import Bytes
 internal import System
 
@@ -36,8 +37,10 @@ struct KeyTable {
   private var vacant: [UInt32] = []
   /// Positions that were ever given out; every walk ends here.
   private(set) var positions = 0
-  /// Position + 1, or `empty`, or `removed`; open addressing, linear steps, a power of two.
-  private var slots: [UInt32] = Array(repeating: Self.empty, count: 1024)
+  /// Open addressing, linear steps, a power of two. A slot's tag is `empty`, `removed`, or 128 and seven more
+  /// bits of the hash, so that a key elsewhere in the run is passed by without a look at it.
+  private var tags: [UInt8] = Array(repeating: Self.empty, count: 1024)
+  private var slots: [UInt32] = Array(repeating: 0, count: 1024)
   private var usedSlots = 0
   /// Drawn at start: identifiers are chosen outside, their places in here are not.
   private let seed: (UInt64, UInt64)
@@ -52,16 +55,7 @@ struct KeyTable {
   // MARK: Finding
 
   func position(of identifier: KeyIdentifier) -> Int? {
-    var slot = firstSlot(identifier)
-    while true {
-      let content = slots[slot]
-      if content == Self.empty { return nil }
-      if content != Self.removed {
-        let position = Int(content) - 1
-        if blocks[position >> Self.blockBits][position & Self.blockMask].identifier == identifier { return position }
-      }
-      slot = (slot + 1) & (slots.count - 1)
-    }
+    slot(of: identifier).map { Int(slots[$0]) }
   }
 
   subscript(position: Int) -> Entry {
@@ -116,11 +110,10 @@ struct KeyTable {
   }
 
   mutating func remove(_ identifier: KeyIdentifier) {
-    guard let position = position(of: identifier) else { return }
+    guard let slot = slot(of: identifier) else { return }
+    let position = Int(slots[slot])
     if self[position].isRevoked { revokedCount -= 1 }
-    var slot = firstSlot(identifier)
-    while slots[slot] != UInt32(position + 1) { slot = (slot + 1) & (slots.count - 1) }
-    slots[slot] = Self.removed
+    tags[slot] = Self.removed
     self[position].isPresent = false
     vacant.append(UInt32(position))
     extras[identifier] = nil
@@ -134,30 +127,54 @@ struct KeyTable {
   }
 
   private mutating func place(_ position: Int, _ identifier: KeyIdentifier) {
-    var slot = firstSlot(identifier)
-    while slots[slot] != Self.empty, slots[slot] != Self.removed { slot = (slot + 1) & (slots.count - 1) }
-    if slots[slot] == Self.empty { usedSlots += 1 }
-    slots[slot] = UInt32(position + 1)
+    let (first, tag) = firstSlot(identifier)
+    var slot = first
+    while tags[slot] > Self.removed { slot = (slot + 1) & (slots.count - 1) }
+    if tags[slot] == Self.empty { usedSlots += 1 }
+    tags[slot] = tag
+    slots[slot] = UInt32(position)
   }
 
   /// Grows it, or sweeps out what removals left, whichever it takes to be at most half full.
   private mutating func rebuildIndex() {
     var size = 1024
     while size < (count + 1) * 2 { size *= 2 }
-    slots = Array(repeating: Self.empty, count: size)
+    tags = Array(repeating: Self.empty, count: size)
+    slots = Array(repeating: 0, count: size)
     usedSlots = 0
-    for position in 0..<positions where self[position].isPresent { place(position, self[position].identifier) }
+    for position in 0..<positions where self[position].isPresent {
+      place(position, self[position].identifier)
+    }
   }
 
-  /// Identifiers are digests, evenly spread; one folded product with a secret keeps the spread from being steered.
-  private func firstSlot(_ identifier: KeyIdentifier) -> Int {
+  /// Identifiers are digests, evenly spread; one folded product with a secret keeps the spread from being
+  /// steered.
+  private func firstSlot(_ identifier: KeyIdentifier) -> (slot: Int, tag: UInt8) {
     let (first, second) = identifier.digest.leadingWords
     let product = (first ^ seed.0).multipliedFullWidth(by: second ^ seed.1)
-    return Int(truncatingIfNeeded: (product.high ^ product.low) & UInt64(slots.count - 1))
+    let hash = product.high ^ product.low
+    return (
+      Int(truncatingIfNeeded: hash & UInt64(slots.count - 1)), 0x80 | UInt8(truncatingIfNeeded: hash >> 57)
+    )
   }
 
-  private static let empty: UInt32 = 0
-  private static let removed = UInt32.max
+  private func slot(of identifier: KeyIdentifier) -> Int? {
+    let (first, tag) = firstSlot(identifier)
+    var slot = first
+    while tags[slot] != Self.empty {
+      if tags[slot] == tag {
+        let position = Int(slots[slot])
+        if blocks[position >> Self.blockBits][position & Self.blockMask].identifier == identifier {
+          return slot
+        }
+      }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
+  }
+
+  private static let empty: UInt8 = 0
+  private static let removed: UInt8 = 1
   private static let blockBits = 12
   private static let blockMask = 1 << blockBits - 1
 }

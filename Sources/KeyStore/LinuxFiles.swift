@@ -38,7 +38,8 @@ package struct LinuxFiles: StoreFiles {
     while true {
       errno = 0
       guard let entry = unsafe readdir(stream) else { break }
-      // d_name is zero-terminated and lies in the entry, which lives until the next readdir; it is copied here.
+      // d_name is zero-terminated and lies in the entry, which lives until the next readdir; it is copied
+      // here.
       let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
       let name = unsafe UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
       names.append(unsafe String(cString: name))

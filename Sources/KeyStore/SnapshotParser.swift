@@ -9,7 +9,11 @@ struct SnapshotDamage: Error, Equatable {
 }
 
 struct SnapshotParser {
-  private enum State { case start, members(hasMembers: Bool), ended }
+  private enum State {
+    case start
+    case members(hasMembers: Bool)
+    case ended
+  }
 
   private var state = State.start
   /// Of the first byte of the next piece.
@@ -48,7 +52,9 @@ struct SnapshotParser {
     switch state {
     case .start:
       // An empty file is an empty store.
-      if reader.peek() == nil, isLast { state = .ended } else {
+      if reader.peek() == nil, isLast {
+        state = .ended
+      } else {
         try reader.enterObject()
         state = .members(hasMembers: false)
       }
@@ -136,7 +142,9 @@ struct SnapshotParser {
         try keep(name, bytes, &reader, &fields)
         continue
       }
-      guard seen & 1 << member.rawValue == 0 else { throw JSONError(.duplicateName, at: name.range.lowerBound) }
+      guard seen & 1 << member.rawValue == 0 else {
+        throw JSONError(.duplicateName, at: name.range.lowerBound)
+      }
       seen |= 1 << member.rawValue
       // Absent and null are one, but not for what every record has.
       if member.rawValue > Member.registeredAt.rawValue, reader.peek() == UInt8(ascii: "n") {
@@ -173,14 +181,16 @@ struct SnapshotParser {
     }
   }
 
-  /// A member that is not ours survives as it is. Of one older layout, `lastAssertedAt` also says when the key was
-  /// last used, so that pruning does not take a key that was.
+  /// A member that is not ours survives as it is. Of one older layout, `lastAssertedAt` also says when the
+  /// key was last used, so that pruning does not take a key that was.
   private mutating func keep(
     _ name: JSONReader.Text, _ bytes: Span<UInt8>, _ reader: inout JSONReader, _ fields: inout Fields
   ) throws(JSONError) {
     let isTime = reader.matches(name, Self.lastAssertedAt) && reader.peek() == UInt8(ascii: "\"")
     let value = try reader.skipValue()
-    if isTime { fields.lastAssertedAt = times.parse(bytes.extracting(value.lowerBound + 1..<value.upperBound - 1)) }
+    if isTime {
+      fields.lastAssertedAt = times.parse(bytes.extracting(value.lowerBound + 1..<value.upperBound - 1))
+    }
     fields.extra += [UInt8(ascii: ","), UInt8(ascii: "\"")] + reader.raw(name.range)
     fields.extra += [UInt8(ascii: "\""), UInt8(ascii: ":")] + reader.compact(value)
   }
@@ -199,7 +209,9 @@ struct SnapshotParser {
     return reader.string(text)
   }
 
-  private mutating func readNumber(_ bytes: Span<UInt8>, _ reader: inout JSONReader) throws(JSONError) -> UInt32 {
+  private mutating func readNumber(_ bytes: Span<UInt8>, _ reader: inout JSONReader) throws(JSONError)
+    -> UInt32
+  {
     let range = try reader.readNumber()
     var value: UInt64 = 0
     for index in range {
@@ -215,7 +227,8 @@ struct SnapshotParser {
     return number
   }
 
-  private mutating func readTime(_ bytes: Span<UInt8>, _ reader: inout JSONReader) throws(JSONError) -> Int64 {
+  private mutating func readTime(_ bytes: Span<UInt8>, _ reader: inout JSONReader) throws(JSONError) -> Int64
+  {
     let text = try reader.readString()
     guard let time = times.parse(bytes.extracting(text.range)) else {
       throw refusal(text.range.lowerBound, "not a timestamp of RFC 3339")
@@ -223,7 +236,9 @@ struct SnapshotParser {
     return time
   }
 
-  private mutating func readPoint(_ bytes: Span<UInt8>, _ reader: inout JSONReader) throws(JSONError) -> P256Point {
+  private mutating func readPoint(_ bytes: Span<UInt8>, _ reader: inout JSONReader) throws(JSONError)
+    -> P256Point
+  {
     let text = try reader.readString()
     if let point = quickPoint(bytes.extracting(text.range)) { return point }
     let pem = reader.unescaped(text)
@@ -235,12 +250,15 @@ struct SnapshotParser {
 
   /// Of the one spelling that this program writes; nil for any other.
   private mutating func quickPoint(_ text: Span<UInt8>) -> P256Point? {
-    guard text.count == PublicKeyText.length, starts(text, at: 0, with: PublicKeyText.head) else { return nil }
+    guard text.count == PublicKeyText.length, starts(text, at: 0, with: PublicKeyText.head) else {
+      return nil
+    }
     let first = PublicKeyText.head.count
     let lineFeed = first + PublicKeyText.digitsOnFirstLine
     let second = lineFeed + PublicKeyText.lineFeed.count
     let tail = first + PublicKeyText.digits + PublicKeyText.lineFeed.count
-    guard starts(text, at: lineFeed, with: PublicKeyText.lineFeed), starts(text, at: tail, with: PublicKeyText.tail)
+    guard starts(text, at: lineFeed, with: PublicKeyText.lineFeed),
+      starts(text, at: tail, with: PublicKeyText.tail)
     else { return nil }
     scratch.removeAll(keepingCapacity: true)
     for index in first..<lineFeed { scratch.append(text[index]) }

@@ -72,7 +72,8 @@ struct SnapshotText {
     Base64.append(scratch.span, to: &bytes)
   }
 
-  /// What `P256Point.pem` gives, in one pass: lines of 64 characters, with the line feeds as JSON escapes them.
+  /// What `P256Point.pem` gives, in one pass: lines of 64 characters, with the line feeds as JSON escapes
+  /// them.
   private static func append(pem point: P256Point, scratch: inout [UInt8], to bytes: inout [UInt8]) {
     scratch.removeAll(keepingCapacity: true)
     point.x.append(to: &scratch)
@@ -109,7 +110,8 @@ struct SnapshotText {
 
 /// The PEM text of a P-256 key (RFC 7468, RFC 5480 §2) as the key file quotes it: constant but for the point.
 ///
-/// The constant part of the DER is 27 bytes, 36 characters; so the first line of 64 has 21 bytes of the point.
+/// The constant part of the DER is 27 bytes, 36 characters; so the first line of 64 has 21 bytes of the
+/// point.
 enum PublicKeyText {
   static let head = Array(#"-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE"#.utf8)
   static let lineFeed = Array(#"\n"#.utf8)

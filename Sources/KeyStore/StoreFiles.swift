@@ -34,7 +34,6 @@ package protocol StoreFile: Sendable {
   func read(_ count: Int, at offset: Int64, into bytes: inout [UInt8]) throws(SystemError) -> Int
   /// May write fewer bytes than it was given.
   func write(_ bytes: Span<UInt8>, at offset: Int64) throws(SystemError) -> Int
-  func truncate(to length: Int64) throws(SystemError)
   /// Contents and length durable (`fdatasync`).
   func synchronize() throws(SystemError)
 }
@@ -71,7 +70,8 @@ extension StoreFile {
     var written = 0
     while written < bytes.count {
       let count = try write(bytes.extracting(written..<bytes.count), at: offset + Int64(written))
-      // No call should take nothing without an error; a loop that never ends is worse than an error that is odd.
+      // No call should take nothing without an error; a loop that never ends is worse than an error that is
+      // odd.
       guard count > 0 else { throw SystemError("pwrite", ioError) }
       written += count
     }

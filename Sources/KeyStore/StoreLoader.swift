@@ -73,7 +73,8 @@ struct StoreLoader {
       if taken == 0, !isLast {
         pieceLength *= 2
         guard pieceLength <= Self.longestMember else {
-          throw .damagedSnapshot(file: paths.snapshot, offset: parser.offset, reason: "a member without an end")
+          throw .damagedSnapshot(
+            file: paths.snapshot, offset: parser.offset, reason: "a member without an end")
         }
       }
       buffer.removeSubrange(..<taken)
@@ -81,7 +82,8 @@ struct StoreLoader {
     return Snapshot(bytes: read, unknownEnvironments: parser.unknownEnvironments)
   }
 
-  func replay(_ number: UInt64, _ bytes: [UInt8], into table: inout KeyTable) throws(KeyStoreError) -> Segment {
+  func replay(_ number: UInt64, _ bytes: [UInt8], into table: inout KeyTable) throws(KeyStoreError) -> Segment
+  {
     do {
       let reading = try SegmentReading(bytes.span) { table.apply($0) }
       return Segment(number: number, bytes: bytes.count, reading: reading)
@@ -92,8 +94,8 @@ struct StoreLoader {
     }
   }
 
-  /// Only the last batch of all can be torn, because a batch is written once the one before it is durable. The one
-  /// exception is a segment that could not be written; the segment after it says that it restarts.
+  /// Only the last batch of all can be torn, because a batch is written once the one before it is durable.
+  /// The one exception is a segment that could not be written; the segment after it says that it restarts.
   func checkOrder(_ segments: [Segment]) throws(KeyStoreError) {
     var torn: Segment?
     for segment in segments {

@@ -63,7 +63,9 @@ struct PendingFacts {
   private(set) var bytes = 0
 
   mutating func append(_ fact: Fact, _ completion: KeyStore.Completion?) {
-    if batches.isEmpty || batches[batches.count - 1].facts.count >= Self.batchLength { batches.append(Batch()) }
+    if batches.isEmpty || batches[batches.count - 1].facts.count >= Self.batchLength {
+      batches.append(Batch())
+    }
     let last = batches.count - 1
     let before = batches[last].facts.count
     fact.append(to: &batches[last].facts)

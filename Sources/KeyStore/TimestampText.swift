@@ -1,4 +1,5 @@
-/// Timestamps of the key file, a million at a time: remembers the day it met last (RFC 3339, UTC, milliseconds).
+/// Timestamps of the key file, a million at a time: remembers the day it met last (RFC 3339, UTC,
+/// milliseconds).
 internal import System
 
 struct TimestampText {

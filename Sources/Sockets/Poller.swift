@@ -71,7 +71,7 @@ package struct Poller: ~Copyable {
 
 /// Wakes a loop from another thread.
 package struct WakeUp: ~Copyable, Sendable {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   package init() throws(SystemError) {
     let descriptor = portcullis_eventfd()

@@ -4,7 +4,8 @@ internal import Glibc
 /// Rings are not counted and none is lost: one that comes before `wait` makes the next `wait` return at once.
 /// The pointers are private and never handed out, so using a `Signal` is safe.
 @safe package final class Signal: Sendable {
-  // Both live from init to deinit at one address and are touched by pthread calls alone; `isRung` under the mutex.
+  // Both live from init to deinit at one address and are touched by pthread calls alone; `isRung` under the
+  // mutex.
   private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
   private nonisolated(unsafe) let isRung: UnsafeMutablePointer<Bool>

@@ -9,7 +9,7 @@ enum ExitStatus: Int32 {
   case software = 70
   case osError = 71
   case cannotCreate = 73
-  case inputOutput = 74
+  case ioError = 74
   case temporaryFailure = 75
   case noPermission = 77
   case configuration = 78

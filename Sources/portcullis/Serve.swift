@@ -3,7 +3,9 @@ internal import Addresses
 import ArgumentParser
 import Addresses
 import Configuration
+import Control
 import Gateway
+import Glibc
 import KeyStore
 import Logging
 import Logs
@@ -38,6 +40,7 @@ struct Serve: ParsableCommand {
     _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ log: GateLog
   ) throws {
     let logger = log.logger(label: "portcullis")
+    warnOfOpenWays(configuration, logger)
     let root = try Startup.attestationRoot(configuration)
     let material = try Startup.tlsMaterial(configuration, logger: logger)
     let store = try Startup.store(configuration, logger: logger)
@@ -53,6 +56,9 @@ struct Serve: ParsableCommand {
       if case .tls = error { throw ExitStatus.configuration.code }
       throw ExitStatus.unavailable.code
     }
+    let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
+    let controlServer = try controlServer(configuration, control, gate)
+    defer { controlServer.stop() }
     logger.notice(
       "listening",
       metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
@@ -60,9 +66,32 @@ struct Serve: ParsableCommand {
     while true {
       switch signals.next(milliseconds: -1) {
       case .hangup?: current = reload(gate, current, log)
-      case .terminate?, .interrupt?: return drain(gate, signals, current.0.limits.drainTimeout, logger)
+      case .terminate?, .interrupt?:
+        control.beginDrain()
+        return drain(gate, controlServer, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }
+    }
+  }
+
+  /// Whatever lets in somebody else than the genuine app is said at every start.
+  private func warnOfOpenWays(_ configuration: GateConfiguration, _ logger: Logger) {
+    if !configuration.requiresAppAuth {
+      logger.warning(
+        "app_auth_off", metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
+    }
+    if configuration.mtls.fallback {
+      logger.warning(
+        "mtls_fallback_on",
+        metadata: [
+          "reason": "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
+          "clientCA": "\(configuration.mtls.clientCAPath ?? "")",
+        ])
+    }
+    if configuration.attest.environments.contains(.development) {
+      logger.warning(
+        "development_attestations",
+        metadata: ["reason": "APPATTEST_ENVIRONMENT lets in keys of development builds"])
     }
   }
 
@@ -92,9 +121,23 @@ struct Serve: ParsableCommand {
     }
   }
 
+  /// Only while the store is ours, whose lock makes a socket that nobody answers a stale one.
+  private func controlServer(
+    _ configuration: GateConfiguration, _ control: GateControl, _ gate: Gate
+  ) throws -> ControlServer {
+    do {
+      return try ControlServer.start(path: configuration.controlSocketPath, handler: control)
+    } catch {
+      complain(error.description)
+      gate.stop()
+      throw ExitStatus.unavailable.code
+    }
+  }
+
   /// Until nobody is left, the time is over, or a second signal comes.
   private func drain(
-    _ gate: Gate, _ signals: borrowing ProcessSignals, _ timeout: Duration, _ logger: Logger
+    _ gate: Gate, _ controlServer: ControlServer, _ signals: borrowing ProcessSignals, _ timeout: Duration,
+    _ logger: Logger
   ) {
     logger.notice("draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
     let clock = SystemClock()
@@ -104,6 +147,8 @@ struct Serve: ParsableCommand {
       if let signal = signals.next(milliseconds: 20), signal != .hangup { break }
       if gate.isDrained { break }
     }
+    // What is still being answered on the control socket waits for sessions, and those end with the gate.
+    controlServer.beginStop()
     gate.stop()
     logger.notice("stopped")
   }

@@ -17,16 +17,8 @@ enum Startup {
   static func configuration(
     file path: String?, scope: ConfigurationLoader.Scope = .server, tell: Teller = { complain($0) }
   ) throws -> LoadedConfiguration {
+    let file = try file(path, tell: tell)
     let files = SystemFiles()
-    var file: ConfigurationLoader.File?
-    if let path {
-      do {
-        file = ConfigurationLoader.File(path: path, contents: try files.contents(of: path, limit: 1 << 20))
-      } catch {
-        tell("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
-        throw ExitStatus.configuration.code
-      }
-    }
     do {
       return try ConfigurationLoader.load(
         environment: ProcessContext.environment(), file: file, files: files, processors: ProcessContext.processors(),
@@ -34,6 +26,17 @@ enum Startup {
     } catch let failure {
       for warning in failure.warnings { tell("warning: \(warning)") }
       for problem in failure.problems { tell(problem.description) }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// The file of `--config`, if there is one.
+  static func file(_ path: String?, tell: Teller = { complain($0) }) throws -> ConfigurationLoader.File? {
+    guard let path else { return nil }
+    do {
+      return ConfigurationLoader.File(path: path, contents: try SystemFiles().contents(of: path, limit: 1 << 20))
+    } catch {
+      tell("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
       throw ExitStatus.configuration.code
     }
   }
@@ -122,7 +125,7 @@ enum Startup {
       case .locked, .neverStill: throw ExitStatus.temporaryFailure.code
       case .damagedSnapshot, .damagedJournal, .unsupportedJournal: throw ExitStatus.dataError.code
       case .directoryMissing, .notAFile, .notReplaceable: throw ExitStatus.configuration.code
-      case .failed: throw ExitStatus.inputOutput.code
+      case .failed: throw ExitStatus.ioError.code
       }
     }
   }

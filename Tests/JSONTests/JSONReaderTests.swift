@@ -13,7 +13,8 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
 /// RFC 8259: the grammar of §2 to §7, and the choices that §4, §8.1 and §9 leave to a parser.
 @Suite struct JSONReaderTests {
   @Test func keepsOrderAndText() throws {
-    let value = try parse(#" { "b" : [ 1 , -0.50e+2 , true , false , null ] , "a" : "x\u00e9\ud83d\ude00\n\/" } "#)
+    let value = try parse(
+      #" { "b" : [ 1 , -0.50e+2 , true , false , null ] , "a" : "x\u00e9\ud83d\ude00\n\/" } "#)
     let object = try #require(value.object)
     #expect(object.members.map(\.name) == ["b", "a"])
     #expect(object["a"]?.string == "x\u{E9}\u{1F600}\n/")
@@ -47,7 +48,8 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
   /// Each breaks one rule; the offset is that of the byte that proves it.
   static let refused: [(String, JSONError.Rule, Int)] = [
     ("", .unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("{", .unexpectedEnd, 1), ("[1", .unexpectedEnd, 2),
-    ("\"abc", .unexpectedEnd, 4), ("tru", .unexpectedEnd, 3), ("-", .unexpectedEnd, 1), ("1.", .unexpectedEnd, 2),
+    ("\"abc", .unexpectedEnd, 4), ("tru", .unexpectedEnd, 3), ("-", .unexpectedEnd, 1),
+    ("1.", .unexpectedEnd, 2),
     ("\"\\", .unexpectedEnd, 2), ("\"\\u12", .unexpectedEnd, 5),
     ("{} {}", .trailingBytes, 3), ("1 2", .trailingBytes, 2), ("null\0", .trailingBytes, 4),
     ("{a:1}", .unexpectedByte, 1), ("{'a':1}", .unexpectedByte, 1), ("[1,]", .unexpectedByte, 3),
@@ -55,11 +57,13 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
     ("{\"a\" 1}", .unexpectedByte, 5), ("[1}", .unexpectedByte, 2), ("nul1", .unexpectedByte, 3),
     ("NaN", .unexpectedByte, 0), ("+1", .unexpectedByte, 0), (".5", .unexpectedByte, 0),
     ("// x\n1", .unexpectedByte, 0), ("\u{FEFF}1", .unexpectedByte, 0), ("\u{A0}1", .unexpectedByte, 0),
-    ("01", .invalidNumber, 1), ("-x", .invalidNumber, 1), ("1.x", .invalidNumber, 2), ("1e", .unexpectedEnd, 2),
+    ("01", .invalidNumber, 1), ("-x", .invalidNumber, 1), ("1.x", .invalidNumber, 2),
+    ("1e", .unexpectedEnd, 2),
     ("1ex", .invalidNumber, 2), ("00", .invalidNumber, 1),
     ("\"\n\"", .controlCharacter, 1), ("\"a\u{1F}\"", .controlCharacter, 2), ("\"\0\"", .controlCharacter, 1),
     ("\"\\x\"", .invalidEscape, 1), ("\"\\u12g4\"", .invalidEscape, 5), ("\"\\U0041\"", .invalidEscape, 1),
-    ("\"\\ud800\"", .loneSurrogate, 1), ("\"\\udc00\"", .loneSurrogate, 1), ("\"\\ud800x\"", .loneSurrogate, 1),
+    ("\"\\ud800\"", .loneSurrogate, 1), ("\"\\udc00\"", .loneSurrogate, 1),
+    ("\"\\ud800x\"", .loneSurrogate, 1),
     ("\"\\ud800\\n\"", .loneSurrogate, 1), ("\"\\ud800\\ud800\"", .loneSurrogate, 1),
     ("{\"a\":1,\"a\":2}", .duplicateName, 8), ("{\"a\":1,\"\\u0061\":2}", .duplicateName, 8),
     ("[{\"\":1,\"\":1}]", .duplicateName, 8),
@@ -80,18 +84,22 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
   }
 
   /// Unicode 15, table 3-7: the first and last of each row, and what lies just outside.
-  @Test(arguments: [
-    [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80], [0xF0, 0x90, 0x80, 0x80],
-    [0xF4, 0x8F, 0xBF, 0xBF],
-  ] as [[UInt8]])
+  @Test(
+    arguments: [
+      [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80],
+      [0xF0, 0x90, 0x80, 0x80],
+      [0xF4, 0x8F, 0xBF, 0xBF],
+    ] as [[UInt8]])
   func wellFormed(sequence: [UInt8]) throws {
     #expect(try parse([0x22] + sequence + [0x22]).string == String(decoding: sequence, as: UTF8.self))
   }
 
-  @Test(arguments: [
-    [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC2, 0x22], [0xE0, 0x9F, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x8F, 0x80, 0x80],
-    [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xE2, 0x82, 0x22],
-  ] as [[UInt8]])
+  @Test(
+    arguments: [
+      [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC2, 0x22], [0xE0, 0x9F, 0x80], [0xED, 0xA0, 0x80],
+      [0xF0, 0x8F, 0x80, 0x80],
+      [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xE2, 0x82, 0x22],
+    ] as [[UInt8]])
   func illFormed(sequence: [UInt8]) {
     #expect(throws: JSONError(.invalidUTF8, at: 1)) { try parse([0x22] + sequence + [0x22]) }
   }
@@ -102,7 +110,8 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
     }
     _ = try parse(nested(limit), depth: limit)
     #expect(throws: JSONError(.depthExceeded, at: limit)) { try parse(nested(limit + 1), depth: limit) }
-    let object = String(repeating: "{\"a\":", count: limit + 1) + "1" + String(repeating: "}", count: limit + 1)
+    let object =
+      String(repeating: "{\"a\":", count: limit + 1) + "1" + String(repeating: "}", count: limit + 1)
     #expect(throws: JSONError(.depthExceeded, at: limit * 5)) { try parse(object, depth: limit) }
   }
 
@@ -121,7 +130,9 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
     let names = (0..<20_000).map { "\"n\($0)\":\($0)" }
     let object = try #require(try parse("{" + names.joined(separator: ",") + "}").object)
     #expect(object.members.count == 20_000)
-    #expect(throws: JSONError.self) { try parse("{" + (names + ["\"n19999\":1"]).joined(separator: ",") + "}") }
+    #expect(throws: JSONError.self) {
+      try parse("{" + (names + ["\"n19999\":1"]).joined(separator: ",") + "}")
+    }
   }
 
   /// Cut anywhere, a text is unfinished and nothing else: what the key file's reader rests on.
