@@ -78,6 +78,9 @@ package enum TLSReadResult: Equatable, Sendable {
   /// Whether another read could find something without a new report from the poller.
   package var mayHaveInput: Bool { unsafe transport.pointee.dry == 0 }
 
+  /// Whether a hang-up was told: what the socket holds now is all that will come.
+  package var hasHangup: Bool { unsafe transport.pointee.hangup != 0 }
+
   package mutating func handshake() -> HandshakeResult {
     ERR_clear_error()
     let result = unsafe SSL_do_handshake(ssl)
