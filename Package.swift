@@ -53,7 +53,7 @@ let package = Package(
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
     room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
-    room("Control", ["Bytes", "CLinux", "JSON", "Sockets", "System"]),
+    room("Control", ["Bytes", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 

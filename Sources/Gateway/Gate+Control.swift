@@ -61,7 +61,8 @@ extension Gate {
   }
 
   /// Ends the sessions that `isMeant` picks with 1008, and waits until they are gone.
-  /// - Returns: how many have ended, and how many were still there when the time was over; nil as for `sessions`.
+  /// - Returns: how many have ended, and how many were still there when the time was over; nil as for
+  ///   `sessions`.
   package func closeSessions(
     where isMeant: (SessionDescription) -> Bool
   ) -> (ended: Int, left: Int)? {
@@ -77,8 +78,8 @@ extension Gate {
   // MARK: Keys
 
   package enum Revocation: Equatable, Sendable {
-    /// `isDurable` is false when the store could not say so in time: it stands in memory, and the next snapshot that
-    /// succeeds will hold it.
+    /// `isDurable` is false when the store could not say so in time: it stands in memory, and the next
+    /// snapshot that succeeds will hold it.
     case revoked(since: UnixTime, sessionsEnded: Int, sessionsLeft: Int, isDurable: Bool)
     case unknownKey
     /// The store is closing.
@@ -110,8 +111,8 @@ extension Gate {
 
   // MARK: Waiting
 
-  /// Until `left` is zero or the time is over; returns what was left. Sessions end on their loops and tell nobody, so
-  /// this looks again and again.
+  /// Until `left` is zero or the time is over; returns what was left. Sessions end on their loops and tell
+  /// nobody, so this looks again and again.
   private func wait(_ left: () -> Int) -> Int {
     let deadline = SystemClock().monotonic() + Self.endingTime
     let pause = Signal()

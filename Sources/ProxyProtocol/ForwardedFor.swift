@@ -1,8 +1,9 @@
-/// Finds the client in `X-Forwarded-For`: each proxy has appended the address of whoever called it, so the list is
-/// walked from the right, past the proxies that are trusted, to the first address that is not one of them.
+/// Finds the client in `X-Forwarded-For`: each proxy has appended the address of whoever called it, so the
+/// list is walked from the right, past the proxies that are trusted, to the first address that is not one of
+/// them.
 ///
-/// What stands left of that address is the client's own claim and is not believed, but it still has to be a list of
-/// addresses (SPEC §6): whoever writes something else is no app of ours.
+/// What stands left of that address is the client's own claim and is not believed, but it still has to be a
+/// list of addresses (SPEC §6): whoever writes something else is no app of ours.
 package import Addresses
 
 package enum ForwardedFor {
@@ -16,10 +17,10 @@ package enum ForwardedFor {
 
   /// The client that `value`, all fields joined by commas, names.
   ///
-  /// A hop is an IPv4 or IPv6 address, an IPv6 address in brackets, or either with a port behind a colon (the IPv6 one
-  /// in brackets then), as load balancers in the wild write them. Names, `unknown`, obfuscated identifiers of RFC 7239,
-  /// zones and quotation marks are malformed. When all hops are trusted, the leftmost counts. The port is 0 when the
-  /// hop has none.
+  /// A hop is an IPv4 or IPv6 address, an IPv6 address in brackets, or either with a port behind a colon (the
+  /// IPv6 one in brackets then), as load balancers in the wild write them. Names, `unknown`, obfuscated
+  /// identifiers of RFC 7239, zones and quotation marks are malformed. When all hops are trusted, the
+  /// leftmost counts. The port is 0 when the hop has none.
   package static func client(
     in value: Span<UInt8>, isTrusted: (IPAddress) -> Bool
   ) throws(Malformed) -> Endpoint {

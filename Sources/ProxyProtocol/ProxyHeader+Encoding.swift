@@ -13,7 +13,8 @@ extension ProxyHeader {
     case .relayed(let source, let destination):
       let (source, destination) = Self.inOneFamily(source, destination)
       let family = source.address.family == .v4 ? "TCP4" : "TCP6"
-      let line = "PROXY \(family) \(source.address) \(destination.address) \(source.port) \(destination.port)\r\n"
+      let line =
+        "PROXY \(family) \(source.address) \(destination.address) \(source.port) \(destination.port)\r\n"
       return [UInt8](line.utf8)
     }
   }

@@ -1,8 +1,8 @@
-/// Reads the PROXY header at the start of a stream, version 1 or 2 (HAProxy's text, §2.1 and §2.2): as much as is there
-/// is looked at, and nothing is taken before the header is whole.
+/// Reads the PROXY header at the start of a stream, version 1 or 2 (HAProxy's text, §2.1 and §2.2): as much
+/// as is there is looked at, and nothing is taken before the header is whole.
 ///
-/// It keeps no state: the caller shows it everything from the stream's first byte each time (a peek at the socket), of
-/// which it reads `ProxyHeader.byteLimit` bytes at most.
+/// It keeps no state: the caller shows it everything from the stream's first byte each time (a peek at the
+/// socket), of which it reads `ProxyHeader.byteLimit` bytes at most.
 internal import Addresses
 
 package enum ProxyHeaderParser {
@@ -11,7 +11,8 @@ package enum ProxyHeaderParser {
     case needMore
     /// The header, and its length; what follows belongs to the stream.
     case header(ProxyHeader, consumed: Int)
-    /// Known at the first byte that proves it for signatures, lengths and line ends; for the rest, once it is whole.
+    /// Known at the first byte that proves it for signatures, lengths and line ends; for the rest, once it is
+    /// whole.
     case refused(ProxyHeaderViolation)
   }
 
@@ -33,7 +34,9 @@ package enum ProxyHeaderParser {
 
   // MARK: - Version 1
 
-  private static func parseLine(_ bytes: Span<UInt8>) throws(ProxyHeaderViolation) -> (ProxyHeader, consumed: Int)? {
+  private static func parseLine(_ bytes: Span<UInt8>) throws(ProxyHeaderViolation) -> (
+    ProxyHeader, consumed: Int
+  )? {
     guard begins(bytes, with: ProxyHeader.lineSignature) else { throw .signature }
     let reach = min(bytes.count, ProxyHeader.lineLimit)
     var end = ProxyHeader.lineSignature.count
@@ -85,7 +88,9 @@ package enum ProxyHeaderParser {
 
   // MARK: - Version 2
 
-  private static func parseBinary(_ bytes: Span<UInt8>) throws(ProxyHeaderViolation) -> (ProxyHeader, consumed: Int)? {
+  private static func parseBinary(_ bytes: Span<UInt8>) throws(ProxyHeaderViolation) -> (
+    ProxyHeader, consumed: Int
+  )? {
     // Each byte is judged as soon as it is there.
     if bytes.count > 12 {
       guard bytes[12] >> 4 == 2 else { throw .version }
@@ -142,7 +147,9 @@ package enum ProxyHeaderParser {
 
 /// A port in decimal, without leading zeros (§2.1); nil for anything else.
 private func decimalPort(_ digits: Span<UInt8>) -> UInt16? {
-  guard (1...5).contains(digits.count), digits.count == 1 || digits[0] != UInt8(ascii: "0") else { return nil }
+  guard (1...5).contains(digits.count), digits.count == 1 || digits[0] != UInt8(ascii: "0") else {
+    return nil
+  }
   var number = 0
   for index in digits.indices {
     guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[index]) else { return nil }

@@ -75,9 +75,6 @@ package enum TLSReadResult: Equatable, Sendable {
     if hasHangup { unsafe transport.pointee.hangup = 1 }
   }
 
-  /// Whether another read could find something without a new report from the poller.
-  package var mayHaveInput: Bool { unsafe transport.pointee.dry == 0 }
-
   /// Whether a hang-up was told: what the socket holds now is all that will come.
   package var hasHangup: Bool { unsafe transport.pointee.hangup != 0 }
 

@@ -8,7 +8,8 @@ import System
 enum ControlAccess {
   /// The answer, or the reason on standard error and an exit status.
   static func ask(
-    _ request: ControlRequest, _ configuration: GateConfiguration, within time: Duration = ControlClient.patience
+    _ request: ControlRequest, _ configuration: GateConfiguration,
+    within time: Duration = ControlClient.patience
   ) throws -> ControlAnswer {
     do {
       return try ControlClient.ask(

@@ -11,8 +11,8 @@ struct KeysPrune: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune", abstract: "Remove keys that have not been used for a long time.",
     discussion: """
-      A removed key is unknown: its app registers again. Revoked keys stay, and so do keys with sessions. Asks the \
-      running gate over CONTROL_SOCKET; when none is running, edits the store under its lock.
+      A removed key is unknown: its app registers again. Revoked keys stay, and so do keys with sessions. \
+      Asks the running gate over CONTROL_SOCKET; when none is running, edits the store under its lock.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -31,7 +31,9 @@ struct KeysPrune: ParsableCommand {
     let cutoff = UnixTime(milliseconds: SystemClock().wall().milliseconds - unused.seconds * 1000)
     if dryRun {
       try tell(try count(configuration, before: cutoff), by: nil)
-    } else if let answer = try ControlAccess.askIfRunning(.keysPrune(unusedSeconds: unused.seconds), configuration) {
+    } else if let answer = try ControlAccess.askIfRunning(
+      .keysPrune(unusedSeconds: unused.seconds), configuration)
+    {
       guard case .pruned(let keys) = answer else { throw ControlAccess.unexpected(answer) }
       try tell(keys, by: .gate)
     } else {
@@ -66,9 +68,9 @@ struct KeysPrune: ParsableCommand {
       writer.endObject()
       try output.line(json: writer)
     } else if let editor {
-      try output.line("removed \(keys) keys  \(editor.text)")
+      try output.line("keys removed: \(keys)  \(editor.text)")
     } else {
-      try output.line("would remove \(keys) keys")
+      try output.line("keys that would be removed: \(keys)")
     }
     try output.flush()
   }

@@ -12,10 +12,10 @@ struct KeysRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke", abstract: "Refuse a key from now on and end its sessions.",
     discussion: """
-      Returns when the revocation is durable and the key's sessions have ended (close code 1008). Asks the running \
-      gate over CONTROL_SOCKET; when none is running, edits the store under its lock. A revocation cannot be undone. \
-      It holds for the key and not for the device: the app can make and register a new one. Ends with status 65 when \
-      there is no such key.
+      Returns when the revocation is durable and the key's sessions have ended (close code 1008). Asks the \
+      running gate over CONTROL_SOCKET; when none is running, edits the store under its lock. A revocation \
+      cannot be undone. It holds for the key and not for the device: the app can make and register a new \
+      one. Ends with status 65 when there is no such key.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -42,7 +42,9 @@ struct KeysRevoke: ParsableCommand {
     }
   }
 
-  private func revokeByHand(_ identifier: KeyIdentifier, _ configuration: GateConfiguration) throws -> UnixTime {
+  private func revokeByHand(_ identifier: KeyIdentifier, _ configuration: GateConfiguration) throws
+    -> UnixTime
+  {
     try StoreAccess.edit(configuration) { store, wait in
       switch store.revoke(identifier, now: SystemClock().wall(), completion: { wait.complete($0) }) {
       case .revoked(let since, _): return since

@@ -65,10 +65,16 @@ import Testing
     ("another label", { $0.replacing("PUBLIC KEY", with: "EC PUBLIC KEY") }),
     ("a broken digit", { $0.replacing("MFkw", with: "MF*w") }),
     ("a carriage return inside a line", { $0.replacing("MFkw", with: "MF\rkw") }),
-    ("base64url", { $0.replacing("+99", with: "-99").replacing("/", with: "_").replacing("7+x", with: "7-x") }),
+    (
+      "base64url",
+      { $0.replacing("+99", with: "-99").replacing("/", with: "_").replacing("7+x", with: "7-x") }
+    ),
     ("another curve", { $0.replacing("zj0DAQcD", with: "zj0DAQYD") }),
     ("a compressed point", { $0.replacing("QgAEq8", with: "QgACq8") }),
-    ("a missing line", { $0.replacing("0Ug1rkw7fgQtgPKKKGLVNQt6ZmEVvAz47+x/4Cwj2F7/fayf3b6Q4EzyVQ==\n", with: "") }),
+    (
+      "a missing line",
+      { $0.replacing("0Ug1rkw7fgQtgPKKKGLVNQt6ZmEVvAz47+x/4Cwj2F7/fayf3b6Q4EzyVQ==\n", with: "") }
+    ),
     ("nothing", { _ in "" }),
   ]
 

@@ -12,19 +12,20 @@ import Testing
     connection: "1-20000001", source: "[2001:db8::1]:50000", credential: "client_certificate", keyID: nil,
     subject: "CN=\u{202E}\"player\" \\ 1", seconds: 3, bytesFromPlayer: 1 << 40, bytesFromGame: 0)
 
-  static let answers: [ControlAnswer] = [
-    .health(health),
-    .statistics(
-      GateStatistics(
-        health: health, gauges: [NamedCount("loops", 2)], counters: [NamedCount("accepted", 9)],
-        refusals: [NamedCount("nonce_invalid", 1), NamedCount("key_unknown", 2)], store: store)),
-    .keysStatistics(store),
-    .revoked(Revocation(revokedAt: "2026-02-17T00:00:00.000Z", sessionsEnded: 2, sessionsLeft: 1)),
-    .pruned(keys: 5),
-    .sessions([]),
-    .sessions([session, session]),
-    .sessionsClosed(ended: 1, left: 0),
-  ] + ControlRefusal.Code.allCases.map { .refused(ControlRefusal($0, "why \"so\"")) }
+  static let answers: [ControlAnswer] =
+    [
+      .health(health),
+      .statistics(
+        GateStatistics(
+          health: health, gauges: [NamedCount("loops", 2)], counters: [NamedCount("accepted", 9)],
+          refusals: [NamedCount("nonce_invalid", 1), NamedCount("key_unknown", 2)], store: store)),
+      .keysStatistics(store),
+      .revoked(Revocation(revokedAt: "2026-02-17T00:00:00.000Z", sessionsEnded: 2, sessionsLeft: 1)),
+      .pruned(keys: 5),
+      .sessions([]),
+      .sessions([session, session]),
+      .sessionsClosed(ended: 1, left: 0),
+    ] + ControlRefusal.Code.allCases.map { .refused(ControlRefusal($0, "why \"so\"")) }
 
   @Test(arguments: answers)
   func roundTrip(answer: ControlAnswer) throws {

@@ -1,5 +1,7 @@
-/// What the control socket asks of a gate, done to a real one on loopback with a simulated device: SPEC §3 (1008) and §8.
+/// What the control socket asks of a gate, done to a real one on loopback with a simulated device: SPEC §3
+/// (1008) and §8.
 import Foundation
+import Logging
 import Testing
 
 @testable import Addresses
@@ -11,7 +13,6 @@ import Testing
 @testable import Gateway
 @testable import HTTPWire
 @testable import KeyStore
-import Logging
 @testable import Logs
 @testable import System
 @testable import TLS
@@ -25,7 +26,8 @@ import Logging
   private static let appID = "ABCDE12345.org.example.game"
 
   init() throws {
-    directory = FileManager.default.temporaryDirectory.appending(path: "operator-\(UUID().uuidString.prefix(8))")
+    directory = FileManager.default.temporaryDirectory.appending(
+      path: "operator-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let environment = [
       ("APPATTEST_APP_IDS", Self.appID), ("LISTEN", "127.0.0.1:0"), ("BACKEND", "echo:"), ("WORKERS", "2"),
@@ -42,7 +44,8 @@ import Logging
     let server = try SelfSignedCertificate.localhost()
     trust = try #require(ServerTrust.pin(fingerprint: server.fingerprint))
     let material = TLSMaterial(
-      certificateChainPEM: Array(server.certificate.pem.utf8), privateKeyPEM: Array(try server.key.pem().utf8),
+      certificateChainPEM: Array(server.certificate.pem.utf8),
+      privateKeyPEM: Array(try server.key.pem().utf8),
       clientCAPEM: nil)
     let log = GateLog(
       sink: try LogWriter.start(clock: SystemClock(), format: .text), clock: SystemClock(), level: .critical,
@@ -62,7 +65,8 @@ import Logging
   private func registeredApp() throws -> SimulatedApp {
     let url = GateURL(host: "127.0.0.1", port: try #require(gate.endpoints.first).port)
     let app = SimulatedApp(
-      try GateClient(url, trust: trust), try SoftwareEnclave.generate(appID: Self.appID, environment: .production))
+      try GateClient(url, trust: trust),
+      try SoftwareEnclave.generate(appID: Self.appID, environment: .production))
     try app.register(with: authority)
     return app
   }

@@ -27,7 +27,8 @@ private final class Handler: ControlHandler {
 
 /// A directory that goes with its test.
 private final class Place {
-  let directory = FileManager.default.temporaryDirectory.appending(path: "control-\(UUID().uuidString.prefix(8))")
+  let directory = FileManager.default.temporaryDirectory.appending(
+    path: "control-\(UUID().uuidString.prefix(8))")
 
   init() throws {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -90,7 +91,8 @@ private final class Place {
     let server = try ControlServer.start(path: place.socket, handler: handler)
     defer { server.stop() }
     var channel = try connect()
-    let lines = Array(#"{"command":"health"}"#.utf8) + Array("\nnonsense\n".utf8) + ControlRequest.statistics.line
+    let lines =
+      Array(#"{"command":"health"}"#.utf8) + Array("\nnonsense\n".utf8) + ControlRequest.statistics.line
     #expect(channel.write(lines, until: soon) == .sent)
     #expect(try answer(&channel) == AnswerTests.answers[0])
     #expect(code(try answer(&channel)) == .badRequest)
@@ -141,7 +143,8 @@ private final class Place {
   /// Blanks before the object make a request of any length.
   @Test(arguments: [(63, nil), (64, nil), (65, ControlRefusal.Code.tooLarge), (100_000, .tooLarge)])
   func lengthIsLimited(length: Int, expected: ControlRefusal.Code?) throws {
-    let server = try ControlServer.start(path: place.socket, handler: handler, limits: limits(requestBytes: 64))
+    let server = try ControlServer.start(
+      path: place.socket, handler: handler, limits: limits(requestBytes: 64))
     defer { server.stop() }
     let request = ControlRequest.health.line
     var channel = try connect()
@@ -151,7 +154,8 @@ private final class Place {
   }
 
   @Test func endlessLineIsRefusedBeforeItEnds() throws {
-    let server = try ControlServer.start(path: place.socket, handler: handler, limits: limits(requestBytes: 64))
+    let server = try ControlServer.start(
+      path: place.socket, handler: handler, limits: limits(requestBytes: 64))
     defer { server.stop() }
     let socket = try Socket.connecting(to: .unix(path: place.socket))
     let bytes = [UInt8](repeating: 0x20, count: 65)

@@ -30,7 +30,8 @@ import Testing
     case (.committing, .draining), (.connecting, .draining): refuse(.shuttingDown, "draining")
     case (.committing, .spokeEarly), (.connecting, .spokeEarly): refuse(.badRequest, "bytes_before_101")
     // Also once connected: the key is looked at again before the 101 goes out.
-    case (.committing, .revoked), (.connecting, .revoked), (.open, .revoked): refuse(.keyRevoked, "key_revoked")
+    case (.committing, .revoked), (.connecting, .revoked), (.open, .revoked):
+      refuse(.keyRevoked, "key_revoked")
     default: (.nothing, state)
     }
   }

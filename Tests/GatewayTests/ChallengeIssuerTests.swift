@@ -25,10 +25,11 @@ import Testing
   // MARK: Lifetime
 
   /// From issue: the last millisecond that counts, the first that does not, and long after.
-  @Test(arguments: [
-    (0, nil), (59_999, nil), (60_000, .expired), (60_001, .expired), (63_000, .expired), (64_000, .expired),
-    (128_000, .expired), (3_600_000, .expired),
-  ] as [(Int, NonceRefusal?)])
+  @Test(
+    arguments: [
+      (0, nil), (59_999, nil), (60_000, .expired), (60_001, .expired), (63_000, .expired), (64_000, .expired),
+      (128_000, .expired), (3_600_000, .expired),
+    ] as [(Int, NonceRefusal?)])
   func isGoodForSixtySeconds(milliseconds: Int, expected: NonceRefusal?) throws {
     let issuer = issuer()
     let challenge = try #require(issuer.issue(loop: 0))
@@ -68,7 +69,9 @@ import Testing
     var nonces: [Bytes32] = []
     for index in 0..<200 { nonces.append(try #require(issuer.issue(loop: index % 2)).nonce) }
     for index in stride(from: 0, to: 200, by: 3) { #expect(verdict(issuer, nonces[index]) == nil) }
-    for index in 0..<200 { #expect(verdict(issuer, nonces[index]) == (index % 3 == 0 ? .used : nil), "\(index)") }
+    for index in 0..<200 {
+      #expect(verdict(issuer, nonces[index]) == (index % 3 == 0 ? .used : nil), "\(index)")
+    }
   }
 
   @Test func manyThreadsOneWinner() throws {

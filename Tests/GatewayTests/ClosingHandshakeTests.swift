@@ -9,19 +9,17 @@ import WebSocketWire
   typealias Action = ClosingHandshake.Action
 
   static let ends: [SessionEnd] = [
-    .gameClosed, .gameFailed(reason: "reset"), .playerClosed(1000), .playerClosed(nil), .playerVanished(reason: "gone"),
-    .violation(.protocolError, step: "mask"), .keyRevoked, .replaced, .closedByOperator, .draining, .stalled, .silent,
+    .gameClosed, .gameFailed(reason: "reset"), .playerClosed(.normal), .playerClosed(nil),
+    .playerVanished(reason: "gone"), .violation(.protocolError, step: "mask"), .keyRevoked, .replaced,
+    .closedByOperator, .draining, .stalled, .silent,
   ]
-  static let states: [State] = [
-    .open, .awaitingReply(deliversRest: true), .awaitingReply(deliversRest: false), .done,
-  ]
+  static let states: [State] = [.open, .awaitingReply, .done]
 
   private static func handshake(in state: State) -> ClosingHandshake {
     var handshake = ClosingHandshake()
     switch state {
     case .open: break
-    case .awaitingReply(deliversRest: true): _ = handshake.end(.draining)
-    case .awaitingReply(deliversRest: false): _ = handshake.end(.replaced)
+    case .awaitingReply: _ = handshake.end(.draining)
     case .done: _ = handshake.end(.silent)
     }
     return handshake
@@ -31,24 +29,21 @@ import WebSocketWire
     switch state {
     case .open:
       switch end {
-      case .gameClosed: (.sendClose(1000, reason: ""), .awaitingReply(deliversRest: true))
-      case .draining:
-        (.sendClose(1001, reason: "the gate is shutting down"), .awaitingReply(deliversRest: true))
-      case .gameFailed: (.sendClose(1011, reason: "reset"), .awaitingReply(deliversRest: false))
-      case .keyRevoked: (.sendClose(1008, reason: "key revoked"), .awaitingReply(deliversRest: false))
-      case .replaced: (.sendClose(1008, reason: "replaced by a newer session"), .awaitingReply(deliversRest: false))
-      case .closedByOperator:
-        (.sendClose(1008, reason: "closed by the operator"), .awaitingReply(deliversRest: false))
-      case .playerClosed(let code): (.replyAndFinish(code), .done)
-      case .violation: (.replyAndFinish(1002), .done)
+      case .gameClosed: (.sendClose(.normal, reason: ""), .awaitingReply)
+      case .draining: (.sendClose(.goingAway, reason: "the gate is shutting down"), .awaitingReply)
+      case .gameFailed: (.closeAndFinish(.internalError, reason: "reset"), .done)
+      case .keyRevoked: (.closeAndFinish(.policyViolation, reason: "key revoked"), .done)
+      case .replaced: (.closeAndFinish(.policyViolation, reason: "replaced by a newer session"), .done)
+      case .closedByOperator: (.closeAndFinish(.policyViolation, reason: "closed by the operator"), .done)
+      case .playerClosed(let code): (.closeAndFinish(code, reason: ""), .done)
+      case .violation: (.closeAndFinish(.protocolError, reason: ""), .done)
       case .playerVanished, .stalled, .silent: (.finish, .done)
       }
-    case .awaitingReply(let deliversRest):
+    case .awaitingReply:
       switch end {
-      // The one Close that goes out has gone out; what is left is whether the player is still heard.
-      case .gameClosed, .draining: (.nothing, .awaitingReply(deliversRest: deliversRest))
-      case .gameFailed, .keyRevoked, .replaced, .closedByOperator: (.nothing, .awaitingReply(deliversRest: false))
-      case .playerClosed, .violation, .playerVanished, .stalled, .silent: (.finish, .done)
+      // The one Close that goes out has gone out; the player is heard until it replies or something worse comes.
+      case .gameClosed, .draining: (.nothing, .awaitingReply)
+      default: (.finish, .done)
       }
     case .done: (.nothing, .done)
     }
@@ -82,7 +77,7 @@ import WebSocketWire
   @Test(arguments: states) func whatIsDelivered(state: State) {
     let handshake = Self.handshake(in: state)
     let (delivers, isOpen) = (handshake.delivers, handshake.isOpen)
-    #expect(delivers == (state == .open || state == .awaitingReply(deliversRest: true)))
+    #expect(delivers == (state != .done))
     #expect(isOpen == (state == .open))
   }
 
@@ -92,7 +87,7 @@ import WebSocketWire
     var closes = 0
     for end in [first, second, first, second] {
       switch handshake.end(end) {
-      case .sendClose, .replyAndFinish: closes += 1
+      case .sendClose, .closeAndFinish: closes += 1
       case .finish, .nothing: break
       }
     }
@@ -102,24 +97,37 @@ import WebSocketWire
 
 @Suite struct SessionEndTests {
   /// SPEC §3, "After 101".
-  @Test(arguments: [
-    (.gameClosed, 1000), (.draining, 1001), (.violation(.protocolError, step: "x"), 1002),
-    (.violation(.invalidPayload, step: "x"), 1007), (.keyRevoked, 1008), (.replaced, 1008), (.closedByOperator, 1008),
-    (.violation(.messageTooBig, step: "x"), 1009), (.gameFailed(reason: "x"), 1011), (.playerClosed(4000), 4000),
-    (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.stalled, nil), (.silent, nil),
-  ] as [(SessionEnd, UInt16?)])
+  @Test(
+    arguments: [
+      (.gameClosed, 1000), (.draining, 1001), (.violation(.protocolError, step: "x"), 1002),
+      (.violation(.invalidPayload, step: "x"), 1007), (.keyRevoked, 1008), (.replaced, 1008),
+      (.closedByOperator, 1008),
+      (.violation(.messageTooBig, step: "x"), 1009), (.gameFailed(reason: "x"), 1011),
+      (.playerClosed(CloseCode(4000)), 4000),
+      (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.stalled, nil), (.silent, nil),
+    ] as [(SessionEnd, UInt16?)])
   func closeCode(end: SessionEnd, code: UInt16?) {
-    #expect(end.closeCode == code)
+    #expect(end.closeCode?.rawValue == code)
   }
 
   @Test(arguments: ClosingHandshakeTests.ends) func onlyWhatMayBeOnTheWire(end: SessionEnd) {
-    if let code = end.closeCode { #expect(CloseCode(code) != nil) }
+    if let code = end.closeCode { #expect(CloseCode(code.rawValue) == code) }
     #expect(end.closeReason.utf8.count <= 123)
   }
 
   @Test(arguments: [1005, 1006, 1015] as [UInt16]) func reservedCodesAreNoCodes(code: UInt16) {
     #expect(CloseCode(code) == nil)
     #expect(ControlFrame.close(CloseCode(code)) == [0x88, 0])
+  }
+
+  /// Whoever is thrown out, or whose game is gone, must not have another byte reach the game.
+  @Test(arguments: ClosingHandshakeTests.ends) func whenTheGameIsCutOff(end: SessionEnd) {
+    let expected: Bool =
+      switch end {
+      case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .stalled, .silent: true
+      case .gameClosed, .playerClosed, .playerVanished, .violation, .draining: false
+      }
+    #expect(end.cutsGameOff == expected)
   }
 
   @Test func wordsTellThemApart() {

@@ -3,7 +3,8 @@ import Testing
 @testable import Gateway
 
 @Suite struct FairQueueTests {
-  private static func queue(_ running: Int = 2, _ waiting: Int = 3, _ all: Int = 10) -> FairQueue<String, Int> {
+  private static func queue(_ running: Int = 2, _ waiting: Int = 3, _ all: Int = 10) -> FairQueue<String, Int>
+  {
     FairQueue(runningPerAddress: running, waitingPerAddress: waiting, waitingLimit: all)
   }
 

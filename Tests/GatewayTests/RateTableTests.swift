@@ -72,7 +72,9 @@ import Testing
   @Test func aFloodOfAddresses() {
     for _ in 0..<5 { _ = table.take(address(1), allowance, now: start) }
     var refused = 0
-    for number in 10..<200_010 where table.take(address(number), allowance, now: start) != nil { refused += 1 }
+    for number in 10..<200_010 where table.take(address(number), allowance, now: start) != nil {
+      refused += 1
+    }
     #expect(refused == 0)
     #expect(table.take(address(1), allowance, now: start) != nil)
     #expect(table.take(address(5), allowance, now: start) == nil)

@@ -10,7 +10,8 @@ import Testing
   private static let hex = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
   private static func body(
-    keyID: String = "\"\(keyID)\"", attestation: String = #""o2Nm""#, nonce: String = #""clientData":"\#(hex)""#,
+    keyID: String = "\"\(keyID)\"", attestation: String = #""o2Nm""#,
+    nonce: String = #""clientData":"\#(hex)""#,
     more: String = ""
   ) -> String {
     #"{"keyId":\#(keyID),"attestation":\#(attestation),\#(nonce)\#(more)}"#
@@ -47,7 +48,8 @@ import Testing
     ("no object", "[]", "json_object"), ("a string", #""x""#, "json_object"),
     ("no key id", #"{"attestation":"o2Nm","clientData":"\#(hex)"}"#, "key_id"),
     ("a key id of null", body(keyID: "null"), "key_id"), ("a number", body(keyID: "1"), "key_id"),
-    ("an empty key id", body(keyID: "\"\""), "key_id"), ("31 bytes", body(keyID: "\"\(keyID.dropFirst(4))\""), "key_id"),
+    ("an empty key id", body(keyID: "\"\""), "key_id"),
+    ("31 bytes", body(keyID: "\"\(keyID.dropFirst(4))\""), "key_id"),
     ("mixed alphabets", body(keyID: "\"_" + keyID.dropFirst(1) + "\""), "key_id"),
     ("no padding", body(keyID: "\"\(keyID.dropLast())\""), "key_id"),
     ("no attestation", #"{"keyId":"\#(keyID)","clientData":"\#(hex)"}"#, "attestation_base64"),
@@ -72,11 +74,13 @@ import Testing
   /// Whatever is wrong with the JSON itself.
   @Test(arguments: [
     ("nothing", ""), ("cut", String(body().dropLast())), ("two values", body() + "{}"),
-    ("a duplicate", body(more: #","keyId":"x""#)), ("an escaped duplicate", body(more: #","key\u0049d":"x""#)),
+    ("a duplicate", body(more: #","keyId":"x""#)),
+    ("an escaped duplicate", body(more: #","key\u0049d":"x""#)),
     ("a duplicate among the unknown", body(more: #","a":1,"a":2"#)),
     ("a duplicate further in", body(more: #","a":{"b":1,"b":2}"#)),
     ("too deep", body(more: #","x":[[[[[[[[]]]]]]]]"#)), ("a trailing comma", body(more: ",")),
-    ("a comment", "/**/" + body()), ("a byte order mark", "\u{FEFF}" + body()), ("single quotes", "{'keyId':1}"),
+    ("a comment", "/**/" + body()), ("a byte order mark", "\u{FEFF}" + body()),
+    ("single quotes", "{'keyId':1}"),
     ("half a surrogate", body(more: #","x":"\ud800""#)), ("a raw control", body(more: ",\"x\":\"\u{1}\"")),
   ])
   func badJSON(what: String, text: String) {

@@ -6,22 +6,25 @@ import Testing
 
 @Suite struct RouteTests {
   /// SPEC §3; the first is with app ids configured, the second without.
-  @Test(arguments: [
-    ("GET /healthz", .health, .health), ("POST /healthz", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
-    ("HEAD /healthz", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
-    ("GET /healthz?now", .health, .health), ("GET /attest/challenge", .challenge, .notFound),
-    ("GET /attest/challenge?x=/attest/register", .challenge, .notFound),
-    ("POST /attest/challenge", .methodNotAllowed(allow: "GET"), .notFound),
-    ("HEAD /attest/challenge", .methodNotAllowed(allow: "GET"), .notFound),
-    ("POST /attest/register", .register, .notFound),
-    ("GET /attest/register", .methodNotAllowed(allow: "POST"), .notFound),
-    ("GET /attest/", .notFound, .notFound), ("GET /attest/challenge/", .notFound, .notFound),
-    ("POST /attest/other", .notFound, .notFound), ("HEAD /attest/other", .notFound, .notFound),
-    ("GET /attest", .upgrade, .upgrade), ("GET /", .upgrade, .upgrade), ("GET /play/attest/challenge", .upgrade, .upgrade),
-    ("GET /attesting/x", .upgrade, .upgrade), ("GET /Healthz", .upgrade, .upgrade),
-    ("HEAD /", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
-    ("DELETE /play", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
-  ] as [(String, Route, Route)])
+  @Test(
+    arguments: [
+      ("GET /healthz", .health, .health),
+      ("POST /healthz", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
+      ("HEAD /healthz", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
+      ("GET /healthz?now", .health, .health), ("GET /attest/challenge", .challenge, .notFound),
+      ("GET /attest/challenge?x=/attest/register", .challenge, .notFound),
+      ("POST /attest/challenge", .methodNotAllowed(allow: "GET"), .notFound),
+      ("HEAD /attest/challenge", .methodNotAllowed(allow: "GET"), .notFound),
+      ("POST /attest/register", .register, .notFound),
+      ("GET /attest/register", .methodNotAllowed(allow: "POST"), .notFound),
+      ("GET /attest/", .notFound, .notFound), ("GET /attest/challenge/", .notFound, .notFound),
+      ("POST /attest/other", .notFound, .notFound), ("HEAD /attest/other", .notFound, .notFound),
+      ("GET /attest", .upgrade, .upgrade), ("GET /", .upgrade, .upgrade),
+      ("GET /play/attest/challenge", .upgrade, .upgrade),
+      ("GET /attesting/x", .upgrade, .upgrade), ("GET /Healthz", .upgrade, .upgrade),
+      ("HEAD /", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
+      ("DELETE /play", .methodNotAllowed(allow: "GET"), .methodNotAllowed(allow: "GET")),
+    ] as [(String, Route, Route)])
   func route(request: String, attesting: Route, not: Route) throws {
     let head = try head(request + " HTTP/1.1")
     #expect(Route(head, attests: true) == attesting)
@@ -31,7 +34,8 @@ import Testing
 
 @Suite struct MediaTypeTests {
   @Test(arguments: [
-    ("application/json", true), ("application/json; charset=utf-8", true), ("application/json;charset=utf-8", true),
+    ("application/json", true), ("application/json; charset=utf-8", true),
+    ("application/json;charset=utf-8", true),
     ("APPLICATION/JSON ; x=\"a;b\"", true), ("Application/Json", true), ("application/json;", true),
     ("application/jsonp", false), ("application/json, text/plain", false), ("text/json", false),
     ("application / json", false), ("", false), (";", false), ("application/json+x", false), ("json", false),
@@ -74,14 +78,17 @@ import Testing
 
   @Test(arguments: [
     ([data, nonce], "assertion_header_missing"), ([keyID, nonce], "assertion_header_missing"),
-    ([keyID, data], "assertion_header_missing"), ([keyID, "X-App-Assert-Version: 2"], "assertion_header_missing"),
+    ([keyID, data], "assertion_header_missing"),
+    ([keyID, "X-App-Assert-Version: 2"], "assertion_header_missing"),
     (["X-App-Assert-KeyId: AAAA", data, nonce], "key_id"), (["X-App-Assert-KeyId:", data, nonce], "key_id"),
-    ([keyID.replacing("=", with: ""), data, nonce], "key_id"), ([keyID.replacing("//", with: "/_"), data, nonce], "key_id"),
+    ([keyID.replacing("=", with: ""), data, nonce], "key_id"),
+    ([keyID.replacing("//", with: "/_"), data, nonce], "key_id"),
     ([keyID, "X-App-Assert-Data: om!z", nonce], "assertion_base64"),
     ([keyID, "X-App-Assert-Data: omk", nonce.uppercasedValue], "nonce_hex"),
     ([keyID, "X-App-Assert-Data: omk=x", nonce], "assertion_base64"),
     ([keyID, data, "X-App-Assert-Nonce: \(hex.dropLast(2))"], "nonce_hex"),
-    ([keyID, data, "X-App-Assert-Nonce: \(hex)00"], "nonce_hex"), ([keyID, data, "X-App-Assert-Nonce:"], "nonce_hex"),
+    ([keyID, data, "X-App-Assert-Nonce: \(hex)00"], "nonce_hex"),
+    ([keyID, data, "X-App-Assert-Nonce:"], "nonce_hex"),
   ])
   func malformed(fields: [String], step: String) throws {
     let head = try Self.read(fields)

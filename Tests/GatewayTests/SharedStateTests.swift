@@ -50,8 +50,10 @@ import Testing
     #expect(directory.addresses.map(\.description) == ["127.0.0.1:4000"])
     #expect(directory.name == nil)
     #expect(directory.resolve() == nil)
-    #expect(BackendDirectory(target: .tcp(host: "::1", port: 4000)).addresses.map(\.description) == ["[::1]:4000"])
-    #expect(BackendDirectory(target: .unix(path: "/run/mud.sock")).addresses == [.unix(path: "/run/mud.sock")])
+    #expect(
+      BackendDirectory(target: .tcp(host: "::1", port: 4000)).addresses.map(\.description) == ["[::1]:4000"])
+    #expect(
+      BackendDirectory(target: .unix(path: "/run/mud.sock")).addresses == [.unix(path: "/run/mud.sock")])
     #expect(BackendDirectory(target: .echo).addresses.isEmpty)
   }
 
@@ -60,13 +62,15 @@ import Testing
     #expect(directory.name?.host == "localhost")
     #expect(directory.addresses.isEmpty)
     #expect(directory.resolve() == nil)
-    #expect(directory.addresses.contains { $0.description == "127.0.0.1:4000" || $0.description == "[::1]:4000" })
+    #expect(
+      directory.addresses.contains { $0.description == "127.0.0.1:4000" || $0.description == "[::1]:4000" })
     #expect(Set(directory.addresses.map(\.description)).count == directory.addresses.count)
   }
 
   /// A label of 64 letters cannot be looked up at all (RFC 1035 §2.3.4).
   @Test func aFailureIsTold() {
-    let directory = BackendDirectory(target: .tcp(host: String(repeating: "a", count: 64) + ".test", port: 4000))
+    let directory = BackendDirectory(
+      target: .tcp(host: String(repeating: "a", count: 64) + ".test", port: 4000))
     #expect(directory.resolve()?.isEmpty == false)
     #expect(directory.addresses.isEmpty)
   }
@@ -91,10 +95,12 @@ import Testing
 
 @Suite struct RefusalTests {
   /// RFC 9110 §10.2.3: whole seconds, never too early.
-  @Test(arguments: [
-    (nil, 1), (.zero, 1), (.milliseconds(1), 1), (.milliseconds(999), 1), (.seconds(1), 1), (.milliseconds(1001), 2),
-    (.seconds(5), 5), (.milliseconds(59_001), 60),
-  ] as [(Duration?, Int)])
+  @Test(
+    arguments: [
+      (nil, 1), (.zero, 1), (.milliseconds(1), 1), (.milliseconds(999), 1), (.seconds(1), 1),
+      (.milliseconds(1001), 2),
+      (.seconds(5), 5), (.milliseconds(59_001), 60),
+    ] as [(Duration?, Int)])
   func retryAfterIsRoundedUp(wait: Duration?, seconds: Int) {
     let response = Refusal(.rateLimited, step: "x", retryAfter: wait).response
     let text = String(decoding: response.encoded(closing: false, toHead: false, date: ""), as: UTF8.self)

@@ -15,10 +15,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("203.0.113.9", "203.0.113.9:0"), ("2001:db8::7", "[2001:db8::7]:0"), ("[2001:db8::7]", "[2001:db8::7]:0"),
+    ("203.0.113.9", "203.0.113.9:0"), ("2001:db8::7", "[2001:db8::7]:0"),
+    ("[2001:db8::7]", "[2001:db8::7]:0"),
     ("203.0.113.9:4660", "203.0.113.9:4660"), ("[2001:db8::7]:4660", "[2001:db8::7]:4660"),
     ("::ffff:203.0.113.9", "203.0.113.9:0"), ("[::ffff:203.0.113.9]:1", "203.0.113.9:1"),
-    ("[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535", "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535"),
+    (
+      "[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535",
+      "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535"
+    ),
     // The last one that is no proxy of ours counts, and not what it claims itself.
     ("192.0.2.1, 203.0.113.9", "203.0.113.9:0"), ("192.0.2.1,203.0.113.9,10.1.2.3", "203.0.113.9:0"),
     ("203.0.113.9, 10.0.0.1, 2001:db8:f::1, 10.0.0.2", "203.0.113.9:0"),
@@ -33,17 +37,25 @@ import Testing
     #expect(try client(value) == source)
   }
 
-  @Test(arguments: [
-    ("", .emptyHop), (" \t", .emptyHop), (",", .emptyHop), ("203.0.113.9,", .emptyHop), (", 203.0.113.9", .emptyHop),
-    ("192.0.2.1, ,203.0.113.9", .emptyHop), ("10.0.0.1,,", .emptyHop),
-    ("nonsense", .hop), ("unknown", .hop), ("_hidden", .hop), ("localhost", .hop), ("1.2.3.400", .hop), ("1.2.3", .hop),
-    ("1.2.3.4.5", .hop), ("01.2.3.4", .hop), ("1.2.3.4:", .hop), ("1.2.3.4:65536", .hop), ("1.2.3.4:080", .hop),
-    ("1.2.3.4:http", .hop), ("1.2.3.4 5.6.7.8", .hop), ("[1.2.3.4]", .hop), ("[1.2.3.4]:80", .hop), ("[::1", .hop),
-    ("::1]", .hop), ("[]", .hop), ("[", .hop), ("]", .hop), ("[::1]80", .hop), ("[::1]:", .hop), ("\"[::1]:80\"", .hop),
-    ("fe80::1%eth0", .hop), ("203.0.113.9/32", .hop), ("1.2.3.4;5.6.7.8", .hop), ("1.2.3.4\0", .hop), ("é", .hop),
-    // Also where it is only claimed.
-    ("nonsense, 203.0.113.9", .hop), ("unknown, 203.0.113.9, 10.0.0.1", .hop), ("203.0.113.9, nonsense", .hop),
-  ] as [(String, ForwardedFor.Malformed)])
+  @Test(
+    arguments: [
+      ("", .emptyHop), (" \t", .emptyHop), (",", .emptyHop), ("203.0.113.9,", .emptyHop),
+      (", 203.0.113.9", .emptyHop),
+      ("192.0.2.1, ,203.0.113.9", .emptyHop), ("10.0.0.1,,", .emptyHop),
+      ("nonsense", .hop), ("unknown", .hop), ("_hidden", .hop), ("localhost", .hop), ("1.2.3.400", .hop),
+      ("1.2.3", .hop),
+      ("1.2.3.4.5", .hop), ("01.2.3.4", .hop), ("1.2.3.4:", .hop), ("1.2.3.4:65536", .hop),
+      ("1.2.3.4:080", .hop),
+      ("1.2.3.4:http", .hop), ("1.2.3.4 5.6.7.8", .hop), ("[1.2.3.4]", .hop), ("[1.2.3.4]:80", .hop),
+      ("[::1", .hop),
+      ("::1]", .hop), ("[]", .hop), ("[", .hop), ("]", .hop), ("[::1]80", .hop), ("[::1]:", .hop),
+      ("\"[::1]:80\"", .hop),
+      ("fe80::1%eth0", .hop), ("203.0.113.9/32", .hop), ("1.2.3.4;5.6.7.8", .hop), ("1.2.3.4\0", .hop),
+      ("é", .hop),
+      // Also where it is only claimed.
+      ("nonsense, 203.0.113.9", .hop), ("unknown, 203.0.113.9, 10.0.0.1", .hop),
+      ("203.0.113.9, nonsense", .hop),
+    ] as [(String, ForwardedFor.Malformed)])
   func malformed(value: String, problem: ForwardedFor.Malformed) {
     #expect(throws: problem) { try client(value) }
   }

@@ -14,7 +14,8 @@ import Testing
     (binary(0x21, 0x11, ipv4Block + values), ipv4), (binary(0x21, 0x21, ipv6Block + values), ipv6),
     (
       binary(
-        0x21, 0x21, [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 203, 0, 113, 9] + Array(ipv6Block.dropFirst(16))),
+        0x21, 0x21,
+        [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 203, 0, 113, 9] + Array(ipv6Block.dropFirst(16))),
       relayed("203.0.113.9:4660", "[2001:db8::1]:443")
     ),
     // A UNIX socket's client is at the proxy itself.
@@ -33,24 +34,29 @@ import Testing
     #expect(outcomes(header).dropLast().allSatisfy { $0 == .needMore })
   }
 
-  @Test(arguments: [
-    (binary(0x31, 0x11, ipv4Block), .version), (binary(0x11, 0x11, ipv4Block), .version),
-    (binary(0x01, 0x11, ipv4Block), .version),
-    (binary(0x22, 0x11, ipv4Block), .command), (binary(0x2F, 0x11, ipv4Block), .command),
-    // Datagrams, halves of a family, and values that nobody has given a meaning.
-    (binary(0x21, 0x12, ipv4Block), .family), (binary(0x21, 0x22, ipv6Block), .family),
-    (binary(0x21, 0x32, [UInt8](repeating: 0, count: 216)), .family), (binary(0x21, 0x01, ipv4Block), .family),
-    (binary(0x21, 0x10, ipv4Block), .family), (binary(0x21, 0x41, ipv6Block), .family),
-    (binary(0x21, 0x13, ipv4Block), .family),
-    (binary(0x21, 0x11, []), .addressLength), (binary(0x21, 0x11, Array(ipv4Block.dropLast())), .addressLength),
-    (binary(0x21, 0x21, ipv4Block), .addressLength), (binary(0x21, 0x21, Array(ipv6Block.dropLast())), .addressLength),
-    (binary(0x21, 0x31, [UInt8](repeating: 0, count: 215)), .addressLength),
-    (binary(0x21, 0x11, ipv4Block + [4]), .values), (binary(0x21, 0x11, ipv4Block + [4, 0]), .values),
-    (binary(0x21, 0x11, ipv4Block + [4, 0, 1]), .values), (binary(0x21, 0x11, ipv4Block + [4, 0, 2, 1]), .values),
-    (binary(0x21, 0x11, ipv4Block + values + [4, 0xFF, 0xFF]), .values),
-    ([0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0D], .signature),
-    ([0x0D, 0x0D], .signature),
-  ] as [([UInt8], ProxyHeaderViolation)])
+  @Test(
+    arguments: [
+      (binary(0x31, 0x11, ipv4Block), .version), (binary(0x11, 0x11, ipv4Block), .version),
+      (binary(0x01, 0x11, ipv4Block), .version),
+      (binary(0x22, 0x11, ipv4Block), .command), (binary(0x2F, 0x11, ipv4Block), .command),
+      // Datagrams, halves of a family, and values that nobody has given a meaning.
+      (binary(0x21, 0x12, ipv4Block), .family), (binary(0x21, 0x22, ipv6Block), .family),
+      (binary(0x21, 0x32, [UInt8](repeating: 0, count: 216)), .family),
+      (binary(0x21, 0x01, ipv4Block), .family),
+      (binary(0x21, 0x10, ipv4Block), .family), (binary(0x21, 0x41, ipv6Block), .family),
+      (binary(0x21, 0x13, ipv4Block), .family),
+      (binary(0x21, 0x11, []), .addressLength),
+      (binary(0x21, 0x11, Array(ipv4Block.dropLast())), .addressLength),
+      (binary(0x21, 0x21, ipv4Block), .addressLength),
+      (binary(0x21, 0x21, Array(ipv6Block.dropLast())), .addressLength),
+      (binary(0x21, 0x31, [UInt8](repeating: 0, count: 215)), .addressLength),
+      (binary(0x21, 0x11, ipv4Block + [4]), .values), (binary(0x21, 0x11, ipv4Block + [4, 0]), .values),
+      (binary(0x21, 0x11, ipv4Block + [4, 0, 1]), .values),
+      (binary(0x21, 0x11, ipv4Block + [4, 0, 2, 1]), .values),
+      (binary(0x21, 0x11, ipv4Block + values + [4, 0xFF, 0xFF]), .values),
+      ([0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0D], .signature),
+      ([0x0D, 0x0D], .signature),
+    ] as [([UInt8], ProxyHeaderViolation)])
   func refused(header: [UInt8], violation: ProxyHeaderViolation) {
     #expect(parse(header) == .refused(violation))
     let refusals = outcomes(header).drop { $0 == .needMore }
@@ -62,7 +68,8 @@ import Testing
     func header(_ count: Int) -> [UInt8] {
       let value = count - 16 - 12 - 3
       return binary(
-        0x21, 0x11, ipv4Block + [0xEA, UInt8(value >> 8), UInt8(value & 0xFF)] + [UInt8](repeating: 7, count: value))
+        0x21, 0x11,
+        ipv4Block + [0xEA, UInt8(value >> 8), UInt8(value & 0xFF)] + [UInt8](repeating: 7, count: value))
     }
     for count in [535, 536] {
       let outcome = parse(header(count) + [1])

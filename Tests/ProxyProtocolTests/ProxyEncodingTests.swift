@@ -41,7 +41,9 @@ import Testing
     let encoded = header.encodedBinary(keyID: keyID)
     #expect(encoded == binary(0x21, 0x11, ipv4Block + [0xE0, 0x00, 0x20] + digest))
     #expect(parse(encoded) == .header(header, consumed: encoded.count))
-    #expect(ProxyHeader.socketAddresses.encodedBinary(keyID: keyID) == binary(0x20, 0x00, [0xE0, 0x00, 0x20] + digest))
+    #expect(
+      ProxyHeader.socketAddresses.encodedBinary(keyID: keyID)
+        == binary(0x20, 0x00, [0xE0, 0x00, 0x20] + digest))
   }
 
   /// What is written is read as it was meant, whatever the families, within both limits.
@@ -51,12 +53,16 @@ import Testing
       let address =
         Bool.random(using: &random)
         ? IPAddress(v4: .random(in: 0...UInt32.max, using: &random))
-        : IPAddress(v6: .random(in: 1...UInt64.max, using: &random), .random(in: 0...UInt64.max, using: &random))
+        : IPAddress(
+          v6: .random(in: 1...UInt64.max, using: &random), .random(in: 0...UInt64.max, using: &random))
       return Endpoint(address: address, port: .random(in: 0...UInt16.max, using: &random))
     }
     for _ in 0..<2000 {
       let header = ProxyHeader.relayed(source: endpoint(), destination: endpoint())
-      for encoded in [header.encodedLine, header.encodedBinary(keyID: nil), header.encodedBinary(keyID: KeyIdentifier(Bytes32()))] {
+      for encoded in [
+        header.encodedLine, header.encodedBinary(keyID: nil),
+        header.encodedBinary(keyID: KeyIdentifier(Bytes32())),
+      ] {
         #expect(parse(encoded + [0x50]) == .header(header, consumed: encoded.count))
       }
     }

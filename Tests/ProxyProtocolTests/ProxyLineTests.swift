@@ -37,26 +37,29 @@ import Testing
     #expect(outcomes(line).dropLast().allSatisfy { $0 == .needMore })
   }
 
-  @Test(arguments: [
-    ("GET / HTTP/1.1\r\n", .signature), ("proxy TCP4 1.2.3.4 1.2.3.4 1 1\r\n", .signature),
-    ("PROXI TCP4 1.2.3.4 1.2.3.4 1 1\r\n", .signature), ("PROXY\tTCP4 1.2.3.4 1.2.3.4 1 1\r\n", .signature),
-    ("\u{16}\u{3}\u{1}\u{2}\0", .signature), (" PROXY UNKNOWN\r\n", .signature), ("PROXY\r\n", .signature),
-    ("PROXY UNKNOWN\n", .lineEnd), ("PROXY UNKNOWN\rX", .lineEnd), ("PROXY UNKNOWN\r\r\n", .lineEnd),
-    ("PROXY TCP4 1.2.3.4 1.2.3.4 1 1\n\r\n", .lineEnd),
-    ("PROXY \r\n", .lineFamily), ("PROXY  TCP4 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily),
-    ("PROXY tcp4 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily), ("PROXY UDP4 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily),
-    ("PROXY TCP5 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily), ("PROXY UNKNOWNS\r\n", .lineFamily),
-    ("PROXY TCP4\r\n", .lineFields), ("PROXY TCP4 1.2.3.4 1.2.3.4 1\r\n", .lineFields),
-    ("PROXY TCP4 1.2.3.4 1.2.3.4 1 1 \r\n", .lineFields), ("PROXY TCP4 1.2.3.4 1.2.3.4 1 1 1\r\n", .lineFields),
-    ("PROXY TCP4 1.2.3.4  1.2.3.4 1 1\r\n", .lineFields), ("PROXY TCP4  1.2.3.4 1.2.3.4 1\r\n", .address),
-    ("PROXY TCP4 1.2.3.400 1.2.3.4 1 1\r\n", .address), ("PROXY TCP4 1.2.3.4 1.2.3.04 1 1\r\n", .address),
-    ("PROXY TCP4 ::1 ::1 1 1\r\n", .address), ("PROXY TCP6 1.2.3.4 1.2.3.4 1 1\r\n", .address),
-    ("PROXY TCP6 ::1 1.2.3.4 1 1\r\n", .address), ("PROXY TCP6 [::1] [::1] 1 1\r\n", .address),
-    ("PROXY TCP6 fe80::1%eth0 ::1 1 1\r\n", .address), ("PROXY TCP4 host 1.2.3.4 1 1\r\n", .address),
-    ("PROXY TCP4 1.2.3.4 1.2.3.4 01 1\r\n", .port), ("PROXY TCP4 1.2.3.4 1.2.3.4 65536 1\r\n", .port),
-    ("PROXY TCP4 1.2.3.4 1.2.3.4 1 -1\r\n", .port), ("PROXY TCP4 1.2.3.4 1.2.3.4 1 123456\r\n", .port),
-    ("PROXY TCP4 1.2.3.4 1.2.3.4 1 \r\n", .port), ("PROXY TCP4 1.2.3.4 1.2.3.4 1 +1\r\n", .port),
-  ] as [(String, ProxyHeaderViolation)])
+  @Test(
+    arguments: [
+      ("GET / HTTP/1.1\r\n", .signature), ("proxy TCP4 1.2.3.4 1.2.3.4 1 1\r\n", .signature),
+      ("PROXI TCP4 1.2.3.4 1.2.3.4 1 1\r\n", .signature), ("PROXY\tTCP4 1.2.3.4 1.2.3.4 1 1\r\n", .signature),
+      ("\u{16}\u{3}\u{1}\u{2}\0", .signature), (" PROXY UNKNOWN\r\n", .signature), ("PROXY\r\n", .signature),
+      ("PROXY UNKNOWN\n", .lineEnd), ("PROXY UNKNOWN\rX", .lineEnd), ("PROXY UNKNOWN\r\r\n", .lineEnd),
+      ("PROXY TCP4 1.2.3.4 1.2.3.4 1 1\n\r\n", .lineEnd),
+      ("PROXY \r\n", .lineFamily), ("PROXY  TCP4 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily),
+      ("PROXY tcp4 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily),
+      ("PROXY UDP4 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily),
+      ("PROXY TCP5 1.2.3.4 1.2.3.4 1 1\r\n", .lineFamily), ("PROXY UNKNOWNS\r\n", .lineFamily),
+      ("PROXY TCP4\r\n", .lineFields), ("PROXY TCP4 1.2.3.4 1.2.3.4 1\r\n", .lineFields),
+      ("PROXY TCP4 1.2.3.4 1.2.3.4 1 1 \r\n", .lineFields),
+      ("PROXY TCP4 1.2.3.4 1.2.3.4 1 1 1\r\n", .lineFields),
+      ("PROXY TCP4 1.2.3.4  1.2.3.4 1 1\r\n", .lineFields), ("PROXY TCP4  1.2.3.4 1.2.3.4 1\r\n", .address),
+      ("PROXY TCP4 1.2.3.400 1.2.3.4 1 1\r\n", .address), ("PROXY TCP4 1.2.3.4 1.2.3.04 1 1\r\n", .address),
+      ("PROXY TCP4 ::1 ::1 1 1\r\n", .address), ("PROXY TCP6 1.2.3.4 1.2.3.4 1 1\r\n", .address),
+      ("PROXY TCP6 ::1 1.2.3.4 1 1\r\n", .address), ("PROXY TCP6 [::1] [::1] 1 1\r\n", .address),
+      ("PROXY TCP6 fe80::1%eth0 ::1 1 1\r\n", .address), ("PROXY TCP4 host 1.2.3.4 1 1\r\n", .address),
+      ("PROXY TCP4 1.2.3.4 1.2.3.4 01 1\r\n", .port), ("PROXY TCP4 1.2.3.4 1.2.3.4 65536 1\r\n", .port),
+      ("PROXY TCP4 1.2.3.4 1.2.3.4 1 -1\r\n", .port), ("PROXY TCP4 1.2.3.4 1.2.3.4 1 123456\r\n", .port),
+      ("PROXY TCP4 1.2.3.4 1.2.3.4 1 \r\n", .port), ("PROXY TCP4 1.2.3.4 1.2.3.4 1 +1\r\n", .port),
+    ] as [(String, ProxyHeaderViolation)])
   func refused(line: String, violation: ProxyHeaderViolation) {
     #expect(parse(bytes(line)) == .refused(violation))
     // And it stays refused, from the byte on at which it was.

@@ -10,7 +10,9 @@ import Testing
       let signals = try ProcessSignals()
       guard signals.next(milliseconds: 0) == nil else { exit(1) }
       // To this thread alone: the test runner's other threads were there before the signals were blocked.
-      for (number, kind) in [(SIGTERM, ProcessSignals.Kind.terminate), (SIGINT, .interrupt), (SIGHUP, .hangup)] {
+      for (number, kind) in [
+        (SIGTERM, ProcessSignals.Kind.terminate), (SIGINT, .interrupt), (SIGHUP, .hangup),
+      ] {
         pthread_kill(pthread_self(), number)
         guard signals.next(milliseconds: 5000) == kind else { exit(2) }
       }

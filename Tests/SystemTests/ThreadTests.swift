@@ -17,9 +17,13 @@ import Testing
   @Test func nicenessIsTheThreadsAlone() throws {
     let own = Self.ownNiceness()
     let seen = Monitor<[Int]>([])
-    let nice = try System.Thread(name: "nice", niceness: 7) { seen.withLock { list, _ in list.append(Self.ownNiceness()) } }
+    let nice = try System.Thread(name: "nice", niceness: 7) {
+      seen.withLock { list, _ in list.append(Self.ownNiceness()) }
+    }
     nice.join()
-    let plain = try System.Thread(name: "plain") { seen.withLock { list, _ in list.append(Self.ownNiceness()) } }
+    let plain = try System.Thread(name: "plain") {
+      seen.withLock { list, _ in list.append(Self.ownNiceness()) }
+    }
     plain.join()
     #expect(seen.withLock { list, _ in list } == [7, own])
     #expect(Self.ownNiceness() == own)
@@ -29,7 +33,8 @@ import Testing
     let shared = Monitor(0)
     var handles: [JoinHandle] = []
     for index in 0..<20 {
-      handles.append(JoinHandle(try System.Thread(name: "t\(index)") { shared.withLock { count, _ in count += 1 } }))
+      handles.append(
+        JoinHandle(try System.Thread(name: "t\(index)") { shared.withLock { count, _ in count += 1 } }))
     }
     for handle in handles { handle.join() }
     #expect(shared.withLock { count, _ in count } == 20)

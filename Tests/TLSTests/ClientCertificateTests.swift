@@ -63,7 +63,8 @@ extension UnixTime {
     let early = try authority.issue("x", days: 2...5)
     let wrongPurpose = try authority.issue("x", purpose: [1, 3, 6, 1, 5, 5, 7, 3, 1])
     for (identity, word) in [
-      (foreign, "issuer"), (impostor, "issuer"), (expired, "expired"), (early, "not yet valid"), (wrongPurpose, "purpose"),
+      (foreign, "issuer"), (impostor, "issuer"), (expired, "expired"), (early, "not yet valid"),
+      (wrongPurpose, "purpose"),
     ] {
       guard case .refused(let subject, let reason) = try Self.verdict(server, identity, version) else {
         Issue.record("not refused: \(word)")

@@ -58,7 +58,9 @@ import Testing
     #expect(Self.alert(accepted.takeOutput()) == 70)
   }
 
-  @Test(arguments: ["ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "ECDHE-ECDSA-AES128-CCM", "AES128-GCM-SHA256"])
+  @Test(arguments: [
+    "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "ECDHE-ECDSA-AES128-CCM", "AES128-GCM-SHA256",
+  ])
   func noOtherSuites(suite: String) throws {
     let client = try TestClient(ClientOptions(version: .tls12, suites: suite))
     var accepted = try server.accept()
@@ -68,10 +70,12 @@ import Testing
     #expect(Self.alert(accepted.takeOutput()) == 40)
   }
 
-  @Test(arguments: [
-    (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["http/1.1", "h2"], "http/1.1"), ([], ""),
-  ] as [([String], String)])
-  func protocolIsHTTP11(offered: [String], chosen: String) throws {
+  @Test(
+    arguments: [
+      (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["http/1.1", "h2"], "http/1.1"),
+      (["http/1.0"], "http/1.0"), (["http/1.0", "http/1.1"], "http/1.1"), ([], ""),
+    ] as [([String], String)])
+  func protocolIsHTTP1(offered: [String], chosen: String) throws {
     let joined = try Joined(server, ClientOptions(protocols: offered))
     #expect(joined.client.chosenProtocol == chosen)
   }
@@ -85,13 +89,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("a plain request", Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)),
-    ("another handshake message", [22, 3, 1, 0, 4, 20, 0, 0, 0]),
-    ("application data first", [23, 3, 3, 0, 2, 1, 2]), ("an unknown type", [99, 3, 3, 0, 1, 0]),
-    ("a record beyond all limits", [22, 3, 1, 0xFF, 0xFF, 1, 2, 3]),
-    ("a hello of nonsense", [22, 3, 1, 0, 8, 1, 0, 0, 4, 0xFF, 0xFF, 0xFF, 0xFF]),
-  ] as [(String, [UInt8])])
+  @Test(
+    arguments: [
+      ("a plain request", Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)),
+      ("another handshake message", [22, 3, 1, 0, 4, 20, 0, 0, 0]),
+      ("application data first", [23, 3, 3, 0, 2, 1, 2]), ("an unknown type", [99, 3, 3, 0, 1, 0]),
+      ("a record beyond all limits", [22, 3, 1, 0xFF, 0xFF, 1, 2, 3]),
+      ("a hello of nonsense", [22, 3, 1, 0, 8, 1, 0, 0, 4, 0xFF, 0xFF, 0xFF, 0xFF]),
+    ] as [(String, [UInt8])])
   func garbageFails(what: String, bytes: [UInt8]) throws {
     var accepted = try server.accept()
     guard case .failed(let reason) = accepted.handshake(bytes) else {

@@ -83,7 +83,8 @@ import Testing
     #expect(joined.client.read() == .closed)
   }
 
-  @Test(arguments: both) func ourCloseNotifyLeavesTheOtherDirectionOpen(version: ClientOptions.Version) throws {
+  @Test(arguments: both) func ourCloseNotifyLeavesTheOtherDirectionOpen(version: ClientOptions.Version) throws
+  {
     var joined = try Joined(server, ClientOptions(version: version))
     joined.server.session.finishSending()
     joined.client.feed(joined.server.takeOutput())

@@ -14,7 +14,9 @@ import Testing
     other = try authority.issue("other")
   }
 
-  private func error(chain: [UInt8]? = nil, key: [UInt8]? = nil, clientCA: [UInt8]? = nil) -> TLSConfigurationError? {
+  private func error(chain: [UInt8]? = nil, key: [UInt8]? = nil, clientCA: [UInt8]? = nil)
+    -> TLSConfigurationError?
+  {
     let material = TLSMaterial(
       certificateChainPEM: chain ?? identity.chain, privateKeyPEM: key ?? identity.key, clientCAPEM: clientCA)
     do throws(TLSConfigurationError) {
@@ -40,7 +42,9 @@ import Testing
     #expect(error(chain: other.chain) == .keyDoesNotMatch)
   }
 
-  @Test(arguments: ["", "nonsense", "\0\u{1}\u{2}", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"])
+  @Test(arguments: [
+    "", "nonsense", "\0\u{1}\u{2}", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+  ])
   func withoutACertificate(text: String) {
     let bytes = Array(text.utf8)
     #expect(error(chain: bytes) == .certificateUnreadable(reason: "it holds no certificate"))
@@ -52,7 +56,9 @@ import Testing
   }
 
   @Test func aBrokenCertificate() {
-    for broken in [Self.block("CERTIFICATE"), Self.block("CERTIFICATE", "!"), Array(identity.chain.dropLast(60))] {
+    for broken in [
+      Self.block("CERTIFICATE"), Self.block("CERTIFICATE", "!"), Array(identity.chain.dropLast(60)),
+    ] {
       guard case .certificateUnreadable = error(chain: broken) else {
         Issue.record("a certificate was read from \(String(decoding: broken.suffix(40), as: UTF8.self))")
         continue

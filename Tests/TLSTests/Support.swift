@@ -13,7 +13,8 @@ struct Server {
   init(clientCA: [UInt8]? = nil, tickets: TicketKeys = TicketKeys(), identity: Identity? = nil) throws {
     let own = try identity ?? Authority("server").issue("localhost", purpose: [1, 3, 6, 1, 5, 5, 7, 3, 1])
     context = try TLSServerContext.make(
-      TLSMaterial(certificateChainPEM: own.chain, privateKeyPEM: own.key, clientCAPEM: clientCA), tickets: tickets)
+      TLSMaterial(certificateChainPEM: own.chain, privateKeyPEM: own.key, clientCAPEM: clientCA),
+      tickets: tickets)
     self.tickets = tickets
   }
 

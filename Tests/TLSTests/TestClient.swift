@@ -148,7 +148,11 @@ struct ClientOptions {
 
   var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
-  var session: ClientSession? { unsafe SSL_get1_session(ssl).map { unsafe ClientSession($0) } }
+  /// A copy: OpenSSL spoils the session itself when its connection goes without a close_notify.
+  var session: ClientSession? {
+    guard let own = unsafe SSL_get_session(ssl), let copy = unsafe SSL_SESSION_dup(own) else { return nil }
+    return unsafe ClientSession(copy)
+  }
 
   var chosenProtocol: String {
     var name: UnsafePointer<UInt8>?

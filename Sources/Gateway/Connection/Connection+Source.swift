@@ -1,4 +1,5 @@
-/// Whose connection or request it is, and what is counted for that address (SPEC §6, `TRUSTED_PROXIES`; SPEC §7).
+/// Whose connection or request it is, and what is counted for that address (SPEC §6, `TRUSTED_PROXIES`; SPEC
+/// §7).
 ///
 /// | peer | the source is | `HANDSHAKE_RATE` takes | `MAX_CONNECTIONS_PER_ADDRESS` counts |
 /// |---|---|---|---|
@@ -6,10 +7,10 @@
 /// | a proxy with PROXY headers | named by the header | once it is read | from the header to the end |
 /// | a proxy with `X-Forwarded-For` | named by each request | nothing | an upgrade, from its request to its end |
 ///
-/// A proxy of the last kind keeps connections open and sends the requests of many clients over each: they are its own,
-/// so neither they nor their handshakes are counted for anybody. What one client may do through it is bounded by the
-/// rates of its requests, and by the count of its sessions. A header that names nobody (LOCAL, UNKNOWN), or a request
-/// without the field, counts for the proxy's own address.
+/// A proxy of the last kind keeps connections open and sends the requests of many clients over each: they are
+/// its own, so neither they nor their handshakes are counted for anybody. What one client may do through it
+/// is bounded by the rates of its requests, and by the count of its sessions. A header that names nobody
+/// (LOCAL, UNKNOWN), or a request without the field, counts for the proxy's own address.
 internal import Addresses
 internal import Configuration
 internal import HTTPWire
@@ -24,7 +25,8 @@ enum ProxyHeaderReading {
 }
 
 extension Connection {
-  /// Who is asking: in the log, in the list of sessions, and towards the game. Port 0 stands for an unknown one.
+  /// Who is asking: in the log, in the list of sessions, and towards the game. Port 0 stands for an unknown
+  /// one.
   var source: Endpoint { exchange?.client ?? peer }
 
   /// Who pays for it: the source's address, or for IPv6 its /64.
@@ -72,8 +74,8 @@ extension Connection {
 
   // MARK: Count
 
-  /// Counts one more connection of the payer's; false, and the connection is counted all the same, when that is more
-  /// than one address may have.
+  /// Counts one more connection of the payer's; false, and the connection is counted all the same, when that
+  /// is more than one address may have.
   func enterCount() -> Bool {
     isCounted = true
     return loop.shared.addressCounts.enter(payer) <= loop.settings.limits.connectionsPerAddress

@@ -64,7 +64,8 @@ struct DeadlineWheel {
   }
 
   private func firstFilled() -> UInt64? {
-    for tick in (current + 1)..<(current + UInt64(Self.slots)) where !ring[Int(tick % UInt64(Self.slots))].isEmpty {
+    for tick in (current + 1)..<(current + UInt64(Self.slots))
+    where !ring[Int(tick % UInt64(Self.slots))].isEmpty {
       return tick
     }
     return nil
