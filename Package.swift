@@ -38,6 +38,7 @@ let package = Package(
     room("JSON", ["Bytes"]),
     room("Addresses", ["Bytes"]),
     room("HTTPWire", ["Bytes"]),
+    room("ProxyProtocol", ["Addresses", "Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
     room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
@@ -59,8 +60,8 @@ let package = Package(
     room(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets",
-        "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "JSON", "KeyStore", "Logs",
+        "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
     room(
@@ -84,6 +85,7 @@ let package = Package(
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
+    tests("ProxyProtocol", ["Addresses", "Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes"]),

@@ -35,11 +35,20 @@ package struct Socket: ~Copyable {
 
   /// One `recv`; EINTR is retried. `bytes` must have room, else what came back would look like a FIN.
   package borrowing func receive(into bytes: inout MutableSpan<UInt8>) -> ReceiveResult {
+    receive(into: &bytes, flags: 0)
+  }
+
+  /// Like `receive`, but leaves what it found to be received again.
+  package borrowing func peek(into bytes: inout MutableSpan<UInt8>) -> ReceiveResult {
+    receive(into: &bytes, flags: Int32(MSG_PEEK))
+  }
+
+  private borrowing func receive(into bytes: inout MutableSpan<UInt8>, flags: Int32) -> ReceiveResult {
     if bytes.isEmpty { fatalError("Socket.receive: no room") }
     while true {
       // The call writes at most `count` bytes of the span's own memory before it returns.
       let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-        unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags)
       }
       if count > 0 { return .bytes(count) }
       if count == 0 { return .ended }

@@ -105,6 +105,8 @@ final class BodyBudget: Sendable {
 struct LoopSettings: Sendable {
   let limits: Limits
   let tls: TLSServerContext
+  let proxies: GateConfiguration.Proxies
+  let backendProxyProtocol: GateConfiguration.ProxyProtocol
   let origins: AllowedOrigins
   let requiresAppAuth: Bool
   /// Whether a verified client certificate admits; never in production.
@@ -122,6 +124,8 @@ struct LoopSettings: Sendable {
   init(_ configuration: GateConfiguration, policy: AttestationPolicy, tls: TLSServerContext) {
     limits = configuration.limits
     self.tls = tls
+    proxies = configuration.proxies
+    backendProxyProtocol = configuration.backend.proxyProtocol
     origins = configuration.origins
     requiresAppAuth = configuration.requiresAppAuth
     allowsClientCertificate = configuration.mtls.fallback
