@@ -1,6 +1,7 @@
 """Fixtures of the end-to-end suite: the real binary between clients and a backend that nobody here wrote.
 
-Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names another binary than the release build."""
+Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names another binary than the release's.
+"""
 
 import asyncio
 import inspect

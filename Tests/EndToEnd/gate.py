@@ -1,4 +1,4 @@
-"""The program under test: started with an environment in a folder of its own, watched, and stopped by its pid."""
+"""The program under test: started with an environment in a folder of its own, watched, stopped by its pid."""
 
 import json
 import os
