@@ -37,6 +37,17 @@ def pytest_pyfunc_call(pyfuncitem):
     return True
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failed test shows the end of its gates' logs."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        for name in ("gates", "shared_gates"):
+            for gate in getattr(item.funcargs.get(name), "made", []):
+                report.sections.append((f"log of the gate on port {gate.port}", gate.log_tail(20)))
+
+
 @pytest.fixture(scope="session")
 def pki():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pki-"))
