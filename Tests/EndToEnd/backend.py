@@ -94,10 +94,13 @@ class Backend:
     def byte_count(self):
         return sum(len(connection.received) for connection in self.connections)
 
-    def stop(self):
+    def stop_listening(self):
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+
+    def stop(self):
+        self.stop_listening()
         for connection in self.connections:
             with contextlib.suppress(OSError):
                 connection.socket.shutdown(socket.SHUT_RDWR)

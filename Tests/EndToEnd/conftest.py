@@ -1,6 +1,7 @@
 """Fixtures of the end-to-end suite: the real binary between clients and a backend that nobody here wrote.
 
-Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names another binary than the release build."""
+Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names another binary than the release's.
+"""
 
 import asyncio
 import inspect
@@ -34,6 +35,17 @@ def pytest_pyfunc_call(pyfuncitem):
 
     asyncio.run(bounded())
     return True
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failed test shows the end of its gates' logs."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        for name in ("gates", "shared_gates"):
+            for gate in getattr(item.funcargs.get(name), "made", []):
+                report.sections.append((f"log of the gate on port {gate.port}", gate.log_tail(20)))
 
 
 @pytest.fixture(scope="session")

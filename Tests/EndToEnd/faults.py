@@ -74,10 +74,12 @@ class Faults:
         self.sync_error = error
 
     def cut_power(self, folder, pattern, chance):
-        """What a power cut may leave of the files after a kill: the synced bytes, a part of the rest or zeros for it,
-        and no file whose directory was not synced since it was made."""
+        """What a power cut may leave of the files after a kill: the synced bytes, with a part of the rest or
+        zeros for it, and no file whose directory was not synced since it was made."""
         (count,) = struct.unpack_from("=q", self._map, SURVIVORS)
-        entries = [struct.unpack_from("=Qqq", self._map, SURVIVORS + 8 + 24 * index) for index in range(count)]
+        entries = [
+            struct.unpack_from("=Qqq", self._map, SURVIVORS + 8 + 24 * index) for index in range(count)
+        ]
         survivors = {inode: (size, named) for inode, size, named in entries}
         struct.pack_into("=q", self._map, SURVIVORS, 0)  # what is left is on the disk
         for path in sorted(pathlib.Path(folder).glob(pattern)):

@@ -1,8 +1,10 @@
-"""The program under test: started with an environment in a folder of its own, watched, and stopped by its pid."""
+"""The program under test: started with an environment in a folder of its own, watched, stopped by its pid."""
 
+import contextlib
 import json
 import os
 import pathlib
+import random
 import shlex
 import signal
 import socket
@@ -16,10 +18,13 @@ CRASH_WORDS = ("Fatal error", "Program crashed", "AddressSanitizer", "ThreadSani
 
 
 def free_port(host="127.0.0.1"):
+    """A port nobody has, below those that the kernel hands to outgoing connections in the meantime."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
+    while True:
+        port = random.randint(15_000, 32_000)
+        with socket.socket(family) as probe, contextlib.suppress(OSError):
+            probe.bind((host, port))
+            return port
 
 
 class Gate:

@@ -173,7 +173,10 @@ async def test_a_client_data_hash_inside_the_assertion(gate, known):
 
 
 async def test_an_assertion_for_another_app(gate, known):
-    assert await refusal(gate, known.headers(gate.app.nonce(), app_id="ABCDEF12K4.org.example.other")) == REJECTED
+    assert (
+        await refusal(gate, known.headers(gate.app.nonce(), app_id="ABCDEF12K4.org.example.other"))
+        == REJECTED
+    )
 
 
 async def test_a_signature_by_another_key(gate, known, new_device):
@@ -255,4 +258,3 @@ async def test_a_nonce_nobody_issued(gate, known):
     nonce = gate.app.nonce()
     altered = ("0" if nonce[0] != "0" else "1") + nonce[1:]
     assert await refusal(gate, known.headers(altered)) == NONCE_INVALID
-

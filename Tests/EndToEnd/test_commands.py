@@ -24,8 +24,20 @@ def commands(gates):
 def test_version_and_help(commands):
     version = commands("--version")
     assert version.returncode == 0 and version.stdout.strip()
-    for arguments in ([], ["serve"], ["check"], ["config"], ["keys"], ["keys", "revoke"], ["sessions"], ["stats"],
-                      ["verify"], ["dev-certs"], ["simulate"], ["demo"]):
+    for arguments in (
+        [],
+        ["serve"],
+        ["check"],
+        ["config"],
+        ["keys"],
+        ["keys", "revoke"],
+        ["sessions"],
+        ["stats"],
+        ["verify"],
+        ["dev-certs"],
+        ["simulate"],
+        ["demo"],
+    ):
         shown = commands(*arguments, "--help")
         assert shown.returncode == 0 and "USAGE" in shown.stdout.upper(), arguments
         assert "\x1b" not in shown.stdout
@@ -153,7 +165,7 @@ def test_verify_judges_the_vectors(commands, name):
     verdicts = [json.loads(line) for line in done.stdout.splitlines()]
     cases = [json.loads(line) for line in path.read_text().splitlines()]
     assert [verdict["name"] for verdict in verdicts] == [case["name"] for case in cases]
-    for case, verdict in zip(cases, verdicts):
+    for case, verdict in zip(cases, verdicts, strict=True):
         if case["expect"]["result"] != "policy":
             assert verdict["result"] == case["expect"]["result"], (verdict, case["expect"])
     assert done.returncode == 0, done.stderr

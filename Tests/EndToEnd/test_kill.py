@@ -1,6 +1,7 @@
-"""kill -9 in the middle of work, and power cuts: nothing that was acknowledged is lost, and no counter goes back.
+"""kill -9 in the middle of work, and power cuts: nothing acknowledged is lost, and no counter goes back.
 
-A kill leaves what the kernel has; a power cut, played by the shim, leaves of each file only what was synced."""
+A kill leaves what the kernel has; a power cut, played by the shim, leaves of each file only what was synced.
+"""
 
 import http.client
 import random
@@ -70,7 +71,8 @@ def test_nothing_acknowledged_is_lost(gates, backend, new_device, fault, rounds,
     for number in range(rounds):
         old = chance.sample(sorted(acknowledged, key=lambda d: d.key_id), min(6, len(acknowledged)))
         players = [
-            Player(gate, [new_device() for _ in range(NEW_KEYS)], old[worker::WORKERS]) for worker in range(WORKERS)
+            Player(gate, [new_device() for _ in range(NEW_KEYS)], old[worker::WORKERS])
+            for worker in range(WORKERS)
         ]
         for player in players:
             player.start()

@@ -1,4 +1,4 @@
-"""What an operator may demand of genuine devices: apps, environments, launch information; and changes of mind later."""
+"""What an operator may demand of genuine devices: apps, environments, launch information; later changes."""
 
 import pytest
 

@@ -35,7 +35,9 @@ def gate(gates, backend, certificates):
 def simulate(gate):
     def run(command, *arguments, **options):
         url = f"wss://localhost:{gate.port}/"
-        return gate.command("simulate", command, "--url", url, "--ca", "certs/dev/ca.pem", *arguments, **options)
+        return gate.command(
+            "simulate", command, "--url", url, "--ca", "certs/dev/ca.pem", *arguments, **options
+        )
 
     return run
 
@@ -57,7 +59,10 @@ def test_openssl_accepts_what_dev_certs_makes(certificates):
     def openssl(*arguments):
         return subprocess.run(["openssl", *arguments], cwd=certificates, capture_output=True, text=True)
 
-    for ca, leaf, purpose in (("ca.pem", "server.pem", "sslserver"), ("client-ca.pem", "client.pem", "sslclient")):
+    for ca, leaf, purpose in (
+        ("ca.pem", "server.pem", "sslserver"),
+        ("client-ca.pem", "client.pem", "sslclient"),
+    ):
         verified = openssl("verify", "-x509_strict", "-CAfile", ca, "-purpose", purpose, leaf)
         assert verified.returncode == 0, verified.stderr
     chain = openssl("verify", "-CAfile", "attestation-root.pem", "attestation-intermediate.pem")
@@ -108,4 +113,3 @@ def test_no_gate_there(simulate, gate):
     url = f"wss://localhost:{free_port()}/"
     done = gate.command("simulate", "connect", "--url", url, "--ca", "certs/dev/ca.pem")
     assert done.returncode == UNAVAILABLE and done.stderr.strip()
-

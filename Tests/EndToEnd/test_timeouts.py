@@ -84,14 +84,18 @@ def test_a_dripping_head(gate):
 
 def test_a_body_begun_and_left(gate):
     with lasting(*BOUNDS), Raw(gate) as client:
-        client.send(head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 50") + "{")
+        client.send(
+            head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 50") + "{"
+        )
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()
 
 
 def test_a_dripping_body(gate):
     with lasting(*BOUNDS), Raw(gate) as client:
-        client.send(head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 5000"))
+        client.send(
+            head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 5000")
+        )
         drip(client, b"{" + b" " * 4000)
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()

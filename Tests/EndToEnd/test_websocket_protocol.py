@@ -61,7 +61,9 @@ def test_pings_are_answered_with_their_payload(client, length):
 
 def test_code_points_may_be_split_over_fragments(client):
     euro = "€".encode()
-    client.frame(TEXT, euro[:1], fin=False).frame(CONTINUATION, euro[1:2], fin=False).frame(CONTINUATION, euro[2:])
+    client.frame(TEXT, euro[:1], fin=False).frame(CONTINUATION, euro[1:2], fin=False).frame(
+        CONTINUATION, euro[2:]
+    )
     message = b""
     fin = False
     while not fin:
@@ -76,7 +78,7 @@ def test_a_very_long_message_in_tiny_fragments(client):
     client.send(b"".join(pieces) + frame(CONTINUATION, b"x"))
     total, fin = 0, False
     while not fin:
-        fin, opcode, payload = client.read_frame()
+        fin, _, payload = client.read_frame()
         total += len(payload)
     assert total == 20_002
 

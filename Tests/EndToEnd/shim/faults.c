@@ -52,7 +52,8 @@ static struct survivor *survivor_of(uint64_t inode) {
     if (control->survivors[i].inode == inode) return &control->survivors[i];
   // The oldest makes room: the store keeps few files at a time.
   int64_t index = control->survivor_count < SURVIVORS ? control->survivor_count++ : SURVIVORS - 1;
-  if (index == SURVIVORS - 1) memmove(control->survivors, control->survivors + 1, index * sizeof(struct survivor));
+  if (index == SURVIVORS - 1)
+    memmove(control->survivors, control->survivors + 1, index * sizeof(struct survivor));
   control->survivors[index] = (struct survivor){.inode = inode, .has_name = 1};
   return &control->survivors[index];
 }
