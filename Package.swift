@@ -53,6 +53,7 @@ let package = Package(
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
     room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room("Bench", ["Bytes", "Device", "JSON", "System"]),
     room("Control", ["Bytes", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
@@ -74,7 +75,7 @@ let package = Package(
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
         "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -83,6 +84,7 @@ let package = Package(
 
     tests("Bytes"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
+    tests("Bench", ["Device", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
     tests("ProxyProtocol", ["Addresses", "Bytes"]),
