@@ -32,6 +32,7 @@ let package = Package(
     .target(name: "CLinux"),
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CCBOR", linkerSettings: [.linkedLibrary("cbor")]),
+    .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
 
     // Pure: bytes in, values out.
     room("Bytes"),
@@ -43,6 +44,7 @@ let package = Package(
     room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
 
     // Rooms that wrap C.
+    room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
     room("System", ["Bytes", "CLinux"]),
     room("Crypto", ["Bytes", "COpenSSL", "System"]),
     room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
@@ -51,7 +53,11 @@ let package = Package(
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
-    room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room(
+      "Device",
+      [
+        "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System", "WebSocketWire",
+      ]),
     room("Control", ["Bytes", "CLinux", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
@@ -59,7 +65,7 @@ let package = Package(
     room(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets",
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets",
         "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -86,6 +92,7 @@ let package = Package(
     tests("HTTPWire", ["Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     tests("CBOR", ["Bytes"]),
+    tests("Deflate", ["CZlib", "WebSocketWire"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
     tests("Control", ["Bytes", "JSON", "Sockets", "System"]),
