@@ -91,19 +91,14 @@ package struct MessageInflater: ~Copyable {
     let start = end
     var room = output._mutatingExtracting(start..<min(output.count, start + messageBytes - made + 1))
     let roomCount = room.count
-    let progress: Inflater.Progress
-    do throws(MalformedDeflate) {
-      guard let done = try inflater?.inflate(input, into: &room) else { return .taken }
-      progress = done
-    } catch {
-      return .violation(.invalidDeflate)
-    }
+    let progress = inflater?.inflate(input, into: &room) ?? Inflater.Progress()
     let allowed = min(progress.made, messageBytes - made)
     let good = isText ? text.acceptPrefix(of: output.span.extracting(start..<start + allowed)) : allowed
     end += good
     made += good
     if good < allowed { return .violation(.invalidText) }
     if allowed < progress.made { return .violation(.messageTooLarge) }
+    if progress.isMalformed { return .violation(.invalidDeflate) }
     return progress.made == roomCount ? .outputFull(taken: progress.taken) : .taken
   }
 
