@@ -58,7 +58,7 @@ let package = Package(
       [
         "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System", "WebSocketWire",
       ]),
-    room("Control", ["Bytes", "CLinux", "JSON", "Sockets", "System"]),
+    room("Control", ["Bytes", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
@@ -95,8 +95,17 @@ let package = Package(
     tests("Deflate", ["CZlib", "WebSocketWire"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
-    tests("Control", ["Bytes", "JSON", "Sockets", "System"]),
+    tests(
+      "Control",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "KeyStore",
+        "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
     tests("JSON"),
+    tests("System"),
+    tests("Sockets", ["Addresses", "System"]),
+    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
+    tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
     tests("KeyStore", ["Bytes", "JSON", "System"]),

@@ -1,4 +1,5 @@
-/// What the running gate answers: one JSON object a line, which names its kind in `answer`, or has an `error` (SPEC §8).
+/// What the running gate answers: one JSON object a line, which names its kind in `answer`, or has an `error`
+/// (SPEC §8).
 internal import JSON
 
 package enum ControlAnswer: Equatable, Sendable {
@@ -94,7 +95,9 @@ extension ControlAnswer {
     } catch {
       throw ControlAnswerError(description: "the answer is not JSON: \(error)")
     }
-    guard let object = value.object else { throw ControlAnswerError(description: "the answer is not a JSON object") }
+    guard let object = value.object else {
+      throw ControlAnswerError(description: "the answer is not a JSON object")
+    }
     if let error = object["error"]?.object {
       let word = try error.text("code")
       guard let code = ControlRefusal.Code(rawValue: word) else {

@@ -26,11 +26,16 @@ package enum ControlClientError: Error, Equatable, Sendable, CustomStringConvert
 package enum ControlClient {
   /// Longer than the gate may take: to end sessions, and to make a change durable.
   package static let patience: Duration = .seconds(20)
+  /// For questions that the gate answers at once.
+  package static let briefPatience: Duration = .seconds(5)
+  /// After this a wait is worth a word.
+  private static let unremarkableTime: Duration = .seconds(1)
   /// Twenty thousand sessions take about 5 MiB.
   static let answerBytes = 256 << 20
 
+  /// - Parameter onWaiting: called once when the answer takes longer than a second.
   package static func ask(
-    _ request: ControlRequest, at path: String, within time: Duration = patience
+    _ request: ControlRequest, at path: String, within time: Duration = patience, onWaiting: () -> Void = {}
   ) throws(ControlClientError) -> ControlAnswer {
     let deadline = SystemClock().monotonic() + time
     var channel = LineChannel(try connect(path))
@@ -40,7 +45,13 @@ package enum ControlClient {
     // The gate may have refused us before it read; its answer says why.
     case .failed(let error): if error.number != EPIPE { throw .failed(path: path, error) }
     }
-    switch channel.readLine(limit: answerBytes, until: deadline) {
+    var received = channel.readLine(
+      limit: answerBytes, until: min(deadline, SystemClock().monotonic() + unremarkableTime))
+    if received == .timedOut {
+      onWaiting()
+      received = channel.readLine(limit: answerBytes, until: deadline)
+    }
+    switch received {
     case .line(let line):
       do throws(ControlAnswerError) {
         return try ControlAnswer(parsing: line.span)

@@ -100,7 +100,8 @@ extension ControlRequest {
     }
   }
 
-  private static func make(_ command: Command, _ object: JSONObject) throws(ControlRefusal) -> ControlRequest {
+  private static func make(_ command: Command, _ object: JSONObject) throws(ControlRefusal) -> ControlRequest
+  {
     switch command {
     case .health: return .health
     case .statistics: return .statistics
@@ -111,7 +112,8 @@ extension ControlRequest {
       return .keysRevoke(try keyID(value))
     case .keysPrune:
       guard let seconds = object["unusedSeconds"]?.integer, seconds >= 0, seconds <= longestTime else {
-        throw ControlRefusal(.badRequest, "unusedSeconds must be a whole number of seconds, at most \(longestTime)")
+        throw ControlRefusal(
+          .badRequest, "unusedSeconds must be a whole number of seconds, at most \(longestTime)")
       }
       return .keysPrune(unusedSeconds: seconds)
     case .sessionsClose:

@@ -1,8 +1,7 @@
 /// The control socket's server: a few threads of its own that accept, read a request, and answer (SPEC §8).
 ///
-/// A client has so many seconds for each request, and so many clients are served at once; the others wait in the
-/// kernel's queue. Nobody but the gate's own user and root is heard.
-internal import CLinux
+/// A client has so many seconds for each request, and so many clients are served at once; the others wait in
+/// the kernel's queue. Nobody but the gate's own user and root is heard.
 internal import Glibc
 package import Sockets
 internal import Synchronization
@@ -34,7 +33,8 @@ package final class ControlServer: Sendable {
   package struct Limits: Sendable {
     /// Of a request, its line feed not counted.
     package var requestBytes = 1 << 20
-    /// From the accept, or from the answer before, to the request's last byte; and again for its answer to leave.
+    /// From the accept, or from the answer before, to the request's last byte; and again for its answer to
+    /// leave.
     package var time: Duration = .seconds(5)
     /// Clients served at once: one that waits for sessions to end must not hold up a health check.
     package var threads = 4
@@ -50,7 +50,8 @@ package final class ControlServer: Sendable {
   private let threads = Mutex<[JoinHandle]>([])
 
   private init(
-    listener: UnixListener, handler: any ControlHandler, limits: Limits, isAllowed: @escaping @Sendable (UInt32?) -> Bool,
+    listener: UnixListener, handler: any ControlHandler, limits: Limits,
+    isAllowed: @escaping @Sendable (UInt32?) -> Bool,
     bell: StopBell
   ) {
     self.listener = listener
@@ -60,7 +61,8 @@ package final class ControlServer: Sendable {
     self.bell = bell
   }
 
-  /// Binds and serves. The caller owns the key store's lock, which makes a socket that nobody answers a stale one.
+  /// Binds and serves. The caller owns the key store's lock, which makes a socket that nobody answers a stale
+  /// one.
   ///
   /// - Parameter isAllowed: judges the peer's user, nil when the kernel does not tell.
   package static func start(
@@ -92,9 +94,15 @@ package final class ControlServer: Sendable {
     }
   }
 
-  /// Cuts clients off between their requests, waits for answers that are being worked on, and removes the socket.
-  package func stop() {
+  /// No request is taken any more; answers that are being worked on are still given.
+  package func beginStop() {
     bell.ring()
+  }
+
+  /// Cuts clients off between their requests, waits for answers that are being worked on, and removes the
+  /// socket.
+  package func stop() {
+    beginStop()
     let running = threads.withLock { threads in
       defer { threads = [] }
       return threads
@@ -140,7 +148,8 @@ package final class ControlServer: Sendable {
       case .tooLong:
         answer = .refused(ControlRefusal(.tooLarge, "a request has at most \(limits.requestBytes) bytes"))
       case .timedOut:
-        answer = .refused(ControlRefusal(.timeout, "no whole request within \(limits.time.wholeMilliseconds) ms"))
+        answer = .refused(
+          ControlRefusal(.timeout, "no whole request within \(limits.time.wholeMilliseconds) ms"))
       case .stopped: answer = .refused(ControlRefusal(.shuttingDown, "the gate is stopping"))
       case .ended, .failed: return
       }

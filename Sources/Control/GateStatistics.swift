@@ -57,7 +57,8 @@ package struct GateStatistics: Equatable, Sendable {
   package let store: StoreStatistics
 
   package init(
-    health: GateHealth, gauges: [NamedCount], counters: [NamedCount], refusals: [NamedCount], store: StoreStatistics
+    health: GateHealth, gauges: [NamedCount], counters: [NamedCount], refusals: [NamedCount],
+    store: StoreStatistics
   ) {
     self.health = health
     self.gauges = gauges
@@ -74,7 +75,8 @@ package struct GateStatistics: Equatable, Sendable {
       store: try StoreStatistics(store))
   }
 
-  private static func counts(_ object: JSONObject, _ name: String) throws(ControlAnswerError) -> [NamedCount] {
+  private static func counts(_ object: JSONObject, _ name: String) throws(ControlAnswerError) -> [NamedCount]
+  {
     guard let counts = object[name]?.object else { throw .missing(name) }
     var found: [NamedCount] = []
     for member in counts.members { found.append(NamedCount(member.name, try counts.count(member.name))) }
@@ -159,8 +161,10 @@ package struct SessionEntry: Equatable, Sendable {
   init(_ object: JSONObject) throws(ControlAnswerError) {
     self.init(
       connection: try object.text("connection"), source: try object.text("source"),
-      credential: try object.text("credential"), keyID: object["keyId"]?.string, subject: object["subject"]?.string,
-      seconds: try object.count("seconds"), bytesFromPlayer: UInt64(clamping: try object.count("bytesFromPlayer")),
+      credential: try object.text("credential"), keyID: object["keyId"]?.string,
+      subject: object["subject"]?.string,
+      seconds: try object.count("seconds"),
+      bytesFromPlayer: UInt64(clamping: try object.count("bytesFromPlayer")),
       bytesFromGame: UInt64(clamping: try object.count("bytesFromGame")))
   }
 

@@ -50,11 +50,19 @@ extension Gate {
   package func sessions(within time: Duration = .seconds(5)) -> [SessionDescription]? {
     let gathering = Gathering(loops: shared.mailboxes.count)
     shared.postToAll(.listSessions { found in gathering.add(found) })
-    return gathering.wait(until: SystemClock().monotonic() + time)
+    let deadline = SystemClock().monotonic() + time
+    // Loops that have ended answer nothing, and have no sessions.
+    while shared.sessions.value > 0 {
+      let now = SystemClock().monotonic()
+      if let found = gathering.wait(until: min(deadline, now + .milliseconds(50))) { return found }
+      if now >= deadline { return nil }
+    }
+    return []
   }
 
   /// Ends the sessions that `isMeant` picks with 1008, and waits until they are gone.
-  /// - Returns: how many have ended, and how many were still there when the time was over; nil as for `sessions`.
+  /// - Returns: how many have ended, and how many were still there when the time was over; nil as for
+  ///   `sessions`.
   package func closeSessions(
     where isMeant: (SessionDescription) -> Bool
   ) -> (ended: Int, left: Int)? {
@@ -70,8 +78,8 @@ extension Gate {
   // MARK: Keys
 
   package enum Revocation: Equatable, Sendable {
-    /// `isDurable` is false when the store could not say so in time: it stands in memory, and the next snapshot that
-    /// succeeds will hold it.
+    /// `isDurable` is false when the store could not say so in time: it stands in memory, and the next
+    /// snapshot that succeeds will hold it.
     case revoked(since: UnixTime, sessionsEnded: Int, sessionsLeft: Int, isDurable: Bool)
     case unknownKey
     /// The store is closing.
@@ -103,8 +111,8 @@ extension Gate {
 
   // MARK: Waiting
 
-  /// Until `left` is zero or the time is over; returns what was left. Sessions end on their loops and tell nobody, so
-  /// this looks again and again.
+  /// Until `left` is zero or the time is over; returns what was left. Sessions end on their loops and tell
+  /// nobody, so this looks again and again.
   private func wait(_ left: () -> Int) -> Int {
     let deadline = SystemClock().monotonic() + Self.endingTime
     let pause = Signal()

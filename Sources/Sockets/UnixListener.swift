@@ -109,7 +109,8 @@ package final class UnixListener: Sendable {
     let descriptor = unsafe portcullis_accept(socket.descriptor, &address)
     if descriptor >= 0 { return .peer(Socket(owning: descriptor)) }
     let error = SystemError("accept")
-    return error.number == EAGAIN || error.number == ECONNABORTED || error.number == EINTR ? .nobody : .failed(error)
+    return error.number == EAGAIN || error.number == ECONNABORTED || error.number == EINTR
+      ? .nobody : .failed(error)
   }
 
   /// Takes the socket off the file system, unless another has taken its place there.

@@ -28,7 +28,8 @@ package enum Readiness: Equatable, Sendable {
   case rung
 
   /// - Parameter deadline: of the system's monotonic clock; nil waits for ever.
-  static func wait(for descriptor: Int32, _ events: Int32, until deadline: MonotonicTime?, bell: StopBell?) -> Readiness
+  static func wait(for descriptor: Int32, _ events: Int32, until deadline: MonotonicTime?, bell: StopBell?)
+    -> Readiness
   {
     // poll(2) passes over negative descriptors.
     var watched = [

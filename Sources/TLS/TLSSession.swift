@@ -75,9 +75,6 @@ package enum TLSReadResult: Equatable, Sendable {
     if hasHangup { unsafe transport.pointee.hangup = 1 }
   }
 
-  /// Whether another read could find something without a new report from the poller.
-  package var mayHaveInput: Bool { unsafe transport.pointee.dry == 0 }
-
   package mutating func handshake() -> HandshakeResult {
     ERR_clear_error()
     let result = unsafe SSL_do_handshake(ssl)

@@ -1,5 +1,5 @@
-/// One case of a vector file: an attestation or assertion with all that its verification needs, as a JSON object
-/// (the README beside the vectors says what each field means).
+/// One case of a vector file: an attestation or assertion with all that its verification needs, as a JSON
+/// object (the README beside the vectors says what each field means).
 package import AppAttest
 internal import Bytes
 package import Crypto
@@ -103,7 +103,9 @@ private struct Fields {
   func attestation() throws(VectorError) -> VectorCase.Attestation {
     var time: UnixTime?
     if let text = try text("verify_at") {
-      guard let parsed = UnixTime(timestamp: text) else { throw VectorError("verify_at is not an RFC 3339 time") }
+      guard let parsed = UnixTime(timestamp: text) else {
+        throw VectorError("verify_at is not an RFC 3339 time")
+      }
       time = parsed
     }
     guard let object = try text("attestation_b64") else { throw VectorError("no attestation_b64") }
@@ -170,7 +172,9 @@ private struct Fields {
     var categories: Set<UInt32>?
     if let values = policy["categories"] {
       let numbers = values.array?.map { $0.integer.flatMap { UInt32(exactly: $0) } }
-      guard let numbers, !numbers.contains(nil) else { throw VectorError("launch_policy.categories is not of numbers") }
+      guard let numbers, !numbers.contains(nil) else {
+        throw VectorError("launch_policy.categories is not of numbers")
+      }
       categories = Set(numbers.compactMap(\.self))
     }
     var versions: [String]?
@@ -188,7 +192,8 @@ private struct Fields {
 
   private func expectation() throws(VectorError) -> Expectation? {
     guard let value = object["expect"] else { return nil }
-    guard let expect = value.object, let result = expect["result"]?.string.flatMap(Expectation.Result.init(rawValue:))
+    guard let expect = value.object,
+      let result = expect["result"]?.string.flatMap(Expectation.Result.init(rawValue:))
     else { throw VectorError("expect.result must be accept, reject or policy") }
     let also = expect["also"]?.array?.compactMap(\.string) ?? []
     return Expectation(result: result, checks: (expect["check"]?.string).map { [$0] + also } ?? [])

@@ -56,7 +56,8 @@ package enum VectorJudge {
     }
     // Without an app the registered one cannot be the configured one.
     guard let appID = vector.policy.apps.first else {
-      return .reject(check: AssertionError.relyingParty.step.rawValue, reason: "\(AssertionError.relyingParty)")
+      return .reject(
+        check: AssertionError.relyingParty.step.rawValue, reason: "\(AssertionError.relyingParty)")
     }
     let registered = RegisteredKey(
       verificationKey: key, appID: appID, environment: nil, storedCounter: assertion.previousCounter)
@@ -64,13 +65,15 @@ package enum VectorJudge {
       return .accept(
         facts(
           try AssertionVerifier.verify(
-            object.span, verbatimClientDataHash: vector.clientDataHash.span, by: registered, policy: vector.policy)))
+            object.span, verbatimClientDataHash: vector.clientDataHash.span, by: registered,
+            policy: vector.policy)))
     } catch {
       return .reject(check: error.step.rawValue, reason: "\(error)")
     }
   }
 
-  private static let notBase64 = VectorVerdict.reject(check: "input.base64", reason: "the object is not base64")
+  private static let notBase64 = VectorVerdict.reject(
+    check: "input.base64", reason: "the object is not base64")
 
   private static func facts(_ validated: ValidatedAttestation) -> [VectorVerdict.Fact] {
     [

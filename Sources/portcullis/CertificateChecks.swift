@@ -27,7 +27,8 @@ struct CertificateChecks {
         }
       }
     } else {
-      report.warning("certificate", "none is configured: one for localhost is made at each start, not for production")
+      report.warning(
+        "certificate", "none is configured: one for localhost is made at each start, not for production")
     }
     checkRoot(configuration, &report)
   }
@@ -44,11 +45,14 @@ struct CertificateChecks {
       let subject = PrintableText.field(certificate.subject, limit: 128)
       let days = (certificate.notAfter.seconds - now.seconds) / 86_400
       if now < certificate.notBefore {
-        report.problem(name, "\(subject) is not valid before \(certificate.notBefore.timestamp)", .configuration)
+        report.problem(
+          name, "\(subject) is not valid before \(certificate.notBefore.timestamp)", .configuration)
       } else if now.seconds > certificate.notAfter.seconds {
-        report.problem(name, "\(subject) expired at \(certificate.notAfter.timestamp): renew it", .configuration)
+        report.problem(
+          name, "\(subject) expired at \(certificate.notAfter.timestamp): renew it", .configuration)
       } else if days < Self.renewalDays {
-        report.warning(name, "\(subject) expires in \(days) days, at \(certificate.notAfter.timestamp): renew it")
+        report.warning(
+          name, "\(subject) expires in \(days) days, at \(certificate.notAfter.timestamp): renew it")
       } else {
         report.ok(name, "\(subject) is valid until \(certificate.notAfter.timestamp), \(days) days")
       }
@@ -80,11 +84,13 @@ struct CertificateChecks {
           "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): unset APPATTEST_ROOT_CA_PATH",
           .configuration)
       } else {
-        report.warning("attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): no genuine device gets in")
+        report.warning(
+          "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): no genuine device gets in")
       }
     } catch {
       report.problem(
-        "attestation_root", "\(PrintableText.field(path)) is no root certificate (\(error)): name a PEM file with one "
+        "attestation_root",
+        "\(PrintableText.field(path)) is no root certificate (\(error)): name a PEM file with one "
           + "P-384 CA", .configuration)
     }
   }

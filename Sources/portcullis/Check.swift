@@ -1,4 +1,5 @@
-/// `portcullis check`: everything an operator can get wrong, looked at before or beside a running gate (SPEC §8).
+/// `portcullis check`: everything an operator can get wrong, looked at before or beside a running gate (SPEC
+/// §8).
 import AppAttest
 import ArgumentParser
 import Bytes
@@ -13,13 +14,13 @@ struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check configuration, certificates, clock, root, store, backend and addresses.",
     discussion: """
-      One line a check: ok, warning or problem, what was looked at, and what was found. Works with and without a \
-      running gate and changes nothing. A backend that does not answer within BACKEND_CONNECT_TIMEOUT is a problem, \
-      although the gate would start and answer 503.
+      One line a check: ok, warning or problem, what was looked at, and what was found. Works with and \
+      without a running gate and changes nothing. A backend that does not answer within \
+      BACKEND_CONNECT_TIMEOUT is a problem, although the gate would start and answer 503.
 
-      Ends with status 78 when configuration, certificates, clock or store have to be put right, else with 69 when \
-      the backend or an address is unavailable, else with 0. With --health asks the running gate instead and ends \
-      with 0 only when it answers that it is well and not draining.
+      Ends with status 78 when configuration, certificates, clock or store have to be put right, else with \
+      69 when the backend or an address is unavailable, else with 0. With --health asks the running gate \
+      instead and ends with 0 only when it answers that it is well and not draining.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -42,7 +43,8 @@ struct Check: ParsableCommand {
   }
 
   private func checkHealth() throws {
-    let answer = try ControlAccess.ask(.health, try settings.values())
+    let answer = try ControlAccess.ask(
+      .health, try settings.values(), within: ControlClient.briefPatience)
     guard case .health(let health) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
     try output.line("\(health.status.rawValue)  version \(health.version)  up \(health.uptimeSeconds)s")
@@ -53,7 +55,8 @@ struct Check: ParsableCommand {
   private func loaded(_ report: inout CheckReport) throws -> GateConfiguration? {
     do {
       let loaded = try ConfigurationLoader.load(
-        environment: ProcessContext.environment(), file: try Startup.file(settings.config), files: SystemFiles(),
+        environment: ProcessContext.environment(), file: try Startup.file(settings.config),
+        files: SystemFiles(),
         processors: ProcessContext.processors(), descriptorLimit: ProcessContext.descriptorLimit())
       for warning in loaded.warnings { report.warning("configuration", "\(warning)") }
       let kind = loaded.configuration.isProduction ? "production" : "not production"
@@ -70,7 +73,8 @@ struct Check: ParsableCommand {
     let now = SystemClock().wall()
     if now < Version.notBefore {
       report.problem(
-        "clock", "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
+        "clock",
+        "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
         .configuration)
     } else {
       report.ok("clock", now.timestamp)
@@ -79,8 +83,9 @@ struct Check: ParsableCommand {
 
   /// The gate that answers on this configuration's control socket.
   private func running(_ configuration: GateConfiguration) -> GateHealth? {
-    guard case .health(let health)? = try? ControlClient.ask(
-      .health, at: configuration.controlSocketPath, within: .seconds(3))
+    guard
+      case .health(let health)? = try? ControlClient.ask(
+        .health, at: configuration.controlSocketPath, within: ControlClient.briefPatience)
     else { return nil }
     return health
   }
@@ -93,7 +98,8 @@ struct Check: ParsableCommand {
       var unknown = 0
       contents.forEach { _, record in if record.environment == .unknown { unknown += 1 } }
       if unknown > 0 {
-        report.warning("store", "\(unknown) keys do not say for which environment they were attested and are accepted")
+        report.warning(
+          "store", "\(unknown) keys do not say for which environment they were attested and are accepted")
       }
       let owner = running.map { ", in use by the running gate (process \($0.process))" } ?? ""
       report.ok("store", "\(contents.count) keys in \(PrintableText.field(configuration.store.path))\(owner)")

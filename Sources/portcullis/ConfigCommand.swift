@@ -7,9 +7,9 @@ struct ConfigCommand: ParsableCommand {
     commandName: "config",
     abstract: "Show the effective settings and where each came from.",
     discussion: """
-      Reads the environment and the file of --config as the server would, and prints one line a setting in a form \
-      that such a file can hold. With a problem in them, prints all problems and ends with status 78. Secrets are \
-      never shown.
+      Reads the environment and the file of --config as the server would, and prints one line a setting in a \
+      form that such a file can hold. With a problem in them, prints all problems and ends with status 78. \
+      Secrets are never shown.
       """)
 
   @OptionGroup var settings: SettingsFile

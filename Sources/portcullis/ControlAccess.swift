@@ -7,9 +7,13 @@ import System
 
 enum ControlAccess {
   /// The answer, or the reason on standard error and an exit status.
-  static func ask(_ request: ControlRequest, _ configuration: GateConfiguration) throws -> ControlAnswer {
+  static func ask(
+    _ request: ControlRequest, _ configuration: GateConfiguration,
+    within time: Duration = ControlClient.patience
+  ) throws -> ControlAnswer {
     do {
-      return try ControlClient.ask(request, at: configuration.controlSocketPath)
+      return try ControlClient.ask(
+        request, at: configuration.controlSocketPath, within: time, onWaiting: tellOfWaiting)
     } catch {
       throw failure(error)
     }
@@ -20,7 +24,7 @@ enum ControlAccess {
     _ request: ControlRequest, _ configuration: GateConfiguration
   ) throws -> ControlAnswer? {
     do {
-      return try ControlClient.ask(request, at: configuration.controlSocketPath)
+      return try ControlClient.ask(request, at: configuration.controlSocketPath, onWaiting: tellOfWaiting)
     } catch .notRunning {
       return nil
     } catch {
@@ -45,6 +49,10 @@ enum ControlAccess {
     if case .refused(let refusal) = answer { return self.refusal(refusal) }
     complain("the running gate gave an answer to another question; is it of this version?")
     return ExitStatus.software.code
+  }
+
+  private static func tellOfWaiting() {
+    if isatty(2) == 1 { complain("waiting for the gate to finish ...") }
   }
 
   private static func failure(_ error: ControlClientError) -> ExitCode {

@@ -70,16 +70,19 @@ final class GateControl: ControlHandler {
         return .refused(
           ControlRefusal(
             .storeUnavailable,
-            "the key is refused from now on and \(ended) sessions have ended, but the store cannot be written: a "
-              + "restart before it can might let the key in again"))
+            "the key is refused from now on and \(ended) sessions have ended, but the store cannot be "
+              + "written: a restart before it can might let the key in again"))
       }
       return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
     }
   }
 
   private func prune(unusedSeconds seconds: Int64) -> ControlAnswer {
-    guard let keys = gate.prune(unusedSince: UnixTime(milliseconds: clock.wall().milliseconds - seconds * 1000)) else {
-      return .refused(ControlRefusal(.storeUnavailable, "the store cannot be written; nothing more is pruned"))
+    guard
+      let keys = gate.prune(unusedSince: UnixTime(milliseconds: clock.wall().milliseconds - seconds * 1000))
+    else {
+      return .refused(
+        ControlRefusal(.storeUnavailable, "the store cannot be written; nothing more is pruned"))
     }
     return .pruned(keys: keys)
   }
@@ -99,7 +102,9 @@ final class GateControl: ControlHandler {
       }
     }
     guard let closed else { return Self.silentLoop }
-    if closed.ended + closed.left == 0 { return .refused(ControlRefusal(.unknownSession, "there is no such session")) }
+    if closed.ended + closed.left == 0 {
+      return .refused(ControlRefusal(.unknownSession, "there is no such session"))
+    }
     return .sessionsClosed(ended: closed.ended, left: closed.left)
   }
 
@@ -135,7 +140,8 @@ extension SessionEntry {
   init(_ session: SessionDescription) {
     self.init(
       connection: session.name, source: session.peer.description, credential: session.credential,
-      keyID: session.keyID?.base64, subject: session.subject, seconds: Int(session.duration.components.seconds),
+      keyID: session.keyID?.base64, subject: session.subject,
+      seconds: Int(session.duration.components.seconds),
       bytesFromPlayer: session.bytesFromPlayer, bytesFromGame: session.bytesFromGame)
   }
 }

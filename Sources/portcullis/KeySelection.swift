@@ -8,7 +8,8 @@ enum KeySelection: ExpressibleByArgument {
   /// At least `shortest` characters, in the alphabet of RFC 4648 §4.
   case beginning(String)
 
-  static let help: ArgumentHelp = "A key id in base64 or base64url, or at least 8 characters of its beginning."
+  static let help: ArgumentHelp =
+    "A key id in base64 or base64url, or at least 8 characters of its beginning."
   private static let shortest = 8
 
   init?(argument: String) {

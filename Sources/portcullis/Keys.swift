@@ -9,8 +9,8 @@ struct Keys: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List, show, revoke, prune and count attested keys.",
     discussion: """
-      list, show and stats read the snapshot and the journal and do not disturb a running gate. revoke and prune ask \
-      the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
+      list, show and stats read the snapshot and the journal and do not disturb a running gate. revoke and \
+      prune ask the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
       """,
     subcommands: [KeysList.self, KeysShow.self, KeysStatistics.self, KeysRevoke.self, KeysPrune.self])
 }
@@ -19,8 +19,8 @@ struct KeysList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List all keys.",
     discussion: """
-      One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its time. With \
-      --json one object a line, with the members of the key file and keyId before them.
+      One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its \
+      time. With --json one object a line, with the members of the key file and keyId before them.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -51,7 +51,8 @@ struct KeysList: ParsableCommand {
 
 struct KeysShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show one key.", discussion: "Ends with status 65 when there is no such key.")
+    commandName: "show", abstract: "Show one key.",
+    discussion: "Ends with status 65 when there is no such key.")
 
   @OptionGroup var settings: SettingsFile
 
@@ -127,7 +128,9 @@ struct KeysStatistics: ParsableCommand {
     } else {
       var rows = numbers.map { ($0, "\($1)") }
       for (name, counts) in groups {
-        rows += counts.map { ("\(name.dropLast()).\(PrintableText.field($0.key, limit: 200))", "\($0.value)") }
+        rows += counts.map {
+          ("\(name.dropLast()).\(PrintableText.field($0.key, limit: 200))", "\($0.value)")
+        }
       }
       for line in columns(rows) { try output.line(line) }
     }
@@ -139,7 +142,8 @@ struct KeysStatistics: ParsableCommand {
 enum KeyText {
   static func line(_ identifier: KeyIdentifier, _ record: KeyRecord) -> String {
     var fields = [
-      identifier.base64, record.registeredAt.timestamp, record.lastUsedAt?.timestamp ?? "-", "\(record.signCount)",
+      identifier.base64, record.registeredAt.timestamp, record.lastUsedAt?.timestamp ?? "-",
+      "\(record.signCount)",
       record.environment.name, record.appID.map { PrintableText.field($0, limit: 200) } ?? "-",
     ]
     if let time = record.revokedAt { fields.append("revoked \(time.timestamp)") }
@@ -155,7 +159,9 @@ enum KeyText {
       ("environment", record.environment.name),
     ]
     if let category = record.validationCategory { rows.append(("validationCategory", "\(category)")) }
-    if let version = record.bundleVersion { rows.append(("bundleVersion", PrintableText.field(version, limit: 256))) }
+    if let version = record.bundleVersion {
+      rows.append(("bundleVersion", PrintableText.field(version, limit: 256)))
+    }
     if let time = record.revokedAt { rows.append(("revokedAt", time.timestamp)) }
     return rows
   }

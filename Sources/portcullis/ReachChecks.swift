@@ -42,7 +42,8 @@ struct ReachChecks {
         }
         failure = "\(address): \(reason)"
       }
-      report.problem("backend", "\(target) does not answer: \(failure); start the game or set BACKEND", .unavailable)
+      report.problem(
+        "backend", "\(target) does not answer: \(failure); start the game or set BACKEND", .unavailable)
     } catch {
       report.problem("backend", "\(target) cannot be resolved: \(error)", .unavailable)
     }
@@ -68,7 +69,8 @@ struct ReachChecks {
       if isRunning {
         report.ok("listen", "\(endpoint) is taken, while a gate is running")
       } else {
-        report.problem("listen", "\(endpoint): \(error); free the address, or set LISTEN to another", .unavailable)
+        report.problem(
+          "listen", "\(endpoint): \(error); free the address, or set LISTEN to another", .unavailable)
       }
     }
   }

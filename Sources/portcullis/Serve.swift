@@ -68,7 +68,7 @@ struct Serve: ParsableCommand {
       case .hangup?: current = reload(gate, current, log)
       case .terminate?, .interrupt?:
         control.beginDrain()
-        return drain(gate, signals, current.0.limits.drainTimeout, logger)
+        return drain(gate, controlServer, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }
     }
@@ -136,7 +136,8 @@ struct Serve: ParsableCommand {
 
   /// Until nobody is left, the time is over, or a second signal comes.
   private func drain(
-    _ gate: Gate, _ signals: borrowing ProcessSignals, _ timeout: Duration, _ logger: Logger
+    _ gate: Gate, _ controlServer: ControlServer, _ signals: borrowing ProcessSignals, _ timeout: Duration,
+    _ logger: Logger
   ) {
     logger.notice("draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
     let clock = SystemClock()
@@ -146,6 +147,8 @@ struct Serve: ParsableCommand {
       if let signal = signals.next(milliseconds: 20), signal != .hangup { break }
       if gate.isDrained { break }
     }
+    // What is still being answered on the control socket waits for sessions, and those end with the gate.
+    controlServer.beginStop()
     gate.stop()
     logger.notice("stopped")
   }

@@ -6,15 +6,17 @@ import JSON
 
 struct Sessions: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List or close sessions of the running gate.", subcommands: [SessionsList.self, SessionsClose.self])
+    abstract: "List or close sessions of the running gate.",
+    subcommands: [SessionsList.self, SessionsClose.self])
 }
 
 struct SessionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the sessions, the longest first.",
     discussion: """
-      One line a session: connection, source, seconds, bytes from the player, bytes from the game, credential, and \
-      the key id or the subject of the client certificate. Asks the running gate over CONTROL_SOCKET.
+      One line a session: connection, source, seconds, bytes from the player, bytes from the game, \
+      credential, and the key id or the subject of the client certificate. Asks the running gate over \
+      CONTROL_SOCKET.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -26,7 +28,9 @@ struct SessionsList: ParsableCommand {
     let answer = try ControlAccess.ask(.sessionsList, try settings.values())
     guard case .sessions(let sessions) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
-    if !json, Output.isTerminal { try output.line("CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  CREDENTIAL") }
+    if !json, Output.isTerminal {
+      try output.line("CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  CREDENTIAL")
+    }
     for session in sessions {
       if json {
         var writer = JSONWriter()
@@ -52,8 +56,8 @@ struct SessionsClose: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "close", abstract: "Close one session, or all sessions of a key.",
     discussion: """
-      The player is told close code 1008. Returns when the sessions have ended. The key stays registered and may come \
-      back: to keep it out, use keys revoke. Ends with status 65 when there is no such session.
+      The player is told close code 1008. Returns when the sessions have ended. The key stays registered and \
+      may come back: to keep it out, use keys revoke. Ends with status 65 when there is no such session.
       """)
 
   @OptionGroup var settings: SettingsFile

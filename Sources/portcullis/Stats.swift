@@ -6,7 +6,8 @@ import JSON
 struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show connections, sessions, refusals by code and the store of the running gate.",
-    discussion: "Asks the running gate over CONTROL_SOCKET. Counts are since its start, over all event loops.")
+    discussion: "Asks the running gate over CONTROL_SOCKET. Counts are since its start, over all event loops."
+  )
 
   @OptionGroup var settings: SettingsFile
 

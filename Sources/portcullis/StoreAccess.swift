@@ -27,8 +27,8 @@ enum StoreAccess {
       if case .locked(_, let owner) = error {
         let process = owner.map { "process \($0)" } ?? "another process"
         complain(
-          "\(process) owns \(configuration.store.path), but no gate answers at \(configuration.controlSocketPath): "
-            + "give the same CONTROL_SOCKET as that gate has, or stop it")
+          "\(process) owns \(configuration.store.path), but no gate answers at "
+            + "\(configuration.controlSocketPath): give the same CONTROL_SOCKET as that gate has, or stop it")
       } else {
         complain("ATTESTED_KEYS_PATH: \(error)")
       }
@@ -51,7 +51,8 @@ enum StoreAccess {
     case .snapshotFailed(let error, _): complain("the snapshot cannot be written: \(error)")
     case .journalFailed(let error): complain("the journal cannot be written: \(error)")
     case .segmentNotRemoved(let file, let error): complain("\(file) cannot be removed: \(error)")
-    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered: break
+    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered:
+      break
     }
   }
 

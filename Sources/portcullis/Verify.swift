@@ -11,16 +11,17 @@ struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Judge attestations and assertions offline, step by step.",
     discussion: """
-      Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and key_id_b64, \
-      or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, challenge_b64 or \
-      client_data_b64; team_id and bundle_id; environment (one or several); verify_at (default: now); root (apple, or \
-      a PEM file beside FILE); launch_policy.
+      Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
+      key_id_b64, or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, \
+      challenge_b64 or client_data_b64; team_id and bundle_id; environment (one or several); verify_at \
+      (default: now); root (apple, or a PEM file beside FILE); launch_policy.
 
       With --jsonl each line of FILE is such an object, and one line a case is printed: \
-      {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for other kinds.
+      {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
+      other kinds.
 
-      Ends with status 1 when a verdict differs from the object's expect.result (policy never does) or, without \
-      expect, when something is rejected; with 65 when a FILE is not what it should be.
+      Ends with status 1 when a verdict differs from the object's expect.result (policy never does) or, \
+      without expect, when something is rejected; with 65 when a FILE is not what it should be.
       """)
 
   @Flag(help: "FILE holds one JSON object a line.")
@@ -128,11 +129,12 @@ struct Verify: ParsableCommand {
     switch verdict {
     case .accept(let facts):
       try output.line("accept  \(title)")
-      for step in judged.steps { try output.line("  ok    \(step)") }
+      for line in columns(judged.steps) { try output.line("  ok  \(line)") }
       for line in columns(facts.map { ($0.name, $0.value) }) { try output.line("  \(line)") }
     case .reject(let check, let reason):
       try output.line("reject  \(title)")
-      try output.line("  fails  \(check)  \(reason)")
+      let rule = judged.steps.first { $0.0 == check }?.1 ?? "the input can be read"
+      try output.line("  fails  \(check)  not so: \(rule)  (\(PrintableText.field(reason, limit: 200)))")
     }
     if let expectation = judged.expectation {
       if verdict.differs(from: expectation) { tally.differs = true }
@@ -152,8 +154,8 @@ struct FileJudge {
     /// Nil when the object is of a kind that cannot be judged.
     var verdict: VectorVerdict?
     var expectation: Expectation?
-    /// All steps of such a verification, in order.
-    var steps: [String] = []
+    /// All steps of such a verification in order: word and rule.
+    var steps: [(String, String)] = []
   }
 
   init(path: String) {
@@ -167,15 +169,15 @@ struct FileJudge {
     case .verifiable(let found): vector = found
     }
     let verdict: VectorVerdict
-    let steps: [String]
+    let steps: [(String, String)]
     switch vector.subject {
     case .attestation(let attestation):
       verdict = VectorJudge.judge(
         vector, attestation: attestation, by: try verifier(root: attestation.root), now: SystemClock().wall())
-      steps = AttestationStep.allCases.map(\.rawValue)
+      steps = AttestationStep.allCases.map { ($0.rawValue, $0.rule) }
     case .assertion(let assertion):
       verdict = VectorJudge.judge(vector, assertion: assertion)
-      steps = AssertionStep.allCases.map(\.rawValue)
+      steps = AssertionStep.allCases.map { ($0.rawValue, $0.rule) }
     }
     return Judged(name: vector.name, verdict: verdict, expectation: vector.expectation, steps: steps)
   }

@@ -19,6 +19,23 @@ import Testing
     #expect(written == Data(SettingTable.exampleFile().utf8))
   }
 
+  /// Between its markers the README has the table as it is; `UPDATE_EXAMPLE=1` puts it there.
+  @Test func theReadmeFollowsTheTable() throws {
+    let file = Self.root.appending(path: "README.md")
+    let (begin, end) = ("<!-- settings:begin -->\n", "<!-- settings:end -->")
+    func section(of text: String) throws -> Range<String.Index> {
+      let start = try #require(text.range(of: begin)).upperBound
+      return try start..<#require(text.range(of: end, range: start..<text.endIndex)).lowerBound
+    }
+    var text = try String(contentsOf: file, encoding: .utf8)
+    let table = "\n\(SettingTable.markdownTable())\n"
+    if ProcessInfo.processInfo.environment["UPDATE_EXAMPLE"] == "1" {
+      text.replaceSubrange(try section(of: text), with: table)
+      try Data(text.utf8).write(to: file)
+    }
+    #expect(text[try section(of: text)] == table)
+  }
+
   @Test func theExampleFileWithItsDefaultsIsTheDefault() throws {
     let uncommented = SettingTable.exampleFile().split(separator: "\n", omittingEmptySubsequences: false).map
     { line in

@@ -22,7 +22,7 @@ struct AssertionHeaders {
     if keyID == nil, data == nil, nonce == nil { throw .unknownOnly }
     guard let keyID, let data, let nonce else { throw .malformed(step: "assertion_header_missing") }
     guard let identifier = KeyIdentifier(base64: keyID.span) else { throw .malformed(step: "key_id") }
-    guard let assertion = Base64.decode(data.span), !assertion.isEmpty else {
+    guard let assertion = Base64.decode(data.span) else {
       throw .malformed(step: "assertion_base64")
     }
     guard let bytes = Hex.decode(nonce.span), let challenge = Bytes32(bytes) else { throw .malformed(step: "nonce_hex") }

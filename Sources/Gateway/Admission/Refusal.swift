@@ -21,7 +21,8 @@ struct Refusal: Equatable {
   }
 
   var response: Response {
-    let seconds = retryAfter.map { max(1, Int($0.components.seconds) + 1) } ?? 1
+    // Rounded up: whoever comes back then is not refused again for a fraction of a second.
+    let seconds = retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
     return .refusal(code, retryAfter: seconds, allow: allow)
   }
 }

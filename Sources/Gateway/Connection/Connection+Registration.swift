@@ -158,8 +158,7 @@ struct RegistrationBody: Sendable {
     guard let keyID = object["keyId"]?.string, let identifier = KeyIdentifier(base64: keyID) else {
       throw Malformed(step: "key_id")
     }
-    guard let text = object["attestation"]?.string, let attestation = Base64.decode(Array(text.utf8).span),
-      !attestation.isEmpty
+    guard let text = object["attestation"]?.string, let attestation = Base64.decode(Array(text.utf8).span)
     else { throw Malformed(step: "attestation_base64") }
     // Two names for one thing: whichever is given, but not both (SPEC §3).
     guard object["clientData"] == nil || object["nonce"] == nil else { throw Malformed(step: "client_data_and_nonce") }

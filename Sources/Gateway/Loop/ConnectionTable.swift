@@ -29,39 +29,68 @@ struct Token: Hashable, Sendable {
   var backend: Token { Token(rawValue: rawValue | 1) }
 }
 
-struct ConnectionTable {
-  private var slots: [Connection?] = []
+/// Values by slot, each with the generation of its token beside it.
+struct TokenTable<Value> {
+  private struct Place {
+    var generation: UInt32
+    var value: Value?
+  }
+
+  private var places: [Place] = []
   private var free: [Int] = []
-  private var generation: UInt32 = 0
+  private var generation: UInt32
 
-  var count: Int { slots.count - free.count }
+  /// - Parameter generation: the last one used; tokens go on from there.
+  init(generation: UInt32 = 0) {
+    self.generation = generation
+  }
 
-  /// A token for a connection about to be made; `insert` must follow.
+  var count: Int { places.count - free.count }
+
+  /// A token for a value about to be made; `insert` must follow.
   mutating func reserve() -> Token {
     // The highest generation stays unused: it belongs to listeners and the mailbox.
     generation = generation >= .max - 1 ? 1 : generation + 1
-    if let slot = free.popLast() { return Token(slot: slot, generation: generation) }
-    slots.append(nil)
-    return Token(slot: slots.count - 1, generation: generation)
+    if let slot = free.popLast() {
+      places[slot].generation = generation
+      return Token(slot: slot, generation: generation)
+    }
+    places.append(Place(generation: generation, value: nil))
+    return Token(slot: places.count - 1, generation: generation)
   }
 
-  mutating func insert(_ connection: Connection) {
-    slots[connection.token.slot] = connection
+  mutating func insert(_ value: Value, at token: Token) {
+    guard names(token) else { fatalError("TokenTable: a value for a token that was not reserved") }
+    places[token.slot].value = value
   }
 
+  /// Nothing when the token is stale: its slot is somebody else's by now.
   mutating func release(_ token: Token) {
-    slots[token.slot] = nil
+    guard names(token) else { return }
+    // No token has generation 0, so that a second release of this one is stale.
+    places[token.slot] = Place(generation: 0, value: nil)
     free.append(token.slot)
   }
 
-  func find(_ token: Token) -> Connection? {
-    guard token.slot < slots.count, let connection = slots[token.slot],
-      connection.token.generation == token.generation
-    else { return nil }
-    return connection
+  func find(_ token: Token) -> Value? {
+    names(token) ? places[token.slot].value : nil
   }
 
-  func forEach(_ body: (Connection) -> Void) {
-    for case .some(let connection) in slots { body(connection) }
+  func forEach(_ body: (Value) -> Void) {
+    for place in places {
+      if let value = place.value { body(value) }
+    }
+  }
+
+  private func names(_ token: Token) -> Bool {
+    token.slot < places.count && places[token.slot].generation == token.generation && token.generation != 0
+  }
+}
+
+typealias ConnectionTable = TokenTable<Connection>
+
+extension TokenTable where Value == Connection {
+  mutating func insert(_ connection: Connection) {
+    insert(connection, at: connection.token)
   }
 }

@@ -25,10 +25,15 @@ struct DeadlineWheel {
     current = now.nanoseconds / Self.tick
   }
 
+  /// The first tick at which `deadline` has passed.
+  static func tick(of deadline: MonotonicTime) -> UInt64 {
+    // Rounded up without a sum, which would bring the end of time round to its beginning.
+    deadline.nanoseconds / tick + (deadline.nanoseconds.isMultiple(of: tick) ? 0 : 1)
+  }
+
   /// Puts an entry at `deadline`, or as near to it as the ring reaches, and returns its tick.
   mutating func insert(_ token: UInt64, at deadline: MonotonicTime) -> UInt64 {
-    let wanted = (deadline.nanoseconds &+ Self.tick - 1) / Self.tick
-    let tick = min(max(wanted, current + 1), current + UInt64(Self.slots - 1))
+    let tick = min(max(Self.tick(of: deadline), current + 1), current + UInt64(Self.slots - 1))
     ring[Int(tick % UInt64(Self.slots))].append(Entry(token: token, tick: tick))
     earliest = min(earliest ?? tick, tick)
     return tick
@@ -59,7 +64,8 @@ struct DeadlineWheel {
   }
 
   private func firstFilled() -> UInt64? {
-    for tick in (current + 1)..<(current + UInt64(Self.slots)) where !ring[Int(tick % UInt64(Self.slots))].isEmpty {
+    for tick in (current + 1)..<(current + UInt64(Self.slots))
+    where !ring[Int(tick % UInt64(Self.slots))].isEmpty {
       return tick
     }
     return nil

@@ -6,9 +6,7 @@ struct Newcomers {
 
   private var handshakes: [Connection] = []
   private var requests: [Connection] = []
-  /// In order of their arrival. Nobody stays unadmitted for long, so those in front of the oldest are soon dropped.
-  private var arrivals: [Token] = []
-  private var firstArrival = 0
+  private var arrivals = ArrivalOrder()
 
   var isEmpty: Bool { handshakes.isEmpty && requests.isEmpty }
 
@@ -25,22 +23,11 @@ struct Newcomers {
   }
 
   mutating func entered(_ connection: Connection, in table: ConnectionTable) {
-    _ = oldestPending(in: table)
-    arrivals.append(connection.token)
+    arrivals.append(connection.token) { table.find($0)?.isPending ?? false }
   }
 
   /// The one that has waited longest for its admission, if any.
   mutating func oldestPending(in table: ConnectionTable) -> Connection? {
-    while firstArrival < arrivals.count {
-      if let connection = table.find(arrivals[firstArrival]), connection.isPending { return connection }
-      firstArrival += 1
-      if firstArrival >= 4096, firstArrival > arrivals.count / 2 {
-        arrivals.removeFirst(firstArrival)
-        firstArrival = 0
-      }
-    }
-    arrivals.removeAll(keepingCapacity: arrivals.capacity <= 4096)
-    firstArrival = 0
-    return nil
+    arrivals.oldest { table.find($0)?.isPending ?? false }.flatMap { table.find($0) }
   }
 }

@@ -1,0 +1,187 @@
+"""Fixtures of the end-to-end suite: the real binary between clients and a backend that nobody here wrote.
+
+Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names another binary than the release build."""
+
+import asyncio
+import inspect
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+import faults
+from backend import Backend, mud
+from clients import App
+from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
+from gate import Gate
+from pki import PKI
+
+TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
+APP_ID = f"{TEAM}.{BUNDLE}"
+COROUTINE_LIMIT = 30
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Tests may be coroutines."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+
+    async def bounded():
+        await asyncio.wait_for(pyfuncitem.obj(**arguments), COROUTINE_LIMIT)
+
+    asyncio.run(bounded())
+    return True
+
+
+@pytest.fixture(scope="session")
+def pki():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="pki-"))
+    yield PKI(folder)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def authority(pki):
+    made = AttestationAuthority()
+    pki.attestation_root = pki.write("attestation-root.pem", made.root_pem())
+    return made
+
+
+@pytest.fixture(scope="session")
+def shim(pki):
+    return faults.build(pki.folder)
+
+
+@pytest.fixture
+def folder():
+    """Short, as a UNIX socket's path must be."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix="gate-"))
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture(scope="module")
+def module_folder():
+    made = pathlib.Path(tempfile.mkdtemp(prefix="gate-"))
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def fault(shim, folder):
+    """The shim's control; give `**fault.environment` to the gate that is to obey it."""
+    return faults.Faults(shim, folder / "shim-control")
+
+
+class Backends:
+    """Starts game servers, and stops them in the end."""
+
+    def __init__(self):
+        self.started = []
+
+    def __call__(self, play=mud, **options):
+        self.started.append(Backend(play, **options))
+        return self.started[-1]
+
+    def stop(self):
+        for backend in self.started:
+            backend.stop()
+
+
+@pytest.fixture
+def backends():
+    every = Backends()
+    yield every
+    every.stop()
+
+
+@pytest.fixture
+def backend(backends):
+    return backends(mud)
+
+
+class Gates:
+    """Makes gates with the suite's usual environment; keywords change it, None removes a variable."""
+
+    def __init__(self, folder, pki, fault=None):
+        self.folder, self.pki, self.fault = folder, pki, fault
+        self.made = []
+
+    def __call__(self, backend=None, host="127.0.0.1", port=None, start=True, **changes):
+        environment = {
+            "BACKEND": getattr(backend, "address", backend) or "127.0.0.1:9",
+            "TLS_CERT_PATH": self.pki.server_certificate,
+            "TLS_KEY_PATH": self.pki.server_key,
+            "APPATTEST_TEAM_ID": TEAM,
+            "APPATTEST_BUNDLE_ID": BUNDLE,
+            "APPATTEST_ROOT_CA_PATH": self.pki.attestation_root,
+            "ATTESTED_KEYS_PATH": self.folder / "attested-keys.json",
+            "CONTROL_SOCKET": self.folder / "control.sock",
+            "LOG_FORMAT": "json",
+            "CHALLENGE_RATE": "10000/s",
+            "REGISTER_RATE": "10000/s",
+            "HANDSHAKE_RATE": "10000/s",
+            **changes,
+        }
+        gate = Gate(self.folder, environment, host, port)
+        gate.pki = self.pki
+        gate.app = App(gate)
+        self.made.append(gate)
+        return gate.start() if start else gate
+
+    def finish(self):
+        """Whatever still runs must be able to stop cleanly, once nothing is broken any more."""
+        if self.fault:
+            self.fault.heal()
+        for gate in self.made:
+            gate.app.close()
+        for gate in self.made:
+            if gate.running:
+                gate.stop()
+            elif gate.process is not None:
+                gate.assert_no_crash(gate.process.returncode)
+
+
+@pytest.fixture
+def gates(folder, pki, authority, fault):
+    every = Gates(folder, pki, fault)
+    yield every
+    every.finish()
+
+
+@pytest.fixture
+def gate(gates, backend):
+    """A gate in front of a MUD."""
+    return gates(backend)
+
+
+@pytest.fixture(scope="module")
+def shared_backends():
+    every = Backends()
+    yield every
+    every.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_gates(module_folder, pki, authority):
+    every = Gates(module_folder, pki)
+    yield every
+    every.finish()
+
+
+@pytest.fixture
+def new_device(authority):
+    """Makes devices that no gate knows."""
+
+    def make(app_id=APP_ID, development=False, **options):
+        return Device(authority, app_id, aaguid=DEVELOPMENT if development else PRODUCTION, **options)
+
+    return make
+
+
+@pytest.fixture
+def device(new_device):
+    return new_device()

@@ -1,0 +1,77 @@
+"""The preloaded shim seen from a test: builds it, maps its control file, and says what shall go wrong."""
+
+import errno
+import mmap
+import pathlib
+import struct
+import subprocess
+
+SOURCES = pathlib.Path(__file__).parent / "shim"
+SIZE = 4096
+# The offsets of `struct control` in shim/control.h.
+FIELDS = {
+    "realtime_offset": (0, "q"),
+    "monotonic_offset": (8, "q"),
+    "sync_hold": (16, "i"),
+    "sync_error": (20, "i"),
+    "nth": (24, "i"),
+    "nth_error": (28, "i"),
+    "sticky": (32, "i"),
+    "torn": (36, "i"),
+    "calls": (40, "i"),
+    "syncs_waiting": (44, "i"),
+    "syncs_done": (48, "i"),
+    "failures": (52, "i"),
+}
+PATH_PART = 56
+
+
+def build(folder):
+    """Compiles the shim into `folder`; its path."""
+    library = pathlib.Path(folder) / "shim.so"
+    command = ["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(library)]
+    sources = [str(SOURCES / "clock.c"), str(SOURCES / "faults.c")]
+    subprocess.run(command + sources + ["-ldl"], check=True, timeout=60)
+    return library
+
+
+class Faults:
+    """One control file. Attributes named in `FIELDS` read and write through to the running program."""
+
+    def __init__(self, library, path, path_part="attested-keys"):
+        path = pathlib.Path(path)
+        path.write_bytes(bytes(SIZE))
+        with open(path, "r+b") as file:
+            object.__setattr__(self, "_map", mmap.mmap(file.fileno(), SIZE))
+        object.__setattr__(self, "environment", {"LD_PRELOAD": str(library), "SHIM_CONTROL": str(path)})
+        encoded = path_part.encode()
+        self._map[PATH_PART : PATH_PART + len(encoded)] = encoded
+
+    def __getattr__(self, name):
+        if name not in FIELDS:
+            raise AttributeError(name)
+        offset, kind = FIELDS[name]
+        return struct.unpack_from("=" + kind, self._map, offset)[0]
+
+    def __setattr__(self, name, value):
+        offset, kind = FIELDS[name]
+        struct.pack_into("=" + kind, self._map, offset, value)
+
+    def jump(self, seconds):
+        """Both clocks move forward by `seconds`."""
+        self.monotonic_offset += int(seconds * 1e9)
+        self.realtime_offset += int(seconds * 1e9)
+
+    def fail_call(self, number, error, sticky=False, torn=False):
+        """The `number`-th call from now on that concerns the store fails with `error`."""
+        self.nth = 0
+        self.calls = 0
+        self.nth_error, self.sticky, self.torn = error, int(sticky), int(torn)
+        self.nth = number
+
+    def fail_syncs(self, error=errno.EIO):
+        self.sync_error = error
+
+    def heal(self):
+        """Nothing goes wrong any more."""
+        self.nth = self.sync_error = self.sync_hold = 0

@@ -1,0 +1,169 @@
+"""A slow side costs the gate a bounded amount of memory, loses no byte, and does not hurt its neighbours."""
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import socket
+import struct
+import threading
+
+import pytest
+
+from backend import echo, pours, reads_after
+from waiting import eventually, eventually_async
+from websocket import BINARY, PING, PONG, RawWebSocket, connect, frame
+
+MEGABYTE = 1 << 20
+SESSIONS = 16
+# The contract: a slow reader costs less than 512 KiB in all. RSS of the process also holds the connection itself.
+BOUND = SESSIONS * 512 * 1024
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_all(client, count):
+    pieces, total = [], 0
+    while total < count:
+        _, opcode, payload = client.read_frame()
+        assert opcode == BINARY
+        pieces.append(payload)
+        total += len(payload)
+    return b"".join(pieces)
+
+
+def queued_at_socket(connection):
+    """Bytes the game has written that the gate's kernel has not taken, by TIOCOUTQ."""
+    return struct.unpack("i", fcntl.ioctl(connection.socket, 0x5411, bytes(4)))[0]
+
+
+def test_a_game_that_pours_into_clients_that_do_not_read(gates, backends):
+    payload = os.urandom(8 * MEGABYTE)
+    start = threading.Event()
+    backend = backends(pours(payload, start))
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    clients = [RawWebSocket(gate, receive_buffer=8192) for _ in range(SESSIONS)]
+    before = gate.resident_bytes()
+    start.set()
+    eventually(lambda: backend.count == SESSIONS, "every session at the game")
+    eventually(lambda: all(queued_at_socket(c) > 0 for c in backend.connections), "the game held back", 10)
+    steady = [gate.resident_bytes()]
+
+    def settled():
+        steady.append(gate.resident_bytes())
+        return len(steady) > 40 and max(steady[-40:]) - min(steady[-40:]) < 65536
+
+    eventually(settled, "memory that no longer grows", 10)
+    assert max(steady) - before < BOUND, f"{(max(steady) - before) // SESSIONS} bytes for each session"
+    assert digest(read_all(clients[0], len(payload))) == digest(payload)
+    for client in clients:
+        client.close()
+
+
+def test_clients_that_pour_into_a_game_that_does_not_read(gates, backends):
+    start = threading.Event()
+    backend = backends(reads_after(start), receive_buffer=8192)
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    payload = os.urandom(MEGABYTE)
+    frames = b"".join(frame(BINARY, payload[at : at + 32768]) for at in range(0, MEGABYTE, 32768))
+    clients = [RawWebSocket(gate) for _ in range(SESSIONS)]
+    before = gate.resident_bytes()
+    peak = [before]
+    threads = [threading.Thread(target=client.send, args=(frames,)) for client in clients]
+    for client in clients:
+        client.socket.settimeout(30)
+    for thread in threads:
+        thread.start()
+    samples = []
+
+    def settled():
+        samples.append(gate.resident_bytes())
+        peak.append(samples[-1])
+        return len(samples) > 40 and max(samples[-40:]) - min(samples[-40:]) < 65536
+
+    eventually(settled, "memory that no longer grows", 10)
+    assert max(peak) - before < BOUND, f"{(max(peak) - before) // SESSIONS} bytes for each session"
+    start.set()
+    for thread in threads:
+        thread.join(30)
+    eventually(lambda: all(len(c.received) == MEGABYTE for c in backend.connections), "every byte at the game", 15)
+    assert {digest(bytes(c.received)) for c in backend.connections} == {digest(payload)}
+    for client in clients:
+        client.close()
+
+
+async def test_one_megabyte_both_ways_with_websockets(gates, backends):
+    gate = gates(backends(echo), REQUIRE_APP_AUTH="false")
+    payload = os.urandom(MEGABYTE)
+    async with connect(gate, max_queue=1, read_limit=4096, write_limit=4096) as connection:
+        async def send():
+            for at in range(0, MEGABYTE, 16384):
+                await connection.send(payload[at : at + 16384])
+
+        async def receive():
+            received = b""
+            while len(received) < MEGABYTE:
+                received += await connection.recv()
+            return received
+
+        _, received = await asyncio.gather(send(), receive())
+        assert digest(received) == digest(payload)
+
+
+async def test_a_slow_neighbour_does_not_stop_the_others(gates, backends):
+    start = threading.Event()
+    start.set()
+    pouring = pours(os.urandom(4 * MEGABYTE), start)
+
+    def play(connection):
+        kind = connection.socket.recv(1, socket.MSG_PEEK)
+        (pouring if kind == b"P" else echo)(connection)
+
+    backend = backends(play)
+    gate = gates(backend, REQUIRE_APP_AUTH="false", WORKERS=1)
+    slow = [RawWebSocket(gate, receive_buffer=4096).frame(BINARY, b"P") for _ in range(8)]
+    await eventually_async(lambda: backend.count == 8, "eight slow sessions")
+    async with connect(gate) as quick:
+        for number in range(200):
+            await quick.send(f"turn {number}")
+            assert await quick.recv() == f"turn {number}".encode()
+    for client in slow:
+        client.close()
+
+
+@pytest.mark.parametrize("pings", [1, 50])
+def test_a_ping_amid_backpressure_does_not_freeze_the_game(gates, backends, pings):
+    """The pong that waited behind the game's bytes goes out, and the game is read on."""
+    start = threading.Event()
+    payload = os.urandom(4 * MEGABYTE)
+    backend = backends(pours(payload, start))
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    client = RawWebSocket(gate, receive_buffer=8192)
+    start.set()
+    eventually(lambda: backend.count and queued_at_socket(backend.connections[0]) > 0, "the game held back")
+    client.send(frame(PING, b"are you there?") * pings)
+    received, pongs = [], 0
+    while sum(map(len, received)) < len(payload):
+        _, opcode, data = client.read_frame()
+        if opcode == PONG:
+            pongs += 1
+        else:
+            received.append(data)
+    assert digest(b"".join(received)) == digest(payload)
+    while not pongs:
+        pongs += client.read_frame()[1] == PONG
+    client.close()
+
+
+def test_a_client_that_is_gone_ends_a_blocked_game(gates, backends):
+    """The end of one side is noticed even while the other direction is stopped."""
+    start = threading.Event()
+    start.set()
+    backend = backends(pours(bytes(64 * MEGABYTE), start))
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    client = RawWebSocket(gate, receive_buffer=4096)
+    eventually(lambda: backend.count == 1, "the session at the game")
+    client.close()
+    assert backend.connections[0].ended.wait(10)

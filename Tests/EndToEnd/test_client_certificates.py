@@ -1,0 +1,109 @@
+"""The mTLS fallback: who may come in with a client certificate, and what a certificate never rescues."""
+
+import ssl
+
+import pytest
+
+from clients import UPGRADE, Raw, head
+from waiting import eventually
+from websocket import connect, refusal, until_prompt
+
+VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
+REQUIRED = (401, "assertion_required")
+
+
+@pytest.fixture(scope="module")
+def backend(shared_backends):
+    return shared_backends()
+
+
+@pytest.fixture(scope="module")
+def fallback(shared_gates, backend, pki):
+    """A gate with the fallback on."""
+    return shared_gates(backend, ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=pki.client_ca)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_good_certificate_comes_in(fallback, pki, version):
+    async with connect(fallback, certificate=pki.good_client, version=version) as connection:
+        assert (await until_prompt(connection)).startswith("Welcome")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("kind", ["foreign_client", "expired_client", "server_purpose_client", None])
+async def test_a_bad_certificate_counts_as_none(fallback, backend, pki, version, kind):
+    before = backend.count
+    certificate = getattr(pki, kind) if kind else None
+    assert await refusal(fallback, certificate=certificate, version=version) == REQUIRED
+    assert backend.count == before
+
+
+async def test_a_bad_certificate_is_logged_with_its_reason(fallback, pki):
+    await refusal(fallback, certificate=pki.expired_client)
+
+    def reasons():
+        return [event for event in fallback.events() if "expired" in str(event).lower()]
+
+    eventually(reasons, f"a line that says expired:\n{fallback.log_tail(5)}")
+
+
+async def test_a_good_certificate_does_not_rescue_a_bad_assertion(fallback, backend, pki, device, new_device):
+    before = backend.count
+    fallback.app.register(device)
+    nonce = fallback.app.nonce()
+    cheats = [
+        (device.headers("ab" * 32), (401, "nonce_invalid")),
+        (device.headers(nonce, signed=lambda data, digest: digest), (401, "assertion_rejected")),
+        (new_device().headers(fallback.app.nonce()), (401, "key_unknown")),
+        ({"X-App-Assert-KeyId": device.key_id_b64}, (400, "bad_request")),
+        ({"X-App-Assert-Other": "1"}, REQUIRED),
+    ]
+    for headers, expected in cheats:
+        assert await refusal(fallback, headers, certificate=pki.good_client) == expected
+    assert backend.count == before
+
+
+async def test_an_assertion_still_works_beside_the_fallback(fallback, pki, device):
+    fallback.app.register(device)
+    for certificate in (None, pki.good_client, pki.foreign_client):
+        headers = device.headers(fallback.app.nonce())
+        async with connect(fallback, headers, certificate=certificate) as connection:
+            await until_prompt(connection)
+
+
+@pytest.mark.parametrize("variable", ["PORTCULLIS_ENV", "NODE_ENV"])
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_production_ignores_the_fallback(gates, backend, pki, variable, version):
+    before = backend.count
+    production = {variable: "Production", "APPATTEST_ROOT_CA_PATH": None}
+    gate = gates(backend, ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=pki.client_ca, **production)
+    assert await refusal(gate, certificate=pki.good_client, version=version) == REQUIRED
+    assert "ALLOW_MTLS_FALLBACK" in gate.log_text()
+    assert backend.count == before
+
+
+async def test_without_the_fallback_a_certificate_means_nothing(gates, backend, pki):
+    gate = gates(backend, MTLS_CLIENT_CA_PATH=pki.client_ca)
+    assert await refusal(gate, certificate=pki.good_client) == REQUIRED
+
+
+async def test_dates_are_checked_at_the_upgrade(gates, backend, pki, fault):
+    """A connection kept alive past the certificate's end does not carry its good name along."""
+    fallback = {"ALLOW_MTLS_FALLBACK": "true", "MTLS_CLIENT_CA_PATH": pki.client_ca}
+    gate = gates(backend, **fallback, **fault.environment)
+    with Raw(gate, certificate=pki.good_client) as client:
+        assert client.send(head("GET", "/healthz")).reply().status == 200
+        fault.realtime_offset = 40 * 86400 * 10**9
+        reply = client.send(head("GET", "/", *UPGRADE)).reply()
+        assert (reply.status, reply.code) == REQUIRED
+
+
+async def test_without_app_authentication_everyone_comes_in(gates, backend):
+    nothing = {"APPATTEST_TEAM_ID": None, "APPATTEST_BUNDLE_ID": None, "APPATTEST_ROOT_CA_PATH": None}
+    gate = gates(backend, REQUIRE_APP_AUTH="false", **nothing)
+    async with connect(gate) as connection:
+        assert (await until_prompt(connection)).startswith("Welcome")
+    async with connect(gate, {"X-App-Assert-KeyId": "nonsense"}) as connection:
+        await until_prompt(connection)
+    reply = gate.app.request("GET", "/attest/challenge")
+    assert (reply.status, reply.code) == (404, "not_found")

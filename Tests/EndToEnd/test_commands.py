@@ -1,0 +1,194 @@
+"""The other commands, against a running gate and without one: output for pipes, statuses of sysexits."""
+
+import json
+import pathlib
+
+import pytest
+
+from device import b64
+from gate import ROOT
+from websocket import connect, refusal, until_prompt
+
+VECTORS = ROOT.parent / "shared" / "vectors"
+DATA_ERROR, USAGE = 65, 64
+
+
+@pytest.fixture
+def commands(gates):
+    """Commands of a gate that does not run."""
+    return gates(start=False).command
+
+
+def test_version_and_help(commands):
+    version = commands("--version")
+    assert version.returncode == 0 and version.stdout.strip()
+    for arguments in ([], ["serve"], ["check"], ["config"], ["keys"], ["keys", "revoke"], ["sessions"], ["stats"],
+                      ["verify"], ["dev-certs"], ["simulate"], ["demo"]):
+        shown = commands(*arguments, "--help")
+        assert shown.returncode == 0 and "USAGE" in shown.stdout.upper(), arguments
+        assert "\x1b" not in shown.stdout
+
+
+def test_nonsense_is_a_usage_error(commands):
+    assert commands("levitate").returncode == USAGE
+    assert commands("keys", "--sideways").returncode == USAGE
+
+
+def test_config_shows_values_and_where_they_came_from(commands):
+    shown = commands("config", MAX_SESSIONS_PER_KEY="3")
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    sessions = next(line for line in lines if "MAX_SESSIONS_PER_KEY" in line)
+    assert "3" in sessions and "environment" in sessions
+    assert "default" in next(line for line in lines if "DRAIN_TIMEOUT" in line)
+    assert len([line for line in lines if "_" in line]) > 35
+
+
+def test_config_reports_errors(commands):
+    shown = commands("config", WORKERS="zero")
+    assert shown.returncode == 78 and "WORKERS" in shown.stdout + shown.stderr
+
+
+def test_check(gates, backend):
+    gate = gates(backend, start=False)
+    checked = gate.command("check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    backend.stop()
+    assert gate.command("check").returncode != 0
+    assert gate.command("check", TLS_CERT_PATH="/nowhere.pem").returncode == 78
+
+
+def test_check_health(gates, backend):
+    gate = gates(backend, start=False)
+    assert gate.command("check", "--health").returncode != 0
+    gate.start()
+    assert gate.command("check", "--health").returncode == 0
+
+
+def test_keys_list_show_stats(gates, backend, new_device):
+    gate = gates(backend)
+    devices = [gate.app.register(new_device()) for _ in range(3)]
+    assert set(gate.keys()) == {device.key_id_b64 for device in devices}
+    listed = gate.command("keys", "list")
+    assert listed.returncode == 0 and "\x1b" not in listed.stdout
+    shown = gate.command("keys", "show", devices[0].key_id_b64, "--json")
+    assert shown.returncode == 0
+    assert json.loads(shown.stdout)["signCount"] == 0
+    stats = gate.command("keys", "stats", "--json")
+    assert stats.returncode == 0 and 3 in json.loads(stats.stdout).values()
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_an_unknown_key_is_a_data_error(gates, backend, new_device, running):
+    gate = gates(backend)
+    gate.app.register(new_device())
+    gate.app.close()
+    if not running:
+        gate.stop()
+    for command in ("show", "revoke"):
+        done = gate.command("keys", command, new_device().key_id_b64)
+        assert done.returncode == DATA_ERROR, (command, done)
+        assert done.stderr.strip() and not done.stdout.strip()
+
+
+async def test_revoking_without_a_server(gates, backend, device):
+    gate = gates(backend)
+    gate.app.register(device)
+    gate.app.close()
+    gate.stop()
+    assert gate.command("keys", "revoke", device.key_id_b64).returncode == 0
+    assert gate.keys()[device.key_id_b64]["revokedAt"]
+    gate.start()
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (403, "key_revoked")
+
+
+def test_prune_keeps_revoked_and_used_keys(gates, backend, new_device, fault):
+    gate = gates(backend, **fault.environment)
+    old, revoked = gate.app.register(new_device()), gate.app.register(new_device())
+    assert gate.command("keys", "revoke", revoked.key_id_b64).returncode == 0
+    fault.jump(200 * 86400)
+    gate.app.close()
+    pruned = gate.command("keys", "prune", "--unused", "180d")
+    assert pruned.returncode == 0, pruned.stderr
+    assert set(gate.keys()) == {revoked.key_id_b64} and old.key_id_b64 not in gate.keys()
+
+
+async def test_sessions_and_stats(gates, backend, device):
+    gate = gates(backend)
+    gate.app.register(device)
+    async with connect(gate, device.headers(gate.app.nonce())) as connection:
+        await until_prompt(connection)
+        await refusal(gate)
+        listed = gate.command("sessions", "list", "--json")
+        assert listed.returncode == 0 and device.key_id_b64[:8] in listed.stdout
+        stats = gate.command("stats", "--json")
+        assert stats.returncode == 0 and "assertion_required" in stats.stdout
+
+
+def test_sessions_without_a_server(commands):
+    done = commands("sessions", "list")
+    assert done.returncode == 69 and done.stderr.strip()
+
+
+@pytest.mark.parametrize("name", ["generated-attestation.jsonl", "generated-assertion.jsonl"])
+def test_verify_judges_the_vectors(commands, name):
+    if not VECTORS.exists():
+        pytest.skip(f"{VECTORS} is not there")
+    path = VECTORS / name
+    done = commands("verify", "--jsonl", str(path), within=120)
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    cases = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [verdict["name"] for verdict in verdicts] == [case["name"] for case in cases]
+    for case, verdict in zip(cases, verdicts):
+        if case["expect"]["result"] != "policy":
+            assert verdict["result"] == case["expect"]["result"], (verdict, case["expect"])
+    assert done.returncode == 0, done.stderr
+
+
+def judged(gate, folder, case, **changes):
+    """The verdict of `verify --jsonl` on one case, and the exit status."""
+    path = folder / "cases.jsonl"
+    path.write_text(json.dumps({**case, **changes}) + "\n")
+    done = gate.command("verify", "--jsonl", str(path))
+    return json.loads(done.stdout), done.returncode
+
+
+def test_verify_judges_the_independent_device(gates, folder, authority, device):
+    gate = gates(start=False)
+    (folder / "root.pem").write_bytes(authority.root_pem())
+    nonce = bytes(range(32))
+    case = {
+        "name": "independent",
+        "kind": "attestation",
+        "attestation_b64": b64(device.attestation(nonce.hex())),
+        "key_id_b64": device.key_id_b64,
+        "challenge_b64": b64(nonce),
+        "team_id": "ABCDEF12K4",
+        "bundle_id": "org.example.mudproxy",
+        "environment": "production",
+        "root": "root.pem",
+    }
+    assert judged(gate, folder, case) == ({"name": "independent", "result": "accept"}, 0)
+    verdict, status = judged(gate, folder, case, environment="development")
+    assert verdict["result"] == "reject" and verdict["check"] and status == 1
+    verdict, status = judged(gate, folder, case, root="apple")
+    assert verdict["result"] == "reject" and status == 1
+
+
+def test_demo(commands):
+    done = commands("demo", within=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_control_socket_is_ours_alone(gates, backend):
+    gate = gates(backend)
+    path = pathlib.Path(gate.environment["CONTROL_SOCKET"])
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_stale_control_socket_is_replaced(gates, backend):
+    gate = gates(backend)
+    gate.kill()
+    gate.start()
+    assert gate.command("check", "--health").returncode == 0

@@ -1,0 +1,90 @@
+"""kill -9 in the middle of work, fifty times: nothing that was acknowledged is lost, and no counter goes back."""
+
+import http.client
+import random
+import threading
+
+from clients import UPGRADE, Raw, connect_status, head
+from waiting import eventually
+
+ROUNDS = 50
+WORKERS = 3
+NEW_KEYS = 2  # each worker, each round; then it connects with them until the kill
+
+
+class Player(threading.Thread):
+    """Registers keys and connects with them, and remembers what the gate acknowledged, until it is gone."""
+
+    def __init__(self, gate, devices, old):
+        super().__init__(daemon=True)
+        self.gate, self.devices, self.old = gate, devices, old
+        self.registered, self.counters = [], {}
+        self.failure = None
+
+    def run(self):
+        try:
+            for device in self.devices:
+                reply = self.gate.app.post(device.registration(self.gate.app.nonce()))
+                assert reply.status == 200, reply
+                self.registered.append(device)
+            while True:
+                for device in [*self.registered, *self.old]:
+                    self.play(device)
+        except (OSError, http.client.HTTPException):
+            pass  # the gate is gone
+        except AssertionError as failure:
+            self.failure = None if "closed after" in str(failure) else failure
+        finally:
+            self.gate.app.close()
+
+    def play(self, device):
+        fields = [f"{name}: {value}" for name, value in device.headers(self.gate.app.nonce()).items()]
+        with Raw(self.gate) as client:
+            reply = client.send(head("GET", "/", *UPGRADE, *fields)).reply(head_only=True)
+            assert reply.status == 101, reply
+            self.counters[device] = device.counter
+
+
+def test_fifty_kills(gates, backend, new_device):
+    chance = random.Random(20260217)
+    acknowledged = {}  # device → the highest counter that was answered 101
+    gate = gates(backend, MAX_SESSIONS_PER_KEY=1000)
+    for number in range(ROUNDS):
+        old = chance.sample(sorted(acknowledged, key=lambda d: d.key_id), min(6, len(acknowledged)))
+        players = [
+            Player(gate, [new_device() for _ in range(NEW_KEYS)], old[worker::WORKERS]) for worker in range(WORKERS)
+        ]
+        for player in players:
+            player.start()
+        enough = chance.randint(1, 20)
+        eventually(lambda: sum(len(p.registered) + len(p.counters) for p in players) >= enough, "some work", 20)
+        gate.kill()
+        for player in players:
+            player.join(20)
+            assert player.failure is None, player.failure
+            acknowledged.update({device: 0 for device in player.registered})
+            acknowledged.update(player.counters)
+        gate.start()
+        check(gate, acknowledged, chance.sample(sorted(acknowledged, key=lambda d: d.key_id), 1))
+    gate.app.close()
+    gate.stop()
+    assert gate.journal_bytes() == b""
+    check_counters(gate, acknowledged)
+
+
+def check_counters(gate, acknowledged):
+    stored = gate.keys()
+    for device, counter in acknowledged.items():
+        assert device.key_id_b64 in stored, "an acknowledged key is gone"
+        assert stored[device.key_id_b64]["signCount"] >= counter, "a counter went back"
+
+
+def check(gate, acknowledged, sample):
+    """By the list, and by the wire: the old counter is refused, the next one accepted."""
+    check_counters(gate, acknowledged)
+    for device in sample:
+        if acknowledged[device]:
+            assert connect_status(gate, device, acknowledged[device]) == 401
+        device.counter += 1  # above everything that was ever sent, acknowledged or not
+        assert connect_status(gate, device, device.counter) == 101
+        acknowledged[device] = device.counter

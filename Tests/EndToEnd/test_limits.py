@@ -1,0 +1,193 @@
+"""Limits at their edges: rates, connections, sessions of one key, pending peers, the pool of registrations."""
+
+import asyncio
+import contextlib
+import json
+import os
+
+import pytest
+
+from clients import UPGRADE, Raw, assert_refusal, head
+from waiting import eventually
+from websocket import RawWebSocket, closed_with, connect, refusal, until_prompt
+
+JSON = "Content-Type: application/json"
+
+
+def test_challenge_rate(gates, backend):
+    gate = gates(backend, CHALLENGE_RATE="3/m")
+    replies = [gate.app.request("GET", "/attest/challenge") for _ in range(5)]
+    assert [reply.status for reply in replies] == [200, 200, 200, 429, 429]
+    assert_refusal(replies[3], 429, "rate_limited")
+
+
+def test_challenge_rate_refills(gates, backend, fault):
+    gate = gates(backend, CHALLENGE_RATE="3/m", **fault.environment)
+    for _ in range(2):
+        statuses = [gate.app.request("GET", "/attest/challenge").status for _ in range(4)]
+        assert statuses == [200, 200, 200, 429]
+        fault.jump(61)
+        gate.app.close()
+
+
+def test_register_rate_consumes_nothing(gates, backend, device, new_device, fault):
+    gate = gates(backend, REGISTER_RATE="2/m", **fault.environment)
+    for _ in range(2):
+        gate.app.register(new_device())
+    document = device.registration(gate.app.nonce())
+    assert_refusal(gate.app.post(document), 429, "rate_limited")
+    fault.jump(31)
+    gate.app.close()
+    assert gate.app.post(document).status == 200
+
+
+def test_connections_per_address(gates, backend):
+    gate = gates(backend, MAX_CONNECTIONS_PER_ADDRESS=3)
+    held = [Raw(gate) for _ in range(3)]
+    for client in held:
+        assert client.send(head("GET", "/healthz")).reply().status == 200
+    with Raw(gate) as fourth:
+        assert_refusal(fourth.send(head("GET", "/healthz")).reply(), 429, "rate_limited")
+    held.pop().close()
+
+    def admitted():
+        with Raw(gate) as again:
+            return again.send(head("GET", "/healthz")).reply().status == 200
+
+    eventually(admitted, "a place for another connection")
+    for client in held:
+        client.close()
+
+
+def test_the_oldest_pending_gives_way(gates, backend):
+    gate = gates(backend, MAX_PENDING=4, MAX_CONNECTIONS_PER_ADDRESS=1000, WORKERS=1)
+    oldest = Raw(gate)
+    assert oldest.send(head("GET", "/healthz")).reply().status == 200
+    others = [Raw(gate) for _ in range(6)]
+    assert others[-1].send(head("GET", "/healthz")).reply().status == 200
+    assert oldest.closed()
+    for client in others:
+        client.close()
+
+
+def test_admitted_sessions_are_not_pending(gates):
+    gate = gates("echo:", REQUIRE_APP_AUTH="false", MAX_PENDING=2, MAX_CONNECTIONS_PER_ADDRESS=1000, WORKERS=1)
+    sessions = [RawWebSocket(gate) for _ in range(8)]
+    for session in sessions:
+        session.frame(1, b"still here")
+        assert session.read_frame()[2] == b"still here"
+        session.close()
+
+
+def test_max_connections(gates, backend):
+    gate = gates(backend, MAX_CONNECTIONS=4, MAX_CONNECTIONS_PER_ADDRESS=1000, WORKERS=1)
+    held = []
+
+    def fill():
+        """The probe of the start may still be counted for a moment."""
+        with contextlib.suppress(OSError):
+            held.append(Raw(gate))
+        return len(held) == 4
+
+    eventually(fill, "four connections")
+    for client in held:
+        assert client.send(head("GET", "/healthz")).reply().status == 200
+    with contextlib.suppress(ConnectionError), Raw(gate, tls=False) as fifth:
+        assert fifth.closed()
+    assert held[0].send(head("GET", "/healthz")).reply().status == 200
+    for client in held:
+        client.close()
+
+
+async def test_sessions_of_one_key(gates, backend, device, new_device):
+    gate = gates(backend, MAX_SESSIONS_PER_KEY=2)
+    gate.app.register(device)
+    bystander_device = gate.app.register(new_device())
+    bystander = await connect(gate, bystander_device.headers(gate.app.nonce()))
+    sessions = []
+    for _ in range(4):
+        sessions.append(await connect(gate, device.headers(gate.app.nonce())))
+        await until_prompt(sessions[-1])
+    assert [await closed_with(session) for session in sessions[:2]] == [1008, 1008]
+    for session in [*sessions[2:], bystander]:
+        await (await session.ping())
+        await session.close()
+
+
+async def test_a_refused_newcomer_displaces_nobody(gates, backend, device):
+    gate = gates(backend, MAX_SESSIONS_PER_KEY=1)
+    gate.app.register(device)
+    session = await connect(gate, device.headers(gate.app.nonce()))
+    assert (await refusal(gate, device.headers(gate.app.nonce(), counter=1)))[0] == 401
+    backend.stop()
+    for _ in range(2):
+        assert (await refusal(gate, device.headers(gate.app.nonce()))) == (503, "backend_unavailable")
+    assert gate.running and not session.closed or await closed_with(session) in (1000, 1011)
+
+
+def test_a_full_pool_of_registrations_is_overloaded(gates, backend, new_device):
+    """At most two running and eight waiting for an address; what is turned away consumes nothing."""
+    gate = gates(backend, WORKERS=1, MAX_CONNECTIONS_PER_ADDRESS=1000)
+    requests = []
+    for _ in range(60):
+        body = json.dumps(new_device().registration(gate.app.nonce()))
+        requests.append((Raw(gate), head("POST", "/attest/register", JSON, f"Content-Length: {len(body)}") + body))
+    for client, request in requests:
+        client.send(request[:-1])
+    for client, request in requests:
+        client.send(request[-1])
+    replies = [client.reply() for client, _ in requests]
+    overloaded = [reply for reply in replies if reply.status != 200]
+    assert overloaded and len(overloaded) < 60
+    for reply in overloaded:
+        assert_refusal(reply, 503, "overloaded")
+    for (client, request), reply in zip(requests, replies):
+        if reply.status == 503:
+            assert client.send(request).reply().status == 200
+        client.close()
+    assert len(gate.keys()) == 60
+
+
+def test_bodies_in_flight_are_bounded(gates, backend):
+    """Sixteen MiB of unfinished bodies, and no more, however many connections hold them."""
+    gate = gates(backend, MAX_CONNECTIONS_PER_ADDRESS=10_000, HTTP_BODY_TIMEOUT="60s")
+    opening = head("POST", "/attest/register", JSON, "Content-Length: 65536") + "{" + " " * 65000
+    clients, refused = [], None
+    for _ in range(300):
+        clients.append(Raw(gate).send(opening))
+        if not clients[-1].silent_for(0.0001 if len(clients) < 250 else 0.05):
+            refused = clients[-1].reply()
+            break
+    if refused is None:  # an answer may have come after the last look
+        clients[-1].socket.settimeout(5)
+        refused = clients[-1].reply()
+    assert_refusal(refused, 503, "overloaded")
+    for client in clients:
+        client.close()
+    assert gate.app.request("GET", "/healthz").status == 200
+
+
+@pytest.mark.parametrize("name, request_text", [("HTTP_HEAD_MAX_BYTES", head("GET", "/healthz", "X: " + "a" * 2000))])
+def test_a_smaller_head(gates, backend, name, request_text):
+    gate = gates(backend, **{name: "1KiB"})
+    with Raw(gate) as client:
+        assert_refusal(client.send(request_text).reply(), 431, "headers_too_large")
+
+
+async def test_larger_messages_by_configuration(gates):
+    gate = gates("echo:", REQUIRE_APP_AUTH="false", WS_MAX_FRAME_BYTES="1MiB", WS_MAX_MESSAGE_BYTES="1MiB")
+    message = os.urandom(1 << 20)
+    async with connect(gate) as connection:
+        await connection.send(message)
+        assert await connection.recv() == message
+
+
+async def test_a_storm_of_unauthorised_upgrades_is_answered_and_forgotten(gates, backend):
+    gate = gates(backend, MAX_CONNECTIONS_PER_ADDRESS=10_000)
+    outcomes = []
+    for _ in range(5):
+        outcomes += await asyncio.gather(*(refusal(gate) for _ in range(40)))
+    assert outcomes == [(401, "assertion_required")] * 200
+    assert backend.count == 0
+    with Raw(gate) as client:
+        assert client.send(head("GET", "/", *UPGRADE)).reply().status == 401

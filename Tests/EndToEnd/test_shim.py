@@ -1,0 +1,85 @@
+"""The preloaded shim does what it is told, seen from another program than the gate: Python itself."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from waiting import eventually
+
+SCRIPT = """
+import json, os, sys, time
+path = sys.argv[1]
+said = []
+def attempt(name, call):
+    try:
+        result = call()
+        said.append([name, result if isinstance(result, int) else 0, 0])
+    except OSError as error:
+        said.append([name, -1, error.errno])
+file = os.open(path + '.tmp', os.O_RDWR | os.O_CREAT)
+for _ in range(2):
+    attempt('write', lambda: os.write(file, b'12345678'))
+    attempt('sync', lambda: os.fdatasync(file))
+attempt('rename', lambda: os.rename(path + '.tmp', path))
+json.dump({'said': said, 'wall': time.time(), 'mono': time.monotonic()}, sys.stdout)
+"""
+
+
+@pytest.fixture
+def run(fault, folder):
+    def go(name="attested-keys.json"):
+        environment = {**os.environ, **fault.environment}
+        command = [sys.executable, "-c", SCRIPT, str(folder / name)]
+        return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
+
+    return go
+
+
+def test_nothing_happens_without_an_order(run):
+    assert [result for _, result, _ in run()["said"]] == [8, 0, 8, 0, 0]
+
+
+# The calls are: create, write, sync, write, sync, rename. The create is outside `attempt`.
+@pytest.mark.parametrize("number, name", [(2, "write"), (3, "sync"), (4, "write"), (5, "sync"), (6, "rename")])
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
+def test_the_nth_call_fails(fault, run, number, name, error):
+    fault.fail_call(number, error)
+    said = run()["said"]
+    assert said[number - 2] == [name, -1, error]
+    assert sum(result < 0 for _, result, _ in said) == 1 == fault.failures
+
+
+def test_a_torn_write_leaves_half(fault, run):
+    fault.fail_call(2, errno.ENOSPC, sticky=True, torn=True)
+    said = run()["said"]
+    assert said[0] == ["write", 4, 0]
+    assert all(error == errno.ENOSPC for _, _, error in said[1:])
+
+
+def test_other_files_are_left_alone(fault, run):
+    fault.fail_call(1, errno.EIO, sticky=True)
+    fault.fail_syncs()
+    assert all(result >= 0 for _, result, _ in run("other.json")["said"])
+
+
+def test_clocks_move(fault, run):
+    before = run()
+    fault.jump(3600)
+    after = run()
+    assert 3600 <= after["wall"] - before["wall"] < 3660
+    assert 3600 <= after["mono"] - before["mono"] < 3660
+
+
+def test_a_held_sync_waits(fault, folder):
+    fault.sync_hold = 1
+    command = [sys.executable, "-c", SCRIPT, str(folder / "attested-keys.json")]
+    with subprocess.Popen(command, env={**os.environ, **fault.environment}, stdout=subprocess.PIPE) as process:
+        eventually(lambda: fault.syncs_waiting == 1, "a sync held")
+        assert process.poll() is None and fault.syncs_done == 0
+        fault.sync_hold = 0
+        assert process.wait(10) == 0
+    assert fault.syncs_done == 2

@@ -1,0 +1,111 @@
+"""dev-certs and simulate: the certificates serve a gate, and the program's own device plays through it."""
+
+import subprocess
+
+import pytest
+
+from gate import free_port
+
+REFUSED, UNAVAILABLE = 77, 69
+
+
+@pytest.fixture
+def certificates(gates, folder):
+    """The folder that `dev-certs` fills."""
+    done = gates(start=False).command("dev-certs")
+    assert done.returncode == 0, done.stderr
+    return folder / "certs" / "dev"
+
+
+@pytest.fixture
+def gate(gates, backend, certificates):
+    """A gate that runs on the development certificates."""
+    return gates(
+        backend,
+        TLS_CERT_PATH=certificates / "server.pem",
+        TLS_KEY_PATH=certificates / "server-key.pem",
+        APPATTEST_ROOT_CA_PATH=certificates / "attestation-root.pem",
+        MTLS_CLIENT_CA_PATH=certificates / "client-ca.pem",
+        ALLOW_MTLS_FALLBACK="true",
+        APPATTEST_ENVIRONMENT="both",
+    )
+
+
+@pytest.fixture
+def simulate(gate):
+    def run(command, *arguments, **options):
+        url = f"wss://localhost:{gate.port}/"
+        return gate.command("simulate", command, "--url", url, "--ca", "certs/dev/ca.pem", *arguments, **options)
+
+    return run
+
+
+APP = ("--app-id", "ABCDEF12K4.org.example.mudproxy")
+
+
+def test_dev_certs_are_private_and_not_overwritten(gates, certificates):
+    for path in certificates.iterdir():
+        if "key" in path.name or path.suffix == ".p12":
+            assert path.stat().st_mode & 0o077 == 0, path
+    before = (certificates / "server.pem").read_bytes()
+    again = gates(start=False).command("dev-certs")
+    assert again.returncode != 0 and "--force" in again.stderr
+    assert (certificates / "server.pem").read_bytes() == before
+
+
+def test_openssl_accepts_what_dev_certs_makes(certificates):
+    def openssl(*arguments):
+        return subprocess.run(["openssl", *arguments], cwd=certificates, capture_output=True, text=True)
+
+    for ca, leaf, purpose in (("ca.pem", "server.pem", "sslserver"), ("client-ca.pem", "client.pem", "sslclient")):
+        verified = openssl("verify", "-x509_strict", "-CAfile", ca, "-purpose", purpose, leaf)
+        assert verified.returncode == 0, verified.stderr
+    chain = openssl("verify", "-CAfile", "attestation-root.pem", "attestation-intermediate.pem")
+    assert chain.returncode == 0, chain.stderr
+    opened = openssl("pkcs12", "-in", "client.p12", "-passin", "pass:portcullis", "-nodes")
+    assert "PRIVATE KEY" in opened.stdout and "CERTIFICATE" in opened.stdout
+
+
+@pytest.mark.parametrize("environment", ["production", "development"])
+def test_register_connect_play(simulate, backend, environment):
+    registered = simulate("register", *APP, "--environment", environment)
+    assert registered.returncode == 0, registered.stderr
+    for _ in range(2):
+        played = simulate("connect", "--wait", stdin="look\nquit\n")
+        assert played.returncode == 0, played.stderr
+        assert "You say: look" in played.stdout and "Goodbye." in played.stdout
+    assert bytes(backend.connections[0].received) == b"look\nquit\n"
+
+
+def test_registering_again_uses_the_same_key(simulate, gate):
+    for _ in range(2):
+        assert simulate("register", *APP).returncode == 0
+    assert len(gate.keys()) == 1
+
+
+def test_an_unregistered_device_is_refused(simulate, gate, backend):
+    assert simulate("register", *APP).returncode == 0
+    assert gate.command("keys", "revoke", *gate.keys()).returncode == 0
+    refused = simulate("connect", stdin="look\n")
+    assert refused.returncode == REFUSED and "key_revoked" in refused.stderr
+    assert backend.count == 0
+
+
+def test_another_app_is_refused(simulate):
+    refused = simulate("register", "--app-id", "ABCDEF12K4.org.example.other")
+    assert refused.returncode == REFUSED and "attestation_rejected" in refused.stderr
+
+
+def test_the_client_certificate_comes_in_by_the_fallback(simulate):
+    pair = ("--client-cert", "certs/dev/client.pem", "--client-key", "certs/dev/client-key.pem")
+    played = simulate("connect", "--without-assertion", "--wait", *pair, stdin="quit\n")
+    assert played.returncode == 0 and "Goodbye." in played.stdout, played.stderr
+    assert simulate("connect", "--without-assertion", stdin="quit\n").returncode == REFUSED
+
+
+def test_no_gate_there(simulate, gate):
+    assert simulate("register", *APP).returncode == 0
+    url = f"wss://localhost:{free_port()}/"
+    done = gate.command("simulate", "connect", "--url", url, "--ca", "certs/dev/ca.pem")
+    assert done.returncode == UNAVAILABLE and done.stderr.strip()
+
