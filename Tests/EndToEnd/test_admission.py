@@ -35,6 +35,8 @@ def no_refused_byte(backend, gate):
     """A test says how many upgrades it expects to be admitted; the backend must have seen that many."""
     before, admitted = backend.count, [0]
     yield admitted
+    # The game's own thread may be a moment behind the 101.
+    eventually(lambda: backend.count - before >= admitted[0], "as many visits as admissions")
     assert backend.count - before == admitted[0]
 
 
