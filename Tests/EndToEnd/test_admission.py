@@ -7,6 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
 from device import sha256
+from waiting import eventually
 from websocket import closed_with, connect, refusal, until_prompt
 
 NONCE_INVALID = (401, "nonce_invalid")
