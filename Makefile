@@ -24,6 +24,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
+MANDIR ?= $(PREFIX)/share/man
 SYSCONFDIR ?= /etc/portcullis
 
 # What Swift's own programs load, what they link against, and what this program is made with.
@@ -92,14 +93,16 @@ documents:  ## Write the example file and the README's table anew from the table
 .PHONY: install
 install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
 	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)'
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' '$(DESTDIR)$(MANDIR)/man1'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
+	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
-	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
+	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example' \
+	  '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages
