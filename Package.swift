@@ -32,28 +32,84 @@ let package = Package(
     .target(name: "CLinux"),
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CCBOR", linkerSettings: [.linkedLibrary("cbor")]),
+    .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
 
     // Pure: bytes in, values out.
     room("Bytes"),
     room("JSON", ["Bytes"]),
     room("Addresses", ["Bytes"]),
     room("HTTPWire", ["Bytes"]),
+    room("ProxyProtocol", ["Addresses", "Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
 
     // Rooms that wrap C.
+    room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
     room("System", ["Bytes", "CLinux"]),
-    room("Crypto", ["Bytes", "COpenSSL"]),
-    room("TLS", ["Bytes", "COpenSSL", "Crypto", "System"]),
+    room("Crypto", ["Bytes", "COpenSSL", "System"]),
+    room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
     room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
 
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
-    room("Configuration", ["Addresses", "Bytes", "System"]),
-    room("Device", ["Bytes", "CBOR", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
+    room(
+      "Device",
+      [
+        "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System", "WebSocketWire",
+      ]),
+    room("Control", ["Bytes", "JSON", "Sockets", "System"]),
+    room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
+    room(
+      "Gateway",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON", "KeyStore", "Logs",
+        "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
+      ]),
+
+    room(
+      "Demo",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs", "Sockets",
+        "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
+
+    .executableTarget(
+      name: "portcullis",
+      dependencies: [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+
     tests("Bytes"),
+    tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
+    tests("Addresses"),
+    tests("HTTPWire", ["Bytes"]),
+    tests("ProxyProtocol", ["Addresses", "Bytes"]),
+    tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
+    tests("CBOR", ["Bytes"]),
+    tests("Deflate", ["CZlib", "WebSocketWire"]),
+    tests("Crypto", ["Bytes"]),
+    tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
+    tests(
+      "Control",
+      [
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "KeyStore",
+        "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
+      ]),
+    tests("JSON"),
+    tests("System"),
+    tests("Sockets", ["Addresses", "System"]),
+    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
+    tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),
+    tests("Configuration", ["Addresses"]),
+    tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
+    tests("KeyStore", ["Bytes", "JSON", "System"]),
   ]
 )

@@ -6,6 +6,12 @@ package enum Base64 {
   package static func encode(_ bytes: Span<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    append(bytes, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The same, behind what `text` already holds.
+  package static func append(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
     var index = 0
     while index < bytes.count {
       let left = bytes.count - index
@@ -18,7 +24,6 @@ package enum Base64 {
       text.append(left > 2 ? alphabet[Int(group & 63)] : padding)
       index += 3
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// The bytes, or nil when `text` breaks the rule.

@@ -10,8 +10,7 @@ package struct ByteQueue: Sendable {
 
   package mutating func append(_ bytes: Span<UInt8>) {
     if head > 0, head >= storage.count / 2 { compact() }
-    storage.reserveCapacity(storage.count + bytes.count)
-    for index in bytes.indices { storage.append(bytes[index]) }
+    storage.append(copying: bytes)
   }
 
   /// What waits, oldest first.

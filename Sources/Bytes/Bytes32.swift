@@ -20,9 +20,33 @@ package struct Bytes32: Hashable, Sendable {
     self.init(bytes.span)
   }
 
+  package init(_ bytes: [32 of UInt8]) {
+    let span = bytes.span
+    words = InlineWords(
+      a: Self.word(span, 0), b: Self.word(span, 8), c: Self.word(span, 16), d: Self.word(span, 24))
+  }
+
   /// All zero.
   package init() {
     words = InlineWords(a: 0, b: 0, c: 0, d: 0)
+  }
+
+  /// From four numbers, the first byte the highest of the first.
+  package init(words a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) {
+    words = InlineWords(a: a, b: b, c: c, d: d)
+  }
+
+  /// The first sixteen bytes as two numbers: what a table hashes of an identifier that is a digest already.
+  package var leadingWords: (UInt64, UInt64) { (words.a, words.b) }
+
+  /// Appends the 32 bytes, without an allocation of its own.
+  package func append(to bytes: inout [UInt8]) {
+    for index in 0..<4 {
+      let word = index < 2 ? (index == 0 ? words.a : words.b) : (index == 2 ? words.c : words.d)
+      for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
+    }
   }
 
   package subscript(index: Int) -> UInt8 {
@@ -43,6 +67,9 @@ package struct Bytes32: Hashable, Sendable {
     for index in 0..<32 { bytes.append(self[index]) }
     return bytes
   }
+
+  /// The same bytes in place, for what wants a span of them.
+  package var inlineArray: [32 of UInt8] { InlineArray { index in self[index] } }
 
   package var hex: String { Hex.encode(array.span) }
   package var base64: String { Base64.encode(array.span) }

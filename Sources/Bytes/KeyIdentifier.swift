@@ -67,9 +67,10 @@ package struct P256Point: Hashable, Sendable {
     for index in 0...pem.count {
       let byte = index < pem.count ? pem[index] : UInt8(ascii: "\n")
       guard byte == UInt8(ascii: "\n") else {
-        if byte != UInt8(ascii: "\r") { line.append(byte) }
+        line.append(byte)
         continue
       }
+      if line.last == UInt8(ascii: "\r") { line.removeLast() }
       if line.isEmpty { continue }
       if ended { return nil }
       if lines == 0 {
@@ -82,8 +83,9 @@ package struct P256Point: Hashable, Sendable {
       lines += 1
       line.removeAll(keepingCapacity: true)
     }
-    guard ended, let der = Base64.decode(body.span), der.count == 91,
-      der.starts(with: Self.subjectPublicKeyInfoHead)
+    // PEM has the alphabet of RFC 4648 §4 alone.
+    guard ended, !body.contains(UInt8(ascii: "-")), !body.contains(UInt8(ascii: "_")),
+      let der = Base64.decode(body.span), der.count == 91, der.starts(with: Self.subjectPublicKeyInfoHead)
     else { return nil }
     self.init(x963: der.span.extracting(26..<91))
   }

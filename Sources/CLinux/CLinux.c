@@ -59,10 +59,87 @@ int portcullis_signalfd(const int *signals, int count) {
   }
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
-int portcullis_accept(int listener, struct sockaddr *address, socklen_t *length) {
-  return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+int portcullis_read_signal(int descriptor) {
+  struct signalfd_siginfo info;
+  return read(descriptor, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
 }
 int portcullis_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+
+struct portcullis_address portcullis_address_internet(const uint8_t *bytes, int count, uint16_t port) {
+  struct portcullis_address address;
+  memset(&address, 0, sizeof address);
+  if (count == 4) {
+    struct sockaddr_in *in = (struct sockaddr_in *)&address.storage;
+    in->sin_family = AF_INET;
+    in->sin_port = htons(port);
+    memcpy(&in->sin_addr, bytes, 4);
+    address.length = sizeof *in;
+  } else {
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&address.storage;
+    in6->sin6_family = AF_INET6;
+    in6->sin6_port = htons(port);
+    memcpy(&in6->sin6_addr, bytes, 16);
+    address.length = sizeof *in6;
+  }
+  return address;
+}
+int portcullis_address_unix(struct portcullis_address *address, const char *path) {
+  struct sockaddr_un *un = (struct sockaddr_un *)&address->storage;
+  memset(address, 0, sizeof *address);
+  if (strlen(path) >= sizeof un->sun_path) return -1;
+  un->sun_family = AF_UNIX;
+  strcpy(un->sun_path, path);
+  address->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1);
+  return 0;
+}
+int portcullis_address_read(const struct portcullis_address *address, uint8_t *bytes, uint16_t *port) {
+  if (address->storage.ss_family == AF_INET) {
+    const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
+    memcpy(bytes, &in->sin_addr, 4);
+    *port = ntohs(in->sin_port);
+    return 4;
+  }
+  if (address->storage.ss_family == AF_INET6) {
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->storage;
+    memcpy(bytes, &in6->sin6_addr, 16);
+    *port = ntohs(in6->sin6_port);
+    return 16;
+  }
+  return 0;
+}
+int portcullis_bind(int descriptor, const struct portcullis_address *address) {
+  return bind(descriptor, (const struct sockaddr *)&address->storage, address->length);
+}
+int portcullis_connect(int descriptor, const struct portcullis_address *address) {
+  return connect(descriptor, (const struct sockaddr *)&address->storage, address->length);
+}
+int portcullis_accept(int listener, struct portcullis_address *address) {
+  address->length = sizeof address->storage;
+  return accept4(listener, (struct sockaddr *)&address->storage, &address->length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+int portcullis_local_address(int descriptor, struct portcullis_address *address) {
+  address->length = sizeof address->storage;
+  return getsockname(descriptor, (struct sockaddr *)&address->storage, &address->length);
+}
+int portcullis_resolve(const char *name, uint16_t port, struct portcullis_address *addresses, int capacity, int *code) {
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *found = NULL;
+  *code = getaddrinfo(name, NULL, &hints, &found);
+  if (*code != 0) return -1;
+  int count = 0;
+  for (struct addrinfo *each = found; each && count < capacity; each = each->ai_next) {
+    if (each->ai_family == AF_INET) {
+      const struct sockaddr_in *in = (const struct sockaddr_in *)each->ai_addr;
+      addresses[count++] = portcullis_address_internet((const uint8_t *)&in->sin_addr, 4, port);
+    } else if (each->ai_family == AF_INET6) {
+      const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)each->ai_addr;
+      addresses[count++] = portcullis_address_internet((const uint8_t *)&in6->sin6_addr, 16, port);
+    }
+  }
+  freeaddrinfo(found);
+  return count;
+}
+const char *portcullis_resolve_error(int code) { return gai_strerror(code); }
 
 int portcullis_random(void *bytes, size_t count) {
   uint8_t *next = bytes;
@@ -104,6 +181,8 @@ int portcullis_open(const char *path, int flags, uint32_t mode) {
   return open(path, flags | O_CLOEXEC, (mode_t)mode);
 }
 int portcullis_lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+
+char **portcullis_environment(void) { return environ; }
 
 int portcullis_errno(void) { return errno; }
 int portcullis_is_would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }

@@ -67,7 +67,7 @@ static int transport_read(BIO *bio, char *into, int count) {
   do got = recv(transport->descriptor, into, (size_t)count, 0);
   while (got < 0 && errno == EINTR);
   if (got > 0) {
-    transport->dry = got < count;
+    transport->dry = got < count && !transport->hangup;
     return (int)got;
   }
   if (got == 0) {
@@ -256,7 +256,7 @@ static int select_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
                            unsigned int count, void *argument) {
   (void)ssl;
   (void)argument;
-  static const unsigned char ours[] = "\x08http/1.1";
+  static const unsigned char ours[] = "\x08http/1.1\x08http/1.0";
   unsigned char *match;
   if (SSL_select_next_proto(&match, length, ours, sizeof ours - 1, offered, count) != OPENSSL_NPN_NEGOTIATED)
     return SSL_TLSEXT_ERR_ALERT_FATAL;
@@ -269,6 +269,11 @@ int portcullis_context_install(SSL_CTX *context, struct portcullis_ticket_keys *
   if (keys_index < 0 || SSL_CTX_set_ex_data(context, keys_index, keys) != 1) return 0;
   if (SSL_CTX_set_tlsext_ticket_key_evp_cb(context, ticket_key) != 1) return 0;
   SSL_CTX_set_alpn_select_cb(context, select_protocol, NULL);
+  SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                   SSL_OP_PRIORITIZE_CHACHA);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_read_ahead(context, 1);
   if (ask_for_certificate) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(context, judge_certificate, NULL);

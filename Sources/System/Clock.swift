@@ -11,9 +11,10 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
   package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// `duration` must not be negative.
+  /// The end of time when the sum lies beyond it; a negative `duration` counts as zero.
   package static func + (time: Self, duration: Duration) -> Self {
-    Self(nanoseconds: time.nanoseconds &+ duration.wholeNanoseconds)
+    let (sum, overflow) = time.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
+    return Self(nanoseconds: overflow ? .max : sum)
   }
 
   /// Zero when `other` is later.
@@ -27,8 +28,9 @@ extension Duration {
   package var wholeNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (scaled, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : scaled &+ UInt64(attoseconds / 1_000_000_000)
+    let (scaled, tooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, overflow) = scaled.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+    return tooLong || overflow ? .max : sum
   }
 
   /// In whole milliseconds; zero when negative.

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A started thread, to be joined once.
 package struct Thread: ~Copyable {
-  private let handle: pthread_t
+  fileprivate let handle: pthread_t
 
   /// - Parameters:
   ///   - name: at most 15 bytes, as `top -H` shows it.
@@ -49,5 +49,19 @@ package struct Thread: ~Copyable {
       if niceness != 0 { _ = portcullis_set_thread_nice(niceness) }
       body()
     }
+  }
+}
+
+/// A thread among others in a collection, which cannot hold a `Thread` itself.
+package final class JoinHandle: Sendable {
+  private let thread: pthread_t
+
+  package init(_ thread: consuming Thread) {
+    self.thread = thread.handle
+  }
+
+  /// Waits until the body has returned; to be called once.
+  package func join() {
+    _ = pthread_join(thread, nil)
   }
 }

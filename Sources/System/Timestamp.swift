@@ -11,7 +11,8 @@ extension UnixTime {
       + "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2)).\(padded(fraction, 3))Z"
   }
 
-  /// From RFC 3339 with `T`, seconds, at most nine digits of fraction, and `Z` or a numeric offset; else nil.
+  /// From RFC 3339 with `T`, seconds, at most nine digits of fraction, and `Z` or a numeric offset; else nil. No leap
+  /// seconds: the system's clock has none either.
   package init?(timestamp text: String) {
     var bytes = Array(text.utf8)[...]
     func number(_ digits: Int) -> Int64? {
@@ -56,8 +57,14 @@ extension UnixTime {
     }
     guard bytes.isEmpty else { return nil }
     let days = Self.days(fromCivil: year, month, day)
-    milliseconds = (((days * 24 + hour) * 60 + minute) * 60 + second - offset) * 1000 + fraction
+    let time = (((days * 24 + hour) * 60 + minute) * 60 + second - offset) * 1000 + fraction
+    // An offset can lead out of the years that `timestamp` has digits for.
+    guard Self.writable.contains(time) else { return nil }
+    milliseconds = time
   }
+
+  /// From 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z.
+  private static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
   private static func civil(fromDays days: Int64) -> (year: Int64, month: Int, day: Int) {
     let shifted = days + 719_468

@@ -193,6 +193,7 @@ def test_verify_judges_the_independent_device(gates, folder, authority, device):
         "bundle_id": "org.example.mudproxy",
         "environment": "production",
         "root": "root.pem",
+        "expect": {"result": "accept"},
     }
     assert judged(gate, folder, case) == ({"name": "independent", "result": "accept"}, 0)
     verdict, status = judged(gate, folder, case, environment="development")

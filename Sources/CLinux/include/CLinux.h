@@ -30,7 +30,25 @@ int portcullis_epoll_wait(int epoll, struct portcullis_event *events, int capaci
 
 int portcullis_eventfd(void);  // non-blocking, close-on-exec
 int portcullis_signalfd(const int *signals, int count);  // blocks them first, in the calling thread
-int portcullis_accept(int listener, struct sockaddr *address, socklen_t *length);  // accept4, non-blocking
+
+// ---- socket addresses
+struct portcullis_address {
+  struct sockaddr_storage storage;
+  socklen_t length;
+};
+// `bytes` are 4 or 16, in network order; `port` is a plain number.
+struct portcullis_address portcullis_address_internet(const uint8_t *bytes, int count, uint16_t port);
+int portcullis_address_unix(struct portcullis_address *address, const char *path);  // -1 when too long
+// Writes up to 16 bytes and the port; returns 4 or 16, or 0 when it is no internet address.
+int portcullis_address_read(const struct portcullis_address *address, uint8_t *bytes, uint16_t *port);
+int portcullis_bind(int descriptor, const struct portcullis_address *address);
+int portcullis_connect(int descriptor, const struct portcullis_address *address);
+int portcullis_accept(int listener, struct portcullis_address *address);  // accept4, non-blocking
+int portcullis_local_address(int descriptor, struct portcullis_address *address);
+// Resolves a name to at most `capacity` addresses with `port`; their count, or -1 with a getaddrinfo code in *code.
+int portcullis_resolve(const char *name, uint16_t port, struct portcullis_address *addresses, int capacity, int *code);
+const char *portcullis_resolve_error(int code);
+int portcullis_read_signal(int descriptor);  // the next signal's number, 0 when none waits
 int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
 
@@ -47,6 +65,8 @@ int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 // ---- files
 int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-exec added
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
+
+char **portcullis_environment(void);  // environ(7): C strings, ended by NULL
 
 int portcullis_errno(void);
 int portcullis_is_would_block(int error);

@@ -18,5 +18,6 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include "IssuingShims.h"
 #include "Transport.h"
 #include "X509Shims.h"

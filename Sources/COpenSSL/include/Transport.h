@@ -21,7 +21,8 @@ void portcullis_outbox_reset(struct portcullis_outbox *outbox, size_t capacity);
 struct portcullis_transport {
   int descriptor;
   int dry;    // the last read took all there was: another one would only return EAGAIN
-  int ended;  // the peer's FIN was read
+  int hangup;  // a FIN is on its way: a short read proves nothing
+  int ended;   // the peer's FIN was read
   int error;  // errno of a failed read, 0 if none
   struct portcullis_outbox *outbox;
   const uint8_t *fed;
@@ -46,18 +47,11 @@ static inline long portcullis_context_set_minimum(SSL_CTX *context, int version)
 static inline long portcullis_context_set_maximum(SSL_CTX *context, int version) {
   return SSL_CTX_set_max_proto_version(context, version);
 }
-static inline long portcullis_context_set_mode(SSL_CTX *context, long mode) { return SSL_CTX_set_mode(context, mode); }
-static inline long portcullis_context_set_cache_mode(SSL_CTX *context, long mode) {
-  return SSL_CTX_set_session_cache_mode(context, mode);
-}
 static inline long portcullis_context_set_groups(SSL_CTX *context, const char *groups) {
   return SSL_CTX_set1_groups_list(context, groups);
 }
 static inline long portcullis_ssl_set_server_name(SSL *ssl, const char *name) {
   return SSL_set_tlsext_host_name(ssl, name);
-}
-static inline void portcullis_context_set_read_ahead(SSL_CTX *context, int on) {
-  SSL_CTX_set_read_ahead(context, on);
 }
 // How the last failed call on this thread failed, as OpenSSL's packed code; the queue is left empty.
 static inline unsigned long portcullis_take_error(void) {
@@ -65,3 +59,5 @@ static inline unsigned long portcullis_take_error(void) {
   ERR_clear_error();
   return error;
 }
+// RFC 2253 without 8-bit escapes lost: XN_FLAG_RFC2253.
+static inline unsigned long portcullis_name_flags(void) { return XN_FLAG_RFC2253; }

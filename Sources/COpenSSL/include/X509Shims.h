@@ -1,11 +1,16 @@
 // Inline functions for the X.509 and key macros that Swift's importer cannot see.
 #pragma once
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
-#include <openssl/evp.h>
-#include <openssl/ec.h>
+#include <stdint.h>
 
 static inline void portcullis_openssl_free(void *memory) { OPENSSL_free(memory); }
+static inline void *portcullis_openssl_allocate(size_t count) { return OPENSSL_malloc(count); }
+static inline void portcullis_openssl_clear_free(void *memory, size_t count) { OPENSSL_clear_free(memory, count); }
 static inline EVP_PKEY *portcullis_p256_generate(void) { return EVP_EC_gen("P-256"); }
 static inline EVP_PKEY *portcullis_p384_generate(void) { return EVP_EC_gen("P-384"); }
 static inline STACK_OF(X509) * portcullis_x509_stack_new(void) { return sk_X509_new_null(); }
@@ -19,4 +24,38 @@ static inline X509 *portcullis_x509_stack_value(const STACK_OF(X509) * stack, in
 static inline void portcullis_x509_stack_free(STACK_OF(X509) * stack) { sk_X509_free(stack); }
 static inline long portcullis_bio_memory(BIO *bio, const char **bytes) {
   return BIO_get_mem_data(bio, (char **)bytes);
+}
+
+// A P-256 public key from the 65 bytes of its uncompressed point; NULL when that is not on the curve.
+static inline EVP_PKEY *portcullis_p256_from_point(const uint8_t *point) {
+  EVP_PKEY *key = NULL;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"prime256v1", 0),
+      OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65),
+      OSSL_PARAM_construct_end(),
+  };
+  if (!context || EVP_PKEY_fromdata_init(context) != 1 ||
+      EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters) != 1) {
+    EVP_PKEY_free(key);
+    key = NULL;
+  }
+  EVP_PKEY_CTX_free(context);
+  return key;
+}
+
+// A MAC context for HMAC-SHA-256 that has its key and waits for data; NULL when memory is short.
+static inline EVP_MAC_CTX *portcullis_hmac_sha256_new(const uint8_t *key, size_t count) {
+  EVP_MAC *algorithm = EVP_MAC_fetch(NULL, "HMAC", NULL);
+  EVP_MAC_CTX *context = algorithm ? EVP_MAC_CTX_new(algorithm) : NULL;
+  EVP_MAC_free(algorithm);
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+      OSSL_PARAM_construct_end(),
+  };
+  if (context && EVP_MAC_init(context, key, count, parameters) != 1) {
+    EVP_MAC_CTX_free(context);
+    context = NULL;
+  }
+  return context;
 }

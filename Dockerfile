@@ -1,0 +1,45 @@
+# Two stages: the Swift library goes into the program, so that the second needs no Swift.
+#
+#   docker build -t portcullis .
+#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit nofile=65536 -p 8443:8443 \
+#     -v portcullis-config:/var/lib/portcullis/config -v "$PWD/certs":/var/lib/portcullis/certs:ro \
+#     --env-file portcullis.env portcullis
+
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+  && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+    libcbor-dev libssl-dev make pkg-config zlib1g-dev \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+# The packages that the manifest names are fetched again only when it changes.
+COPY Package.swift ./
+RUN swift package resolve
+COPY . .
+RUN make release && make install DESTDIR=/install PREFIX=/usr
+
+FROM debian:bookworm-slim
+# The image has libstdc++6 and libgcc-s1 already, as apt itself needs them.
+RUN apt-get update \
+  && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends libcbor0.8 libssl3 zlib1g \
+  && rm -rf /var/lib/apt/lists/* \
+  && groupadd --gid 10001 portcullis \
+  && useradd --uid 10001 --gid portcullis --home-dir /var/lib/portcullis --no-create-home \
+    --shell /usr/sbin/nologin portcullis \
+  && install --directory --owner=portcullis --group=portcullis --mode=0700 \
+    /var/lib/portcullis /var/lib/portcullis/config /var/lib/portcullis/certs
+COPY --from=build /install /
+
+# By number, so that Kubernetes can tell that it is not root (runAsNonRoot).
+USER 10001:10001
+# Relative paths of the settings start here: config/ holds the key store and the control socket and is written to,
+# certs/ holds the server's certificate and key and is only read. Nothing else is written.
+WORKDIR /var/lib/portcullis
+VOLUME ["/var/lib/portcullis/config", "/var/lib/portcullis/certs"]
+
+ENV PORTCULLIS_ENV=production
+EXPOSE 8443
+# SIGTERM drains: sessions are told 1001 and the store is flushed within DRAIN_TIMEOUT, 7 s, before docker's 10 s end.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["portcullis", "check", "--health"]
+ENTRYPOINT ["portcullis"]
+CMD ["serve"]

@@ -1,0 +1,28 @@
+/// Whom the operator lets in: apps, environments, and ways of launching them.
+internal import Bytes
+
+package struct AttestationPolicy: Sendable {
+  package let apps: [AppID]
+  package let environments: Set<AttestEnvironment>
+  package let launch: LaunchPolicy
+
+  package init(
+    apps: [AppID], environments: Set<AttestEnvironment> = [.production], launch: LaunchPolicy = .any
+  ) {
+    self.apps = apps
+    self.environments = environments
+    self.launch = launch
+  }
+
+  /// Whether a key registered with these is still served; what an older key file does not know passes.
+  package func serves(appID: AppID?, environment: AttestEnvironment?) -> Bool {
+    if let appID, !apps.contains(appID) { return false }
+    if let environment, !environments.contains(environment) { return false }
+    return true
+  }
+
+  /// The configured app with this hash.
+  func app(rpIDHash: Bytes32) -> AppID? {
+    apps.first { $0.rpIDHash.equalsInConstantTime(rpIDHash) }
+  }
+}

@@ -1,0 +1,215 @@
+/// What the settings mean together (SPEC §6): production, pairs, and files that must be there.
+internal import Addresses
+
+/// Starts from values that are good each by itself, and completes or refuses them together.
+struct CombinationRules {
+  private(set) var configuration: GateConfiguration
+  private(set) var problems: [ConfigurationProblem] = []
+  private(set) var warnings: [ConfigurationWarning] = []
+
+  private let stated: [String: StatedSetting]
+  private let invalid: Set<String>
+  private let places: [String: String?]
+
+  init(
+    configuration: GateConfiguration, stated: [String: StatedSetting], invalid: Set<String>,
+    places: [String: String?]
+  ) {
+    self.configuration = configuration
+    self.stated = stated
+    self.invalid = invalid
+    self.places = places
+  }
+
+  /// Fills in the values that several settings or the machine decide, and warns of what was changed by that.
+  mutating func resolve(processors: Int, descriptorLimit: Int) {
+    configuration.resolve(processors: processors, descriptorLimit: descriptorLimit)
+    warnOfEnvironment()
+    warnOfConnections(descriptorLimit: descriptorLimit)
+    if configuration.isProduction, configuration.stated.allowsFallback {
+      warnings.append(.fallbackIgnoredInProduction)
+    }
+    let limits = configuration.limits
+    if isValid("WS_MAX_FRAME_BYTES", "WS_MAX_MESSAGE_BYTES"), limits.messageBytes < limits.frameBytes {
+      warnings.append(
+        .messageSmallerThanFrame(messageBytes: limits.messageBytes, frameBytes: limits.frameBytes))
+    }
+    for teamID in Set(configuration.attest.appIDs.filter { !$0.hasAppleTeamID }.map(\.teamID)).sorted() {
+      warnings.append(.unusualTeamID(teamID))
+    }
+    checkValues()
+  }
+
+  /// What a server needs beyond good values.
+  mutating func check(_ files: any ConfigurationFiles) {
+    checkProduction()
+    checkAppIDs()
+    checkFallback()
+    checkFiles(files)
+  }
+
+  // MARK: - Values
+
+  private mutating func checkValues() {
+    let limits = configuration.limits
+    if isValid("PING_INTERVAL", "PONG_TIMEOUT"), limits.pingInterval >= limits.pongTimeout {
+      report(
+        "PONG_TIMEOUT", "is not longer than PING_INTERVAL (\(durationText(limits.pingInterval)))",
+        "write a longer one, such as three intervals, so that a ping can be answered in time")
+    }
+    if configuration.proxies.requiresProxyProtocol, configuration.proxies.trusted.isEmpty,
+      isValid("TRUSTED_PROXIES", "LISTEN_PROXY_PROTOCOL")
+    {
+      report(
+        "LISTEN_PROXY_PROTOCOL", "would let nobody in, since TRUSTED_PROXIES is not set",
+        "set TRUSTED_PROXIES to the addresses of the load balancers")
+    }
+    let pair = ["APPATTEST_TEAM_ID", "APPATTEST_BUNDLE_ID"]
+    if stated["APPATTEST_APP_IDS"] != nil {
+      for name in pair where stated[name] != nil {
+        report(name, "is set beside APPATTEST_APP_IDS", "keep one of the two ways to name the app")
+      }
+    } else if let name = pair.first(where: { stated[$0] != nil }),
+      let other = pair.first(where: { stated[$0] == nil })
+    {
+      report(name, "is set without \(other)", "set \(other) as well")
+    }
+    let files = ["TLS_CERT_PATH", "TLS_KEY_PATH"]
+    if let name = files.first(where: { stated[$0] != nil }),
+      let other = files.first(where: { stated[$0] == nil })
+    {
+      report(name, "is set without \(other)", "set \(other) as well")
+    }
+  }
+
+  private mutating func checkProduction() {
+    guard configuration.isProduction else { return }
+    if !configuration.requiresAppAuth, isValid("REQUIRE_APP_AUTH") {
+      report("REQUIRE_APP_AUTH", "is refused in production", "remove it: everybody could come in")
+    }
+    if configuration.backend.target == .echo, isValid("BACKEND") {
+      report("BACKEND", "is refused in production", "name the game server as host:port or unix:/path")
+    }
+    if stated["TLS_CERT_PATH"] == nil, stated["TLS_KEY_PATH"] == nil {
+      for (name, what) in [("TLS_CERT_PATH", "certificate chain"), ("TLS_KEY_PATH", "private key")] {
+        report(name, "is not set, but needed in production", "set it to the file of the server's \(what)")
+      }
+    }
+  }
+
+  private mutating func checkAppIDs() {
+    let names = ["APPATTEST_APP_IDS", "APPATTEST_TEAM_ID", "APPATTEST_BUNDLE_ID"]
+    guard names.allSatisfy({ stated[$0] == nil }), configuration.requiresAppAuth,
+      isValid("REQUIRE_APP_AUTH")
+    else { return }
+    report(
+      "APPATTEST_APP_IDS", "is not set, but needed to know the app",
+      "set it to TEAMID.bundle.identifier, or set APPATTEST_TEAM_ID and APPATTEST_BUNDLE_ID")
+  }
+
+  private mutating func checkFallback() {
+    guard configuration.mtls.fallback, stated["MTLS_CLIENT_CA_PATH"] == nil else { return }
+    report(
+      "ALLOW_MTLS_FALLBACK", "needs MTLS_CLIENT_CA_PATH, which is not set",
+      "set it to the certificate authority of the client certificates (portcullis dev-certs makes one)")
+  }
+
+  // MARK: - Files
+
+  private mutating func checkFiles(_ files: any ConfigurationFiles) {
+    var readable = ["TLS_CERT_PATH", "TLS_KEY_PATH", "APPATTEST_ROOT_CA_PATH"]
+    // A file that production ignores need not be there.
+    if configuration.mtls.fallback { readable.append("MTLS_CLIENT_CA_PATH") }
+    for name in readable {
+      guard isValid(name), let path = stated[name]?.text else { continue }
+      switch files.kind(of: path) {
+      case nil: report(name, "names a file that does not exist", "create it or correct the path")
+      case .file where files.isReadable(path): break
+      case .file: report(name, "names a file that may not be read", "let the gate's user read it")
+      case .directory, .other: report(name, "does not name a file", "name a file in PEM")
+      }
+    }
+    if isValid("RECEIPTS_PATH"), let path = configuration.attest.receiptsPath {
+      switch files.kind(of: path) {
+      case nil: report("RECEIPTS_PATH", "names a directory that does not exist", "create it (mode 0700)")
+      case .directory where files.isWritable(path): break
+      case .directory:
+        report(
+          "RECEIPTS_PATH", "names a directory that may not be written", "let the gate's user write to it")
+      case .file, .other: report("RECEIPTS_PATH", "does not name a directory", "name a directory")
+      }
+    }
+    for (name, path) in [
+      ("ATTESTED_KEYS_PATH", configuration.store.path), ("CONTROL_SOCKET", configuration.controlSocketPath),
+    ] where isValid(name) {
+      checkPlace(of: name, path, files)
+    }
+  }
+
+  /// The file itself is made by the gate; its directory must be there.
+  private mutating func checkPlace(of name: String, _ path: String, _ files: any ConfigurationFiles) {
+    let directory = parent(of: path)
+    switch files.kind(of: directory) {
+    case nil: report(name, "lies in a directory that does not exist", "create \(quoted(directory))")
+    case .directory where files.isWritable(directory): break
+    case .directory:
+      report(
+        name, "lies in a directory that may not be written",
+        "let the gate's user write to \(quoted(directory))")
+    case .file, .other: report(name, "lies in what is no directory", "name a file in a directory")
+    }
+    if files.kind(of: path) == .directory { report(name, "names a directory", "name a file in it") }
+  }
+
+  // MARK: - Warnings
+
+  private mutating func warnOfEnvironment() {
+    for name in ["NODE_ENV", "PORTCULLIS_ENV"] where isValid(name) {
+      guard let text = stated[name]?.text else { continue }
+      let known = ["production", "development", "test", "staging"]
+      if !known.contains(GateConfiguration.normalized(text)), !configuration.isProduction {
+        warnings.append(.unknownEnvironment(name: name, shownValue: quoted(text)))
+      }
+    }
+    guard configuration.isEnvironmentUnset else { return }
+    let fallback = configuration.mtls.fallback ? "true: client certificates admit" : "false"
+    let required = configuration.requiresAppAuth ? "true" : "false: everybody may come in"
+    let target = configuration.backend.target == .echo ? "echo:, no game at all" : "not so here"
+    let certificate = stated["TLS_CERT_PATH"] == nil ? "in use" : "not so here"
+    let root =
+      configuration.attest.rootPath == nil ? "not so here" : "\(quoted(configuration.attest.rootPath ?? ""))"
+    warnings.append(
+      .environmentUnset(relaxed: [
+        "ALLOW_MTLS_FALLBACK counts (\(fallback))", "REQUIRE_APP_AUTH may be false (\(required))",
+        "BACKEND may be echo: (\(target))",
+        "a self-signed certificate stands in for TLS_CERT_PATH (\(certificate))",
+        "APPATTEST_ROOT_CA_PATH may name any root (\(root))",
+      ]))
+  }
+
+  private mutating func warnOfConnections(descriptorLimit: Int) {
+    let wanted = configuration.stated.maximumConnections ?? Limits.defaultConnections
+    let possible = configuration.limits.connections
+    guard possible < wanted else { return }
+    warnings.append(.connectionsReduced(from: wanted, to: possible, descriptorLimit: descriptorLimit))
+  }
+
+  // MARK: - Helpers
+
+  private func isValid(_ names: String...) -> Bool { names.allSatisfy { !invalid.contains($0) } }
+
+  private mutating func report(_ name: String, _ reason: String, _ remedy: String) {
+    let setting = SettingTable.setting(named: name)
+    let text = stated[name]?.text ?? setting?.defaultText
+    problems.append(
+      ConfigurationProblem(
+        name: name, shownValue: text.flatMap { shown($0, isSecret: setting?.isSecret ?? false) },
+        place: places[name] ?? nil, reason: reason, remedy: remedy))
+  }
+}
+
+/// The directory that `path` lies in.
+func parent(of path: String) -> String {
+  guard let slash = path.lastIndex(of: "/") else { return "." }
+  return slash == path.startIndex ? "/" : String(path[..<slash])
+}

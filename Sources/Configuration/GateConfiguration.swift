@@ -1,0 +1,135 @@
+/// The gate's settings as typed values (SPEC §6): what the rest of the program sees of environment and file.
+package import Addresses
+
+/// Only `ConfigurationLoader` makes one, after every value and every combination has been checked.
+package struct GateConfiguration: Sendable, Equatable {
+  /// `NODE_ENV` or `PORTCULLIS_ENV` says so.
+  package internal(set) var isProduction = false
+  /// Neither variable is set: not production, but perhaps not on purpose.
+  package internal(set) var isEnvironmentUnset = true
+
+  package internal(set) var listen: [Endpoint] = []
+  package internal(set) var backend = Backend()
+  /// Nil outside production only: then a certificate for localhost is made in memory.
+  package internal(set) var tls: ServerCertificateFiles?
+  /// False lets everybody in whose origin is permitted.
+  package internal(set) var requiresAppAuth = true
+  package internal(set) var attest = Attest()
+  package internal(set) var mtls = ClientCertificates()
+  package internal(set) var origins = AllowedOrigins.unrestricted
+  package internal(set) var proxies = Proxies()
+  package internal(set) var store = Store()
+  package internal(set) var controlSocketPath = ""
+  package internal(set) var log = Log()
+  /// Event loops, each a thread.
+  package internal(set) var workers = 1
+  /// Of messages that carry the game's bytes.
+  package internal(set) var messageType = MessageType.binary
+  package internal(set) var limits = Limits()
+
+  /// Settings that only together, or with the machine's measures, give one of the values above.
+  var stated = StatedSettings()
+
+  /// Blank; every row of `SettingTable` with a default fills its value in.
+  init() {}
+}
+
+extension GateConfiguration {
+  package struct Backend: Sendable, Equatable {
+    package internal(set) var target = BackendTarget.echo
+    /// Sent first on each connection to the game.
+    package internal(set) var proxyProtocol = ProxyProtocol.off
+  }
+
+  package enum ProxyProtocol: String, CaseIterable, Sendable {
+    case off
+    case v1
+    case v2
+  }
+
+  package struct ServerCertificateFiles: Sendable, Equatable {
+    package let certificatePath: String
+    package let keyPath: String
+  }
+
+  package struct Attest: Sendable, Equatable {
+    /// Empty only with `REQUIRE_APP_AUTH=false`: then there are no `/attest/` endpoints.
+    package internal(set) var appIDs: [AppID] = []
+    package internal(set) var environments: Set<AttestEnvironment> = []
+    /// Nil for Apple's root, which is compiled in.
+    package internal(set) var rootPath: String?
+    /// Nil when not checked.
+    package internal(set) var allowedCategories: Set<UInt32>?
+    /// Nil when not checked.
+    package internal(set) var allowedBundleVersions: Set<String>?
+    package internal(set) var requiresLaunchInfo = false
+    /// A directory, or nil when receipts are not kept.
+    package internal(set) var receiptsPath: String?
+  }
+
+  package enum AttestEnvironment: String, CaseIterable, Sendable {
+    case production
+    case development
+  }
+
+  package struct ClientCertificates: Sendable, Equatable {
+    /// Whether a verified client certificate admits. Always false in production, whatever was stated.
+    package internal(set) var fallback = false
+    /// Not nil when `fallback` is true.
+    package internal(set) var clientCAPath: String?
+  }
+
+  package struct Proxies: Sendable, Equatable {
+    /// Peers whose word on the client's address counts.
+    package internal(set) var trusted: [CIDRBlock] = []
+    /// A PROXY header opens every connection, and `X-Forwarded-For` is ignored.
+    package internal(set) var requiresProxyProtocol = false
+
+    package func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
+  }
+
+  package struct Store: Sendable, Equatable {
+    package internal(set) var path = ""
+    package internal(set) var durability = Durability.strict
+    package internal(set) var maximumKeys = 0
+  }
+
+  package enum Durability: String, CaseIterable, Sendable {
+    case strict
+    case relaxed
+  }
+
+  package struct Log: Sendable, Equatable {
+    package internal(set) var level = LogLevel.info
+    package internal(set) var format = LogFormat.text
+  }
+
+  /// The raw values are those of swift-log's levels.
+  package enum LogLevel: String, CaseIterable, Sendable {
+    case trace, debug, info, notice, warning, error, critical
+  }
+
+  package enum LogFormat: String, CaseIterable, Sendable {
+    case text
+    case json
+  }
+
+  package enum MessageType: String, CaseIterable, Sendable {
+    case binary
+    case text
+  }
+}
+
+/// One setting a field, nil when not stated, until `CombinationRules` has made values of them.
+struct StatedSettings: Sendable, Equatable {
+  var nodeEnvironment: String?
+  var gateEnvironment: String?
+  var teamID: String?
+  var bundleID: String?
+  var appIDs: [AppID]?
+  var certificatePath: String?
+  var keyPath: String?
+  var allowsFallback = false
+  var workers: Int?
+  var maximumConnections: Int?
+}

@@ -1,0 +1,62 @@
+/// Every limit of SPEC §7 as a typed value; `SettingTable` has the defaults and the reasons.
+package struct Limits: Sendable, Equatable {
+  package internal(set) var tlsHandshakeTimeout = Duration.zero
+  /// Per address.
+  package internal(set) var handshakeRate = Rate()
+  package internal(set) var httpHeadTimeout = Duration.zero
+  package internal(set) var httpHeadBytes = 0
+  package internal(set) var httpBodyTimeout = Duration.zero
+  package internal(set) var httpBodyBytes = 0
+  package internal(set) var httpIdleTimeout = Duration.zero
+  package internal(set) var backendConnectTimeout = Duration.zero
+  package internal(set) var frameBytes = 0
+  package internal(set) var messageBytes = 0
+  /// In each direction of a session.
+  package internal(set) var queueBytes = 0
+  package internal(set) var writeStallTimeout = Duration.zero
+  package internal(set) var pingInterval = Duration.zero
+  package internal(set) var pongTimeout = Duration.zero
+  /// As stated or by default, and not more than the descriptor limit has room for.
+  package internal(set) var connections = 0
+  /// Not yet admitted, in all.
+  package internal(set) var pending = 0
+  package internal(set) var connectionsPerAddress = 0
+  package internal(set) var sessionsPerKey = 0
+  /// Per address, over all loops.
+  package internal(set) var challengeRate = Rate()
+  /// Per address, over all loops.
+  package internal(set) var registerRate = Rate()
+  package internal(set) var drainTimeout = Duration.zero
+
+  /// Fields of one HTTP head: a browser sends about twenty.
+  package static let headFields = 64
+  /// Request bodies held at once over all connections: room for 256 of the largest allowed by default.
+  package static let bodiesInFlightBytes = 16 << 20
+  /// What `MAX_CONNECTIONS` is when nothing is stated and the descriptors suffice.
+  package static let defaultConnections = 20_000
+  /// Descriptors kept for listeners, files, epoll and the reserve.
+  package static let reservedDescriptors = 256
+
+  /// How many connections a descriptor limit has room for: each may need a second descriptor, towards the
+  /// game.
+  package static func connections(forDescriptors limit: Int) -> Int {
+    max(1, (limit - reservedDescriptors) / 2)
+  }
+}
+
+/// So many in a time, and how many at once after silence: a token bucket.
+package struct Rate: Sendable, Equatable {
+  package let count: Int
+  package let per: Duration
+  package let burst: Int
+
+  package init(count: Int, per: Duration, burst: Int) {
+    self.count = count
+    self.per = per
+    self.burst = burst
+  }
+
+  init() {
+    self.init(count: 0, per: .zero, burst: 0)
+  }
+}

@@ -1,0 +1,30 @@
+/// What the process was started with: its environment, processors and descriptors.
+internal import CLinux
+internal import Glibc
+
+package enum ProcessContext {
+  /// Names and values in their order; an entry without `=` is left out.
+  package static func environment() -> [(String, String)] {
+    var variables: [(String, String)] = []
+    guard var entry = unsafe portcullis_environment() else { return [] }
+    // environ(7): an array of C strings that ends with NULL; nothing here changes it.
+    while let text = unsafe entry.pointee {
+      let line = unsafe String(cString: text)
+      if let equals = line.firstIndex(of: "=") {
+        variables.append((String(line[..<equals]), String(line[line.index(after: equals)...])))
+      }
+      unsafe entry += 1
+    }
+    return variables
+  }
+
+  /// Online ones, at least one.
+  package static func processors() -> Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+  /// The soft RLIMIT_NOFILE.
+  package static func descriptorLimit() -> Int {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+    return Int(clamping: limit.rlim_cur)
+  }
+}

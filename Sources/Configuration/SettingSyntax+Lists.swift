@@ -1,0 +1,165 @@
+/// The syntax of names, paths and comma-separated lists.
+internal import Addresses
+
+extension SettingSyntax where Value == String {
+  /// A path of the operating system, at most 4,095 bytes (PATH_MAX less the NUL, limits.h).
+  static let path = SettingSyntax("a path") { (text) throws(SettingError) in
+    guard !text.utf8.contains(0) else { throw SettingError("has a NUL byte") }
+    guard text.utf8.count <= 4095 else { throw SettingError("is too long for a path") }
+    return text
+  }
+
+  static let socketPath = SettingSyntax("a path of at most \(BackendTarget.longestSocketPath) bytes") {
+    (text) throws(SettingError) in
+    guard !text.utf8.contains(0) else { throw SettingError("has a NUL byte") }
+    guard text.utf8.count <= BackendTarget.longestSocketPath else {
+      throw SettingError("is too long for a UNIX socket")
+    }
+    return text
+  }
+
+  /// Any word: the name of an environment is only compared.
+  static let environmentName = SettingSyntax("production, development, test or staging") { text in text }
+
+  static let teamID = SettingSyntax("the ten letters and digits of the team") { (text) throws(SettingError) in
+    guard AppID.isTeamID(text) else { throw SettingError("is not a team identifier") }
+    return text
+  }
+
+  static let bundleID = SettingSyntax("a bundle identifier such as com.example.app") {
+    (text) throws(SettingError) in
+    guard AppID.isBundleID(text) else { throw SettingError("is not a bundle identifier") }
+    return text
+  }
+}
+
+extension SettingSyntax where Value == BackendTarget {
+  static let backend = SettingSyntax("host:port, unix:/path/to/socket or echo:") {
+    (text) throws(SettingError) in
+    do throws(BackendTarget.ParseError) {
+      return try BackendTarget(parsing: text)
+    } catch {
+      switch error {
+      case .malformed: throw SettingError("is no target")
+      case .malformedPort: throw SettingError("has no port from 1 to 65535 (an IPv6 address needs brackets)")
+      case .portZero: throw SettingError("has port 0")
+      case .malformedHost: throw SettingError("has neither an address nor a host name")
+      case .malformedPath:
+        throw SettingError("has no path of 1 to \(BackendTarget.longestSocketPath) bytes")
+      }
+    }
+  }
+}
+
+extension SettingSyntax where Value == [Endpoint] {
+  static let endpoints = SettingSyntax("address:port, several with commas, IPv6 in brackets") {
+    (text) throws(SettingError) in
+    try list(text) { (item) throws(SettingError) in
+      do throws(ListenAddress.ParseError) {
+        return try ListenAddress(parsing: item).endpoint
+      } catch {
+        switch error {
+        case .malformed: throw SettingError("has \(quoted(item)), which is not address:port")
+        case .mapped: throw SettingError("has \(quoted(item)), an IPv4 address in IPv6 form")
+        case .multicast: throw SettingError("has \(quoted(item)), a multicast address")
+        }
+      }
+    }
+  }
+}
+
+extension SettingSyntax where Value == [CIDRBlock] {
+  static let blocks = SettingSyntax("addresses or blocks such as 10.0.0.0/8, several with commas") {
+    (text) throws(SettingError) in
+    try list(text) { (item) throws(SettingError) in
+      do throws(CIDRBlock.ParseError) {
+        return try CIDRBlock(parsing: item)
+      } catch {
+        switch error {
+        case .malformedAddress: throw SettingError("has \(quoted(item)), which is no address")
+        case .malformedLength, .lengthOutOfRange:
+          throw SettingError("has \(quoted(item)), whose prefix length is wrong")
+        case .hostBitsSet(let block):
+          throw SettingError("has \(quoted(item)), where bits after the prefix are set (\(block) is meant?)")
+        }
+      }
+    }
+  }
+}
+
+extension SettingSyntax where Value == [AppID] {
+  static let appIDs = SettingSyntax("TEAMID.bundle.identifier, several with commas") {
+    (text) throws(SettingError) in
+    try list(text) { (item) throws(SettingError) in
+      guard let appID = AppID(item) else {
+        throw SettingError("has \(quoted(item)), which is not TEAMID.bundle")
+      }
+      return appID
+    }
+  }
+}
+
+extension SettingSyntax where Value == AllowedOrigins {
+  static let origins = SettingSyntax("scheme://host[:port] without a path, null or *, several with commas") {
+    (text) throws(SettingError) in
+    let entries = try list(text) { (item) throws(SettingError) in
+      guard AllowedOrigins.isEntry(item) else {
+        throw SettingError("has \(quoted(item)), which is no origin")
+      }
+      return item
+    }
+    guard let origins = AllowedOrigins(entries: entries) else { throw SettingError("is no list of origins") }
+    return origins
+  }
+}
+
+extension SettingSyntax where Value == Set<UInt32> {
+  static let categories = SettingSyntax("numbers, several with commas") { (text) throws(SettingError) in
+    let numbers = try list(text) { (item) throws(SettingError) in
+      guard item.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(item) else {
+        throw SettingError("has \(quoted(item)), which is no number of 32 bits")
+      }
+      return number
+    }
+    return Set(numbers)
+  }
+}
+
+extension SettingSyntax where Value == Set<String> {
+  /// `longest` is what an authenticator may state (SPEC §4, step 9).
+  static func words(longest: Int) -> Self {
+    SettingSyntax("words of at most \(longest) bytes, several with commas") { (text) throws(SettingError) in
+      let words = try list(text) { (item) throws(SettingError) in
+        guard item.utf8.count <= longest else {
+          throw SettingError("has a word of more than \(longest) bytes")
+        }
+        return item
+      }
+      return Set(words)
+    }
+  }
+}
+
+/// Items between commas, blanks around them ignored; none may be empty or come twice.
+private func list<Item: Hashable>(
+  _ text: String, _ parse: (String) throws(SettingError) -> Item
+) throws(SettingError) -> [Item] {
+  var items: [Item] = []
+  var seen: Set<Item> = []
+  for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+    let word = trimmed(part)
+    guard !word.isEmpty else { throw SettingError("has an empty item") }
+    let item = try parse(word)
+    guard seen.insert(item).inserted else { throw SettingError("has \(quoted(word)) twice") }
+    items.append(item)
+  }
+  return items
+}
+
+/// Without blanks and tabs at the ends.
+func trimmed(_ text: some StringProtocol) -> String {
+  var bytes = Array(text.utf8)[...]
+  while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+  while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+  return String(decoding: bytes, as: UTF8.self)
+}

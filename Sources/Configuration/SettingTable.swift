@@ -1,0 +1,158 @@
+/// The one table of settings (SPEC §6): parsing, `portcullis config`, the example file and the README follow
+/// it.
+package enum SettingTable {
+  /// In the order in which they are listed.
+  package static let settings: [Setting] =
+    environment + listening + game + admission + attestation + store + operation + limits
+
+  package static func setting(named name: String) -> Setting? { byName[name] }
+
+  private static let byName = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, $0) })
+
+  private static let environment: [Setting] = [
+    Setting(
+      "NODE_ENV", .environmentName, optional: \.stated.nodeEnvironment,
+      otherwise: "not production, with a warning",
+      in: .environment,
+      "The name that deployments of the first design set; production closes every relaxation, whatever its "
+        + "case."
+    ),
+    Setting(
+      "PORTCULLIS_ENV", .environmentName, optional: \.stated.gateEnvironment,
+      otherwise: "not production, with a warning", in: .environment,
+      "The same as NODE_ENV; if either says production, it is, because the stricter reading is the safe "
+        + "one."),
+  ]
+
+  private static let listening: [Setting] = [
+    Setting(
+      "LISTEN", .endpoints, \.listen, default: "0.0.0.0:8443,[::]:8443", in: .listening,
+      "Where to listen; an IPv6 address takes IPv6 only, so both families are named, and 8443 needs no "
+        + "privilege."
+    ),
+    Setting(
+      "TLS_CERT_PATH", .path, optional: \.stated.certificatePath,
+      otherwise: "a certificate for localhost made in memory, outside production", in: .listening,
+      isReloadable: true, "The server's certificate chain in PEM, leaf first; required in production."),
+    Setting(
+      "TLS_KEY_PATH", .path, optional: \.stated.keyPath, otherwise: "as TLS_CERT_PATH", in: .listening,
+      isReloadable: true,
+      "The private key of the certificate in PEM; stated together with TLS_CERT_PATH or not at all."),
+    Setting(
+      "TRUSTED_PROXIES", .blocks, \.proxies.trusted, otherwise: "no proxy is believed", in: .listening,
+      "Peers whose word on a client's address is believed; others could choose what they are counted by."),
+    Setting(
+      "LISTEN_PROXY_PROTOCOL", .boolean, \.proxies.requiresProxyProtocol, default: "false", in: .listening,
+      "Whether every connection must open with a PROXY header, v1 or v2, from one of TRUSTED_PROXIES."),
+    Setting(
+      "WORKERS", .count(1...256), optional: \.stated.workers, otherwise: "the number of online processors",
+      in: .listening,
+      "Event loops, each a thread with its own listener; more than processors only adds switching."),
+  ]
+
+  private static let game: [Setting] = [
+    Setting(
+      "BACKEND", .backend, \.backend.target, default: "127.0.0.1:4000", in: .game,
+      "The game server: host:port, unix:/path, or echo: for development, where messages come back as they "
+        + "were."
+    ),
+    Setting(
+      "BACKEND_PROXY_PROTOCOL", .choice, \.backend.proxyProtocol, default: "off", in: .game,
+      "Whether the game is told the client's address by a PROXY header; off, as most game servers read "
+        + "none."),
+    Setting(
+      "WS_MESSAGE_TYPE", .choice, \.messageType, default: "binary", in: .game,
+      "The type of messages with the game's bytes; binary, since Telnet is not UTF-8."),
+  ]
+
+  private static let admission: [Setting] = [
+    Setting(
+      "REQUIRE_APP_AUTH", .boolean, \.requiresAppAuth, default: "true", in: .admission,
+      "Whether only the attested app may come in; false is refused in production."),
+    Setting(
+      "ALLOWED_ORIGINS", .origins, \.origins, otherwise: "any origin", in: .admission,
+      "Origins that may upgrade when they send one, against scripts of other sites; iOS apps usually send "
+        + "none."
+    ),
+    Setting(
+      "ALLOW_MTLS_FALLBACK", .boolean, \.stated.allowsFallback, default: "false", in: .admission,
+      "Whether a verified client certificate admits the simulator, which has no App Attest; ignored in "
+        + "production."
+    ),
+    Setting(
+      "MTLS_CLIENT_CA_PATH", .path, optional: \.mtls.clientCAPath,
+      otherwise: "no client certificate is asked for",
+      in: .admission, isReloadable: true,
+      "The only certificate authorities that client certificates are verified against, in PEM."),
+  ]
+
+  private static let attestation: [Setting] = [
+    Setting(
+      "APPATTEST_APP_IDS", .appIDs, optional: \.stated.appIDs,
+      otherwise: "APPATTEST_TEAM_ID and APPATTEST_BUNDLE_ID", in: .attestation,
+      "The apps that may attest, each with its team before the bundle identifier."),
+    Setting(
+      "APPATTEST_TEAM_ID", .teamID, optional: \.stated.teamID, otherwise: "APPATTEST_APP_IDS",
+      in: .attestation,
+      "The team of the only app, together with APPATTEST_BUNDLE_ID, instead of APPATTEST_APP_IDS."),
+    Setting(
+      "APPATTEST_BUNDLE_ID", .bundleID, optional: \.stated.bundleID, otherwise: "APPATTEST_APP_IDS",
+      in: .attestation, "The bundle identifier of the only app, together with APPATTEST_TEAM_ID."),
+    Setting(
+      "APPATTEST_ENVIRONMENT", .environments, \.attest.environments, default: "production", in: .attestation,
+      "Whose attestations are taken: of the App Store and TestFlight (production), of development builds, "
+        + "or both."
+    ),
+    Setting(
+      "APPATTEST_ROOT_CA_PATH", .path, optional: \.attest.rootPath,
+      otherwise: "Apple's root, which is built in",
+      in: .attestation,
+      "Another root for attestations, for tests; in production only Apple's own is taken, known by its "
+        + "SHA-256."
+    ),
+    Setting(
+      "APPATTEST_ALLOWED_CATEGORIES", .categories, optional: \.attest.allowedCategories,
+      otherwise: "not checked",
+      in: .attestation, "Validation categories that an app may report (iOS 27 and later)."),
+    Setting(
+      "APPATTEST_ALLOWED_BUNDLE_VERSIONS", .words(longest: 256), optional: \.attest.allowedBundleVersions,
+      otherwise: "not checked", in: .attestation, "Bundle versions that an app may report (iOS 27 and later)."
+    ),
+    Setting(
+      "APPATTEST_REQUIRE_LAUNCH_INFO", .boolean, \.attest.requiresLaunchInfo, default: "false",
+      in: .attestation,
+      "Whether an app must report category and version; false, since iOS 26 and older report neither."),
+    Setting(
+      "RECEIPTS_PATH", .path, optional: \.attest.receiptsPath, otherwise: "receipts are not kept",
+      in: .attestation,
+      "A directory for Apple's receipts, one file a key, for whoever asks Apple for fraud metrics later."),
+  ]
+
+  private static let store: [Setting] = [
+    Setting(
+      "ATTESTED_KEYS_PATH", .path, \.store.path, default: "config/attested-keys.json", in: .store,
+      "The file of registered keys; its journal and lock stand beside it."),
+    Setting(
+      "KEYSTORE_DURABILITY", .choice, \.store.durability, default: "strict", in: .store,
+      "Whether an answer waits until its record is on disk; relaxed may forget the last moments at a power "
+        + "loss."
+    ),
+    Setting(
+      "KEYSTORE_MAX_KEYS", .count(1...100_000_000), \.store.maximumKeys, default: "2000000", in: .store,
+      "Keys in the store; then registrations get 503, since a key is never thrown out to make room."),
+  ]
+
+  private static let operation: [Setting] = [
+    Setting(
+      "CONTROL_SOCKET", .socketPath, \.controlSocketPath, default: "config/portcullis.sock", in: .operation,
+      "Where the running server listens for keys, sessions, stats and check --health; only its own user "
+        + "may speak."
+    ),
+    Setting(
+      "LOG_LEVEL", .choice, \.log.level, default: "info", in: .operation, isReloadable: true,
+      "The least important lines written; admissions and refusals are at info."),
+    Setting(
+      "LOG_FORMAT", .choice, \.log.format, default: "text", in: .operation,
+      "text (logfmt) reads well at a prompt, json in a collector."),
+  ]
+}

@@ -1,0 +1,162 @@
+/// What the operator's commands ask of the running gate: one JSON object a line (SPEC §8).
+package import Bytes
+internal import JSON
+
+package enum ControlRequest: Equatable, Sendable {
+  case health
+  case statistics
+  case keysStatistics
+  case keysRevoke(KeyIdentifier)
+  /// Keys that were neither used nor registered for so long.
+  case keysPrune(unusedSeconds: Int64)
+  case sessionsList
+  case sessionsClose(SessionSelection)
+
+  package enum SessionSelection: Equatable, Sendable {
+    /// By the connection's name, as the log and `sessions list` have it.
+    case connection(String)
+    case key(KeyIdentifier)
+  }
+}
+
+extension ControlRequest {
+  /// The word in `command`.
+  package enum Command: String, CaseIterable, Sendable {
+    case health
+    case statistics = "stats"
+    case keysStatistics = "keys-stats"
+    case keysRevoke = "keys-revoke"
+    case keysPrune = "keys-prune"
+    case sessionsList = "sessions-list"
+    case sessionsClose = "sessions-close"
+  }
+
+  package var command: Command {
+    switch self {
+    case .health: .health
+    case .statistics: .statistics
+    case .keysStatistics: .keysStatistics
+    case .keysRevoke: .keysRevoke
+    case .keysPrune: .keysPrune
+    case .sessionsList: .sessionsList
+    case .sessionsClose: .sessionsClose
+    }
+  }
+
+  /// The object, without the line feed that ends it.
+  package var line: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("command")
+    writer.value(command.rawValue)
+    switch self {
+    case .health, .statistics, .keysStatistics, .sessionsList: break
+    case .keysRevoke(let keyID), .sessionsClose(.key(let keyID)):
+      writer.name("keyId")
+      writer.value(keyID.base64)
+    case .keysPrune(let seconds):
+      writer.name("unusedSeconds")
+      writer.value(seconds)
+    case .sessionsClose(.connection(let name)):
+      writer.name("connection")
+      writer.value(name)
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Strict: a member that the command does not have might be meant to narrow it down.
+  package init(parsing line: Span<UInt8>) throws(ControlRefusal) {
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try JSONValue(parsing: line, depthLimit: 4)
+    } catch {
+      throw ControlRefusal(.badRequest, "not one JSON object: \(error)")
+    }
+    guard let object = value.object else { throw ControlRefusal(.badRequest, "not a JSON object") }
+    guard let word = object["command"]?.string else {
+      throw ControlRefusal(.badRequest, "no command: name one in \"command\"")
+    }
+    guard let command = Command(rawValue: word) else {
+      throw ControlRefusal(
+        .unknownCommand,
+        "not a command: \(PrintableText.field(word, limit: 64)); there are "
+          + Command.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    self = try Self.make(command, object)
+    let known = Self.memberNames(of: command)
+    for member in object.members where !known.contains(member.name) {
+      throw ControlRefusal(
+        .badRequest, "\(command.rawValue) has no member \(PrintableText.field(member.name, limit: 64))")
+    }
+  }
+
+  private static func memberNames(of command: Command) -> [String] {
+    switch command {
+    case .health, .statistics, .keysStatistics, .sessionsList: ["command"]
+    case .keysRevoke: ["command", "keyId"]
+    case .keysPrune: ["command", "unusedSeconds"]
+    case .sessionsClose: ["command", "keyId", "connection"]
+    }
+  }
+
+  private static func make(_ command: Command, _ object: JSONObject) throws(ControlRefusal) -> ControlRequest
+  {
+    switch command {
+    case .health: return .health
+    case .statistics: return .statistics
+    case .keysStatistics: return .keysStatistics
+    case .sessionsList: return .sessionsList
+    case .keysRevoke:
+      guard let value = object["keyId"] else { throw ControlRefusal(.badRequest, "no keyId") }
+      return .keysRevoke(try keyID(value))
+    case .keysPrune:
+      guard let seconds = object["unusedSeconds"]?.integer, seconds >= 0, seconds <= longestTime else {
+        throw ControlRefusal(
+          .badRequest, "unusedSeconds must be a whole number of seconds, at most \(longestTime)")
+      }
+      return .keysPrune(unusedSeconds: seconds)
+    case .sessionsClose:
+      switch (object["connection"], object["keyId"]) {
+      case (.string(let name)?, nil): return .sessionsClose(.connection(name))
+      case (nil, let value?): return .sessionsClose(.key(try keyID(value)))
+      default: throw ControlRefusal(.badRequest, "name either a connection or a keyId")
+      }
+    }
+  }
+
+  private static func keyID(_ value: JSONValue) throws(ControlRefusal) -> KeyIdentifier {
+    guard let keyID = value.string.flatMap({ text in KeyIdentifier(base64: text) }) else {
+      throw ControlRefusal(.badRequest, "keyId must be base64 of 32 bytes")
+    }
+    return keyID
+  }
+
+  /// A thousand years, so that no sum of times overflows.
+  private static let longestTime: Int64 = 1000 * 366 * 86_400
+}
+
+/// Why the gate does not do what it was asked.
+package struct ControlRefusal: Error, Equatable, Sendable {
+  package enum Code: String, CaseIterable, Sendable {
+    case badRequest = "bad_request"
+    case unknownCommand = "unknown_command"
+    case tooLarge = "too_large"
+    case timeout
+    case notPermitted = "not_permitted"
+    case unknownKey = "unknown_key"
+    case unknownSession = "unknown_session"
+    /// What was done stands in memory and may or may not be on disk.
+    case storeUnavailable = "store_unavailable"
+    case shuttingDown = "shutting_down"
+  }
+
+  package let code: Code
+  /// One sentence for the operator; values of peers in it are escaped.
+  package let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+}

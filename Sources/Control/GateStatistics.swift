@@ -1,0 +1,183 @@
+/// The gate in numbers, as `portcullis stats`, `keys stats` and `check --health` show it.
+package import JSON
+
+package struct GateHealth: Equatable, Sendable {
+  package enum Status: String, Sendable {
+    case ok
+    /// Since SIGTERM: no new sessions.
+    case draining
+  }
+
+  package let status: Status
+  package let version: String
+  package let process: Int
+  package let uptimeSeconds: Int
+
+  package init(status: Status, version: String, process: Int, uptimeSeconds: Int) {
+    self.status = status
+    self.version = version
+    self.process = process
+    self.uptimeSeconds = uptimeSeconds
+  }
+
+  init(_ object: JSONObject) throws(ControlAnswerError) {
+    guard let status = Status(rawValue: try object.text("status")) else { throw .missing("status") }
+    self.init(
+      status: status, version: try object.text("version"), process: try object.count("pid"),
+      uptimeSeconds: try object.count("uptimeSeconds"))
+  }
+
+  package func write(to writer: inout JSONWriter) {
+    writer.member("status", status.rawValue)
+    writer.member("version", version)
+    writer.member("pid", process)
+    writer.member("uptimeSeconds", uptimeSeconds)
+  }
+}
+
+/// A number that says itself what it counts.
+package struct NamedCount: Equatable, Sendable {
+  package let name: String
+  package let count: Int
+
+  package init(_ name: String, _ count: Int) {
+    self.name = name
+    self.count = count
+  }
+}
+
+package struct GateStatistics: Equatable, Sendable {
+  package let health: GateHealth
+  /// What there is now: loops, connections, sessions and the like.
+  package let gauges: [NamedCount]
+  /// What has happened since the start, over all loops.
+  package let counters: [NamedCount]
+  /// By the code that the peer was told.
+  package let refusals: [NamedCount]
+  package let store: StoreStatistics
+
+  package init(
+    health: GateHealth, gauges: [NamedCount], counters: [NamedCount], refusals: [NamedCount],
+    store: StoreStatistics
+  ) {
+    self.health = health
+    self.gauges = gauges
+    self.counters = counters
+    self.refusals = refusals
+    self.store = store
+  }
+
+  init(_ object: JSONObject) throws(ControlAnswerError) {
+    guard let store = object["store"]?.object else { throw .missing("store") }
+    self.init(
+      health: try GateHealth(object), gauges: try Self.counts(object, "now"),
+      counters: try Self.counts(object, "sinceStart"), refusals: try Self.counts(object, "refusals"),
+      store: try StoreStatistics(store))
+  }
+
+  private static func counts(_ object: JSONObject, _ name: String) throws(ControlAnswerError) -> [NamedCount]
+  {
+    guard let counts = object[name]?.object else { throw .missing(name) }
+    var found: [NamedCount] = []
+    for member in counts.members { found.append(NamedCount(member.name, try counts.count(member.name))) }
+    return found
+  }
+
+  package func write(to writer: inout JSONWriter) {
+    health.write(to: &writer)
+    for (name, counts) in [("now", gauges), ("sinceStart", counters), ("refusals", refusals)] {
+      writer.name(name)
+      writer.beginObject()
+      for count in counts { writer.member(count.name, count.count) }
+      writer.endObject()
+    }
+    writer.name("store")
+    writer.beginObject()
+    store.write(to: &writer)
+    writer.endObject()
+  }
+}
+
+package struct StoreStatistics: Equatable, Sendable {
+  /// `accepting`, `stalled` or `closed`.
+  package let service: String
+  /// Why it is stalled.
+  package let reason: String?
+  package let lastSnapshotAt: String?
+  package let counts: [NamedCount]
+
+  package init(service: String, reason: String?, lastSnapshotAt: String?, counts: [NamedCount]) {
+    self.service = service
+    self.reason = reason
+    self.lastSnapshotAt = lastSnapshotAt
+    self.counts = counts
+  }
+
+  init(_ object: JSONObject) throws(ControlAnswerError) {
+    var counts: [NamedCount] = []
+    for member in object.members where member.value.integer != nil {
+      counts.append(NamedCount(member.name, try object.count(member.name)))
+    }
+    self.init(
+      service: try object.text("service"), reason: object["reason"]?.string,
+      lastSnapshotAt: object["lastSnapshotAt"]?.string, counts: counts)
+  }
+
+  package func write(to writer: inout JSONWriter) {
+    writer.member("service", service)
+    writer.member("reason", optional: reason)
+    for count in counts { writer.member(count.name, count.count) }
+    writer.member("lastSnapshotAt", optional: lastSnapshotAt)
+  }
+}
+
+/// One session, as `sessions list` shows it.
+package struct SessionEntry: Equatable, Sendable {
+  package let connection: String
+  package let source: String
+  /// `assertion`, `client_certificate` or `none`.
+  package let credential: String
+  package let keyID: String?
+  /// Of the client certificate: a peer's words.
+  package let subject: String?
+  package let seconds: Int
+  package let bytesFromPlayer: UInt64
+  package let bytesFromGame: UInt64
+
+  package init(
+    connection: String, source: String, credential: String, keyID: String?, subject: String?, seconds: Int,
+    bytesFromPlayer: UInt64, bytesFromGame: UInt64
+  ) {
+    self.connection = connection
+    self.source = source
+    self.credential = credential
+    self.keyID = keyID
+    self.subject = subject
+    self.seconds = seconds
+    self.bytesFromPlayer = bytesFromPlayer
+    self.bytesFromGame = bytesFromGame
+  }
+
+  init(_ object: JSONObject) throws(ControlAnswerError) {
+    self.init(
+      connection: try object.text("connection"), source: try object.text("source"),
+      credential: try object.text("credential"), keyID: object["keyId"]?.string,
+      subject: object["subject"]?.string,
+      seconds: try object.count("seconds"),
+      bytesFromPlayer: UInt64(clamping: try object.count("bytesFromPlayer")),
+      bytesFromGame: UInt64(clamping: try object.count("bytesFromGame")))
+  }
+
+  package func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("connection", connection)
+    writer.member("source", source)
+    writer.member("credential", credential)
+    writer.member("keyId", optional: keyID)
+    writer.member("subject", optional: subject)
+    writer.member("seconds", seconds)
+    writer.member("bytesFromPlayer", bytesFromPlayer)
+    writer.member("bytesFromGame", bytesFromGame)
+    writer.endObject()
+  }
+}

@@ -1,0 +1,40 @@
+/// HMAC-SHA-256 (RFC 2104) under one kept key; any number of threads may use it at once.
+package import Bytes
+internal import COpenSSL
+
+@safe package final class HMACSHA256: @unchecked Sendable {
+  /// `EVP_MAC_CTX*` that has taken in the key. It is only ever duplicated, never fed, hence safe to share.
+  private let keyed: OpaquePointer
+
+  /// `key` must not be empty; 32 bytes or more are wanted for full strength.
+  package init(key: Span<UInt8>) {
+    // OpenSSL takes a missing key for "the one you have": an empty one is our own bug.
+    guard !key.isEmpty else { fatalError("HMACSHA256: empty key") }
+    let keyed = unsafe key.withUnsafeBufferPointer { buffer in
+      unsafe portcullis_hmac_sha256_new(buffer.baseAddress, buffer.count)
+    }
+    guard let keyed = unsafe keyed else { fatalError("OpenSSL: HMAC-SHA-256 is not available") }
+    unsafe self.keyed = keyed
+  }
+
+  deinit {
+    unsafe EVP_MAC_CTX_free(keyed)
+  }
+
+  package func authenticate(_ message: Span<UInt8>) -> Bytes32 {
+    guard let context = unsafe EVP_MAC_CTX_dup(keyed) else { fatalError("OpenSSL: EVP_MAC_CTX_dup failed") }
+    defer { unsafe EVP_MAC_CTX_free(context) }
+    unsafe message.withUnsafeBufferPointer { buffer in
+      unsafe expectSuccess(EVP_MAC_update(context, buffer.baseAddress, buffer.count), "EVP_MAC_update")
+    }
+    var tag: [32 of UInt8] = .init(repeating: 0)
+    var span = tag.mutableSpan
+    // The count given is the buffer's own, and the tag of SHA-256 fills it.
+    unsafe span.withUnsafeMutableBufferPointer { buffer in
+      var written = 0
+      unsafe expectSuccess(
+        EVP_MAC_final(context, buffer.baseAddress, &written, buffer.count), "EVP_MAC_final")
+    }
+    return Bytes32(tag)
+  }
+}

@@ -1,0 +1,184 @@
+/// A game of three rooms on a TCP port of the loopback: enough of a MUD to stand behind the gate in a demonstration.
+package import Addresses
+internal import Bytes
+internal import Sockets
+internal import Synchronization
+package import System
+
+package final class TinyMUD: Sendable {
+  package let endpoint: Endpoint
+  private let thread: JoinHandle
+  private let wakeUp: WakeUpBox
+  private let state: GameCounts
+
+  /// Listens on a free port of 127.0.0.1 and plays on a thread of its own.
+  package init() throws(SystemError) {
+    let listener = try Listener(
+      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false, receiveBufferBytes: nil)
+    guard let endpoint = listener.socket.localAddress()?.endpoint else { throw SystemError("getsockname") }
+    self.endpoint = endpoint
+    let wakeUp = WakeUpBox(try WakeUp())
+    let state = GameCounts()
+    self.wakeUp = wakeUp
+    self.state = state
+    let table = GameTableBox(listener)
+    thread = JoinHandle(
+      try Thread(name: "mud") {
+        var game = GameTable(table, wakeUp, state)
+        game.run()
+      })
+  }
+
+  /// How many connections it has had: nothing that the gate refuses may be among them.
+  package var visits: Int { state.visits.load(ordering: .relaxed) }
+
+  /// Ends the game and waits for its thread.
+  package func stop() {
+    state.isStopping.store(true, ordering: .relaxed)
+    wakeUp.value.signal()
+    thread.join()
+  }
+}
+
+private final class WakeUpBox: Sendable {
+  let value: WakeUp
+  init(_ value: consuming WakeUp) { self.value = value }
+}
+
+private final class GameCounts: Sendable {
+  let visits = Atomic<Int>(0)
+  let isStopping = Atomic<Bool>(false)
+}
+
+/// Carries the listener into the game's thread, which alone uses it.
+private final class GameTableBox: Sendable {
+  let listener: Listener
+  init(_ listener: consuming Listener) { self.listener = listener }
+}
+
+/// One player's line so far and place in the world.
+private final class Player {
+  let socket: Socket
+  var line: [UInt8] = []
+  var place = Place.gatehouse
+  var isLeaving = false
+
+  init(_ socket: consuming Socket) {
+    self.socket = socket
+  }
+
+  func say(_ text: String) {
+    let bytes = Array((text + "\r\n").utf8)
+    _ = socket.send(bytes.span)
+  }
+}
+
+private enum Place: String {
+  case gatehouse = "the gatehouse"
+  case courtyard = "the courtyard"
+  case tower = "the tower"
+
+  var description: String {
+    switch self {
+    case .gatehouse: "You stand in the gatehouse, under an iron portcullis. Exits: north."
+    case .courtyard: "You stand in the courtyard. A crow looks at you. Exits: south, up."
+    case .tower: "You stand on the tower. The whole valley lies below. Exits: down."
+    }
+  }
+
+  func next(_ direction: String) -> Place? {
+    switch (self, direction) {
+    case (.gatehouse, "north"): .courtyard
+    case (.courtyard, "south"): .gatehouse
+    case (.courtyard, "up"): .tower
+    case (.tower, "down"): .courtyard
+    default: nil
+    }
+  }
+}
+
+private struct GameTable: ~Copyable {
+  private let door: GameTableBox
+  private let wakeUp: WakeUpBox
+  private let counts: GameCounts
+  private var players: [UInt64: Player] = [:]
+  private var nextPlayer: UInt64 = 2
+
+  init(_ door: GameTableBox, _ wakeUp: WakeUpBox, _ counts: GameCounts) {
+    self.door = door
+    self.wakeUp = wakeUp
+    self.counts = counts
+  }
+
+  mutating func run() {
+    do throws(SystemError) {
+      var poller = try Poller()
+      try poller.addReadable(door.listener.socket, token: 0)
+      try wakeUp.value.register(with: poller, token: 1)
+      while !counts.isStopping.load(ordering: .relaxed) {
+        for index in 0..<poller.wait(milliseconds: -1) {
+          let event = poller.event(index)
+          if event.token == 0 { try welcome(poller) } else { listen(to: event.token) }
+        }
+      }
+    } catch {
+      // Without its descriptors there is no game; whoever connects finds the port closed.
+    }
+  }
+
+  private mutating func welcome(_ poller: borrowing Poller) throws(SystemError) {
+    guard case .accepted(let socket, _) = door.listener.accept() else { return }
+    counts.visits.wrappingAdd(1, ordering: .relaxed)
+    try poller.add(socket, token: nextPlayer)
+    let player = Player(socket)
+    players[nextPlayer] = player
+    nextPlayer += 1
+    player.say("Welcome to the Tiny MUD. Commands: look, say, north, south, up, down, quit.")
+    player.say(player.place.description)
+  }
+
+  private mutating func listen(to token: UInt64) {
+    guard let player = players[token] else { return }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    reading: while true {
+      var span = bytes.mutableSpan
+      switch player.socket.receive(into: &span) {
+      case .bytes(let count):
+        for byte in bytes[..<count] { hear(byte, from: player) }
+      case .wouldBlock: break reading
+      case .ended, .failed:
+        player.isLeaving = true
+        break reading
+      }
+    }
+    if player.isLeaving { players[token] = nil }
+  }
+
+  private func hear(_ byte: UInt8, from player: Player) {
+    guard byte == UInt8(ascii: "\n") else {
+      if byte != UInt8(ascii: "\r"), player.line.count < 1024 { player.line.append(byte) }
+      return
+    }
+    let command = String(decoding: player.line, as: UTF8.self)
+    player.line = []
+    obey(command, player)
+  }
+
+  private func obey(_ command: String, _ player: Player) {
+    if command == "look" {
+      player.say(player.place.description)
+    } else if command == "quit" {
+      player.say("Farewell.")
+      player.isLeaving = true
+    } else if command.hasPrefix("say ") {
+      for other in players.values where other.place == player.place {
+        other.say((other === player ? "You say: " : "Somebody says: ") + command.dropFirst(4))
+      }
+    } else if let next = player.place.next(command) {
+      player.place = next
+      player.say(next.description)
+    } else {
+      player.say("You cannot do that here.")
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// A point in time until which a blocking call may take.
+internal import Glibc
+internal import System
+
+package struct Deadline: Sendable {
+  /// Nil: never.
+  private let end: MonotonicTime?
+
+  package static let never = Deadline(end: nil)
+
+  package static func after(_ duration: Duration) -> Deadline {
+    Deadline(end: SystemClock().monotonic() + duration)
+  }
+
+  package var hasPassed: Bool { milliseconds == 0 }
+
+  /// For `poll(2)`: rounded up, so that it never wakes too early; -1 without an end.
+  private var milliseconds: Int32 {
+    guard let end else { return -1 }
+    let left = (end - SystemClock().monotonic()).wholeNanoseconds
+    return Int32(clamping: (left + 999_999) / 1_000_000)
+  }
+
+  enum Readiness { case first, second, timedOut }
+
+  /// Waits until a descriptor has one of `events` or is broken; the first one wins when both are ready.
+  func wait(for descriptor: Int32, _ events: Int32, or second: Int32? = nil) throws(SystemError) -> Readiness
+  {
+    while true {
+      // A negative descriptor is passed over by poll.
+      var entries = [
+        pollfd(fd: descriptor, events: Int16(events), revents: 0),
+        pollfd(fd: second ?? -1, events: Int16(POLLIN), revents: 0),
+      ]
+      // The call reads and writes the two entries of the array.
+      let ready = unsafe poll(&entries, 2, milliseconds)
+      if ready == 0 { return .timedOut }
+      if ready > 0 { return entries[0].revents != 0 ? .first : .second }
+      guard errno == EINTR else { throw SystemError("poll") }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// The three fields of an upgrade that carry an assertion (SPEC §3, admission step 3).
+internal import Bytes
+internal import HTTPWire
+
+struct AssertionHeaders {
+  static let prefix = "X-App-Assert-"
+  let keyID: KeyIdentifier
+  /// The assertion's CBOR, not looked at yet.
+  let assertion: [UInt8]
+  let nonce: Bytes32
+
+  enum Refused: Error, Equatable {
+    /// Fields of this family, but none that is known.
+    case unknownOnly
+    case malformed(step: String)
+  }
+
+  init(_ head: RequestHead) throws(Refused) {
+    let keyID = head.valueBytes(Self.prefix + "KeyId")
+    let data = head.valueBytes(Self.prefix + "Data")
+    let nonce = head.valueBytes(Self.prefix + "Nonce")
+    if keyID == nil, data == nil, nonce == nil { throw .unknownOnly }
+    guard let keyID, let data, let nonce else { throw .malformed(step: "assertion_header_missing") }
+    guard let identifier = KeyIdentifier(base64: keyID.span) else { throw .malformed(step: "key_id") }
+    guard let assertion = Base64.decode(data.span) else {
+      throw .malformed(step: "assertion_base64")
+    }
+    guard let bytes = Hex.decode(nonce.span), let challenge = Bytes32(bytes) else { throw .malformed(step: "nonce_hex") }
+    self.keyID = identifier
+    self.assertion = assertion
+    self.nonce = challenge
+  }
+}

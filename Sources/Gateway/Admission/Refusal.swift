@@ -1,0 +1,28 @@
+/// A decision against a peer: what it is told, and what the log is told.
+internal import Bytes
+internal import HTTPWire
+
+struct Refusal: Equatable {
+  let code: RefusalCode
+  /// The precise rule or step, for the log alone.
+  let step: String
+  let keyID: KeyIdentifier?
+  private let retryAfter: Duration?
+  private let allow: String
+
+  init(
+    _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil, allow: String = "GET"
+  ) {
+    self.code = code
+    self.step = step
+    self.keyID = keyID
+    self.retryAfter = retryAfter
+    self.allow = allow
+  }
+
+  var response: Response {
+    // Rounded up: whoever comes back then is not refused again for a fraction of a second.
+    let seconds = retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
+    return .refusal(code, retryAfter: seconds, allow: allow)
+  }
+}

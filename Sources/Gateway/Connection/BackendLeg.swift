@@ -1,0 +1,41 @@
+/// The game's side of a session: its socket, and the player's bytes that wait for it.
+internal import Sockets
+internal import System
+
+struct BackendLeg: ~Copyable {
+  let socket: Socket
+  private(set) var unsent = SendQueue()
+  /// There may be bytes to read: set by the poller's report, cleared by a read that took all there was.
+  private(set) var mayHaveInput = false
+  private var hasHangup = false
+
+  init(socket: consuming Socket) {
+    self.socket = socket
+  }
+
+  mutating func note(_ event: ReadyEvent) {
+    if event.isReadable { mayHaveInput = true }
+    if event.hasHangup { hasHangup = true }
+    if event.isWritable { unsent.noteWritable() }
+  }
+
+  /// One `readv` with room for a frame header before each slot (see `Socket.receive`).
+  mutating func receive(into bytes: inout MutableSpan<UInt8>, gapBytes: Int, slotBytes: Int) -> ReceiveResult {
+    let capacity = min(bytes.count / (gapBytes + slotBytes), Socket.slotLimit) * slotBytes
+    let result = socket.receive(into: &bytes, gapBytes: gapBytes, slotBytes: slotBytes)
+    // A short read took all there was, unless the end is already on its way.
+    if case .bytes(let count) = result, count == capacity || hasHangup { return result }
+    mayHaveInput = false
+    return result
+  }
+
+  mutating func send(_ bytes: Span<UInt8>) -> FlushResult {
+    unsent.send(bytes, on: socket)
+  }
+
+  mutating func resumeSending() -> FlushResult {
+    unsent.resume(on: socket)
+  }
+
+  mutating func takeProgress() -> Bool { unsent.takeProgress() }
+}

@@ -1,0 +1,43 @@
+/// The TLS handshake's part of a connection's life: one step a turn, under a deadline, before anything else.
+internal import Configuration
+internal import HTTPWire
+internal import Sockets
+internal import System
+internal import TLS
+
+extension Connection {
+  func advanceHandshake() {
+    guard stage == .handshake else { return }
+    switch client.handshake() {
+    case .wantsInput: break
+    case .finished:
+      counters.handshakes.add()
+      if client.tls.wasResumed { counters.handshakesResumed.add() }
+      stage = .exchange
+      exchange = Exchange(limits: loop.settings.headLimits)
+      arm(at: loop.now + loop.settings.limits.httpHeadTimeout)
+      // The request may have come with the client's last handshake message.
+      loop.queue(self)
+    case .failed(let reason):
+      // The alert that explains it may still go out.
+      _ = client.flush(loop.outbox)
+      handshakeFailed(reason)
+    }
+  }
+
+  func handshakeFailed(_ reason: String) {
+    counters.handshakesFailed.add()
+    loop.shared.log.handshakeFailed(self, reason: reason)
+    close()
+  }
+
+  /// This connection has to leave so that a newer one can come in (SPEC §7, `MAX_PENDING`).
+  func giveWay() {
+    counters.gaveWay.add()
+    loop.shared.log.turnedAway(source, reason: "max_pending")
+    client.socket.resetOnClose()
+    close()
+  }
+
+  var counters: Counters { loop.counters }
+}

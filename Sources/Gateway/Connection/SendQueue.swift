@@ -1,0 +1,67 @@
+/// What one socket would not take yet, in order, and whether it would take more now.
+internal import Bytes
+internal import Sockets
+internal import System
+
+/// How far sending got.
+enum FlushResult: Equatable {
+  case drained
+  /// The rest waits for the socket to become writable.
+  case blocked
+  case failed(SystemError)
+}
+
+struct SendQueue {
+  private var queue = ByteQueue()
+  /// False from the first refusal until the poller reports the socket writable.
+  private var isWritable = true
+
+  /// The socket took some of what waited since this was last asked for.
+  private var hasProgressed = false
+
+  var isEmpty: Bool { queue.isEmpty }
+  var count: Int { queue.count }
+
+  mutating func noteWritable() { isWritable = true }
+
+  mutating func takeProgress() -> Bool {
+    defer { hasProgressed = false }
+    return hasProgressed
+  }
+
+  /// Sends `bytes` behind what already waits, and keeps what the socket does not take.
+  mutating func send(_ bytes: Span<UInt8>, on socket: borrowing Socket) -> FlushResult {
+    guard queue.isEmpty else {
+      queue.append(bytes)
+      return resume(on: socket)
+    }
+    var sent = 0
+    while sent < bytes.count {
+      guard isWritable else {
+        queue.append(bytes.extracting(sent..<bytes.count))
+        return .blocked
+      }
+      switch socket.send(bytes.extracting(sent..<bytes.count)) {
+      case .bytes(let count): sent += count
+      case .wouldBlock: isWritable = false
+      case .failed(let error): return .failed(error)
+      }
+    }
+    return .drained
+  }
+
+  /// Goes on with what waits.
+  mutating func resume(on socket: borrowing Socket) -> FlushResult {
+    while !queue.isEmpty {
+      guard isWritable else { return .blocked }
+      switch socket.send(queue.bytes) {
+      case .bytes(let count):
+        queue.removeFirst(count)
+        hasProgressed = true
+      case .wouldBlock: isWritable = false
+      case .failed(let error): return .failed(error)
+      }
+    }
+    return .drained
+  }
+}

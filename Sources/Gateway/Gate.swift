@@ -1,0 +1,205 @@
+/// The gate as a whole: loops and pool put together, started, reloaded, drained and stopped.
+package import Addresses
+package import AppAttest
+internal import Bytes
+package import Configuration
+package import KeyStore
+package import Logs
+internal import Sockets
+internal import Synchronization
+package import System
+package import TLS
+
+/// Why the gate cannot start.
+package enum GateError: Error, Equatable, CustomStringConvertible {
+  /// The address cannot be bound.
+  case listen(Endpoint, SystemError)
+  case failed(SystemError)
+
+  package var description: String {
+    switch self {
+    case .listen(let endpoint, let error):
+      "cannot listen on \(endpoint): \(error); free the address, or set LISTEN to another"
+    case .failed(let error): "cannot start: \(error)"
+    }
+  }
+}
+
+package final class Gate: Sendable {
+  /// What a gate is made of, beside its configuration.
+  package struct Parts {
+    package var clock: any Clock
+    package var entropy: any Entropy
+    package var store: KeyStore
+    package var root: AttestationRoot
+    package var tls: TLSMaterial
+    package var log: GateLog
+
+    package init(
+      clock: any Clock, entropy: any Entropy, store: KeyStore, root: AttestationRoot, tls: TLSMaterial, log: GateLog
+    ) {
+      self.clock = clock
+      self.entropy = entropy
+      self.store = store
+      self.root = root
+      self.tls = tls
+      self.log = log
+    }
+  }
+
+  /// Where it listens: with the port that the kernel chose where the configuration said 0.
+  package let endpoints: [Endpoint]
+  let shared: Shared
+  private let tickets: TicketKeys
+  private let threads: Mutex<[JoinHandle]>
+  private let housekeeper: Housekeeper
+
+  private init(
+    shared: Shared, endpoints: [Endpoint], tickets: TicketKeys, threads: [JoinHandle], housekeeper: Housekeeper
+  ) {
+    self.shared = shared
+    self.endpoints = endpoints
+    self.tickets = tickets
+    self.threads = Mutex(threads)
+    self.housekeeper = housekeeper
+  }
+
+  // MARK: Life
+
+  /// Binds, starts the threads, and serves from then on.
+  package static func start(
+    _ configuration: GateConfiguration, _ parts: Parts
+  ) throws(StartError) -> Gate {
+    let tickets = TicketKeys()
+    let settings = try settings(configuration, parts.tls, tickets)
+    do throws(GateError) {
+      let bound = try bind(configuration)
+      return try assemble(configuration, parts, settings, tickets, bound)
+    } catch {
+      throw .gate(error)
+    }
+  }
+
+  package enum StartError: Error, CustomStringConvertible {
+    case tls(TLSConfigurationError)
+    case gate(GateError)
+
+    package var description: String {
+      switch self {
+      case .tls(let error): error.description
+      case .gate(let error): error.description
+      }
+    }
+  }
+
+  private static func settings(
+    _ configuration: GateConfiguration, _ material: TLSMaterial, _ tickets: TicketKeys
+  ) throws(StartError) -> LoopSettings {
+    do throws(TLSConfigurationError) {
+      let tls = try TLSServerContext.make(material, tickets: tickets)
+      return LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
+    } catch {
+      throw .tls(error)
+    }
+  }
+
+  /// A row of doors for each loop.
+  private static func bind(_ configuration: GateConfiguration) throws(GateError) -> [[Door]] {
+    var rows = [[Door]](repeating: [], count: configuration.workers)
+    for wanted in configuration.listen {
+      do throws(SystemError) {
+        // Without SO_REUSEPORT, so that a second gate on the address is noticed and not let in beside us.
+        if wanted.port != 0 { try Listener.probe(wanted) }
+        var endpoint = wanted
+        for index in rows.indices {
+          let listener = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: 64 * 1024)
+          listener.tuneAccepted(unsentLowWater: 64 * 1024)
+          if let actual = listener.socket.localAddress()?.endpoint { endpoint = actual }
+          rows[index].append(Door(listener))
+        }
+      } catch {
+        throw .listen(wanted, error)
+      }
+    }
+    return rows
+  }
+
+  private static func assemble(
+    _ configuration: GateConfiguration, _ parts: Parts, _ settings: LoopSettings, _ tickets: TicketKeys,
+    _ rows: [[Door]]
+  ) throws(GateError) -> Gate {
+    do throws(SystemError) {
+      let endpoints = rows[0].compactMap { $0.listener.socket.localAddress()?.endpoint }
+      var mailboxes: [Mailbox] = []
+      for _ in rows { mailboxes.append(try Mailbox()) }
+      let shared = Shared(
+        clock: parts.clock, entropy: parts.entropy, store: parts.store,
+        attestations: AttestationVerifier(root: parts.root),
+        pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
+        backends: BackendDirectory(target: configuration.backend.target),
+        receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) }, log: GateLogger(parts.log),
+        mailboxes: mailboxes)
+      if let problem = shared.backends.resolve() {
+        shared.log.backendUnresolved(reason: problem)
+      }
+      var threads: [JoinHandle] = []
+      for (index, doors) in rows.enumerated() {
+        let start = LoopStart(
+          try Loop(index: index, shared: shared, settings: settings, mailbox: mailboxes[index], doorway: Doorway(doors)))
+        threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
+      }
+      let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
+      return Gate(
+        shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper)
+    } catch {
+      throw .failed(error)
+    }
+  }
+
+  /// New certificates, keys, client CA and limits for connections and requests from now on; sessions go on.
+  package func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws(StartError) {
+    let settings = try Self.settings(configuration, tls, tickets)
+    shared.postToAll(.reload(settings))
+  }
+
+  /// No new sessions or registrations from now on; those that are get 1001, spread over a while (SPEC §10).
+  package func beginDrain(timeout: Duration) {
+    shared.postToAll(.drain(spread: min(.seconds(2), timeout / 3)))
+  }
+
+  /// Whether nobody has to be waited for any more.
+  package var isDrained: Bool { shared.sessions.value == 0 && shared.lingering.value == 0 }
+
+  /// Closes what is left, and returns when all threads have ended. The store is the caller's to close.
+  package func stop() {
+    shared.postToAll(.abandon)
+    let ended = threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    for thread in ended { thread.join() }
+    shared.pool.stop()
+    housekeeper.stop()
+  }
+}
+
+/// Carries a loop into its thread, which alone uses it from then on.
+private struct LoopStart: @unchecked Sendable {
+  let loop: Loop
+
+  init(_ loop: Loop) {
+    self.loop = loop
+  }
+}
+
+extension GateConfiguration {
+  /// What attestations and assertions are judged by.
+  package var attestationPolicy: AttestationPolicy {
+    AttestationPolicy(
+      apps: attest.appIDs.compactMap { AppAttest.AppID($0.description) },
+      environments: Set(attest.environments.compactMap { AppAttest.AttestEnvironment(rawValue: $0.rawValue) }),
+      launch: LaunchPolicy(
+        allowedCategories: attest.allowedCategories, allowedBundleVersions: attest.allowedBundleVersions.map { $0.sorted() },
+        requiresLaunchInformation: attest.requiresLaunchInfo))
+  }
+}

@@ -1,0 +1,105 @@
+/// A loop's listeners, and what happens when the process has no descriptor left to accept with.
+internal import Addresses
+internal import Sockets
+internal import System
+
+/// A listener in a list, which cannot hold a `Listener` itself.
+final class Door {
+  let listener: Listener
+  var isReadable = false
+
+  init(_ listener: consuming Listener) {
+    self.listener = listener
+  }
+}
+
+struct Doorway: ~Copyable {
+  static let acceptsPerTurn = 16
+  /// How long nothing is accepted after descriptors ran out.
+  static let pause: Duration = .milliseconds(100)
+
+  private let doors: [Door]
+  /// Where the next look begins, so that no door waits for another.
+  private var nextDoor = 0
+  private var reserve = ReserveDescriptor()
+  private var pausedUntil: MonotonicTime?
+
+  init(_ doors: [Door]) {
+    self.doors = doors
+  }
+
+  func open(_ poller: borrowing Poller) throws(SystemError) {
+    for (index, door) in doors.enumerated() {
+      try poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
+    }
+  }
+
+  func noteReadable(_ index: Int) {
+    doors[index].isReadable = true
+  }
+
+  var mayAccept: Bool { pausedUntil == nil && doors.contains { $0.isReadable } }
+
+  func pauseLeft(now: MonotonicTime) -> Duration? {
+    pausedUntil.map { $0 - now }
+  }
+
+  mutating func resume(_ poller: borrowing Poller, now: MonotonicTime) {
+    pausedUntil = nil
+    reserve.refill()
+    for (index, door) in doors.enumerated() {
+      do throws(SystemError) {
+        try poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
+      } catch {
+        // No memory for it just now. Doors that did open again are taken off again by the next pause.
+        return pause(poller, now: now)
+      }
+    }
+  }
+
+  private mutating func pause(_ poller: borrowing Poller, now: MonotonicTime) {
+    pausedUntil = now + Self.pause
+    for door in doors {
+      door.isReadable = false
+      poller.remove(door.listener.socket)
+    }
+  }
+
+  private mutating func nextReadableDoor() -> Door? {
+    for _ in doors {
+      let door = doors[nextDoor]
+      nextDoor = (nextDoor + 1) % doors.count
+      if door.isReadable { return door }
+    }
+    return nil
+  }
+
+  /// One peer, or nil when none was waiting or none could be taken.
+  mutating func accept(_ loop: Loop) -> Arrival? {
+    guard let door = nextReadableDoor() else { return nil }
+    switch door.listener.accept() {
+    case .accepted(let socket, let peer): return Arrival(socket: socket, peer: peer)
+    case .wouldBlock:
+      door.isReadable = false
+      return nil
+    case .aborted: return nil
+    case .failed(let error):
+      pause(loop.poller, now: loop.now)
+      loop.shared.log.acceptPaused(error)
+      return nil
+    case .exhausted(let error):
+      // The reserve makes room to take one peer and close it at once: it learns that it has to come back later.
+      reserve.release()
+      _ = door.listener.accept()
+      reserve.refill()
+      pause(loop.poller, now: loop.now)
+      loop.shared.log.acceptPaused(error)
+      return nil
+    }
+  }
+}
+
+struct Arrival: ~Copyable {
+  let socket: Socket
+  let peer: Endpoint
+}

@@ -1,0 +1,265 @@
+/// One event loop on one thread: its listeners, its epoll instance, its connections and their deadlines.
+///
+/// A turn serves sessions first, then messages from other threads, then a bounded number of handshakes, requests and
+/// accepts (SPEC §2), so that newcomers wait for those who play and not the other way round.
+internal import Addresses
+internal import Bytes
+internal import Configuration
+internal import Deflate
+internal import Sockets
+internal import System
+internal import TLS
+
+/// A loop's buffer for one read, whoever's turn it is; nothing stays in it between turns.
+final class Scratch {
+  static let size = 64 * 1024
+  private var bytes = [UInt8](repeating: 0, count: size)
+
+  func withBytes<Result>(_ body: (inout MutableSpan<UInt8>) -> Result) -> Result {
+    Self.lend(&bytes, body)
+  }
+
+  private static func lend<Result>(
+    _ bytes: inout [UInt8], _ body: (inout MutableSpan<UInt8>) -> Result
+  ) -> Result {
+    var span = bytes.mutableSpan
+    return body(&span)
+  }
+}
+
+final class Loop {
+  let index: Int
+  let shared: Shared
+  let mailbox: Mailbox
+  let counters: Counters
+  let outbox = Outbox()
+  let scratch = Scratch()
+  /// What permessage-deflate needs; empty until a session does.
+  let zlib = ZlibPool()
+  lazy var deflateScratch = Scratch()
+  var settings: LoopSettings
+  var now: MonotonicTime
+  var wheel: DeadlineWheel
+  var poller: Poller
+  var doorway: Doorway
+  var table = ConnectionTable()
+  /// Since SIGTERM: no new sessions.
+  var isDraining = false
+
+  private var continuing: [Connection] = []
+  private var newcomers = Newcomers()
+  private var closedInThisTurn: [Connection] = []
+  private var isStopped = false
+  var drain = DrainSchedule()
+  let hotKeys = HotKeys()
+  var date = DateCache()
+
+  init(
+    index: Int, shared: Shared, settings: LoopSettings, mailbox: Mailbox, doorway: consuming Doorway
+  ) throws(SystemError) {
+    self.index = index
+    self.shared = shared
+    self.settings = settings
+    self.mailbox = mailbox
+    counters = shared.counters[index]
+    now = shared.clock.monotonic()
+    wheel = DeadlineWheel(now: now)
+    poller = try Poller()
+    self.doorway = doorway
+    try mailbox.register(with: poller)
+    try self.doorway.open(poller)
+  }
+
+  /// Turns until told to stop and every connection is gone.
+  func run() {
+    while !isStopped || table.count > 0 {
+      let events = poller.wait(milliseconds: sleepTime())
+      now = shared.clock.monotonic()
+      var hasMail = false
+      for index in 0..<events {
+        let event = poller.event(index)
+        let token = Token(rawValue: event.token)
+        if token == .mailbox {
+          hasMail = true
+        } else if let listener = token.listenerIndex {
+          doorway.noteReadable(listener)
+        } else {
+          table.find(token)?.handle(event, leg: token.leg)
+        }
+      }
+      goOn()
+      if hasMail { for message in mailbox.takeAll() { receive(message) } }
+      serveNewcomers()
+      acceptSome()
+      for entry in wheel.expire(now: now) {
+        table.find(Token(rawValue: entry.token))?.entryExpired(tick: entry.tick)
+      }
+      advanceDrain()
+      sweep()
+    }
+  }
+
+  /// Milliseconds that the next wait may take; 0 while there is work left over.
+  private func sleepTime() -> Int32 {
+    if !continuing.isEmpty || !newcomers.isEmpty || doorway.mayAccept || isStopped { return 0 }
+    var time = wheel.timeUntilNext(now: now)
+    if let pause = doorway.pauseLeft(now: now) { time = min(time ?? pause, pause) }
+    if let next = drain.timeUntilNext(now: now) { time = min(time ?? next, next) }
+    guard let time else { return -1 }
+    return Int32(clamping: time.wholeMilliseconds + 1)
+  }
+
+  // MARK: Turns
+
+  /// The connection has more to do than one turn allows, or something it waited for has come.
+  func continueLater(_ connection: Connection) {
+    if connection.isContinuing { return }
+    connection.isContinuing = true
+    continuing.append(connection)
+  }
+
+  private func goOn() {
+    if continuing.isEmpty { return }
+    let due = continuing
+    continuing.removeAll(keepingCapacity: true)
+    for connection in due {
+      connection.isContinuing = false
+      connection.proceed()
+    }
+  }
+
+  /// A handshake step or a request waits for its turn among the newcomers.
+  func queue(_ connection: Connection) {
+    if connection.isQueued { return }
+    connection.isQueued = true
+    newcomers.append(connection)
+  }
+
+  private func serveNewcomers() {
+    for connection in newcomers.takeTurn() {
+      connection.isQueued = false
+      connection.proceed()
+    }
+  }
+
+  private func acceptSome() {
+    if let pause = doorway.pauseLeft(now: now), pause == .zero { doorway.resume(poller, now: now) }
+    var accepted = 0
+    while accepted < Doorway.acceptsPerTurn, doorway.mayAccept {
+      accepted += 1
+      if let arrival = doorway.accept(self) { admit(arrival) }
+    }
+  }
+
+  // MARK: Coming and going
+
+  /// Takes a new peer in, or closes it before the handshake when a limit says so.
+  private func admit(_ arrival: consuming Arrival) {
+    let peer = arrival.peer
+    let socket = arrival.socket
+    let limits = settings.limits
+    let role = settings.role(of: peer.address)
+    counters.accepted.add()
+    guard role != .stranger else {
+      counters.closedAtDoor.add()
+      shared.log.turnedAway(peer, reason: "untrusted_peer")
+      socket.resetOnClose()
+      return
+    }
+    guard shared.occupancy.enter(limit: limits.connections) else {
+      counters.closedAtDoor.add()
+      shared.log.turnedAway(peer, reason: "max_connections")
+      socket.resetOnClose()
+      return
+    }
+    guard role != .client || mayShakeHands(peer.address) else {
+      counters.closedAtDoor.add()
+      shared.occupancy.leave()
+      shared.log.turnedAway(peer, reason: "handshake_rate")
+      socket.resetOnClose()
+      return
+    }
+    guard let tls = TLSSession.accepting(on: socket, context: settings.tls, outbox: outbox) else {
+      shared.occupancy.leave()
+      return
+    }
+    let token = table.reserve()
+    let connection = Connection(loop: self, token: token, socket: socket, tls: tls, peer: peer, role: role)
+    if role == .client { connection.isOverLimit = !connection.enterCount() }
+    table.insert(connection)
+    let pending = shared.pending.increment()
+    do throws(SystemError) {
+      try poller.add(connection.client.socket, token: token.rawValue)
+    } catch {
+      connection.close()
+      return
+    }
+    newcomers.entered(connection, in: table)
+    if pending > limits.pending { newcomers.oldestPending(in: table)?.giveWay() }
+  }
+
+  /// Takes a token for one handshake of `address` (SPEC §7, `HANDSHAKE_RATE`).
+  func mayShakeHands(_ address: IPAddress) -> Bool {
+    shared.handshakeRates.take(address.accountingPrefix, settings.handshakeAllowance, now: now) == nil
+  }
+
+  /// No longer among the unadmitted, by admission or by its end.
+  func noLongerPending(_ connection: Connection) {
+    guard connection.isPending else { return }
+    connection.isPending = false
+    shared.pending.decrement()
+  }
+
+  func closed(_ connection: Connection) {
+    noLongerPending(connection)
+    shared.occupancy.leave()
+    closedInThisTurn.append(connection)
+  }
+
+  /// Frees what was closed in this turn: its sockets close here, and its slot may be used again.
+  private func sweep() {
+    if closedInThisTurn.isEmpty { return }
+    for connection in closedInThisTurn { table.release(connection.token) }
+    closedInThisTurn.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Orders
+
+  private func receive(_ message: LoopMessage) {
+    switch message {
+    case .committed(let token, let result):
+      table.find(token)?.committed(result)
+    case .registrationCommits(let token):
+      table.find(token)?.registrationCommits()
+    case .registered(let token, let outcome):
+      table.find(token)?.registered(outcome)
+    case .end(let token, let reason):
+      table.find(token)?.endFromOutside(reason)
+    case .reload(let settings):
+      self.settings = settings
+    case .drain(let spread):
+      isDraining = true
+      drain.begin(sessions: sessionTokens(), spread: spread, now: now)
+    case .abandon:
+      table.forEach { $0.abandon() }
+      isStopped = true
+    case .listSessions(let reply):
+      var found: [SessionDescription] = []
+      table.forEach { if let description = $0.sessionDescription { found.append(description) } }
+      reply(found)
+    case .stop:
+      isStopped = true
+      table.forEach { $0.close() }
+    }
+  }
+
+  private func sessionTokens() -> [Token] {
+    var tokens: [Token] = []
+    table.forEach { if $0.stage == .session || $0.stage == .admission { tokens.append($0.token) } }
+    return tokens
+  }
+
+  private func advanceDrain() {
+    for token in drain.due(now: now) { table.find(token)?.endFromOutside(.draining) }
+  }
+}

@@ -1,0 +1,40 @@
+/// What a connection keeps after its `101`: the frame decoder, the closing handshake, times and counts. No buffers.
+internal import Bytes
+internal import Configuration
+internal import System
+internal import WebSocketWire
+
+struct Session: ~Copyable {
+  let credential: Credential
+  let startedAt: MonotonicTime
+  var decoder: FrameDecoder
+  var closing = ClosingHandshake()
+  /// Why it ends, once that is decided; the first reason stays.
+  var end: SessionEnd?
+  /// When the player was last heard, by bytes of whatever kind.
+  var lastHeard: MonotonicTime
+  var lastPing: MonotonicTime
+  /// Until when the player's reply to our Close is awaited.
+  var closeDeadline: MonotonicTime?
+  /// The newest ping of the player's that could not be answered at once (RFC 6455 §5.5.3 lets the others go).
+  var pendingPong: [UInt8]?
+  /// In text mode: code points that the game has not finished.
+  var text: TextRepair?
+  /// With permessage-deflate.
+  let deflate: DeflateSession?
+  /// With `BACKEND=echo:`: the message being assembled.
+  var echo: [UInt8] = []
+  var bytesFromPlayer: UInt64 = 0
+  var bytesFromGame: UInt64 = 0
+
+  init(credential: Credential, deflate agreement: PermessageDeflate?, settings: LoopSettings, now: MonotonicTime) {
+    self.credential = credential
+    startedAt = now
+    lastHeard = now
+    lastPing = now
+    let limits = settings.frameLimits
+    decoder = FrameDecoder(role: .server, limits: limits, acceptsCompressed: agreement != nil)
+    deflate = agreement.map { DeflateSession($0, messageBytes: limits.messageBytes) }
+    text = settings.messageType == .text ? TextRepair() : nil
+  }
+}

@@ -1,0 +1,22 @@
+/// How many connections each address has open over all loops (SPEC §7, `MAX_CONNECTIONS_PER_ADDRESS`).
+internal import Addresses
+internal import Synchronization
+
+final class AddressCounts: Sendable {
+  private let counts = Mutex<[IPAddress: Int]>([:])
+
+  /// Counts one more, and returns how many there are now.
+  func enter(_ address: IPAddress) -> Int {
+    counts.withLock { counts in
+      counts[address, default: 0] += 1
+      return counts[address, default: 0]
+    }
+  }
+
+  func leave(_ address: IPAddress) {
+    counts.withLock { counts in
+      guard let count = counts[address] else { return }
+      counts[address] = count > 1 ? count - 1 : nil
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/// Where the game is: its addresses, resolved off the loops, and whether it was reachable a moment ago (SPEC §3, §6).
+package import Addresses
+internal import Sockets
+internal import Synchronization
+internal import System
+
+package final class BackendDirectory: Sendable {
+  /// How often a name is resolved again.
+  static let resolutionInterval: Duration = .seconds(30)
+  /// After a failed connect, admissions are refused for so long without asking the game or using up a challenge.
+  static let quarantine: Duration = .seconds(1)
+
+  private struct State: Sendable {
+    var addresses: [SocketAddress]
+    var failedAt: MonotonicTime?
+  }
+
+  package let target: BackendTarget
+  private let state: Mutex<State>
+
+  package init(target: BackendTarget) {
+    self.target = target
+    let addresses: [SocketAddress] =
+      switch target {
+      case .tcp(let host, let port): IPAddress(host).map { [.internet(Endpoint(address: $0, port: port))] } ?? []
+      case .unix(let path): [.unix(path: path)]
+      case .echo: []
+      }
+    state = Mutex(State(addresses: addresses))
+  }
+
+  /// The name to be resolved, if the target is one.
+  package var name: (host: String, port: UInt16)? {
+    guard case .tcp(let host, let port) = target, IPAddress(host) == nil else { return nil }
+    return (host, port)
+  }
+
+  /// Asks the resolver once; on failure the last good answer stays, and the reason is returned.
+  package func resolve() -> String? {
+    guard let name else { return nil }
+    do {
+      let addresses = try NameResolver.resolve(name.host, port: name.port)
+      if addresses.isEmpty { return "no address" }
+      state.withLock { $0.addresses = addresses }
+      return nil
+    } catch {
+      return error.description
+    }
+  }
+
+  var addresses: [SocketAddress] { state.withLock { $0.addresses } }
+
+  func noteFailure(at now: MonotonicTime) {
+    state.withLock { $0.failedAt = now }
+  }
+
+  func noteSuccess() {
+    state.withLock { state in
+      if state.failedAt != nil { state.failedAt = nil }
+    }
+  }
+
+  /// Whether the last connect failed so recently that the next would not fare better.
+  func failedRecently(now: MonotonicTime) -> Bool {
+    guard let failedAt = state.withLock({ $0.failedAt }) else { return false }
+    return now - failedAt < Self.quarantine
+  }
+}

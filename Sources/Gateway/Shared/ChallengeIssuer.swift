@@ -1,0 +1,113 @@
+/// Challenges (SPEC §3, `GET /attest/challenge`): issued without memory, recognised by their tag, consumed by one bit.
+///
+/// A nonce is 16 bytes that only this process can read (AES-256 over millisecond, loop, index and randomness) and 16
+/// bytes of HMAC-SHA-256 over them. Whoever floods the endpoint makes numbers go by; nothing of others is displaced.
+package import Bytes
+internal import Crypto
+internal import Synchronization
+package import System
+
+package struct Challenge: Equatable, Sendable {
+  package let nonce: Bytes32
+  package let expires: UnixTime
+}
+
+/// Why a presented nonce does not count.
+package enum NonceRefusal: String, Error, Sendable {
+  /// Not issued by this process.
+  case unknown = "nonce_unknown"
+  case expired = "nonce_expired"
+  case used = "nonce_used"
+}
+
+package final class ChallengeIssuer: Sendable {
+  /// How long a challenge is good.
+  package static let lifetime: Duration = .seconds(60)
+  /// Challenges a loop can issue in one second; beyond, `issue` returns nil. Bounds the bits kept for a second to 8 KiB.
+  package static let issuedPerSecond = 65_536
+
+  private let clock: any Clock
+  private let entropy: any Entropy
+  private let cipher: AES256Block
+  private let tagger: HMACSHA256
+  private let loops: [LoopChallenges]
+
+  package init(loops: Int, clock: any Clock, entropy: any Entropy) {
+    self.clock = clock
+    self.entropy = entropy
+    guard let cipher = AES256Block(key: entropy.bytes(32).span) else { fatalError("an AES-256 key is 32 bytes") }
+    self.cipher = cipher
+    tagger = HMACSHA256(key: entropy.bytes(32).span)
+    self.loops = (0..<loops).map { _ in LoopChallenges() }
+  }
+
+  /// A fresh challenge, or nil when this loop has issued as many as it may in this second.
+  package func issue(loop: Int) -> Challenge? {
+    let milliseconds = clock.monotonic().nanoseconds / 1_000_000
+    guard let index = loops[loop].state.withLock({ $0.nextIndex(second: milliseconds / 1000) }) else { return nil }
+    let random = entropy.bytes(4).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let sealed = cipher.encrypt(
+      Block16(high: milliseconds << 16 | UInt64(loop), low: UInt64(index) << 32 | random)
+    ).inlineArray
+    let tag = tagger.authenticate(sealed.span)
+    let nonce = Bytes32(InlineArray<32, UInt8> { index in index < 16 ? sealed[index] : tag[index - 16] })
+    let lifetime = Self.lifetime.wholeMilliseconds
+    return Challenge(nonce: nonce, expires: UnixTime(milliseconds: clock.wall().milliseconds + lifetime))
+  }
+
+  /// Takes the challenge away: of all calls with one nonce, exactly one returns.
+  package func consume(_ nonce: Bytes32) throws(NonceRefusal) {
+    let bytes = nonce.inlineArray
+    let sealed = bytes.span.extracting(0..<16)
+    let expected = tagger.authenticate(sealed).inlineArray
+    guard equalInConstantTime(bytes.span.extracting(16..<32), expected.span.extracting(0..<16)),
+      let opaque = Block16(sealed)
+    else { throw .unknown }
+    let block = cipher.decrypt(opaque)
+    let milliseconds = block.high >> 16
+    let loop = Int(block.high & 0xFFFF)
+    let index = UInt32(block.low >> 32)
+    let now = clock.monotonic().nanoseconds / 1_000_000
+    guard loop < loops.count, now >= milliseconds else { throw .unknown }
+    guard now - milliseconds < UInt64(Self.lifetime.wholeMilliseconds) else { throw .expired }
+    guard loops[loop].state.withLock({ $0.consume(second: milliseconds / 1000, index: index) }) else { throw .used }
+  }
+}
+
+/// What one loop has issued, for the seconds that still count.
+private final class LoopChallenges: Sendable {
+  let state = Mutex(ConsumedBits())
+}
+
+/// For each of the last 64 seconds: how many were issued, and which of them were consumed.
+struct ConsumedBits: Sendable {
+  private struct Second: Sendable {
+    var number: UInt64 = .max
+    var issued: UInt32 = 0
+    /// Grows with the highest index consumed, to at most 8 KiB.
+    var consumed: [UInt64] = []
+  }
+
+  /// More slots than a challenge lives seconds, so that a slot is taken over only after all of its own have expired.
+  private var seconds = [Second](repeating: Second(), count: 64)
+
+  mutating func nextIndex(second: UInt64) -> UInt32? {
+    let slot = Int(second % 64)
+    if seconds[slot].number != second { seconds[slot] = Second(number: second) }
+    guard seconds[slot].issued < ChallengeIssuer.issuedPerSecond else { return nil }
+    defer { seconds[slot].issued += 1 }
+    return seconds[slot].issued
+  }
+
+  /// True once for each index that was issued in `second`.
+  mutating func consume(second: UInt64, index: UInt32) -> Bool {
+    let slot = Int(second % 64)
+    guard seconds[slot].number == second, index < seconds[slot].issued else { return false }
+    let word = Int(index / 64)
+    let bit: UInt64 = 1 << UInt64(index % 64)
+    while seconds[slot].consumed.count <= word { seconds[slot].consumed.append(0) }
+    guard seconds[slot].consumed[word] & bit == 0 else { return false }
+    seconds[slot].consumed[word] |= bit
+    return true
+  }
+}

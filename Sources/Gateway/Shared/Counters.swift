@@ -1,0 +1,39 @@
+/// What a loop has counted since the start; other threads read it for `portcullis stats`.
+package import HTTPWire
+internal import Synchronization
+
+package final class Counter: Sendable {
+  private let number = Atomic<Int>(0)
+
+  package var value: Int { number.load(ordering: .relaxed) }
+  func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
+}
+
+package final class Counters: Sendable {
+  package let accepted = Counter()
+  /// Closed before the handshake: too many connections, or too many handshakes of one address.
+  package let closedAtDoor = Counter()
+  package let gaveWay = Counter()
+  package let handshakes = Counter()
+  package let handshakesResumed = Counter()
+  package let handshakesFailed = Counter()
+  package let challenges = Counter()
+  package let registrations = Counter()
+  package let admitted = Counter()
+  package let sessionsEnded = Counter()
+  package let bytesFromPlayers = Counter()
+  package let bytesFromGame = Counter()
+  private let refusals = RefusalCode.allCases.map { _ in Counter() }
+
+  func refused(_ code: RefusalCode) {
+    guard let index = RefusalCode.allCases.firstIndex(of: code) else { return }
+    refusals[index].add()
+  }
+
+  /// By code, those that occurred.
+  package var refusalsByCode: [(code: RefusalCode, count: Int)] {
+    zip(RefusalCode.allCases, refusals).compactMap { code, counter in
+      counter.value > 0 ? (code, counter.value) : nil
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/// The gate's events as log lines (SPEC §9): one method for each event, none of which sees a nonce, key or payload.
+internal import Addresses
+internal import Bytes
+internal import HTTPWire
+internal import Logging
+internal import Logs
+internal import Sockets
+internal import System
+internal import WebSocketWire
+
+struct GateLogger: Sendable {
+  private let log: GateLog
+  private let logger: Logger
+
+  init(_ log: GateLog) {
+    self.log = log
+    logger = log.logger(label: "gate")
+  }
+
+  /// From time to time: says how many lines were left out under a flood.
+  func tellLeftOut() { log.tellLeftOut() }
+
+  // MARK: Before admission
+
+  func turnedAway(_ peer: Endpoint, reason: String) {
+    log.decision(
+      "turned_away", code: "", fields: ["source": "\(peer.peerDescription)", "result": "refused", "step": "\(reason)"])
+  }
+
+  func acceptPaused(_ error: SystemError) {
+    logger.warning("accept_paused", metadata: ["reason": "\(error)"])
+  }
+
+  func handshakeFailed(_ connection: Connection, reason: String) {
+    log.decision(
+      "handshake_failed", code: "", fields: members(connection, ["result": "refused", "step": "\(reason)"]))
+  }
+
+  func refused(_ connection: Connection, _ refusal: Refusal) {
+    log.decision("refused", code: refusal.code.rawValue, fields: members(connection, refusal))
+  }
+
+  private func members(_ connection: Connection, _ refusal: Refusal) -> Logger.Metadata {
+    var members = members(
+      connection, ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
+    if let keyID = refusal.keyID { members["keyId"] = "\(keyID.short)" }
+    return members
+  }
+
+  func certificateRefused(_ connection: Connection, subject: String, reason: String) {
+    logger.notice(
+      "client_certificate_refused", metadata: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
+  }
+
+  func leftEarly(_ connection: Connection, keyID: KeyIdentifier?) {
+    var members = members(connection, ["step": "before_101"])
+    if let keyID { members["keyId"] = "\(keyID.short)" }
+    logger.info("left", metadata: members)
+  }
+
+  func backendFailed(_ connection: Connection, address: String, reason: String) {
+    logger.warning("backend_failed", metadata: members(connection, ["address": "\(address)", "reason": "\(reason)"]))
+  }
+
+  func backendUnresolved(reason: String) {
+    logger.warning("backend_unresolved", metadata: ["reason": "\(reason)"])
+  }
+
+  func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {
+    logger.error("receipt_not_kept", metadata: ["keyId": "\(keyID.short)", "reason": "\(error)"])
+  }
+
+  // MARK: Decisions
+
+  func registered(_ connection: Connection, _ keyID: KeyIdentifier) {
+    logger.info("registered", metadata: members(connection, ["result": "accepted", "keyId": "\(keyID.short)"]))
+  }
+
+  func admitted(_ connection: Connection, _ credential: Credential, waited: Duration) {
+    var members = members(
+      connection,
+      ["result": "accepted", "credential": "\(credential.word)", "waitedMs": "\(waited.wholeMilliseconds)"])
+    switch credential {
+    case .assertion(let keyID): members["keyId"] = "\(keyID.short)"
+    case .clientCertificate(let subject): members["subject"] = LogText.peer(subject)
+    case .none: break
+    }
+    logger.info("admitted", metadata: members)
+  }
+
+  func sessionEnded(_ connection: Connection, _ session: borrowing Session) {
+    var members = members(
+      connection,
+      [
+        "reason": "\(session.end?.word ?? "closed")",
+        "durationMs": "\((connection.loop.now - session.startedAt).wholeMilliseconds)",
+        "bytesFromPlayer": "\(session.bytesFromPlayer)", "bytesFromGame": "\(session.bytesFromGame)",
+      ])
+    if let code = session.end?.closeCode { members["closeCode"] = "\(code.rawValue)" }
+    if case .gameFailed(let reason) = session.end { members["detail"] = "\(reason)" }
+    if case .playerVanished(let reason) = session.end { members["detail"] = "\(reason)" }
+    if let keyID = session.credential.keyID { members["keyId"] = "\(keyID.short)" }
+    logger.info("session_ended", metadata: members)
+  }
+
+  private func members(_ connection: Connection, _ more: Logger.Metadata) -> Logger.Metadata {
+    var members = more
+    members["connection"] = "\(connection.name)"
+    members["source"] = "\(connection.source.peerDescription)"
+    return members
+  }
+}
+
+extension Connection {
+  /// The connection's name in the log and on the control socket: loop, slot and generation in hexadecimal.
+  var name: String {
+    "\(loop.index)-\(String(token.rawValue >> 1, radix: 16))"
+  }
+}

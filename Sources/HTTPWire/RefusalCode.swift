@@ -1,0 +1,84 @@
+/// The codes a peer can be refused with, their statuses and their one sentence (SPEC §3, the table).
+package enum RefusalCode: String, CaseIterable, Sendable {
+  case badRequest = "bad_request"
+  case assertionRequired = "assertion_required"
+  case nonceInvalid = "nonce_invalid"
+  case keyUnknown = "key_unknown"
+  case assertionRejected = "assertion_rejected"
+  case attestationRejected = "attestation_rejected"
+  case originForbidden = "origin_forbidden"
+  case keyRevoked = "key_revoked"
+  case notFound = "not_found"
+  case methodNotAllowed = "method_not_allowed"
+  case requestTimeout = "request_timeout"
+  case lengthRequired = "length_required"
+  case contentTooLarge = "content_too_large"
+  case uriTooLong = "uri_too_long"
+  case unsupportedMediaType = "unsupported_media_type"
+  case expectationFailed = "expectation_failed"
+  case upgradeRequired = "upgrade_required"
+  case rateLimited = "rate_limited"
+  case headersTooLarge = "headers_too_large"
+  case internalError = "internal_error"
+  case notImplemented = "not_implemented"
+  case backendUnavailable = "backend_unavailable"
+  case overloaded
+  case shuttingDown = "shutting_down"
+  case storeUnavailable = "store_unavailable"
+  case versionNotSupported = "version_not_supported"
+
+  package var status: Status {
+    switch self {
+    case .badRequest: .badRequest
+    case .assertionRequired, .nonceInvalid, .keyUnknown, .assertionRejected: .unauthorized
+    case .attestationRejected, .originForbidden, .keyRevoked: .forbidden
+    case .notFound: .notFound
+    case .methodNotAllowed: .methodNotAllowed
+    case .requestTimeout: .requestTimeout
+    case .lengthRequired: .lengthRequired
+    case .contentTooLarge: .contentTooLarge
+    case .uriTooLong: .uriTooLong
+    case .unsupportedMediaType: .unsupportedMediaType
+    case .expectationFailed: .expectationFailed
+    case .upgradeRequired: .upgradeRequired
+    case .rateLimited: .tooManyRequests
+    case .headersTooLarge: .requestHeaderFieldsTooLarge
+    case .internalError: .internalServerError
+    case .notImplemented: .notImplemented
+    case .backendUnavailable, .overloaded, .shuttingDown, .storeUnavailable: .serviceUnavailable
+    case .versionNotSupported: .versionNotSupported
+    }
+  }
+
+  /// What the peer is told, in ASCII without quotes; the precise reason goes to the log.
+  package var sentence: String {
+    switch self {
+    case .badRequest: "The request is malformed."
+    case .assertionRequired: "An App Attest assertion is required here."
+    case .nonceInvalid: "The challenge is unknown, used or expired; ask for a new one."
+    case .keyUnknown: "The key is not registered here; register it again."
+    case .assertionRejected: "The assertion was not accepted."
+    case .attestationRejected: "The attestation was not accepted."
+    case .originForbidden: "This origin may not connect."
+    case .keyRevoked: "The key has been revoked."
+    case .notFound: "There is nothing at this path."
+    case .methodNotAllowed: "This method is not allowed here."
+    case .requestTimeout: "The request did not arrive in time."
+    case .lengthRequired: "The request needs a Content-Length."
+    case .contentTooLarge: "The request body is too large."
+    case .uriTooLong: "The request line is too long."
+    case .unsupportedMediaType: "The request body must be application/json."
+    case .expectationFailed: "The expectation cannot be met."
+    case .upgradeRequired: "This path speaks WebSocket, version 13."
+    case .rateLimited: "Too many requests; try again later."
+    case .headersTooLarge: "The request header is too large."
+    case .internalError: "Something went wrong here."
+    case .notImplemented: "Transfer codings are not supported; send a Content-Length."
+    case .backendUnavailable: "The game cannot be reached; try again later."
+    case .overloaded: "Too much is going on; try again later."
+    case .shuttingDown: "The gate is shutting down; try again later."
+    case .storeUnavailable: "The key store cannot be written; try again later."
+    case .versionNotSupported: "This needs HTTP/1.1."
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/// Builds responses (RFC 9112 §4, SPEC §3): JSON bodies, refusals with their code in a field, and bare
+/// interim ones.
+package struct Response: Sendable {
+  package let status: Status
+  package let body: [UInt8]
+  private var fields: [(name: String, value: String)] = []
+  /// What `Connection` names beside `close`.
+  private var connectionOptions: [String] = []
+
+  /// `json` is the body as it goes out.
+  package init(_ status: Status, json: String) {
+    self.status = status
+    self.body = Array(json.utf8)
+  }
+
+  /// Refused with `code`. 429 and 503 carry `Retry-After` (seconds), 405 carries `Allow`, and so on: whatever
+  /// the status asks for is there.
+  package static func refusal(_ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET") -> Response {
+    var response = Response(
+      code.status, json: #"{"error":{"code":""# + code.rawValue + #"","message":""# + code.sentence + #""}}"#)
+    response.add("Portcullis-Error", code.rawValue)
+    switch code.status {
+    case .tooManyRequests, .serviceUnavailable:
+      response.add("Retry-After", String(retryAfter))
+    case .methodNotAllowed:
+      response.add("Allow", allow)
+    case .unauthorized:
+      // RFC 9110 §15.5.2 asks for a challenge; the scheme is the gate's own.
+      response.add("WWW-Authenticate", "AppAttest")
+    case .upgradeRequired:
+      // RFC 9110 §15.5.22 and RFC 6455 §4.2.2.
+      response.add("Upgrade", "websocket")
+      response.add("Sec-WebSocket-Version", "13")
+      response.connectionOptions = ["Upgrade"]
+    default: break
+    }
+    return response
+  }
+
+  package mutating func add(_ name: String, _ value: String) {
+    fields.append((name, value))
+  }
+
+  /// The bytes for the wire. `toHead`: the request was HEAD, so the body stays here (RFC 9110 §9.3.2).
+  package func encoded(closing: Bool, toHead: Bool = false, date: String? = nil) -> [UInt8] {
+    var head = ResponseHead(status, reserving: toHead ? 0 : body.count)
+    if let date { head.add("Date", date) }
+    head.add("Content-Type", "application/json; charset=utf-8")
+    head.add("Cache-Control", "no-store")
+    head.add("Content-Length", String(body.count))
+    for field in fields { head.add(field.name, field.value) }
+    let options = connectionOptions + (closing ? ["close"] : [])
+    if !options.isEmpty { head.add("Connection", options.joined(separator: ", ")) }
+    return toHead ? head.ended() : head.ended() + body
+  }
+
+  /// `HTTP/1.1 100 Continue` (RFC 9110 §15.2.1).
+  package static let interimContinue: [UInt8] = ResponseHead(.continue).ended()
+}
+
+/// A status line and fields on their way to being bytes.
+package struct ResponseHead: Sendable {
+  private var bytes: [UInt8] = []
+
+  package init(_ status: Status, reserving bodyCount: Int = 0) {
+    bytes.reserveCapacity(bodyCount + 320)
+    append("HTTP/1.1 ")
+    append(String(status.rawValue))
+    append(" ")
+    append(status.reason)
+    append("\r\n")
+  }
+
+  /// A name or value that could end its line would be our own bug, not a peer's doing: it traps.
+  package mutating func add(_ name: String, _ value: String) {
+    guard name.utf8.allSatisfy(Symbol.isToken), !name.isEmpty, value.utf8.allSatisfy(Symbol.isValue) else {
+      fatalError("ResponseHead: a field that cannot go on the wire")
+    }
+    append(name)
+    append(": ")
+    append(value)
+    append("\r\n")
+  }
+
+  /// The head, closed by its empty line.
+  package consuming func ended() -> [UInt8] {
+    append("\r\n")
+    return bytes
+  }
+
+  private mutating func append(_ text: String) {
+    bytes.append(contentsOf: text.utf8)
+  }
+}

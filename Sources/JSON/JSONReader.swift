@@ -1,0 +1,278 @@
+/// Reads JSON by being asked for the next thing (RFC 8259), without building a tree.
+///
+/// Strict: UTF-8 is checked, nesting is limited, a surrogate stands in a pair, nothing is repaired. A caller
+/// that walks an object itself also compares its member names (`JSONNames`); `skipValue` and `JSONValue` do
+/// it alone.
+package struct JSONReader: ~Escapable {
+  let bytes: Span<UInt8>
+  private let depthLimit: Int
+  /// How many objects and arrays are open here.
+  private var depth = 0
+  /// One bit a level: whether something came before in that object or array, so that a comma is due.
+  private var hasElements: UInt64 = 0
+  /// The next byte to be read.
+  package private(set) var position: Int
+
+  /// - Parameters:
+  ///   - start: where to begin in `bytes`; offsets of errors count from the start of `bytes`.
+  ///   - depthLimit: how many objects and arrays may be open at once, at most 63.
+  @_lifetime(copy bytes)
+  package init(_ bytes: Span<UInt8>, from start: Int = 0, depthLimit: Int) {
+    precondition((0..<64).contains(depthLimit), "JSONReader keeps one bit a level")
+    self.bytes = bytes
+    self.depthLimit = depthLimit
+    position = start
+  }
+
+  /// A string's contents as they stand between the quotes: already checked, not yet unescaped.
+  package struct Text: Sendable {
+    package let range: Range<Int>
+    package let isEscaped: Bool
+  }
+
+  // MARK: The next thing
+
+  /// The first byte of the next token, which stays unread; nil at the end.
+  package mutating func peek() -> UInt8? {
+    skipWhitespace()
+    return position < bytes.count ? bytes[position] : nil
+  }
+
+  /// Nothing but white space may be left.
+  package mutating func finish() throws(JSONError) {
+    if peek() != nil { throw JSONError(.trailingBytes, at: position) }
+  }
+
+  /// After this come `nextMember` and a value in turn.
+  package mutating func enterObject() throws(JSONError) {
+    try enter(UInt8(ascii: "{"))
+  }
+
+  /// As after `enterObject`, for a reader that starts between the members of an object.
+  package mutating func resumeObject(hasMembers: Bool) {
+    depth = 1
+    hasElements = hasMembers ? 2 : 0
+  }
+
+  /// The next member's name, with its value up next; nil once the object has ended.
+  package mutating func nextMember() throws(JSONError) -> Text? {
+    guard try nextElement(before: UInt8(ascii: "}")) else { return nil }
+    let name = try readString()
+    try expect(UInt8(ascii: ":"))
+    return name
+  }
+
+  /// After this come `nextElement` and a value in turn.
+  package mutating func enterArray() throws(JSONError) {
+    try enter(UInt8(ascii: "["))
+  }
+
+  /// Whether another value is up next; false once the array has ended.
+  package mutating func nextElement() throws(JSONError) -> Bool {
+    try nextElement(before: UInt8(ascii: "]"))
+  }
+
+  package mutating func readString() throws(JSONError) -> Text {
+    try expect(UInt8(ascii: "\""))
+    let start = position
+    var isEscaped = false
+    while position < bytes.count {
+      let byte = bytes[position]
+      if byte == UInt8(ascii: "\"") {
+        position += 1
+        return Text(range: start..<position - 1, isEscaped: isEscaped)
+      }
+      if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+        try skipEscape()
+      } else if byte >= 0x80 {
+        try skipMultibyte(byte)
+      } else if byte < 0x20 {
+        throw JSONError(.controlCharacter, at: position)
+      } else {
+        position += 1
+      }
+    }
+    throw JSONError(.unexpectedEnd, at: position)
+  }
+
+  /// The number's text, as it stands.
+  package mutating func readNumber() throws(JSONError) -> Range<Int> {
+    skipWhitespace()
+    let start = position
+    _ = take(UInt8(ascii: "-"))
+    if !take(UInt8(ascii: "0")) { try skipDigits() }
+    if take(UInt8(ascii: ".")) { try skipDigits() }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+      try skipDigits()
+    }
+    // `01` and `1x`: what follows a number is never a digit or a letter.
+    if position < bytes.count, Self.isDigit(bytes[position]) { throw JSONError(.invalidNumber, at: position) }
+    return start..<position
+  }
+
+  /// `true`, `false` or `null`, by its first letter.
+  package mutating func readLiteral() throws(JSONError) -> Literal {
+    guard let first = peek() else { throw JSONError(.unexpectedEnd, at: position) }
+    switch first {
+    case UInt8(ascii: "t"): return try readWord(Self.wordTrue, .true)
+    case UInt8(ascii: "f"): return try readWord(Self.wordFalse, .false)
+    case UInt8(ascii: "n"): return try readWord(Self.wordNull, .null)
+    default: throw JSONError(.unexpectedByte, at: position)
+    }
+  }
+
+  package enum Literal: Sendable { case `true`, `false`, null }
+
+  /// Passes over one whole value, as strictly as if it were wanted.
+  @discardableResult
+  package mutating func skipValue() throws(JSONError) -> Range<Int> {
+    guard let first = peek() else { throw JSONError(.unexpectedEnd, at: position) }
+    let start = position
+    switch first {
+    case UInt8(ascii: "{"):
+      try enterObject()
+      var names = JSONNames()
+      while let name = try nextMember() {
+        guard names.insert(unescaped(name)) else {
+          throw JSONError(.duplicateName, at: name.range.lowerBound)
+        }
+        try skipValue()
+      }
+    case UInt8(ascii: "["):
+      try enterArray()
+      while try nextElement() { try skipValue() }
+    case UInt8(ascii: "\""):
+      _ = try readString()
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      _ = try readNumber()
+    default:
+      _ = try readLiteral()
+    }
+    return start..<position
+  }
+
+  // MARK: Tokens
+
+  private mutating func enter(_ bracket: UInt8) throws(JSONError) {
+    try expect(bracket)
+    guard depth < depthLimit else { throw JSONError(.depthExceeded, at: position - 1) }
+    depth += 1
+    hasElements &= ~(1 << UInt64(depth))
+  }
+
+  private mutating func nextElement(before end: UInt8) throws(JSONError) -> Bool {
+    guard let byte = peek() else { throw JSONError(.unexpectedEnd, at: position) }
+    if byte == end {
+      position += 1
+      depth -= 1
+      return false
+    }
+    let bit: UInt64 = 1 << UInt64(depth)
+    if hasElements & bit != 0 { try expect(UInt8(ascii: ",")) }
+    hasElements |= bit
+    return true
+  }
+
+  private mutating func expect(_ wanted: UInt8) throws(JSONError) {
+    guard let byte = peek() else { throw JSONError(.unexpectedEnd, at: position) }
+    guard byte == wanted else { throw JSONError(.unexpectedByte, at: position) }
+    position += 1
+  }
+
+  private mutating func take(_ wanted: UInt8) -> Bool {
+    guard position < bytes.count, bytes[position] == wanted else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func skipWhitespace() {
+    while position < bytes.count, Self.isWhitespace(bytes[position]) { position += 1 }
+  }
+
+  private mutating func skipDigits() throws(JSONError) {
+    guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
+    guard Self.isDigit(bytes[position]) else { throw JSONError(.invalidNumber, at: position) }
+    while position < bytes.count, Self.isDigit(bytes[position]) { position += 1 }
+  }
+
+  private mutating func readWord(_ word: [UInt8], _ literal: Literal) throws(JSONError) -> Literal {
+    for byte in word {
+      guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
+      guard take(byte) else { throw JSONError(.unexpectedByte, at: position) }
+    }
+    return literal
+  }
+
+  private mutating func skipEscape() throws(JSONError) {
+    let start = position
+    guard start + 1 < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+    switch bytes[start + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      position = start + 2
+    case UInt8(ascii: "u"):
+      let unit = try checkedHex(at: start + 2)
+      position = start + 6
+      guard unit >> 11 == 0xD800 >> 11 else { return }
+      guard unit < 0xDC00 else { throw JSONError(.loneSurrogate, at: start) }
+      for (index, wanted) in [UInt8(ascii: "\\"), UInt8(ascii: "u")].enumerated() {
+        guard position + index < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+        guard bytes[position + index] == wanted else { throw JSONError(.loneSurrogate, at: start) }
+      }
+      guard try checkedHex(at: position + 2) >> 10 == 0xDC00 >> 10 else {
+        throw JSONError(.loneSurrogate, at: start)
+      }
+      position += 6
+    default:
+      throw JSONError(.invalidEscape, at: start)
+    }
+  }
+
+  /// Well-formed sequences only (Unicode, table 3-7): no overlong form, no surrogate, nothing above U+10FFFF.
+  private mutating func skipMultibyte(_ lead: UInt8) throws(JSONError) {
+    var lower: UInt8 = 0x80
+    var upper: UInt8 = 0xBF
+    let following: Int
+    switch lead {
+    case 0xC2...0xDF: following = 1
+    case 0xE0: (following, lower) = (2, 0xA0)
+    case 0xED: (following, upper) = (2, 0x9F)
+    case 0xE1...0xEF: following = 2
+    case 0xF0: (following, lower) = (3, 0x90)
+    case 0xF4: (following, upper) = (3, 0x8F)
+    case 0xF1...0xF3: following = 3
+    default: throw JSONError(.invalidUTF8, at: position)
+    }
+    for index in position + 1...position + following {
+      guard index < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+      guard bytes[index] >= lower, bytes[index] <= upper else { throw JSONError(.invalidUTF8, at: position) }
+      (lower, upper) = (0x80, 0xBF)
+    }
+    position += 1 + following
+  }
+
+  private func checkedHex(at start: Int) throws(JSONError) -> UInt32 {
+    for index in start..<start + 4 {
+      guard index < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+      switch bytes[index] {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+        UInt8(ascii: "A")...UInt8(ascii: "F"):
+        continue
+      default: throw JSONError(.invalidEscape, at: index)
+      }
+    }
+    return hexValue(at: start)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+  }
+  static func isWhitespace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+  }
+  private static let wordTrue = Array("true".utf8)
+  private static let wordFalse = Array("false".utf8)
+  private static let wordNull = Array("null".utf8)
+}

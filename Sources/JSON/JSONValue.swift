@@ -1,0 +1,117 @@
+/// A JSON value as a tree, for texts small enough to be held whole.
+package enum JSONValue: Equatable, Sendable {
+  case null
+  case boolean(Bool)
+  case number(JSONNumber)
+  case string(String)
+  case array([JSONValue])
+  case object(JSONObject)
+
+  /// Reads one value and nothing after it.
+  package init(parsing bytes: Span<UInt8>, depthLimit: Int) throws(JSONError) {
+    var reader = JSONReader(bytes, depthLimit: depthLimit)
+    self = try reader.readValue()
+    try reader.finish()
+  }
+
+  package var object: JSONObject? {
+    if case .object(let object) = self { object } else { nil }
+  }
+
+  package var array: [JSONValue]? {
+    if case .array(let array) = self { array } else { nil }
+  }
+
+  package var string: String? {
+    if case .string(let string) = self { string } else { nil }
+  }
+
+  package var boolean: Bool? {
+    if case .boolean(let boolean) = self { boolean } else { nil }
+  }
+
+  /// Of a number written without fraction and exponent that fits.
+  package var integer: Int64? {
+    if case .number(let number) = self { number.integer } else { nil }
+  }
+}
+
+/// A number as it was written: JSON sets no limits, so neither does its reader.
+package struct JSONNumber: Equatable, Sendable, ExpressibleByIntegerLiteral {
+  package let text: String
+
+  fileprivate init(checked text: String) {
+    self.text = text
+  }
+
+  package init(_ value: Int64) {
+    text = String(value)
+  }
+
+  package init(integerLiteral value: Int64) {
+    self.init(value)
+  }
+
+  /// Nil with a fraction or an exponent, or beyond 64 bits.
+  package var integer: Int64? { Int64(text) }
+}
+
+/// Members in the order in which they came; no name twice.
+package struct JSONObject: Equatable, Sendable {
+  package struct Member: Equatable, Sendable {
+    package let name: String
+    package let value: JSONValue
+
+    package static func == (left: Self, right: Self) -> Bool {
+      left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+    }
+  }
+
+  package let members: [Member]
+
+  fileprivate init(members: [Member]) {
+    self.members = members
+  }
+
+  /// The member of exactly these bytes.
+  package subscript(name: String) -> JSONValue? {
+    members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+  }
+}
+
+extension JSONReader {
+  /// The next value, whole.
+  package mutating func readValue() throws(JSONError) -> JSONValue {
+    guard let first = peek() else { throw JSONError(.unexpectedEnd, at: position) }
+    switch first {
+    case UInt8(ascii: "{"):
+      try enterObject()
+      var names = JSONNames()
+      var members: [JSONObject.Member] = []
+      while let text = try nextMember() {
+        guard names.insert(unescaped(text)) else {
+          throw JSONError(.duplicateName, at: text.range.lowerBound)
+        }
+        members.append(JSONObject.Member(name: string(text), value: try readValue()))
+      }
+      return .object(JSONObject(members: members))
+    case UInt8(ascii: "["):
+      try enterArray()
+      var elements: [JSONValue] = []
+      while try nextElement() { elements.append(try readValue()) }
+      return .array(elements)
+    case UInt8(ascii: "\""):
+      let text = try readString()
+      return .string(string(text))
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      let range = try readNumber()
+      return .number(JSONNumber(checked: String(decoding: raw(range), as: UTF8.self)))
+    default:
+      switch try readLiteral() {
+      case .true: return .boolean(true)
+      case .false: return .boolean(false)
+      case .null: return .null
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/// What the store knows of one attested key (SPEC §5), and what it is told of a new one.
+package import Bytes
+package import JSON
+package import System
+
+/// Where a key was attested; `unknown` in files of the older design, which did not say.
+package enum KeyEnvironment: UInt8, Sendable {
+  case unknown = 0
+  case production = 1
+  case development = 2
+
+  package var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .production: "production"
+    case .development: "development"
+    }
+  }
+}
+
+package struct KeyRecord: Equatable, Sendable {
+  package var publicKey: P256Point
+  /// The largest counter that an accepted assertion carried.
+  package var signCount: UInt32
+  package var registeredAt: UnixTime
+  package var lastUsedAt: UnixTime?
+  /// `<teamId>.<bundleId>`; nil until an assertion has shown which configured app it is.
+  package var appID: String?
+  package var environment: KeyEnvironment
+  package var validationCategory: UInt32?
+  package var bundleVersion: String?
+  package var revokedAt: UnixTime?
+
+  package init(
+    publicKey: P256Point, signCount: UInt32 = 0, registeredAt: UnixTime, lastUsedAt: UnixTime? = nil,
+    appID: String? = nil, environment: KeyEnvironment = .unknown, validationCategory: UInt32? = nil,
+    bundleVersion: String? = nil, revokedAt: UnixTime? = nil
+  ) {
+    self.publicKey = publicKey
+    self.signCount = signCount
+    self.registeredAt = registeredAt
+    self.lastUsedAt = lastUsedAt
+    self.appID = appID
+    self.environment = environment
+    self.validationCategory = validationCategory
+    self.bundleVersion = bundleVersion
+    self.revokedAt = revokedAt
+  }
+
+  /// The members as the key file has them, for an object that the caller opens and closes. A record whose
+  /// environment is unknown says so.
+  package func writeMembers(to writer: inout JSONWriter) {
+    writer.name("publicKey")
+    writer.value(publicKey.pem)
+    writer.name("signCount")
+    writer.value(signCount)
+    writer.name("registeredAt")
+    writer.value(registeredAt.timestamp)
+    if let lastUsedAt {
+      writer.name("lastUsedAt")
+      writer.value(lastUsedAt.timestamp)
+    }
+    if let appID {
+      writer.name("appId")
+      writer.value(appID)
+    }
+    writer.name("environment")
+    writer.value(environment.name)
+    if let validationCategory {
+      writer.name("validationCategory")
+      writer.value(validationCategory)
+    }
+    if let bundleVersion {
+      writer.name("bundleVersion")
+      writer.value(bundleVersion)
+    }
+    if let revokedAt {
+      writer.name("revokedAt")
+      writer.value(revokedAt.timestamp)
+    }
+  }
+}
+
+/// A key whose attestation has just been accepted.
+package struct NewKey: Sendable {
+  package let identifier: KeyIdentifier
+  package let publicKey: P256Point
+  package let appID: String
+  package let environment: KeyEnvironment
+  package let validationCategory: UInt32?
+  package let bundleVersion: String?
+  package let registeredAt: UnixTime
+
+  package init(
+    identifier: KeyIdentifier, publicKey: P256Point, appID: String, environment: KeyEnvironment,
+    validationCategory: UInt32? = nil, bundleVersion: String? = nil, registeredAt: UnixTime
+  ) {
+    self.identifier = identifier
+    self.publicKey = publicKey
+    self.appID = appID
+    self.environment = environment
+    self.validationCategory = validationCategory
+    self.bundleVersion = bundleVersion
+    self.registeredAt = registeredAt
+  }
+}
+
+/// A session by the loop it lives on and the loop's name for it.
+package struct SessionReference: Hashable, Sendable {
+  package let loop: UInt16
+  package let token: UInt64
+
+  package init(loop: UInt16, token: UInt64) {
+    self.loop = loop
+    self.token = token
+  }
+}

@@ -1,0 +1,64 @@
+/// Group commit: every fact that waits goes out as one batch and one sync, and the next batch waits for it.
+internal import Synchronization
+internal import System
+
+extension KeyStore {
+  /// The committer's thread.
+  func commitUntilClosed() {
+    while true {
+      if commitOnce() { continue }
+      if state.withLock({ $0.isClosing }) { return }
+      commitSignal.wait()
+    }
+  }
+
+  /// Writes the oldest batch that waits, or takes up a new segment. False when there was nothing to do.
+  func commitOnce() -> Bool {
+    let work = state.withLock { state -> (JournalSegment, PendingFacts.Batch)? in
+      guard state.service == .accepting else { return nil }
+      // Facts that were taken before this belong to the old segment, and to the snapshot whose walk began
+      // since.
+      state.takeUpNextSegment()
+      return state.pending.takeFirst().map { (state.segment, $0) }
+    }
+    guard case (var segment, let batch)? = work else { return false }
+    do throws(SystemError) {
+      // A batch of completions alone only had to wait its turn.
+      if batch.count > 0 { try segment.append(batch.facts) }
+    } catch {
+      stall(error, batch)
+      return true
+    }
+    let isSnapshotDueSooner = state.withLock { state in
+      state.segment = segment
+      state.commits += UInt64(batch.count)
+      state.batches += batch.count > 0 ? 1 : 0
+      if let index = state.segmentBytes.lastIndex(where: { $0.number == segment.number }) {
+        state.segmentBytes[index].bytes = segment.length - Int64(JournalHeader.length)
+      }
+      guard let wake = state.snapshotWake, let due = state.schedule.due(journalBytes: state.journalBytes)
+      else {
+        return false
+      }
+      return due < wake
+    }
+    for completion in batch.completions { completion(.committed) }
+    if isSnapshotDueSooner { snapshotSignal.ring() }
+    return true
+  }
+
+  /// The segment is given up for good. What waits fails; memory keeps it, since an assertion must not be
+  /// usable twice only because its first use was unlucky.
+  private func stall(_ error: SystemError, _ batch: PendingFacts.Batch) {
+    let waiting = state.withLock { state in
+      state.service = .stalled(error)
+      state.nextSegment = nil
+      return [batch] + state.pending.takeAll()
+    }
+    report(.journalFailed(error))
+    for batch in waiting {
+      for completion in batch.completions { completion(.failed) }
+    }
+    snapshotSignal.ring()
+  }
+}

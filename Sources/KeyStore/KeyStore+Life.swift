@@ -1,0 +1,197 @@
+/// Opening a store, recovering what a stop without warning left, and closing it.
+internal import Bytes
+internal import Synchronization
+package import System
+
+extension KeyStore {
+  /// Takes the lock, loads the snapshot, replays the journal and starts the two threads.
+  package static func open(
+    path: String, options: Options = Options(), files: any StoreFiles = LinuxFiles(),
+    clock: any Clock = SystemClock(), entropy: any Entropy = KernelEntropy(),
+    report: @escaping @Sendable (KeyStoreEvent) -> Void
+  ) throws(KeyStoreError) -> KeyStore {
+    let store = try recover(
+      path: path, options: options, files: files, clock: clock, entropy: entropy, report: report)
+    do throws(SystemError) {
+      try store.lifetime.withLock { lifetime throws(SystemError) in
+        lifetime.committer = try Thread(name: "store-commit") { store.commitUntilClosed() }
+        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: 10) {
+          store.snapshotUntilClosed()
+        }
+      }
+    } catch {
+      store.close()
+      throw .failed(path: path, error)
+    }
+    return store
+  }
+
+  /// All of `open` but the threads; a test takes their steps itself.
+  static func recover(
+    path: String, options: Options, files: any StoreFiles, clock: any Clock, entropy: any Entropy,
+    report: @escaping @Sendable (KeyStoreEvent) -> Void
+  ) throws(KeyStoreError) -> KeyStore {
+    let started = clock.monotonic()
+    let paths = StorePaths(files.resolve(path))
+    let lock = try takeLock(paths, files)
+    try checkReplaceable(paths, files)
+    let loader = StoreLoader(files: files, paths: paths)
+    var table = KeyTable(entropy: entropy)
+    let snapshot = try loadSnapshot(loader, &table)
+    let segments = try replaySegments(loader, &table)
+    try loader.checkOrder(segments)
+    try tidy(segments, paths, files, report)
+
+    let kept = segments.filter { $0.reading.batches > 0 }
+    let facts = kept.reduce(0) { $0 + $1.reading.facts }
+    report(.loaded(keys: table.count, bytes: snapshot.bytes, duration: clock.monotonic() - started))
+    if facts > 0 { report(.recovered(segments: kept.count, facts: facts)) }
+    if snapshot.unknownEnvironments > 0 { report(.unknownEnvironment(keys: snapshot.unknownEnvironments)) }
+    if let fingerprint = options.fingerprint { reportMismatches(table, fingerprint, report) }
+
+    let next = (segments.last?.number ?? 0) + 1
+    let segment = try naming(paths.segment(next)) { () throws(SystemError) in
+      try JournalSegment(creating: next, restarts: facts > 0, paths, files, entropy)
+    }
+    let state = StoreState(
+      table: table, segment: segment, keepsSegment: facts > 0,
+      segmentBytes: kept.map { ($0.number, Int64($0.reading.validLength - JournalHeader.length)) } + [
+        (next, 0)
+      ],
+      schedule: SnapshotSchedule(snapshotBytes: snapshot.bytes))
+    let store = KeyStore(
+      paths: paths, options: options, files: files, clock: clock, entropy: entropy, report: report,
+      state: state,
+      lock: lock)
+    // What was just read may stand in the page cache alone: its sync may never have come, or have failed, and
+    // no later one would tell. So it goes into a snapshot of our own before anything can be built upon it.
+    // That also cuts a torn tail.
+    if facts > 0 {
+      try naming(paths.snapshot) { () throws(SystemError) in try store.writeSnapshot(recovering: false) }
+    }
+    return store
+  }
+
+  /// Refuses changes from now on, commits what waits, writes a last snapshot, empties the journal and lets
+  /// the lock go. Anything that fails was reported, and what was acknowledged is in the journal.
+  /// - Returns: whether the snapshot holds everything and the journal is empty.
+  @discardableResult
+  package func close() -> Bool {
+    let wasOpen = state.withLock { state in
+      defer { state.isClosing = true }
+      return !state.isClosing
+    }
+    guard wasOpen else { return false }
+    commitSignal.ring()
+    snapshotSignal.ring()
+    lifetime.withLock { $0.committer.take() }?.join()
+    lifetime.withLock { $0.snapshotter.take() }?.join()
+    while commitOnce() {}
+    let (isStalled, isClean) = state.withLock { state in
+      state.keepsSegment = true
+      return (state.service != .accepting, state.schedule.isClean && state.journalBytes == 0)
+    }
+    let isWritten = isClean && !isStalled || attemptSnapshot(recovering: isStalled)
+    // Nothing writes any more, so the snapshot covers the last segment too.
+    if isWritten { removeSegments(below: .max) }
+    lifetime.withLock { $0.lock = nil }
+    return isWritten && state.withLock { $0.segmentBytes.isEmpty }
+  }
+
+  // MARK: Steps of recovery
+
+  private static func takeLock(_ paths: StorePaths, _ files: any StoreFiles) throws(KeyStoreError)
+    -> any StoreLock
+  {
+    let directory = try naming(paths.directory) { () throws(SystemError) in
+      try files.identity(of: paths.directory)
+    }
+    guard directory != nil else { throw .directoryMissing(paths.directory) }
+    do throws(StoreLockError) {
+      return try files.lock(paths.lock)
+    } catch {
+      switch error {
+      case .held(let owner): throw .locked(path: paths.snapshot, owner: owner)
+      case .failed(let error): throw .failed(path: paths.lock, error)
+      }
+    }
+  }
+
+  /// A file that is a mount of its own cannot be replaced (`rename`: EBUSY). A second name for it tells
+  /// without touching it: a link across mounts fails even within one file system. Where links do not exist at
+  /// all, the first snapshot tells.
+  private static func checkReplaceable(_ paths: StorePaths, _ files: any StoreFiles) throws(KeyStoreError) {
+    let identity = try naming(paths.snapshot) { () throws(SystemError) in
+      // What a stop in the middle left.
+      for leftover in [paths.probe, paths.temporary] where try files.identity(of: leftover) != nil {
+        try files.remove(leftover)
+      }
+      return try files.identity(of: paths.snapshot)
+    }
+    guard let identity else { return }
+    guard identity.isRegular else { throw .notAFile(paths.snapshot) }
+    do throws(SystemError) {
+      try files.link(paths.snapshot, to: paths.probe)
+      try files.remove(paths.probe)
+    } catch {
+      if error.number == Self.crossesMounts { throw .notReplaceable(paths.snapshot) }
+    }
+  }
+
+  private static func loadSnapshot(
+    _ loader: StoreLoader, _ table: inout KeyTable
+  ) throws(KeyStoreError) -> StoreLoader.Snapshot {
+    let path = loader.paths.snapshot
+    let file = try naming(path) { () throws(SystemError) in
+      try loader.files.identity(of: path) == nil ? nil : try loader.files.open(path, .read)
+    }
+    guard let file else { return StoreLoader.Snapshot(bytes: 0, unknownEnvironments: 0) }
+    return try loader.loadSnapshot(file, into: &table)
+  }
+
+  private static func replaySegments(
+    _ loader: StoreLoader, _ table: inout KeyTable
+  ) throws(KeyStoreError) -> [StoreLoader.Segment] {
+    var segments: [StoreLoader.Segment] = []
+    for number in try loader.segmentNumbers() {
+      let path = loader.paths.segment(number)
+      let bytes = try naming(path) { () throws(SystemError) in try loader.files.open(path, .read).readAll() }
+      segments.append(try loader.replay(number, bytes, into: &table))
+    }
+    return segments
+  }
+
+  /// Reports torn tails, and removes segments that hold nothing; the directory is synced with the next new
+  /// name.
+  private static func tidy(
+    _ segments: [StoreLoader.Segment], _ paths: StorePaths, _ files: any StoreFiles,
+    _ report: (KeyStoreEvent) -> Void
+  ) throws(KeyStoreError) {
+    for segment in segments {
+      let path = paths.segment(segment.number)
+      if segment.reading.isTorn {
+        let valid = segment.reading.validLength
+        report(.tornTail(file: path, offset: Int64(valid), bytes: Int64(segment.bytes - valid)))
+      }
+      guard segment.reading.batches == 0 else { continue }
+      try naming(path) { () throws(SystemError) in try files.remove(path) }
+    }
+  }
+
+  private static func reportMismatches(
+    _ table: KeyTable, _ fingerprint: (P256Point) -> Bytes32, _ report: (KeyStoreEvent) -> Void
+  ) {
+    var count = 0
+    var first: KeyIdentifier?
+    for position in 0..<table.positions {
+      let entry = table[position]
+      guard entry.isPresent, fingerprint(entry.publicKey) != entry.identifier.digest else { continue }
+      count += 1
+      first = first ?? entry.identifier
+    }
+    if let first { report(.identifierMismatch(keys: count, first: first)) }
+  }
+
+  /// EXDEV.
+  private static let crossesMounts: Int32 = 18
+}

@@ -1,0 +1,196 @@
+/// The snapshot: when it is due, how it is written beside running traffic, and how it ends an outage of the
+/// journal.
+internal import Bytes
+internal import Synchronization
+internal import System
+
+extension KeyStore {
+  /// The snapshot's thread. While nothing changes it sleeps without a deadline.
+  func snapshotUntilClosed() {
+    while !state.withLock({ $0.isClosing }) {
+      let next = snapshotStep()
+      state.withLock { $0.snapshotWake = next }
+      // A change between the step and here has rung already.
+      snapshotSignal.wait(until: next)
+    }
+  }
+
+  /// Writes a snapshot if one is due, for its own sake or to end an outage.
+  /// - Returns: when to come again; nil when rung.
+  func snapshotStep() -> MonotonicTime? {
+    while true {
+      let now = clock.monotonic()
+      let (due, isRecovering) = state.withLock { state -> (MonotonicTime?, Bool) in
+        if state.service != .accepting { return (state.schedule.recoveryDue ?? now, true) }
+        return (state.schedule.due(journalBytes: state.journalBytes), false)
+      }
+      guard let due, !state.withLock({ $0.isClosing }) else { return nil }
+      if now < due { return due }
+      _ = attemptSnapshot(recovering: isRecovering)
+    }
+  }
+
+  /// - Returns: whether the snapshot is durable.
+  func attemptSnapshot(recovering: Bool) -> Bool {
+    do throws(SystemError) {
+      try writeSnapshot(recovering: recovering)
+      return true
+    } catch {
+      // On a full disk the half of a snapshot would take the journal's room.
+      try? files.remove(paths.temporary)
+      let now = clock.monotonic()
+      let wait = state.withLock { state in
+        state.keepsSegment = true
+        return state.schedule.failed(at: now)
+      }
+      report(.snapshotFailed(error, retryAfter: wait))
+      return false
+    }
+  }
+
+  /// New segment, temporary file, fsync, rename, fsync of the directory; and only then the old segments go.
+  func writeSnapshot(recovering: Bool) throws(SystemError) {
+    let started = clock.monotonic()
+    let first = try beginSegment(recovering: recovering)
+    let (keys, bytes) = try writeTemporary()
+    try files.rename(paths.temporary, to: paths.snapshot)
+    try files.synchronizeDirectory(paths.directory)
+    removeSegments(below: first)
+    let duration = clock.monotonic() - started
+    finish(recovering: recovering, bytes: bytes, duration: duration)
+    report(.snapshotWritten(keys: keys, bytes: bytes, duration: duration))
+    if recovering { report(.serviceRecovered) }
+  }
+
+  /// Opens the segment that will hold all facts the walk can miss: those that come after this returns.
+  /// - Returns: the first segment that the snapshot does not make superfluous.
+  private func beginSegment(recovering: Bool) throws(SystemError) -> UInt64 {
+    let kept = state.withLock { state -> UInt64? in
+      if recovering {
+        guard let segment = state.recoverySegment else { return nil }
+        state.beginWalk(recovering: true)
+        return segment.number
+      }
+      // A disk that is full for days must not fill with headers.
+      guard state.keepsSegment, state.newestSegment.length < SnapshotSchedule.largeSnapshot else {
+        return nil
+      }
+      state.beginWalk(recovering: false)
+      return state.newestSegment.number
+    }
+    if let kept { return kept }
+    let number = state.withLock { state in
+      let number = (state.segmentBytes.last?.number ?? 0) + 1
+      state.segmentBytes.append((number, 0))
+      return number
+    }
+    let segment = try JournalSegment(creating: number, restarts: recovering, paths, files, entropy)
+    state.withLock { state in
+      if recovering {
+        state.recoverySegment = segment
+      } else if state.service == .accepting {
+        state.nextSegment = segment
+      }
+      state.beginWalk(recovering: recovering)
+    }
+    commitSignal.ring()
+    return number
+  }
+
+  /// Streams all keys to the temporary file, holding the lock for a few hundred at a time.
+  private func writeTemporary() throws(SystemError) -> (keys: Int, bytes: Int64) {
+    if try files.identity(of: paths.temporary) != nil { try files.remove(paths.temporary) }
+    let file = try files.open(paths.temporary, .create)
+    var text = SnapshotText()
+    var buffer: [UInt8] = []
+    var entries: [KeyTable.Entry] = []
+    var position = 0
+    var keys = 0
+    var length: Int64 = 0
+    var synced: Int64 = 0
+    var isDone = false
+    text.begin(&buffer)
+    while !isDone {
+      entries.removeAll(keepingCapacity: true)
+      let (names, extras) = state.withLock { state in
+        state.table.copy(from: &position, limit: Self.walkStride, to: &entries)
+        isDone = position >= state.table.positions
+        return (
+          SnapshotText.Shared(appIDs: state.table.appIDs, bundleVersions: state.table.bundleVersions),
+          state.table.extras(of: entries)
+        )
+      }
+      for entry in entries { text.append(entry, names, extra: extras[entry.identifier], to: &buffer) }
+      keys += entries.count
+      if isDone { text.end(&buffer) }
+      guard isDone || buffer.count >= Self.writeLength else { continue }
+      try file.writeAll(buffer.span, at: length)
+      length += Int64(buffer.count)
+      buffer.removeAll(keepingCapacity: true)
+      // Little by little, or the last sync would hold up the journal's for seconds.
+      if isDone || length - synced >= Self.syncLength {
+        try file.synchronize()
+        synced = length
+      }
+    }
+    return (keys, length)
+  }
+
+  private func finish(recovering: Bool, bytes: Int64, duration: Duration) {
+    let now = clock.wall()
+    state.withLock { state in
+      state.keepsSegment = false
+      state.snapshots += 1
+      state.lastSnapshotAt = now
+      state.schedule.finished(bytes: bytes, duration: duration)
+      if recovering, let segment = state.recoverySegment {
+        (state.segment, state.recoverySegment) = (segment, nil)
+        state.service = .accepting
+      }
+    }
+    if recovering { commitSignal.ring() }
+  }
+
+  /// Oldest first, each gone for good before the next: a later segment without an earlier one loses nothing,
+  /// but an earlier one without a later one would replay a removal that was taken back. Stops at the first
+  /// that stays.
+  func removeSegments(below first: UInt64) {
+    let numbers = state.withLock { state in state.segmentBytes.map(\.number).filter { $0 < first } }
+    for number in numbers {
+      let path = paths.segment(number)
+      do throws(SystemError) {
+        if try files.identity(of: path) != nil {
+          try files.remove(path)
+          try files.synchronizeDirectory(paths.directory)
+        }
+      } catch {
+        report(.segmentNotRemoved(file: path, error))
+        return
+      }
+      state.withLock { $0.segmentBytes.removeAll { $0.number == number } }
+    }
+  }
+
+  /// Positions copied under one hold of the lock: some tens of microseconds.
+  private static let walkStride = 256
+  private static let writeLength = 256 << 10
+  private static let syncLength: Int64 = 16 << 20
+}
+
+extension StoreState {
+  /// From here on facts go to the new segment. While the journal is given up, what waits (revocations) is in
+  /// memory already and the walk will meet it.
+  fileprivate mutating func beginWalk(recovering: Bool) {
+    schedule.began()
+    if recovering { _ = pending.takeAll() }
+  }
+}
+
+extension KeyTable {
+  fileprivate func extras(of entries: [Entry]) -> [KeyIdentifier: [UInt8]] {
+    if extras.isEmpty { return [:] }
+    var found: [KeyIdentifier: [UInt8]] = [:]
+    for entry in entries { found[entry.identifier] = extras[entry.identifier] }
+    return found
+  }
+}

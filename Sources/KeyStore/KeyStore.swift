@@ -1,0 +1,215 @@
+/// The attested keys of SPEC §5: in memory for the loops, durable by a journal and a snapshot beside them.
+///
+/// Flow of a change: 1. a loop changes the table and appends a fact, under one lock (this file). 2. The
+/// committer writes all waiting facts as one batch and syncs it (`KeyStore+Commit`). 3. Completions run; the
+/// loop answers its peer. 4. From time to time the snapshot is rewritten and the journal begins anew
+/// (`KeyStore+Snapshot`).
+package import Bytes
+internal import Synchronization
+package import System
+
+package final class KeyStore: Sendable {
+  let paths: StorePaths
+  let files: any StoreFiles
+  let options: Options
+  let clock: any Clock
+  let entropy: any Entropy
+  let report: @Sendable (KeyStoreEvent) -> Void
+  let state: Mutex<StoreState>
+  let commitSignal = Signal()
+  let snapshotSignal = Signal()
+  let lifetime: Mutex<Lifetime>
+
+  package struct Options: Sendable {
+    package enum Durability: Sendable {
+      /// Completions run once the fact is synced.
+      case strict
+      /// Completions run at once, on the calling thread; the journal follows.
+      case relaxed
+    }
+
+    package var durability: Durability
+    /// A registration beyond it is refused; nothing is ever evicted.
+    package var maximumKeys: Int
+    /// SHA-256 of a point's 65 bytes, to find keys whose identifier is another's; nil leaves that out.
+    package var fingerprint: (@Sendable (P256Point) -> Bytes32)?
+
+    package init(
+      durability: Durability = .strict, maximumKeys: Int = 2_000_000,
+      fingerprint: (@Sendable (P256Point) -> Bytes32)? = nil
+    ) {
+      self.durability = durability
+      self.maximumKeys = maximumKeys
+      self.fingerprint = fingerprint
+    }
+  }
+
+  /// Called once, on the committer's thread; it should only pass the news on.
+  package typealias Completion = @Sendable (CommitResult) -> Void
+
+  package enum CommitResult: Equatable, Sendable {
+    case committed
+    /// It stands in memory and may or may not be on disk: answer 503 `store_unavailable`.
+    case failed
+  }
+
+  /// How long a caller should wait for a completion before it answers 503; the store itself keeps no
+  /// deadline, since a call that hangs in the kernel cannot be called back.
+  package static let commitDeadline: Duration = .seconds(3)
+
+  struct Lifetime: ~Copyable {
+    var lock: (any StoreLock)?
+    var committer: Thread?
+    var snapshotter: Thread?
+  }
+
+  init(
+    paths: StorePaths, options: Options, files: any StoreFiles, clock: any Clock, entropy: any Entropy,
+    report: @escaping @Sendable (KeyStoreEvent) -> Void, state: sending StoreState, lock: any StoreLock
+  ) {
+    self.paths = paths
+    self.options = options
+    self.files = files
+    self.clock = clock
+    self.entropy = entropy
+    self.report = report
+    self.state = Mutex(state)
+    lifetime = Mutex(Lifetime(lock: lock))
+  }
+
+  // MARK: Looking
+
+  package func find(_ identifier: KeyIdentifier) -> KeyRecord? {
+    state.withLock { state in
+      state.table.position(of: identifier).map { state.table.record(of: state.table[$0]) }
+    }
+  }
+
+  /// Whether changes can become durable just now; while they cannot, requests are refused before they use anything up.
+  package var isAccepting: Bool { state.withLock { $0.isAccepting } }
+
+  package func isRevoked(_ identifier: KeyIdentifier) -> Bool {
+    state.withLock { state in
+      state.table.position(of: identifier).map { state.table[$0].isRevoked } ?? false
+    }
+  }
+
+  // MARK: Registering
+
+  package enum RegisterVerdict: Equatable, Sendable {
+    /// The completion follows; in the other cases it does not.
+    case accepted(isNew: Bool)
+    case revoked
+    /// `maximumKeys` are there.
+    case full
+    case unavailable
+  }
+
+  /// A key that is known keeps its counter and the time of its first registration; what the attestation says
+  /// (app, environment, launch) replaces what an earlier one said, and counts as use.
+  package func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
+    change(completion) { state throws(Refused<RegisterVerdict>) in
+      var record = KeyRecord(
+        publicKey: key.publicKey, registeredAt: key.registeredAt, appID: key.appID,
+        environment: key.environment,
+        validationCategory: key.validationCategory, bundleVersion: key.bundleVersion)
+      let position = state.table.position(of: key.identifier)
+      if let position {
+        let entry = state.table[position]
+        if entry.isRevoked { throw Refused(.revoked) }
+        record.signCount = entry.signCount
+        record.registeredAt = UnixTime(milliseconds: entry.registeredAt)
+        record.lastUsedAt = UnixTime(milliseconds: max(entry.lastUsedAt, key.registeredAt.milliseconds))
+      } else if state.table.count >= options.maximumKeys {
+        throw Refused(.full)
+      }
+      guard state.isAccepting else { throw Refused(.unavailable) }
+      let fact = Fact.registered(key.identifier, record)
+      state.table.apply(fact)
+      return Change(fact, .accepted(isNew: position == nil))
+    }
+  }
+
+  // MARK: Admitting
+
+  package enum CounterVerdict: Equatable, Sendable {
+    /// The completion follows; in the other cases it does not. The session is in its key's list.
+    case accepted
+    case unknownKey
+    case revoked
+    /// Not strictly greater than what is stored.
+    case replayed(stored: UInt32)
+    case unavailable
+  }
+
+  /// Compares, commits the counter and enters the session, in one critical section: of two assertions with
+  /// one counter one wins, and a revocation finds every session that was admitted before it.
+  ///
+  /// Whatever the completion says, the caller takes the session off with `removeSession` when it ends.
+  /// - Parameters: - appID: recorded when the key has none yet. - environment: recorded when the key's is
+  ///   unknown.
+  package func advanceCounter(
+    of identifier: KeyIdentifier, to signCount: UInt32, session: SessionReference,
+    recording appID: String? = nil,
+    environment: KeyEnvironment = .unknown, now: UnixTime, completion: @escaping Completion
+  ) -> CounterVerdict {
+    change(completion) { state throws(Refused<CounterVerdict>) in
+      guard let position = state.table.position(of: identifier) else { throw Refused(.unknownKey) }
+      let entry = state.table[position]
+      if entry.isRevoked { throw Refused(.revoked) }
+      guard signCount > entry.signCount else { throw Refused(.replayed(stored: entry.signCount)) }
+      guard state.isAccepting else { throw Refused(.unavailable) }
+      let newAppID = entry.appID == 0 ? appID : nil
+      state.table.count(
+        at: position, signCount: signCount, time: now.milliseconds, appID: newAppID, environment: environment)
+      state.sessions[identifier, default: []].append(session)
+      let fact = Fact.counted(
+        identifier, signCount: signCount, at: now, appID: newAppID, environment: environment)
+      return Change(fact, .accepted)
+    }
+  }
+
+  // MARK: The shape of a change
+
+  private struct Change<Verdict> {
+    let fact: Fact
+    let verdict: Verdict
+
+    init(_ fact: Fact, _ verdict: Verdict) {
+      self.fact = fact
+      self.verdict = verdict
+    }
+  }
+
+  private struct Refused<Verdict: Sendable>: Error {
+    let verdict: Verdict
+
+    init(_ verdict: Verdict) {
+      self.verdict = verdict
+    }
+  }
+
+  /// Runs `body` under the lock, queues the fact in the same critical section, and wakes who must know.
+  private func change<Verdict: Sendable>(
+    _ completion: @escaping Completion, _ body: (inout StoreState) throws(Refused<Verdict>) -> Change<Verdict>
+  ) -> Verdict {
+    let isRelaxed = options.durability == .relaxed
+    do throws(Refused<Verdict>) {
+      let (verdict, isFirst) = try state.withLock { state throws(Refused<Verdict>) in
+        let change = try body(&state)
+        state.pending.append(change.fact, isRelaxed ? nil : completion)
+        return (change.verdict, state.schedule.noteChange(at: clock.monotonic))
+      }
+      wake(isFirstChange: isFirst)
+      if isRelaxed { completion(.committed) }
+      return verdict
+    } catch {
+      return error.verdict
+    }
+  }
+
+  func wake(isFirstChange: Bool) {
+    commitSignal.ring()
+    if isFirstChange { snapshotSignal.ring() }
+  }
+}

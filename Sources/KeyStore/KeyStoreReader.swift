@@ -1,0 +1,110 @@
+/// Reads a store beside the process that runs it, without its lock and without disturbing it (SPEC §5).
+package import Bytes
+package import System
+
+package enum KeyStoreReader {
+  /// A store as it was at one moment.
+  package struct Contents {
+    private let table: KeyTable
+    package let snapshotBytes: Int64
+    package let journalBytes: Int64
+
+    fileprivate init(_ table: KeyTable, snapshotBytes: Int64, journalBytes: Int64) {
+      self.table = table
+      self.snapshotBytes = snapshotBytes
+      self.journalBytes = journalBytes
+    }
+
+    package var count: Int { table.count }
+
+    package func find(_ identifier: KeyIdentifier) -> KeyRecord? {
+      table.position(of: identifier).map { table.record(of: table[$0]) }
+    }
+
+    package func forEach<Failure: Error>(
+      _ body: (KeyIdentifier, KeyRecord) throws(Failure) -> Void
+    ) throws(Failure) {
+      for position in 0..<table.positions where table[position].isPresent {
+        try body(table[position].identifier, table.record(of: table[position]))
+      }
+    }
+  }
+
+  /// Opens the journals, then the snapshot: a snapshot that comes meanwhile holds what a journal that goes
+  /// had. If the snapshot was replaced or a journal removed in between, starts over.
+  package static func read(
+    _ path: String, files: any StoreFiles = LinuxFiles(), entropy: any Entropy = KernelEntropy()
+  ) throws(KeyStoreError) -> Contents {
+    let paths = StorePaths(files.resolve(path))
+    let loader = StoreLoader(files: files, paths: paths)
+    var damage: KeyStoreError?
+    for _ in 0..<attempts {
+      do throws(KeyStoreError) {
+        if let contents = try attempt(loader, entropy) { return contents }
+        damage = nil
+      } catch {
+        // A batch that was being written while it was read looks like damage, but not twice.
+        guard case .damagedJournal = error, damage != error else { throw error }
+        damage = error
+      }
+    }
+    throw damage ?? .neverStill(path)
+  }
+
+  /// Nil when the files changed underneath.
+  private static func attempt(_ loader: StoreLoader, _ entropy: any Entropy) throws(KeyStoreError)
+    -> Contents?
+  {
+    let paths = loader.paths
+    let before = try identity(loader)
+    var journals: [(number: UInt64, file: any StoreFile)] = []
+    for number in try loader.segmentNumbers() {
+      guard let file = try open(loader, paths.segment(number)) else { return nil }
+      journals.append((number, file))
+    }
+    let snapshot = try open(loader, paths.snapshot)
+    let opened = try naming(paths.snapshot) { () throws(SystemError) in try snapshot?.identity() }
+    switch (before, opened) {
+    case (nil, nil): break
+    case (let before?, let opened?) where before.isSameFile(as: opened): break
+    default: return nil
+    }
+    var table = KeyTable(entropy: entropy)
+    let loaded = try snapshot.map { file throws(KeyStoreError) in try loader.loadSnapshot(file, into: &table)
+    }
+    var segments: [StoreLoader.Segment] = []
+    for journal in journals {
+      let bytes = try naming(paths.segment(journal.number)) { () throws(SystemError) in
+        try journal.file.readAll()
+      }
+      segments.append(try loader.replay(journal.number, bytes, into: &table))
+    }
+    try loader.checkOrder(segments)
+    return Contents(
+      table, snapshotBytes: loaded?.bytes ?? 0,
+      journalBytes: segments.reduce(0) { $0 + Int64($1.bytes) })
+  }
+
+  private static func identity(_ loader: StoreLoader) throws(KeyStoreError) -> FileIdentity? {
+    let (files, paths) = (loader.files, loader.paths)
+    let directory = try naming(paths.directory) { () throws(SystemError) in
+      try files.identity(of: paths.directory)
+    }
+    guard directory != nil else { throw .directoryMissing(paths.directory) }
+    return try naming(paths.snapshot) { () throws(SystemError) in try files.identity(of: paths.snapshot) }
+  }
+
+  /// Nil when it is not there, or no longer.
+  private static func open(_ loader: StoreLoader, _ path: String) throws(KeyStoreError) -> (any StoreFile)? {
+    do throws(SystemError) {
+      return try loader.files.open(path, .read)
+    } catch {
+      if error.number == missing { return nil }
+      throw .failed(path: path, error)
+    }
+  }
+
+  private static let attempts = 20
+  /// ENOENT.
+  private static let missing: Int32 = 2
+}

@@ -1,0 +1,72 @@
+/// When the next snapshot is due (SPEC §5): a pure decision from readings of the clock.
+///
+/// The first change starts the wait and later ones never prolong it, so that steady traffic cannot starve it.
+internal import System
+
+struct SnapshotSchedule: Sendable {
+  /// Of the oldest change that no snapshot holds.
+  private(set) var firstChange: MonotonicTime?
+  private(set) var lastDuration: Duration = .zero
+  /// Bytes of the last snapshot that was read or written.
+  private(set) var snapshotBytes: Int64 = 0
+  /// Taken by a snapshot under way: comes back should it fail.
+  private var changeInProgress: MonotonicTime?
+  private var failures = 0
+  private var retryAt: MonotonicTime?
+
+  init(snapshotBytes: Int64) {
+    self.snapshotBytes = snapshotBytes
+  }
+
+  var isClean: Bool { firstChange == nil && changeInProgress == nil }
+
+  /// True when this change is the first since the last snapshot began, so that somebody has to be told.
+  mutating func noteChange(at now: () -> MonotonicTime) -> Bool {
+    guard firstChange == nil else { return false }
+    firstChange = now()
+    return true
+  }
+
+  /// Nil while nothing has changed.
+  func due(journalBytes: Int64) -> MonotonicTime? {
+    guard let firstChange else { return nil }
+    var due = firstChange + max(Self.shortestWait, lastDuration * Self.restPerWork)
+    if snapshotBytes > Self.largeSnapshot, journalBytes <= snapshotBytes / Self.journalShare {
+      due = max(due, firstChange + Self.longestWait)
+    }
+    if let retryAt { due = max(due, retryAt) }
+    return due
+  }
+
+  /// When recovery may try again; nil before its first attempt.
+  var recoveryDue: MonotonicTime? { retryAt }
+
+  mutating func began() {
+    changeInProgress = changeInProgress ?? firstChange
+    firstChange = nil
+  }
+
+  mutating func finished(bytes: Int64, duration: Duration) {
+    (snapshotBytes, lastDuration) = (bytes, duration)
+    (changeInProgress, retryAt, failures) = (nil, nil, 0)
+  }
+
+  /// - Returns: how long to wait before the next attempt.
+  mutating func failed(at now: MonotonicTime) -> Duration {
+    let wait = min(Self.longestBackoff, Self.shortestWait * (1 << min(failures, 10)))
+    failures += 1
+    retryAt = now + wait
+    firstChange = changeInProgress ?? firstChange ?? now
+    changeInProgress = nil
+    return wait
+  }
+
+  static let shortestWait: Duration = .seconds(1)
+  /// A snapshot may take a twentieth of one core.
+  static let restPerWork = 20
+  /// Up to here a snapshot is cheap enough to be written for one change.
+  static let largeSnapshot: Int64 = 16 << 20
+  static let journalShare: Int64 = 10
+  static let longestWait: Duration = .seconds(600)
+  static let longestBackoff: Duration = .seconds(30)
+}

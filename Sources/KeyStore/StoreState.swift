@@ -1,0 +1,99 @@
+/// What the key store's lock guards: the table, the live sessions, and what waits to be made durable.
+internal import Bytes
+internal import System
+
+struct StoreState {
+  enum Service: Equatable {
+    case accepting
+    /// The journal cannot be written; until a new snapshot and a new segment are, nothing is accepted.
+    case stalled(SystemError)
+  }
+
+  var table: KeyTable
+  var sessions: [KeyIdentifier: [SessionReference]] = [:]
+  var pending = PendingFacts()
+  var service = Service.accepting
+  var isClosing = false
+
+  /// Written to by the committer alone.
+  var segment: JournalSegment
+  /// Taken up by the committer before its next batch.
+  var nextSegment: JournalSegment?
+  /// Ready for when service resumes.
+  var recoverySegment: JournalSegment?
+  /// The last snapshot failed, and the segment begun for it serves the next attempt.
+  var keepsSegment = false
+  /// Bytes of batches in each segment that is on disk, oldest first.
+  var segmentBytes: [(number: UInt64, bytes: Int64)]
+
+  var schedule: SnapshotSchedule
+  /// When the snapshot thread means to wake; nil while it waits to be rung.
+  var snapshotWake: MonotonicTime?
+
+  var commits: UInt64 = 0
+  var batches: UInt64 = 0
+  var snapshots: UInt64 = 0
+  var lastSnapshotAt: UnixTime?
+
+  var isAccepting: Bool {
+    service == .accepting && !isClosing && pending.bytes < PendingFacts.limit
+  }
+
+  var journalBytes: Int64 { segmentBytes.reduce(0) { $0 + $1.bytes } }
+
+  /// Where facts that come from now on will go.
+  var newestSegment: JournalSegment { nextSegment ?? segment }
+
+  mutating func takeUpNextSegment() {
+    guard let next = nextSegment else { return }
+    segment = next
+    nextSegment = nil
+  }
+}
+
+/// Facts in the order in which they happened, cut into batches of a bounded size.
+struct PendingFacts {
+  struct Batch {
+    var facts: [UInt8] = []
+    var count = 0
+    var completions: [KeyStore.Completion] = []
+  }
+
+  private var batches: [Batch] = []
+  private(set) var bytes = 0
+
+  mutating func append(_ fact: Fact, _ completion: KeyStore.Completion?) {
+    if batches.isEmpty || batches[batches.count - 1].facts.count >= Self.batchLength {
+      batches.append(Batch())
+    }
+    let last = batches.count - 1
+    let before = batches[last].facts.count
+    fact.append(to: &batches[last].facts)
+    bytes += batches[last].facts.count - before
+    batches[last].count += 1
+    if let completion { batches[last].completions.append(completion) }
+  }
+
+  /// Its turn comes when all facts before it are durable.
+  mutating func append(barrier completion: @escaping KeyStore.Completion) {
+    if batches.isEmpty { batches.append(Batch()) }
+    batches[batches.count - 1].completions.append(completion)
+  }
+
+  mutating func takeFirst() -> Batch? {
+    guard !batches.isEmpty else { return nil }
+    let first = batches.removeFirst()
+    bytes -= first.facts.count
+    return first
+  }
+
+  mutating func takeAll() -> [Batch] {
+    defer { self = PendingFacts() }
+    return batches
+  }
+
+  /// A batch is closed beyond this; with its last fact it stays far below `JournalBatch.maximumLength`.
+  static let batchLength = 1 << 20
+  /// A disk that hangs must not fill the memory: beyond this nothing new is accepted.
+  static let limit = 8 << 20
+}

@@ -1,0 +1,138 @@
+/// Listening and connecting sockets: how they are made, and what `accept` can say.
+package import Addresses
+internal import CLinux
+internal import Glibc
+package import System
+
+package enum AcceptResult: ~Copyable {
+  case accepted(Socket, Endpoint)
+  case wouldBlock
+  /// No descriptor or memory is left: wait before the next try.
+  case exhausted(SystemError)
+  /// This one connection failed before it was accepted; others may wait (accept(2), "Error handling").
+  case aborted
+  /// The listener itself is of no use, now at least.
+  case failed(SystemError)
+}
+
+package struct Listener: ~Copyable {
+  package let socket: Socket
+
+  /// Binds and listens.
+  ///
+  /// - Parameters:
+  ///   - sharesPort: with `SO_REUSEPORT`, so that each loop has a listener of its own.
+  ///   - receiveBufferBytes: bounds what the kernel takes in for each accepted connection; nil leaves its default.
+  package init(
+    on endpoint: Endpoint, sharesPort: Bool, receiveBufferBytes: Int32?, backlog: Int32 = 4096
+  ) throws(SystemError) {
+    let address = SocketAddress.internet(endpoint)
+    let socket = try Self.make(address, sharesPort: sharesPort)
+    if let receiveBufferBytes { socket.set(.receiveBuffer(bytes: receiveBufferBytes)) }
+    guard listen(socket.descriptor, backlog) == 0 else { throw SystemError("listen") }
+    self.socket = socket
+  }
+
+  /// Whether nobody listens there yet: a bind without `SO_REUSEPORT`, given up at once. It does not listen, lest a
+  /// client that comes in this moment is taken in and cut off.
+  package static func probe(_ endpoint: Endpoint) throws(SystemError) {
+    _ = try make(.internet(endpoint), sharesPort: false)
+  }
+
+  private static func make(_ address: SocketAddress, sharesPort: Bool) throws(SystemError) -> Socket {
+    var form = try address.kernelForm()
+    let descriptor = portcullis_socket(address.family, Int32(SOCK_STREAM.rawValue))
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    let socket = Socket(owning: descriptor)
+    var on: Int32 = 1
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
+    if sharesPort { _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, size) }
+    if address.family == AF_INET6 { _ = unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size) }
+    guard unsafe portcullis_bind(descriptor, &form) == 0 else { throw SystemError("bind") }
+    return socket
+  }
+
+  /// Options that accepted sockets inherit, so that no call is spent on each of them.
+  package borrowing func tuneAccepted(unsentLowWater: Int32) {
+    socket.set(.noDelay)
+    socket.set(.unsentLowWater(bytes: unsentLowWater))
+    socket.set(.keepAlive)
+    socket.set(.keepAliveIdle(seconds: 60))
+    socket.set(.keepAliveInterval(seconds: 15))
+    socket.set(.keepAliveCount(4))
+  }
+
+  package borrowing func accept() -> AcceptResult {
+    var address = portcullis_address()
+    let descriptor = unsafe portcullis_accept(socket.descriptor, &address)
+    if descriptor >= 0 {
+      let accepted = Socket(owning: descriptor)
+      guard let endpoint = SocketAddress(address)?.endpoint else {
+        return .aborted
+      }
+      return .accepted(accepted, endpoint)
+    }
+    switch errno {
+    case EAGAIN: return .wouldBlock
+    case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(SystemError("accept"))
+    case ECONNABORTED, EINTR, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH,
+      EPERM:
+      return .aborted
+    default: return .failed(SystemError("accept"))
+    }
+  }
+}
+
+extension Socket {
+  /// Starts a non-blocking connect; writable means that it ended one way or the other.
+  package static func connecting(
+    to address: SocketAddress, receiveBufferBytes: Int32? = nil
+  ) throws(SystemError) -> Socket {
+    var form = try address.kernelForm()
+    let descriptor = portcullis_socket(address.family, Int32(SOCK_STREAM.rawValue))
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    let socket = Socket(owning: descriptor)
+    if let receiveBufferBytes { socket.set(.receiveBuffer(bytes: receiveBufferBytes)) }
+    if unsafe portcullis_connect(descriptor, &form) != 0, errno != EINPROGRESS {
+      throw SystemError("connect")
+    }
+    return socket
+  }
+
+  /// Two sockets joined to each other, for tests.
+  package static func pair() throws(SystemError) -> SocketPair {
+    var descriptors: [Int32] = [-1, -1]
+    let failed = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
+      unsafe socketpair(
+        AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0,
+        buffer.baseAddress) != 0
+    }
+    if failed { throw SystemError("socketpair") }
+    return SocketPair(first: Socket(owning: descriptors[0]), second: Socket(owning: descriptors[1]))
+  }
+}
+
+package struct SocketPair: ~Copyable {
+  package var first: Socket
+  package var second: Socket
+}
+
+/// A descriptor kept in reserve: let go when `accept` finds none left, so that one peer can be taken and closed.
+package struct ReserveDescriptor: ~Copyable {
+  private var held: Socket?
+
+  package init() {
+    refill()
+  }
+
+  package mutating func refill() {
+    if held != nil { return }
+    let descriptor = portcullis_eventfd()
+    if descriptor >= 0 { held = Socket(owning: descriptor) }
+  }
+
+  package mutating func release() {
+    held = nil
+  }
+}

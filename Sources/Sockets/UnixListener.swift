@@ -1,0 +1,131 @@
+/// A listening UNIX socket for processes of this machine: bound under umask 077, with the peer's user known.
+internal import CLinux
+internal import Glibc
+package import System
+
+package enum UnixListenerError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Somebody answers there.
+  case inUse
+  /// Something else than a socket is at that path, and stays there.
+  case notASocket
+  case failed(SystemError)
+
+  package var description: String {
+    switch self {
+    case .inUse: "another process listens there"
+    case .notASocket: "something that is no socket is there"
+    case .failed(let error): error.description
+    }
+  }
+}
+
+/// Any number of threads may accept from one.
+package final class UnixListener: Sendable {
+  private let socket: Socket
+  private let path: String
+  private let identity: Identity
+
+  /// Which file the socket is, so that another's is never removed in its place.
+  private struct Identity: Equatable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ status: stat) {
+      device = UInt64(status.st_dev)
+      inode = UInt64(status.st_ino)
+    }
+  }
+
+  private init(socket: consuming Socket, path: String, identity: Identity) {
+    self.socket = socket
+    self.path = path
+    self.identity = identity
+  }
+
+  /// Binds and listens. A socket at `path` that nobody answers is stale and is removed first, so the caller must own
+  /// something that only one process can: for the gate that is the key store's lock.
+  package static func bind(_ path: String) throws(UnixListenerError) -> UnixListener {
+    do throws(SystemError) {
+      return try listen(path)
+    } catch {
+      guard error.number == EADDRINUSE else { throw .failed(error) }
+    }
+    try removeStale(path)
+    do throws(SystemError) {
+      return try listen(path)
+    } catch {
+      throw error.number == EADDRINUSE ? .inUse : .failed(error)
+    }
+  }
+
+  private static func listen(_ path: String) throws(SystemError) -> UnixListener {
+    var form = try SocketAddress.unix(path: path).kernelForm()
+    let descriptor = portcullis_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    let socket = Socket(owning: descriptor)
+    // The mask is the process's; what other threads create meanwhile is meant for this user alone as well.
+    let mask = umask(0o077)
+    let isBound = unsafe portcullis_bind(descriptor, &form) == 0
+    let failure = SystemError("bind")
+    _ = umask(mask)
+    guard isBound else { throw failure }
+    guard Glibc.listen(descriptor, 16) == 0 else { throw SystemError("listen") }
+    guard let status = Self.status(of: path) else { throw SystemError("lstat") }
+    return UnixListener(socket: socket, path: path, identity: Identity(status))
+  }
+
+  private static func removeStale(_ path: String) throws(UnixListenerError) {
+    guard let status = status(of: path) else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket }
+    do throws(SystemError) {
+      // A full queue is somebody's too.
+      _ = try Socket.connecting(to: .unix(path: path))
+      throw SystemError("connect", EAGAIN)
+    } catch {
+      guard error.number == ECONNREFUSED else { throw error.number == EAGAIN ? .inUse : .failed(error) }
+    }
+    if unsafe unlink(path) != 0, errno != ENOENT { throw .failed(SystemError("unlink")) }
+  }
+
+  private static func status(of path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+
+  /// Waits for a peer to accept.
+  package func wait(bell: StopBell) -> Readiness {
+    socket.wait(for: .reading, until: nil, bell: bell)
+  }
+
+  package enum Accepted: ~Copyable {
+    case peer(Socket)
+    /// Nobody was there any more, or another thread was quicker.
+    case nobody
+    case failed(SystemError)
+  }
+
+  package func accept() -> Accepted {
+    var address = portcullis_address()
+    let descriptor = unsafe portcullis_accept(socket.descriptor, &address)
+    if descriptor >= 0 { return .peer(Socket(owning: descriptor)) }
+    let error = SystemError("accept")
+    return error.number == EAGAIN || error.number == ECONNABORTED || error.number == EINTR
+      ? .nobody : .failed(error)
+  }
+
+  /// Takes the socket off the file system, unless another has taken its place there.
+  package func remove() {
+    guard let status = Self.status(of: path), Identity(status) == identity else { return }
+    _ = unsafe unlink(path)
+  }
+}
+
+extension Socket {
+  /// SO_PEERCRED: the user who connected, as the kernel saw it then; nil when it cannot be told.
+  package borrowing func peerUser() -> UInt32? {
+    var process: UInt32 = 0
+    var user: UInt32 = 0
+    guard unsafe portcullis_peer_credentials(descriptor, &process, &user) == 0 else { return nil }
+    return user
+  }
+}

@@ -1,0 +1,70 @@
+/// Small files read and replaced as a whole: a crash leaves the old bytes or the new ones, never a mixture.
+///
+/// The unsafe calls below lend the kernel a path for their duration; none keeps it.
+internal import Glibc
+
+package enum WholeFile {
+  /// More than any key, certificate or state file here has.
+  package static let largest = 1 << 20
+
+  /// The bytes of a file of at most `largest` bytes; `EFBIG` beyond.
+  package static func read(_ path: String) throws(SystemError) -> [UInt8] {
+    let file = try OwnedDescriptor.open(path, O_RDONLY, 0)
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let count = try file.read(into: &chunk)
+      if count == 0 { return bytes }
+      bytes += chunk.prefix(count)
+      guard bytes.count <= largest else { throw SystemError("read \(path)", EFBIG) }
+    }
+  }
+
+  /// Writes a new file beside `path`, syncs it, moves it into place and syncs the directory.
+  /// - Parameters:
+  ///   - mode: of the new file, whatever an old one had, less the umask.
+  ///   - overwriting: without it a file that is there already stays and the error is `EEXIST`.
+  package static func write(
+    _ bytes: [UInt8], to path: String, mode: UInt32, overwriting: Bool
+  ) throws(SystemError) {
+    let temporary = "\(path).\(getpid()).new"
+    // Left behind by a process of the same number that was killed.
+    _ = unsafe unlink(temporary)
+    let file = try OwnedDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode)
+    do throws(SystemError) {
+      try file.writeAll(bytes)
+      try check("fsync \(temporary)", fsync(file.number))
+      if overwriting {
+        try check("rename \(path)", unsafe rename(temporary, path))
+      } else {
+        // Unlike rename, link fails when the name is taken.
+        try check("create \(path)", unsafe link(temporary, path))
+        _ = unsafe unlink(temporary)
+      }
+    } catch {
+      _ = unsafe unlink(temporary)
+      throw error
+    }
+    let directory = try OwnedDescriptor.open(folder(of: path), O_RDONLY | O_DIRECTORY, 0)
+    try check("fsync \(folder(of: path))", fsync(directory.number))
+  }
+
+  /// Makes the folder and those above it that are missing.
+  package static func makeFolder(_ path: String) throws(SystemError) {
+    if unsafe mkdir(path, 0o755) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, folder(of: path) != path else { throw SystemError("mkdir \(path)") }
+    try makeFolder(folder(of: path))
+    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else { throw SystemError("mkdir \(path)") }
+  }
+
+  package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func check(_ call: String, _ result: Int32) throws(SystemError) {
+    if result != 0 { throw SystemError(call) }
+  }
+}

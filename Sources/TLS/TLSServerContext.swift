@@ -1,0 +1,201 @@
+/// The server's TLS settings (SPEC §3, "TLS"): versions, suites, tickets, its certificate and the client CA.
+internal import Bytes
+internal import COpenSSL
+internal import Crypto
+
+/// Why certificates or keys given by the operator cannot be used.
+package enum TLSConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
+  case certificateUnreadable(reason: String)
+  case keyUnreadable(reason: String)
+  case keyDoesNotMatch
+  case clientCAUnreadable(reason: String)
+  case refused(call: String, reason: String)
+
+  package var description: String {
+    switch self {
+    case .certificateUnreadable(let reason): "the certificate cannot be read as PEM: \(reason)"
+    case .keyUnreadable(let reason): "the private key cannot be read as unencrypted PEM: \(reason)"
+    case .keyDoesNotMatch: "the private key does not belong to the certificate"
+    case .clientCAUnreadable(let reason): "the client CA cannot be read as PEM: \(reason)"
+    case .refused(let call, let reason): "\(call): \(reason)"
+    }
+  }
+}
+
+/// What the server shows and whom it asks, as PEM text read from the operator's files.
+package struct TLSMaterial: Sendable, Equatable {
+  /// The server's certificate first, then those between it and its root.
+  package var certificateChainPEM: [UInt8]
+  package var privateKeyPEM: [UInt8]
+  /// The only CAs that client certificates may come from; nil when none is asked for.
+  package var clientCAPEM: [UInt8]?
+
+  package init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8], clientCAPEM: [UInt8]?) {
+    self.certificateChainPEM = certificateChainPEM
+    self.privateKeyPEM = privateKeyPEM
+    self.clientCAPEM = clientCAPEM
+  }
+}
+
+/// Keys for session tickets, shared by all contexts of a process; `rotate` keeps the previous one for reading.
+@safe package final class TicketKeys: @unchecked Sendable {
+  // The C structure has a lock of its own around every use.
+  let pointer: OpaquePointer
+
+  package init() {
+    guard let pointer = unsafe portcullis_ticket_keys_new() else { fatalError("no randomness for ticket keys") }
+    unsafe self.pointer = pointer
+  }
+
+  deinit {
+    unsafe portcullis_ticket_keys_free(pointer)
+  }
+
+  package func rotate() {
+    if unsafe portcullis_ticket_keys_rotate(pointer) != 1 { fatalError("no randomness for ticket keys") }
+  }
+}
+
+/// An `SSL_CTX`, complete and never changed after its making; sessions on all loops share it.
+@safe package final class TLSServerContext: @unchecked Sendable {
+  // OpenSSL counts references to an SSL_CTX atomically, and nothing here changes it after init.
+  let context: OpaquePointer
+  package let asksForCertificate: Bool
+  private let tickets: TicketKeys
+
+  private init(owning context: OpaquePointer, tickets: TicketKeys, asksForCertificate: Bool) {
+    unsafe self.context = context
+    self.tickets = tickets
+    self.asksForCertificate = asksForCertificate
+  }
+
+  deinit {
+    unsafe SSL_CTX_free(context)
+  }
+
+  package static func make(
+    _ material: TLSMaterial, tickets: TicketKeys
+  ) throws(TLSConfigurationError) -> TLSServerContext {
+    ERR_clear_error()
+    guard let context = unsafe SSL_CTX_new(TLS_server_method()) else { throw failure("SSL_CTX_new") }
+    let made = unsafe TLSServerContext(
+      owning: context, tickets: tickets, asksForCertificate: material.clientCAPEM != nil)
+    try made.configure()
+    try made.use(certificateChain: material.certificateChainPEM, privateKey: material.privateKeyPEM)
+    if let clientCA = material.clientCAPEM { try made.ask(for: clientCA) }
+    try made.separateSessions(clientCA: material.clientCAPEM)
+    return made
+  }
+
+  private func configure() throws(TLSConfigurationError) {
+    unsafe try check("SSL_CTX_set_min_proto_version", portcullis_context_set_minimum(context, TLS1_2_VERSION))
+    unsafe try check("SSL_CTX_set_cipher_list", SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20"))
+    unsafe try check("SSL_CTX_set1_groups_list", portcullis_context_set_groups(context, "X25519:P-256:P-384"))
+    unsafe try check("SSL_CTX_set_num_tickets", SSL_CTX_set_num_tickets(context, 1))
+    _ = unsafe SSL_CTX_set_timeout(context, 7200)
+    unsafe try check("callbacks", portcullis_context_install(context, tickets.pointer, asksForCertificate ? 1 : 0))
+  }
+
+  private func use(certificateChain: [UInt8], privateKey: [UInt8]) throws(TLSConfigurationError) {
+    var isLeaf = true
+    let count = unsafe try Self.eachCertificate(in: certificateChain, orThrow: TLSConfigurationError.certificateUnreadable) {
+      (certificate) throws(TLSConfigurationError) in
+      // SSL_CTX_add1_chain_cert is a macro over SSL_CTX_ctrl(SSL_CTRL_CHAIN_CERT, 1): it takes a reference of its own.
+      if isLeaf {
+        unsafe try check("SSL_CTX_use_certificate", SSL_CTX_use_certificate(context, certificate))
+      } else {
+        try check(
+          "SSL_CTX_add1_chain_cert",
+          unsafe SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate)))
+      }
+      isLeaf = false
+    }
+    guard count > 0 else { throw .certificateUnreadable(reason: "it holds no certificate") }
+
+    let key = unsafe try Self.withMemory(privateKey) { (memory) throws(TLSConfigurationError) -> OpaquePointer in
+      // No pass phrase is asked for: the callback says that there is none.
+      guard let key = unsafe PEM_read_bio_PrivateKey(memory, nil, { _, _, _, _ in 0 }, nil) else {
+        throw .keyUnreadable(reason: Self.takeReason())
+      }
+      return unsafe key
+    }
+    defer { unsafe EVP_PKEY_free(key) }
+    guard unsafe SSL_CTX_use_PrivateKey(context, key) == 1, unsafe SSL_CTX_check_private_key(context) == 1 else {
+      ERR_clear_error()
+      throw .keyDoesNotMatch
+    }
+  }
+
+  private func ask(for clientCA: [UInt8]) throws(TLSConfigurationError) {
+    guard let store = unsafe X509_STORE_new() else { throw Self.failure("X509_STORE_new") }
+    defer { unsafe X509_STORE_free(store) }
+    let count = unsafe try Self.eachCertificate(in: clientCA, orThrow: TLSConfigurationError.clientCAUnreadable) {
+      (certificate) throws(TLSConfigurationError) in
+      unsafe try check("X509_STORE_add_cert", X509_STORE_add_cert(store, certificate))
+      unsafe try check("SSL_CTX_add_client_CA", SSL_CTX_add_client_CA(context, certificate))
+    }
+    guard count > 0 else { throw .clientCAUnreadable(reason: "it holds no certificate") }
+    // SSL_CTX_set1_verify_cert_store: clients are judged by this store alone.
+    try check(
+      "SSL_CTX_set1_verify_cert_store",
+      unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_VERIFY_CERT_STORE, 1, UnsafeMutableRawPointer(store)))
+  }
+
+  /// A ticket issued under one client CA, or under none, must not resume under another.
+  private func separateSessions(clientCA: [UInt8]?) throws(TLSConfigurationError) {
+    let settings = [UInt8]("portcullis 1 \(asksForCertificate)\n".utf8) + (clientCA ?? [])
+    let digest = SHA256.hash(settings.span).array
+    unsafe try check(
+      "SSL_CTX_set_session_id_context",
+      digest.withUnsafeBufferPointer { buffer in
+        unsafe SSL_CTX_set_session_id_context(context, buffer.baseAddress, UInt32(buffer.count))
+      })
+  }
+
+  /// Calls `body` with each certificate, borrowed, and returns how many there were.
+  private static func eachCertificate(
+    in pem: [UInt8], orThrow unreadable: (String) -> TLSConfigurationError,
+    _ body: (OpaquePointer) throws(TLSConfigurationError) -> Void
+  ) throws(TLSConfigurationError) -> Int {
+    unsafe try withMemory(pem) { (memory) throws(TLSConfigurationError) -> Int in
+      var count = 0
+      while let certificate = unsafe PEM_read_bio_X509(memory, nil, { _, _, _, _ in 0 }, nil) {
+        defer { unsafe X509_free(certificate) }
+        count += 1
+        unsafe try body(certificate)
+      }
+      let error = ERR_peek_last_error()
+      // The end of the text shows as PEM_R_NO_START_LINE (108); the reason is the low 23 bits (ERR_GET_REASON).
+      if error & 0x7F_FFFF != 108 { throw unreadable(takeReason()) }
+      ERR_clear_error()
+      return count
+    }
+  }
+
+  private static func withMemory<Result>(
+    _ bytes: [UInt8], _ body: (OpaquePointer) throws(TLSConfigurationError) -> Result
+  ) throws(TLSConfigurationError) -> Result {
+    guard let memory = unsafe BIO_new(BIO_s_mem()) else { throw failure("BIO_new") }
+    defer { unsafe BIO_free(memory) }
+    // Writing copies, so nothing of the array is kept.
+    unsafe bytes.withUnsafeBufferPointer { buffer in
+      _ = unsafe BIO_write(memory, buffer.baseAddress, Int32(clamping: buffer.count))
+    }
+    return unsafe try body(memory)
+  }
+
+  private func check(_ call: String, _ result: some BinaryInteger) throws(TLSConfigurationError) {
+    if result != 1 { throw Self.failure(call) }
+  }
+
+  private static func failure(_ call: String) -> TLSConfigurationError {
+    .refused(call: call, reason: takeReason())
+  }
+
+  static func takeReason() -> String {
+    let code = portcullis_take_error()
+    guard code != 0, let reason = unsafe ERR_reason_error_string(code) else { return "unknown" }
+    // OpenSSL's reason strings are static and ASCII.
+    return unsafe String(cString: reason)
+  }
+}

@@ -1,0 +1,208 @@
+/// One TLS connection, seen from the server: handshake, records in, records out, close.
+///
+/// It reads its socket itself, one `recv` for as many records as came; what it wants sent goes to the loop's `Outbox`.
+internal import COpenSSL
+package import Sockets
+package import System
+
+package enum HandshakeResult: Equatable, Sendable {
+  case wantsInput
+  case finished
+  /// An alert may wait in the outbox.
+  case failed(reason: String)
+}
+
+package enum TLSReadResult: Equatable, Sendable {
+  case bytes(Int)
+  /// The socket is drained; OpenSSL has given its buffers back.
+  case wantsInput
+  /// The peer's close_notify.
+  case closed
+  /// The peer's FIN without a close_notify before it: what came may have been cut.
+  case truncated
+  case failed(reason: String)
+}
+
+@safe package struct TLSSession: ~Copyable {
+  private let ssl: OpaquePointer
+  private let transport: UnsafeMutablePointer<portcullis_transport>
+  private let context: TLSServerContext
+  private let outbox: Outbox
+
+  private init(
+    ssl: OpaquePointer, transport: UnsafeMutablePointer<portcullis_transport>, context: TLSServerContext,
+    outbox: Outbox
+  ) {
+    unsafe self.ssl = ssl
+    unsafe self.transport = unsafe transport
+    self.context = context
+    self.outbox = outbox
+  }
+
+  deinit {
+    unsafe SSL_free(ssl)
+  }
+
+  /// A session over `socket`, which must outlive it.
+  ///
+  /// - Returns: nil when there is no memory for it.
+  package static func accepting(
+    on socket: borrowing Socket, context: TLSServerContext, outbox: Outbox
+  ) -> TLSSession? {
+    make(descriptor: socket.descriptor, context: context, outbox: outbox)
+  }
+
+  /// A session without a socket, for tests: its input comes by `withInput`.
+  package static func inMemory(context: TLSServerContext, outbox: Outbox) -> TLSSession? {
+    make(descriptor: -1, context: context, outbox: outbox)
+  }
+
+  private static func make(descriptor: Int32, context: TLSServerContext, outbox: Outbox) -> TLSSession? {
+    ERR_clear_error()
+    guard let ssl = unsafe SSL_new(context.context) else { return nil }
+    // The transport belongs to the BIO, which `ssl` owns from here on; the outbox is kept alive by this struct.
+    guard let transport = unsafe portcullis_transport_attach(ssl, descriptor, outbox.pointer) else {
+      unsafe SSL_free(ssl)
+      return nil
+    }
+    unsafe SSL_set_accept_state(ssl)
+    return unsafe TLSSession(ssl: ssl, transport: transport, context: context, outbox: outbox)
+  }
+
+  /// Tells that the socket was reported readable, and whether a hang-up came with it.
+  package mutating func noteReadable(hasHangup: Bool) {
+    unsafe transport.pointee.dry = 0
+    if hasHangup { unsafe transport.pointee.hangup = 1 }
+  }
+
+  /// Whether a hang-up was told: what the socket holds now is all that will come.
+  package var hasHangup: Bool { unsafe transport.pointee.hangup != 0 }
+
+  package mutating func handshake() -> HandshakeResult {
+    ERR_clear_error()
+    let result = unsafe SSL_do_handshake(ssl)
+    if result == 1 { return .finished }
+    let error = unsafe SSL_get_error(ssl, result)
+    if error == SSL_ERROR_WANT_READ { return .wantsInput }
+    return .failed(reason: failureReason(error))
+  }
+
+  /// One record's worth of plaintext at most.
+  package mutating func read(into bytes: inout MutableSpan<UInt8>) -> TLSReadResult {
+    ERR_clear_error()
+    var count = 0
+    // OpenSSL writes at most `count` bytes of the span's own memory before it returns.
+    let result = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+      unsafe SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
+    }
+    if result == 1 { return .bytes(count) }
+    let error = unsafe SSL_get_error(ssl, result)
+    switch error {
+    case SSL_ERROR_WANT_READ: return .wantsInput
+    case SSL_ERROR_ZERO_RETURN: return .closed
+    default:
+      if unsafe transport.pointee.ended != 0 {
+        ERR_clear_error()
+        return .truncated
+      }
+      return .failed(reason: failureReason(error))
+    }
+  }
+
+  /// Encrypts all of `bytes` into the outbox; false only when there is no memory or the session is broken.
+  package mutating func write(_ bytes: Span<UInt8>) -> Bool {
+    if bytes.isEmpty { return true }
+    ERR_clear_error()
+    var count = 0
+    let result = unsafe bytes.withUnsafeBufferPointer { buffer in
+      unsafe SSL_write_ex(ssl, buffer.baseAddress, buffer.count, &count)
+    }
+    if result != 1 { ERR_clear_error() }
+    return result == 1 && count == bytes.count
+  }
+
+  /// Puts close_notify into the outbox.
+  package mutating func finishSending() {
+    ERR_clear_error()
+    _ = unsafe SSL_shutdown(ssl)
+    ERR_clear_error()
+  }
+
+  /// Gives the session `bytes` to read while `body` runs (sessions in memory only).
+  package mutating func withInput<Result>(_ bytes: Span<UInt8>, _ body: (inout TLSSession) -> Result) -> Result {
+    let count = bytes.count
+    let input = unsafe bytes.withUnsafeBufferPointer { $0.baseAddress }
+    // `bytes` is borrowed until `body` has returned, and the pointer is taken back then.
+    unsafe transport.pointee.fed = unsafe input
+    unsafe transport.pointee.fed_count = count
+    let result = body(&self)
+    unsafe transport.pointee.fed = nil
+    unsafe transport.pointee.fed_count = 0
+    return result
+  }
+
+  /// The version and suite agreed on, as OpenSSL names them.
+  package var description: String {
+    let suite = unsafe SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))
+    return unsafe "\(String(cString: SSL_get_version(ssl))) \(suite.map { unsafe String(cString: $0) } ?? "none")"
+  }
+
+  package var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+
+  private func failureReason(_ error: Int32) -> String {
+    let number = unsafe transport.pointee.error
+    if number != 0 {
+      ERR_clear_error()
+      return SystemError("recv", number).description
+    }
+    if unsafe transport.pointee.ended != 0 {
+      ERR_clear_error()
+      return "the peer closed"
+    }
+    return error == SSL_ERROR_SSL ? TLSServerContext.takeReason() : "no memory"
+  }
+}
+
+/// The verdict on the certificate that a client presented.
+package enum ClientCertificate: Equatable, Sendable {
+  case absent
+  /// Good at the handshake for purpose "client" against the client CA; dates are looked at again when it counts.
+  case verified(subject: String)
+  case refused(subject: String, reason: String)
+}
+
+extension TLSSession {
+  /// The client certificate, its dates judged again at `now`.
+  package func clientCertificate(at now: UnixTime) -> ClientCertificate {
+    guard context.asksForCertificate, let certificate = unsafe SSL_get0_peer_certificate(ssl) else { return .absent }
+    let subject = unsafe Self.subject(of: certificate)
+    let result = unsafe SSL_get_verify_result(ssl)
+    guard result == X509_V_OK else {
+      // Static text of OpenSSL's.
+      return .refused(subject: subject, reason: unsafe String(cString: X509_verify_cert_error_string(result)))
+    }
+    guard let chain = unsafe SSL_get0_verified_chain(ssl) else {
+      return .refused(subject: subject, reason: "no verified chain")
+    }
+    var seconds = time_t(now.seconds)
+    for index in unsafe 0..<portcullis_x509_stack_count(chain) {
+      guard let each = unsafe portcullis_x509_stack_value(chain, index),
+        unsafe X509_cmp_time(X509_get0_notBefore(each), &seconds) < 0,
+        unsafe X509_cmp_time(X509_get0_notAfter(each), &seconds) > 0
+      else { return .refused(subject: subject, reason: "not valid at this time") }
+    }
+    return .verified(subject: subject)
+  }
+
+  private static func subject(of certificate: OpaquePointer) -> String {
+    guard let memory = unsafe BIO_new(BIO_s_mem()) else { return "" }
+    defer { unsafe BIO_free(memory) }
+    _ = unsafe X509_NAME_print_ex(memory, X509_get_subject_name(certificate), 0, portcullis_name_flags())
+    var bytes: UnsafePointer<CChar>?
+    let count = unsafe portcullis_bio_memory(memory, &bytes)
+    guard count > 0, let bytes = unsafe bytes else { return "" }
+    // The memory is the BIO's until it is freed below, and is copied here; long subjects are cut.
+    let buffer = unsafe UnsafeBufferPointer(start: bytes, count: min(Int(count), 512))
+    return unsafe String(decoding: buffer.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

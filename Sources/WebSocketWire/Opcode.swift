@@ -1,0 +1,23 @@
+/// Frame opcodes (RFC 6455 §5.2).
+package enum Opcode: UInt8, Sendable {
+  case continuation = 0x0
+  case text = 0x1
+  case binary = 0x2
+  case close = 0x8
+  case ping = 0x9
+  case pong = 0xA
+
+  package var isControl: Bool { rawValue & 0x8 != 0 }
+}
+
+/// What a message is made of.
+package enum MessageType: Equatable, Sendable {
+  case text, binary
+
+  package var opcode: Opcode {
+    switch self {
+    case .text: .text
+    case .binary: .binary
+    }
+  }
+}

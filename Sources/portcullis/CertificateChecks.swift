@@ -1,0 +1,106 @@
+/// The part of `portcullis check` that looks at certificates, keys and roots.
+import AppAttest
+import Bytes
+import Configuration
+import Crypto
+import System
+import TLS
+
+struct CertificateChecks {
+  let now: UnixTime
+
+  /// What is left of a certificate's time when it is time to renew it.
+  private static let renewalDays: Int64 = 21
+
+  func check(_ configuration: GateConfiguration, _ report: inout CheckReport) {
+    var clientCA: [UInt8]?
+    if configuration.mtls.fallback, let path = configuration.mtls.clientCAPath {
+      clientCA = contents(path, "client_ca", &report)
+      if let clientCA { checkDates(clientCA, "client_ca", &report) }
+    }
+    if let files = configuration.tls {
+      if let certificate = contents(files.certificatePath, "certificate", &report) {
+        checkDates(certificate, "certificate", &report)
+        if let key = contents(files.keyPath, "key", &report) {
+          checkUse(
+            TLSMaterial(certificateChainPEM: certificate, privateKeyPEM: key, clientCAPEM: clientCA), &report)
+        }
+      }
+    } else {
+      report.warning(
+        "certificate", "none is configured: one for localhost is made at each start, not for production")
+    }
+    checkRoot(configuration, &report)
+  }
+
+  private func checkDates(_ pem: [UInt8], _ name: String, _ report: inout CheckReport) {
+    let certificates: [CertificateSummary]
+    do {
+      certificates = try CertificateSummary.all(inPEM: pem.span)
+    } catch {
+      report.problem(name, "cannot be read as certificates in PEM", .configuration)
+      return
+    }
+    for certificate in certificates {
+      let subject = PrintableText.field(certificate.subject, limit: 128)
+      let days = (certificate.notAfter.seconds - now.seconds) / 86_400
+      if now < certificate.notBefore {
+        report.problem(
+          name, "\(subject) is not valid before \(certificate.notBefore.timestamp)", .configuration)
+      } else if now.seconds > certificate.notAfter.seconds {
+        report.problem(
+          name, "\(subject) expired at \(certificate.notAfter.timestamp): renew it", .configuration)
+      } else if days < Self.renewalDays {
+        report.warning(
+          name, "\(subject) expires in \(days) days, at \(certificate.notAfter.timestamp): renew it")
+      } else {
+        report.ok(name, "\(subject) is valid until \(certificate.notAfter.timestamp), \(days) days")
+      }
+    }
+  }
+
+  /// As the server would take them; its errors name what is wrong.
+  private func checkUse(_ material: TLSMaterial, _ report: inout CheckReport) {
+    do {
+      _ = try TLSServerContext.make(material, tickets: TicketKeys())
+      report.ok("key", "belongs to the certificate")
+    } catch {
+      report.problem("key", error.description, .configuration)
+    }
+  }
+
+  private func checkRoot(_ configuration: GateConfiguration, _ report: inout CheckReport) {
+    guard let path = configuration.attest.rootPath else {
+      report.ok("attestation_root", "Apple's, as compiled in")
+      return
+    }
+    guard let pem = contents(path, "attestation_root", &report) else { return }
+    do {
+      let root = try AttestationRoot(pem: pem.span)
+      if root.isApple {
+        report.ok("attestation_root", "Apple's, from \(PrintableText.field(path))")
+      } else if configuration.isProduction {
+        report.problem(
+          "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): unset APPATTEST_ROOT_CA_PATH",
+          .configuration)
+      } else {
+        report.warning(
+          "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): no genuine device gets in")
+      }
+    } catch {
+      report.problem(
+        "attestation_root",
+        "\(PrintableText.field(path)) is no root certificate (\(error)): name a PEM file with one "
+          + "P-384 CA", .configuration)
+    }
+  }
+
+  private func contents(_ path: String, _ name: String, _ report: inout CheckReport) -> [UInt8]? {
+    do {
+      return try SystemFiles().contents(of: path, limit: 1 << 20)
+    } catch {
+      report.problem(name, "\(PrintableText.field(path)) cannot be read: \(error)", .configuration)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/// `portcullis check`: everything an operator can get wrong, looked at before or beside a running gate (SPEC
+/// §8).
+import AppAttest
+import ArgumentParser
+import Bytes
+import Configuration
+import Control
+import Crypto
+import KeyStore
+import Sockets
+import System
+
+struct Check: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check configuration, certificates, clock, root, store, backend and addresses.",
+    discussion: """
+      One line a check: ok, warning or problem, what was looked at, and what was found. Works with and \
+      without a running gate and changes nothing. A backend that does not answer within \
+      BACKEND_CONNECT_TIMEOUT is a problem, although the gate would start and answer 503.
+
+      Ends with status 78 when configuration, certificates, clock or store have to be put right, else with \
+      69 when the backend or an address is unavailable, else with 0. With --health asks the running gate \
+      instead and ends with 0 only when it answers that it is well and not draining.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  @Flag(help: "Only ask the running gate over CONTROL_SOCKET whether it is well.")
+  var health = false
+
+  func run() throws {
+    if health { return try checkHealth() }
+    var report = CheckReport()
+    checkClock(&report)
+    if let configuration = try loaded(&report) {
+      CertificateChecks(now: SystemClock().wall()).check(configuration, &report)
+      let running = running(configuration)
+      checkStore(configuration, running, &report)
+      ReachChecks(configuration: configuration, isRunning: running != nil).check(&report)
+    }
+    try report.print()
+    if let status = report.status { throw status.code }
+  }
+
+  private func checkHealth() throws {
+    let answer = try ControlAccess.ask(
+      .health, try settings.values(), within: ControlClient.briefPatience)
+    guard case .health(let health) = answer else { throw ControlAccess.unexpected(answer) }
+    var output = Output()
+    try output.line("\(health.status.rawValue)  version \(health.version)  up \(health.uptimeSeconds)s")
+    try output.flush()
+    if health.status != .ok { throw ExitStatus.unavailable.code }
+  }
+
+  private func loaded(_ report: inout CheckReport) throws -> GateConfiguration? {
+    do {
+      let loaded = try ConfigurationLoader.load(
+        environment: ProcessContext.environment(), file: try Startup.file(settings.config),
+        files: SystemFiles(),
+        processors: ProcessContext.processors(), descriptorLimit: ProcessContext.descriptorLimit())
+      for warning in loaded.warnings { report.warning("configuration", "\(warning)") }
+      let kind = loaded.configuration.isProduction ? "production" : "not production"
+      report.ok("configuration", "\(kind), \(loaded.configuration.workers) event loops")
+      return loaded.configuration
+    } catch let failure as ConfigurationFailure {
+      for warning in failure.warnings { report.warning("configuration", "\(warning)") }
+      for problem in failure.problems { report.problem("configuration", problem.description, .configuration) }
+      return nil
+    }
+  }
+
+  private func checkClock(_ report: inout CheckReport) {
+    let now = SystemClock().wall()
+    if now < Version.notBefore {
+      report.problem(
+        "clock",
+        "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
+        .configuration)
+    } else {
+      report.ok("clock", now.timestamp)
+    }
+  }
+
+  /// The gate that answers on this configuration's control socket.
+  private func running(_ configuration: GateConfiguration) -> GateHealth? {
+    guard
+      case .health(let health)? = try? ControlClient.ask(
+        .health, at: configuration.controlSocketPath, within: ControlClient.briefPatience)
+    else { return nil }
+    return health
+  }
+
+  private func checkStore(
+    _ configuration: GateConfiguration, _ running: GateHealth?, _ report: inout CheckReport
+  ) {
+    do {
+      let contents = try KeyStoreReader.read(configuration.store.path)
+      var unknown = 0
+      contents.forEach { _, record in if record.environment == .unknown { unknown += 1 } }
+      if unknown > 0 {
+        report.warning(
+          "store", "\(unknown) keys do not say for which environment they were attested and are accepted")
+      }
+      let owner = running.map { ", in use by the running gate (process \($0.process))" } ?? ""
+      report.ok("store", "\(contents.count) keys in \(PrintableText.field(configuration.store.path))\(owner)")
+    } catch {
+      report.problem("store", "\(error)", .configuration)
+    }
+  }
+}
+
+/// The findings, in the order in which they were made.
+struct CheckReport {
+  private enum Grade: String {
+    case ok
+    case warning
+    case problem
+  }
+
+  private var lines: [String] = []
+  /// Of the gravest problem; nil without one.
+  private(set) var status: ExitStatus?
+
+  mutating func ok(_ name: String, _ detail: String) { add(.ok, name, detail) }
+  mutating func warning(_ name: String, _ detail: String) { add(.warning, name, detail) }
+
+  mutating func problem(_ name: String, _ detail: String, _ status: ExitStatus) {
+    add(.problem, name, detail)
+    if self.status != .configuration { self.status = status }
+  }
+
+  private mutating func add(_ grade: Grade, _ name: String, _ detail: String) {
+    lines.append("\(grade.rawValue)  \(name)  \(detail)")
+  }
+
+  func print() throws {
+    var output = Output()
+    for line in lines { try output.line(line) }
+    try output.flush()
+  }
+}

@@ -1,0 +1,39 @@
+/// `portcullis config`: every setting as it holds, and where it came from (SPEC §6, §8).
+import ArgumentParser
+import Configuration
+
+struct ConfigCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config",
+    abstract: "Show the effective settings and where each came from.",
+    discussion: """
+      Reads the environment and the file of --config as the server would, and prints one line a setting in a \
+      form that such a file can hold. With a problem in them, prints all problems and ends with status 78. \
+      Secrets are never shown.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  @Flag(help: "One JSON object a line.")
+  var json = false
+
+  func run() throws {
+    let loaded = try Startup.configuration(file: settings.config)
+    for warning in loaded.warnings { complain("warning: \(warning)") }
+    var output = Output()
+    let report = json ? ConfigurationReport.json(loaded) : ConfigurationReport.text(loaded)
+    for line in report.split(separator: "\n") { try output.line(String(line)) }
+    try output.flush()
+  }
+}
+
+/// The option that every command has which needs settings.
+struct SettingsFile: ParsableArguments {
+  @Option(help: "A file of NAME=value lines; the environment wins over it.")
+  var config: String?
+
+  /// Enough for commands on the store and the control socket, which need neither certificates nor app ids.
+  func values() throws -> GateConfiguration {
+    try Startup.configuration(file: config, scope: .values).configuration
+  }
+}

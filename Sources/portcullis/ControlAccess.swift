@@ -1,0 +1,67 @@
+/// How commands ask the running gate, and what they make of its refusals.
+import ArgumentParser
+import Configuration
+import Control
+import Glibc
+import System
+
+enum ControlAccess {
+  /// The answer, or the reason on standard error and an exit status.
+  static func ask(
+    _ request: ControlRequest, _ configuration: GateConfiguration,
+    within time: Duration = ControlClient.patience
+  ) throws -> ControlAnswer {
+    do {
+      return try ControlClient.ask(
+        request, at: configuration.controlSocketPath, within: time, onWaiting: tellOfWaiting)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Nil when no gate is running.
+  static func askIfRunning(
+    _ request: ControlRequest, _ configuration: GateConfiguration
+  ) throws -> ControlAnswer? {
+    do {
+      return try ControlClient.ask(request, at: configuration.controlSocketPath, onWaiting: tellOfWaiting)
+    } catch .notRunning {
+      return nil
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  static func refusal(_ refusal: ControlRefusal) -> ExitCode {
+    complain(refusal.message)
+    let status: ExitStatus =
+      switch refusal.code {
+      case .unknownKey, .unknownSession: .dataError
+      case .storeUnavailable, .timeout, .shuttingDown: .temporaryFailure
+      case .notPermitted: .noPermission
+      case .badRequest, .unknownCommand, .tooLarge: .software
+      }
+    return status.code
+  }
+
+  /// The gate answered something else than was asked.
+  static func unexpected(_ answer: ControlAnswer) -> ExitCode {
+    if case .refused(let refusal) = answer { return self.refusal(refusal) }
+    complain("the running gate gave an answer to another question; is it of this version?")
+    return ExitStatus.software.code
+  }
+
+  private static func tellOfWaiting() {
+    if isatty(2) == 1 { complain("waiting for the gate to finish ...") }
+  }
+
+  private static func failure(_ error: ControlClientError) -> ExitCode {
+    complain(error.description)
+    switch error {
+    case .failed(_, let error): return (error.number == EACCES ? ExitStatus.noPermission : .unavailable).code
+    case .notRunning: return ExitStatus.unavailable.code
+    case .timedOut, .noAnswer: return ExitStatus.temporaryFailure.code
+    case .notUnderstood: return ExitStatus.software.code
+    }
+  }
+}

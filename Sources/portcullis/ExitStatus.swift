@@ -1,0 +1,37 @@
+/// Exit statuses (sysexits.h) and how a command says why it ends with one.
+import ArgumentParser
+import Glibc
+
+enum ExitStatus: Int32 {
+  case usage = 64
+  case dataError = 65
+  case unavailable = 69
+  case software = 70
+  case osError = 71
+  case cannotCreate = 73
+  case ioError = 74
+  case temporaryFailure = 75
+  case noPermission = 77
+  case configuration = 78
+
+  var code: ExitCode { ExitCode(rawValue) }
+}
+
+/// A line to standard output, at once.
+func say(_ line: String) {
+  write(line + "\n", to: 1)
+}
+
+/// Lines to standard error, whole and in order.
+func complain(_ lines: String...) {
+  for line in lines { write("portcullis: \(line)\n", to: 2) }
+}
+
+private func write(_ text: String, to descriptor: Int32) {
+  var bytes = Array(text.utf8)[...]
+  while !bytes.isEmpty {
+    let written = unsafe bytes.withUnsafeBufferPointer { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if written <= 0 { return }
+    bytes = bytes.dropFirst(written)
+  }
+}

@@ -1,0 +1,147 @@
+/// Answers the control socket for the running gate (SPEC §8).
+import Addresses
+import Bytes
+import Control
+import Gateway
+import HTTPWire
+import KeyStore
+import Synchronization
+import System
+
+final class GateControl: ControlHandler {
+  private let gate: Gate
+  private let clock: any Clock
+  private let startedAt: MonotonicTime
+  private let process: Int
+  private let draining = Atomic<Bool>(false)
+
+  init(gate: Gate, clock: any Clock, process: Int) {
+    self.gate = gate
+    self.clock = clock
+    self.process = process
+    startedAt = clock.monotonic()
+  }
+
+  /// From now on the gate's health is `draining`.
+  func beginDrain() {
+    draining.store(true, ordering: .relaxed)
+  }
+
+  func answer(_ request: ControlRequest) -> ControlAnswer {
+    switch request {
+    case .health: .health(health)
+    case .statistics: .statistics(statistics)
+    case .keysStatistics: .keysStatistics(StoreStatistics(gate.storeStatistics))
+    case .keysRevoke(let keyID): revoke(keyID)
+    case .keysPrune(let seconds): prune(unusedSeconds: seconds)
+    case .sessionsList: list()
+    case .sessionsClose(let selection): close(selection)
+    }
+  }
+
+  private var health: GateHealth {
+    GateHealth(
+      status: draining.load(ordering: .relaxed) ? .draining : .ok, version: Version.text, process: process,
+      uptimeSeconds: Int((clock.monotonic() - startedAt).components.seconds))
+  }
+
+  private var statistics: GateStatistics {
+    let activity = gate.activity
+    return GateStatistics(
+      health: health,
+      gauges: [
+        NamedCount("loops", activity.loops), NamedCount("connections", activity.connections),
+        NamedCount("pending", activity.pending), NamedCount("sessions", activity.sessions),
+        NamedCount("lingering", activity.lingering),
+      ],
+      counters: activity.counters.map { NamedCount($0.name, $0.count) },
+      refusals: activity.refusals.map { NamedCount($0.code.rawValue, $0.count) },
+      store: StoreStatistics(gate.storeStatistics))
+  }
+
+  // MARK: Keys
+
+  private func revoke(_ keyID: KeyIdentifier) -> ControlAnswer {
+    switch gate.revoke(keyID, now: clock.wall()) {
+    case .unknownKey: return .refused(ControlRefusal(.unknownKey, "no key \(keyID.base64) is registered"))
+    case .unavailable: return .refused(ControlRefusal(.shuttingDown, "the key store is closing; try again"))
+    case .revoked(let since, let ended, let left, let isDurable):
+      guard isDurable else {
+        return .refused(
+          ControlRefusal(
+            .storeUnavailable,
+            "the key is refused from now on and \(ended) sessions have ended, but the store cannot be "
+              + "written: a restart before it can might let the key in again"))
+      }
+      return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
+    }
+  }
+
+  private func prune(unusedSeconds seconds: Int64) -> ControlAnswer {
+    guard
+      let keys = gate.prune(unusedSince: UnixTime(milliseconds: clock.wall().milliseconds - seconds * 1000))
+    else {
+      return .refused(
+        ControlRefusal(.storeUnavailable, "the store cannot be written; nothing more is pruned"))
+    }
+    return .pruned(keys: keys)
+  }
+
+  // MARK: Sessions
+
+  private func list() -> ControlAnswer {
+    guard let sessions = gate.sessions() else { return Self.silentLoop }
+    return .sessions(sessions.sorted { $0.duration > $1.duration }.map(SessionEntry.init))
+  }
+
+  private func close(_ selection: ControlRequest.SessionSelection) -> ControlAnswer {
+    let closed = gate.closeSessions { session in
+      switch selection {
+      case .connection(let name): session.name == name
+      case .key(let keyID): session.keyID == keyID
+      }
+    }
+    guard let closed else { return Self.silentLoop }
+    if closed.ended + closed.left == 0 {
+      return .refused(ControlRefusal(.unknownSession, "there is no such session"))
+    }
+    return .sessionsClosed(ended: closed.ended, left: closed.left)
+  }
+
+  private static let silentLoop = ControlAnswer.refused(
+    ControlRefusal(.timeout, "an event loop did not answer in time; try again"))
+}
+
+extension StoreStatistics {
+  init(_ statistics: KeyStoreStatistics) {
+    var reason: String?
+    let service: String
+    switch statistics.service {
+    case .accepting: service = "accepting"
+    case .stalled(let error): (service, reason) = ("stalled", error.description)
+    case .closed: service = "closed"
+    }
+    self.init(
+      service: service, reason: reason, lastSnapshotAt: statistics.lastSnapshotAt?.timestamp,
+      counts: [
+        NamedCount("keys", statistics.keys), NamedCount("revokedKeys", statistics.revokedKeys),
+        NamedCount("keysWithSessions", statistics.keysWithSessions),
+        NamedCount("commits", Int(clamping: statistics.commits)),
+        NamedCount("batches", Int(clamping: statistics.batches)),
+        NamedCount("journalBytes", Int(statistics.journalBytes)),
+        NamedCount("snapshots", Int(clamping: statistics.snapshots)),
+        NamedCount("snapshotBytes", Int(statistics.snapshotBytes)),
+        NamedCount("lastSnapshotMilliseconds", Int(statistics.lastSnapshotDuration.wholeMilliseconds)),
+      ])
+  }
+}
+
+extension SessionEntry {
+  init(_ session: SessionDescription) {
+    self.init(
+      connection: session.name, source: session.peer.peerDescription, credential: session.credential,
+      keyID: session.keyID?.base64, subject: session.subject,
+      seconds: Int(session.duration.components.seconds),
+      bytesFromPlayer: session.bytesFromPlayer, bytesFromGame: session.bytesFromGame)
+  }
+}

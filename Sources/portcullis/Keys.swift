@@ -1,0 +1,178 @@
+/// `portcullis keys`: the attested keys, read beside a running gate (SPEC §5, §8).
+import ArgumentParser
+import Bytes
+import JSON
+import KeyStore
+import System
+
+struct Keys: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List, show, revoke, prune and count attested keys.",
+    discussion: """
+      list, show and stats read the snapshot and the journal and do not disturb a running gate. revoke and \
+      prune ask the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
+      """,
+    subcommands: [KeysList.self, KeysShow.self, KeysStatistics.self, KeysRevoke.self, KeysPrune.self])
+}
+
+struct KeysList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List all keys.",
+    discussion: """
+      One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its \
+      time. With --json one object a line, with the members of the key file and keyId before them.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  @Flag(help: "One JSON object a line.")
+  var json = false
+
+  @Flag(help: "Only revoked keys.")
+  var revoked = false
+
+  func run() throws {
+    let contents = try StoreAccess.read(try settings.values())
+    var output = Output()
+    if !json, Output.isTerminal { try output.line(Self.heading) }
+    try contents.forEach { identifier, record throws in
+      if revoked, record.revokedAt == nil { return }
+      if json {
+        try output.line(json: KeyText.json(identifier, record))
+      } else {
+        try output.line(KeyText.line(identifier, record))
+      }
+    }
+    try output.flush()
+  }
+
+  private static let heading = "KEY ID  REGISTERED  LAST USED  COUNTER  ENVIRONMENT  APP ID"
+}
+
+struct KeysShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show one key.",
+    discussion: "Ends with status 65 when there is no such key.")
+
+  @OptionGroup var settings: SettingsFile
+
+  @Argument(help: KeySelection.help)
+  var key: KeySelection
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() throws {
+    let contents = try StoreAccess.read(try settings.values())
+    let identifier = try key.identifier(in: contents)
+    guard let record = contents.find(identifier) else { throw KeySelection.unknown(identifier) }
+    var output = Output()
+    if json {
+      try output.line(json: KeyText.json(identifier, record))
+    } else {
+      for line in columns(KeyText.rows(identifier, record)) { try output.line(line) }
+    }
+    try output.flush()
+  }
+}
+
+struct KeysStatistics: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats", abstract: "Count keys by state, environment and app.",
+    discussion: "Reads the store's files; portcullis stats has the running gate's own numbers.")
+
+  @OptionGroup var settings: SettingsFile
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() throws {
+    let contents = try StoreAccess.read(try settings.values())
+    let day = SystemClock().wall().milliseconds - 86_400_000
+    var revoked = 0
+    var usedToday = 0
+    var environments: [String: Int] = [:]
+    var apps: [String: Int] = [:]
+    contents.forEach { _, record in
+      if record.revokedAt != nil { revoked += 1 }
+      if let time = record.lastUsedAt, time.milliseconds >= day { usedToday += 1 }
+      environments[record.environment.name, default: 0] += 1
+      apps[record.appID ?? "unknown", default: 0] += 1
+    }
+    var output = Output()
+    let numbers = [
+      ("keys", contents.count), ("revokedKeys", revoked), ("usedWithinADay", usedToday),
+      ("snapshotBytes", Int(contents.snapshotBytes)), ("journalBytes", Int(contents.journalBytes)),
+    ]
+    let groups = [("environments", environments), ("apps", apps)].map { name, counts in
+      (name, counts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+    }
+    if json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      for (name, number) in numbers {
+        writer.name(name)
+        writer.value(number)
+      }
+      for (name, counts) in groups {
+        writer.name(name)
+        writer.beginObject()
+        for (key, count) in counts {
+          writer.name(key)
+          writer.value(count)
+        }
+        writer.endObject()
+      }
+      writer.endObject()
+      try output.line(json: writer)
+    } else {
+      var rows = numbers.map { ($0, "\($1)") }
+      for (name, counts) in groups {
+        rows += counts.map {
+          ("\(name.dropLast()).\(PrintableText.field($0.key, limit: 200))", "\($0.value)")
+        }
+      }
+      for line in columns(rows) { try output.line(line) }
+    }
+    try output.flush()
+  }
+}
+
+/// A key in text and in JSON.
+enum KeyText {
+  static func line(_ identifier: KeyIdentifier, _ record: KeyRecord) -> String {
+    var fields = [
+      identifier.base64, record.registeredAt.timestamp, record.lastUsedAt?.timestamp ?? "-",
+      "\(record.signCount)",
+      record.environment.name, record.appID.map { PrintableText.field($0, limit: 200) } ?? "-",
+    ]
+    if let time = record.revokedAt { fields.append("revoked \(time.timestamp)") }
+    return fields.joined(separator: "  ")
+  }
+
+  static func rows(_ identifier: KeyIdentifier, _ record: KeyRecord) -> [(String, String)] {
+    var rows = [
+      ("keyId", identifier.base64), ("publicKey", Base64.encode(record.publicKey.x963.span)),
+      ("signCount", "\(record.signCount)"), ("registeredAt", record.registeredAt.timestamp),
+      ("lastUsedAt", record.lastUsedAt?.timestamp ?? "never"),
+      ("appId", record.appID.map { PrintableText.field($0, limit: 200) } ?? "unknown"),
+      ("environment", record.environment.name),
+    ]
+    if let category = record.validationCategory { rows.append(("validationCategory", "\(category)")) }
+    if let version = record.bundleVersion {
+      rows.append(("bundleVersion", PrintableText.field(version, limit: 256)))
+    }
+    if let time = record.revokedAt { rows.append(("revokedAt", time.timestamp)) }
+    return rows
+  }
+
+  static func json(_ identifier: KeyIdentifier, _ record: KeyRecord) -> JSONWriter {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("keyId")
+    writer.value(identifier.base64)
+    record.writeMembers(to: &writer)
+    writer.endObject()
+    return writer
+  }
+}

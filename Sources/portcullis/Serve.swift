@@ -1,0 +1,160 @@
+/// `portcullis serve`: the gate in the foreground until a signal ends it (SPEC §8, §10).
+internal import Addresses
+import ArgumentParser
+import Addresses
+import Configuration
+import Control
+import Gateway
+import Glibc
+import KeyStore
+import Logging
+import Logs
+import System
+import TLS
+
+struct Serve: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Run the gate in the foreground.")
+
+  @Option(help: "A file of NAME=value lines; the environment wins over it.")
+  var config: String?
+
+  func run() throws {
+    let loaded = try Startup.configuration(file: config)
+    // Before any thread starts, so that all of them leave signals to this one.
+    let signals = try ProcessSignals()
+    let writer = try LogWriter.start(clock: SystemClock(), format: loaded.configuration.log.writtenFormat)
+    let log = GateLog(
+      sink: writer, clock: SystemClock(), level: loaded.configuration.log.loggerLevel,
+      format: loaded.configuration.log.writtenFormat)
+    defer {
+      log.tellLeftOut(all: true)
+      _ = writer.close(within: .seconds(2))
+    }
+    for warning in loaded.warnings {
+      log.logger(label: "portcullis").warning("configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
+    }
+    try serve(loaded.configuration, signals, log)
+  }
+
+  private func serve(
+    _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ log: GateLog
+  ) throws {
+    let logger = log.logger(label: "portcullis")
+    warnOfOpenWays(configuration, logger)
+    let root = try Startup.attestationRoot(configuration)
+    let material = try Startup.tlsMaterial(configuration, logger: logger)
+    let store = try Startup.store(configuration, logger: logger)
+    defer { store.close() }
+    let gate: Gate
+    do {
+      gate = try Gate.start(
+        configuration,
+        Gate.Parts(
+          clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log))
+    } catch {
+      complain(error.description)
+      if case .tls = error { throw ExitStatus.configuration.code }
+      throw ExitStatus.unavailable.code
+    }
+    let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
+    let controlServer = try controlServer(configuration, control, gate)
+    defer { controlServer.stop() }
+    logger.notice(
+      "listening",
+      metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
+    var current = (configuration, material)
+    while true {
+      switch signals.next(milliseconds: -1) {
+      case .hangup?: current = reload(gate, current, log)
+      case .terminate?, .interrupt?:
+        control.beginDrain()
+        return drain(gate, controlServer, signals, current.0.limits.drainTimeout, logger)
+      case nil: break
+      }
+    }
+  }
+
+  /// Whatever lets in somebody else than the genuine app is said at every start.
+  private func warnOfOpenWays(_ configuration: GateConfiguration, _ logger: Logger) {
+    if !configuration.requiresAppAuth {
+      logger.warning(
+        "app_auth_off", metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
+    }
+    if configuration.mtls.fallback {
+      logger.warning(
+        "mtls_fallback_on",
+        metadata: [
+          "reason": "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
+          "clientCA": "\(configuration.mtls.clientCAPath ?? "")",
+        ])
+    }
+    if configuration.attest.environments.contains(.development) {
+      logger.warning(
+        "development_attestations",
+        metadata: ["reason": "APPATTEST_ENVIRONMENT lets in keys of development builds"])
+    }
+  }
+
+  /// Reads file, certificates and client CA anew (SPEC §10). Whatever is wrong with them, the gate goes on as it was.
+  private func reload(
+    _ gate: Gate, _ current: (GateConfiguration, TLSMaterial), _ log: GateLog
+  ) -> (GateConfiguration, TLSMaterial) {
+    let logger = log.logger(label: "portcullis")
+    do {
+      let tell: Startup.Teller = { logger.error("reload_problem", metadata: ["reason": "\($0)"]) }
+      let loaded = try Startup.configuration(file: config, tell: tell).configuration
+      let differences = current.0.reloadDifferences(to: loaded)
+      let next = current.0.reloading(from: loaded)
+      let material = try Startup.tlsMaterial(next, keeping: current.1, logger: logger, tell: tell)
+      try gate.reload(next, tls: material)
+      log.level = next.log.loggerLevel
+      logger.notice(
+        "reloaded",
+        metadata: [
+          "changed": "\(differences.applicable.joined(separator: ","))",
+          "needRestart": "\(differences.needRestart.joined(separator: ","))",
+        ])
+      return (next, material)
+    } catch {
+      logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
+      return current
+    }
+  }
+
+  /// Only while the store is ours, whose lock makes a socket that nobody answers a stale one.
+  private func controlServer(
+    _ configuration: GateConfiguration, _ control: GateControl, _ gate: Gate
+  ) throws -> ControlServer {
+    do {
+      return try ControlServer.start(path: configuration.controlSocketPath, handler: control)
+    } catch {
+      complain(error.description)
+      gate.stop()
+      throw ExitStatus.unavailable.code
+    }
+  }
+
+  /// Until nobody is left, the time is over, or a second signal comes.
+  private func drain(
+    _ gate: Gate, _ controlServer: ControlServer, _ signals: borrowing ProcessSignals, _ timeout: Duration,
+    _ logger: Logger
+  ) {
+    logger.notice("draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
+    let clock = SystemClock()
+    let deadline = clock.monotonic() + timeout
+    gate.beginDrain(timeout: timeout)
+    while clock.monotonic() < deadline {
+      if let signal = signals.next(milliseconds: 20), signal != .hangup { break }
+      if gate.isDrained { break }
+    }
+    // What is still being answered on the control socket waits for sessions, and those end with the gate.
+    controlServer.beginStop()
+    gate.stop()
+    logger.notice("stopped")
+  }
+}
+
+extension GateConfiguration.Log {
+  var loggerLevel: Logger.Level { Logger.Level(rawValue: level.rawValue) ?? .info }
+  var writtenFormat: LogFormat { LogFormat(rawValue: format.rawValue) ?? .text }
+}

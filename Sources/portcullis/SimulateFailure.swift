@@ -1,0 +1,66 @@
+/// How `simulate` tells why it did not get in, what to do about it, and with which exit status.
+import ArgumentParser
+import Device
+
+enum SimulateFailure {
+  /// Says it on standard error.
+  static func report(_ error: GateClientError) -> ExitCode {
+    complain(error.description)
+    if let advice = advice(on: error) { complain(advice) }
+    return status(of: error).code
+  }
+
+  /// Nil for an end in good order.
+  static func status(of end: WebSocketClient.Message) -> ExitStatus? {
+    guard case .closed(let code, let reason) = end, code != 1000, code != 1005 else { return nil }
+    complain("closed with \(code)\(reason.isEmpty ? "" : ": \(reason.debugDescription)")")
+    switch code {
+    case 1008: return .noPermission
+    case 1002, 1003, 1007, 1009: return .dataError
+    default: return .unavailable
+    }
+  }
+
+  private static func status(of error: GateClientError) -> ExitStatus {
+    switch error {
+    case .invalidURL, .invalidField: .usage
+    case .unresolved, .unreachable, .broken, .timedOut, .handshake, .untrusted, .closed: .unavailable
+    case .tlsSettings, .malformedResponse, .protocolViolation: .dataError
+    case .refused(let response):
+      response.status == 429 || response.status >= 500 ? .unavailable : .noPermission
+    case .device(.issuing): .software
+    case .device(.exists): .cannotCreate
+    case .device(.file), .device(.unusable), .device(.counterExhausted): .dataError
+    }
+  }
+
+  private static func advice(on error: GateClientError) -> String? {
+    switch error {
+    case .untrusted:
+      "name its authority with --ca, or its fingerprint, which a gate without certificate logs, with --pin"
+    case .refused(let response): advice(on: response)
+    default: nil
+    }
+  }
+
+  private static func advice(on response: GateResponse) -> String? {
+    switch response.errorCode {
+    case "assertion_required":
+      "the gate wants an assertion: leave out --without-assertion, or show a client certificate"
+    case "nonce_invalid": "the challenge was older than a minute, or used before: try again"
+    case "key_unknown": "the gate does not know this key: run `portcullis simulate register`"
+    case "assertion_rejected":
+      "is the state file an old copy, with a counter that the gate has seen? Its log names the step"
+    case "attestation_rejected":
+      "the gate's log names the step: APPATTEST_ROOT_CA_PATH must be this authority's root, and app id and "
+        + "environment of the key must be configured"
+    case "key_revoked": "this key is locked out: remove the state file and register a new one"
+    case "origin_forbidden": "the Origin header is not among the gate's ALLOWED_ORIGINS"
+    case "not_found": "the gate has no app id configured, or something else answers here"
+    case "backend_unavailable": "the gate cannot reach the game: see its BACKEND"
+    case "rate_limited", "overloaded", "shutting_down", "store_unavailable":
+      "try again\(response["Retry-After"].map { " in \($0) s" } ?? " later")"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/// From environment and files to what a gate is made of, with every problem told to the operator (SPEC §6).
+import AppAttest
+import ArgumentParser
+import Bytes
+import Configuration
+import Crypto
+import KeyStore
+import Logging
+import System
+import TLS
+
+enum Startup {
+  /// Where problems are told: standard error at the start, the log at a reload.
+  typealias Teller = (String) -> Void
+
+  /// The configuration, or all that is wrong with it and exit status 78.
+  static func configuration(
+    file path: String?, scope: ConfigurationLoader.Scope = .server, tell: Teller = { complain($0) }
+  ) throws -> LoadedConfiguration {
+    let file = try file(path, tell: tell)
+    let files = SystemFiles()
+    do {
+      return try ConfigurationLoader.load(
+        environment: ProcessContext.environment(), file: file, files: files, processors: ProcessContext.processors(),
+        descriptorLimit: ProcessContext.descriptorLimit(), scope: scope)
+    } catch let failure {
+      for warning in failure.warnings { tell("warning: \(warning)") }
+      for problem in failure.problems { tell(problem.description) }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// The file of `--config`, if there is one.
+  static func file(_ path: String?, tell: Teller = { complain($0) }) throws -> ConfigurationLoader.File? {
+    guard let path else { return nil }
+    do {
+      return ConfigurationLoader.File(path: path, contents: try SystemFiles().contents(of: path, limit: 1 << 20))
+    } catch {
+      tell("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// Certificate, key and client CA as their files have them now; outside production without paths, a certificate
+  /// made for this run, and kept at a reload so that pins of it stay good.
+  static func tlsMaterial(
+    _ configuration: GateConfiguration, keeping made: TLSMaterial? = nil, logger: Logger,
+    tell: Teller = { complain($0) }
+  ) throws -> TLSMaterial {
+    var clientCA: [UInt8]?
+    if configuration.mtls.fallback, let path = configuration.mtls.clientCAPath {
+      clientCA = try contents(of: path, setting: "MTLS_CLIENT_CA_PATH", tell)
+    }
+    guard let files = configuration.tls else {
+      if var made {
+        made.clientCAPEM = clientCA
+        return made
+      }
+      let made = try SelfSignedCertificate.localhost()
+      logger.warning("self_signed_certificate", metadata: ["sha256": "\(made.fingerprint)"])
+      return TLSMaterial(
+        certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
+        clientCAPEM: clientCA)
+    }
+    let material = TLSMaterial(
+      certificateChainPEM: try contents(of: files.certificatePath, setting: "TLS_CERT_PATH", tell),
+      privateKeyPEM: try contents(of: files.keyPath, setting: "TLS_KEY_PATH", tell), clientCAPEM: clientCA)
+    try check(material, configuration, tell)
+    return material
+  }
+
+  /// Whether certificate, key and client CA can be used together; told with the setting's name otherwise.
+  private static func check(_ material: TLSMaterial, _ configuration: GateConfiguration, _ tell: Teller) throws {
+    do {
+      _ = try TLSServerContext.make(material, tickets: TicketKeys())
+    } catch {
+      let certificate = "TLS_CERT_PATH=\(configuration.tls?.certificatePath ?? "")"
+      let key = "TLS_KEY_PATH=\(configuration.tls?.keyPath ?? "")"
+      switch error {
+      case .certificateUnreadable: tell("\(certificate): \(error); name a PEM file, the server's certificate first")
+      case .keyUnreadable: tell("\(key): \(error); name the PEM file of the certificate's key, without a pass phrase")
+      case .keyDoesNotMatch: tell("\(key), \(certificate): \(error); name the two files of one pair")
+      case .clientCAUnreadable:
+        tell("MTLS_CLIENT_CA_PATH=\(configuration.mtls.clientCAPath ?? ""): \(error); name a PEM file of CA certificates")
+      case .refused: tell("TLS: \(error)")
+      }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// Apple's root, or outside production the one that replaces it.
+  static func attestationRoot(
+    _ configuration: GateConfiguration, tell: Teller = { complain($0) }
+  ) throws -> AttestationRoot {
+    guard let path = configuration.attest.rootPath else { return .apple() }
+    let pem = try contents(of: path, setting: "APPATTEST_ROOT_CA_PATH", tell)
+    let root: AttestationRoot
+    do {
+      root = try AttestationRoot(pem: pem.span)
+    } catch {
+      tell("APPATTEST_ROOT_CA_PATH=\(path) is no root certificate (\(error)): name a PEM file with one P-384 CA")
+      throw ExitStatus.configuration.code
+    }
+    if configuration.isProduction, !root.isApple {
+      tell(
+        "APPATTEST_ROOT_CA_PATH=\(path) is not Apple's root, SHA-256 \(root.fingerprint.hex): in production unset it")
+      throw ExitStatus.configuration.code
+    }
+    return root
+  }
+
+  static func store(
+    _ configuration: GateConfiguration, logger: Logger, tell: Teller = { complain($0) }
+  ) throws -> KeyStore {
+    let options = KeyStore.Options(
+      durability: configuration.store.durability == .strict ? .strict : .relaxed,
+      maximumKeys: configuration.store.maximumKeys, fingerprint: { point in SHA256.hash(point.x963.span) })
+    do {
+      return try KeyStore.open(path: configuration.store.path, options: options) { event in
+        StoreLog.report(event, to: logger)
+      }
+    } catch {
+      tell("ATTESTED_KEYS_PATH: \(error)")
+      switch error {
+      case .locked, .neverStill: throw ExitStatus.temporaryFailure.code
+      case .damagedSnapshot, .damagedJournal, .unsupportedJournal: throw ExitStatus.dataError.code
+      case .directoryMissing, .notAFile, .notReplaceable: throw ExitStatus.configuration.code
+      case .failed: throw ExitStatus.ioError.code
+      }
+    }
+  }
+
+  private static func contents(of path: String, setting: String, _ tell: Teller) throws -> [UInt8] {
+    do {
+      return try SystemFiles().contents(of: path, limit: 1 << 20)
+    } catch {
+      tell("\(setting)=\(path) cannot be read: \(error); correct the path or the file's owner and mode")
+      throw ExitStatus.configuration.code
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// The key store without a gate: read beside whoever owns it, or owned for a moment to edit it (SPEC §5).
+import ArgumentParser
+import Configuration
+import Crypto
+import Gateway
+import KeyStore
+
+enum StoreAccess {
+  static func read(_ configuration: GateConfiguration) throws -> KeyStoreReader.Contents {
+    do {
+      return try KeyStoreReader.read(configuration.store.path)
+    } catch {
+      complain("ATTESTED_KEYS_PATH: \(error)")
+      throw status(error).code
+    }
+  }
+
+  /// Opens the store under its lock, lets `change` begin one change, and waits until that is durable.
+  static func edit<Result>(
+    _ configuration: GateConfiguration, _ change: (KeyStore, CommitWait) throws -> Result
+  ) throws -> Result {
+    let store: KeyStore
+    do {
+      let options = KeyStore.Options(maximumKeys: configuration.store.maximumKeys)
+      store = try KeyStore.open(path: configuration.store.path, options: options) { event in report(event) }
+    } catch {
+      if case .locked(_, let owner) = error {
+        let process = owner.map { "process \($0)" } ?? "another process"
+        complain(
+          "\(process) owns \(configuration.store.path), but no gate answers at "
+            + "\(configuration.controlSocketPath): give the same CONTROL_SOCKET as that gate has, or stop it")
+      } else {
+        complain("ATTESTED_KEYS_PATH: \(error)")
+      }
+      throw status(error).code
+    }
+    defer { store.close() }
+    let wait = CommitWait()
+    let result = try change(store, wait)
+    guard wait.wait(within: KeyStore.commitDeadline) == .committed else {
+      complain("\(configuration.store.path) cannot be written: nothing is certain to have changed")
+      throw ExitStatus.ioError.code
+    }
+    return result
+  }
+
+  private static func report(_ event: KeyStoreEvent) {
+    switch event {
+    case .tornTail(let file, let offset, let bytes):
+      complain("\(file): an unfinished batch of \(bytes) bytes at \(offset) was cut off")
+    case .snapshotFailed(let error, _): complain("the snapshot cannot be written: \(error)")
+    case .journalFailed(let error): complain("the journal cannot be written: \(error)")
+    case .segmentNotRemoved(let file, let error): complain("\(file) cannot be removed: \(error)")
+    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered:
+      break
+    }
+  }
+
+  static func status(_ error: KeyStoreError) -> ExitStatus {
+    switch error {
+    case .locked, .neverStill: .temporaryFailure
+    case .damagedSnapshot, .damagedJournal, .unsupportedJournal: .dataError
+    case .directoryMissing, .notAFile, .notReplaceable: .configuration
+    case .failed: .unavailable
+    }
+  }
+}

@@ -1,0 +1,216 @@
+/// `portcullis verify`: attestations and assertions judged offline, as the gate would (SPEC §4, §8).
+import AppAttest
+import ArgumentParser
+import Bytes
+import Configuration
+import JSON
+import System
+import Vectors
+
+struct Verify: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Judge attestations and assertions offline, step by step.",
+    discussion: """
+      Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
+      key_id_b64, or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, \
+      challenge_b64 or client_data_b64; team_id and bundle_id; environment (one or several); verify_at \
+      (default: now); root (apple, or a PEM file beside FILE); launch_policy.
+
+      With --jsonl each line of FILE is such an object, and one line a case is printed: \
+      {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
+      other kinds.
+
+      Ends with status 1 when a verdict differs from the object's expect.result (policy never does) or, \
+      without expect, when something is rejected; with 65 when a FILE is not what it should be.
+      """)
+
+  @Flag(help: "FILE holds one JSON object a line.")
+  var jsonl = false
+
+  @Argument(help: "Files to judge.")
+  var files: [String]
+
+  func run() throws {
+    var output = Output()
+    var result = Tally()
+    for path in files {
+      var judge = FileJudge(path: path)
+      let contents: [UInt8]
+      do {
+        contents = try SystemFiles().contents(of: path, limit: Self.largestFile)
+      } catch {
+        complain("\(path): \(error)")
+        throw ExitStatus.dataError.code
+      }
+      guard contents.count <= Self.largestFile else {
+        complain("\(path): larger than \(Self.largestFile >> 20) MiB")
+        throw ExitStatus.dataError.code
+      }
+      if jsonl {
+        try verifyLines(contents, &judge, &result, &output)
+      } else {
+        try explain(contents, &judge, &result, &output)
+      }
+    }
+    try output.flush()
+    if result.isMalformed { throw ExitStatus.dataError.code }
+    if result.differs { throw ExitCode(1) }
+  }
+
+  private struct Tally {
+    var isMalformed = false
+    var differs = false
+  }
+
+  private static let largestFile = 1 << 30
+
+  // MARK: One line a case
+
+  private func verifyLines(
+    _ contents: [UInt8], _ judge: inout FileJudge, _ tally: inout Tally, _ output: inout Output
+  ) throws {
+    var number = 0
+    for line in contents.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      number += 1
+      if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { continue }
+      let judged: FileJudge.Judged
+      do throws(VectorError) {
+        judged = try judge.judge(Array(line))
+      } catch {
+        tally.isMalformed = true
+        complain("\(judge.path):\(number): \(error)")
+        continue
+      }
+      try output.line(json: Self.verdictLine(judged))
+      if let expectation = judged.expectation, judged.verdict?.differs(from: expectation) == true {
+        tally.differs = true
+        complain("\(judge.path):\(number): \(PrintableText.field(judged.name)) differs from its expect")
+      }
+    }
+  }
+
+  private static func verdictLine(_ judged: FileJudge.Judged) -> JSONWriter {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("name")
+    writer.value(judged.name)
+    writer.name("result")
+    switch judged.verdict {
+    case nil: writer.value("unsupported")
+    case .accept: writer.value("accept")
+    case .reject(let check, _):
+      writer.value("reject")
+      writer.name("check")
+      writer.value(check)
+    }
+    writer.endObject()
+    return writer
+  }
+
+  // MARK: For people
+
+  private func explain(
+    _ contents: [UInt8], _ judge: inout FileJudge, _ tally: inout Tally, _ output: inout Output
+  ) throws {
+    let judged: FileJudge.Judged
+    do throws(VectorError) {
+      judged = try judge.judge(contents)
+    } catch {
+      complain("\(judge.path): \(error)")
+      tally.isMalformed = true
+      return
+    }
+    guard let verdict = judged.verdict else {
+      complain("\(judge.path): neither an attestation nor an assertion (kind)")
+      tally.isMalformed = true
+      return
+    }
+    let title = "\(judge.path)  \(PrintableText.field(judged.name))"
+    switch verdict {
+    case .accept(let facts):
+      try output.line("accept  \(title)")
+      for line in columns(judged.steps) { try output.line("  ok  \(line)") }
+      for line in columns(facts.map { ($0.name, $0.value) }) { try output.line("  \(line)") }
+    case .reject(let check, let reason):
+      try output.line("reject  \(title)")
+      let rule = judged.steps.first { $0.0 == check }?.1 ?? "the input can be read"
+      try output.line("  fails  \(check)  not so: \(rule)  (\(PrintableText.field(reason, limit: 200)))")
+    }
+    if let expectation = judged.expectation {
+      if verdict.differs(from: expectation) { tally.differs = true }
+    } else if case .reject = verdict {
+      tally.differs = true
+    }
+  }
+}
+
+/// Judges the objects of one file, with the roots that lie beside it.
+struct FileJudge {
+  let path: String
+  private var verifiers: [String: AttestationVerifier] = [:]
+
+  struct Judged {
+    let name: String
+    /// Nil when the object is of a kind that cannot be judged.
+    var verdict: VectorVerdict?
+    var expectation: Expectation?
+    /// All steps of such a verification in order: word and rule.
+    var steps: [(String, String)] = []
+  }
+
+  init(path: String) {
+    self.path = path
+  }
+
+  mutating func judge(_ text: [UInt8]) throws(VectorError) -> Judged {
+    let vector: VectorCase
+    switch try VectorLine(parsing: text.span) {
+    case .unsupported(let name): return Judged(name: name)
+    case .verifiable(let found): vector = found
+    }
+    let verdict: VectorVerdict
+    let steps: [(String, String)]
+    switch vector.subject {
+    case .attestation(let attestation):
+      verdict = VectorJudge.judge(
+        vector, attestation: attestation, by: try verifier(root: attestation.root), now: SystemClock().wall())
+      steps = AttestationStep.allCases.map { ($0.rawValue, $0.rule) }
+    case .assertion(let assertion):
+      verdict = VectorJudge.judge(vector, assertion: assertion)
+      steps = AssertionStep.allCases.map { ($0.rawValue, $0.rule) }
+    }
+    return Judged(name: vector.name, verdict: verdict, expectation: vector.expectation, steps: steps)
+  }
+
+  private mutating func verifier(root name: String) throws(VectorError) -> AttestationVerifier {
+    if let known = verifiers[name] { return known }
+    let root: AttestationRoot
+    if name == "apple" {
+      root = .apple()
+    } else {
+      root = try self.root(name)
+    }
+    let verifier = AttestationVerifier(root: root)
+    verifiers[name] = verifier
+    return verifier
+  }
+
+  private func root(_ name: String) throws(VectorError) -> AttestationRoot {
+    let shown = PrintableText.field(name, limit: 128)
+    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else {
+      throw VectorError("root \(shown) is no file beside the vectors")
+    }
+    let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    let pem: [UInt8]
+    do throws(SystemError) {
+      pem = try SystemFiles().contents(of: directory + name, limit: 1 << 20)
+    } catch {
+      throw VectorError("root \(shown): \(error)")
+    }
+    do throws(AttestationRootError) {
+      return try AttestationRoot(pem: pem.span)
+    } catch {
+      throw VectorError("root \(shown): \(error)")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/// DER as X.690 has it: heads, universal types, and the walk over them.
+import Testing
+
+@testable import AppAttest
+@testable import System
+
+@Suite struct DERTests {
+  static func check(_ bytes: [UInt8]) -> DERError? {
+    do throws(DERError) {
+      try DERWalk.check(bytes.span)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  static func nested(_ depth: Int) -> [UInt8] {
+    (1..<depth).reduce([0x30, 0x00]) { inner, _ in DERWriter.sequence(inner) }
+  }
+
+  /// X.690 by section, then limits of our own.
+  static let table: [(name: String, bytes: [UInt8], error: DERError?)] = [
+    ("nothing", [], .truncated),
+    ("tag alone", [0x30], .truncated),
+    ("§8.1.3.6 indefinite length", [0x30, 0x80, 0x00, 0x00], .indefiniteLength),
+    ("§10.1 long form below 128", [0x04, 0x81, 0x01, 0x00], .nonMinimalLength),
+    ("§10.1 leading zero", [0x04, 0x82, 0x00, 0x80] + [UInt8](repeating: 0, count: 128), .nonMinimalLength),
+    ("three length bytes", [0x04, 0x83, 0x01, 0x00, 0x00], .lengthTooLarge),
+    ("eight length bytes", [0x04, 0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .lengthTooLarge),
+    ("reserved length FF", [0x04, 0xFF], .lengthTooLarge),
+    ("127 bytes", [0x04, 0x7F] + [UInt8](repeating: 0, count: 127), nil),
+    ("128 bytes", [0x04, 0x81, 0x80] + [UInt8](repeating: 0, count: 128), nil),
+    ("256 bytes", [0x04, 0x82, 0x01, 0x00] + [UInt8](repeating: 0, count: 256), nil),
+    ("content cut", [0x04, 0x02, 0x00], .truncated),
+    ("content longer than its container", [0x30, 0x02, 0x04, 0x01, 0x00], .truncated),
+    ("two elements", [0x05, 0x00, 0x05, 0x00], .trailingBytes),
+    ("§8.1.2.4 tag 31", [0x9F, 0x1F, 0x00], nil),
+    ("§8.1.2.4 tag 1204", [0x9F, 0x89, 0x34, 0x00], nil),
+    ("§8.1.2.2 tag 30 in long form", [0x9F, 0x1E, 0x00], .nonMinimalTag),
+    ("§8.1.2.4 tag with a leading zero", [0x9F, 0x80, 0x1F, 0x00], .nonMinimalTag),
+    ("tag without an end", [0x9F, 0x81], .truncated),
+    ("tag of 2^28", [0x9F, 0x81, 0x80, 0x80, 0x80, 0x00, 0x00], .tagTooLarge),
+    ("§8.2 TRUE", [0x01, 0x01, 0xFF], nil),
+    ("§11.1 TRUE as 01", [0x01, 0x01, 0x01], .boolean),
+    ("§8.2 empty BOOLEAN", [0x01, 0x00], .boolean),
+    ("§8.3 empty INTEGER", [0x02, 0x00], .integer),
+    ("§8.3 128", [0x02, 0x02, 0x00, 0x80], nil),
+    ("§8.3 127 with a zero", [0x02, 0x02, 0x00, 0x7F], .integer),
+    ("§8.3 -128 with a sign", [0x02, 0x02, 0xFF, 0x80], .integer),
+    ("§8.3 -129", [0x02, 0x02, 0xFF, 0x7F], nil),
+    ("§8.6 empty BIT STRING", [0x03, 0x01, 0x00], nil),
+    ("§8.6 no initial octet", [0x03, 0x00], .bitString),
+    ("§8.6 unused bits of nothing", [0x03, 0x01, 0x01], .bitString),
+    ("§8.6 eight unused bits", [0x03, 0x02, 0x08, 0x00], .bitString),
+    ("§11.2.1 unused bit set", [0x03, 0x02, 0x01, 0x01], .bitString),
+    ("§10.2 constructed OCTET STRING", [0x24, 0x03, 0x04, 0x01, 0x00], .wrongForm),
+    ("§8.9 primitive SEQUENCE", [0x10, 0x00], .wrongForm),
+    ("§8.8 NULL with content", [0x05, 0x01, 0x00], .null),
+    ("§8.19 empty OBJECT IDENTIFIER", [0x06, 0x00], .objectIdentifier),
+    ("§8.19 leading 80", [0x06, 0x02, 0x80, 0x01], .objectIdentifier),
+    ("§8.19 unfinished", [0x06, 0x02, 0x2A, 0x86], .objectIdentifier),
+    ("§8.19 80 within a subidentifier", [0x06, 0x03, 0x81, 0x80, 0x01], nil),
+    ("UTF8String cut", [0x0C, 0x01, 0xC3], .characterString),
+    ("PrintableString with @", [0x13, 0x01, 0x40], .characterString),
+    ("PrintableString", [0x13, 0x02, 0x41, 0x27], nil),
+    ("IA5String with 80", [0x16, 0x01, 0x80], .characterString),
+    ("unknown universal type", [0x1A, 0x00], .unexpectedTag),
+    ("§11.6 SET in order", [0x31, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x02], nil),
+    ("§11.6 SET out of order", [0x31, 0x06, 0x02, 0x01, 0x02, 0x02, 0x01, 0x01], .unorderedSet),
+    ("§11.6 SET with equals", [0x31, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01], .unorderedSet),
+    ("UTCTime", DERWriter.utcTime("260228235959Z"), nil),
+    ("UTCTime without seconds", DERWriter.utcTime("2602282359Z"), .time),
+    ("UTCTime with an offset", DERWriter.utcTime("260228235959+0000"), .time),
+    ("UTCTime on 30 February", DERWriter.utcTime("260230000000Z"), .time),
+    ("UTCTime with a leap second", DERWriter.utcTime("260228235960Z"), .time),
+    ("GeneralizedTime", DERWriter.element([0x18], Array("20500101000000Z".utf8)), nil),
+    ("GeneralizedTime with a fraction", DERWriter.element([0x18], Array("20500101000000.5Z".utf8)), .time),
+    ("12 deep", nested(12), nil),
+    ("13 deep", nested(13), .tooDeep),
+    (
+      "512 elements", DERWriter.element([0x30], Array(repeating: [0x05, 0x00], count: 511).flatMap { $0 }),
+      nil
+    ),
+    (
+      "513 elements", DERWriter.element([0x30], Array(repeating: [0x05, 0x00], count: 512).flatMap { $0 }),
+      .tooManyElements
+    ),
+  ]
+
+  @Test(arguments: table) func rule(name: String, bytes: [UInt8], error: DERError?) {
+    #expect(Self.check(bytes) == error, "\(name)")
+  }
+
+  @Test(arguments: [("500101000000Z", -631_152_000), ("491231235959Z", 2_524_607_999), ("700101000000Z", 0)])
+  func centuries(text: String, seconds: Int64) throws {
+    let bytes = Array(text.utf8)
+    let time = try DERValue.utcTime(bytes.span)
+    #expect(time.seconds == seconds)
+  }
+
+  /// No prefix of a certificate is one, and none makes the parser trap.
+  @Test func prefixes() {
+    let certificate = AttestationBuilder().leaf.encoded(signedBy: AttestationBuilder.intermediateKey)
+    for count in 0..<certificate.count {
+      #expect(Self.check(Array(certificate[..<count])) != nil)
+    }
+    #expect(Self.check(certificate) == nil)
+  }
+
+  /// Whatever bytes come, the parser returns: a certificate with one or two of them changed.
+  @Test func changedBytes() {
+    let certificate = AttestationBuilder().leaf.encoded(signedBy: AttestationBuilder.intermediateKey)
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<20_000 {
+      var changed = certificate
+      for _ in 0..<2 {
+        changed[Int.random(in: changed.indices, using: &generator)] = UInt8.random(
+          in: 0...255, using: &generator)
+      }
+      _ = try? CertificateParser.parse(changed.span)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import Bytes
+
+@Suite struct ByteQueueTests {
+  private static func contents(_ queue: ByteQueue) -> [UInt8] {
+    let bytes = queue.bytes
+    return bytes.indices.map { bytes[$0] }
+  }
+
+  @Test func startsEmpty() {
+    let queue = ByteQueue()
+    #expect(queue.isEmpty)
+    #expect(queue.count == 0)
+    #expect(Self.contents(queue) == [])
+  }
+
+  @Test(arguments: 0..<20 as Range<UInt64>) func behavesLikeAnArray(seed: UInt64) {
+    var random = Numbers(seed)
+    var queue = ByteQueue()
+    var model: [UInt8] = []
+    for step in 0..<500 {
+      if random.next(below: 3) > 0 {
+        let piece = (0..<random.next(below: 40)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        queue.append(piece.span)
+        model += piece
+      } else {
+        // Now and then everything goes, which resets the queue.
+        let count = random.next(below: 4) == 0 ? model.count : random.next(below: model.count + 1)
+        queue.removeFirst(count)
+        model.removeFirst(count)
+      }
+      #expect(queue.count == model.count)
+      #expect(queue.isEmpty == model.isEmpty)
+      #expect(Self.contents(queue) == model, "step \(step)")
+    }
+  }
+
+  /// Small appends behind much that waits must not copy it each time.
+  @Test func growsInLinearTime() {
+    var queue = ByteQueue()
+    var moves = 0
+    var last: UInt = 0
+    for _ in 0..<20_000 {
+      queue.append([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].span)
+      // The address is compared and never followed.
+      let address = unsafe queue.bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+      if address != last { moves += 1 }
+      last = address
+    }
+    #expect(queue.count == 200_000)
+    #expect(moves < 100)
+  }
+
+  @Test func appendingSpansGrowsInLinearTime() {
+    var bytes: [UInt8] = []
+    var capacities = Set<Int>()
+    for value in 0..<20_000 {
+      bytes.append(copying: [UInt8(truncatingIfNeeded: value)].span)
+      capacities.insert(bytes.capacity)
+    }
+    #expect(bytes.count == 20_000)
+    #expect(bytes[19_999] == UInt8(truncatingIfNeeded: 19_999))
+    #expect(capacities.count < 100)
+  }
+}
+
+/// A small generator with a seed (SplitMix64), so that a failure can be repeated.
+struct Numbers {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func next(below limit: Int) -> Int { Int(next() % UInt64(limit)) }
+}

@@ -1,0 +1,202 @@
+import Testing
+
+@testable import Configuration
+
+/// What settings mean together (SPEC §6), and what the machine adds.
+@Suite struct CombinationTests {
+  @Test(
+    arguments: [
+      ([("NODE_ENV", "production")], true), ([("PORTCULLIS_ENV", "production")], true),
+      ([("NODE_ENV", "PRODUCTION")], true),
+      ([("PORTCULLIS_ENV", "Production")], true), ([("NODE_ENV", " production ")], true),
+      ([("NODE_ENV", "production"), ("PORTCULLIS_ENV", "development")], true),
+      ([("NODE_ENV", "development"), ("PORTCULLIS_ENV", "production")], true),
+      ([("NODE_ENV", "prod")], false),
+      ([("NODE_ENV", "test"), ("PORTCULLIS_ENV", "staging")], false),
+    ] as [([(String, String)], Bool)])
+  func whatIsProduction(environment: [(String, String)], expected: Bool) throws {
+    let others = production.filter { $0.0 != "PORTCULLIS_ENV" }
+    let configuration = try load(others, adding: environment).configuration
+    #expect(configuration.isProduction == expected)
+    #expect(!configuration.isEnvironmentUnset)
+  }
+
+  @Test(arguments: ["development", "Development", "test", "staging"]) func usualNamesAreNotWarnedOf(
+    name: String
+  ) throws {
+    #expect(try load(adding: [("PORTCULLIS_ENV", name)]).warnings.isEmpty)
+  }
+
+  @Test func anUnusualEnvironmentIsWarnedOf() throws {
+    let warnings = try load(adding: [("PORTCULLIS_ENV", "prod")]).warnings
+    #expect(warnings == [.unknownEnvironment(name: "PORTCULLIS_ENV", shownValue: "prod")])
+    let both = try load(production, adding: [("NODE_ENV", "live")])
+    #expect(both.warnings.isEmpty && both.configuration.isProduction)
+  }
+
+  @Test func withoutAnEnvironmentEverythingRelaxedIsListed() throws {
+    let ids = [("APPATTEST_APP_IDS", "ABCDE12345.a")]
+    let warnings = try load(ids).warnings
+    #expect(warnings.map(\.code) == ["environment_unset"])
+    let text = warnings.first?.description ?? ""
+    for name in [
+      "ALLOW_MTLS_FALLBACK", "REQUIRE_APP_AUTH", "BACKEND", "TLS_CERT_PATH", "APPATTEST_ROOT_CA_PATH",
+    ] {
+      #expect(text.contains(name))
+    }
+    #expect(text.contains("self-signed certificate stands in for TLS_CERT_PATH (in use)"))
+    let open = try load([("REQUIRE_APP_AUTH", "false"), ("BACKEND", "echo:")])
+    #expect(open.warnings.first?.description.contains("(false: everybody may come in)") == true)
+    #expect(open.configuration.isEnvironmentUnset && !open.configuration.isProduction)
+  }
+
+  @Test func productionIgnoresTheFallback() throws {
+    let loaded = try load(production, adding: [("ALLOW_MTLS_FALLBACK", "true")])
+    #expect(loaded.warnings == [.fallbackIgnoredInProduction])
+    #expect(!loaded.configuration.mtls.fallback)
+    let row = loaded.settings.first { $0.name == "ALLOW_MTLS_FALLBACK" }
+    #expect(row?.value == "false" && row?.note == "ignored in production" && row?.source == .environment)
+    // Nor does it look for a file that it will not read.
+    let adding = [("ALLOW_MTLS_FALLBACK", "true"), ("MTLS_CLIENT_CA_PATH", "missing.pem")]
+    #expect(problems(production, adding: adding).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("REQUIRE_APP_AUTH", "false", "REQUIRE_APP_AUTH"), ("BACKEND", "echo:", "BACKEND"),
+  ])
+  func productionRefuses(name: String, text: String, reported: String) {
+    #expect(problems(production, adding: [(name, text)]).map(\.name) == [reported])
+    #expect(problems(adding: [(name, text)]).isEmpty)
+  }
+
+  @Test func productionNeedsACertificate() {
+    let without = production.filter { !$0.0.hasPrefix("TLS_") }
+    #expect(problems(without).map(\.name) == ["TLS_CERT_PATH", "TLS_KEY_PATH"])
+  }
+
+  @Test(arguments: ["TLS_CERT_PATH", "TLS_KEY_PATH"]) func certificateAndKeyComeTogether(name: String) {
+    let path = name == "TLS_CERT_PATH" ? "cert.pem" : "key.pem"
+    #expect(problems(adding: [(name, path)]).map(\.name) == [name])
+    #expect(problems(production.filter { $0.0 != name }).count == 1)
+  }
+
+  @Test func certificateAndKey() throws {
+    let files = try load(production).configuration.tls
+    #expect(
+      files == GateConfiguration.ServerCertificateFiles(certificatePath: "cert.pem", keyPath: "key.pem"))
+  }
+
+  @Test func appIDs() throws {
+    let test = [("PORTCULLIS_ENV", "test")]
+    let pair = [("APPATTEST_TEAM_ID", "ABCDE12345"), ("APPATTEST_BUNDLE_ID", "com.example.mud")]
+    #expect(try load(test + pair).configuration.attest.appIDs == load().configuration.attest.appIDs)
+    #expect(problems(test).map(\.name) == ["APPATTEST_APP_IDS"])
+    #expect(problems(test + pair.prefix(1)).map(\.name) == ["APPATTEST_TEAM_ID"])
+    #expect(problems(test + pair.suffix(1)).map(\.name) == ["APPATTEST_BUNDLE_ID"])
+    #expect(problems(adding: pair).map(\.name) == ["APPATTEST_TEAM_ID", "APPATTEST_BUNDLE_ID"])
+    #expect(try load(test + [("REQUIRE_APP_AUTH", "false")]).configuration.attest.appIDs.isEmpty)
+    #expect(problems(test + pair.prefix(1) + [("REQUIRE_APP_AUTH", "false")]).count == 1)
+    // A malformed list is one problem, not two.
+    #expect(problems(test + [("APPATTEST_APP_IDS", "x")]).map(\.name) == ["APPATTEST_APP_IDS"])
+  }
+
+  @Test func anUnusualTeamIsWarnedOf() throws {
+    let loaded = try load(adding: [("APPATTEST_APP_IDS", "TEAMID.com.a,abcde12345.b,ABCDE12345.c")])
+    #expect(loaded.warnings == [.unusualTeamID("TEAMID"), .unusualTeamID("abcde12345")])
+  }
+
+  @Test func fallbackNeedsAnAuthority() throws {
+    let on = [("ALLOW_MTLS_FALLBACK", "true")]
+    #expect(problems(adding: on).map(\.name) == ["ALLOW_MTLS_FALLBACK"])
+    let loaded = try load(adding: on + [("MTLS_CLIENT_CA_PATH", "ca.pem")])
+    #expect(
+      loaded.configuration.mtls
+        == GateConfiguration.ClientCertificates(fallback: true, clientCAPath: "ca.pem"))
+  }
+
+  @Test func proxyProtocolNeedsProxies() throws {
+    let on = [("LISTEN_PROXY_PROTOCOL", "true")]
+    #expect(problems(adding: on).map(\.name) == ["LISTEN_PROXY_PROTOCOL"])
+    let loaded = try load(adding: on + [("TRUSTED_PROXIES", "10.0.0.0/8")])
+    #expect(loaded.configuration.proxies.requiresProxyProtocol)
+  }
+
+  @Test(arguments: [
+    ("30s", "30s", false), ("30s", "30001ms", true), ("31s", "30s", false), ("29s", "30", true),
+  ])
+  func pongAfterPing(interval: String, timeout: String, isGood: Bool) {
+    let found = problems(adding: [("PING_INTERVAL", interval), ("PONG_TIMEOUT", timeout)])
+    #expect(found.map(\.name) == (isGood ? [] : ["PONG_TIMEOUT"]))
+  }
+
+  @Test func messagesShorterThanFramesAreWarnedOf() throws {
+    let warnings = try load(adding: [("WS_MAX_MESSAGE_BYTES", "65535")]).warnings
+    #expect(warnings == [.messageSmallerThanFrame(messageBytes: 65_535, frameBytes: 65_536)])
+    #expect(try load(adding: [("WS_MAX_MESSAGE_BYTES", "65536")]).warnings.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (40_256, nil, 20_000, false), (40_255, nil, 19_999, true), (1024, nil, 384, true), (256, nil, 1, true),
+      (0, nil, 1, true), (1024, "384", 384, false), (1024, "385", 384, true),
+      (1_000_000, "30000", 30_000, false),
+    ] as [(Int, String?, Int, Bool)])
+  func connectionsFitTheDescriptors(limit: Int, text: String?, expected: Int, isWarned: Bool) throws {
+    let adding = text.map { [("MAX_CONNECTIONS", $0)] } ?? []
+    let loaded = try load(adding: adding, descriptors: limit)
+    #expect(loaded.configuration.limits.connections == expected)
+    #expect(loaded.warnings.map(\.code) == (isWarned ? ["connections_reduced"] : []))
+  }
+
+  @Test(arguments: [(0, 1), (1, 1), (256, 256), (257, 256)]) func workers(processors: Int, expected: Int)
+    throws
+  {
+    #expect(try load(processors: processors).configuration.workers == expected)
+  }
+
+  @Test(arguments: [
+    ("TLS_CERT_PATH", "missing.pem", "does not exist"), ("TLS_KEY_PATH", "missing.pem", "does not exist"),
+    ("TLS_KEY_PATH", "config", "does not name a file"), ("TLS_KEY_PATH", "/dev/null", "does not name a file"),
+    ("APPATTEST_ROOT_CA_PATH", "missing.pem", "does not exist"),
+    ("RECEIPTS_PATH", "/missing", "does not exist"),
+    ("RECEIPTS_PATH", "cert.pem", "does not name a directory"),
+    ("ATTESTED_KEYS_PATH", "no/keys.json", "does not exist"),
+    ("ATTESTED_KEYS_PATH", "config", "names a directory"),
+    ("ATTESTED_KEYS_PATH", "cert.pem/x", "no directory"),
+    ("CONTROL_SOCKET", "no/gate.sock", "does not exist"),
+  ])
+  func filesMustBeThere(name: String, path: String, reason: String) {
+    let found = problems(production, adding: [(name, path)])
+    #expect(found.map(\.name) == [name])
+    #expect(found.first?.reason.contains(reason) == true)
+  }
+
+  @Test func filesMustBeOpenToTheGate() {
+    var files = ImaginaryFiles.complete
+    files.unreadable = ["key.pem", "ca.pem", "root.pem"]
+    files.unwritable = ["config", "/receipts"]
+    let adding = [
+      ("APPATTEST_ROOT_CA_PATH", "root.pem"), ("RECEIPTS_PATH", "/receipts"), ("ALLOW_MTLS_FALLBACK", "true"),
+      ("MTLS_CLIENT_CA_PATH", "ca.pem"), ("PORTCULLIS_ENV", "test"),
+    ]
+    let names = problems(production, adding: adding, files: files).map(\.name)
+    #expect(
+      names == [
+        "TLS_KEY_PATH", "MTLS_CLIENT_CA_PATH", "APPATTEST_ROOT_CA_PATH", "RECEIPTS_PATH",
+        "ATTESTED_KEYS_PATH",
+        "CONTROL_SOCKET",
+      ])
+  }
+
+  @Test(arguments: [("a/b/c", "a/b"), ("a", "."), ("/a", "/"), ("/a/b", "/a"), ("./a", ".")])
+  func parents(path: String, directory: String) {
+    #expect(parent(of: path) == directory)
+  }
+
+  @Test func commandsOnTheStoreNeedValuesOnly() throws {
+    let loaded = try load(
+      [("ATTESTED_KEYS_PATH", "elsewhere/keys.json")], files: ImaginaryFiles(), scope: .values)
+    #expect(loaded.configuration.store.path == "elsewhere/keys.json")
+    #expect(problems([("PING_INTERVAL", "x")], scope: .values).map(\.name) == ["PING_INTERVAL"])
+  }
+}

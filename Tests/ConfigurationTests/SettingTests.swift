@@ -1,0 +1,209 @@
+import Addresses
+import Testing
+
+@testable import Configuration
+
+/// Every setting of SPEC §6 and §7: what it reads, what it refuses, and its limits.
+@Suite struct SettingTests {
+  struct Reading: Sendable, CustomTestStringConvertible {
+    let name: String
+    let text: String
+    let holds: @Sendable (GateConfiguration) -> Bool
+    var testDescription: String { "\(name)=\(text)" }
+
+    init(_ name: String, _ text: String, _ holds: @escaping @Sendable (GateConfiguration) -> Bool) {
+      self.name = name
+      self.text = text
+      self.holds = holds
+    }
+  }
+
+  static let endpoints = [Endpoint(address: .loopbackV4, port: 1), Endpoint(address: .loopbackV6, port: 0)]
+
+  static let values: [Reading] = [
+    Reading("LISTEN", "127.0.0.1:1, [::1]:0") { $0.listen == endpoints },
+    Reading("BACKEND", "mud.example:23") { $0.backend.target == .tcp(host: "mud.example", port: 23) },
+    Reading("BACKEND", "unix:/run/mud.sock") { $0.backend.target == .unix(path: "/run/mud.sock") },
+    Reading("BACKEND", "echo:") { $0.backend.target == .echo },
+    Reading("BACKEND_PROXY_PROTOCOL", "off") { $0.backend.proxyProtocol == .off },
+    Reading("BACKEND_PROXY_PROTOCOL", "v1") { $0.backend.proxyProtocol == .v1 },
+    Reading("BACKEND_PROXY_PROTOCOL", "v2") { $0.backend.proxyProtocol == .v2 },
+    Reading("WS_MESSAGE_TYPE", "text") { $0.messageType == .text },
+    Reading("WS_MESSAGE_TYPE", "binary") { $0.messageType == .binary },
+    Reading("REQUIRE_APP_AUTH", "false") { !$0.requiresAppAuth },
+    Reading("REQUIRE_APP_AUTH", "true") { $0.requiresAppAuth },
+    Reading("ALLOWED_ORIGINS", "https://a.example, null") {
+      $0.origins.permits("null") && $0.origins.isRestricted
+    },
+    Reading("APPATTEST_APP_IDS", "ABCDE12345.a.b,ABCDE12345.c") {
+      $0.attest.appIDs.map(\.description) == ["ABCDE12345.a.b", "ABCDE12345.c"]
+    },
+    Reading("APPATTEST_ENVIRONMENT", "production") { $0.attest.environments == [.production] },
+    Reading("APPATTEST_ENVIRONMENT", "development") { $0.attest.environments == [.development] },
+    Reading("APPATTEST_ENVIRONMENT", "both") { $0.attest.environments == [.production, .development] },
+    Reading("APPATTEST_ROOT_CA_PATH", "root.pem") { $0.attest.rootPath == "root.pem" },
+    Reading("APPATTEST_ALLOWED_CATEGORIES", "0, 4,4294967295") {
+      $0.attest.allowedCategories == [0, 4, .max]
+    },
+    Reading("APPATTEST_ALLOWED_BUNDLE_VERSIONS", "1.0,2.0 beta") {
+      $0.attest.allowedBundleVersions == ["1.0", "2.0 beta"]
+    },
+    Reading("APPATTEST_REQUIRE_LAUNCH_INFO", "true") { $0.attest.requiresLaunchInfo },
+    Reading("RECEIPTS_PATH", "/receipts") { $0.attest.receiptsPath == "/receipts" },
+    Reading("TRUSTED_PROXIES", "10.0.0.0/8, ::1") {
+      $0.proxies.trusted.map(\.description) == ["10.0.0.0/8", "::1/128"]
+    },
+    Reading("WORKERS", "256") { $0.workers == 256 },
+    Reading("LOG_LEVEL", "trace") { $0.log.level == .trace },
+    Reading("LOG_LEVEL", "critical") { $0.log.level == .critical },
+    Reading("LOG_FORMAT", "json") { $0.log.format == .json },
+    Reading("ATTESTED_KEYS_PATH", "config/keys.json") { $0.store.path == "config/keys.json" },
+    Reading("KEYSTORE_DURABILITY", "relaxed") { $0.store.durability == .relaxed },
+    Reading("KEYSTORE_MAX_KEYS", "1") { $0.store.maximumKeys == 1 },
+    Reading("CONTROL_SOCKET", "gate.sock") { $0.controlSocketPath == "gate.sock" },
+    Reading("TLS_HANDSHAKE_TIMEOUT", "1ms") { $0.limits.tlsHandshakeTimeout == .milliseconds(1) },
+    Reading("HANDSHAKE_RATE", "30/s") {
+      $0.limits.handshakeRate == Rate(count: 30, per: .seconds(1), burst: 600)
+    },
+    Reading("HANDSHAKE_RATE", "1/m") {
+      $0.limits.handshakeRate == Rate(count: 1, per: .seconds(60), burst: 1)
+    },
+    Reading("HTTP_HEAD_TIMEOUT", "1500ms") { $0.limits.httpHeadTimeout == .milliseconds(1500) },
+    Reading("HTTP_HEAD_MAX_BYTES", "1024") { $0.limits.httpHeadBytes == 1024 },
+    Reading("HTTP_HEAD_MAX_BYTES", "1MiB") { $0.limits.httpHeadBytes == 1 << 20 },
+    Reading("HTTP_BODY_TIMEOUT", "2m") { $0.limits.httpBodyTimeout == .seconds(120) },
+    Reading("HTTP_BODY_MAX_BYTES", "16MiB") { $0.limits.httpBodyBytes == 16 << 20 },
+    Reading("HTTP_IDLE_TIMEOUT", "1h") { $0.limits.httpIdleTimeout == .seconds(3600) },
+    Reading("BACKEND_CONNECT_TIMEOUT", "1d") { $0.limits.backendConnectTimeout == .seconds(86_400) },
+    Reading("WS_MAX_FRAME_BYTES", "125") { $0.limits.frameBytes == 125 },
+    Reading("WS_MAX_MESSAGE_BYTES", "64MiB") { $0.limits.messageBytes == 64 << 20 },
+    Reading("QUEUE_MAX_BYTES", "4KiB") { $0.limits.queueBytes == 4096 },
+    Reading("WRITE_STALL_TIMEOUT", "7") { $0.limits.writeStallTimeout == .seconds(7) },
+    Reading("PING_INTERVAL", "89999ms") { $0.limits.pingInterval == .milliseconds(89_999) },
+    Reading("PONG_TIMEOUT", "30001ms") { $0.limits.pongTimeout == .milliseconds(30_001) },
+    Reading("MAX_CONNECTIONS", "1") { $0.limits.connections == 1 },
+    Reading("MAX_PENDING", "7") { $0.limits.pending == 7 },
+    Reading("MAX_CONNECTIONS_PER_ADDRESS", "7") { $0.limits.connectionsPerAddress == 7 },
+    Reading("MAX_SESSIONS_PER_KEY", "1000") { $0.limits.sessionsPerKey == 1000 },
+    Reading("CHALLENGE_RATE", "10/s") {
+      $0.limits.challengeRate == Rate(count: 10, per: .seconds(1), burst: 600)
+    },
+    Reading("REGISTER_RATE", "1000000/m") {
+      $0.limits.registerRate == Rate(count: 1_000_000, per: .seconds(60), burst: 1_000_000)
+    },
+    Reading("DRAIN_TIMEOUT", "1s") { $0.limits.drainTimeout == .seconds(1) },
+  ]
+
+  @Test(arguments: values) func read(reading: Reading) throws {
+    let fromEnvironment = try load(adding: [(reading.name, reading.text)])
+    #expect(reading.holds(fromEnvironment.configuration))
+    let rest = smallest.filter { $0.0 != reading.name }
+    let fromFile = try load(rest, file: "\(reading.name)='\(reading.text)'\n")
+    #expect(fromFile.configuration == fromEnvironment.configuration)
+    let row = fromFile.settings.first { $0.name == reading.name }
+    #expect(row?.source == .file(line: 1))
+  }
+
+  @Test func everySettingIsRead() {
+    let tested = Set(Self.values.map(\.name))
+    // These are read together with others in CombinationTests.
+    let together: Set = [
+      "NODE_ENV", "PORTCULLIS_ENV", "TLS_CERT_PATH", "TLS_KEY_PATH", "APPATTEST_TEAM_ID",
+      "APPATTEST_BUNDLE_ID",
+      "ALLOW_MTLS_FALLBACK", "MTLS_CLIENT_CA_PATH", "LISTEN_PROXY_PROTOCOL",
+    ]
+    #expect(tested.union(together) == Set(SettingTable.settings.map(\.name)))
+  }
+
+  static let wrong: [(String, [String])] = [
+    ("REQUIRE_APP_AUTH", ["True", "TRUE", "1", "yes", "on", "true ", "flase"]),
+    ("ALLOW_MTLS_FALLBACK", ["no"]), ("LISTEN_PROXY_PROTOCOL", ["off"]),
+    ("APPATTEST_REQUIRE_LAUNCH_INFO", ["0"]),
+    (
+      "LISTEN", ["8443", "localhost:8443", "0.0.0.0:8443,", ",", "0.0.0.0:1,0.0.0.0:1", "[::ffff:1.2.3.4]:1"]
+    ),
+    ("BACKEND", ["mud", "mud:0", "mud:65536", "unix:", "echo", "http://mud:80", "::1:4000"]),
+    ("BACKEND_PROXY_PROTOCOL", ["V1", "v3", "true"]), ("WS_MESSAGE_TYPE", ["Binary", "utf8"]),
+    (
+      "ALLOWED_ORIGINS",
+      ["example.com", "https://a.example/", "https://", "https://a b", "https://a:0", "https://a:x"]
+    ),
+    (
+      "ALLOWED_ORIGINS",
+      ["https://a,https://a", "https://u@a", "https://a?x", "https://[::1", "1://a", "https:/a"]
+    ),
+    (
+      "APPATTEST_APP_IDS",
+      ["com", ".com", "TEAM.", "TEAM..a", "TEAM.a_b", "TE-AM.a", "ABCDE12345.a,,ABCDE12345.b"]
+    ),
+    ("APPATTEST_TEAM_ID", ["TE AM", "TEAM."]), ("APPATTEST_BUNDLE_ID", ["a..b", ".a", "a_b", "a/b"]),
+    ("APPATTEST_ENVIRONMENT", ["Production", "all", "production,development"]),
+    ("APPATTEST_ALLOWED_CATEGORIES", ["-1", "4294967296", "1,,2", "1 2", "+1", "1,1"]),
+    ("APPATTEST_ALLOWED_BUNDLE_VERSIONS", ["a,,b", String(repeating: "v", count: 257)]),
+    ("TRUSTED_PROXIES", ["10.0.0.1/8", "10.0.0.0/33", "proxy.example", "10.0.0.0/8;::1"]),
+    ("WORKERS", ["0", "257", "-1", "+1", "two", "1.5", "1e2", "99999999999999999999"]),
+    ("LOG_LEVEL", ["INFO", "warn", "verbose"]), ("LOG_FORMAT", ["logfmt"]), ("KEYSTORE_DURABILITY", ["none"]),
+    ("KEYSTORE_MAX_KEYS", ["0", "100000001"]), ("CONTROL_SOCKET", [String(repeating: "a", count: 108)]),
+    ("ATTESTED_KEYS_PATH", [String(repeating: "a", count: 4096), "a\0b"]),
+    (
+      "TLS_HANDSHAKE_TIMEOUT",
+      ["0", "0s", "0ms", "-1s", "1.5s", "1 s", "s", "1S", "1w", "86401", "2d", "1m30s"]
+    ),
+    ("DRAIN_TIMEOUT", ["9223372036854775807d", "99999999999999999999s"]), ("HTTP_HEAD_TIMEOUT", ["0"]),
+    ("HTTP_BODY_TIMEOUT", ["0"]), ("HTTP_IDLE_TIMEOUT", ["0"]), ("BACKEND_CONNECT_TIMEOUT", ["0"]),
+    ("WRITE_STALL_TIMEOUT", ["0"]), ("PING_INTERVAL", ["0"]), ("PONG_TIMEOUT", ["0"]),
+    ("HTTP_HEAD_MAX_BYTES", ["1023", "1048577", "8k", "8KB", "8 KiB", "8kib", "KiB", "1GiB", "-1"]),
+    ("HTTP_BODY_MAX_BYTES", ["1023", "17MiB", "9223372036854775807MiB"]),
+    ("WS_MAX_FRAME_BYTES", ["124", "17MiB"]),
+    ("WS_MAX_MESSAGE_BYTES", ["124", "65MiB"]), ("QUEUE_MAX_BYTES", ["4095", "16385KiB"]),
+    ("HANDSHAKE_RATE", ["30", "30/h", "0/s", "/s", "1000001/s", "-1/s", "1.5/s", "30 /s"]),
+    ("CHALLENGE_RATE", ["0/m"]), ("REGISTER_RATE", ["x/m"]), ("MAX_CONNECTIONS", ["0", "10000001"]),
+    ("MAX_PENDING", ["0"]), ("MAX_CONNECTIONS_PER_ADDRESS", ["0"]), ("MAX_SESSIONS_PER_KEY", ["0", "1001"]),
+  ]
+
+  @Test(arguments: wrong) func refused(name: String, texts: [String]) {
+    for text in texts {
+      let found = problems(adding: [(name, text)]).filter { $0.name == name && $0.remedy.hasPrefix("write ") }
+      #expect(found.count == 1, "\(name)=\(text)")
+      #expect(found.first?.place == "environment")
+      #expect(found.first?.shownValue != nil)
+    }
+  }
+
+  @Test(arguments: SettingTable.settings.map(\.name)) func anEmptyValueIsAnError(name: String) {
+    let found = problems(adding: [(name, "")]).filter { $0.name == name }
+    #expect(found.contains { $0.reason == "is empty" && $0.remedy.hasSuffix("or remove it") })
+    let inFile = problems(smallest.filter { $0.0 != name }, file: "\n\(name)=\n").filter { $0.name == name }
+    #expect(inFile.contains { $0.reason == "is empty" && $0.place == "gate.env:2" })
+  }
+
+  /// SPEC §6 and §7: the defaults, written out once more by hand.
+  @Test func defaults() throws {
+    let configuration = try load().configuration
+    #expect(configuration.listen.map(\.description) == ["0.0.0.0:8443", "[::]:8443"])
+    #expect(configuration.backend == GateConfiguration.Backend(target: .tcp(host: "127.0.0.1", port: 4000)))
+    #expect(configuration.tls == nil && !configuration.mtls.fallback && configuration.requiresAppAuth)
+    #expect(configuration.attest.environments == [.production])
+    #expect(configuration.attest.rootPath == nil && configuration.attest.allowedCategories == nil)
+    #expect(!configuration.attest.requiresLaunchInfo && configuration.attest.receiptsPath == nil)
+    #expect(!configuration.origins.isRestricted && configuration.proxies == GateConfiguration.Proxies())
+    #expect(configuration.store.path == "config/attested-keys.json")
+    #expect(configuration.store.durability == .strict && configuration.store.maximumKeys == 2_000_000)
+    #expect(configuration.controlSocketPath == "config/portcullis.sock")
+    #expect(configuration.log == GateConfiguration.Log(level: .info, format: .text))
+    #expect(configuration.workers == 4 && configuration.messageType == .binary)
+    let limits = configuration.limits
+    #expect(limits.tlsHandshakeTimeout == .seconds(10))
+    #expect(limits.handshakeRate == Rate(count: 30, per: .seconds(1), burst: 600))
+    #expect(limits.httpHeadTimeout == .seconds(10) && limits.httpHeadBytes == 8192)
+    #expect(limits.httpBodyTimeout == .seconds(10) && limits.httpBodyBytes == 65_536)
+    #expect(limits.httpIdleTimeout == .seconds(30) && limits.backendConnectTimeout == .seconds(3))
+    #expect(limits.frameBytes == 65_536 && limits.messageBytes == 65_536 && limits.queueBytes == 262_144)
+    #expect(limits.writeStallTimeout == .seconds(30))
+    #expect(limits.pingInterval == .seconds(30) && limits.pongTimeout == .seconds(90))
+    #expect(limits.connections == 20_000 && limits.pending == 4096 && limits.connectionsPerAddress == 256)
+    #expect(limits.sessionsPerKey == 5 && limits.drainTimeout == .seconds(7))
+    #expect(limits.challengeRate == Rate(count: 600, per: .seconds(60), burst: 600))
+    #expect(limits.registerRate == Rate(count: 120, per: .seconds(60), burst: 120))
+  }
+}

@@ -1,0 +1,56 @@
+/// The control socket's answers, written by the gate and read by the commands.
+import Testing
+
+@testable import Control
+
+@Suite struct AnswerTests {
+  static let health = GateHealth(status: .draining, version: "0.1.0", process: 4711, uptimeSeconds: 86_400)
+  static let store = StoreStatistics(
+    service: "stalled", reason: "fdatasync: Input/output error", lastSnapshotAt: "2026-02-17T00:00:00.000Z",
+    counts: [NamedCount("keys", 3), NamedCount("journalBytes", 0)])
+  static let session = SessionEntry(
+    connection: "1-20000001", source: "[2001:db8::1]:50000", credential: "client_certificate", keyID: nil,
+    subject: "CN=\u{202E}\"player\" \\ 1", seconds: 3, bytesFromPlayer: 1 << 40, bytesFromGame: 0)
+
+  static let answers: [ControlAnswer] =
+    [
+      .health(health),
+      .statistics(
+        GateStatistics(
+          health: health, gauges: [NamedCount("loops", 2)], counters: [NamedCount("accepted", 9)],
+          refusals: [NamedCount("nonce_invalid", 1), NamedCount("key_unknown", 2)], store: store)),
+      .keysStatistics(store),
+      .revoked(Revocation(revokedAt: "2026-02-17T00:00:00.000Z", sessionsEnded: 2, sessionsLeft: 1)),
+      .pruned(keys: 5),
+      .sessions([]),
+      .sessions([session, session]),
+      .sessionsClosed(ended: 1, left: 0),
+    ] + ControlRefusal.Code.allCases.map { .refused(ControlRefusal($0, "why \"so\"")) }
+
+  @Test(arguments: answers)
+  func roundTrip(answer: ControlAnswer) throws {
+    let line = answer.line
+    #expect(!line.contains(UInt8(ascii: "\n")))
+    #expect(try Self.parse(line) == answer)
+  }
+
+  /// A gate of another version may know more.
+  @Test func unknownMembersArePassedOver() throws {
+    let text = #"{"answer":"pruned","keys":5,"seconds":1,"more":{"x":[]}}"#
+    #expect(try Self.parse(Array(text.utf8)) == .pruned(keys: 5))
+  }
+
+  @Test(arguments: [
+    "", "5", "{}", #"{"answer":"other"}"#, #"{"answer":"pruned"}"#, #"{"answer":"pruned","keys":"5"}"#,
+    #"{"answer":"health","status":"fine","version":"1","pid":1,"uptimeSeconds":1}"#,
+    #"{"answer":"sessions","sessions":[5]}"#, #"{"error":{"code":"new_code","message":"x"}}"#,
+    #"{"error":{"code":"timeout"}}"#,
+  ])
+  func notUnderstood(text: String) {
+    #expect(throws: ControlAnswerError.self) { try Self.parse(Array(text.utf8)) }
+  }
+
+  private static func parse(_ line: [UInt8]) throws(ControlAnswerError) -> ControlAnswer {
+    try ControlAnswer(parsing: line.span)
+  }
+}

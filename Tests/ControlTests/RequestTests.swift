@@ -1,0 +1,79 @@
+/// The control socket's requests: SPEC §8, and the member names of `ControlRequest`.
+import Testing
+
+@testable import Bytes
+@testable import Control
+
+@Suite struct RequestTests {
+  static let keyID = KeyIdentifier(Bytes32(words: 1, 2, 3, 4))
+
+  @Test(arguments: [
+    ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID), .keysPrune(unusedSeconds: 0),
+    .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
+    .sessionsClose(.key(keyID)),
+  ])
+  func roundTrip(request: ControlRequest) throws {
+    let line = request.line
+    #expect(!line.contains(UInt8(ascii: "\n")))
+    #expect(try Self.parse(line) == request)
+  }
+
+  /// What a person may write by hand.
+  @Test(arguments: [
+    (#"{"command":"health"}"#, ControlRequest.health),
+    (#" { "command" : "sessions-list" } "#, .sessionsList),
+    (#"{"command":"keys-prune","unusedSeconds":60}"#, .keysPrune(unusedSeconds: 60)),
+    (#"{"command":"\u0068ealth"}"#, .health),
+  ])
+  func accepted(text: String, request: ControlRequest) throws {
+    #expect(try Self.parse(Array(text.utf8)) == request)
+  }
+
+  @Test(arguments: [
+    ("", ControlRefusal.Code.badRequest),
+    ("health", .badRequest),
+    ("[]", .badRequest),
+    ("{}", .badRequest),
+    (#"{"command":1}"#, .badRequest),
+    (#"{"command":"health"}{}"#, .badRequest),
+    (#"{"command":"health","command":"stats"}"#, .badRequest),
+    (#"{"command":"Health"}"#, .unknownCommand),
+    (#"{"command":"shutdown"}"#, .unknownCommand),
+    (#"{"command":"health","keyId":"x"}"#, .badRequest),
+    (#"{"command":"keys-revoke"}"#, .badRequest),
+    (#"{"command":"keys-revoke","keyId":"AAAA"}"#, .badRequest),
+    (#"{"command":"keys-revoke","keyId":7}"#, .badRequest),
+    (#"{"command":"keys-prune"}"#, .badRequest),
+    (#"{"command":"keys-prune","unusedSeconds":-1}"#, .badRequest),
+    (#"{"command":"keys-prune","unusedSeconds":1.5}"#, .badRequest),
+    (#"{"command":"keys-prune","unusedSeconds":31622400000}"#, nil),
+    (#"{"command":"keys-prune","unusedSeconds":31622400001}"#, .badRequest),
+    (#"{"command":"sessions-close"}"#, .badRequest),
+    (#"{"command":"sessions-close","connection":7}"#, .badRequest),
+    (
+      #"{"command":"sessions-close","connection":"0-1","keyId":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}"#,
+      .badRequest
+    ),
+  ])
+  func refused(text: String, code: ControlRefusal.Code?) {
+    var found: ControlRefusal.Code?
+    do {
+      _ = try Self.parse(Array(text.utf8))
+    } catch {
+      found = error.code
+    }
+    #expect(found == code)
+  }
+
+  /// A refusal goes to a terminal.
+  @Test func refusalEscapesWhatItNames() throws {
+    let refusal = #expect(throws: ControlRefusal.self) {
+      try Self.parse(Array(#"{"command":"\u001b[2J"}"#.utf8))
+    }
+    #expect(try #require(refusal).message.utf8.allSatisfy { $0 >= 0x20 })
+  }
+
+  private static func parse(_ line: [UInt8]) throws(ControlRefusal) -> ControlRequest {
+    try ControlRequest(parsing: line.span)
+  }
+}

@@ -1,0 +1,103 @@
+/// ECDSA on P-256: RFC 6979 A.2.5, and the DER of signatures.
+import Dispatch
+import Testing
+
+@testable import Bytes
+@testable import Crypto
+
+private func bytes(_ hex: String) -> [UInt8] {
+  guard let bytes = Hex.decode(Array(hex.utf8).span) else { fatalError("not hex") }
+  return bytes
+}
+
+@Suite struct SignatureTests {
+  static let point: P256Point = {
+    let x963 = bytes(
+      "0460fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6"
+        + "7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299")
+    guard let point = P256Point(x963: x963.span) else { fatalError("not a point") }
+    return point
+  }()
+  /// RFC 6979 A.2.5 with SHA-256, message "sample".
+  static let r = bytes("efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716")
+  static let s = bytes("f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8")
+  static let signature: [UInt8] = [0x30, 0x46, 0x02, 0x21, 0x00] + r + [0x02, 0x21, 0x00] + s
+  static let digest = SHA256.hash(Array("sample".utf8).span)
+  /// The order of the group (SEC 2 §2.4.2).
+  static let order = bytes("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
+
+  @Test func example() throws {
+    let key = try P256VerificationKey(Self.point)
+    #expect(key.point == Self.point)
+    func isValid(_ signature: [UInt8], _ digest: Bytes32 = Self.digest) -> Bool {
+      key.isValidSignature(signature.span, digest: digest)
+    }
+    for _ in 0..<3 { #expect(isValid(Self.signature)) }
+    #expect(!isValid(Self.signature, SHA256.hash(Array("test".utf8).span)))
+    for index in Self.signature.indices {
+      var changed = Self.signature
+      changed[index] ^= 1
+      #expect(!isValid(changed), "byte \(index)")
+    }
+    // n - s is the other signature of the same message: here the low one.
+    #expect(isValid([0x30, 0x45, 0x02, 0x21, 0x00] + Self.r + [0x02, 0x20] + Self.negated(Self.s)))
+    #expect(!isValid([0x30, 0x46, 0x02, 0x21, 0x00] + Self.order + [0x02, 0x21, 0x00] + Self.s))
+  }
+
+  private static func negated(_ scalar: [UInt8]) -> [UInt8] {
+    var difference = [UInt8](repeating: 0, count: 32)
+    var borrow = 0
+    for index in (0..<32).reversed() {
+      let value = Int(order[index]) - Int(scalar[index]) - borrow
+      difference[index] = UInt8(truncatingIfNeeded: value)
+      borrow = value < 0 ? 1 : 0
+    }
+    return difference
+  }
+
+  @Test func pointsOffTheCurve() {
+    let off = P256Point(x: Self.point.x, y: Self.point.x)
+    #expect(throws: PublicKeyError.pointNotOnCurve) { try P256VerificationKey(off) }
+    #expect(throws: PublicKeyError.pointNotOnCurve) {
+      try P256VerificationKey(P256Point(x: Bytes32(), y: Bytes32()))
+    }
+  }
+
+  private static func isWellFormed(_ der: [UInt8]) -> Bool {
+    ECDSASignature.isWellFormed(der.span, coordinateBytes: 32)
+  }
+
+  /// What ECDSA-Sig-Value may look like.
+  @Test(arguments: [
+    ("smallest", [UInt8]([0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01]), true),
+    ("7 bytes", [0x30, 0x05, 0x02, 0x01, 0x01, 0x02, 0x00], false),
+    ("zero r", [0x30, 0x06, 0x02, 0x01, 0x00, 0x02, 0x01, 0x01], false),
+    ("zero s", [0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x00], false),
+    ("negative s", [0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x80], false),
+    ("padded s", [0x30, 0x07, 0x02, 0x01, 0x01, 0x02, 0x02, 0x00, 0x01], false),
+    ("128 as s", [0x30, 0x07, 0x02, 0x01, 0x01, 0x02, 0x02, 0x00, 0x80], true),
+    ("long form", [0x30, 0x81, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01], false),
+    ("trailing", [0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01, 0x00], false),
+    ("third integer", [0x30, 0x09, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01], false),
+    ("r takes all", [0x30, 0x06, 0x02, 0x04, 0x01, 0x02, 0x01, 0x01], false),
+    ("set", [0x31, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01], false),
+    ("bit string", [0x30, 0x06, 0x03, 0x01, 0x01, 0x02, 0x01, 0x01], false),
+    ("72 bytes", signature, true),
+    ("33 bytes without a zero", [0x30, 0x46, 0x02, 0x21, 0x01] + r + [0x02, 0x21, 0x00] + s, false),
+    ("34 bytes", [0x30, 0x47, 0x02, 0x22, 0x00, 0x80] + r + [0x02, 0x21, 0x00] + s, false),
+  ])
+  func encoding(name: String, der: [UInt8], isWellFormed: Bool) {
+    #expect(Self.isWellFormed(der) == isWellFormed, "\(name)")
+    for count in 0..<(isWellFormed ? der.count : 0) { #expect(!Self.isWellFormed(Array(der[..<count]))) }
+  }
+
+  @Test func threads() throws {
+    let key = try P256VerificationKey(Self.point)
+    DispatchQueue.concurrentPerform(iterations: 200) { index in
+      let digest = index % 3 == 0 ? SHA256.hash(Self.digest) : Self.digest
+      let signature = Self.signature
+      let isValid = key.isValidSignature(signature.span, digest: digest)
+      #expect(isValid == (index % 3 != 0))
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/// Other programs as judges and peers: `openssl` and `python3`, run by the tests.
+import Foundation
+
+struct ToolResult {
+  let status: Int32
+  let output: String
+}
+
+enum Tool {
+  /// The first of the usual places that has it.
+  static func path(_ name: String) -> String? {
+    ["/usr/bin/", "/usr/local/bin/", "/bin/"].map { $0 + name }.first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
+  }
+
+  static let openssl = path("openssl")
+
+  /// Runs to its end; standard error is part of the output.
+  static func run(_ path: String, _ arguments: [String]) throws -> ToolResult {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    let pipe = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return ToolResult(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
+  }
+}
+
+/// A server in another process, which ends with this value.
+final class ServerProcess {
+  private let process = Process()
+  let port: UInt16
+
+  struct NoPort: Error {
+    let output: String
+  }
+
+  /// - Parameter marker: what stands before the port's digits in the server's output.
+  init(_ path: String, _ arguments: [String], marker: String) throws {
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    let pipe = Pipe()
+    // A server that reads the end of its input goes away: it gets a pipe that stays open.
+    process.standardInput = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    var output = ""
+    var found: UInt16?
+    while found == nil {
+      let more = pipe.fileHandleForReading.availableData
+      if more.isEmpty { break }
+      output += String(decoding: more, as: UTF8.self)
+      guard let start = output.range(of: marker)?.upperBound, let end = output[start...].firstIndex(of: "\n")
+      else {
+        continue
+      }
+      found = UInt16(output[start..<end])
+    }
+    // All is initialised from here, so that a throw runs deinit.
+    port = found ?? 0
+    if found == nil { throw NoPort(output: output) }
+    // What it says later would fill the pipe.
+    pipe.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+  }
+
+  deinit { stop() }
+
+  /// Not by SIGTERM: tests run on threads that block it, and children inherit that.
+  private func stop() {
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+}
+
+/// A folder that goes with its owner.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  @discardableResult
+  func write(_ name: String, _ text: String) throws -> String {
+    try text.write(toFile: file(name), atomically: true, encoding: .utf8)
+    return file(name)
+  }
+
+  @discardableResult
+  func write(_ name: String, _ bytes: [UInt8]) throws -> String {
+    try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
+    return file(name)
+  }
+
+  func mode(_ name: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: file(name))[.posixPermissions] as? Int
+  }
+}

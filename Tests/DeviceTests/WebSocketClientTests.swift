@@ -1,0 +1,189 @@
+import Device
+import Foundation
+import System
+import Testing
+
+/// The WebSocket client against Python's `websockets`, a server that others have written.
+@Suite(
+  .enabled(if: PythonServer.isAvailable, "python3 with websockets is not installed"), .timeLimit(.minutes(2)))
+struct WebSocketClientTests {
+  private let folder: TemporaryFolder
+  private let server: ServerProcess
+  private let client: GateClient
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try DevelopmentCertificates.make(names: [], password: "x", now: SystemClock().wall())
+      .write(to: folder.path, overwriting: false)
+    server = try PythonServer.start(in: folder)
+    client = try GateClient(
+      GateURL(host: "localhost", port: server.port), trust: .authorities(path: folder.file("ca.pem")),
+      timeout: .seconds(20))
+  }
+
+  private func connect(_ path: String = "/echo", subprotocols: [String] = []) throws -> WebSocketClient {
+    try client.connectWebSocket(path: path, subprotocols: subprotocols)
+  }
+
+  /// Around each form of the length: 7 bits, 16, 64; and more than one TLS record.
+  @Test(arguments: [0, 1, 125, 126, 127, 65_535, 65_536, 200_000])
+  func messagesComeBackAsTheyWere(count: Int) throws {
+    let socket = try connect()
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    try socket.send(binary: bytes)
+    #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes))
+    let text = String(repeating: "\u{E9}\u{1F511}", count: count / 6)
+    try socket.send(text: text)
+    #expect(try socket.receive(timeout: .seconds(20)) == .text(text))
+    #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
+  }
+
+  /// RFC 7692, with the server's zlib on the other side.
+  @Test(arguments: [0, 1, 126, 65_536, 200_000]) func compressedMessagesComeBackAsTheyWere(count: Int) throws {
+    #expect(try connect().deflate == nil)
+    let socket = try client.connectWebSocket(path: "/echo", offersDeflate: true)
+    #expect(socket.deflate != nil)
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 50) }
+    let text = String(repeating: "\u{E9}\u{1F511}", count: count / 6)
+    for _ in 0..<2 {
+      try socket.send(binary: bytes)
+      #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes))
+      try socket.send(text: text)
+      #expect(try socket.receive(timeout: .seconds(20)) == .text(text))
+    }
+    let fragmented = try client.connectWebSocket(path: "/fragments", offersDeflate: true)
+    #expect(try fragmented.receive(timeout: .seconds(20)) == .text("one two three"))
+    #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
+  }
+
+  @Test func fragmentsBecomeOneMessage() throws {
+    let socket = try connect("/fragments")
+    #expect(try socket.receive(timeout: .seconds(20)) == .text("one two three"))
+    #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 1000, reason: ""))
+  }
+
+  @Test func pingsAreAnswered() throws {
+    let socket = try connect("/ping")
+    #expect(try socket.receive(timeout: .seconds(20)) == .text("pong came"))
+    try socket.ping(Array("are you there".utf8))
+    #expect(try socket.receive(timeout: .seconds(20)) == .pong(Array("are you there".utf8)))
+    try socket.closeAndWait()
+  }
+
+  @Test func theServersCloseIsTheEnd() throws {
+    let socket = try connect("/bye")
+    for _ in 0..<2 {
+      #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 4001, reason: "tsch\u{FC}s"))
+    }
+  }
+
+  @Test func subprotocolsAreNegotiated() throws {
+    #expect(try connect().subprotocol == nil)
+    #expect(try connect(subprotocols: ["other", "binary"]).subprotocol == "binary")
+    #expect(try connect(subprotocols: ["other"]).subprotocol == nil)
+  }
+
+  @Test func aRefusalComesWithItsHeaders() throws {
+    let error = #expect(throws: GateClientError.self) { _ = try connect("/refuse") }
+    guard case .refused(let response) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(response.status == 401)
+    #expect(response.errorCode == "assertion_required")
+    #expect(response.text == "no\n")
+  }
+
+  @Test func aConnectionThatTheServerClosedIsReplaced() throws {
+    // This server closes after each response, without saying so in it.
+    let ports = try (0..<3).map { _ in try client.get("/port").text }
+    #expect(Set(ports).count == 3)
+  }
+
+  /// Far more than kernel and server buffer: whoever only writes would wait for ever.
+  @Test func whatComesWhileWritingIsKept() throws {
+    let socket = try connect()
+    let bytes = [UInt8](repeating: 7, count: 100_000)
+    for _ in 0..<120 { try socket.send(binary: bytes) }
+    for _ in 0..<120 { #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes)) }
+    #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
+  }
+
+  @Test func linesBecomeMessages() throws {
+    let long = String(repeating: "x", count: 40_000)
+    let input = try folder.write("input", "one\n\n\(long)\ntail")
+    let output = try folder.write("output", "")
+    let bridge = try TerminalBridge(
+      input: OwnedDescriptor.open(reading: input), output: OwnedDescriptor.open(writing: output))
+    #expect(try bridge.run(connect("/lengths"), waitsForServer: true) == .closed(code: 1000, reason: ""))
+    #expect(try String(contentsOfFile: output, encoding: .utf8) == "4 1 16384 16384 7233 4 ")
+  }
+
+  @Test func aTerminalIsJoinedToTheServer() throws {
+    let input = try folder.write("input", "look\nnorth\n")
+    let output = try folder.write("output", "")
+    for (path, waits, code) in [("/three", true, UInt16(1000)), ("/echo", false, 1000)] {
+      let bridge = try TerminalBridge(
+        input: OwnedDescriptor.open(reading: input), output: OwnedDescriptor.open(writing: output))
+      let end = try bridge.run(connect(path), waitsForServer: waits)
+      #expect(end == .closed(code: code, reason: ""))
+    }
+    #expect(try String(contentsOfFile: output, encoding: .utf8).hasPrefix("<look\nnorth\n>"))
+  }
+}
+
+enum PythonServer {
+  static let isAvailable: Bool = {
+    guard let python = Tool.path("python3") else { return false }
+    return (try? Tool.run(python, ["-c", "import websockets.sync.server"]).status) == 0
+  }()
+
+  static func start(in folder: TemporaryFolder) throws -> ServerProcess {
+    let script = try folder.write("server.py", source)
+    return try ServerProcess(
+      Tool.path("python3") ?? "", ["-u", script, folder.file("server.pem"), folder.file("server-key.pem")],
+      marker: "PORT ")
+  }
+
+  private static let source = """
+    import ssl, sys
+    from websockets.sync.server import serve
+    from websockets.http11 import Response
+    from websockets.datastructures import Headers
+
+    def answer(connection, request):
+        def respond(status, body, *fields):
+            headers = Headers([("Content-Length", str(len(body))), *fields])
+            return Response(status, "Whatever", headers, body)
+        if request.path == "/refuse":
+            return respond(401, b"no\\n", ("Portcullis-Error", "assertion_required"))
+        if request.path == "/port":
+            return respond(200, str(connection.socket.getpeername()[1]).encode())
+
+    def handle(socket):
+        path = socket.request.path
+        if path == "/fragments":
+            socket.send(["one ", "two ", "three"])
+        elif path == "/ping":
+            if socket.ping().wait(10):
+                socket.send("pong came")
+            for message in socket: pass
+        elif path == "/bye":
+            socket.close(4001, "tsch\\u00fcs")
+        elif path == "/lengths":
+            for message in socket:
+                socket.send(b"%d " % len(message))
+                if message == b"tail": break
+        elif path == "/three":
+            socket.send(b"<" + socket.recv() + socket.recv() + b">")
+        else:
+            for message in socket:
+                socket.send(message)
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[1], sys.argv[2])
+    with serve(handle, "localhost", 0, ssl=context, process_request=answer, subprotocols=["binary"]) as server:
+        print("PORT %d" % server.socket.getsockname()[1])
+        server.serve_forever()
+    """
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct ConsumedBitsTests {
+  @Test func indexesCountUpWithinASecond() {
+    var bits = ConsumedBits()
+    #expect((0..<5).map { _ in bits.nextIndex(second: 7) } == [0, 1, 2, 3, 4])
+    #expect(bits.nextIndex(second: 8) == 0)
+    #expect(bits.nextIndex(second: 7) == 5)
+  }
+
+  @Test func onlyWhatWasIssuedIsConsumed() {
+    var bits = ConsumedBits()
+    #expect(bits.consume(second: 7, index: 0) == false)
+    _ = bits.nextIndex(second: 7)
+    #expect(bits.consume(second: 7, index: 1) == false)
+    #expect(bits.consume(second: 7 + 64, index: 0) == false)
+    #expect(bits.consume(second: 7, index: 0) == true)
+    #expect(bits.consume(second: 7, index: 0) == false)
+  }
+
+  @Test func aSlotIsTakenOverAfterSixtyFourSeconds() {
+    var bits = ConsumedBits()
+    _ = bits.nextIndex(second: 7)
+    #expect(bits.consume(second: 7, index: 0) == true)
+    for second in 8..<71 as Range<UInt64> { _ = bits.nextIndex(second: second) }
+    #expect(bits.consume(second: 7, index: 0) == false)
+    #expect(bits.nextIndex(second: 71) == 0)
+    #expect(bits.consume(second: 71, index: 0) == true)
+    #expect(bits.consume(second: 7, index: 0) == false)
+  }
+
+  @Test func theSecondsLimit() {
+    var bits = ConsumedBits()
+    for index in 0..<65_536 as Range<UInt32> { #expect(bits.nextIndex(second: 1) == index) }
+    #expect(bits.nextIndex(second: 1) == nil)
+    #expect(bits.nextIndex(second: 1) == nil)
+    #expect(bits.nextIndex(second: 2) == 0)
+  }
+
+  /// The worst that can be consumed: the highest index in each of far more seconds than there are slots.
+  @Test func memoryIsBounded() {
+    var bits = ConsumedBits()
+    for second in 0..<130 as Range<UInt64> {
+      while bits.nextIndex(second: second) != nil {}
+      #expect(bits.consume(second: second, index: 65_535) == true)
+      #expect(bits.consume(second: second, index: 0) == true)
+    }
+    let words = Self.words(bits)
+    #expect(words.count == 64)
+    #expect(words.allSatisfy { $0 == 1024 })
+  }
+
+  /// How many 64-bit words each second's bits take.
+  private static func words(_ bits: ConsumedBits) -> [Int] {
+    let seconds = Mirror(reflecting: bits).children.first { $0.label == "seconds" }?.value
+    guard let seconds else { return [] }
+    return Mirror(reflecting: seconds).children.map { second in
+      let consumed = Mirror(reflecting: second.value).children.first { $0.label == "consumed" }?.value
+      return (consumed as? [UInt64])?.count ?? -1
+    }
+  }
+}

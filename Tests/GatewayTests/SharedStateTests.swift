@@ -1,0 +1,109 @@
+import Addresses
+import HTTPWire
+import Sockets
+import System
+import Testing
+
+@testable import Gateway
+
+@Suite struct AddressCountsTests {
+  @Test func comesAndGoes() {
+    let counts = AddressCounts()
+    #expect(counts.enter(address(1)) == 1)
+    #expect(counts.enter(address(1)) == 2)
+    #expect(counts.enter(address(2)) == 1)
+    counts.leave(address(1))
+    #expect(counts.enter(address(1)) == 2)
+    counts.leave(address(2))
+    counts.leave(address(2))
+    #expect(counts.enter(address(2)) == 1)
+  }
+}
+
+@Suite struct CountTests {
+  @Test func entersUpToTheLimit() {
+    let count = Count()
+    #expect((0..<4).map { _ in count.enter(limit: 3) } == [true, true, true, false])
+    #expect(count.value == 3)
+    count.leave()
+    #expect(count.enter(limit: 3))
+    #expect(!count.enter(limit: 0))
+    #expect(count.value == 3)
+  }
+
+  @Test func bodiesShareABudget() {
+    let budget = BodyBudget(limit: 100)
+    #expect(budget.reserve(60))
+    #expect(!budget.reserve(41))
+    #expect(budget.reserve(40))
+    #expect(!budget.reserve(1))
+    budget.release(60)
+    #expect(budget.reserve(60))
+  }
+}
+
+@Suite struct BackendDirectoryTests {
+  private let now = MonotonicTime(nanoseconds: 10_000_000_000)
+
+  @Test func addressesNeedNoResolver() throws {
+    let directory = BackendDirectory(target: .tcp(host: "127.0.0.1", port: 4000))
+    #expect(directory.addresses.map(\.description) == ["127.0.0.1:4000"])
+    #expect(directory.name == nil)
+    #expect(directory.resolve() == nil)
+    #expect(
+      BackendDirectory(target: .tcp(host: "::1", port: 4000)).addresses.map(\.description) == ["[::1]:4000"])
+    #expect(
+      BackendDirectory(target: .unix(path: "/run/mud.sock")).addresses == [.unix(path: "/run/mud.sock")])
+    #expect(BackendDirectory(target: .echo).addresses.isEmpty)
+  }
+
+  @Test func aNameIsResolvedByHandAndKept() {
+    let directory = BackendDirectory(target: .tcp(host: "localhost", port: 4000))
+    #expect(directory.name?.host == "localhost")
+    #expect(directory.addresses.isEmpty)
+    #expect(directory.resolve() == nil)
+    #expect(
+      directory.addresses.contains { $0.description == "127.0.0.1:4000" || $0.description == "[::1]:4000" })
+    #expect(Set(directory.addresses.map(\.description)).count == directory.addresses.count)
+  }
+
+  /// A label of 64 letters cannot be looked up at all (RFC 1035 §2.3.4).
+  @Test func aFailureIsTold() {
+    let directory = BackendDirectory(
+      target: .tcp(host: String(repeating: "a", count: 64) + ".test", port: 4000))
+    #expect(directory.resolve()?.isEmpty == false)
+    #expect(directory.addresses.isEmpty)
+  }
+
+  @Test func aFailedConnectIsRememberedForASecond() {
+    let directory = BackendDirectory(target: .echo)
+    #expect(!directory.failedRecently(now: now))
+    directory.noteFailure(at: now)
+    #expect(directory.failedRecently(now: now))
+    #expect(directory.failedRecently(now: now + .milliseconds(999)))
+    #expect(!directory.failedRecently(now: now + .milliseconds(1000)))
+    #expect(!directory.failedRecently(now: now + .milliseconds(1001)))
+  }
+
+  @Test func aSuccessForgives() {
+    let directory = BackendDirectory(target: .echo)
+    directory.noteFailure(at: now)
+    directory.noteSuccess()
+    #expect(!directory.failedRecently(now: now))
+  }
+}
+
+@Suite struct RefusalTests {
+  /// RFC 9110 §10.2.3: whole seconds, never too early.
+  @Test(
+    arguments: [
+      (nil, 1), (.zero, 1), (.milliseconds(1), 1), (.milliseconds(999), 1), (.seconds(1), 1),
+      (.milliseconds(1001), 2),
+      (.seconds(5), 5), (.milliseconds(59_001), 60),
+    ] as [(Duration?, Int)])
+  func retryAfterIsRoundedUp(wait: Duration?, seconds: Int) {
+    let response = Refusal(.rateLimited, step: "x", retryAfter: wait).response
+    let text = String(decoding: response.encoded(closing: false, toHead: false, date: ""), as: UTF8.self)
+    #expect(text.contains("\r\nRetry-After: \(seconds)\r\n"))
+  }
+}

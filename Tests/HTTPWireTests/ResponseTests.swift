@@ -1,0 +1,94 @@
+import Testing
+
+@testable import HTTPWire
+
+/// Responses byte for byte (SPEC §3), and dates against RFC 9110 §5.6.7.
+@Suite struct ResponseTests {
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  @Test func plain() {
+    let response = Response(.ok, json: #"{"status":"ok"}"#)
+    #expect(
+      text(response.encoded(closing: false)) == """
+        HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r
+        Content-Length: 15\r\n\r\n{"status":"ok"}
+        """)
+  }
+
+  @Test func refusalThatCloses() {
+    let response = Response.refusal(.badRequest)
+    #expect(
+      text(response.encoded(closing: true, date: "Thu, 01 Jan 1970 00:00:00 GMT")) == """
+        HTTP/1.1 400 Bad Request\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r
+        Content-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\nContent-Length: 70\r
+        Portcullis-Error: bad_request\r\nConnection: close\r\n\r
+        {"error":{"code":"bad_request","message":"The request is malformed."}}
+        """)
+  }
+
+  @Test func headGetsNoBody() {
+    let response = Response.refusal(.methodNotAllowed, allow: "POST")
+    let full = text(response.encoded(closing: false))
+    let bare = text(response.encoded(closing: false, toHead: true))
+    #expect(full.hasPrefix(bare))
+    #expect(bare.hasSuffix("\r\n\r\n"))
+    #expect(bare.contains("\r\nAllow: POST\r\n"))
+    #expect(bare.contains("\r\nContent-Length: \(full.utf8.count - bare.utf8.count)\r\n"))
+  }
+
+  @Test(arguments: RefusalCode.allCases) func everyCode(code: RefusalCode) {
+    let bytes = text(Response.refusal(code, retryAfter: 7).encoded(closing: false))
+    let status = code.status.rawValue
+    #expect(bytes.hasPrefix("HTTP/1.1 \(status) \(code.status.reason)\r\n"))
+    #expect(bytes.contains("\r\nPortcullis-Error: \(code.rawValue)\r\n"))
+    #expect(bytes.contains("\r\nRetry-After: 7\r\n") == (status == 429 || status == 503))
+    #expect(bytes.contains("\r\nAllow: GET\r\n") == (status == 405))
+    #expect(bytes.contains("\r\nSec-WebSocket-Version: 13\r\n") == (status == 426))
+    #expect(bytes.contains("\r\nConnection: Upgrade\r\n") == (status == 426))
+    #expect(bytes.hasSuffix(#"{"error":{"code":"\#(code.rawValue)","message":"\#(code.sentence)"}}"#))
+    #expect(code.sentence.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+  }
+
+  @Test func upgradeRequiredThatCloses() {
+    #expect(
+      text(Response.refusal(.upgradeRequired).encoded(closing: true)).contains(
+        "Connection: Upgrade, close\r\n"))
+  }
+
+  /// SPEC §3, the table.
+  @Test(arguments: [
+    (400, ["bad_request"]),
+    (401, ["assertion_rejected", "assertion_required", "key_unknown", "nonce_invalid"]),
+    (403, ["attestation_rejected", "key_revoked", "origin_forbidden"]), (404, ["not_found"]),
+    (405, ["method_not_allowed"]), (408, ["request_timeout"]), (411, ["length_required"]),
+    (413, ["content_too_large"]), (414, ["uri_too_long"]), (415, ["unsupported_media_type"]),
+    (417, ["expectation_failed"]), (426, ["upgrade_required"]), (429, ["rate_limited"]),
+    (431, ["headers_too_large"]), (500, ["internal_error"]), (501, ["not_implemented"]),
+    (503, ["backend_unavailable", "overloaded", "shutting_down", "store_unavailable"]),
+    (505, ["version_not_supported"]),
+  ])
+  func table(status: Int, codes: [String]) {
+    #expect(RefusalCode.allCases.filter { $0.status.rawValue == status }.map(\.rawValue).sorted() == codes)
+  }
+
+  @Test func interim() {
+    #expect(text(Response.interimContinue) == "HTTP/1.1 100 Continue\r\n\r\n")
+  }
+
+  @Test func aFieldThatEndsItsLineTraps() async {
+    await #expect(processExitsWith: .failure) {
+      var head = ResponseHead(.ok)
+      head.add("X", "a\r\nY: b")
+    }
+  }
+
+  @Test(arguments: [
+    (Int64(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+    (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
+    (1_709_251_200, "Fri, 01 Mar 2024 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+    (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (1_798_761_599, "Thu, 31 Dec 2026 23:59:59 GMT"),
+  ])
+  func date(seconds: Int64, expected: String) {
+    #expect(HTTPDate.format(secondsSince1970: seconds) == expected)
+  }
+}

@@ -1,0 +1,377 @@
+import Bytes
+import Synchronization
+import System
+import Testing
+
+@testable import KeyStore
+
+/// What a loop may rely on (SPEC §3, §5), on a store whose threads' steps the test takes.
+@Suite struct KeyStoreTests {
+  @Test func registersOnceDurable() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    let results = Recorder<KeyStore.CommitResult>()
+    #expect(store.register(newKey(1)) { results.append($0) } == .accepted(isNew: true))
+    #expect(store.find(identifier(1))?.signCount == 0)
+    #expect(results.all.isEmpty)
+    store.commitAll()
+    #expect(results.all == [.committed])
+    #expect(store.find(identifier(2)) == nil)
+  }
+
+  @Test func relaxedDoesNotWait() throws {
+    let store = try Bench().open(.init(durability: .relaxed))
+    let results = Recorder<KeyStore.CommitResult>()
+    _ = store.register(newKey(1)) { results.append($0) }
+    #expect(store.advance(1, to: 1) { results.append($0) } == .accepted)
+    _ = store.revoke(identifier(1), now: UnixTime(milliseconds: 5)) { results.append($0) }
+    #expect(results.all == [.committed, .committed, .committed])
+  }
+
+  @Test func countersOnlyRise() throws {
+    let store = try Bench().open()
+    _ = store.register(newKey(1)) { _ in }
+    #expect(store.advance(1, to: 0) == .replayed(stored: 0))
+    #expect(store.advance(1, to: 1) == .accepted)
+    #expect(store.advance(1, to: 1) == .replayed(stored: 1))
+    #expect(store.advance(1, to: .max) == .accepted)
+    #expect(store.advance(1, to: .max) == .replayed(stored: .max))
+    #expect(store.advance(1, to: 7) == .replayed(stored: .max))
+    #expect(store.advance(2, to: 1) == .unknownKey)
+    #expect(store.sessions(of: identifier(1)).count == 2)
+  }
+
+  @Test func registeringAgainKeepsCounterAndFirstTime() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    _ = store.register(newKey(1)) { _ in }
+    #expect(store.advance(1, to: 9) == .accepted)
+    let later = UnixTime(milliseconds: 1_900_000_000_000)
+    let again = NewKey(
+      identifier: identifier(1), publicKey: point(1), appID: "TEAMID.com.example.other",
+      environment: .development,
+      registeredAt: later)
+    #expect(store.register(again) { _ in } == .accepted(isNew: false))
+    let record = try #require(store.find(identifier(1)))
+    #expect(record.signCount == 9)
+    #expect(record.registeredAt == newKey(1).registeredAt)
+    #expect(record.lastUsedAt == later)
+    #expect(record.appID == "TEAMID.com.example.other")
+    #expect(record.validationCategory == nil)
+    #expect(store.close())
+    #expect(try bench.open().find(identifier(1)) == record)
+  }
+
+  @Test func recordsWhatAnOlderFileLeftOpen() throws {
+    let bench = Bench()
+    bench.files.place(storePath, Array(SnapshotTests.olderFile.utf8))
+    let store = try bench.open()
+    let id = SnapshotTests.olderIdentifier
+    #expect(bench.events.all.contains(.unknownEnvironment(keys: 1)))
+    let verdict = store.advanceCounter(
+      of: id, to: 13, session: session(1), recording: "T.app", environment: .production,
+      now: UnixTime(milliseconds: 99),
+      completion: { _ in })
+    #expect(verdict == .accepted)
+    // Only the first is recorded.
+    _ = store.advanceCounter(
+      of: id, to: 14, session: session(2), recording: "U.app", environment: .development,
+      now: UnixTime(milliseconds: 100), completion: { _ in })
+    store.commitAll()
+    let record = try #require(store.find(id))
+    #expect(record.appID == "T.app")
+    #expect(record.environment == .production)
+    #expect(store.close())
+    #expect(try bench.open().find(id) == record)
+  }
+
+  @Test(arguments: [1, 3]) func fullIsRefusedNotEvicted(limit: Int) throws {
+    let store = try Bench().open(.init(maximumKeys: limit))
+    for key in 0..<limit { #expect(store.register(newKey(key)) { _ in } == .accepted(isNew: true)) }
+    #expect(store.register(newKey(limit)) { _ in } == .full)
+    #expect(store.register(newKey(0)) { _ in } == .accepted(isNew: false))
+    #expect(store.statistics.keys == limit)
+  }
+
+  @Test func revocationSticksAndFindsSessions() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    _ = store.register(newKey(1)) { _ in }
+    _ = store.advance(1, to: 1, session: 11)
+    _ = store.advance(1, to: 2, session: 12)
+    store.removeSession(session(11), of: identifier(1))
+    let first = UnixTime(milliseconds: 1_800_000_000_000)
+    #expect(
+      store.revoke(identifier(1), now: first) { _ in } == .revoked(since: first, sessions: [session(12)]))
+    #expect(store.isRevoked(identifier(1)))
+    #expect(store.advance(1, to: 3) == .revoked)
+    #expect(store.register(newKey(1)) { _ in } == .revoked)
+    // Again: the first time stands.
+    let second = UnixTime(milliseconds: 1_900_000_000_000)
+    #expect(
+      store.revoke(identifier(1), now: second) { _ in } == .revoked(since: first, sessions: [session(12)]))
+    #expect(store.revoke(identifier(2), now: first) { _ in } == .unknownKey)
+    store.removeSession(session(12), of: identifier(1))
+    #expect(store.prune(unusedSince: second) { _ in } == 0)
+    #expect(store.close())
+    #expect(try bench.open().find(identifier(1))?.revokedAt == first)
+  }
+
+  @Test func surplusIsTheOldest() throws {
+    let store = try Bench().open()
+    _ = store.register(newKey(1)) { _ in }
+    for count in 1...6 { _ = store.advance(1, to: UInt32(count), session: count) }
+    #expect(store.surplusSessions(of: identifier(1), limit: 7).isEmpty)
+    #expect(store.surplusSessions(of: identifier(1), limit: 6).isEmpty)
+    #expect(store.surplusSessions(of: identifier(1), limit: 5) == [session(1)])
+    #expect(store.surplusSessions(of: identifier(1), limit: 4) == [session(1), session(2)])
+    for count in 1...6 { store.removeSession(session(count), of: identifier(1)) }
+    #expect(store.sessions(of: identifier(1)).isEmpty)
+    #expect(store.statistics.keysWithSessions == 0)
+  }
+
+  @Test func pruneTakesOnlyTheUnused() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    let cutoff = UnixTime(milliseconds: 10_000)
+    for key in 0..<5 {
+      _ = store.register(newKey(key, at: UnixTime(milliseconds: key == 0 ? 10_000 : 9_999))) { _ in }
+    }
+    _ = store.advanceCounter(
+      of: identifier(1), to: 1, session: session(1), now: UnixTime(milliseconds: 10_000), completion: { _ in }
+    )
+    store.removeSession(session(1), of: identifier(1))
+    _ = store.advanceCounter(
+      of: identifier(2), to: 1, session: session(2), now: UnixTime(milliseconds: 9_999), completion: { _ in })
+    _ = store.revoke(identifier(3), now: cutoff) { _ in }
+    let results = Recorder<KeyStore.CommitResult>()
+    #expect(store.prune(unusedSince: cutoff) { results.append($0) } == 1)
+    #expect(results.all.isEmpty)
+    store.commitAll()
+    #expect(results.all == [.committed])
+    #expect((0..<5).map { store.find(identifier($0)) != nil } == [true, true, true, true, false])
+    #expect(store.prune(unusedSince: cutoff) { results.append($0) } == 0)
+    #expect(results.all == [.committed, .committed])
+    #expect(store.close())
+    #expect(try bench.open().statistics.keys == 4)
+  }
+
+  // MARK: Outages
+
+  @Test(arguments: [5, 28] as [Int32]) func outageRefusesThenRecovers(error: Int32) throws {
+    let bench = Bench()
+    let store = try bench.open()
+    _ = store.register(newKey(1)) { _ in }
+    store.commitAll()
+    let results = Recorder<KeyStore.CommitResult>()
+    #expect(store.advance(1, to: 1) { results.append($0) } == .accepted)
+    bench.files.failAll(error)
+    store.commitAll()
+    #expect(results.all == [.failed])
+    #expect(store.find(identifier(1))?.signCount == 1)
+    #expect(store.advance(1, to: 2) == .unavailable)
+    #expect(store.advance(1, to: 1) == .replayed(stored: 1))
+    #expect(store.register(newKey(2)) { _ in } == .unavailable)
+    // A revocation counts at once, and says that it is not on disk.
+    _ = store.register(newKey(3)) { _ in }
+    _ = store.revoke(identifier(1), now: UnixTime(milliseconds: 77)) { results.append($0) }
+    #expect(results.all == [.failed, .failed])
+    #expect(store.isRevoked(identifier(1)))
+    // Tries at once, then ever more rarely.
+    var waits: [Duration] = []
+    for _ in 0..<8 {
+      guard let next = store.snapshotStep() else { break }
+      waits.append(next - bench.clock.monotonic())
+      bench.clock.advance(waits.last ?? .zero)
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
+    bench.files.failAll(nil)
+    _ = store.snapshotStep()
+    #expect(bench.events.all.last == .serviceRecovered)
+    #expect(store.statistics.service == .accepting)
+    #expect(store.register(newKey(2)) { results.append($0) } == .accepted(isNew: true))
+    store.commitAll()
+    #expect(results.all.last == .committed)
+    bench.files.reboot()
+    let again = try bench.open()
+    #expect(again.find(identifier(1))?.signCount == 1)
+    #expect(again.isRevoked(identifier(1)))
+    #expect(again.find(identifier(2)) != nil)
+  }
+
+  /// A batch whose sync failed can still be read after `kill -9`, from the page cache alone, and no later
+  /// sync would say that it is not on disk. What is built on it must not fall with it.
+  @Test func whatIsReadBackIsMadeDurableFirst() throws {
+    for seed in 0..<40 {
+      let bench = Bench(files: PowerLossFiles(seed: UInt64(seed)))
+      var store = try bench.open()
+      let results = Recorder<KeyStore.CommitResult>()
+      _ = store.register(newKey(1)) { results.append($0) }
+      // The write goes well, the sync does not.
+      bench.files.plan([1: .inputOutput])
+      store.commitAll()
+      #expect(results.all == [.failed])
+      bench.files.restart()
+      store = try bench.open()
+      #expect(store.advance(1, to: 5) { results.append($0) } == .accepted)
+      store.commitAll()
+      #expect(results.all == [.failed, .committed])
+      bench.files.reboot()
+      #expect(try bench.open().find(identifier(1))?.signCount == 5)
+    }
+  }
+
+  /// The segment that could not be written cannot be removed either; its torn tail is no damage all the same.
+  @Test func failedSegmentThatStays() throws {
+    for seed in 0..<40 {
+      let bench = Bench(files: PowerLossFiles(seed: UInt64(seed)))
+      let store = try bench.open()
+      let results = Recorder<KeyStore.CommitResult>()
+      _ = store.register(newKey(1)) { results.append($0) }
+      store.commitAll()
+      _ = store.advance(1, to: 5) { results.append($0) }
+      bench.files.plan([1: .inputOutput])
+      store.commitAll()
+      // New segment: open, write, two syncs. Snapshot: stat, open, write, sync, rename, sync. Then stat and
+      // unlink.
+      bench.files.plan([11: .inputOutput])
+      _ = store.snapshotStep()
+      #expect(
+        bench.events.all.contains(
+          .segmentNotRemoved(file: storePath + ".journal.1", SystemError("unlink", 5))))
+      #expect(store.advance(1, to: 6) { results.append($0) } == .accepted)
+      store.commitAll()
+      #expect(results.all == [.committed, .failed, .committed])
+      #expect(store.statistics.journalSegment == 2)
+      bench.files.reboot()
+      #expect(try bench.open().find(identifier(1))?.signCount == 6)
+    }
+  }
+
+  @Test func aDiskThatHangsDoesNotFillMemory() throws {
+    let store = try Bench().open()
+    var accepted = 0
+    while store.register(newKey(accepted), completion: { _ in }) != .unavailable { accepted += 1 }
+    let perFact = 8 << 20 / accepted
+    #expect(perFact > 100 && perFact < 300)
+    store.commitAll()
+    #expect(store.register(newKey(accepted)) { _ in } == .accepted(isNew: true))
+  }
+
+  @Test func closedRefuses() throws {
+    let store = try Bench().open()
+    _ = store.register(newKey(1)) { _ in }
+    #expect(store.close())
+    #expect(!store.close())
+    #expect(store.register(newKey(2)) { _ in } == .unavailable)
+    #expect(store.advance(1, to: 1) == .unavailable)
+    #expect(store.revoke(identifier(1), now: UnixTime(milliseconds: 1)) { _ in } == .unavailable)
+    #expect(store.statistics.service == .closed)
+  }
+
+  // MARK: Opening
+
+  @Test func oneOwner() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    #expect(throws: KeyStoreError.locked(path: storePath, owner: 4711)) { try bench.open() }
+    #expect(store.close())
+    _ = try bench.open()
+  }
+
+  @Test func missingDirectoryAndMount() throws {
+    let files = PowerLossFiles(seed: 1)
+    #expect(throws: KeyStoreError.directoryMissing("/elsewhere")) {
+      try KeyStore.recover(
+        path: "/elsewhere/keys.json", options: .init(), files: files, clock: TestClock(),
+        entropy: TestEntropy(seed: 1),
+        report: { _ in })
+    }
+    files.place(storePath, Array("{}".utf8))
+    // directory, leftovers, identity; then the link across mounts.
+    files.plan([4: .error(18)])
+    #expect(throws: KeyStoreError.notReplaceable(storePath)) { try Bench(files: files).open() }
+  }
+
+  @Test func mismatchesAreReportedAndKept() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    for key in 0..<3 { _ = store.register(newKey(key)) { _ in } }
+    #expect(store.close())
+    let fingerprint: @Sendable (P256Point) -> Bytes32 = { candidate in
+      (0..<2).first { point($0) == candidate }.map { identifier($0).digest } ?? Bytes32()
+    }
+    let again = try bench.open(.init(fingerprint: fingerprint))
+    #expect(bench.events.all.contains(.identifierMismatch(keys: 1, first: identifier(2))))
+    #expect(again.find(identifier(2)) != nil)
+  }
+}
+
+/// Against a slow, obvious model: what the store answers and holds, over random changes, crashes and
+/// reopenings.
+@Suite struct KeyStoreModelTests {
+  @Test(arguments: 0..<8) func behavesLikeADictionary(seed: Int) throws {
+    struct Model { var count: UInt32 = 0, isRevoked = false, sessions: [SessionReference] = [] }
+    let bench = Bench(files: PowerLossFiles(seed: UInt64(seed)))
+    var store = try bench.open()
+    var model: [Int: Model] = [:]
+    var random = SplitMix(seed: UInt64(seed) + 99)
+    var token = 0
+    for _ in 0..<1500 {
+      let key = Int(random.next() % 400)
+      switch random.next() % 100 {
+      case 0..<30:
+        let verdict = store.register(newKey(key)) { _ in }
+        if model[key]?.isRevoked == true {
+          #expect(verdict == .revoked)
+        } else {
+          #expect(verdict == .accepted(isNew: model[key] == nil))
+          model[key] = model[key] ?? Model()
+        }
+      case 30..<80:
+        let count = UInt32(random.next() % 40)
+        token += 1
+        let verdict = store.advance(key, to: count, session: token)
+        switch model[key] {
+        case nil: #expect(verdict == .unknownKey)
+        case let known? where known.isRevoked: #expect(verdict == .revoked)
+        case let known? where count <= known.count: #expect(verdict == .replayed(stored: known.count))
+        default:
+          #expect(verdict == .accepted)
+          model[key]?.count = count
+          model[key]?.sessions.append(session(token))
+        }
+      case 80..<90:
+        if let last = model[key]?.sessions.popLast() { store.removeSession(last, of: identifier(key)) }
+      case 90..<92:
+        let verdict = store.revoke(identifier(key), now: UnixTime(milliseconds: 1)) { _ in }
+        if let known = model[key] {
+          #expect(verdict == .revoked(since: UnixTime(milliseconds: 1), sessions: known.sessions))
+          model[key]?.isRevoked = true
+        } else {
+          #expect(verdict == .unknownKey)
+        }
+      case 92..<93:
+        // Everything is long unused; revoked keys and keys with sessions stay.
+        let expected = model.filter { !$0.value.isRevoked && $0.value.sessions.isEmpty }
+        #expect(store.prune(unusedSince: UnixTime(milliseconds: .max)) { _ in } == expected.count)
+        for key in expected.keys { model[key] = nil }
+      case 93..<97:
+        bench.clock.advance(.seconds(2))
+        _ = store.snapshotStep()
+      default:
+        store.commitAll()
+        if random.next() % 2 == 0 { #expect(store.close()) }
+        bench.files.reboot()
+        store = try bench.open()
+        for key in model.keys { model[key]?.sessions = [] }
+      }
+      let found = store.find(identifier(key))
+      #expect(found?.signCount == model[key]?.count)
+      #expect((found?.revokedAt != nil) == (model[key]?.isRevoked ?? false))
+      #expect(store.sessions(of: identifier(key)) == model[key]?.sessions ?? [])
+    }
+    #expect(store.statistics.keys == model.count)
+    #expect(store.statistics.revokedKeys == model.values.count { $0.isRevoked })
+  }
+}

@@ -1,0 +1,182 @@
+import Bytes
+import Foundation
+import Synchronization
+import System
+import Testing
+
+@testable import KeyStore
+
+/// The store as the program runs it: its own threads, the real clock, real files in a directory of its own.
+@Suite struct LiveStoreTests {
+  private final class Directory: Sendable {
+    let path: String
+    var store: String { path + "/keys.json" }
+
+    init() throws {
+      path = NSTemporaryDirectory() + "portcullis-store-\(UUID().uuidString)"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+  }
+
+  /// Counts completions; `wait` returns when all have come.
+  private final class Countdown: Sendable {
+    private let left: Mutex<Int>
+    private let signal = Signal()
+    private let failures = Mutex(0)
+
+    init(_ count: Int) { left = Mutex(count) }
+
+    func arrived(_ result: KeyStore.CommitResult) {
+      if result == .failed { failures.withLock { $0 += 1 } }
+      let isLast = left.withLock { left in
+        left -= 1
+        return left == 0
+      }
+      if isLast { signal.ring() }
+    }
+
+    func wait() -> Int {
+      while left.withLock({ $0 > 0 }) { signal.wait() }
+      return failures.withLock { $0 }
+    }
+  }
+
+  private func register(_ keys: Range<Int>, in store: KeyStore) {
+    let countdown = Countdown(keys.count)
+    for key in keys { _ = store.register(newKey(key)) { countdown.arrived($0) } }
+    #expect(countdown.wait() == 0)
+  }
+
+  @Test func everyAcknowledgedFactIsThereAgain() throws {
+    let directory = try Directory()
+    let store = try KeyStore.open(path: directory.store) { _ in }
+    register(0..<500, in: store)
+    let countdown = Countdown(500)
+    for key in 0..<500 { _ = store.advance(key, to: UInt32(key + 1)) { countdown.arrived($0) } }
+    #expect(countdown.wait() == 0)
+    // Group commit: a thousand facts, far fewer syncs.
+    #expect(store.statistics.commits == 1000)
+    #expect(store.statistics.batches < 1000)
+
+    // Read beside the running store, and refused to a second owner.
+    let contents = try KeyStoreReader.read(directory.store)
+    #expect(contents.count == 500)
+    #expect(contents.find(identifier(41))?.signCount == 42)
+    #expect(throws: KeyStoreError.locked(path: directory.store, owner: getpid())) {
+      try KeyStore.open(path: directory.store) { _ in }
+    }
+
+    #expect(store.close())
+    #expect(directory.names == ["keys.json", "keys.json.lock"])
+    let attributes = try FileManager.default.attributesOfItem(atPath: directory.store)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let again = try KeyStore.open(path: directory.store) { _ in }
+    for key in 0..<500 { #expect(again.find(identifier(key))?.signCount == UInt32(key + 1)) }
+    #expect(again.close())
+  }
+
+  /// Many threads, one key, one counter: exactly one wins, and its session is the one in the list.
+  @Test func oneWinsOfMany() throws {
+    let directory = try Directory()
+    let store = try KeyStore.open(path: directory.store) { _ in }
+    register(0..<1, in: store)
+    for round in 1...50 {
+      let winners = Recorder<Int>()
+      let verdicts = Countdown(8)
+      let committed = Countdown(1)
+      for contender in 0..<8 {
+        let thread = try Thread(name: "contender") {
+          let verdict = store.advance(0, to: UInt32(round), session: round * 10 + contender) {
+            committed.arrived($0)
+          }
+          if verdict == .accepted {
+            winners.append(contender)
+          } else {
+            #expect(verdict == .replayed(stored: UInt32(round)))
+          }
+          verdicts.arrived(.committed)
+        }
+        _ = consume thread
+      }
+      _ = verdicts.wait()
+      #expect(committed.wait() == 0)
+      #expect(winners.all.count == 1)
+      #expect(store.sessions(of: identifier(0)).last == session(round * 10 + (winners.all.first ?? 0)))
+    }
+    #expect(store.sessions(of: identifier(0)).count == 50)
+    #expect(store.close())
+  }
+
+  /// Changes, snapshots, readers and a walk, all at once: no fact is lost, no reader is disturbed.
+  @Test func readersAndSnapshotsBesideTraffic() throws {
+    let directory = try Directory()
+    // Snapshots are this test's own, as often as can be; only the committer is a thread.
+    let store = try KeyStore.recover(
+      path: directory.store, options: .init(), files: LinuxFiles(), clock: SystemClock(),
+      entropy: KernelEntropy(),
+      report: { _ in })
+    try store.lifetime.withLock { $0.committer = try Thread(name: "committer") { store.commitUntilClosed() } }
+    register(0..<64, in: store)
+    let countdown = Countdown(4 * 300)
+    let done = Countdown(4)
+    for worker in 0..<4 {
+      let thread = try Thread(name: "worker") {
+        for step in 1...300 {
+          let key = worker * 16 + step % 16
+          let count = (store.find(identifier(key))?.signCount ?? 0) + 1
+          #expect(store.advance(key, to: count) { countdown.arrived($0) } == .accepted)
+        }
+        done.arrived(.committed)
+      }
+      _ = consume thread
+    }
+    for _ in 0..<10 {
+      #expect(store.attemptSnapshot(recovering: false))
+      let contents = try KeyStoreReader.read(directory.store)
+      #expect(contents.count == 64)
+    }
+    _ = done.wait()
+    #expect(countdown.wait() == 0)
+    // As kill -9 leaves it: another store, on a copy of the files.
+    let copy = try Directory()
+    for name in directory.names where name != "keys.json.lock" {
+      try FileManager.default.copyItem(atPath: directory.path + "/" + name, toPath: copy.path + "/" + name)
+    }
+    let other = try KeyStore.open(path: copy.store) { _ in }
+    for key in 0..<64 { #expect(other.find(identifier(key)) == store.find(identifier(key))) }
+    let total = (0..<64).reduce(0) { $0 + Int(other.find(identifier($1))?.signCount ?? 0) }
+    #expect(total == 1200)
+    #expect(other.close())
+    #expect(store.close())
+  }
+
+  @Test func symbolicLinkStaysALink() throws {
+    let directory = try Directory()
+    let real = try Directory()
+    try "{}".write(toFile: real.store, atomically: false, encoding: .utf8)
+    try FileManager.default.createSymbolicLink(atPath: directory.store, withDestinationPath: real.store)
+    let store = try KeyStore.open(path: directory.store) { _ in }
+    register(0..<1, in: store)
+    #expect(store.close())
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: directory.store) == real.store)
+    #expect(try KeyStoreReader.read(directory.store).count == 1)
+  }
+
+  @Test func clearErrors() throws {
+    let directory = try Directory()
+    #expect(throws: KeyStoreError.directoryMissing(directory.path + "/none")) {
+      try KeyStore.open(path: directory.path + "/none/keys.json") { _ in }
+    }
+    #expect(throws: KeyStoreError.notAFile(directory.path)) {
+      try KeyStore.open(path: directory.path) { _ in }
+    }
+    #expect(throws: KeyStoreError.directoryMissing(directory.path + "/none")) {
+      try KeyStoreReader.read(directory.path + "/none/keys.json")
+    }
+    #expect(try KeyStoreReader.read(directory.store).count == 0)
+  }
+}

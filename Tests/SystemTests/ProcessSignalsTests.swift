@@ -1,0 +1,36 @@
+import Glibc
+import Testing
+
+@testable import System
+
+/// In processes of their own, because signals belong to a process.
+@Suite struct ProcessSignalsTests {
+  @Test func areReadInsteadOfInterrupting() async {
+    await #expect(processExitsWith: .success) {
+      let signals = try ProcessSignals()
+      guard signals.next(milliseconds: 0) == nil else { exit(1) }
+      // To this thread alone: the test runner's other threads were there before the signals were blocked.
+      for (number, kind) in [
+        (SIGTERM, ProcessSignals.Kind.terminate), (SIGINT, .interrupt), (SIGHUP, .hangup),
+      ] {
+        pthread_kill(pthread_self(), number)
+        guard signals.next(milliseconds: 5000) == kind else { exit(2) }
+      }
+      guard signals.next(milliseconds: 0) == nil else { exit(3) }
+      exit(0)
+    }
+  }
+
+  @Test func sigpipeIsIgnored() async {
+    await #expect(processExitsWith: .success) {
+      let signals = try ProcessSignals()
+      var ends: [Int32] = [0, 0]
+      guard unsafe pipe(&ends) == 0 else { exit(1) }
+      close(ends[0])
+      let written = unsafe write(ends[1], [1], 1)
+      guard written == -1, errno == EPIPE else { exit(2) }
+      guard signals.next(milliseconds: 0) == nil else { exit(3) }
+      exit(0)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import System
+import Testing
+
+@testable import TLS
+
+extension UnixTime {
+  static var now: UnixTime { SystemClock().wall() }
+}
+
+/// SPEC §3, admission step 4: judged, and never the end of a handshake.
+@Suite struct ClientCertificateTests {
+  private static func verdict(
+    _ server: Server, _ identity: Identity?, _ version: ClientOptions.Version, at time: UnixTime = .now
+  ) throws -> TLS.ClientCertificate {
+    var joined = try Joined(server, ClientOptions(version: version, identity: identity))
+    // Whatever the verdict, the connection works.
+    joined.client.write("hello")
+    #expect(joined.server.read(joined.client.takeOutput()).records == [Array("hello".utf8)])
+    return joined.server.session.clientCertificate(at: time)
+  }
+
+  @Test(arguments: both) func aGoodOneIsVerified(version: ClientOptions.Version) throws {
+    let authority = try Authority("clients")
+    let server = try Server(clientCA: authority.pem)
+    let verdict = try Self.verdict(server, authority.issue("player one"), version)
+    #expect(verdict == .verified(subject: "CN=player one"))
+  }
+
+  @Test(arguments: both) func noneIsAbsent(version: ClientOptions.Version) throws {
+    let server = try Server(clientCA: Authority("clients").pem)
+    #expect(try Self.verdict(server, nil, version) == .absent)
+  }
+
+  @Test(arguments: both) func withoutAClientCANobodyIsAsked(version: ClientOptions.Version) throws {
+    let authority = try Authority("clients")
+    let joined = try Joined(Server(), ClientOptions(version: version, identity: authority.issue("player")))
+    #expect(joined.client.namedAuthorities == 0)
+    #expect(joined.server.session.clientCertificate(at: .now) == .absent)
+  }
+
+  @Test(arguments: both) func theAuthoritiesAreNamed(version: ClientOptions.Version) throws {
+    let (first, second) = (try Authority("one").pem, try Authority("two").pem)
+    let joined = try Joined(Server(clientCA: first + second), ClientOptions(version: version))
+    #expect(joined.client.namedAuthorities == 2)
+  }
+
+  @Test(arguments: both) func anyOfSeveralAuthorities(version: ClientOptions.Version) throws {
+    let first = try Authority("one")
+    let second = try Authority("two")
+    let server = try Server(clientCA: first.pem + second.pem)
+    #expect(try Self.verdict(server, second.issue("b"), version) == .verified(subject: "CN=b"))
+    #expect(try Self.verdict(server, first.issue("a"), version) == .verified(subject: "CN=a"))
+  }
+
+  /// Each with OpenSSL's reason for it.
+  @Test(arguments: both) func badOnesAreRefused(version: ClientOptions.Version) throws {
+    let authority = try Authority("clients")
+    let server = try Server(clientCA: authority.pem)
+    let foreign = try Authority("strangers").issue("x")
+    // The same name, and another key.
+    let impostor = try Authority("clients").issue("x")
+    let expired = try authority.issue("x", days: -5 ... -2)
+    let early = try authority.issue("x", days: 2...5)
+    let wrongPurpose = try authority.issue("x", purpose: [1, 3, 6, 1, 5, 5, 7, 3, 1])
+    for (identity, word) in [
+      (foreign, "issuer"), (impostor, "issuer"), (expired, "expired"), (early, "not yet valid"),
+      (wrongPurpose, "purpose"),
+    ] {
+      guard case .refused(let subject, let reason) = try Self.verdict(server, identity, version) else {
+        Issue.record("not refused: \(word)")
+        continue
+      }
+      #expect(subject == "CN=x")
+      #expect(reason.contains(word), "\(reason)")
+    }
+  }
+
+  /// A handshake may lie long before the upgrade: dates count when it is asked for.
+  @Test(arguments: both) func datesAreJudgedAgain(version: ClientOptions.Version) throws {
+    let authority = try Authority("clients")
+    let server = try Server(clientCA: authority.pem)
+    let identity = try authority.issue("player")
+    for (days, isGood) in [(-2, false), (0, true), (2, false), (20, false)] as [(Int64, Bool)] {
+      let time = UnixTime(milliseconds: UnixTime.now.milliseconds + days * 86_400_000)
+      let verdict = try Self.verdict(server, identity, version, at: time)
+      let expected =
+        isGood
+        ? TLS.ClientCertificate.verified(subject: "CN=player")
+        : .refused(subject: "CN=player", reason: "not valid at this time")
+      #expect(verdict == expected, "\(days) days from now")
+    }
+  }
+
+  /// The whole chain counts: here the leaf would be good for longer than its authority (10 days).
+  @Test func theAuthoritysDatesCountToo() throws {
+    let authority = try Authority("clients")
+    let server = try Server(clientCA: authority.pem)
+    let identity = try authority.issue("player", days: -1...30)
+    let time = UnixTime(milliseconds: UnixTime.now.milliseconds + 20 * 86_400_000)
+    let verdict = try Self.verdict(server, identity, .tls13, at: time)
+    #expect(verdict == .refused(subject: "CN=player", reason: "not valid at this time"))
+  }
+
+  @Test func subjectsAreEscaped() throws {
+    let authority = try Authority("clients")
+    let server = try Server(clientCA: authority.pem)
+    let verdict = try Self.verdict(server, authority.issue("a,b\nc=d"), .tls13)
+    #expect(verdict == .verified(subject: "CN=a\\,b\\0Ac=d"))
+  }
+}
