@@ -118,7 +118,7 @@ private struct Inbox: ~Copyable {
   /// Datagrams on a UNIX socket have arrived when they were sent.
   func next() -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe recv(descriptor.number, &bytes, bytes.count, Int32(MSG_DONTWAIT.rawValue))
+    let count = unsafe recv(descriptor.number, &bytes, bytes.count, Int32(MSG_DONTWAIT))
     return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 }
