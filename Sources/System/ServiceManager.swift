@@ -36,7 +36,8 @@ package enum ServiceManagerError: Error, Equatable, Sendable, CustomStringConver
 
   package var description: String {
     switch self {
-    case .unsupportedSocket(let name): "NOTIFY_SOCKET=\(name) is neither a path nor @ and a name of at most 107 bytes"
+    case .unsupportedSocket(let name):
+      "NOTIFY_SOCKET=\(name) is neither a path nor @ and a name of at most 107 bytes"
     case .badInterval(let text): "WATCHDOG_USEC=\(text) is no number of microseconds above 0"
     case .unreachable(let error): error.description
     }
@@ -46,30 +47,34 @@ package enum ServiceManagerError: Error, Equatable, Sendable, CustomStringConver
 package struct ServiceManager: Sendable {
   private let address: portcullis_address
 
-  /// A manager whose queue stays full this long has to go without the message: nobody here may wait for it longer.
+  /// A manager whose queue stays full this long goes without the message: nobody here may wait longer.
   private static let patience: Duration = .seconds(1)
 
   /// What `NOTIFY_SOCKET` names: a path, or after `@` a name in the abstract namespace (unix(7)).
   package init(socket: String) throws(ServiceManagerError) {
     var address = portcullis_address()
     // Both calls copy the name, which is lent for their duration.
-    let isSupported = switch socket.utf8.first {
-    case UInt8(ascii: "@"):
-      unsafe String(socket.dropFirst()).withCString { unsafe portcullis_address_abstract(&address, $0) } == 0
-    case UInt8(ascii: "/"): unsafe socket.withCString { unsafe portcullis_address_unix(&address, $0) } == 0
-    default: false
-    }
+    let isSupported =
+      switch socket.utf8.first {
+      case UInt8(ascii: "@"):
+        unsafe String(socket.dropFirst()).withCString { unsafe portcullis_address_abstract(&address, $0) }
+          == 0
+      case UInt8(ascii: "/"): unsafe socket.withCString { unsafe portcullis_address_unix(&address, $0) } == 0
+      default: false
+      }
     guard isSupported else { throw .unsupportedSocket(socket) }
     self.address = address
   }
 
   /// Nil when nobody has asked to be told.
-  package static func asking(in environment: [(String, String)]) throws(ServiceManagerError) -> ServiceManager? {
+  package static func asking(in environment: [(String, String)]) throws(ServiceManagerError)
+    -> ServiceManager?
+  {
     guard let socket = value("NOTIFY_SOCKET", environment), !socket.isEmpty else { return nil }
     return try ServiceManager(socket: socket)
   }
 
-  /// How often at least the manager wants a sign of life from `process`; nil when it does not, or wants it from another.
+  /// How often at least the manager wants a sign of life from `process`; nil when it wants none from it.
   package static func watchdogInterval(
     in environment: [(String, String)], process: Int32
   ) throws(ServiceManagerError) -> Duration? {

@@ -1,4 +1,4 @@
-/// When a sign of life is due, and whether it may be given: only by those who have answered since the last one.
+/// When a sign of life is due, and whether it may be given: only after answers since the last one.
 
 /// Pure: it is told the time and who answered, and says what to do next.
 package struct WatchdogSchedule: Sendable {

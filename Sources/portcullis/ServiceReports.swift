@@ -1,4 +1,4 @@
-/// What `serve` tells the service manager: listening, reloading, draining, and that all loops turn (SPEC §10).
+/// What `serve` tells the service manager: listening, reloading, draining, and that all loops turn.
 import Addresses
 import Gateway
 import Glibc
@@ -76,7 +76,8 @@ struct ServiceReports: ~Copyable {
   private func status(_ gate: Gate) -> String {
     let endpoints = gate.endpoints.map(\.description).joined(separator: ", ")
     let sessions = gate.activity.sessions
-    return "\(isDraining ? "Draining" : "Listening on \(endpoints)"), \(sessions) session\(sessions == 1 ? "" : "s")"
+    let doing = isDraining ? "Draining" : "Listening on \(endpoints)"
+    return "\(doing), \(sessions) session\(sessions == 1 ? "" : "s")"
   }
 
   private mutating func tell(_ notice: ServiceNotice) {

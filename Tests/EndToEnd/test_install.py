@@ -2,17 +2,18 @@
 
 import re
 import shutil
+import signal
 import subprocess
 
 import pytest
 
 from gate import BINARY, ROOT
+from websocket import refusal
 
 UNIT = "lib/systemd/system/portcullis.service"
 
 
 def make(target, **variables):
-    # `install` strips; the binary under test may be anything that runs.
     words = [f"{name}={value}" for name, value in {"BINARY": BINARY, **variables}.items()]
     done = subprocess.run(["make", "-C", ROOT, target, *words], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -91,3 +92,47 @@ def test_the_unit_waits_longer_than_the_gate_drains(folder):
     example = (ROOT / "config/portcullis.env.example").read_text()
     drain = int(re.search(r"DRAIN_TIMEOUT=(\d+)s", example)[1])
     assert int(re.search(r"^TimeoutStopSec=(\d+)$", unit, re.M)[1]) > drain + 5
+
+
+def allowed_calls():
+    """What `SystemCallFilter=` lets through, by the sets of the systemd that is here."""
+    sets, members = {}, None
+    for line in analyze("syscall-filter").stdout.splitlines():
+        if line.startswith("@"):
+            members = sets.setdefault(line.strip(), [])
+        elif line.startswith(" ") and not line.lstrip().startswith("#"):
+            members.append(line.strip())
+
+    def calls(name):
+        if not name.startswith("@"):
+            return {name}
+        return set().union(*map(calls, sets[name]))
+
+    # systemd.exec(5): the first line makes it a list of what is allowed, and @default is always on it.
+    allowed = set()
+    unit = (ROOT / "config/portcullis.service").read_text()
+    for line in re.findall(r"^SystemCallFilter=(.*)$", unit, re.M):
+        for name in line.removeprefix("~").split():
+            allowed = allowed - calls(name) if line.startswith("~") else allowed | calls(name)
+    return allowed | calls("@default")
+
+
+async def test_the_gate_needs_no_call_that_the_unit_forbids(gates, backend, device, folder, monkeypatch):
+    for tool, package in (("systemd-analyze", "systemd"), ("strace", "strace")):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not there (Debian's package {package})")
+    traced = folder / "traced"
+    # -D: the gate keeps the number of the process that was started.
+    traced.write_text(f'#!/bin/sh\nexec strace -D -f -qq -e signal=none -o {folder}/calls {BINARY} "$@"\n')
+    traced.chmod(0o755)
+    monkeypatch.setattr("gate.BINARY", traced)
+    gate = gates(backend)
+    gate.app.register(device)
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)
+    gate.signal(signal.SIGHUP)
+    gate.event(event="reloaded")
+    gate.app.close()
+    gate.stop()
+    used = set(re.findall(r"^\d+ +(\w+)\(", (folder / "calls").read_text(errors="replace"), re.M))
+    assert {"accept4", "setpriority", "fdatasync"} <= used
+    assert used - allowed_calls() == set()

@@ -7,7 +7,10 @@ import Testing
 @Suite struct ServiceManagerTests {
   @Test(arguments: [
     (ServiceNotice.ready(status: "Listening"), "READY=1\nSTATUS=Listening"),
-    (.reloading(at: MonotonicTime(nanoseconds: 1_234_567_999)), "RELOADING=1\nMONOTONIC_USEC=1234567\nSTATUS=Reloading"),
+    (
+      .reloading(at: MonotonicTime(nanoseconds: 1_234_567_999)),
+      "RELOADING=1\nMONOTONIC_USEC=1234567\nSTATUS=Reloading"
+    ),
     (.stopping(status: "Draining"), "STOPPING=1\nSTATUS=Draining"),
     (.alive(status: "2 sessions"), "WATCHDOG=1\nSTATUS=2 sessions"),
     (.alive(status: "a\nMAINPID=1\r\nb"), "WATCHDOG=1\nSTATUS=a MAINPID=1  b"),
@@ -59,7 +62,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "relative/path", "vsock:2:1234", "@", "/" + String(repeating: "a", count: 107), "@" + String(repeating: "a", count: 108),
+    "relative/path", "vsock:2:1234", "@",
+    "/" + String(repeating: "a", count: 107), "@" + String(repeating: "a", count: 108),
   ])
   func socketsOfOtherKinds(name: String) {
     #expect(throws: ServiceManagerError.unsupportedSocket(name)) { try ServiceManager(socket: name) }
@@ -75,14 +79,16 @@ import Testing
     #expect(try ServiceManager.asking(in: [("NOTIFY_SOCKET", "")]) == nil)
   }
 
-  @Test(arguments: [
+  private static let intervals: [([(String, String)], Duration?)] = [
     ([], nil), ([("WATCHDOG_USEC", "")], nil),
     ([("WATCHDOG_USEC", "30000000")], .seconds(30)),
     ([("WATCHDOG_USEC", "30000000"), ("WATCHDOG_PID", "42")], .seconds(30)),
     ([("WATCHDOG_USEC", "30000000"), ("WATCHDOG_PID", "43")], nil),
     ([("WATCHDOG_USEC", "30000000"), ("WATCHDOG_PID", "")], nil),
     ([("WATCHDOG_PID", "42")], nil),
-  ] as [([(String, String)], Duration?)])
+  ]
+
+  @Test(arguments: intervals)
   func watchdogIntervals(environment: [(String, String)], interval: Duration?) throws {
     #expect(try ServiceManager.watchdogInterval(in: environment, process: 42) == interval)
   }
@@ -110,7 +116,9 @@ private struct Inbox: ~Copyable {
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
     let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
     let bound = unsafe withUnsafePointer(to: &address) { address in
-      unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor.number, $0, length) }
+      unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor.number, $0, length)
+      }
     }
     guard bound == 0 else { throw SystemError("bind") }
   }
