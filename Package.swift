@@ -32,6 +32,7 @@ let package = Package(
     .target(name: "CLinux"),
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CCBOR", linkerSettings: [.linkedLibrary("cbor")]),
+    .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
 
     // Pure: bytes in, values out.
     room("Bytes"),
@@ -44,6 +45,7 @@ let package = Package(
     room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
 
     // Rooms that wrap C.
+    room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
     room("System", ["Bytes", "CLinux"]),
     room("Crypto", ["Bytes", "COpenSSL", "System"]),
     room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
@@ -52,7 +54,11 @@ let package = Package(
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
-    room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room(
+      "Device",
+      [
+        "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System", "WebSocketWire",
+      ]),
     room("Control", ["Bytes", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
@@ -60,7 +66,7 @@ let package = Package(
     room(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "JSON", "KeyStore", "Logs",
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON", "KeyStore", "Logs",
         "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -88,6 +94,7 @@ let package = Package(
     tests("ProxyProtocol", ["Addresses", "Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     tests("CBOR", ["Bytes"]),
+    tests("Deflate", ["CZlib", "WebSocketWire"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
     tests(

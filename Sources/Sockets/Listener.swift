@@ -33,10 +33,10 @@ package struct Listener: ~Copyable {
     self.socket = socket
   }
 
-  /// Whether nobody listens there yet: a bind without `SO_REUSEPORT`, given up at once.
+  /// Whether nobody listens there yet: a bind without `SO_REUSEPORT`, given up at once. It does not listen, lest a
+  /// client that comes in this moment is taken in and cut off.
   package static func probe(_ endpoint: Endpoint) throws(SystemError) {
-    let socket = try make(.internet(endpoint), sharesPort: false)
-    guard listen(socket.descriptor, 1) == 0 else { throw SystemError("listen") }
+    _ = try make(.internet(endpoint), sharesPort: false)
   }
 
   private static func make(_ address: SocketAddress, sharesPort: Bool) throws(SystemError) -> Socket {

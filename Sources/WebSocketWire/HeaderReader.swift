@@ -24,6 +24,9 @@ struct HeaderReader: Sendable {
     var frameBytes: Int
     /// What the message may still grow by.
     var messageBytes: Int
+    /// What it may grow by beyond that if it is compressed.
+    var compressionOverhead: Int
+    var isInsideCompressed: Bool
   }
 
   /// The rule that `byte` breaks, or nil.
@@ -99,9 +102,9 @@ struct HeaderReader: Sendable {
 
   /// The tighter of the two limits is named, so that the verdict does not depend on which byte gives it.
   private func excess(of length: Int, _ context: Context) -> WebSocketViolation? {
-    if context.messageBytes < context.frameBytes {
-      return length > context.messageBytes ? .messageTooLarge : nil
-    }
+    let isPartOfCompressed = isCompressed || context.isInsideCompressed
+    let messageBytes = context.messageBytes + (isPartOfCompressed ? context.compressionOverhead : 0)
+    if messageBytes < context.frameBytes { return length > messageBytes ? .messageTooLarge : nil }
     return length > context.frameBytes ? .frameTooLarge : nil
   }
 

@@ -78,6 +78,25 @@ import Testing
       ])
   }
 
+  /// SPEC §7: frames count as they come; a compressed message may be a little longer than what it becomes.
+  @Test func compressedMessageLimit() {
+    let setup = Setup(limits: .init(frameBytes: 1000, messageBytes: 160), acceptsCompressed: true)
+    let most = [UInt8](repeating: 0, count: 160 + 160 / 16 + 64)
+    func compressed(_ bytes: [UInt8], starts: Bool = true, _ ends: Happening.Frame = .message) -> Happening {
+      .data(type: .binary, isCompressed: true, starts: starts, ends: ends, bytes: bytes)
+    }
+    agree(frame(.binary, most, rsv1: true), setup, [compressed(most)])
+    agree(frame(.binary, most + [0], rsv1: true), setup, [.violation(.messageTooLarge)])
+    let begun = frame(.binary, Array(most.dropLast(5)), fin: false, rsv1: true)
+    let piece = compressed(Array(most.dropLast(5)), .fragment)
+    let five = [UInt8](repeating: 0, count: 5)
+    agree(begun + frame(.continuation, five), setup, [piece, compressed(five, starts: false)])
+    agree(begun + frame(.continuation, five + [0]), setup, [piece, .violation(.messageTooLarge)])
+    agree(frame(.binary, Array(most.prefix(161))), setup, [.violation(.messageTooLarge)])
+    let small = Setup(limits: .init(frameBytes: 10, messageBytes: 160), acceptsCompressed: true)
+    agree(frame(.binary, Array(most.prefix(11)), rsv1: true), small, [.violation(.frameTooLarge)])
+  }
+
   @Test func manySmallFragments() {
     let count = 65_536
     var bytes = frame(.binary, [1], fin: false)

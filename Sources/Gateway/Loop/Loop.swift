@@ -5,6 +5,7 @@
 internal import Addresses
 internal import Bytes
 internal import Configuration
+internal import Deflate
 internal import Sockets
 internal import System
 internal import TLS
@@ -33,6 +34,9 @@ final class Loop {
   let counters: Counters
   let outbox = Outbox()
   let scratch = Scratch()
+  /// What permessage-deflate needs; empty until a session does.
+  let zlib = ZlibPool()
+  lazy var deflateScratch = Scratch()
   var settings: LoopSettings
   var now: MonotonicTime
   var wheel: DeadlineWheel

@@ -16,13 +16,16 @@ extension Connection {
     if let keyID = credential.keyID, loop.shared.store.isRevoked(keyID) { return perform(admission.machine.revoked()) }
     // Only now, as a peer that is refused causes no byte at the game (SPEC §3).
     guard introducePlayer(credential) else { return perform(admission.machine.gameLost()) }
-    guard client.tls.write(admission.upgrade.response(date: loop.date.text(at: loop.now, clock: loop.shared.clock)).span) else { return close() }
+    let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
+    let date = loop.date.text(at: loop.now, clock: loop.shared.clock)
+    let response = admission.upgrade.response(extensions: agreement?.response, date: date)
+    guard client.tls.write(response.span) else { return close() }
     let waited = loop.now - admission.startedAt
     self.admission = nil
     // Nobody else will be spoken for on this connection.
     peer = source
     exchange = nil
-    session = Session(credential: credential, settings: loop.settings, now: loop.now)
+    session = Session(credential: credential, deflate: agreement, settings: loop.settings, now: loop.now)
     stage = .session
     loop.noLongerPending(self)
     counters.admitted.add()
