@@ -25,6 +25,8 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
 SYSCONFDIR ?= /etc/portcullis
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 
 # What Swift's own programs load, what they link against, and what this program is made with.
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
@@ -71,6 +73,11 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
 
+.PHONY: image-test
+image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
+	@scripts/install-packages debootstrap openssl python3
+	$(PYTHON) scripts/image-test $(BINARY)
+
 ##@ Style
 
 FORMATTED := Package.swift Sources Tests
@@ -92,14 +99,20 @@ documents:  ## Write the example file and the README's table anew from the table
 .PHONY: install
 install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
 	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)'
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
+	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
+	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
+	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
+	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages

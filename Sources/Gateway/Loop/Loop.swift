@@ -247,6 +247,8 @@ final class Loop {
       var found: [SessionDescription] = []
       table.forEach { if let description = $0.sessionDescription { found.append(description) } }
       reply(found)
+    case .rollCall(let roll):
+      roll.answer(loop: index)
     case .stop:
       isStopped = true
       table.forEach { $0.close() }
