@@ -210,11 +210,12 @@ BLAMED = dict(zip(DAMAGES, ("TLS_CERT_PATH", "TLS_KEY_PATH", "MTLS_CLIENT_CA_PAT
 def test_a_hundred_reloads_under_load(reloadable, new_device, load):
     """No session dropped, no handshake failing, no admission refused; each reload is true for newcomers."""
     gate = reloadable()
-    known = len(gate.gate.events())
     start_playing(load, gate)
     start_visiting(load, gate)
     start_coming(load, gate, new_device)
     load.goes_on()
+    # The suite's own look at the port, at the start, was a failed handshake.
+    known = len(gate.gate.events())
     for number in range(1, RELOADS + 1):
         pair, authority, small = number % 2, number // 2 % 2, number // 4 % 2
         settings = {"HTTP_HEAD_MAX_BYTES": "8KiB" if small else "16KiB", "LOG_LEVEL": "info"}
@@ -338,9 +339,9 @@ def test_old_certificates_leave_memory_with_their_last_session(reloadable):
     """Waves of reloads with a session for each, which then go: the memory of a wave is used again by the next."""
     gate = reloadable(WORKERS=1, REQUIRE_APP_AUTH="false")
     resident = []
-    for _ in range(6):
+    for _ in range(5):
         sessions = []
-        for number in range(60):
+        for number in range(50):
             gate.lay_out(number % 2, number % 2, LOG_LEVEL="notice")
             gate.reload()
             eventually(lambda number=number: gate.shown() == number % 2, "the new certificate")
@@ -352,6 +353,6 @@ def test_old_certificates_leave_memory_with_their_last_session(reloadable):
         eventually(lambda: gate.connections() == 0, "the connections gone")
         resident.append(gate.gate.resident_bytes())
     grown = resident[-1] - resident[1]
-    # Four waves: a context that stayed would cost 20 KiB or more, 240 times.
+    # Three waves: a context that stayed costs 50 KiB, 150 times.
     assert grown < 1 << 20, f"{grown} bytes more: {resident}"
 
