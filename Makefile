@@ -59,7 +59,7 @@ build: build-packages  ## Everything in debug mode, tests included
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build
+	rm -rf .build .build-asan .build-tsan
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -73,10 +73,35 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
 
+
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
 	@scripts/install-packages debootstrap openssl python3
 	$(PYTHON) scripts/image-test $(BINARY)
+
+# A debug build in a folder of its own, the Swift tests in it, then the end-to-end tests against its program. A report ends
+# the program with a status of its own, so that no test can pass over it (Tests/README.md, "Sanitizers").
+SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
+# The toolchain has one beside swift.
+CLANG ?= clang
+
+.PHONY: test-asan
+test-asan: export ASAN_OPTIONS := detect_leaks=1
+test-asan: build-packages test-packages  ## All tests with AddressSanitizer and LeakSanitizer
+	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan
+	$(SWIFT) test --skip-build --disable-xctest --sanitize=address --scratch-path .build-asan $(SWIFT_TEST_FLAGS)
+	PORTCULLIS_SANITIZER=address PORTCULLIS_BIN=$(CURDIR)/.build-asan/debug/portcullis $(SANITIZED_END_TO_END)
+
+.PHONY: test-tsan
+test-tsan: export TSAN_OPTIONS := exitcode=66
+test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
+	$(CLANG) -shared -fPIC -O1 -Wall -Wextra -Werror -o .build-tsan/mutex.so Tests/Sanitizers/mutex.c -ldl
+	LD_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SWIFT) test --skip-build --disable-xctest --sanitize=thread \
+	  --scratch-path .build-tsan $(SWIFT_TEST_FLAGS)
+	PORTCULLIS_SANITIZER=thread PORTCULLIS_BIN=$(CURDIR)/.build-tsan/debug/portcullis \
+	  PORTCULLIS_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SANITIZED_END_TO_END)
+
 
 ##@ Style
 
