@@ -24,9 +24,6 @@ struct HeaderReader: Sendable {
     var frameBytes: Int
     /// What the message may still grow by.
     var messageBytes: Int
-    /// What it may grow by beyond that if it is compressed.
-    var compressionOverhead: Int
-    var isInsideCompressed: Bool
   }
 
   /// The rule that `byte` breaks, or nil.
@@ -102,10 +99,11 @@ struct HeaderReader: Sendable {
 
   /// The tighter of the two limits is named, so that the verdict does not depend on which byte gives it.
   private func excess(of length: Int, _ context: Context) -> WebSocketViolation? {
-    let isPartOfCompressed = isCompressed || context.isInsideCompressed
-    let messageBytes = context.messageBytes + (isPartOfCompressed ? context.compressionOverhead : 0)
-    if messageBytes < context.frameBytes { return length > messageBytes ? .messageTooLarge : nil }
-    return length > context.frameBytes ? .frameTooLarge : nil
+    var limits = FrameDecoder.Limits(frameBytes: context.frameBytes, messageBytes: context.messageBytes)
+    // Where a compressed message begins; for its other frames the context says so.
+    if isCompressed { limits = limits.compressed }
+    if limits.messageBytes < limits.frameBytes { return length > limits.messageBytes ? .messageTooLarge : nil }
+    return length > limits.frameBytes ? .frameTooLarge : nil
   }
 
   private mutating func beginKey() {

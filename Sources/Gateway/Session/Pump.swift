@@ -23,11 +23,11 @@ extension Connection {
   func pump() {
     guard stage == .session else { return }
     resumeBlocked()
-    var rounds = session?.deflate == nil ? Self.roundsPerTurn : Self.deflatedRoundsPerTurn
+    var rounds = isDeflating ? Self.deflatedRoundsPerTurn : Self.roundsPerTurn
     while stage == .session, rounds > 0 {
       rounds -= 1
       let readPlayer = isReadingFromPlayer && playerMayHaveInput
-      if readPlayer { readFromPlayer() }
+      if readPlayer { if isDeflating { readDeflated() } else { readFromPlayer() } }
       guard stage == .session else { return }
       let readGame = isReadingFromGame && gameMayHaveInput
       if readGame { readFromGame() }
@@ -48,7 +48,7 @@ extension Connection {
     backend != nil && client.unsent.isEmpty && session?.closing.isOpen ?? false
   }
 
-  private var playerMayHaveInput: Bool { client.mayHaveInput || session?.deflate?.waiting != nil }
+  private var playerMayHaveInput: Bool { client.mayHaveInput || isDeflating && hasWaitingInput }
   private var gameMayHaveInput: Bool { backend?.mayHaveInput ?? false }
   private var backendQueueIsEmpty: Bool { backend?.unsent.isEmpty ?? true }
 
@@ -78,7 +78,6 @@ extension Connection {
   }
 
   private func readFromPlayer(_ bytes: inout MutableSpan<UInt8>) {
-    if let deflate = session?.deflate { return readDeflated(deflate, &bytes) }
     var end = 0
     var last = TLSReadResult.wantsInput
     // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send. What is
@@ -155,8 +154,8 @@ extension Connection {
       session?.bytesFromGame += UInt64(count)
       if session?.text != nil {
         frameText(bytes.span, count)
-      } else if let deflate = session?.deflate {
-        frameDeflated(deflate, &bytes, count)
+      } else if isDeflating {
+        frameDeflated(&bytes, count)
       } else {
         frame(&bytes, count)
       }
@@ -209,7 +208,7 @@ extension Connection {
 
   /// A message with a buffer of its own.
   private func sendMessage(_ payload: [UInt8], opcode: Opcode) {
-    if let deflate = session?.deflate, sendDeflated(deflate, payload.span, opcode: opcode) { return }
+    if isDeflating, sendDeflated(payload.span, opcode: opcode) { return }
     var frame = [UInt8](repeating: 0, count: FrameHeader.size(payload: payload.count))
     var header = frame.mutableSpan
     FrameHeader.write(opcode: opcode, payload: payload.count, into: &header, at: 0)
