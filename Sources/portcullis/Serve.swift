@@ -15,7 +15,7 @@ import TLS
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Run the gate in the foreground.")
 
-  @Option(help: "A file of NAME=value lines; the environment wins over it.")
+  @Option(help: "A file of NAME=value lines; the environment wins over it.", completion: .file())
   var config: String?
 
   func run() throws {

@@ -60,6 +60,7 @@ int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never
 uint64_t portcullis_monotonic(void);
 int64_t portcullis_realtime(void);
 uint64_t portcullis_thread_cpu(void);
+void portcullis_sleep_until(uint64_t monotonic);  // whatever signals come meanwhile
 
 // ---- threads and process
 int portcullis_set_thread_nice(int nice);  // for the calling thread only
