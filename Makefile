@@ -81,12 +81,14 @@ image-test: release  ## The Dockerfile's steps without docker, and the program i
 
 # A debug build in a folder of its own, the Swift tests in it, then the end-to-end tests against its program. A report ends
 # the program with a status of its own, so that no test can pass over it (Tests/README.md, "Sanitizers").
-SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
+SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 \
+  $(PYTHON) -m pytest -o faulthandler_timeout=360 $(PYTEST_FLAGS) Tests/EndToEnd
 # The toolchain has one beside swift.
 CLANG ?= clang
 
 .PHONY: test-asan
 test-asan: export ASAN_OPTIONS := detect_leaks=1
+test-asan: export LSAN_OPTIONS := print_suppressions=0:suppressions=$(CURDIR)/Tests/Sanitizers/leaks.txt
 test-asan: build-packages test-packages  ## All tests with AddressSanitizer and LeakSanitizer
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan
 	$(SWIFT) test --skip-build --disable-xctest --sanitize=address --scratch-path .build-asan $(SWIFT_TEST_FLAGS)
