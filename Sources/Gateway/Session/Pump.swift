@@ -27,7 +27,8 @@ extension Connection {
     while stage == .session, rounds > 0 {
       rounds -= 1
       let readPlayer = isReadingFromPlayer && playerMayHaveInput
-      if readPlayer { if isDeflating { readDeflated() } else { readFromPlayer() } }
+      if readPlayer, isDeflating { readDeflated() }
+      if readPlayer, !isDeflating { readFromPlayer() }
       guard stage == .session else { return }
       let readGame = isReadingFromGame && gameMayHaveInput
       if readGame { readFromGame() }
