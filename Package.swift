@@ -39,6 +39,7 @@ let package = Package(
     room("JSON", ["Bytes"]),
     room("Addresses", ["Bytes"]),
     room("HTTPWire", ["Bytes"]),
+    room("ProxyProtocol", ["Addresses", "Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
     room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
@@ -58,6 +59,7 @@ let package = Package(
       [
         "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System", "WebSocketWire",
       ]),
+    room("Bench", ["Bytes", "Device", "JSON", "System"]),
     room("Control", ["Bytes", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
@@ -65,8 +67,8 @@ let package = Package(
     room(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets",
-        "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON", "KeyStore", "Logs",
+        "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
       ]),
 
     room(
@@ -79,7 +81,7 @@ let package = Package(
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
         "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -88,8 +90,10 @@ let package = Package(
 
     tests("Bytes"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
+    tests("Bench", ["Device", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
+    tests("ProxyProtocol", ["Addresses", "Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     tests("CBOR", ["Bytes"]),
     tests("Deflate", ["CZlib", "WebSocketWire"]),

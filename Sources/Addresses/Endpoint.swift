@@ -17,6 +17,11 @@ package struct Endpoint: Hashable, Sendable {
   }
 }
 
+extension Endpoint {
+  /// As a peer is shown: without the port where nobody knows it, which 0 stands for.
+  package var peerDescription: String { port == 0 ? address.description : description }
+}
+
 extension Endpoint: CustomStringConvertible {
   package var description: String { address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
 }

@@ -8,11 +8,12 @@ package struct IPAddress: Hashable, Sendable {
     case v6
   }
 
-  package let family: Family
   /// Bits 127 to 64; zero for IPv4.
   package let high: UInt64
   /// Bits 63 to 0; the 32 bits of IPv4 at the low end.
   package let low: UInt64
+  /// Last, so that a port beside it fits where else there would be padding.
+  package let family: Family
 
   private init(family: Family, high: UInt64, low: UInt64) {
     self.family = family

@@ -136,15 +136,17 @@ package final class Gate: Sendable {
         clock: parts.clock, entropy: parts.entropy, store: parts.store,
         attestations: AttestationVerifier(root: parts.root),
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
-        backends: BackendDirectory(target: configuration.backend.target), log: GateLogger(parts.log),
+        backends: BackendDirectory(target: configuration.backend.target),
+        receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) }, log: GateLogger(parts.log),
         mailboxes: mailboxes)
       if let problem = shared.backends.resolve() {
         shared.log.backendUnresolved(reason: problem)
       }
       var threads: [JoinHandle] = []
       for (index, doors) in rows.enumerated() {
-        let start = LoopStart(index: index, shared: shared, settings: settings, mailbox: mailboxes[index], doors: doors)
-        threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.run() }))
+        let start = LoopStart(
+          try Loop(index: index, shared: shared, settings: settings, mailbox: mailboxes[index], doorway: Doorway(doors)))
+        threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
       }
       let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
       return Gate(
@@ -181,23 +183,12 @@ package final class Gate: Sendable {
   }
 }
 
-/// Carries what a loop is made of into its thread, where the loop is made and stays.
+/// Carries a loop into its thread, which alone uses it from then on.
 private struct LoopStart: @unchecked Sendable {
-  // `doors` go to one thread and are not used elsewhere.
-  let index: Int
-  let shared: Shared
-  let settings: LoopSettings
-  let mailbox: Mailbox
-  let doors: [Door]
+  let loop: Loop
 
-  func run() {
-    do throws(SystemError) {
-      let loop = try Loop(
-        index: index, shared: shared, settings: settings, mailbox: mailbox, doorway: Doorway(doors))
-      loop.run()
-    } catch {
-      fatalError("loop \(index) cannot start: \(error)")
-    }
+  init(_ loop: Loop) {
+    self.loop = loop
   }
 }
 

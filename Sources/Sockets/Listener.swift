@@ -9,7 +9,9 @@ package enum AcceptResult: ~Copyable {
   case wouldBlock
   /// No descriptor or memory is left: wait before the next try.
   case exhausted(SystemError)
-  /// This one connection failed before it was accepted; others may wait.
+  /// This one connection failed before it was accepted; others may wait (accept(2), "Error handling").
+  case aborted
+  /// The listener itself is of no use, now at least.
   case failed(SystemError)
 }
 
@@ -31,10 +33,10 @@ package struct Listener: ~Copyable {
     self.socket = socket
   }
 
-  /// Whether nobody listens there yet: a bind without `SO_REUSEPORT`, given up at once.
+  /// Whether nobody listens there yet: a bind without `SO_REUSEPORT`, given up at once. It does not listen, lest a
+  /// client that comes in this moment is taken in and cut off.
   package static func probe(_ endpoint: Endpoint) throws(SystemError) {
-    let socket = try make(.internet(endpoint), sharesPort: false)
-    guard listen(socket.descriptor, 1) == 0 else { throw SystemError("listen") }
+    _ = try make(.internet(endpoint), sharesPort: false)
   }
 
   private static func make(_ address: SocketAddress, sharesPort: Bool) throws(SystemError) -> Socket {
@@ -67,13 +69,16 @@ package struct Listener: ~Copyable {
     if descriptor >= 0 {
       let accepted = Socket(owning: descriptor)
       guard let endpoint = SocketAddress(address)?.endpoint else {
-        return .failed(SystemError("accept", EAFNOSUPPORT))
+        return .aborted
       }
       return .accepted(accepted, endpoint)
     }
     switch errno {
     case EAGAIN: return .wouldBlock
     case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(SystemError("accept"))
+    case ECONNABORTED, EINTR, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH,
+      EPERM:
+      return .aborted
     default: return .failed(SystemError("accept"))
     }
   }

@@ -33,12 +33,22 @@ package struct Socket: ~Copyable {
     _ = Glibc.close(descriptor)
   }
 
-  /// One `recv`; EINTR is retried.
+  /// One `recv`; EINTR is retried. `bytes` must have room, else what came back would look like a FIN.
   package borrowing func receive(into bytes: inout MutableSpan<UInt8>) -> ReceiveResult {
+    receive(into: &bytes, flags: 0)
+  }
+
+  /// Like `receive`, but leaves what it found to be received again.
+  package borrowing func peek(into bytes: inout MutableSpan<UInt8>) -> ReceiveResult {
+    receive(into: &bytes, flags: Int32(MSG_PEEK))
+  }
+
+  private borrowing func receive(into bytes: inout MutableSpan<UInt8>, flags: Int32) -> ReceiveResult {
+    if bytes.isEmpty { fatalError("Socket.receive: no room") }
     while true {
       // The call writes at most `count` bytes of the span's own memory before it returns.
       let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-        unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags)
       }
       if count > 0 { return .bytes(count) }
       if count == 0 { return .ended }
@@ -56,7 +66,8 @@ package struct Socket: ~Copyable {
     into bytes: inout MutableSpan<UInt8>, gapBytes: Int, slotBytes: Int
   ) -> ReceiveResult {
     let stride = gapBytes + slotBytes
-    let slots = min(bytes.count / stride, 8)
+    let slots = min(bytes.count / stride, Self.slotLimit)
+    if slots == 0 { fatalError("Socket.receive: no room for a slot") }
     while true {
       // Each vector lies within the span: (index + 1) * stride <= bytes.count.
       let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer -> Int in
@@ -79,6 +90,9 @@ package struct Socket: ~Copyable {
       }
     }
   }
+
+  /// Slots that one `receive` fills at the most.
+  package static let slotLimit = 8
 
   /// One `send` without SIGPIPE; EINTR is retried. `bytes` must not be empty.
   package borrowing func send(_ bytes: Span<UInt8>) -> SendResult {

@@ -75,6 +75,9 @@ package enum TLSReadResult: Equatable, Sendable {
     if hasHangup { unsafe transport.pointee.hangup = 1 }
   }
 
+  /// Whether a hang-up was told: what the socket holds now is all that will come.
+  package var hasHangup: Bool { unsafe transport.pointee.hangup != 0 }
+
   package mutating func handshake() -> HandshakeResult {
     ERR_clear_error()
     let result = unsafe SSL_do_handshake(ssl)

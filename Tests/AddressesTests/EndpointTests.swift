@@ -3,6 +3,14 @@ import Testing
 @testable import Addresses
 
 @Suite struct CIDRBlockTests {
+  /// An unknown port is not shown as one.
+  @Test(arguments: [
+    ("192.0.2.1:80", "192.0.2.1:80"), ("192.0.2.1:0", "192.0.2.1"), ("[2001:db8::1]:0", "2001:db8::1"),
+  ])
+  func peers(text: String, shown: String) throws {
+    #expect(try #require(Endpoint(text)).peerDescription == shown)
+  }
+
   @Test(arguments: [
     ("10.0.0.0/8", "10.255.255.255", true), ("10.0.0.0/8", "11.0.0.0", false),
     ("10.0.0.0/8", "9.255.255.255", false),

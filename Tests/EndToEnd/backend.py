@@ -5,6 +5,8 @@ import socket
 import struct
 import threading
 
+from waiting import eventually
+
 
 class Connection:
     """One accepted connection, and all that came over it."""
@@ -83,14 +85,22 @@ class Backend:
     def count(self):
         return len(self.connections)
 
+    def connection(self):
+        """The first connection, once it is there."""
+        eventually(lambda: self.connections, "a connection at the game")
+        return self.connections[0]
+
     @property
     def byte_count(self):
         return sum(len(connection.received) for connection in self.connections)
 
-    def stop(self):
+    def stop_listening(self):
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+
+    def stop(self):
+        self.stop_listening()
         for connection in self.connections:
             with contextlib.suppress(OSError):
                 connection.socket.shutdown(socket.SHUT_RDWR)

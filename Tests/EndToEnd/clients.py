@@ -1,4 +1,4 @@
-"""Clients of the HTTP side: curl, openssl s_client, Python's http.client, and bytes written by hand over ssl."""
+"""Clients of the HTTP side: curl, openssl s_client, Python's http.client, and bytes by hand over ssl."""
 
 import http.client
 import json
@@ -61,7 +61,12 @@ def curl(gate, path, *arguments, stdin=None):
     """One request by curl; the last response it got."""
     host = f"[{gate.host}]" if ":" in gate.host else gate.host
     command = ["curl", "-sS", "-i", "--http1.1", "--max-time", "20", "--cacert", str(gate.pki.server_ca)]
-    command += ["--resolve", f"localhost:{gate.port}:{host}", *arguments, f"https://localhost:{gate.port}{path}"]
+    command += [
+        "--resolve",
+        f"localhost:{gate.port}:{host}",
+        *arguments,
+        f"https://localhost:{gate.port}{path}",
+    ]
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=30)
     assert done.returncode == 0, f"curl ended with {done.returncode}: {done.stderr.decode()}"
     output = done.stdout
@@ -77,7 +82,9 @@ def s_client(gate, *arguments, stdin=b"", within=15):
     """What `openssl s_client` prints on both streams."""
     command = ["openssl", "s_client", "-connect", f"{gate.host}:{gate.port}", "-servername", "localhost"]
     command += ["-CAfile", str(gate.pki.server_ca), *map(str, arguments)]
-    done = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=within)
+    done = subprocess.run(
+        command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=within
+    )
     return done.stdout.decode(errors="replace")
 
 
@@ -229,4 +236,3 @@ class App:
         reply = self.post(device.registration(self.nonce(), **changes))
         assert reply.status == 200 and reply.json == {"registered": True}, reply
         return device
-

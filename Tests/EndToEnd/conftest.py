@@ -1,6 +1,7 @@
 """Fixtures of the end-to-end suite: the real binary between clients and a backend that nobody here wrote.
 
-Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names another binary than the release build."""
+Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names another binary than the release's.
+"""
 
 import asyncio
 import inspect
@@ -14,8 +15,9 @@ import faults
 from backend import Backend, mud
 from clients import App
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
-from gate import Gate
+from gate import BINARY, SANITIZER, Gate
 from pki import PKI
+from waiting import patience
 
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
 APP_ID = f"{TEAM}.{BUNDLE}"
@@ -30,10 +32,33 @@ def pytest_pyfunc_call(pyfuncitem):
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
 
     async def bounded():
-        await asyncio.wait_for(pyfuncitem.obj(**arguments), COROUTINE_LIMIT)
+        await asyncio.wait_for(pyfuncitem.obj(**arguments), patience(COROUTINE_LIMIT))
 
     asyncio.run(bounded())
     return True
+
+
+def pytest_report_header():
+    judged = f"with the {SANITIZER} sanitizer: bounds of memory are not judged" if SANITIZER else ""
+    return [f"program: {BINARY}", *filter(None, [judged])]
+
+
+def pytest_collection_modifyitems(items):
+    """Under a sanitizer, what its build cannot show is skipped with the reason."""
+    for item in items if SANITIZER else []:
+        for mark in item.iter_markers("unsanitized"):
+            item.add_marker(pytest.mark.skip(reason=f"not with the {SANITIZER} sanitizer: {mark.args[0]}"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failed test shows the end of its gates' logs."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        for name in ("gates", "shared_gates"):
+            for gate in getattr(item.funcargs.get(name), "made", []):
+                report.sections.append((f"log of the gate on port {gate.port}", gate.log_tail(20)))
 
 
 @pytest.fixture(scope="session")

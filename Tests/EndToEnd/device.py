@@ -97,7 +97,13 @@ class AttestationAuthority:
         ]
         years = datetime.timedelta(days=3650)
         self.root = build(
-            root_name, self.root_key, root_name, self.root_key, authority, ends=now() + years, digest=hashes.SHA384()
+            root_name,
+            self.root_key,
+            root_name,
+            self.root_key,
+            authority,
+            ends=now() + years,
+            digest=hashes.SHA384(),
         )
         self.name = apple_name("Suite App Attestation CA 1")
         self.key = ec.generate_private_key(ec.SECP384R1())
@@ -108,7 +114,13 @@ class AttestationAuthority:
             (key_usage(key_cert_sign=True, crl_sign=True), True),
         ]
         self.intermediate = build(
-            self.name, self.key, root_name, self.root_key, intermediate, ends=now() + years, digest=hashes.SHA384()
+            self.name,
+            self.key,
+            root_name,
+            self.root_key,
+            intermediate,
+            ends=now() + years,
+            digest=hashes.SHA384(),
         )
 
     def root_pem(self):
@@ -203,7 +215,11 @@ class Device:
         return {"keyId": self.key_id_b64, "attestation": attestation, "clientData": nonce}
 
     def authenticator_data(self, counter, app_id=None):
-        return sha256((app_id or self.app_id).encode()) + struct.pack(">BI", self.flags(), counter) + self.extensions()
+        return (
+            sha256((app_id or self.app_id).encode())
+            + struct.pack(">BI", self.flags(), counter)
+            + self.extensions()
+        )
 
     def assertion(self, nonce, counter=None, app_id=None, signed=None, extra=None):
         """The assertion for the issued `nonce`, with the next counter unless one is given.

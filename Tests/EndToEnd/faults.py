@@ -7,7 +7,7 @@ import struct
 import subprocess
 
 SOURCES = pathlib.Path(__file__).parent / "shim"
-SIZE = 4096
+SIZE = 8192
 # The offsets of `struct control` in shim/control.h.
 FIELDS = {
     "realtime_offset": (0, "q"),
@@ -24,6 +24,7 @@ FIELDS = {
     "failures": (52, "i"),
 }
 PATH_PART = 56
+SURVIVORS = PATH_PART + 128
 
 
 def build(folder):
@@ -71,6 +72,29 @@ class Faults:
 
     def fail_syncs(self, error=errno.EIO):
         self.sync_error = error
+
+    def cut_power(self, folder, pattern, chance):
+        """What a power cut may leave of the files after a kill: the synced bytes, with a part of the rest or
+        zeros for it, and no file whose directory was not synced since it was made."""
+        (count,) = struct.unpack_from("=q", self._map, SURVIVORS)
+        entries = [
+            struct.unpack_from("=Qqq", self._map, SURVIVORS + 8 + 24 * index) for index in range(count)
+        ]
+        survivors = {inode: (size, named) for inode, size, named in entries}
+        struct.pack_into("=q", self._map, SURVIVORS, 0)  # what is left is on the disk
+        for path in sorted(pathlib.Path(folder).glob(pattern)):
+            status = path.stat()
+            size, named = survivors.get(status.st_ino, (status.st_size, True))
+            if not named:
+                path.unlink()
+                continue
+            unsynced = status.st_size - size
+            kept = chance.randint(0, max(unsynced, 0))
+            with open(path, "r+b") as file:
+                file.truncate(size + kept)
+                if chance.random() < 0.3:
+                    file.seek(size)
+                    file.write(bytes(kept))
 
     def heal(self):
         """Nothing goes wrong any more."""

@@ -1,4 +1,4 @@
-"""The certificates of the suite, new for each run: a server's, clients' good and bad, an authority for each."""
+"""The certificates of the suite, new for each run: a server's, clients' good and bad, their authorities."""
 
 import datetime
 import ipaddress

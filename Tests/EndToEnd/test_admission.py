@@ -7,6 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
 from device import sha256
+from waiting import eventually
 from websocket import closed_with, connect, refusal, until_prompt
 
 NONCE_INVALID = (401, "nonce_invalid")
@@ -35,6 +36,8 @@ def no_refused_byte(backend, gate):
     """A test says how many upgrades it expects to be admitted; the backend must have seen that many."""
     before, admitted = backend.count, [0]
     yield admitted
+    # The game's own thread may be a moment behind the 101.
+    eventually(lambda: backend.count - before >= admitted[0], "as many visits as admissions")
     assert backend.count - before == admitted[0]
 
 
@@ -173,7 +176,10 @@ async def test_a_client_data_hash_inside_the_assertion(gate, known):
 
 
 async def test_an_assertion_for_another_app(gate, known):
-    assert await refusal(gate, known.headers(gate.app.nonce(), app_id="ABCDEF12K4.org.example.other")) == REJECTED
+    assert (
+        await refusal(gate, known.headers(gate.app.nonce(), app_id="ABCDEF12K4.org.example.other"))
+        == REJECTED
+    )
 
 
 async def test_a_signature_by_another_key(gate, known, new_device):
@@ -184,8 +190,7 @@ async def test_a_signature_by_another_key(gate, known, new_device):
 
 async def test_garbage_and_an_attestation_for_an_assertion(gate, known):
     for garbage in (b"", b"\x00", b"\xa2", b"not cbor at all", bytes(2048), b"\x9a\x10\x00\x00\x00"):
-        outcome = await refusal(gate, known.headers(gate.app.nonce(), garbage))
-        assert outcome == (BAD_REQUEST if not garbage else REJECTED), garbage
+        assert await refusal(gate, known.headers(gate.app.nonce(), garbage)) == REJECTED, garbage
     nonce = gate.app.nonce()
     assert await refusal(gate, known.headers(nonce, known.attestation(nonce))) == REJECTED
 
@@ -256,4 +261,3 @@ async def test_a_nonce_nobody_issued(gate, known):
     nonce = gate.app.nonce()
     altered = ("0" if nonce[0] != "0" else "1") + nonce[1:]
     assert await refusal(gate, known.headers(altered)) == NONCE_INVALID
-

@@ -1,4 +1,4 @@
-"""A game that is not there: 503 and never a socket accepted and dropped; and what a refusal does not consume."""
+"""A game that is not there: 503, never a socket accepted and dropped; what a refusal does not consume."""
 
 import pytest
 
@@ -30,7 +30,9 @@ def test_the_rest_of_the_gate_works_meanwhile(gates, port, device):
     assert curl(gate, "/attest/challenge").status == 200
 
 
-async def test_within_a_second_the_answer_comes_before_a_nonce_is_consumed(gates, port, device, fault, backends):
+async def test_within_a_second_the_answer_comes_before_a_nonce_is_consumed(
+    gates, port, device, fault, backends
+):
     gate = gates(f"127.0.0.1:{port}", WORKERS=1, **fault.environment)
     gate.app.register(device)
     assert await refusal(gate, device.headers(gate.app.nonce())) == UNAVAILABLE

@@ -1,5 +1,6 @@
 """The other commands, against a running gate and without one: output for pipes, statuses of sysexits."""
 
+import asyncio
 import json
 import pathlib
 
@@ -7,7 +8,8 @@ import pytest
 
 from device import b64
 from gate import ROOT
-from websocket import connect, refusal, until_prompt
+from waiting import eventually
+from websocket import closed_with, connect, refusal, until_prompt
 
 VECTORS = ROOT.parent / "shared" / "vectors"
 DATA_ERROR, USAGE = 65, 64
@@ -22,8 +24,20 @@ def commands(gates):
 def test_version_and_help(commands):
     version = commands("--version")
     assert version.returncode == 0 and version.stdout.strip()
-    for arguments in ([], ["serve"], ["check"], ["config"], ["keys"], ["keys", "revoke"], ["sessions"], ["stats"],
-                      ["verify"], ["dev-certs"], ["simulate"], ["demo"]):
+    for arguments in (
+        [],
+        ["serve"],
+        ["check"],
+        ["config"],
+        ["keys"],
+        ["keys", "revoke"],
+        ["sessions"],
+        ["stats"],
+        ["verify"],
+        ["dev-certs"],
+        ["simulate"],
+        ["demo"],
+    ):
         shown = commands(*arguments, "--help")
         assert shown.returncode == 0 and "USAGE" in shown.stdout.upper(), arguments
         assert "\x1b" not in shown.stdout
@@ -125,6 +139,18 @@ async def test_sessions_and_stats(gates, backend, device):
         assert stats.returncode == 0 and "assertion_required" in stats.stdout
 
 
+async def test_closing_a_session(gates, backend, device):
+    gate = gates(backend)
+    gate.app.register(device)
+    connection = await connect(gate, device.headers(gate.app.nonce()))
+    await until_prompt(connection)
+    closed = await asyncio.to_thread(gate.command, "sessions", "close", device.key_id_b64)
+    assert closed.returncode == 0, closed.stderr
+    assert await closed_with(connection) == 1008
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)  # it may come back
+    assert gate.command("sessions", "close", device.key_id_b64).returncode == DATA_ERROR
+
+
 def test_sessions_without_a_server(commands):
     done = commands("sessions", "list")
     assert done.returncode == 69 and done.stderr.strip()
@@ -139,7 +165,7 @@ def test_verify_judges_the_vectors(commands, name):
     verdicts = [json.loads(line) for line in done.stdout.splitlines()]
     cases = [json.loads(line) for line in path.read_text().splitlines()]
     assert [verdict["name"] for verdict in verdicts] == [case["name"] for case in cases]
-    for case, verdict in zip(cases, verdicts):
+    for case, verdict in zip(cases, verdicts, strict=True):
         if case["expect"]["result"] != "policy":
             assert verdict["result"] == case["expect"]["result"], (verdict, case["expect"])
     assert done.returncode == 0, done.stderr
@@ -167,6 +193,7 @@ def test_verify_judges_the_independent_device(gates, folder, authority, device):
         "bundle_id": "org.example.mudproxy",
         "environment": "production",
         "root": "root.pem",
+        "expect": {"result": "accept"},
     }
     assert judged(gate, folder, case) == ({"name": "independent", "result": "accept"}, 0)
     verdict, status = judged(gate, folder, case, environment="development")
@@ -184,6 +211,7 @@ def test_demo(commands):
 def test_the_control_socket_is_ours_alone(gates, backend):
     gate = gates(backend)
     path = pathlib.Path(gate.environment["CONTROL_SOCKET"])
+    eventually(path.exists, "the socket")
     assert path.stat().st_mode & 0o077 == 0
 
 

@@ -14,7 +14,10 @@ def gate(shared_gates, shared_backends):
 
 def registration(gate, device):
     body = json.dumps(device.registration(gate.app.nonce()))
-    return head("POST", "/attest/register", "Content-Type: application/json", f"Content-Length: {len(body)}") + body
+    return (
+        head("POST", "/attest/register", "Content-Type: application/json", f"Content-Length: {len(body)}")
+        + body
+    )
 
 
 def test_pipelined_requests_are_answered_in_order(gate, device):
@@ -111,7 +114,9 @@ def test_curl_expects_100_continue(gate, device):
 def test_an_expectation_is_not_encouraged_when_the_head_is_refused(gate):
     with Raw(gate) as client:
         fields = ["Content-Type: application/json", "Content-Length: 70000", "Expect: 100-continue"]
-        assert_refusal(client.send(head("POST", "/attest/register", *fields)).reply(), 413, "content_too_large")
+        assert_refusal(
+            client.send(head("POST", "/attest/register", *fields)).reply(), 413, "content_too_large"
+        )
 
 
 def test_a_refusal_in_doubt_of_framing_closes(gate):

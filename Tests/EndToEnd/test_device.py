@@ -1,4 +1,4 @@
-"""The software device is itself judged: its objects have the layout of the vectors and satisfy Apple's formulas."""
+"""The software device is itself judged: laid out as the vectors are, and true to Apple's formulas."""
 
 import base64
 import json
@@ -67,9 +67,7 @@ def check_attestation(encoded, client_data_hash, key_id, app_id, root):
 
 def test_attestation_satisfies_the_steps(device):
     encoded = device.attestation(NONCE)
-    check_attestation(
-        encoded, sha256(bytes.fromhex(NONCE)), device.key_id, APP_ID, device.authority.root
-    )
+    check_attestation(encoded, sha256(bytes.fromhex(NONCE)), device.key_id, APP_ID, device.authority.root)
 
 
 def test_the_same_steps_accept_the_vector():
@@ -92,7 +90,7 @@ def test_attestation_is_laid_out_as_the_vector_is(device):
     assert list(ours["attStmt"]) == list(theirs["attStmt"])
     assert len(ours["authData"]) == len(theirs["authData"])
     assert ours["authData"][:55] == theirs["authData"][:55]
-    for our_der, their_der in zip(ours["attStmt"]["x5c"], theirs["attStmt"]["x5c"]):
+    for our_der, their_der in zip(ours["attStmt"]["x5c"], theirs["attStmt"]["x5c"], strict=True):
         our, their = x509.load_der_x509_certificate(our_der), x509.load_der_x509_certificate(their_der)
         assert our.signature_algorithm_oid == their.signature_algorithm_oid
         assert our.version == their.version

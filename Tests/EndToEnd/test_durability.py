@@ -1,4 +1,4 @@
-"""The store under a disk that delays and fails: no answer before its record is synced, none that is not true."""
+"""The store under a disk that delays and fails: no answer before its record is synced, none untrue."""
 
 import errno
 import json
@@ -86,7 +86,9 @@ def test_a_commit_has_three_seconds(gate, fault, device):
     with send_registration(gate, device) as client:
         assert_refusal(client.reply(), *UNAVAILABLE)
     fault.sync_hold = 0
-    eventually(lambda: gate.app.post(device.registration(gate.app.nonce())).status == 200, "recovery by itself", 10)
+    eventually(
+        lambda: gate.app.post(device.registration(gate.app.nonce())).status == 200, "recovery by itself", 10
+    )
 
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC, errno.EDQUOT])
@@ -200,7 +202,9 @@ def test_a_snapshot_never_waits_for_ever(gates, backend, fault, new_device):
     worker = threading.Thread(target=work)
     worker.start()
     try:
-        eventually(lambda: gate.store_path.exists() and gate.store_path.stat().st_size > 1000, "a snapshot", 10)
+        eventually(
+            lambda: gate.store_path.exists() and gate.store_path.stat().st_size > 1000, "a snapshot", 10
+        )
     finally:
         stop.set()
         worker.join()

@@ -43,7 +43,11 @@ def test_two_origins_are_a_bad_request(gate):
 
 @pytest.mark.parametrize(
     "listed, null, other",
-    [("*", FORBIDDEN, ADMITTED), ("null,https://a.example", ADMITTED, FORBIDDEN), ("*,null", ADMITTED, ADMITTED)],
+    [
+        ("*", FORBIDDEN, ADMITTED),
+        ("null,https://a.example", ADMITTED, FORBIDDEN),
+        ("*,null", ADMITTED, ADMITTED),
+    ],
 )
 async def test_star_is_any_origin_and_null_only_if_listed(gates, backend, listed, null, other):
     gate = gates(backend, REQUIRE_APP_AUTH="false", ALLOWED_ORIGINS=listed)

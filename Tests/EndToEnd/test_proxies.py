@@ -1,4 +1,4 @@
-"""Addresses through proxies: PROXY v1 and v2 on both legs, and X-Forwarded-For from those that are trusted."""
+"""Addresses through proxies: PROXY v1 and v2 on both legs, X-Forwarded-For from those that are trusted."""
 
 import ipaddress
 import struct
@@ -15,7 +15,13 @@ STRANGER = "203.0.113.9"
 
 
 def version_2(command, family, addresses, tlvs=b""):
-    return SIGNATURE + bytes([0x20 | command, family]) + struct.pack(">H", len(addresses + tlvs)) + addresses + tlvs
+    return (
+        SIGNATURE
+        + bytes([0x20 | command, family])
+        + struct.pack(">H", len(addresses + tlvs))
+        + addresses
+        + tlvs
+    )
 
 
 def ipv4(source, destination, source_port, destination_port):
@@ -33,7 +39,7 @@ def tlvs(block):
 
 def first_bytes(backend, count):
     eventually(lambda: backend.byte_count >= count, f"{count} bytes at the game")
-    return bytes(backend.connections[0].received)
+    return bytes(backend.connection().received)
 
 
 @pytest.mark.parametrize("by_key", [True, False])

@@ -178,7 +178,9 @@ def test_a_body_of_just_the_limit_is_read(gate):
     assert_refusal(reply, 400, "bad_request")
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/jsonp", "application/json+x", "multipart/form-data"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/jsonp", "application/json+x", "multipart/form-data"]
+)
 def test_other_media_types(gate, kind):
     reply = curl(gate, "/attest/register", "-H", "Content-Type: " + kind, "-d", "{}")
     assert_refusal(reply, 415, "unsupported_media_type")
@@ -195,7 +197,8 @@ def test_a_target_too_long(gate):
 
 
 @pytest.mark.parametrize(
-    "fields", [["X: " + "a" * 9000], [f"X-{n}: 1" for n in range(70)], [f"X-{n}: " + "a" * 300 for n in range(40)]]
+    "fields",
+    [["X: " + "a" * 9000], [f"X-{n}: 1" for n in range(70)], [f"X-{n}: " + "a" * 300 for n in range(40)]],
 )
 def test_a_head_too_large(gate, fields):
     with Raw(gate) as client:

@@ -1,4 +1,4 @@
-"""POST /attest/register: which attestations are taken, which bodies are understood, and what consumes a challenge."""
+"""POST /attest/register: which attestations are taken, which bodies understood, what consumes a challenge."""
 
 import base64
 import json

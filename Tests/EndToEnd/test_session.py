@@ -26,7 +26,7 @@ async def test_register_connect_play_close(gate, backend, device):
         assert await played(connection, "look") == "You say: look\r\n> "
         await connection.send("quit\n")
         assert await closed_with(connection) == 1000
-    assert backend.count == 1 and bytes(backend.connections[0].received) == b"look\nquit\n"
+    assert backend.count == 1 and bytes(backend.connection().received) == b"look\nquit\n"
     assert gate.keys()[device.key_id_b64]["signCount"] == 1
 
 
@@ -94,8 +94,8 @@ def test_a_client_leaving_is_eof_for_the_game(admitted, backends, device, how):
     else:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.close()
-    assert backend.connections[0].ended.wait(5), "the game never saw the end"
-    assert bytes(backend.connections[0].received) == b"hello"
+    assert backend.connection().ended.wait(5), "the game never saw the end"
+    assert bytes(backend.connection().received) == b"hello"
 
 
 async def test_payload_reaches_the_game_before_the_message_ends(admitted, backends, device):

@@ -44,7 +44,9 @@ def test_nothing_happens_without_an_order(run):
 
 
 # The calls are: create, write, sync, write, sync, rename. The create is outside `attempt`.
-@pytest.mark.parametrize("number, name", [(2, "write"), (3, "sync"), (4, "write"), (5, "sync"), (6, "rename")])
+@pytest.mark.parametrize(
+    "number, name", [(2, "write"), (3, "sync"), (4, "write"), (5, "sync"), (6, "rename")]
+)
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
 def test_the_nth_call_fails(fault, run, number, name, error):
     fault.fail_call(number, error)
@@ -77,7 +79,9 @@ def test_clocks_move(fault, run):
 def test_a_held_sync_waits(fault, folder):
     fault.sync_hold = 1
     command = [sys.executable, "-c", SCRIPT, str(folder / "attested-keys.json")]
-    with subprocess.Popen(command, env={**os.environ, **fault.environment}, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env={**os.environ, **fault.environment}, stdout=subprocess.PIPE
+    ) as process:
         eventually(lambda: fault.syncs_waiting == 1, "a sync held")
         assert process.poll() is None and fault.syncs_done == 0
         fault.sync_hold = 0

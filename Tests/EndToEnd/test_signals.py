@@ -1,8 +1,7 @@
-"""SIGTERM, SIGINT and SIGHUP: what a stop promises to sessions and to the store, and what a reload changes."""
+"""SIGTERM, SIGINT, SIGHUP: what a stop promises to sessions and to the store, and what a reload changes."""
 
 import asyncio
 import http.client
-import os
 import shutil
 import signal
 import threading
@@ -63,7 +62,7 @@ def test_while_draining_everything_new_is_503(open_gate):
     assert kept.send(head("GET", "/healthz")).reply().status == 200
     client = RawWebSocket(open_gate)
     open_gate.signal(signal.SIGTERM)
-    fin, opcode, payload = client.read_frame()
+    _, opcode, payload = client.read_frame()
     assert opcode == CLOSE and int.from_bytes(payload[:2], "big") == 1001
     for connection in (kept, Raw(open_gate)):
         reply = connection.send(head("GET", "/healthz")).reply()
@@ -74,7 +73,9 @@ def test_while_draining_everything_new_is_503(open_gate):
     body = '{"keyId": "x"}'
     fields = ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     with Raw(open_gate) as other:
-        assert_refusal(other.send(head("POST", "/attest/register", *fields) + body).reply(), 503, "shutting_down")
+        assert_refusal(
+            other.send(head("POST", "/attest/register", *fields) + body).reply(), 503, "shutting_down"
+        )
     start = time.monotonic()
     assert open_gate.wait() == 0
     assert time.monotonic() - start < 5
@@ -164,7 +165,11 @@ async def test_a_bad_reload_keeps_the_old_and_says_so(reloadable, folder, pki, d
         gate.signal(signal.SIGHUP)
 
         def said():
-            return [e for e in gate.events()[known:] if "TLS_" in str(e) or "tls." in str(e) or "ertificate" in str(e)]
+            return [
+                e
+                for e in gate.events()[known:]
+                if "TLS_" in str(e) or "tls." in str(e) or "ertificate" in str(e)
+            ]
 
         await eventually_async(said, f"a line about the bad certificate:\n{gate.log_tail(5)}")
         assert serial(gate) == before
@@ -190,7 +195,9 @@ async def test_sighup_reads_the_configuration_file(gates, folder, backend):
     path.write_text("HTTP_HEAD_MAX_BYTES=banana\n")
     known = len(gate.events())
     gate.signal(signal.SIGHUP)
-    await eventually_async(lambda: "HTTP_HEAD_MAX_BYTES" in str(gate.events()[known:]), "a word about the file")
+    await eventually_async(
+        lambda: "HTTP_HEAD_MAX_BYTES" in str(gate.events()[known:]), "a word about the file"
+    )
     assert status() == 431
 
 
@@ -230,4 +237,4 @@ def test_signals_during_a_burst_of_work(gates, backend, new_device):
         thread.join(20)
     assert acknowledged <= set(gate.keys())
     assert gate.journal_bytes() == b""
-    assert os.stat(gate.store_path).st_mode & 0o777 == 0o600
+    assert gate.store_path.stat().st_mode & 0o777 == 0o600

@@ -35,7 +35,9 @@ def gate(gates, backend, certificates):
 def simulate(gate):
     def run(command, *arguments, **options):
         url = f"wss://localhost:{gate.port}/"
-        return gate.command("simulate", command, "--url", url, "--ca", "certs/dev/ca.pem", *arguments, **options)
+        return gate.command(
+            "simulate", command, "--url", url, "--ca", "certs/dev/ca.pem", *arguments, **options
+        )
 
     return run
 
@@ -57,7 +59,10 @@ def test_openssl_accepts_what_dev_certs_makes(certificates):
     def openssl(*arguments):
         return subprocess.run(["openssl", *arguments], cwd=certificates, capture_output=True, text=True)
 
-    for ca, leaf, purpose in (("ca.pem", "server.pem", "sslserver"), ("client-ca.pem", "client.pem", "sslclient")):
+    for ca, leaf, purpose in (
+        ("ca.pem", "server.pem", "sslserver"),
+        ("client-ca.pem", "client.pem", "sslclient"),
+    ):
         verified = openssl("verify", "-x509_strict", "-CAfile", ca, "-purpose", purpose, leaf)
         assert verified.returncode == 0, verified.stderr
     chain = openssl("verify", "-CAfile", "attestation-root.pem", "attestation-intermediate.pem")
@@ -74,7 +79,7 @@ def test_register_connect_play(simulate, backend, environment):
         played = simulate("connect", "--wait", stdin="look\nquit\n")
         assert played.returncode == 0, played.stderr
         assert "You say: look" in played.stdout and "Goodbye." in played.stdout
-    assert bytes(backend.connections[0].received) == b"look\nquit\n"
+    assert bytes(backend.connection().received) == b"look\nquit\n"
 
 
 def test_registering_again_uses_the_same_key(simulate, gate):
@@ -108,4 +113,3 @@ def test_no_gate_there(simulate, gate):
     url = f"wss://localhost:{free_port()}/"
     done = gate.command("simulate", "connect", "--url", url, "--ca", "certs/dev/ca.pem")
     assert done.returncode == UNAVAILABLE and done.stderr.strip()
-

@@ -79,7 +79,9 @@ def test_no_app_id(refused):
 
 
 def test_all_problems_at_once(refused):
-    text = refused(CONFIG, WORKERS="zero", WS_MESSAGE_TYPE="json", LOG_LEVEL="loud", TLS_CERT_PATH="/nowhere.pem")
+    text = refused(
+        CONFIG, WORKERS="zero", WS_MESSAGE_TYPE="json", LOG_LEVEL="loud", TLS_CERT_PATH="/nowhere.pem"
+    )
     for name in ("WORKERS", "WS_MESSAGE_TYPE", "LOG_LEVEL", "TLS_CERT_PATH"):
         assert name in text
 
@@ -166,7 +168,12 @@ def test_a_file_of_the_older_design_loads(gates, backend, device):
     public = device.key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    record = {"publicKey": public.decode(), "signCount": 12, "registeredAt": "2026-02-17T00:00:00.000Z", "note": "kept"}
+    record = {
+        "publicKey": public.decode(),
+        "signCount": 12,
+        "registeredAt": "2026-02-17T00:00:00.000Z",
+        "note": "kept",
+    }
     gate.store_path.write_text(json.dumps({device.key_id_b64: record}, indent=2))
     gate.start()
     assert gate.keys()[device.key_id_b64]["signCount"] == 12

@@ -84,14 +84,18 @@ def test_a_dripping_head(gate):
 
 def test_a_body_begun_and_left(gate):
     with lasting(*BOUNDS), Raw(gate) as client:
-        client.send(head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 50") + "{")
+        client.send(
+            head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 50") + "{"
+        )
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()
 
 
 def test_a_dripping_body(gate):
     with lasting(*BOUNDS), Raw(gate) as client:
-        client.send(head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 5000"))
+        client.send(
+            head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 5000")
+        )
         drip(client, b"{" + b" " * 4000)
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()
@@ -121,7 +125,7 @@ def test_the_gate_pings_and_a_mute_client_is_closed(playing):
     client, backend = playing(PING_INTERVAL="100ms", PONG_TIMEOUT="500ms")
     with lasting(0.3, 4):
         assert client.read_frame()[1] == PING
-        assert backend.connections[0].ended.wait(5)
+        assert backend.connection().ended.wait(5)
 
 
 async def test_a_client_that_answers_pings_stays(gates, backend, device):
@@ -147,7 +151,7 @@ def test_a_client_that_never_reads_is_closed(playing):
         connection.ended.set()
 
     client, backend = playing(pour, receive_buffer=4096, WRITE_STALL_TIMEOUT="500ms")
-    assert backend.connections[0].ended.wait(10), "the session was never given up"
+    assert backend.connection().ended.wait(10), "the session was never given up"
     client.close()
 
 

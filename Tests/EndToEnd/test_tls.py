@@ -1,4 +1,4 @@
-"""TLS as openssl's own client sees it: versions, suites, ALPN, tickets, certificate requests, renegotiation."""
+"""TLS as openssl's own client sees it: versions, suites, ALPN, tickets, requests, renegotiation."""
 
 import re
 import subprocess
@@ -15,8 +15,13 @@ def gate(shared_gates, shared_backends):
 
 @pytest.fixture(scope="module")
 def fallback(shared_gates, shared_backends, pki, module_folder):
-    changes = {"ATTESTED_KEYS_PATH": module_folder / "other-keys.json", "CONTROL_SOCKET": module_folder / "o.sock"}
-    return shared_gates(shared_backends(), ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=pki.client_ca, **changes)
+    changes = {
+        "ATTESTED_KEYS_PATH": module_folder / "other-keys.json",
+        "CONTROL_SOCKET": module_folder / "o.sock",
+    }
+    return shared_gates(
+        shared_backends(), ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=pki.client_ca, **changes
+    )
 
 
 def established(text):
@@ -24,7 +29,9 @@ def established(text):
     return match.groups() if match else None
 
 
-def handshake(gate, *arguments, request=b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"):
+def handshake(
+    gate, *arguments, request=b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+):
     """A handshake, one request and its answer, so that tickets that follow the handshake are read."""
     return s_client(gate, "-ign_eof", *arguments, stdin=request)
 

@@ -6,7 +6,7 @@ import Testing
 /// Every pair of state and event; the order of the waits is SPEC §3's: counter durable, game connected, 101.
 @Suite struct AdmissionMachineTests {
   enum Event: CaseIterable, Sendable {
-    case durable, notDurable, connected, connectFailed, expired, revoked, draining, spokeEarly
+    case durable, notDurable, connected, connectFailed, gameLost, expired, revoked, draining, spokeEarly
   }
 
   typealias State = AdmissionMachine.State
@@ -24,6 +24,8 @@ import Testing
     case (.committing, .expired): refuse(.storeUnavailable, "commit_timeout")
     case (.connecting, .connected): (.open, .open)
     case (.connecting, .connectFailed): refuse(.backendUnavailable, "backend_connect")
+    // Between the call and the 101, when the game is told who plays.
+    case (.open, .gameLost): refuse(.backendUnavailable, "backend_proxy_header")
     case (.connecting, .expired): refuse(.backendUnavailable, "backend_connect_timeout")
     case (.committing, .draining), (.connecting, .draining): refuse(.shuttingDown, "draining")
     case (.committing, .spokeEarly), (.connecting, .spokeEarly): refuse(.badRequest, "bytes_before_101")
@@ -50,6 +52,7 @@ import Testing
     case .notDurable: machine.committed(durably: false)
     case .connected: machine.connected()
     case .connectFailed: machine.connectFailed()
+    case .gameLost: machine.gameLost()
     case .expired: machine.expired()
     case .revoked: machine.revoked()
     case .draining: machine.draining()

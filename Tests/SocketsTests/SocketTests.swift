@@ -30,6 +30,26 @@ import Testing
     #expect(pair.second.receive(4).result == .wouldBlock)
   }
 
+  @Test func aPeekLeavesWhatItSaw() throws {
+    let pair = try Socket.pair()
+    var room = [UInt8](repeating: 0, count: 4)
+    func peek() -> ReceiveResult {
+      var span = room.mutableSpan
+      return pair.second.peek(into: &span)
+    }
+    let before = peek()
+    #expect(before == .wouldBlock)
+    pair.first.send("abcdef")
+    let first = peek()
+    let again = peek()
+    #expect(first == .bytes(4) && again == .bytes(4))
+    #expect(room == Array("abcd".utf8))
+    #expect(pair.second.receive(6).bytes == Array("abcdef".utf8))
+    pair.first.finishSending()
+    let ended = peek()
+    #expect(ended == .ended)
+  }
+
   @Test func aFinishedPeerEndsAndCanStillBeTalkedTo() throws {
     let connected = try Connected()
     connected.client.send("last")

@@ -43,6 +43,7 @@ func accepted(by listener: borrowing Listener) throws -> Socket {
   switch listener.accept() {
   case .accepted(let socket, _): return socket
   case .wouldBlock: throw Unexpected(what: "would block")
+  case .aborted: throw Unexpected(what: "aborted")
   case .exhausted(let error): throw error
   case .failed(let error): throw error
   }

@@ -56,6 +56,14 @@ struct AdmissionMachine: ~Copyable {
     }
   }
 
+  /// The game closed again before it could be told who plays.
+  mutating func gameLost() -> Action {
+    switch state {
+    case .open: return refuse(.backendUnavailable, step: "backend_proxy_header")
+    case .committing, .connecting, .refused: return .nothing
+    }
+  }
+
   /// The time for the present wait is over.
   mutating func expired() -> Action {
     switch state {

@@ -1,5 +1,7 @@
 /// The player's side of a connection: its socket, its TLS session, and the ciphertext that waits for the socket.
+internal import ProxyProtocol
 internal import Sockets
+internal import System
 internal import TLS
 
 struct ClientLeg: ~Copyable {
@@ -20,6 +22,27 @@ struct ClientLeg: ~Copyable {
       tls.noteReadable(hasHangup: event.hasHangup)
     }
     if event.isWritable { unsent.noteWritable() }
+  }
+
+  /// Takes the PROXY header off the socket, and not a byte of what follows, since TLS reads the socket itself: a peek
+  /// needs no buffer that a connection would have to keep.
+  mutating func takeProxyHeader(_ bytes: inout MutableSpan<UInt8>) -> ProxyHeaderReading {
+    var room = bytes._mutatingExtracting(0..<ProxyHeader.byteLimit)
+    switch socket.peek(into: &room) {
+    case .bytes(let count):
+      switch ProxyHeaderParser.parse(room.span.extracting(0..<count)) {
+      case .needMore: return tls.hasHangup ? .failed(reason: "proxy_header_cut") : .needMore
+      case .refused(let violation): return .failed(reason: "proxy_header_\(violation.rawValue)")
+      case .header(let header, let consumed):
+        var taken = bytes._mutatingExtracting(0..<consumed)
+        // What was seen is there to be received, all of it.
+        guard case .bytes(consumed) = socket.receive(into: &taken) else { return .failed(reason: "recv") }
+        return .header(header)
+      }
+    case .wouldBlock: return .needMore
+    case .ended: return .failed(reason: "the peer closed")
+    case .failed(let error): return .failed(reason: error.description)
+    }
   }
 
   mutating func handshake() -> HandshakeResult {

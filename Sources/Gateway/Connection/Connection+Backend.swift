@@ -2,6 +2,7 @@
 internal import Addresses
 internal import Bytes
 internal import Configuration
+internal import ProxyProtocol
 internal import Sockets
 internal import System
 
@@ -45,6 +46,23 @@ extension Connection {
     }
     loop.shared.backends.noteSuccess()
     perform(admission.machine.connected())
+  }
+
+  /// The first bytes on the game's leg, where `BACKEND_PROXY_PROTOCOL` asks for them: who plays, and by which key.
+  ///
+  /// They leave before `101`, as a game that waits for them says nothing before; what the socket does not take at once
+  /// stays in front of the player's bytes. False when the game has gone already.
+  func introducePlayer(_ credential: Credential) -> Bool {
+    let version = loop.settings.backendProxyProtocol
+    guard version != .off, backend != nil else { return true }
+    let called = destination ?? client.socket.localAddress()?.endpoint ?? Endpoint(address: .anyV4, port: 0)
+    let header = ProxyHeader.relayed(source: source, destination: called)
+    let bytes = version == .v1 ? header.encodedLine : header.encodedBinary(keyID: credential.keyID)
+    guard case .failed(let error)? = backend?.send(bytes.span) else { return true }
+    loop.shared.backends.noteFailure(at: loop.now)
+    loop.shared.log.backendFailed(
+      self, address: loop.shared.backends.target.description, reason: error.description)
+    return false
   }
 
   /// Closes the leg at once; a reset tells the game that this is no orderly end.

@@ -19,18 +19,22 @@ extension Connection {
       // The request may have come with the client's last handshake message.
       loop.queue(self)
     case .failed(let reason):
-      counters.handshakesFailed.add()
-      loop.shared.log.handshakeFailed(self, reason: reason)
       // The alert that explains it may still go out.
       _ = client.flush(loop.outbox)
-      close()
+      handshakeFailed(reason)
     }
+  }
+
+  func handshakeFailed(_ reason: String) {
+    counters.handshakesFailed.add()
+    loop.shared.log.handshakeFailed(self, reason: reason)
+    close()
   }
 
   /// This connection has to leave so that a newer one can come in (SPEC §7, `MAX_PENDING`).
   func giveWay() {
     counters.gaveWay.add()
-    loop.shared.log.turnedAway(peer, reason: "max_pending")
+    loop.shared.log.turnedAway(source, reason: "max_pending")
     client.socket.resetOnClose()
     close()
   }

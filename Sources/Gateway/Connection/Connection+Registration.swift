@@ -105,7 +105,18 @@ private struct Registrar: Sendable {
     } catch {
       return refuse(.attestationRejected, error.step.rawValue)
     }
+    keepReceipt(attested)
     store(attested)
+  }
+
+  /// A receipt that cannot be kept is the operator's loss, not a reason to turn a genuine device away.
+  private func keepReceipt(_ attested: ValidatedAttestation) {
+    guard let receipts = shared.receipts else { return }
+    do throws(SystemError) {
+      try receipts.keep(attested.receipt, of: attested.keyID)
+    } catch {
+      shared.log.receiptLost(attested.keyID, error)
+    }
   }
 
   private func store(_ attested: ValidatedAttestation) {

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Configuration
 internal import HTTPWire
+internal import ProxyProtocol
 internal import System
 internal import TLS
 
@@ -83,6 +84,7 @@ extension Connection {
   }
 
   func expectNextHead(_ exchange: Exchange) {
+    exchange.client = nil
     exchange.phase = .head(since: exchange.received.isEmpty ? nil : loop.now)
   }
 
@@ -90,6 +92,11 @@ extension Connection {
 
   private func route(_ head: RequestHead) {
     if isOverLimit { return refuse(Refusal(.rateLimited, step: "connections_per_address"), closing: true) }
+    do throws(ForwardedFor.Malformed) {
+      try readForwardedFor(head)
+    } catch {
+      return refuse(Refusal(.badRequest, step: error.rawValue), to: head)
+    }
     switch Route(head, attests: loop.settings.attests) {
     case .health:
       answer(isAvailable: !loop.isDraining, to: head)

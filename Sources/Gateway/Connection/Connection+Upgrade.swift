@@ -23,9 +23,15 @@ extension Connection {
     guard exchange?.received.isEmpty ?? true else {
       return refuse(Refusal(.badRequest, step: "bytes_before_101"), closing: true)
     }
+    if role == .proxyWithFields, !enterCount() {
+      leaveCount()
+      return refuse(Refusal(.rateLimited, step: "connections_per_address"), to: head)
+    }
     switch judge(head) {
     case .success(let credential): enter(upgrade, credential)
-    case .failure(let refusal): refuse(refusal, to: head)
+    case .failure(let refusal):
+      if role == .proxyWithFields { leaveCount() }
+      refuse(refusal, to: head)
     }
   }
 
@@ -158,9 +164,10 @@ extension Connection {
     refuse(refusal, closing: refusal.code == .badRequest)
   }
 
-  /// Undoes what an admission holds: its place in the key's list and its call to the game.
+  /// Undoes what an admission holds: its place in the key's list and among its client's, and its call to the game.
   func releaseAdmission(_ admission: Admission) {
     if let keyID = admission.credential.keyID { loop.shared.store.removeSession(sessionReference, of: keyID) }
+    if role == .proxyWithFields { leaveCount() }
     self.admission = nil
     dropBackend()
   }

@@ -11,6 +11,8 @@ internal import TLS
 
 final class Connection {
   enum Stage: Equatable {
+    /// The proxy in front has not said yet whose connection it is (`LISTEN_PROXY_PROTOCOL`).
+    case proxyHeader
     /// TLS is being agreed on.
     case handshake
     /// Requests are read and answered.
@@ -25,16 +27,20 @@ final class Connection {
 
   let loop: Loop
   let token: Token
-  let peer: Endpoint
-  /// Who pays for it: the address, or for IPv6 its /64.
-  let payer: IPAddress
+  let role: PeerRole
+  /// Who is at the other end: the socket's peer, until a PROXY header or an accepted upgrade has named the client.
+  var peer: Endpoint
+  /// What the client has called, where a PROXY header said so; else it is the socket's own address.
+  var destination: Endpoint?
   let acceptedAt: MonotonicTime
   /// More connections than one address may have: the first request is answered 429.
-  let isOverLimit: Bool
+  var isOverLimit = false
+  /// Counted among its payer's connections.
+  var isCounted = false
 
   var client: ClientLeg
   var backend: BackendLeg?
-  var stage = Stage.handshake
+  var stage: Stage
   /// While requests are read.
   var exchange: Exchange?
   /// While an upgrade waits for its `101`.
@@ -64,13 +70,13 @@ final class Connection {
   private var wheelTick: UInt64 = 0
 
   init(
-    loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint, isOverLimit: Bool
+    loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint, role: PeerRole
   ) {
     self.loop = loop
     self.token = token
     self.peer = peer
-    self.isOverLimit = isOverLimit
-    payer = peer.address.accountingPrefix
+    self.role = role
+    stage = role == .proxyWithHeader ? .proxyHeader : .handshake
     acceptedAt = loop.now
     client = ClientLeg(socket: socket, tls: tls)
     arm(after: loop.settings.limits.tlsHandshakeTimeout)
@@ -85,7 +91,7 @@ final class Connection {
     case .backend: backend?.note(event)
     }
     switch stage {
-    case .handshake, .exchange: loop.queue(self)
+    case .proxyHeader, .handshake, .exchange: loop.queue(self)
     case .admission:
       if leg == .backend { backendReported(event) } else { readEarlyBytes() }
       settle()
@@ -102,6 +108,7 @@ final class Connection {
   /// Goes on where the last turn stopped for the sake of others.
   func proceed() {
     switch stage {
+    case .proxyHeader: readProxyHeader()
     case .handshake: advanceHandshake()
     case .exchange: readRequests()
     case .admission: readEarlyBytes()
@@ -152,14 +159,14 @@ final class Connection {
     switch stage {
     case .exchange: loop.queue(self)
     case .session, .lingering: loop.continueLater(self)
-    case .handshake, .admission, .closed: break
+    case .proxyHeader, .handshake, .admission, .closed: break
     }
   }
 
   private func clientFailed(_ error: SystemError) {
     switch stage {
     case .session: endSession(.playerVanished(reason: error.description))
-    case .handshake, .exchange, .admission, .lingering, .closed: break
+    case .proxyHeader, .handshake, .exchange, .admission, .lingering, .closed: break
     }
     close()
   }
@@ -169,7 +176,7 @@ final class Connection {
   /// Sets the deadline, and sees that it comes up.
   func arm(at deadline: MonotonicTime) {
     self.deadline = deadline
-    let wanted = (deadline.nanoseconds &+ DeadlineWheel.tick - 1) / DeadlineWheel.tick
+    let wanted = DeadlineWheel.tick(of: deadline)
     if wheelTick == 0 || wanted < wheelTick { wheelTick = loop.wheel.insert(token.rawValue, at: deadline) }
   }
 
@@ -197,10 +204,8 @@ final class Connection {
 
   private func deadlineReached() {
     switch stage {
-    case .handshake:
-      loop.shared.log.handshakeFailed(self, reason: "timeout")
-      loop.counters.handshakesFailed.add()
-      close()
+    case .proxyHeader: handshakeFailed("proxy_header_timeout")
+    case .handshake: handshakeFailed("timeout")
     case .exchange: exchangeExpired()
     case .admission: perform(admission?.machine.expired() ?? .nothing)
     case .session: sessionDeadlineReached()
@@ -217,6 +222,7 @@ final class Connection {
     if let admission { releaseAdmission(admission) }
     if session != nil { forgetSession() }
     if stage == .lingering { loop.shared.lingering.decrement() }
+    leaveCount()
     stage = .closed
     exchange = nil
     loop.closed(self)

@@ -1,4 +1,5 @@
 /// The requests of one connection before it becomes a session: bytes not parsed yet, and where the parser stands.
+internal import Addresses
 internal import Bytes
 internal import HTTPWire
 internal import System
@@ -23,6 +24,8 @@ final class Exchange {
   var phase = Phase.head(since: nil)
   var received: [UInt8] = []
   var parser: RequestParser
+  /// Whom `X-Forwarded-For` of the request being worked on names.
+  var client: Endpoint?
   var refusals = 0
   /// Whether a request was answered: an idle connection may then be closed without a word.
   var hasAnswered = false

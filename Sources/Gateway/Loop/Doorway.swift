@@ -44,12 +44,24 @@ struct Doorway: ~Copyable {
     pausedUntil.map { $0 - now }
   }
 
-  mutating func resume(_ poller: borrowing Poller) {
+  mutating func resume(_ poller: borrowing Poller, now: MonotonicTime) {
     pausedUntil = nil
     reserve.refill()
     for (index, door) in doors.enumerated() {
-      // Fails only when there is no memory; the next pause tries again.
-      try? poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
+      do throws(SystemError) {
+        try poller.addReadable(door.listener.socket, token: Token.listener(index).rawValue)
+      } catch {
+        // No memory for it just now. Doors that did open again are taken off again by the next pause.
+        return pause(poller, now: now)
+      }
+    }
+  }
+
+  private mutating func pause(_ poller: borrowing Poller, now: MonotonicTime) {
+    pausedUntil = now + Self.pause
+    for door in doors {
+      door.isReadable = false
+      poller.remove(door.listener.socket)
     }
   }
 
@@ -70,15 +82,17 @@ struct Doorway: ~Copyable {
     case .wouldBlock:
       door.isReadable = false
       return nil
-    case .failed: return nil
+    case .aborted: return nil
+    case .failed(let error):
+      pause(loop.poller, now: loop.now)
+      loop.shared.log.acceptPaused(error)
+      return nil
     case .exhausted(let error):
       // The reserve makes room to take one peer and close it at once: it learns that it has to come back later.
       reserve.release()
       _ = door.listener.accept()
       reserve.refill()
-      pausedUntil = loop.now + Self.pause
-      for door in doors { door.isReadable = false }
-      for door in doors { loop.poller.remove(door.listener.socket) }
+      pause(loop.poller, now: loop.now)
       loop.shared.log.acceptPaused(error)
       return nil
     }

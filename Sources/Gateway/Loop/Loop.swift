@@ -147,7 +147,7 @@ final class Loop {
   }
 
   private func acceptSome() {
-    if let pause = doorway.pauseLeft(now: now), pause == .zero { doorway.resume(poller) }
+    if let pause = doorway.pauseLeft(now: now), pause == .zero { doorway.resume(poller, now: now) }
     var accepted = 0
     while accepted < Doorway.acceptsPerTurn, doorway.mayAccept {
       accepted += 1
@@ -162,15 +162,21 @@ final class Loop {
     let peer = arrival.peer
     let socket = arrival.socket
     let limits = settings.limits
-    let payer = peer.address.accountingPrefix
+    let role = settings.role(of: peer.address)
     counters.accepted.add()
+    guard role != .stranger else {
+      counters.closedAtDoor.add()
+      shared.log.turnedAway(peer, reason: "untrusted_peer")
+      socket.resetOnClose()
+      return
+    }
     guard shared.occupancy.enter(limit: limits.connections) else {
       counters.closedAtDoor.add()
       shared.log.turnedAway(peer, reason: "max_connections")
       socket.resetOnClose()
       return
     }
-    guard shared.handshakeRates.take(payer, settings.handshakeAllowance, now: now) == nil else {
+    guard role != .client || mayShakeHands(peer.address) else {
       counters.closedAtDoor.add()
       shared.occupancy.leave()
       shared.log.turnedAway(peer, reason: "handshake_rate")
@@ -181,11 +187,9 @@ final class Loop {
       shared.occupancy.leave()
       return
     }
-    let count = shared.addressCounts.enter(payer)
     let token = table.reserve()
-    let connection = Connection(
-      loop: self, token: token, socket: socket, tls: tls, peer: peer,
-      isOverLimit: count > limits.connectionsPerAddress)
+    let connection = Connection(loop: self, token: token, socket: socket, tls: tls, peer: peer, role: role)
+    if role == .client { connection.isOverLimit = !connection.enterCount() }
     table.insert(connection)
     let pending = shared.pending.increment()
     do throws(SystemError) {
@@ -198,6 +202,11 @@ final class Loop {
     if pending > limits.pending { newcomers.oldestPending(in: table)?.giveWay() }
   }
 
+  /// Takes a token for one handshake of `address` (SPEC §7, `HANDSHAKE_RATE`).
+  func mayShakeHands(_ address: IPAddress) -> Bool {
+    shared.handshakeRates.take(address.accountingPrefix, settings.handshakeAllowance, now: now) == nil
+  }
+
   /// No longer among the unadmitted, by admission or by its end.
   func noLongerPending(_ connection: Connection) {
     guard connection.isPending else { return }
@@ -207,7 +216,6 @@ final class Loop {
 
   func closed(_ connection: Connection) {
     noLongerPending(connection)
-    shared.addressCounts.leave(connection.payer)
     shared.occupancy.leave()
     closedInThisTurn.append(connection)
   }
@@ -243,6 +251,8 @@ final class Loop {
       var found: [SessionDescription] = []
       table.forEach { if let description = $0.sessionDescription { found.append(description) } }
       reply(found)
+    case .rollCall(let roll):
+      roll.answer(loop: index)
     case .stop:
       isStopped = true
       table.forEach { $0.close() }

@@ -11,7 +11,11 @@ struct Newcomers {
   var isEmpty: Bool { handshakes.isEmpty && requests.isEmpty }
 
   mutating func append(_ connection: Connection) {
-    if connection.stage == .handshake { handshakes.append(connection) } else { requests.append(connection) }
+    switch connection.stage {
+    // The handshake's first step follows the PROXY header at once.
+    case .proxyHeader, .handshake: handshakes.append(connection)
+    case .exchange, .admission, .session, .lingering, .closed: requests.append(connection)
+    }
   }
 
   mutating func takeTurn() -> [Connection] {

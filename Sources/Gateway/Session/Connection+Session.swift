@@ -14,12 +14,16 @@ extension Connection {
   func open(_ admission: Admission) {
     let credential = admission.credential
     if let keyID = credential.keyID, loop.shared.store.isRevoked(keyID) { return perform(admission.machine.revoked()) }
+    // Only now, as a peer that is refused causes no byte at the game (SPEC §3).
+    guard introducePlayer(credential) else { return perform(admission.machine.gameLost()) }
     let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
     let date = loop.date.text(at: loop.now, clock: loop.shared.clock)
     let response = admission.upgrade.response(extensions: agreement?.response, date: date)
     guard client.tls.write(response.span) else { return close() }
     let waited = loop.now - admission.startedAt
     self.admission = nil
+    // Nobody else will be spoken for on this connection.
+    peer = source
     exchange = nil
     session = Session(
       credential: credential, deflates: agreement != nil, settings: loop.settings, now: loop.now)
@@ -49,7 +53,7 @@ extension Connection {
     switch stage {
     case .session: endSession(end)
     case .admission: perform(end == .draining ? admission?.machine.draining() ?? .nothing : admission?.machine.revoked() ?? .nothing)
-    case .handshake, .exchange, .lingering, .closed: break
+    case .proxyHeader, .handshake, .exchange, .lingering, .closed: break
     }
     settle()
   }
@@ -105,7 +109,7 @@ extension Connection {
     case .session:
       if session?.end == nil { session?.end = .draining }
       close()
-    case .handshake, .exchange, .admission, .lingering: close()
+    case .proxyHeader, .handshake, .exchange, .admission, .lingering: close()
     case .closed: break
     }
   }

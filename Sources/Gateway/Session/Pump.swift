@@ -140,7 +140,7 @@ extension Connection {
 
   func readFromGame() {
     loop.scratch.withBytes { bytes in readFromGame(&bytes) }
-    _ = client.flush(loop.outbox)
+    if case .failed(let error) = client.flush(loop.outbox) { endSession(.playerVanished(reason: error.description)) }
   }
 
   private func readFromGame(_ bytes: inout MutableSpan<UInt8>) {

@@ -24,7 +24,7 @@ struct GateLogger: Sendable {
 
   func turnedAway(_ peer: Endpoint, reason: String) {
     log.decision(
-      "turned_away", code: "", fields: ["source": "\(peer)", "result": "refused", "step": "\(reason)"])
+      "turned_away", code: "", fields: ["source": "\(peer.peerDescription)", "result": "refused", "step": "\(reason)"])
   }
 
   func acceptPaused(_ error: SystemError) {
@@ -66,6 +66,10 @@ struct GateLogger: Sendable {
     logger.warning("backend_unresolved", metadata: ["reason": "\(reason)"])
   }
 
+  func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {
+    logger.error("receipt_not_kept", metadata: ["keyId": "\(keyID.short)", "reason": "\(error)"])
+  }
+
   // MARK: Decisions
 
   func registered(_ connection: Connection, _ keyID: KeyIdentifier) {
@@ -102,7 +106,7 @@ struct GateLogger: Sendable {
   private func members(_ connection: Connection, _ more: Logger.Metadata) -> Logger.Metadata {
     var members = more
     members["connection"] = "\(connection.name)"
-    members["source"] = "\(connection.peer)"
+    members["source"] = "\(connection.source.peerDescription)"
     return members
   }
 }

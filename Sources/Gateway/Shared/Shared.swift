@@ -16,6 +16,8 @@ final class Shared: Sendable {
   let attestations: AttestationVerifier
   let pool: RegistrationPool
   let backends: BackendDirectory
+  /// Nil when receipts are not kept.
+  let receipts: ReceiptFolder?
   let log: GateLogger
   let mailboxes: [Mailbox]
   let counters: [Counters]
@@ -35,13 +37,14 @@ final class Shared: Sendable {
 
   init(
     clock: any Clock, entropy: any Entropy, store: KeyStore, attestations: AttestationVerifier, pool: RegistrationPool,
-    backends: BackendDirectory, log: GateLogger, mailboxes: [Mailbox]
+    backends: BackendDirectory, receipts: ReceiptFolder?, log: GateLogger, mailboxes: [Mailbox]
   ) {
     self.clock = clock
     self.store = store
     self.attestations = attestations
     self.pool = pool
     self.backends = backends
+    self.receipts = receipts
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
@@ -102,6 +105,8 @@ final class BodyBudget: Sendable {
 struct LoopSettings: Sendable {
   let limits: Limits
   let tls: TLSServerContext
+  let proxies: GateConfiguration.Proxies
+  let backendProxyProtocol: GateConfiguration.ProxyProtocol
   let origins: AllowedOrigins
   let requiresAppAuth: Bool
   /// Whether a verified client certificate admits; never in production.
@@ -119,6 +124,8 @@ struct LoopSettings: Sendable {
   init(_ configuration: GateConfiguration, policy: AttestationPolicy, tls: TLSServerContext) {
     limits = configuration.limits
     self.tls = tls
+    proxies = configuration.proxies
+    backendProxyProtocol = configuration.backend.proxyProtocol
     origins = configuration.origins
     requiresAppAuth = configuration.requiresAppAuth
     allowsClientCertificate = configuration.mtls.fallback

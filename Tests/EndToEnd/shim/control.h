@@ -2,6 +2,14 @@
 #pragma once
 #include <stdint.h>
 
+// What would survive a power cut of one file: so many bytes, and its name only once the directory was synced.
+struct survivor {
+  uint64_t inode;
+  int64_t synced_size;
+  int64_t has_name;
+};
+enum { SURVIVORS = 128 };
+
 struct control {
   int64_t realtime_offset;   // nanoseconds added to CLOCK_REALTIME and its kin
   int64_t monotonic_offset;  // nanoseconds added to CLOCK_MONOTONIC, _RAW, _COARSE and CLOCK_BOOTTIME
@@ -16,6 +24,8 @@ struct control {
   int32_t syncs_done;        // syncs that reached the kernel
   int32_t failures;          // calls that failed by order
   char path_part[128];       // files whose path contains this match; empty: none
+  int64_t survivor_count;
+  struct survivor survivors[SURVIVORS];
 };
 
 extern struct control *control;

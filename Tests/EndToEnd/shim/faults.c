@@ -5,9 +5,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,7 +43,47 @@ static int ordered_to_fail(void) {
   return 1;
 }
 
+// ---- What a power cut would leave: kept by inode, as the order of creations and syncs makes it.
+
+static pthread_mutex_t survivors_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct survivor *survivor_of(uint64_t inode) {
+  for (int64_t i = 0; i < control->survivor_count; i++)
+    if (control->survivors[i].inode == inode) return &control->survivors[i];
+  // The oldest makes room: the store keeps few files at a time.
+  int64_t index = control->survivor_count < SURVIVORS ? control->survivor_count++ : SURVIVORS - 1;
+  if (index == SURVIVORS - 1)
+    memmove(control->survivors, control->survivors + 1, index * sizeof(struct survivor));
+  control->survivors[index] = (struct survivor){.inode = inode, .has_name = 1};
+  return &control->survivors[index];
+}
+
+static void note_created(int descriptor) {
+  struct stat status;
+  if (descriptor < 0 || fstat(descriptor, &status) != 0 || status.st_size != 0) return;
+  pthread_mutex_lock(&survivors_lock);
+  *survivor_of(status.st_ino) = (struct survivor){.inode = status.st_ino};
+  pthread_mutex_unlock(&survivors_lock);
+}
+
+static void note_synced(const struct stat *before) {
+  pthread_mutex_lock(&survivors_lock);
+  if (S_ISDIR(before->st_mode)) {
+    for (int64_t i = 0; i < control->survivor_count; i++) control->survivors[i].has_name = 1;
+  } else {
+    survivor_of(before->st_ino)->synced_size = before->st_size;
+  }
+  pthread_mutex_unlock(&survivors_lock);
+}
+
 static int synchronise(int descriptor, int (*call)(int)) {
+  struct stat before;
+  if (fstat(descriptor, &before) != 0) return -1;
+  if (S_ISDIR(before.st_mode)) {
+    int result = call(descriptor);
+    if (result == 0) note_synced(&before);
+    return result;
+  }
   if (!descriptor_matches(descriptor)) return call(descriptor);
   if (LOAD(sync_hold)) {
     ADD(syncs_waiting, 1);
@@ -57,6 +99,7 @@ static int synchronise(int descriptor, int (*call)(int)) {
     return -1;
   }
   int result = call(descriptor);
+  if (result == 0) note_synced(&before);
   ADD(syncs_done, 1);
   return result;
 }
@@ -127,7 +170,10 @@ static mode_t mode_of(int flags, va_list arguments) {
     va_start(arguments, flags);                                       \
     mode_t mode = mode_of(flags, arguments);                          \
     va_end(arguments);                                                \
-    return fails_to_open(path, flags) ? -1 : REAL(name)(path, flags, mode); \
+    if (fails_to_open(path, flags)) return -1;                        \
+    int descriptor = REAL(name)(path, flags, mode);                   \
+    if ((flags & O_CREAT) && path_matches(path)) note_created(descriptor); \
+    return descriptor;                                                \
   }
 #define OPENAT(name)                                                  \
   int name(int folder, const char *path, int flags, ...) {            \
@@ -135,7 +181,10 @@ static mode_t mode_of(int flags, va_list arguments) {
     va_start(arguments, flags);                                       \
     mode_t mode = mode_of(flags, arguments);                          \
     va_end(arguments);                                                \
-    return fails_to_open(path, flags) ? -1 : REAL(name)(folder, path, flags, mode); \
+    if (fails_to_open(path, flags)) return -1;                        \
+    int descriptor = REAL(name)(folder, path, flags, mode);           \
+    if ((flags & O_CREAT) && path_matches(path)) note_created(descriptor); \
+    return descriptor;                                                \
   }
 OPEN(open)
 OPEN(open64)

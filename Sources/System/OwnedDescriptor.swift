@@ -1,12 +1,11 @@
 /// A file descriptor that closes itself, with reads and writes that survive interruption by signals.
 internal import CLinux
 internal import Glibc
-package import System
 
 package struct OwnedDescriptor: ~Copyable {
-  let number: Int32
+  package let number: Int32
 
-  init(owning number: Int32) {
+  package init(owning number: Int32) {
     self.number = number
   }
 
@@ -29,7 +28,7 @@ package struct OwnedDescriptor: ~Copyable {
   }
 
   /// With close-on-exec; `mode` counts when the flags create the file.
-  static func open(_ path: String, _ flags: Int32, _ mode: UInt32) throws(SystemError) -> OwnedDescriptor {
+  package static func open(_ path: String, _ flags: Int32, _ mode: UInt32) throws(SystemError) -> OwnedDescriptor {
     while true {
       // The kernel reads the path during the call alone.
       let number = unsafe path.withCString { path in unsafe portcullis_open(path, flags, mode) }

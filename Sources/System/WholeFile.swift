@@ -2,7 +2,6 @@
 ///
 /// The unsafe calls below lend the kernel a path for their duration; none keeps it.
 internal import Glibc
-package import System
 
 package enum WholeFile {
   /// More than any key, certificate or state file here has.

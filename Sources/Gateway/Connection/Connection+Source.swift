@@ -1,0 +1,90 @@
+/// Whose connection or request it is, and what is counted for that address (SPEC §6, `TRUSTED_PROXIES`; SPEC
+/// §7).
+///
+/// | peer | the source is | `HANDSHAKE_RATE` takes | `MAX_CONNECTIONS_PER_ADDRESS` counts |
+/// |---|---|---|---|
+/// | a client | the socket's peer | at `accept` | from `accept` to the end |
+/// | a proxy with PROXY headers | named by the header | once it is read | from the header to the end |
+/// | a proxy with `X-Forwarded-For` | named by each request | nothing | an upgrade, from its request to its end |
+///
+/// A proxy of the last kind keeps connections open and sends the requests of many clients over each: they are
+/// its own, so neither they nor their handshakes are counted for anybody. What one client may do through it
+/// is bounded by the rates of its requests, and by the count of its sessions. A header that names nobody
+/// (LOCAL, UNKNOWN), or a request without the field, counts for the proxy's own address.
+internal import Addresses
+internal import Configuration
+internal import HTTPWire
+internal import ProxyProtocol
+internal import Sockets
+
+/// How far the PROXY header in front of TLS has come.
+enum ProxyHeaderReading {
+  case needMore
+  case header(ProxyHeader)
+  case failed(reason: String)
+}
+
+extension Connection {
+  /// Who is asking: in the log, in the list of sessions, and towards the game. Port 0 stands for an unknown
+  /// one.
+  var source: Endpoint { exchange?.client ?? peer }
+
+  /// Who pays for it: the source's address, or for IPv6 its /64.
+  var payer: IPAddress { source.address.accountingPrefix }
+
+  // MARK: PROXY header
+
+  /// Reads on in the header; with its last byte the handshake begins, under the same deadline.
+  func readProxyHeader() {
+    guard stage == .proxyHeader else { return }
+    switch loop.scratch.withBytes({ bytes in client.takeProxyHeader(&bytes) }) {
+    case .needMore: break
+    case .header(let header): begin(header)
+    case .failed(let reason):
+      client.socket.resetOnClose()
+      handshakeFailed(reason)
+    }
+  }
+
+  private func begin(_ header: ProxyHeader) {
+    if case .relayed(let source, let destination) = header {
+      peer = source
+      self.destination = destination
+    }
+    guard loop.mayShakeHands(peer.address) else {
+      counters.closedAtDoor.add()
+      loop.shared.log.turnedAway(peer, reason: "handshake_rate")
+      client.socket.resetOnClose()
+      return close()
+    }
+    isOverLimit = !enterCount()
+    stage = .handshake
+    // The ClientHello may have come with the header.
+    advanceHandshake()
+  }
+
+  // MARK: X-Forwarded-For
+
+  /// Notes whose request this is; from anybody but a trusted proxy the field means nothing.
+  func readForwardedFor(_ head: RequestHead) throws(ForwardedFor.Malformed) {
+    guard role == .proxyWithFields, let value = head.valueBytes("X-Forwarded-For") else { return }
+    let proxies = loop.settings.proxies
+    exchange?.client = try ForwardedFor.client(in: value.span) { address in proxies.isTrusted(address) }
+  }
+
+  // MARK: Count
+
+  /// Counts one more connection of the payer's; false, and the connection is counted all the same, when that
+  /// is more than one address may have.
+  func enterCount() -> Bool {
+    isCounted = true
+    return loop.shared.addressCounts.enter(payer) <= loop.settings.limits.connectionsPerAddress
+  }
+
+  /// To be called while the source is still the one that was counted.
+  func leaveCount() {
+    guard isCounted else { return }
+    isCounted = false
+    loop.shared.addressCounts.leave(payer)
+  }
+}

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import ProxyProtocol
+
+/// Version 2 (HAProxy's text, §2.2).
+@Suite struct ProxyBinaryTests {
+  static let ipv4 = relayed("203.0.113.9:4660", "198.51.100.1:443")
+  static let ipv6 = relayed("[2001:db8::7]:4660", "[2001:db8::1]:443")
+  /// An empty value, one of three bytes, and a CRC32C, which is not checked.
+  static let values: [UInt8] = [0x04, 0, 0, 0xEA, 0, 3, 1, 2, 3, 0x03, 0, 4, 9, 9, 9, 9]
+
+  @Test(arguments: [
+    (binary(0x21, 0x11, ipv4Block), ipv4), (binary(0x21, 0x21, ipv6Block), ipv6),
+    (binary(0x21, 0x11, ipv4Block + values), ipv4), (binary(0x21, 0x21, ipv6Block + values), ipv6),
+    (
+      binary(
+        0x21, 0x21,
+        [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 203, 0, 113, 9] + Array(ipv6Block.dropFirst(16))),
+      relayed("203.0.113.9:4660", "[2001:db8::1]:443")
+    ),
+    // A UNIX socket's client is at the proxy itself.
+    (binary(0x21, 0x31, [UInt8](repeating: 47, count: 216)), .socketAddresses),
+    (binary(0x21, 0x31, [UInt8](repeating: 47, count: 216) + values), .socketAddresses),
+    // UNSPEC, and LOCAL with whatever family and block.
+    (binary(0x21, 0x00, []), .socketAddresses), (binary(0x21, 0x00, [1, 2, 3]), .socketAddresses),
+    (binary(0x20, 0x00, []), .socketAddresses), (binary(0x20, 0x11, ipv4Block), .socketAddresses),
+    (binary(0x20, 0xFF, [1, 2, 3]), .socketAddresses), (binary(0x20, 0x11, []), .socketAddresses),
+  ])
+  func good(header: [UInt8], meaning: ProxyHeader?) throws {
+    let meaning = try #require(meaning)
+    let whole = ProxyHeaderParser.Outcome.header(meaning, consumed: header.count)
+    #expect(parse(header) == whole)
+    #expect(parse(header + [0x16, 0x03, 0x01]) == whole)
+    #expect(outcomes(header).dropLast().allSatisfy { $0 == .needMore })
+  }
+
+  @Test(
+    arguments: [
+      (binary(0x31, 0x11, ipv4Block), .version), (binary(0x11, 0x11, ipv4Block), .version),
+      (binary(0x01, 0x11, ipv4Block), .version),
+      (binary(0x22, 0x11, ipv4Block), .command), (binary(0x2F, 0x11, ipv4Block), .command),
+      // Datagrams, halves of a family, and values that nobody has given a meaning.
+      (binary(0x21, 0x12, ipv4Block), .family), (binary(0x21, 0x22, ipv6Block), .family),
+      (binary(0x21, 0x32, [UInt8](repeating: 0, count: 216)), .family),
+      (binary(0x21, 0x01, ipv4Block), .family),
+      (binary(0x21, 0x10, ipv4Block), .family), (binary(0x21, 0x41, ipv6Block), .family),
+      (binary(0x21, 0x13, ipv4Block), .family),
+      (binary(0x21, 0x11, []), .addressLength),
+      (binary(0x21, 0x11, Array(ipv4Block.dropLast())), .addressLength),
+      (binary(0x21, 0x21, ipv4Block), .addressLength),
+      (binary(0x21, 0x21, Array(ipv6Block.dropLast())), .addressLength),
+      (binary(0x21, 0x31, [UInt8](repeating: 0, count: 215)), .addressLength),
+      (binary(0x21, 0x11, ipv4Block + [4]), .values), (binary(0x21, 0x11, ipv4Block + [4, 0]), .values),
+      (binary(0x21, 0x11, ipv4Block + [4, 0, 1]), .values),
+      (binary(0x21, 0x11, ipv4Block + [4, 0, 2, 1]), .values),
+      (binary(0x21, 0x11, ipv4Block + values + [4, 0xFF, 0xFF]), .values),
+      ([0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0D], .signature),
+      ([0x0D, 0x0D], .signature),
+    ] as [([UInt8], ProxyHeaderViolation)])
+  func refused(header: [UInt8], violation: ProxyHeaderViolation) {
+    #expect(parse(header) == .refused(violation))
+    let refusals = outcomes(header).drop { $0 == .needMore }
+    #expect(refusals.allSatisfy { $0 == .refused(violation) } && !refusals.isEmpty)
+  }
+
+  /// 536 bytes in all are the most, and the length alone decides.
+  @Test func length() {
+    func header(_ count: Int) -> [UInt8] {
+      let value = count - 16 - 12 - 3
+      return binary(
+        0x21, 0x11,
+        ipv4Block + [0xEA, UInt8(value >> 8), UInt8(value & 0xFF)] + [UInt8](repeating: 7, count: value))
+    }
+    for count in [535, 536] {
+      let outcome = parse(header(count) + [1])
+      guard case .header(_, let consumed) = outcome else {
+        Issue.record("\(count) bytes: \(outcome)")
+        continue
+      }
+      #expect(consumed == count)
+    }
+    #expect(parse(header(537)) == .refused(.tooLong))
+    #expect(parse(Array(header(537).prefix(15))) == .needMore)
+    #expect(parse(Array(header(537).prefix(16))) == .refused(.tooLong))
+    #expect(parse(binary(0x21, 0x11, [], length: 0xFFFF)) == .refused(.tooLong))
+    // LOCAL is discarded, but not without end.
+    #expect(parse(binary(0x20, 0x00, [], length: 521)) == .refused(.tooLong))
+    #expect(parse(binary(0x20, 0x00, [], length: 520)) == .needMore)
+  }
+
+  @Test func versionAndCommandAreJudgedAtOnce() {
+    let whole = binary(0x33, 0x11, ipv4Block)
+    #expect(parse(Array(whole.prefix(12))) == .needMore)
+    #expect(parse(Array(whole.prefix(13))) == .refused(.version))
+    #expect(parse(Array(binary(0x23, 0x11, ipv4Block).prefix(13))) == .refused(.command))
+  }
+}
