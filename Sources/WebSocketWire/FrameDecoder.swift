@@ -23,11 +23,6 @@ package struct FrameDecoder: Sendable {
       self.frameBytes = frameBytes
       self.messageBytes = messageBytes
     }
-
-    /// zlib's stored blocks take 5 bytes more for each 127 at worst.
-    var compressed: Limits {
-      Limits(frameBytes: frameBytes + frameBytes / 16 + 64, messageBytes: messageBytes + messageBytes / 16 + 64)
-    }
   }
 
   /// Fragments are bounded by the bytes of their message; those without any, by this number a message.
@@ -106,10 +101,13 @@ package struct FrameDecoder: Sendable {
   private mutating func readHeader(
     _ buffer: Span<UInt8>, _ position: inout Int, _ end: Int, _ output: Int
   ) -> FrameEvent? {
-    let limits = message.isOpen && message.isCompressed ? limits.compressed : limits
-    let context = HeaderReader.Context(
+    var context = HeaderReader.Context(
       isInsideMessage: message.isOpen, acceptsCompressed: acceptsCompressed, expectsMask: role == .server,
-      frameBytes: limits.frameBytes, messageBytes: limits.messageBytes - (message.isOpen ? message.bytes : 0))
+      frameBytes: limits.frameBytes, messageBytes: limits.messageBytes)
+    if message.isOpen {
+      if message.isCompressed { context.allowOverhead() }
+      context.messageBytes -= message.bytes
+    }
     while position < end {
       let violation = header.take(buffer[position], context)
       position += 1
