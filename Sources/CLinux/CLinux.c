@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,6 +97,16 @@ int portcullis_address_unix(struct portcullis_address *address, const char *path
   address->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1);
   return 0;
 }
+int portcullis_address_abstract(struct portcullis_address *address, const char *name) {
+  struct sockaddr_un *un = (struct sockaddr_un *)&address->storage;
+  size_t length = strlen(name);
+  memset(address, 0, sizeof *address);
+  if (length == 0 || length >= sizeof un->sun_path) return -1;
+  un->sun_family = AF_UNIX;
+  memcpy(un->sun_path + 1, name, length);
+  address->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+  return 0;
+}
 int portcullis_address_read(const struct portcullis_address *address, uint8_t *bytes, uint16_t *port) {
   if (address->storage.ss_family == AF_INET) {
     const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
@@ -141,6 +152,17 @@ int portcullis_resolve(const char *name, uint16_t port, struct portcullis_addres
   }
   freeaddrinfo(found);
   return count;
+}
+ssize_t portcullis_send_datagram(const struct portcullis_address *to, const uint8_t *bytes, size_t count, int milliseconds) {
+  int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  struct timeval patience = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
+  ssize_t sent = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  if (sent == 0) sent = sendto(descriptor, bytes, count, MSG_NOSIGNAL, (const struct sockaddr *)&to->storage, to->length);
+  int error = errno;
+  close(descriptor);
+  errno = error;
+  return sent;
 }
 const char *portcullis_resolve_error(int code) { return gai_strerror(code); }
 

@@ -39,6 +39,8 @@ struct portcullis_address {
 // `bytes` are 4 or 16, in network order; `port` is a plain number.
 struct portcullis_address portcullis_address_internet(const uint8_t *bytes, int count, uint16_t port);
 int portcullis_address_unix(struct portcullis_address *address, const char *path);  // -1 when too long
+// A name that is no file (unix(7), "abstract"); -1 when empty or too long
+int portcullis_address_abstract(struct portcullis_address *address, const char *name);
 // Writes up to 16 bytes and the port; returns 4 or 16, or 0 when it is no internet address.
 int portcullis_address_read(const struct portcullis_address *address, uint8_t *bytes, uint16_t *port);
 int portcullis_bind(int descriptor, const struct portcullis_address *address);
@@ -50,6 +52,8 @@ int portcullis_resolve(const char *name, uint16_t port, struct portcullis_addres
 const char *portcullis_resolve_error(int code);
 int portcullis_read_signal(int descriptor);  // the next signal's number, 0 when none waits
 int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
+// One datagram from a UNIX socket made for it; waits up to `milliseconds` for room. The bytes sent, or -1 with errno.
+ssize_t portcullis_send_datagram(const struct portcullis_address *to, const uint8_t *bytes, size_t count, int milliseconds);
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
 
 // ---- clocks, nanoseconds
