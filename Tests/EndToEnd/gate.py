@@ -78,6 +78,8 @@ class Gate:
             return True
         except ConnectionRefusedError:
             return False
+        except ConnectionResetError:
+            return True  # it listens, and turns this peer away
 
     @property
     def running(self):
