@@ -25,6 +25,8 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
 SYSCONFDIR ?= /etc/portcullis
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 
 # What Swift's own programs load, what they link against, and what this program is made with.
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
@@ -57,7 +59,7 @@ build: build-packages  ## Everything in debug mode, tests included
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build
+	rm -rf .build .build-asan .build-tsan
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -70,6 +72,38 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 .PHONY: end-to-end
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
+
+
+.PHONY: image-test
+image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
+	@scripts/install-packages debootstrap openssl python3
+	$(PYTHON) scripts/image-test $(BINARY)
+
+# A debug build in a folder of its own, the Swift tests in it, then the end-to-end tests against its program. A report ends
+# the program with a status of its own, so that no test can pass over it (Tests/README.md, "Sanitizers").
+SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 \
+  $(PYTHON) -m pytest -o faulthandler_timeout=360 $(PYTEST_FLAGS) Tests/EndToEnd
+# The toolchain has one beside swift.
+CLANG ?= clang
+
+.PHONY: test-asan
+test-asan: export ASAN_OPTIONS := detect_leaks=1
+test-asan: export LSAN_OPTIONS := print_suppressions=0:suppressions=$(CURDIR)/Tests/Sanitizers/leaks.txt
+test-asan: build-packages test-packages  ## All tests with AddressSanitizer and LeakSanitizer
+	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan
+	$(SWIFT) test --skip-build --disable-xctest --sanitize=address --scratch-path .build-asan $(SWIFT_TEST_FLAGS)
+	PORTCULLIS_SANITIZER=address PORTCULLIS_BIN=$(CURDIR)/.build-asan/debug/portcullis $(SANITIZED_END_TO_END)
+
+.PHONY: test-tsan
+test-tsan: export TSAN_OPTIONS := exitcode=66
+test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
+	$(CLANG) -shared -fPIC -O1 -Wall -Wextra -Werror -o .build-tsan/mutex.so Tests/Sanitizers/mutex.c -ldl
+	LD_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SWIFT) test --skip-build --disable-xctest --sanitize=thread \
+	  --scratch-path .build-tsan $(SWIFT_TEST_FLAGS)
+	PORTCULLIS_SANITIZER=thread PORTCULLIS_BIN=$(CURDIR)/.build-tsan/debug/portcullis \
+	  PORTCULLIS_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SANITIZED_END_TO_END)
+
 
 ##@ Style
 
@@ -92,14 +126,20 @@ documents:  ## Write the example file and the README's table anew from the table
 .PHONY: install
 install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
 	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)'
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
+	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
+	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
+	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
+	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages

@@ -59,6 +59,7 @@ let package = Package(
       [
         "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System", "WebSocketWire",
       ]),
+    room("Bench", ["Bytes", "Device", "JSON", "System"]),
     room("Control", ["Bytes", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
@@ -80,7 +81,7 @@ let package = Package(
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
         "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -89,6 +90,7 @@ let package = Package(
 
     tests("Bytes"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
+    tests("Bench", ["Device", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
     tests("ProxyProtocol", ["Addresses", "Bytes"]),

@@ -62,3 +62,8 @@ package struct SystemClock: Clock {
   package func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: portcullis_monotonic()) }
   package func wall() -> UnixTime { UnixTime(milliseconds: portcullis_realtime() / 1_000_000) }
 }
+
+extension SystemClock {
+  /// Returns at once when the moment has passed.
+  package func sleep(until moment: MonotonicTime) { portcullis_sleep_until(moment.nanoseconds) }
+}

@@ -13,8 +13,8 @@ package struct FrameDecoder: Sendable {
     case client
   }
 
-  /// SPEC §7. What a compressed message becomes is for whoever inflates it to count; here it may take as many bytes
-  /// as a message within the limit that does not compress at all: one part in 16 more, and a little.
+  /// SPEC §7. What a compressed message becomes is for whoever inflates it to count; on the wire it and its frames may
+  /// take as much as data within the limits that does not compress at all: one part in 16 more, and a little.
   package struct Limits: Sendable {
     package var frameBytes: Int
     package var messageBytes: Int
@@ -23,9 +23,6 @@ package struct FrameDecoder: Sendable {
       self.frameBytes = frameBytes
       self.messageBytes = messageBytes
     }
-
-    /// zlib's stored blocks take 5 bytes more for each 127 at worst.
-    fileprivate var compressionOverhead: Int { messageBytes / 16 + 64 }
   }
 
   /// Fragments are bounded by the bytes of their message; those without any, by this number a message.
@@ -104,11 +101,13 @@ package struct FrameDecoder: Sendable {
   private mutating func readHeader(
     _ buffer: Span<UInt8>, _ position: inout Int, _ end: Int, _ output: Int
   ) -> FrameEvent? {
-    let overhead = acceptsCompressed ? limits.compressionOverhead : 0
-    let context = HeaderReader.Context(
+    var context = HeaderReader.Context(
       isInsideMessage: message.isOpen, acceptsCompressed: acceptsCompressed, expectsMask: role == .server,
-      frameBytes: limits.frameBytes, messageBytes: limits.messageBytes - (message.isOpen ? message.bytes : 0),
-      compressionOverhead: overhead, isInsideCompressed: message.isOpen && message.isCompressed)
+      frameBytes: limits.frameBytes, messageBytes: limits.messageBytes)
+    if message.isOpen {
+      if message.isCompressed { context.allowOverhead() }
+      context.messageBytes -= message.bytes
+    }
     while position < end {
       let violation = header.take(buffer[position], context)
       position += 1

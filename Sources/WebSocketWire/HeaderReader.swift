@@ -24,9 +24,12 @@ struct HeaderReader: Sendable {
     var frameBytes: Int
     /// What the message may still grow by.
     var messageBytes: Int
-    /// What it may grow by beyond that if it is compressed.
-    var compressionOverhead: Int
-    var isInsideCompressed: Bool
+
+    /// For a compressed message: zlib's stored blocks take 5 bytes more for each 127 at worst.
+    mutating func allowOverhead() {
+      frameBytes += frameBytes >> 4 + 64
+      messageBytes += messageBytes >> 4 + 64
+    }
   }
 
   /// The rule that `byte` breaks, or nil.
@@ -102,9 +105,19 @@ struct HeaderReader: Sendable {
 
   /// The tighter of the two limits is named, so that the verdict does not depend on which byte gives it.
   private func excess(of length: Int, _ context: Context) -> WebSocketViolation? {
-    let isPartOfCompressed = isCompressed || context.isInsideCompressed
-    let messageBytes = context.messageBytes + (isPartOfCompressed ? context.compressionOverhead : 0)
-    if messageBytes < context.frameBytes { return length > messageBytes ? .messageTooLarge : nil }
+    if isCompressed {
+      // Where a compressed message begins; for its other frames the context has it already.
+      var context = context
+      context.allowOverhead()
+      return excess(of: length, within: context)
+    }
+    return excess(of: length, within: context)
+  }
+
+  private func excess(of length: Int, within context: Context) -> WebSocketViolation? {
+    if context.messageBytes < context.frameBytes {
+      return length > context.messageBytes ? .messageTooLarge : nil
+    }
     return length > context.frameBytes ? .frameTooLarge : nil
   }
 

@@ -15,7 +15,7 @@ import TLS
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Run the gate in the foreground.")
 
-  @Option(help: "A file of NAME=value lines; the environment wins over it.")
+  @Option(help: "A file of NAME=value lines; the environment wins over it.", completion: .file())
   var config: String?
 
   func run() throws {
@@ -62,12 +62,20 @@ struct Serve: ParsableCommand {
     logger.notice(
       "listening",
       metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
+    var reports = ServiceReports(
+      environment: ProcessContext.environment(), process: getpid(), clock: SystemClock(), logger: logger)
+    reports.ready(gate)
     var current = (configuration, material)
     while true {
-      switch signals.next(milliseconds: -1) {
-      case .hangup?: current = reload(gate, current, log)
+      switch signals.next(milliseconds: reports.attend(gate)) {
+      case .hangup?:
+        reports.reloading()
+        current = reload(gate, current, log)
+        reports.ready(gate)
       case .terminate?, .interrupt?:
         control.beginDrain()
+        // From here on the manager's time for a stop counts, and its watchdog does not.
+        reports.draining(gate)
         return drain(gate, controlServer, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }

@@ -182,7 +182,10 @@ enum PythonServer {
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[1], sys.argv[2])
-    with serve(handle, "localhost", 0, ssl=context, process_request=answer, subprotocols=["binary"]) as server:
+    def choose(connection, offered):
+        return "binary" if "binary" in offered else None
+
+    with serve(handle, "localhost", 0, ssl=context, process_request=answer, select_subprotocol=choose) as server:
         print("PORT %d" % server.socket.getsockname()[1])
         server.serve_forever()
     """

@@ -15,8 +15,9 @@ import faults
 from backend import Backend, mud
 from clients import App
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
-from gate import Gate
+from gate import BINARY, SANITIZER, Gate
 from pki import PKI
+from waiting import patience
 
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
 APP_ID = f"{TEAM}.{BUNDLE}"
@@ -31,10 +32,22 @@ def pytest_pyfunc_call(pyfuncitem):
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
 
     async def bounded():
-        await asyncio.wait_for(pyfuncitem.obj(**arguments), COROUTINE_LIMIT)
+        await asyncio.wait_for(pyfuncitem.obj(**arguments), patience(COROUTINE_LIMIT))
 
     asyncio.run(bounded())
     return True
+
+
+def pytest_report_header():
+    judged = f"with the {SANITIZER} sanitizer: bounds of memory are not judged" if SANITIZER else ""
+    return [f"program: {BINARY}", *filter(None, [judged])]
+
+
+def pytest_collection_modifyitems(items):
+    """Under a sanitizer, what its build cannot show is skipped with the reason."""
+    for item in items if SANITIZER else []:
+        for mark in item.iter_markers("unsanitized"):
+            item.add_marker(pytest.mark.skip(reason=f"not with the {SANITIZER} sanitizer: {mark.args[0]}"))
 
 
 @pytest.hookimpl(hookwrapper=True)

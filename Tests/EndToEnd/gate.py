@@ -10,11 +10,32 @@ import signal
 import socket
 import subprocess
 
-from waiting import eventually
+from waiting import eventually, patience
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("PORTCULLIS_BIN", ROOT / ".build" / "release" / "portcullis")).resolve()
-CRASH_WORDS = ("Fatal error", "Program crashed", "AddressSanitizer", "ThreadSanitizer", "stack smashing")
+CRASH_WORDS = (
+    "Fatal error",
+    "Program crashed",
+    "AddressSanitizer",
+    "LeakSanitizer",
+    "ThreadSanitizer",
+    "stack smashing",
+)
+# What a build with a sanitizer needs, and no other (Makefile: test-asan, test-tsan).
+SANITIZER_OPTIONS = {
+    name: value for name, value in os.environ.items() if name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS")
+}
+SANITIZER = os.environ.get("PORTCULLIS_SANITIZER")
+PRELOADED = os.environ.get("PORTCULLIS_PRELOAD")
+
+
+def process_environment(variables):
+    """`variables` as the program gets them: texts, without those that are None, with what its build needs."""
+    made = {name: str(value) for name, value in variables.items() if value is not None}
+    if PRELOADED:
+        made["LD_PRELOAD"] = " ".join(filter(None, [made.get("LD_PRELOAD"), PRELOADED]))
+    return SANITIZER_OPTIONS | made
 
 
 def free_port(host="127.0.0.1"):
@@ -37,7 +58,6 @@ class Gate:
         self.port = port or free_port(host)
         self.log_path = self.folder / f"gate-{self.port}.log"
         self.environment = {"PATH": os.environ["PATH"], "LISTEN": self.address, **environment}
-        self.environment = {name: str(value) for name, value in self.environment.items() if value is not None}
         self.process = None
         self._events, self._read = [], 0
 
@@ -58,7 +78,7 @@ class Gate:
             self.process = subprocess.Popen(
                 [str(BINARY), "serve", *arguments],
                 cwd=self.folder,
-                env=self.environment,
+                env=process_environment(self.environment),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -79,7 +99,7 @@ class Gate:
         except ConnectionRefusedError:
             return False
         except ConnectionResetError:
-            return True  # it listens, and turns this peer away
+            return True  # taken, and turned away at once
 
     @property
     def running(self):
@@ -91,7 +111,7 @@ class Gate:
     def wait(self, within=15):
         """The exit status; a crash fails the test with the end of the log."""
         try:
-            status = self.process.wait(within)
+            status = self.process.wait(patience(within))
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -147,6 +167,9 @@ class Gate:
         return eventually(find, f"a log line with {fields}; the log ends:\n{self.log_tail(8)}", within)
 
     def resident_bytes(self):
+        """What the process holds of memory; with a sanitizer always 0, as most of that would be the sanitizer's."""
+        if SANITIZER:
+            return 0
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024
@@ -159,15 +182,18 @@ class Gate:
         variables = {**self.environment, **environment}
         for name in ("LD_PRELOAD", "SHIM_CONTROL"):
             variables.pop(name, None)
-        return subprocess.run(
+        done = subprocess.run(
             [str(BINARY), *arguments],
             cwd=self.folder,
-            env={name: value for name, value in variables.items() if value is not None},
+            env=process_environment(variables),
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=within,
+            timeout=patience(within),
         )
+        for word in CRASH_WORDS:
+            assert word not in done.stderr, f"{word} from {arguments}:\n{done.stderr}"
+        return done
 
     def keys(self):
         """`keys list --json`, by key id."""

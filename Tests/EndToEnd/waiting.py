@@ -1,14 +1,22 @@
 """Waits for conditions, each with a deadline and a message: the suite has no other kind of wait."""
 
 import asyncio
+import os
 import time
 
 STEP = 0.005
+# How much slower the program is than the release's, as its build says: sanitizers take their time.
+SLOWNESS = float(os.environ.get("PORTCULLIS_SLOWNESS", "1"))
+
+
+def patience(seconds):
+    """How long to wait for what takes the release `seconds` at most."""
+    return seconds * SLOWNESS
 
 
 def eventually(condition, what, within=5.0):
     """The first truthy value of `condition()`, or a failure that says `what` did not happen."""
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + patience(within)
     while True:
         value = condition()
         if value:
@@ -20,7 +28,7 @@ def eventually(condition, what, within=5.0):
 
 async def eventually_async(condition, what, within=5.0):
     """`eventually` for a test that has coroutines to keep running meanwhile."""
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + patience(within)
     while True:
         value = condition()
         if value:

@@ -62,12 +62,13 @@ struct Model {
     if control, short > 125 { throw Stop(violation: .controlTooLong) }
     if close, short == 1 { throw Stop(violation: .closeLength) }
     if control { return short }
-    let most = setup.limits.messageBytes
-    let room = (compressed ? most + most / 16 + 64 : most) - (open?.length ?? 0)
-    let limit = min(room, setup.limits.frameBytes)
+    let (frameLimit, messageLimit) = (setup.limits.frameBytes, setup.limits.messageBytes)
+    let most = compressed ? frameLimit + frameLimit / 16 + 64 : frameLimit
+    let room = (compressed ? messageLimit + messageLimit / 16 + 64 : messageLimit) - (open?.length ?? 0)
+    let limit = min(room, most)
     let excess = WebSocketViolation.self
     let tooLarge: WebSocketViolation =
-      room < setup.limits.frameBytes ? excess.messageTooLarge : excess.frameTooLarge
+      room < most ? excess.messageTooLarge : excess.frameTooLarge
     guard short > 125 else {
       if short > limit { throw Stop(violation: tooLarge) }
       return short

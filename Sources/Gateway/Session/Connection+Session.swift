@@ -25,7 +25,9 @@ extension Connection {
     // Nobody else will be spoken for on this connection.
     peer = source
     exchange = nil
-    session = Session(credential: credential, deflate: agreement, settings: loop.settings, now: loop.now)
+    session = Session(
+      credential: credential, deflates: agreement != nil, settings: loop.settings, now: loop.now)
+    deflate = agreement.map { DeflateSession($0, messageBytes: loop.settings.frameLimits.messageBytes) }
     stage = .session
     loop.noLongerPending(self)
     counters.admitted.add()
@@ -92,6 +94,7 @@ extension Connection {
   /// Takes the session out of all counts and lists, and writes its last line in the log.
   func forgetSession() {
     guard let session = session.take() else { return }
+    deflate = nil
     if let keyID = session.credential.keyID { loop.shared.store.removeSession(sessionReference, of: keyID) }
     loop.shared.sessions.decrement()
     counters.sessionsEnded.add()

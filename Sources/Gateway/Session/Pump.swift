@@ -17,23 +17,22 @@ internal import WebSocketWire
 extension Connection {
   /// Rounds of either direction in one turn; then others have theirs.
   private static let roundsPerTurn = 4
-  /// With permessage-deflate, where a round takes up to 2 ms: the dearest input takes zlib 45 ns a byte.
-  private static let deflatedRoundsPerTurn = 1
 
   func pump() {
     guard stage == .session else { return }
     resumeBlocked()
-    var rounds = session?.deflate == nil ? Self.roundsPerTurn : Self.deflatedRoundsPerTurn
-    while stage == .session, rounds > 0 {
-      rounds -= 1
-      let readPlayer = isReadingFromPlayer && playerMayHaveInput
+    if isDeflating { return pumpDeflated() }
+    var rounds = 0
+    while stage == .session, rounds < Self.roundsPerTurn {
+      rounds += 1
+      let readPlayer = isReadingFromPlayer && client.mayHaveInput
       if readPlayer { readFromPlayer() }
       guard stage == .session else { return }
       let readGame = isReadingFromGame && gameMayHaveInput
       if readGame { readFromGame() }
       if !readPlayer, !readGame { return }
     }
-    if stage == .session, isReadingFromPlayer && playerMayHaveInput || isReadingFromGame && gameMayHaveInput {
+    if stage == .session, isReadingFromPlayer && client.mayHaveInput || isReadingFromGame && gameMayHaveInput {
       loop.continueLater(self)
     }
   }
@@ -44,12 +43,11 @@ extension Connection {
     return client.unsent.isEmpty || !(session?.closing.isOpen ?? false)
   }
 
-  private var isReadingFromGame: Bool {
+  var isReadingFromGame: Bool {
     backend != nil && client.unsent.isEmpty && session?.closing.isOpen ?? false
   }
 
-  private var playerMayHaveInput: Bool { client.mayHaveInput || session?.deflate?.waiting != nil }
-  private var gameMayHaveInput: Bool { backend?.mayHaveInput ?? false }
+  var gameMayHaveInput: Bool { backend?.mayHaveInput ?? false }
   private var backendQueueIsEmpty: Bool { backend?.unsent.isEmpty ?? true }
 
   /// Sends what waited for either side, and notes when nothing waits any more.
@@ -78,7 +76,6 @@ extension Connection {
   }
 
   private func readFromPlayer(_ bytes: inout MutableSpan<UInt8>) {
-    if let deflate = session?.deflate { return readDeflated(deflate, &bytes) }
     var end = 0
     var last = TLSReadResult.wantsInput
     // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send. What is
@@ -141,7 +138,7 @@ extension Connection {
 
   // MARK: 5. From the game
 
-  private func readFromGame() {
+  func readFromGame() {
     loop.scratch.withBytes { bytes in readFromGame(&bytes) }
     if case .failed(let error) = client.flush(loop.outbox) { endSession(.playerVanished(reason: error.description)) }
   }
@@ -155,8 +152,8 @@ extension Connection {
       session?.bytesFromGame += UInt64(count)
       if session?.text != nil {
         frameText(bytes.span, count)
-      } else if let deflate = session?.deflate {
-        frameDeflated(deflate, &bytes, count)
+      } else if isDeflating {
+        frameDeflated(&bytes, count)
       } else {
         frame(&bytes, count)
       }
@@ -209,7 +206,7 @@ extension Connection {
 
   /// A message with a buffer of its own.
   private func sendMessage(_ payload: [UInt8], opcode: Opcode) {
-    if let deflate = session?.deflate, sendDeflated(deflate, payload.span, opcode: opcode) { return }
+    if isDeflating, sendDeflated(payload.span, opcode: opcode) { return }
     var frame = [UInt8](repeating: 0, count: FrameHeader.size(payload: payload.count))
     var header = frame.mutableSpan
     FrameHeader.write(opcode: opcode, payload: payload.count, into: &header, at: 0)

@@ -20,21 +20,17 @@ struct Session: ~Copyable {
   var pendingPong: [UInt8]?
   /// In text mode: code points that the game has not finished.
   var text: TextRepair?
-  /// With permessage-deflate.
-  let deflate: DeflateSession?
   /// With `BACKEND=echo:`: the message being assembled.
   var echo: [UInt8] = []
   var bytesFromPlayer: UInt64 = 0
   var bytesFromGame: UInt64 = 0
 
-  init(credential: Credential, deflate agreement: PermessageDeflate?, settings: LoopSettings, now: MonotonicTime) {
+  init(credential: Credential, deflates: Bool, settings: LoopSettings, now: MonotonicTime) {
     self.credential = credential
     startedAt = now
     lastHeard = now
     lastPing = now
-    let limits = settings.frameLimits
-    decoder = FrameDecoder(role: .server, limits: limits, acceptsCompressed: agreement != nil)
-    deflate = agreement.map { DeflateSession($0, messageBytes: limits.messageBytes) }
+    decoder = FrameDecoder(role: .server, limits: settings.frameLimits, acceptsCompressed: deflates)
     text = settings.messageType == .text ? TextRepair() : nil
   }
 }
