@@ -24,6 +24,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
+MANDIR ?= $(PREFIX)/share/man
 SYSCONFDIR ?= /etc/portcullis
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
@@ -127,11 +128,12 @@ documents:  ## Write the example file and the README's table anew from the table
 install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
 	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
-	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)'
+	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
 	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
@@ -140,6 +142,7 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
 	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages

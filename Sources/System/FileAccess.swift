@@ -88,6 +88,11 @@ package struct AccessObstacle: Equatable, Sendable {
   package let path: String
   package let wish: FileStatus.Wish
 
+  package init(path: String, wish: FileStatus.Wish) {
+    self.path = path
+    self.wish = wish
+  }
+
   /// The first on the way to a file and at the file itself; nil when there is none.
   /// - Parameters:
   ///   - path: absolute, and without symbolic links.

@@ -40,7 +40,8 @@ struct AccessChecks {
       if status.isOthersToWrite {
         report.warning(
           name,
-          "other users may write to the folder \(shown(path)) (mode \(octal(status))): chmod go-w \(shown(path))")
+          "other users may write to the folder \(shown(path)) (mode \(octal(status))): chmod go-w \(shown(path))"
+        )
       } else {
         report.ok(name, "only its owner writes to the folder \(shown(path)) (mode \(octal(status)))")
       }
@@ -51,7 +52,8 @@ struct AccessChecks {
     let path = configuration.store.path
     guard let real = try? RealPath.of(path), let status = try? FileStatus.of(real) else { return }
     if status.isOthersToRead || status.isOthersToWrite {
-      report.warning("store", "\(shown(path)) is open to other users (mode \(octal(status))): chmod 600 \(shown(path))")
+      report.warning(
+        "store", "\(shown(path)) is open to other users (mode \(octal(status))): chmod 600 \(shown(path))")
     }
     // Only told by the kernel's table: to try a rename would be to change something.
     if let table = try? text("/proc/self/mountinfo"), MountTable.hasMount(at: real, in: table) {
@@ -79,9 +81,13 @@ struct AccessChecks {
     var isHindered = false
     for (setting, path, wishes) in needs {
       do {
-        guard let obstacle = try AccessObstacle.first(at: RealPath.of(path), wishes, account) else { continue }
-        report.problem("user", "\(account) \(verb(obstacle.wish)) \(shown(obstacle.path)), for \(setting)=\(shown(path)): "
-          + "change its owner or mode", .configuration)
+        guard let obstacle = try AccessObstacle.first(at: RealPath.of(path), wishes, account) else {
+          continue
+        }
+        report.problem(
+          "user",
+          "\(account) \(verb(obstacle.wish)) \(shown(obstacle.path)), for \(setting)=\(shown(path)): "
+            + "change its owner or mode", .configuration)
       } catch {
         report.problem("user", "\(setting)=\(shown(path)): \(error)", .configuration)
       }
@@ -103,7 +109,8 @@ struct AccessChecks {
     if let path = configuration.attest.receiptsPath { needs.append(("RECEIPTS_PATH", path, folderWishes)) }
     let store = configuration.store.path
     // A link is followed first: the temporary file lies beside what it leads to.
-    needs.append(("ATTESTED_KEYS_PATH", folder(of: (try? RealPath.of(store)) ?? store), folderWishes + [.read]))
+    needs.append(
+      ("ATTESTED_KEYS_PATH", folder(of: (try? RealPath.of(store)) ?? store), folderWishes + [.read]))
     for path in [store, store + ".lock"] where WholeFile.exists(path) {
       needs.append(("ATTESTED_KEYS_PATH", path, path == store ? [.read] : [.read, .write]))
     }
