@@ -132,8 +132,8 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
-	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
 	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
@@ -141,8 +141,8 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
-	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
 	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages

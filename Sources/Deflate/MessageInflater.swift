@@ -46,7 +46,9 @@ package struct MessageInflater: ~Copyable {
     if !payload.isEmpty { hasPayload = true }
     var outcome = Outcome.taken
     if tailTaken == 0 { outcome = inflate(payload, isText: type == .text, &output, &end) }
-    if outcome == .taken, endsMessage { outcome = finish(payload.count, isText: type == .text, &output, &end) }
+    if outcome == .taken, endsMessage {
+      outcome = finish(payload.count, isText: type == .text, &output, &end)
+    }
     switch outcome {
     case .taken where endsMessage, .violation: giveBack(to: pool)
     case .taken, .outputFull: break

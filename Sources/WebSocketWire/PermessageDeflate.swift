@@ -56,7 +56,8 @@ package struct PermessageDeflate: Equatable, Sendable {
   /// From what a server answered to `offer`; nil when it is no such answer (RFC 7692 §5.1: the client must then fail
   /// the connection).
   package init?(answering response: [UInt8]) {
-    guard let extensions = ExtensionOffer.list(response), extensions.count == 1, extensions[0].name == Self.name,
+    guard let extensions = ExtensionOffer.list(response), extensions.count == 1,
+      extensions[0].name == Self.name,
       let parameters = Parameters(extensions[0].parameters, clientWindowMayLackValue: false),
       parameters.serverKeepsNoContext
     else { return nil }

@@ -63,7 +63,8 @@ extension Connection {
 
   /// False when not all is done, and the rest waits.
   private func inflateFrames(
-    _ deflate: DeflateSession, behind piece: DeflateSession.Piece?, _ bytes: inout MutableSpan<UInt8>, end: Int,
+    _ deflate: DeflateSession, behind piece: DeflateSession.Piece?, _ bytes: inout MutableSpan<UInt8>,
+    end: Int,
     _ connectionEnding: SessionEnd?, into plain: inout MutableSpan<UInt8>
   ) -> Bool {
     var made = 0
@@ -112,7 +113,8 @@ extension Connection {
     var isWhole = true
     if piece.isCompressed {
       let outcome = deflate.incoming.take(
-        payload, type: piece.type, endsMessage: piece.endsMessage, from: loop.deflation.zlib, into: &plain, at: &made)
+        payload, type: piece.type, endsMessage: piece.endsMessage, from: loop.deflation.zlib, into: &plain,
+        at: &made)
       switch outcome {
       case .taken: break
       case .outputFull(let count): (taken, isWhole) = (count, false)
@@ -170,7 +172,9 @@ extension Connection {
   ) -> Bool {
     guard let windowBits = deflate?.serverWindowBits else { return false }
     var output = packed._mutatingExtracting(Self.largestHeader..<packed.count)
-    guard let count = loop.deflation.zlib.compress(payload, windowBits: windowBits, into: &output) else { return false }
+    guard let count = loop.deflation.zlib.compress(payload, windowBits: windowBits, into: &output) else {
+      return false
+    }
     let start = Self.largestHeader - FrameHeader.size(payload: count)
     FrameHeader.write(opcode: opcode, rsv1: true, payload: count, into: &packed, at: start)
     encrypt(packed.span.extracting(start..<Self.largestHeader + count))
