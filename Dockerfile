@@ -4,6 +4,8 @@
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit nofile=65536 -p 8443:8443 \
 #     -v portcullis-config:/var/lib/portcullis/config -v "$PWD/certs":/var/lib/portcullis/certs:ro \
 #     --env-file portcullis.env portcullis
+#
+# (`portcullis demo` needs --tmpfs /tmp beside --read-only. `make image-test` carries out the second stage without docker.)
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \

@@ -24,13 +24,20 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
+MANDIR ?= $(PREFIX)/share/man
 SYSCONFDIR ?= /etc/portcullis
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 
 # What Swift's own programs load, what they link against, and what this program is made with.
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libssl-dev pkg-config zlib1g-dev
 TEST_PACKAGES := curl gcc openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets
+ifdef CI
+# A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
+TEST_PACKAGES += haproxy
+endif
 
 ##@ First
 
@@ -67,6 +74,12 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
 
+
+.PHONY: image-test
+image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
+	@scripts/install-packages debootstrap openssl python3
+	$(PYTHON) scripts/image-test $(BINARY)
+
 # A debug build in a folder of its own, the Swift tests in it, then the end-to-end tests against its program. A report ends
 # the program with a status of its own, so that no test can pass over it (Tests/README.md, "Sanitizers").
 SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 \
@@ -92,6 +105,7 @@ test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	PORTCULLIS_SANITIZER=thread PORTCULLIS_BIN=$(CURDIR)/.build-tsan/debug/portcullis \
 	  PORTCULLIS_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SANITIZED_END_TO_END)
 
+
 ##@ Style
 
 FORMATTED := Package.swift Sources Tests
@@ -113,14 +127,22 @@ documents:  ## Write the example file and the README's table anew from the table
 .PHONY: install
 install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
 	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)'
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
+	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
+	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
+	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
+	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
+	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages

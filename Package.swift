@@ -32,6 +32,7 @@ let package = Package(
     .target(name: "CLinux"),
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CCBOR", linkerSettings: [.linkedLibrary("cbor")]),
+    .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
 
     // Pure: bytes in, values out.
     room("Bytes"),
@@ -44,6 +45,7 @@ let package = Package(
     room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
 
     // Rooms that wrap C.
+    room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
     room("System", ["Bytes", "CLinux"]),
     room("Crypto", ["Bytes", "COpenSSL", "System"]),
     room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
@@ -52,7 +54,13 @@ let package = Package(
     // State and the gate itself.
     room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
     room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
-    room("Device", ["Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "JSON", "System", "WebSocketWire"]),
+    room(
+      "Device",
+      [
+        "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System",
+        "WebSocketWire",
+      ]),
+    room("Bench", ["Bytes", "Device", "JSON", "System"]),
     room("Control", ["Bytes", "JSON", "Sockets", "System"]),
     room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
@@ -60,21 +68,25 @@ let package = Package(
     room(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "JSON", "KeyStore", "Logs",
-        "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON",
+        "KeyStore", "Logs",
+        "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire",
+        .product(name: "Logging", package: "swift-log"),
       ]),
 
     room(
       "Demo",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs", "Sockets",
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs",
+        "Sockets",
         "System", "TLS", .product(name: "Logging", package: "swift-log"),
       ]),
 
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device",
+        "Gateway",
         "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -83,17 +95,20 @@ let package = Package(
 
     tests("Bytes"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
+    tests("Bench", ["Device", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
     tests("ProxyProtocol", ["Addresses", "Bytes"]),
     tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     tests("CBOR", ["Bytes"]),
+    tests("Deflate", ["CZlib", "WebSocketWire"]),
     tests("Crypto", ["Bytes"]),
     tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
     tests(
       "Control",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "KeyStore",
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
+        "KeyStore",
         "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
       ]),
     tests("JSON"),

@@ -1,9 +1,9 @@
 /// Appending a span to an array.
 extension Array where Element == UInt8 {
+  /// In time proportional to `bytes`, however often: the array grows by a part of itself when it has to grow.
   package mutating func append(copying bytes: Span<UInt8>) {
-    let needed = count + bytes.count
-    // Reserving just what is needed now would undo the doubling that keeps many small appends linear.
-    if needed > capacity { reserveCapacity(Swift.max(needed, capacity * 2)) }
-    for index in bytes.indices { append(bytes[index]) }
+    append(addingCapacity: bytes.count) { output in
+      for index in bytes.indices { output.append(bytes[index]) }
+    }
   }
 }

@@ -3,6 +3,9 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <pwd.h>
+#include <grp.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +97,16 @@ int portcullis_address_unix(struct portcullis_address *address, const char *path
   address->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1);
   return 0;
 }
+int portcullis_address_abstract(struct portcullis_address *address, const char *name) {
+  struct sockaddr_un *un = (struct sockaddr_un *)&address->storage;
+  size_t length = strlen(name);
+  memset(address, 0, sizeof *address);
+  if (length == 0 || length >= sizeof un->sun_path) return -1;
+  un->sun_family = AF_UNIX;
+  memcpy(un->sun_path + 1, name, length);
+  address->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+  return 0;
+}
 int portcullis_address_read(const struct portcullis_address *address, uint8_t *bytes, uint16_t *port) {
   if (address->storage.ss_family == AF_INET) {
     const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
@@ -139,6 +153,17 @@ int portcullis_resolve(const char *name, uint16_t port, struct portcullis_addres
   freeaddrinfo(found);
   return count;
 }
+ssize_t portcullis_send_datagram(const struct portcullis_address *to, const uint8_t *bytes, size_t count, int milliseconds) {
+  int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  struct timeval patience = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
+  ssize_t sent = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  if (sent == 0) sent = sendto(descriptor, bytes, count, MSG_NOSIGNAL, (const struct sockaddr *)&to->storage, to->length);
+  int error = errno;
+  close(descriptor);
+  errno = error;
+  return sent;
+}
 const char *portcullis_resolve_error(int code) { return gai_strerror(code); }
 
 int portcullis_random(void *bytes, size_t count) {
@@ -163,6 +188,11 @@ static uint64_t nanoseconds(clockid_t clock) {
 uint64_t portcullis_monotonic(void) { return nanoseconds(CLOCK_MONOTONIC); }
 int64_t portcullis_realtime(void) { return (int64_t)nanoseconds(CLOCK_REALTIME); }
 uint64_t portcullis_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+void portcullis_sleep_until(uint64_t monotonic) {
+  struct timespec until = {.tv_sec = (time_t)(monotonic / 1000000000), .tv_nsec = (long)(monotonic % 1000000000)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+  }
+}
 
 int portcullis_set_thread_nice(int nice) {
   return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
@@ -186,3 +216,22 @@ char **portcullis_environment(void) { return environ; }
 
 int portcullis_errno(void) { return errno; }
 int portcullis_is_would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+
+int portcullis_account(
+    const char *name, uint32_t *user, char *found, size_t found_capacity, uint32_t *groups, int capacity) {
+  char texts[16384];
+  struct passwd record, *result = NULL;
+  int error = name ? getpwnam_r(name, &record, texts, sizeof texts, &result)
+                   : getpwuid_r((uid_t)*user, &record, texts, sizeof texts, &result);
+  if (error != 0 || result == NULL || capacity < 1) return -1;
+  int count = capacity;
+  gid_t list[256];
+  if (count > 256) count = 256;
+  // Too many groups: those that fit are there all the same, and `count` says how many there would be.
+  int limit = count;
+  if (getgrouplist(result->pw_name, result->pw_gid, list, &count) < 0) count = limit;
+  for (int index = 0; index < count; index++) groups[index] = (uint32_t)list[index];
+  *user = (uint32_t)result->pw_uid;
+  snprintf(found, found_capacity, "%s", result->pw_name);
+  return count;
+}

@@ -54,18 +54,23 @@ package final class GateClient {
 
   /// A WebSocket on a connection of its own, as iOS opens it; `GateClientError.refused` is any answer but
   /// 101.
-  /// - Parameter path: instead of the URL's.
+  /// - Parameters:
+  ///   - path: instead of the URL's.
+  ///   - offersDeflate: whether permessage-deflate is offered.
   package func connectWebSocket(
-    path: String? = nil, fields: [GateResponse.Field] = [], subprotocols: [String] = []
+    path: String? = nil, fields: [GateResponse.Field] = [], subprotocols: [String] = [],
+    offersDeflate: Bool = false
   ) throws(GateClientError) -> WebSocketClient {
     let deadline = Deadline.after(timeout)
-    let handshake = WebSocketHandshake(subprotocols: subprotocols)
+    let handshake = WebSocketHandshake(subprotocols: subprotocols, offersDeflate: offersDeflate)
     let request = try head("GET", path ?? url.path, handshake.fields + fields)
     var connection = try open(deadline)
     let response = try connection.exchange(request, deadline)
     guard response.status == 101 else { throw .refused(response) }
     let chosen = try handshake.chosenSubprotocol(in: response)
-    return WebSocketClient(connection, response: response, subprotocol: chosen, timeout: timeout)
+    let deflate = try handshake.chosenDeflate(in: response)
+    return WebSocketClient(
+      connection, response: response, subprotocol: chosen, deflate: deflate, timeout: timeout)
   }
 
   // MARK: Parts of them

@@ -68,11 +68,12 @@ package final class SimulatedApp {
 
   /// Challenge, assertion, upgrade. Any answer but 101 is `GateClientError.refused`.
   package func connect(
-    path: String? = nil, fields: [GateResponse.Field] = [], subprotocols: [String] = []
+    path: String? = nil, fields: [GateResponse.Field] = [], subprotocols: [String] = [],
+    offersDeflate: Bool = false
   ) throws(GateClientError) -> WebSocketClient {
     let headers = try admission(for: challenge())
     return try client.connectWebSocket(
-      path: path, fields: headers.fields + fields, subprotocols: subprotocols)
+      path: path, fields: headers.fields + fields, subprotocols: subprotocols, offersDeflate: offersDeflate)
   }
 
   // MARK: Step by step

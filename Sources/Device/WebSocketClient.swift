@@ -1,6 +1,7 @@
 /// An open WebSocket of a client (RFC 6455): sends masked frames, receives whole messages, closes both ways.
+internal import Deflate
 internal import System
-internal import WebSocketWire
+package import WebSocketWire
 
 package final class WebSocketClient {
   package enum Message: Equatable, Sendable {
@@ -16,22 +17,28 @@ package final class WebSocketClient {
   /// The 101.
   package let response: GateResponse
   package let subprotocol: String?
+  /// What was agreed on, if compression was offered.
+  package let deflate: PermessageDeflate?
   /// How long a send, or the closing handshake, may take.
   private let timeout: Duration
   private var connection: ClientConnection
-  private var messages = ServerMessages()
+  private let zlib = ZlibPool()
+  private var messages: ServerMessages
   /// Come, but not yet asked for.
   private var events: [ServerMessages.Event] = []
   private var end: Message?
   private var hasSentClose = false
 
   init(
-    _ connection: consuming ClientConnection, response: GateResponse, subprotocol: String?, timeout: Duration
+    _ connection: consuming ClientConnection, response: GateResponse, subprotocol: String?,
+    deflate: PermessageDeflate?, timeout: Duration
   ) {
     self.connection = connection
     self.response = response
     self.subprotocol = subprotocol
+    self.deflate = deflate
     self.timeout = timeout
+    messages = ServerMessages(deflate: deflate, zlib: zlib)
     events = messages.take(self.connection.takeReceived())
   }
 
@@ -52,8 +59,20 @@ package final class WebSocketClient {
 
   private func send(_ opcode: Opcode, _ payload: [UInt8]) throws(GateClientError) {
     let key = KernelEntropy().bytes(4)
-    let frame = ClientFrame.encode(opcode, payload, mask: MaskingKey(key[0], key[1], key[2], key[3]))
+    let mask = MaskingKey(key[0], key[1], key[2], key[3])
+    let compressed = opcode.isControl ? nil : compressed(payload)
+    let frame = ClientFrame.encode(opcode, compressed ?? payload, mask: mask, rsv1: compressed != nil)
     try connection.stream.write(frame, .after(timeout))
+  }
+
+  /// Nil when it was not agreed on, or would gain nothing.
+  private func compressed(_ payload: [UInt8]) -> [UInt8]? {
+    // zlib cannot compress for a window of 8 bits.
+    guard let windowBits = deflate?.clientWindowBits, windowBits >= 9 else { return nil }
+    var output = [UInt8](repeating: 0, count: payload.count + 4)
+    var room = output.mutableSpan
+    guard let count = zlib.compress(payload.span, windowBits: windowBits, into: &room) else { return nil }
+    return Array(output[..<count])
   }
 
   // MARK: Receiving

@@ -6,8 +6,10 @@ internal import WebSocketWire
 struct WebSocketHandshake {
   private let key: String
   private let subprotocols: [String]
+  private let offersDeflate: Bool
 
-  init(subprotocols: [String], entropy: some Entropy = KernelEntropy()) {
+  init(subprotocols: [String], offersDeflate: Bool = false, entropy: some Entropy = KernelEntropy()) {
+    self.offersDeflate = offersDeflate
     key = Base64.encode(entropy.bytes(16).span)
     self.subprotocols = subprotocols
   }
@@ -19,6 +21,9 @@ struct WebSocketHandshake {
     ]
     if !subprotocols.isEmpty {
       fields.append(GateResponse.Field("Sec-WebSocket-Protocol", subprotocols.joined(separator: ", ")))
+    }
+    if offersDeflate {
+      fields.append(GateResponse.Field("Sec-WebSocket-Extensions", PermessageDeflate.offer))
     }
     return fields
   }
@@ -34,14 +39,20 @@ struct WebSocketHandshake {
     guard response["Sec-WebSocket-Accept"] == WebSocketAccept.value(for: key) else {
       throw .protocolViolation("Sec-WebSocket-Accept does not answer the key")
     }
-    // None was offered.
-    guard response["Sec-WebSocket-Extensions"] == nil else {
-      throw .protocolViolation("an extension nobody asked for")
-    }
     guard let chosen = response["Sec-WebSocket-Protocol"] else { return nil }
     guard subprotocols.contains(chosen) else {
       throw .protocolViolation("a subprotocol nobody offered: \(chosen)")
     }
     return chosen
+  }
+
+  /// What the server made of the offer; nil when it chose to do without.
+  func chosenDeflate(in response: GateResponse) throws(GateClientError) -> PermessageDeflate? {
+    guard let answer = response["Sec-WebSocket-Extensions"] else { return nil }
+    guard offersDeflate else { throw .protocolViolation("an extension nobody asked for") }
+    guard let agreement = PermessageDeflate(answering: Array(answer.utf8)) else {
+      throw .protocolViolation("extensions nobody offered: \(answer)")
+    }
+    return agreement
   }
 }

@@ -19,7 +19,8 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
   /// Zero when `other` is later.
   package static func - (time: Self, other: Self) -> Duration {
-    time.nanoseconds > other.nanoseconds ? .nanoseconds(Int64(clamping: time.nanoseconds - other.nanoseconds)) : .zero
+    time.nanoseconds > other.nanoseconds
+      ? .nanoseconds(Int64(clamping: time.nanoseconds - other.nanoseconds)) : .zero
   }
 }
 
@@ -61,4 +62,9 @@ package struct SystemClock: Clock {
   package init() {}
   package func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: portcullis_monotonic()) }
   package func wall() -> UnixTime { UnixTime(milliseconds: portcullis_realtime() / 1_000_000) }
+}
+
+extension SystemClock {
+  /// Returns at once when the moment has passed.
+  package func sleep(until moment: MonotonicTime) { portcullis_sleep_until(moment.nanoseconds) }
 }

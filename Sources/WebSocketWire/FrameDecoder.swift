@@ -13,7 +13,8 @@ package struct FrameDecoder: Sendable {
     case client
   }
 
-  /// SPEC §7. The bytes of compressed messages count as they come over the wire.
+  /// SPEC §7. What a compressed message becomes is for whoever inflates it to count; on the wire it and its frames may
+  /// take as much as data within the limits that does not compress at all: one part in 16 more, and a little.
   package struct Limits: Sendable {
     package var frameBytes: Int
     package var messageBytes: Int
@@ -100,9 +101,13 @@ package struct FrameDecoder: Sendable {
   private mutating func readHeader(
     _ buffer: Span<UInt8>, _ position: inout Int, _ end: Int, _ output: Int
   ) -> FrameEvent? {
-    let context = HeaderReader.Context(
+    var context = HeaderReader.Context(
       isInsideMessage: message.isOpen, acceptsCompressed: acceptsCompressed, expectsMask: role == .server,
-      frameBytes: limits.frameBytes, messageBytes: limits.messageBytes - (message.isOpen ? message.bytes : 0))
+      frameBytes: limits.frameBytes, messageBytes: limits.messageBytes)
+    if message.isOpen {
+      if message.isCompressed { context.allowOverhead() }
+      context.messageBytes -= message.bytes
+    }
     while position < end {
       let violation = header.take(buffer[position], context)
       position += 1

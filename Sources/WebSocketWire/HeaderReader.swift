@@ -24,6 +24,12 @@ struct HeaderReader: Sendable {
     var frameBytes: Int
     /// What the message may still grow by.
     var messageBytes: Int
+
+    /// For a compressed message: zlib's stored blocks take 5 bytes more for each 127 at worst.
+    mutating func allowOverhead() {
+      frameBytes += frameBytes >> 4 + 64
+      messageBytes += messageBytes >> 4 + 64
+    }
   }
 
   /// The rule that `byte` breaks, or nil.
@@ -99,6 +105,16 @@ struct HeaderReader: Sendable {
 
   /// The tighter of the two limits is named, so that the verdict does not depend on which byte gives it.
   private func excess(of length: Int, _ context: Context) -> WebSocketViolation? {
+    if isCompressed {
+      // Where a compressed message begins; for its other frames the context has it already.
+      var context = context
+      context.allowOverhead()
+      return excess(of: length, within: context)
+    }
+    return excess(of: length, within: context)
+  }
+
+  private func excess(of length: Int, within context: Context) -> WebSocketViolation? {
     if context.messageBytes < context.frameBytes {
       return length > context.messageBytes ? .messageTooLarge : nil
     }

@@ -19,6 +19,8 @@ package enum WebSocketViolation: String, Error, CaseIterable, Sendable {
   case tooManyEmptyFragments = "too_many_empty_fragments"
   case invalidText = "invalid_text"
   case unfinishedText = "unfinished_text"
+  /// A compressed message that is no deflate data, or stops within a block (RFC 7692 §7.2.2).
+  case invalidDeflate = "invalid_deflate"
 
   package var closeCode: CloseCode {
     switch self {
@@ -26,7 +28,7 @@ package enum WebSocketViolation: String, Error, CaseIterable, Sendable {
       .unmasked,
       .masked, .controlTooLong, .closeLength, .closeCode, .nonMinimalLength, .lengthTopBit:
       .protocolError
-    case .closeReason, .invalidText, .unfinishedText: .invalidPayload
+    case .closeReason, .invalidText, .unfinishedText, .invalidDeflate: .invalidPayload
     case .frameTooLarge, .messageTooLarge, .tooManyEmptyFragments: .messageTooBig
     }
   }

@@ -29,7 +29,7 @@ struct ConfigCommand: ParsableCommand {
 
 /// The option that every command has which needs settings.
 struct SettingsFile: ParsableArguments {
-  @Option(help: "A file of NAME=value lines; the environment wins over it.")
+  @Option(help: "A file of NAME=value lines; the environment wins over it.", completion: .file())
   var config: String?
 
   /// Enough for commands on the store and the control socket, which need neither certificates nor app ids.

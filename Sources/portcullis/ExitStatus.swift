@@ -27,10 +27,17 @@ func complain(_ lines: String...) {
   for line in lines { write("portcullis: \(line)\n", to: 2) }
 }
 
+/// Text to standard error as it is, for a line that is written over.
+func tell(_ text: String) {
+  write(text, to: 2)
+}
+
 private func write(_ text: String, to descriptor: Int32) {
   var bytes = Array(text.utf8)[...]
   while !bytes.isEmpty {
-    let written = unsafe bytes.withUnsafeBufferPointer { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    let written = unsafe bytes.withUnsafeBufferPointer {
+      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+    }
     if written <= 0 { return }
     bytes = bytes.dropFirst(written)
   }

@@ -15,7 +15,7 @@ import TLS
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Run the gate in the foreground.")
 
-  @Option(help: "A file of NAME=value lines; the environment wins over it.")
+  @Option(help: "A file of NAME=value lines; the environment wins over it.", completion: .file())
   var config: String?
 
   func run() throws {
@@ -31,7 +31,8 @@ struct Serve: ParsableCommand {
       _ = writer.close(within: .seconds(2))
     }
     for warning in loaded.warnings {
-      log.logger(label: "portcullis").warning("configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
+      log.logger(label: "portcullis").warning(
+        "configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
     }
     try serve(loaded.configuration, signals, log)
   }
@@ -61,13 +62,24 @@ struct Serve: ParsableCommand {
     defer { controlServer.stop() }
     logger.notice(
       "listening",
-      metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
+      metadata: [
+        "address": "\(gate.endpoints.map(\.description).joined(separator: ","))",
+        "version": "\(Version.text)",
+      ])
+    var reports = ServiceReports(
+      environment: ProcessContext.environment(), process: getpid(), clock: SystemClock(), logger: logger)
+    reports.ready(gate)
     var current = (configuration, material)
     while true {
-      switch signals.next(milliseconds: -1) {
-      case .hangup?: current = reload(gate, current, log)
+      switch signals.next(milliseconds: reports.attend(gate)) {
+      case .hangup?:
+        reports.reloading()
+        current = reload(gate, current, log)
+        reports.ready(gate)
       case .terminate?, .interrupt?:
         control.beginDrain()
+        // From here on the manager's time for a stop counts, and its watchdog does not.
+        reports.draining(gate)
         return drain(gate, controlServer, signals, current.0.limits.drainTimeout, logger)
       case nil: break
       }
@@ -78,13 +90,15 @@ struct Serve: ParsableCommand {
   private func warnOfOpenWays(_ configuration: GateConfiguration, _ logger: Logger) {
     if !configuration.requiresAppAuth {
       logger.warning(
-        "app_auth_off", metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
+        "app_auth_off",
+        metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
     }
     if configuration.mtls.fallback {
       logger.warning(
         "mtls_fallback_on",
         metadata: [
-          "reason": "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
+          "reason":
+            "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
           "clientCA": "\(configuration.mtls.clientCAPath ?? "")",
         ])
     }

@@ -5,14 +5,14 @@ import System
 
 struct Simulate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Play the app: register a key and connect.",
+    abstract: "Play the app: register a key, connect, or do both many times over.",
     discussion: """
       The key lives in a file instead of the Secure Enclave, and a test authority attests it instead of \
       Apple: the gate must have APPATTEST_ROOT_CA_PATH set to that authority's root (see `portcullis dev-certs`).
 
       Exit status: 0 done, 64 wrong usage, 65 unusable data, 69 gate unavailable, 77 refused by the gate.
       """,
-    subcommands: [Register.self, Connect.self])
+    subcommands: [Register.self, Connect.self, SimulateBench.self])
 
   struct Register: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,7 +29,8 @@ struct Simulate: ParsableCommand {
     @Option(help: "The App Attest environment of a new key: production or development.")
     var environment = AttestationEnvironment.development
 
-    @Option(help: "The folder with the test authority, as `portcullis dev-certs` makes it.")
+    @Option(
+      help: "The folder with the test authority, as `portcullis dev-certs` makes it.", completion: .directory)
     var authority = "certs/dev"
 
     @Option(help: "Say this app version at launch, as iOS 27 does; needs --validation-category.")
@@ -148,7 +149,7 @@ struct Simulate: ParsableCommand {
 
 /// Which key: a file of mode 0600.
 struct DeviceOptions: ParsableArguments {
-  @Option(help: "The file that stands in for the Secure Enclave: key and counter.")
+  @Option(help: "The file that stands in for the Secure Enclave: key and counter.", completion: .file())
   var state = "certs/dev/device.json"
 }
 
@@ -157,16 +158,16 @@ struct GateOptions: ParsableArguments {
   @Option(help: "Where the gate is: wss://host[:port][/path].")
   var url = GateURL(host: "localhost", port: 8443)
 
-  @Option(help: "Trust the authorities in this PEM file instead of the system's.")
+  @Option(help: "Trust the authorities in this PEM file instead of the system's.", completion: .file())
   var ca: String?
 
   @Option(help: "Trust the certificate with this SHA-256 fingerprint, and no other.")
   var pin: String?
 
-  @Option(help: "A certificate to show to the gate (PEM).")
+  @Option(help: "A certificate to show to the gate (PEM).", completion: .file())
   var clientCert: String?
 
-  @Option(help: "The key of --client-cert (PEM).")
+  @Option(help: "The key of --client-cert (PEM).", completion: .file())
   var clientKey: String?
 
   @Option(name: .customLong("header"), help: "A header for the upgrade, 'Name: value'; may be repeated.")
@@ -176,15 +177,25 @@ struct GateOptions: ParsableArguments {
   var timeout = 10
 
   func validate() throws {
-    if ca != nil, pin != nil { throw ValidationError("--ca and --pin exclude each other.") }
-    if let pin, ServerTrust.pin(fingerprint: pin) == nil {
-      throw ValidationError("--pin takes 64 hexadecimal digits, with or without colons.")
-    }
+    _ = try Self.trust(ca: ca, pin: pin)
     guard (clientCert == nil) == (clientKey == nil) else {
       throw ValidationError("--client-cert and --client-key belong together.")
     }
-    guard (1...3600).contains(timeout) else { throw ValidationError("--timeout takes 1 to 3600 seconds.") }
+    guard Self.timeouts.contains(timeout) else { throw ValidationError("--timeout takes 1 to 3600 seconds.") }
     guard fields.count == headers.count else { throw ValidationError("--header takes 'Name: value'.") }
+  }
+
+  /// In seconds.
+  static let timeouts = 1...3600
+
+  static func trust(ca: String?, pin: String?) throws -> ServerTrust {
+    if ca != nil, pin != nil { throw ValidationError("--ca and --pin exclude each other.") }
+    if let ca { return .authorities(path: ca) }
+    guard let pin else { return .system }
+    guard let trust = ServerTrust.pin(fingerprint: pin) else {
+      throw ValidationError("--pin takes 64 hexadecimal digits, with or without colons.")
+    }
+    return trust
   }
 
   var fields: [GateResponse.Field] {
@@ -196,8 +207,7 @@ struct GateOptions: ParsableArguments {
   }
 
   func client() throws -> GateClient {
-    let trust =
-      ca.map { .authorities(path: $0) } ?? pin.flatMap { .pin(fingerprint: $0) } ?? ServerTrust.system
+    let trust = try Self.trust(ca: ca, pin: pin)
     var certificate: ClientCertificate?
     if let clientCert, let clientKey {
       certificate = ClientCertificate(certificatePath: clientCert, keyPath: clientKey)

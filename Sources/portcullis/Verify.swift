@@ -27,7 +27,7 @@ struct Verify: ParsableCommand {
   @Flag(help: "FILE holds one JSON object a line.")
   var jsonl = false
 
-  @Argument(help: "Files to judge.")
+  @Argument(help: "Files to judge.", completion: .file())
   var files: [String]
 
   func run() throws {

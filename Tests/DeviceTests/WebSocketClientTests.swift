@@ -38,6 +38,25 @@ struct WebSocketClientTests {
     #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
   }
 
+  /// RFC 7692, with the server's zlib on the other side.
+  @Test(arguments: [0, 1, 126, 65_536, 200_000]) func compressedMessagesComeBackAsTheyWere(count: Int) throws
+  {
+    #expect(try connect().deflate == nil)
+    let socket = try client.connectWebSocket(path: "/echo", offersDeflate: true)
+    #expect(socket.deflate != nil)
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 50) }
+    let text = String(repeating: "\u{E9}\u{1F511}", count: count / 6)
+    for _ in 0..<2 {
+      try socket.send(binary: bytes)
+      #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes))
+      try socket.send(text: text)
+      #expect(try socket.receive(timeout: .seconds(20)) == .text(text))
+    }
+    let fragmented = try client.connectWebSocket(path: "/fragments", offersDeflate: true)
+    #expect(try fragmented.receive(timeout: .seconds(20)) == .text("one two three"))
+    #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
+  }
+
   @Test func fragmentsBecomeOneMessage() throws {
     let socket = try connect("/fragments")
     #expect(try socket.receive(timeout: .seconds(20)) == .text("one two three"))
@@ -164,8 +183,10 @@ enum PythonServer {
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[1], sys.argv[2])
-    with serve(handle, "localhost", 0, ssl=context, process_request=answer, subprotocols=["binary"],
-               compression=None) as server:
+    def choose(connection, offered):
+        return "binary" if "binary" in offered else None
+
+    with serve(handle, "localhost", 0, ssl=context, process_request=answer, select_subprotocol=choose) as server:
         print("PORT %d" % server.socket.getsockname()[1])
         server.serve_forever()
     """

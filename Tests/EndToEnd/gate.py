@@ -98,6 +98,8 @@ class Gate:
             return True
         except ConnectionRefusedError:
             return False
+        except ConnectionResetError:
+            return True  # taken, and turned away at once
 
     @property
     def running(self):

@@ -7,6 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
 from device import sha256
+from waiting import eventually
 from websocket import closed_with, connect, refusal, until_prompt
 
 NONCE_INVALID = (401, "nonce_invalid")
@@ -35,6 +36,8 @@ def no_refused_byte(backend, gate):
     """A test says how many upgrades it expects to be admitted; the backend must have seen that many."""
     before, admitted = backend.count, [0]
     yield admitted
+    # The game's own thread may be a moment behind the 101.
+    eventually(lambda: backend.count - before >= admitted[0], "as many visits as admissions")
     assert backend.count - before == admitted[0]
 
 

@@ -78,6 +78,31 @@ import Testing
       ])
   }
 
+  /// SPEC §7: a compressed frame or message may be a little longer than what it becomes.
+  @Test func compressedLimits() {
+    let setup = Setup(limits: .init(frameBytes: 1000, messageBytes: 160), acceptsCompressed: true)
+    let most = [UInt8](repeating: 0, count: 160 + 160 / 16 + 64)
+    func compressed(_ bytes: [UInt8], starts: Bool = true, _ ends: Happening.Frame = .message) -> Happening {
+      .data(type: .binary, isCompressed: true, starts: starts, ends: ends, bytes: bytes)
+    }
+    agree(frame(.binary, most, rsv1: true), setup, [compressed(most)])
+    agree(frame(.binary, most + [0], rsv1: true), setup, [.violation(.messageTooLarge)])
+    let begun = frame(.binary, Array(most.dropLast(5)), fin: false, rsv1: true)
+    let piece = compressed(Array(most.dropLast(5)), .fragment)
+    let five = [UInt8](repeating: 0, count: 5)
+    agree(begun + frame(.continuation, five), setup, [piece, compressed(five, starts: false)])
+    agree(begun + frame(.continuation, five + [0]), setup, [piece, .violation(.messageTooLarge)])
+    agree(frame(.binary, Array(most.prefix(161))), setup, [.violation(.messageTooLarge)])
+    let small = Setup(limits: .init(frameBytes: 10, messageBytes: 160), acceptsCompressed: true)
+    let longest = Array(most.prefix(10 + 64))
+    agree(frame(.binary, longest, rsv1: true), small, [compressed(longest)])
+    agree(frame(.binary, longest + [0], rsv1: true), small, [.violation(.frameTooLarge)])
+    agree(
+      frame(.binary, [0], fin: false, rsv1: true) + frame(.continuation, longest), small,
+      [compressed([0], .fragment), compressed(longest, starts: false)])
+    agree(frame(.binary, Array(most.prefix(11))), small, [.violation(.frameTooLarge)])
+  }
+
   @Test func manySmallFragments() {
     let count = 65_536
     var bytes = frame(.binary, [1], fin: false)

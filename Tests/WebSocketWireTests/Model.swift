@@ -45,7 +45,8 @@ struct Model {
     let masked = second >= 128
     if masked, setup.role == .client { throw Stop(violation: .masked) }
     if !masked, setup.role == .server { throw Stop(violation: .unmasked) }
-    let length = try readLength(Int(second % 128), control: number > 7, close: number == 8)
+    let length = try readLength(
+      Int(second % 128), control: number > 7, close: number == 8, compressed: open?.rsv1 ?? rsv1)
     var mask: [UInt8] = [0, 0, 0, 0]
     if masked { for index in 0..<4 { mask[index] = try take() } }
     if number > 7 {
@@ -55,15 +56,19 @@ struct Model {
     }
   }
 
-  private mutating func readLength(_ short: Int, control: Bool, close: Bool) throws(Stop) -> Int {
+  private mutating func readLength(
+    _ short: Int, control: Bool, close: Bool, compressed: Bool
+  ) throws(Stop) -> Int {
     if control, short > 125 { throw Stop(violation: .controlTooLong) }
     if close, short == 1 { throw Stop(violation: .closeLength) }
     if control { return short }
-    let room = setup.limits.messageBytes - (open?.length ?? 0)
-    let limit = min(room, setup.limits.frameBytes)
+    let (frameLimit, messageLimit) = (setup.limits.frameBytes, setup.limits.messageBytes)
+    let most = compressed ? frameLimit + frameLimit / 16 + 64 : frameLimit
+    let room = (compressed ? messageLimit + messageLimit / 16 + 64 : messageLimit) - (open?.length ?? 0)
+    let limit = min(room, most)
     let excess = WebSocketViolation.self
     let tooLarge: WebSocketViolation =
-      room < setup.limits.frameBytes ? excess.messageTooLarge : excess.frameTooLarge
+      room < most ? excess.messageTooLarge : excess.frameTooLarge
     guard short > 125 else {
       if short > limit { throw Stop(violation: tooLarge) }
       return short

@@ -39,6 +39,8 @@ struct portcullis_address {
 // `bytes` are 4 or 16, in network order; `port` is a plain number.
 struct portcullis_address portcullis_address_internet(const uint8_t *bytes, int count, uint16_t port);
 int portcullis_address_unix(struct portcullis_address *address, const char *path);  // -1 when too long
+// A name that is no file (unix(7), "abstract"); -1 when empty or too long
+int portcullis_address_abstract(struct portcullis_address *address, const char *name);
 // Writes up to 16 bytes and the port; returns 4 or 16, or 0 when it is no internet address.
 int portcullis_address_read(const struct portcullis_address *address, uint8_t *bytes, uint16_t *port);
 int portcullis_bind(int descriptor, const struct portcullis_address *address);
@@ -50,12 +52,15 @@ int portcullis_resolve(const char *name, uint16_t port, struct portcullis_addres
 const char *portcullis_resolve_error(int code);
 int portcullis_read_signal(int descriptor);  // the next signal's number, 0 when none waits
 int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
+// One datagram from a UNIX socket made for it; waits up to `milliseconds` for room. The bytes sent, or -1 with errno.
+ssize_t portcullis_send_datagram(const struct portcullis_address *to, const uint8_t *bytes, size_t count, int milliseconds);
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
 
 // ---- clocks, nanoseconds
 uint64_t portcullis_monotonic(void);
 int64_t portcullis_realtime(void);
 uint64_t portcullis_thread_cpu(void);
+void portcullis_sleep_until(uint64_t monotonic);  // whatever signals come meanwhile
 
 // ---- threads and process
 int portcullis_set_thread_nice(int nice);  // for the calling thread only
@@ -64,6 +69,10 @@ int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 
 // ---- files
 int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-exec added
+// The account called `name`, or without one that of the number in *user: its name, number and groups, the primary one
+// first. Returns how many groups, at most `capacity`; -1 when there is no such account.
+int portcullis_account(
+    const char *name, uint32_t *user, char *found, size_t found_capacity, uint32_t *groups, int capacity);
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
 
 char **portcullis_environment(void);  // environ(7): C strings, ended by NULL

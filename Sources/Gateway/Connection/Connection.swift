@@ -47,6 +47,10 @@ final class Connection {
   var admission: Admission?
   /// After `101`.
   var session: Session?
+  /// Beside it when permessage-deflate was agreed on.
+  var deflate: DeflateSession? { didSet { isDeflating = deflate != nil } }
+  /// Asked for every message, where an object would have to be retained.
+  private(set) var isDeflating = false
 
   /// Since when one side takes nothing of what waits for it; nil while nothing waits.
   var blockedSince: MonotonicTime?
@@ -66,7 +70,8 @@ final class Connection {
   private var wheelTick: UInt64 = 0
 
   init(
-    loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint, role: PeerRole
+    loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint,
+    role: PeerRole
   ) {
     self.loop = loop
     self.token = token

@@ -5,6 +5,7 @@
 internal import Addresses
 internal import Bytes
 internal import Configuration
+internal import Deflate
 internal import Sockets
 internal import System
 internal import TLS
@@ -26,6 +27,12 @@ final class Scratch {
   }
 }
 
+/// What permessage-deflate needs on a loop; empty until a session does.
+final class Deflation {
+  let zlib = ZlibPool()
+  lazy var scratch = Scratch()
+}
+
 final class Loop {
   let index: Int
   let shared: Shared
@@ -33,6 +40,7 @@ final class Loop {
   let counters: Counters
   let outbox = Outbox()
   let scratch = Scratch()
+  let deflation = Deflation()
   var settings: LoopSettings
   var now: MonotonicTime
   var wheel: DeadlineWheel
@@ -243,6 +251,8 @@ final class Loop {
       var found: [SessionDescription] = []
       table.forEach { if let description = $0.sessionDescription { found.append(description) } }
       reply(found)
+    case .rollCall(let roll):
+      roll.answer(loop: index)
     case .stop:
       isStopped = true
       table.forEach { $0.close() }

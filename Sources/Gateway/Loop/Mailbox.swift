@@ -21,6 +21,8 @@ enum LoopMessage: Sendable {
   case abandon
   /// Describe the sessions, for the control socket.
   case listSessions(@Sendable ([SessionDescription]) -> Void)
+  /// Say that the loop turns.
+  case rollCall(RollCall)
   case stop
 }
 

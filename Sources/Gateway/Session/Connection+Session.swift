@@ -13,16 +13,23 @@ extension Connection {
   /// The game is connected: one more look at the key, then 101.
   func open(_ admission: Admission) {
     let credential = admission.credential
-    if let keyID = credential.keyID, loop.shared.store.isRevoked(keyID) { return perform(admission.machine.revoked()) }
+    if let keyID = credential.keyID, loop.shared.store.isRevoked(keyID) {
+      return perform(admission.machine.revoked())
+    }
     // Only now, as a peer that is refused causes no byte at the game (SPEC §3).
     guard introducePlayer(credential) else { return perform(admission.machine.gameLost()) }
-    guard client.tls.write(admission.upgrade.response(date: loop.date.text(at: loop.now, clock: loop.shared.clock)).span) else { return close() }
+    let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
+    let date = loop.date.text(at: loop.now, clock: loop.shared.clock)
+    let response = admission.upgrade.response(extensions: agreement?.response, date: date)
+    guard client.tls.write(response.span) else { return close() }
     let waited = loop.now - admission.startedAt
     self.admission = nil
     // Nobody else will be spoken for on this connection.
     peer = source
     exchange = nil
-    session = Session(credential: credential, settings: loop.settings, now: loop.now)
+    session = Session(
+      credential: credential, deflates: agreement != nil, settings: loop.settings, now: loop.now)
+    deflate = agreement.map { DeflateSession($0, messageBytes: loop.settings.frameLimits.messageBytes) }
     stage = .session
     loop.noLongerPending(self)
     counters.admitted.add()
@@ -47,7 +54,10 @@ extension Connection {
   func endFromOutside(_ end: SessionEnd) {
     switch stage {
     case .session: endSession(end)
-    case .admission: perform(end == .draining ? admission?.machine.draining() ?? .nothing : admission?.machine.revoked() ?? .nothing)
+    case .admission:
+      perform(
+        end == .draining
+          ? admission?.machine.draining() ?? .nothing : admission?.machine.revoked() ?? .nothing)
     case .proxyHeader, .handshake, .exchange, .lingering, .closed: break
     }
     settle()
@@ -89,6 +99,7 @@ extension Connection {
   /// Takes the session out of all counts and lists, and writes its last line in the log.
   func forgetSession() {
     guard let session = session.take() else { return }
+    deflate = nil
     if let keyID = session.credential.keyID { loop.shared.store.removeSession(sessionReference, of: keyID) }
     loop.shared.sessions.decrement()
     counters.sessionsEnded.add()
@@ -130,7 +141,9 @@ extension Connection {
   }
 
   private func pingIfDue() {
-    guard session?.closing.isOpen ?? false, client.unsent.isEmpty, let lastPing = session?.lastPing else { return }
+    guard session?.closing.isOpen ?? false, client.unsent.isEmpty, let lastPing = session?.lastPing else {
+      return
+    }
     guard loop.now - lastPing >= loop.settings.limits.pingInterval else { return }
     session?.lastPing = loop.now
     _ = client.tls.write(ControlFrame.ping().span)

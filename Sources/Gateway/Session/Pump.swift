@@ -21,6 +21,7 @@ extension Connection {
   func pump() {
     guard stage == .session else { return }
     resumeBlocked()
+    if isDeflating { return pumpDeflated() }
     var rounds = 0
     while stage == .session, rounds < Self.roundsPerTurn {
       rounds += 1
@@ -31,7 +32,8 @@ extension Connection {
       if readGame { readFromGame() }
       if !readPlayer, !readGame { return }
     }
-    if stage == .session, isReadingFromPlayer && client.mayHaveInput || isReadingFromGame && gameMayHaveInput {
+    if stage == .session, isReadingFromPlayer && client.mayHaveInput || isReadingFromGame && gameMayHaveInput
+    {
       loop.continueLater(self)
     }
   }
@@ -42,11 +44,11 @@ extension Connection {
     return client.unsent.isEmpty || !(session?.closing.isOpen ?? false)
   }
 
-  private var isReadingFromGame: Bool {
+  var isReadingFromGame: Bool {
     backend != nil && client.unsent.isEmpty && session?.closing.isOpen ?? false
   }
 
-  private var gameMayHaveInput: Bool { backend?.mayHaveInput ?? false }
+  var gameMayHaveInput: Bool { backend?.mayHaveInput ?? false }
   private var backendQueueIsEmpty: Bool { backend?.unsent.isEmpty ?? true }
 
   /// Sends what waited for either side, and notes when nothing waits any more.
@@ -90,13 +92,7 @@ extension Connection {
       session?.lastHeard = loop.now
       decode(&bytes, end: end)
     }
-    guard stage == .session else { return }
-    switch last {
-    case .bytes, .wantsInput: break
-    case .closed: endSession(.playerVanished(reason: "close_notify without Close"))
-    case .truncated: endSession(.playerVanished(reason: "connection ended"))
-    case .failed(let reason): endSession(.playerVanished(reason: reason))
-    }
+    if stage == .session, let end = SessionEnd(last) { endSession(end) }
   }
 
   // MARK: 2. Frames
@@ -106,7 +102,9 @@ extension Connection {
     var output = 0
     var ending: SessionEnd?
     decoding: while ending == nil {
-      guard let event = session?.decoder.next(&bytes, position: &position, end: end, output: &output) else { return }
+      guard let event = session?.decoder.next(&bytes, position: &position, end: end, output: &output) else {
+        return
+      }
       switch event {
       case .needMore: break decoding
       case .data(let piece):
@@ -121,7 +119,7 @@ extension Connection {
     if let ending, stage == .session { endSession(ending) }
   }
 
-  private func answerPing(_ payload: [UInt8]) {
+  func answerPing(_ payload: [UInt8]) {
     guard session?.closing.isOpen ?? false else { return }
     if client.unsent.isEmpty {
       _ = client.tls.write(ControlFrame.pong(payload).span)
@@ -132,7 +130,7 @@ extension Connection {
 
   // MARK: 3. To the game
 
-  private func deliver(_ payload: Span<UInt8>) {
+  func deliver(_ payload: Span<UInt8>) {
     guard !payload.isEmpty, backend != nil else { return }
     session?.bytesFromPlayer += UInt64(payload.count)
     switch backend?.send(payload) {
@@ -143,9 +141,11 @@ extension Connection {
 
   // MARK: 5. From the game
 
-  private func readFromGame() {
+  func readFromGame() {
     loop.scratch.withBytes { bytes in readFromGame(&bytes) }
-    _ = client.flush(loop.outbox)
+    if case .failed(let error) = client.flush(loop.outbox) {
+      endSession(.playerVanished(reason: error.description))
+    }
   }
 
   private func readFromGame(_ bytes: inout MutableSpan<UInt8>) {
@@ -155,7 +155,13 @@ extension Connection {
     switch result {
     case .bytes(let count)?:
       session?.bytesFromGame += UInt64(count)
-      if session?.text == nil { frame(&bytes, count) } else { frameText(bytes.span, count) }
+      if session?.text != nil {
+        frameText(bytes.span, count)
+      } else if isDeflating {
+        frameDeflated(&bytes, count)
+      } else {
+        frame(&bytes, count)
+      }
     case .wouldBlock?, nil: break
     case .ended?:
       finishText()
@@ -193,18 +199,19 @@ extension Connection {
       left -= part
       start += Self.headerRoom + Self.slotBytes
     }
-    sendMessage(text, opcode: .text)
+    if !text.isEmpty { sendMessage(text, opcode: .text) }
   }
 
   /// The game has ended within a code point: what was held back goes out as U+FFFD.
   private func finishText() {
     var text: [UInt8] = []
     session?.text?.finish(into: &text)
-    sendMessage(text, opcode: .text)
+    if !text.isEmpty { sendMessage(text, opcode: .text) }
   }
 
+  /// A message with a buffer of its own.
   private func sendMessage(_ payload: [UInt8], opcode: Opcode) {
-    if payload.isEmpty { return }
+    if isDeflating, sendDeflated(payload.span, opcode: opcode) { return }
     var frame = [UInt8](repeating: 0, count: FrameHeader.size(payload: payload.count))
     var header = frame.mutableSpan
     FrameHeader.write(opcode: opcode, payload: payload.count, into: &header, at: 0)
@@ -214,33 +221,34 @@ extension Connection {
 
   // MARK: 7. Records
 
-  private func encrypt(_ bytes: Span<UInt8>) {
+  func encrypt(_ bytes: Span<UInt8>) {
     if !client.tls.write(bytes) { endSession(.playerVanished(reason: "TLS write failed")) }
   }
 
   // MARK: Echo
 
   /// `BACKEND=echo:`: each message goes back whole, with its type.
-  private func echo(_ piece: DataPiece, _ payload: Span<UInt8>) {
+  func echo(_ piece: DataPiece, _ payload: Span<UInt8>) {
+    echo(payload, type: piece.type, endsMessage: piece.endsMessage)
+  }
+
+  func echo(_ payload: Span<UInt8>, type: MessageType, endsMessage: Bool) {
     guard session?.closing.isOpen ?? false else { return }
     session?.bytesFromPlayer += UInt64(payload.count)
     session?.echo.append(copying: payload)
-    guard piece.endsMessage, let message = session?.echo else { return }
+    guard endsMessage, let message = session?.echo else { return }
     session?.echo = []
     session?.bytesFromGame += UInt64(message.count)
-    var frame = [UInt8](repeating: 0, count: FrameHeader.size(payload: message.count))
-    var header = frame.mutableSpan
-    FrameHeader.write(opcode: piece.type.opcode, payload: message.count, into: &header, at: 0)
-    encrypt((frame + message).span)
+    sendMessage(message, opcode: type.opcode)
   }
 
   // MARK: Measures
 
   /// The header of a frame with 126 to 65,535 bytes of payload.
-  private static let headerRoom = 4
+  static let headerRoom = 4
   /// With its header, one TLS record of 16 KiB (RFC 8446 §5.1).
-  private static let slotBytes = recordBytes - headerRoom
-  private static let recordBytes = 16 * 1024
+  static let slotBytes = recordBytes - headerRoom
+  static let recordBytes = 16 * 1024
 
   /// What a player may know of a failure on the game's side.
   private static func peerReason(_ error: SystemError) -> String {

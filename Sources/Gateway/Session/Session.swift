@@ -25,12 +25,12 @@ struct Session: ~Copyable {
   var bytesFromPlayer: UInt64 = 0
   var bytesFromGame: UInt64 = 0
 
-  init(credential: Credential, settings: LoopSettings, now: MonotonicTime) {
+  init(credential: Credential, deflates: Bool, settings: LoopSettings, now: MonotonicTime) {
     self.credential = credential
     startedAt = now
     lastHeard = now
     lastPing = now
-    decoder = FrameDecoder(role: .server, limits: settings.frameLimits)
+    decoder = FrameDecoder(role: .server, limits: settings.frameLimits, acceptsCompressed: deflates)
     text = settings.messageType == .text ? TextRepair() : nil
   }
 }

@@ -1,4 +1,5 @@
 /// Why a session ends: the close code that says so (RFC 6455 §7.4, SPEC §3), and what becomes of the game's leg.
+internal import TLS
 internal import WebSocketWire
 
 enum SessionEnd: Equatable, Sendable {
@@ -65,6 +66,18 @@ enum SessionEnd: Equatable, Sendable {
     case .draining: "draining"
     case .stalled: "write_stalled"
     case .silent: "pong_timeout"
+    }
+  }
+}
+
+extension SessionEnd {
+  /// What a read from the player says of its connection's end; nil when it goes on.
+  init?(_ result: TLSReadResult) {
+    switch result {
+    case .bytes, .wantsInput: return nil
+    case .closed: self = .playerVanished(reason: "close_notify without Close")
+    case .truncated: self = .playerVanished(reason: "connection ended")
+    case .failed(let reason): self = .playerVanished(reason: reason)
     }
   }
 }

@@ -1,0 +1,91 @@
+/// zlib's decompressor for raw deflate data (RFC 1951), one message at a time.
+internal import CZlib
+
+/// About 7 KiB, and once something was inflated its window: 11 KiB together at 12 window bits, 39 KiB at 15.
+@safe package struct Inflater: ~Copyable {
+  /// What one call did.
+  package struct Progress {
+    /// Bytes of the input that were used up.
+    package var taken = 0
+    /// Bytes written to the output.
+    package var made = 0
+    /// What follows them is no deflate data.
+    package var isMalformed = false
+  }
+
+  private let stream: UnsafeMutablePointer<z_stream>
+  private var windowBits: Int
+  /// Whether the data so far could end here: no block is open, and no bit waits.
+  package private(set) var isBetweenBlocks = true
+
+  /// - Parameter windowBits: 8 to 15; the data reaches back at most two to its power.
+  package init(windowBits: Int) {
+    let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+    guard unsafe portcullis_inflate_begin(stream, Int32(windowBits)) == Z_OK else {
+      fatalError("Inflater: no memory, or \(windowBits) window bits")
+    }
+    // zlib remembers where its stream lies: it stays there until deinit.
+    unsafe self.stream = stream
+    self.windowBits = windowBits
+  }
+
+  deinit {
+    unsafe inflateEnd(stream)
+    unsafe stream.deallocate()
+  }
+
+  /// Forgets all that came.
+  package mutating func begin(windowBits: Int) {
+    isBetweenBlocks = true
+    self.windowBits = windowBits
+    // Fails only for a wrong number of bits.
+    guard unsafe inflateReset2(stream, -Int32(windowBits)) == Z_OK else {
+      fatalError("Inflater: \(windowBits) window bits")
+    }
+  }
+
+  /// Inflates until all of `input` is used up, and what came of it written, or `output` is full.
+  ///
+  /// A block marked as the last one may be followed by others (RFC 7692 §7.2.3.4).
+  package mutating func inflate(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Progress {
+    var progress = Progress()
+    // zlib takes an output without room for a mistake.
+    while progress.made < output.count {
+      let rest = input.extracting(progress.taken..<input.count)
+      var room = output._mutatingExtracting(progress.made..<output.count)
+      let status = call(rest, &room)
+      let taken = unsafe rest.count - Int(stream.pointee.avail_in)
+      progress.taken += taken
+      progress.made += unsafe room.count - Int(stream.pointee.avail_out)
+      switch status {
+      case Z_STREAM_END:
+        begin(windowBits: windowBits)
+        if progress.taken == input.count { return progress }
+      case Z_OK, Z_BUF_ERROR:
+        // The low bits count the bits that wait, 128 stands for "at the end of a block", and a call without input
+        // wipes that out.
+        if taken > 0 || !isBetweenBlocks { isBetweenBlocks = unsafe stream.pointee.data_type & 0xFF == 128 }
+        return progress
+      case Z_MEM_ERROR: fatalError("Inflater: no memory for a window")
+      default:
+        progress.isMalformed = true
+        return progress
+      }
+    }
+    return progress
+  }
+
+  /// Both spans are borrowed while zlib works in them, with their own lengths; it is given them anew with each call.
+  private mutating func call(_ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>) -> Int32 {
+    unsafe input.withUnsafeBufferPointer { input in
+      unsafe output.withUnsafeMutableBufferPointer { output in
+        unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+        unsafe stream.pointee.avail_in = UInt32(input.count)
+        unsafe stream.pointee.next_out = output.baseAddress
+        unsafe stream.pointee.avail_out = UInt32(output.count)
+        return unsafe CZlib.inflate(stream, Z_SYNC_FLUSH)
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+"""`make install`: what goes where, and what systemd says of the unit."""
+
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from gate import BINARY, ROOT
+from websocket import refusal
+
+UNIT = "lib/systemd/system/portcullis.service"
+
+
+def make(target, **variables):
+    words = [f"{name}={value}" for name, value in {"BINARY": BINARY, **variables}.items()]
+    done = subprocess.run(["make", "-C", ROOT, target, *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def files(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+EXPECTED = {
+    "usr/bin/portcullis": 0o755,
+    f"usr/{UNIT}": 0o644,
+    "usr/lib/sysusers.d/portcullis.conf": 0o644,
+    "usr/share/portcullis/certs/Apple_App_Attestation_Root_CA.pem": 0o644,
+    "etc/portcullis/portcullis.env.example": 0o644,
+}
+
+
+def test_a_staged_installation(folder):
+    """DESTDIR is where the files go, and stands in none of them."""
+    make("install", DESTDIR=folder, PREFIX="/usr")
+    installed = files(folder)
+    assert set(EXPECTED) <= installed
+    assert all(name.startswith(("usr/", "etc/portcullis/")) for name in installed), installed
+    for name, mode in EXPECTED.items():
+        assert (folder / name).stat().st_mode & 0o777 == mode, name
+    unit = (folder / "usr" / UNIT).read_text()
+    assert "ExecStart=/usr/bin/portcullis serve --config /etc/portcullis/portcullis.env\n" in unit
+    assert str(folder) not in unit and "/usr/local" not in unit
+    version = subprocess.run([folder / "usr/bin/portcullis", "--version"], capture_output=True, text=True)
+    assert version.returncode == 0 and re.fullmatch(r"\S*\d+\.\d+\.\d+\S*\n", version.stdout)
+
+
+def test_uninstalling_leaves_the_operators_files(folder):
+    make("install", DESTDIR=folder)
+    settings = folder / "etc/portcullis/portcullis.env"
+    settings.write_text("BACKEND=127.0.0.1:4000\n")
+    make("uninstall", DESTDIR=folder)
+    assert files(folder) == {"etc/portcullis/portcullis.env"}
+
+
+@pytest.fixture
+def installed_unit(folder):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not there (Debian's package systemd)")
+    # Without DESTDIR, so that the paths in the unit exist.
+    make("install", PREFIX=folder / "usr", SYSCONFDIR=folder / "etc/portcullis")
+    return folder / "usr" / UNIT
+
+
+def analyze(*words):
+    return subprocess.run(["systemd-analyze", "--no-pager", *words], capture_output=True, text=True, timeout=30)
+
+
+def test_systemd_has_nothing_to_say_against_the_unit(installed_unit):
+    done = analyze("verify", installed_unit)
+    said = [line for line in done.stderr.splitlines() if "portcullis" in line]
+    assert done.returncode == 0 and not said, done.stderr
+
+
+def test_the_stated_security_score_is_true(installed_unit):
+    done = analyze("security", "--offline=true", "--threshold=15", installed_unit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    score = re.search(r"exposure level for portcullis.service: (\d+\.\d+) (\w+)", done.stdout)
+    assert score, done.stdout
+    stated = re.search(r"gives it (\d+\.\d+) \(\"(\w+)\"\)", installed_unit.read_text())
+    version = analyze("--version").stdout.split()[1]
+    # Later versions judge more options.
+    if version == "252":
+        assert stated.groups() == score.groups()
+        assert f"`systemd-analyze security` gives {stated[1]}" in (ROOT / "README.md").read_text()
+
+
+def test_the_unit_waits_longer_than_the_gate_drains(folder):
+    unit = (ROOT / "config/portcullis.service").read_text()
+    example = (ROOT / "config/portcullis.env.example").read_text()
+    drain = int(re.search(r"DRAIN_TIMEOUT=(\d+)s", example)[1])
+    assert int(re.search(r"^TimeoutStopSec=(\d+)$", unit, re.M)[1]) > drain + 5
+
+
+def allowed_calls():
+    """What `SystemCallFilter=` lets through, by the sets of the systemd that is here."""
+    sets, members = {}, None
+    for line in analyze("syscall-filter").stdout.splitlines():
+        if line.startswith("@"):
+            members = sets.setdefault(line.strip(), [])
+        elif line.startswith(" ") and not line.lstrip().startswith("#"):
+            members.append(line.strip())
+
+    def calls(name):
+        if not name.startswith("@"):
+            return {name}
+        return set().union(*map(calls, sets[name]))
+
+    # systemd.exec(5): the first line makes it a list of what is allowed, and @default is always on it.
+    allowed = set()
+    unit = (ROOT / "config/portcullis.service").read_text()
+    for line in re.findall(r"^SystemCallFilter=(.*)$", unit, re.M):
+        for name in line.removeprefix("~").split():
+            allowed = allowed - calls(name) if line.startswith("~") else allowed | calls(name)
+    return allowed | calls("@default")
+
+
+async def test_the_gate_needs_no_call_that_the_unit_forbids(gates, backend, device, folder, monkeypatch):
+    for tool, package in (("systemd-analyze", "systemd"), ("strace", "strace")):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not there (Debian's package {package})")
+    traced = folder / "traced"
+    # -D: the gate keeps the number of the process that was started.
+    traced.write_text(f'#!/bin/sh\nexec strace -D -f -qq -e signal=none -o {folder}/calls {BINARY} "$@"\n')
+    traced.chmod(0o755)
+    monkeypatch.setattr("gate.BINARY", traced)
+    gate = gates(backend)
+    gate.app.register(device)
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)
+    gate.signal(signal.SIGHUP)
+    gate.event(event="reloaded")
+    gate.app.close()
+    gate.stop()
+    used = set(re.findall(r"^\d+ +(\w+)\(", (folder / "calls").read_text(errors="replace"), re.M))
+    assert {"accept4", "setpriority", "fdatasync"} <= used
+    assert used - allowed_calls() == set()
