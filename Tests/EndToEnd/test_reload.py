@@ -340,7 +340,7 @@ def test_a_verified_client_is_judged_anew_after_its_authority_went(reloadable, v
 
 
 def test_old_certificates_leave_memory_with_their_last_session(reloadable):
-    """Waves of reloads with a session for each, which then go: the memory of a wave is used again by the next."""
+    """Reloads in waves, with a session for each that then goes: the next wave uses that memory again."""
     gate = reloadable(WORKERS=1, REQUIRE_APP_AUTH="false")
     resident = []
     for _ in range(5):
