@@ -96,7 +96,7 @@ test-asan: build-packages test-packages  ## All tests with AddressSanitizer and 
 	PORTCULLIS_SANITIZER=address PORTCULLIS_BIN=$(CURDIR)/.build-asan/debug/portcullis $(SANITIZED_END_TO_END)
 
 .PHONY: test-tsan
-test-tsan: export TSAN_OPTIONS := exitcode=66
+test-tsan: export TSAN_OPTIONS := exitcode=66:atexit_sleep_ms=50
 test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
 	$(CLANG) -shared -fPIC -O1 -Wall -Wextra -Werror -o .build-tsan/mutex.so Tests/Sanitizers/mutex.c -ldl
