@@ -1,5 +1,5 @@
-/// Puts whole messages together from what a server sends (RFC 6455 §5, and RFC 7692 where it was agreed on), for clients
-/// with time and memory.
+/// Puts whole messages together from what a server sends (RFC 6455 §5, and RFC 7692 where it was agreed on),
+/// for clients with time and memory.
 internal import Deflate
 internal import WebSocketWire
 

@@ -2,7 +2,8 @@ import WebSocketWire
 
 @testable import Deflate
 
-/// Runs a `MessageInflater` as the pump does: pieces as they come, an output of limited size emptied when it is full.
+/// Runs a `MessageInflater` as the pump does: pieces as they come, an output of limited size emptied when it
+/// is full.
 struct Inflating {
   var type = MessageType.binary
   var windowBits = 15

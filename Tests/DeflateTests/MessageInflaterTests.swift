@@ -57,7 +57,8 @@ import WebSocketWire
     }
   }
 
-  /// RFC 7692 §7.2.3.2: the second message of the example reaches back into the first, which was agreed not to be.
+  /// RFC 7692 §7.2.3.2: the second message of the example reaches back into the first, which was agreed not
+  /// to be.
   @Test func noContextFromTheMessageBefore() {
     let pool = ZlibPool()
     var inflater = MessageInflater(windowBits: 15, messageBytes: 100)

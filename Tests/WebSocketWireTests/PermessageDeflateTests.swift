@@ -39,7 +39,8 @@ import Testing
     #expect(agreement.clientWindowBits == client)
   }
 
-  /// RFC 7692 §7.1: declined for an unknown parameter, a bad value, a parameter twice; zlib's limit at 8 bits.
+  /// RFC 7692 §7.1: declined for an unknown parameter, a bad value, a parameter twice; zlib's limit at 8
+  /// bits.
   static let refusals = [
     "; server_max_window_bits", "; server_max_window_bits=8", "; server_max_window_bits=7",
     "; server_max_window_bits=16", "; server_max_window_bits=09", "; server_max_window_bits=-9",

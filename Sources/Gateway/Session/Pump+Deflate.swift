@@ -1,4 +1,5 @@
-/// The pump of sessions with permessage-deflate (RFC 7692): the same way as the others', with zlib in between.
+/// The pump of sessions with permessage-deflate (RFC 7692): the same way as the others', with zlib in
+/// between.
 ///
 /// Outbound (player to game)                      Inbound (game to player)
 ///   1. readDeflated     records → scratch          5. frameDeflated   each slot compressed on its own,
@@ -6,9 +7,13 @@
 ///   3. inflate          one piece, bounded         6. sendDeflated    one message
 ///   4. deliver          one send to the game
 ///
-/// Few bytes can inflate to many: a round ends when the second scratch is full once, and what is not inflated by then
-/// waits in the session while nothing more is read. So the game's queue grows by one scratch a round at most, as
-/// without compression, and a round's work is bounded by what it may read and write.
+/// Few bytes can inflate to many: a round ends when the second scratch is full once, and what is not inflated
+/// by then waits in the session while nothing more is read. So the game's queue grows by one scratch a round
+/// at most, as without compression, and a round's work is bounded by what it may read and write.
+///
+/// What of a message is here goes to the game at once, as it does without compression. For that a message
+/// that comes in parts keeps its inflater (11 KiB; 39 for a client that offers no `client_max_window_bits`)
+/// until its last byte; between messages, and so in an idle session, there is none.
 internal import Bytes
 internal import Deflate
 internal import Sockets
@@ -53,8 +58,11 @@ extension Connection {
       }
       if end > 0 { session?.lastHeard = loop.now }
     }
+    // What is inflated in one round may have to be queued as a whole.
+    let limit = min(Scratch.size, max(loop.settings.limits.queueBytes, Self.recordBytes))
     let isDone = loop.deflation.scratch.withBytes { plain in
-      inflateFrames(deflate, behind: piece, &bytes, end: end, ending, into: &plain)
+      var room = plain._mutatingExtracting(0..<limit)
+      return inflateFrames(deflate, behind: piece, &bytes, end: end, ending, into: &room)
     }
     if isDone, stage == .session, let ending { endSession(ending) }
   }
