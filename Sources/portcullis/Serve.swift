@@ -121,13 +121,15 @@ struct Serve: ParsableCommand {
       let next = current.0.reloading(from: loaded)
       let material = try Startup.tlsMaterial(next, keeping: current.1, logger: logger, tell: tell)
       try gate.reload(next, tls: material)
-      log.level = next.log.loggerLevel
+      // The line is written under the level that shows more, so that a change of the level itself is confirmed.
+      log.level = min(log.level, next.log.loggerLevel)
       logger.notice(
         "reloaded",
         metadata: [
           "changed": "\(differences.applicable.joined(separator: ","))",
           "needRestart": "\(differences.needRestart.joined(separator: ","))",
         ])
+      log.level = next.log.loggerLevel
       return (next, material)
     } catch {
       logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
