@@ -20,8 +20,8 @@ struct Verify: ParsableCommand {
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
       other kinds.
 
-      Ends with status 1 when a verdict differs from the object's expect.result (policy never does) or, \
-      without expect, when something is rejected; with 65 when a FILE is not what it should be.
+      Ends with status 1 when a verdict differs from the object's expect.result (policy never does), or \
+      when, without --jsonl, an object without expect is rejected; with 65 when a FILE is not what it should be.
       """)
 
   @Flag(help: "FILE holds one JSON object a line.")
