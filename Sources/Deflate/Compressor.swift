@@ -28,11 +28,13 @@ internal import CZlib
   /// Writes `message`, compressed on its own, to the front of `output`.
   ///
   /// - Parameter output: best four bytes longer than the message, for the tail that is cut off.
-  /// - Returns: how many bytes it takes; nil when that would be no less than the message has, or does not fit.
+  /// - Returns: how many bytes it takes; nil when that would be no less than the message has, or does not
+  ///   fit.
   package mutating func compress(_ message: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
     let room = min(output.count, message.count + Self.tailBytes)
     guard message.count <= Int(UInt32.max) - Self.tailBytes else { return nil }
-    // Both spans are borrowed while zlib works in them, with their own lengths, and it is given none between calls.
+    // Both spans are borrowed while zlib works in them, with their own lengths, and it is given none between
+    // calls.
     let status = unsafe message.withUnsafeBufferPointer { message in
       unsafe output.withUnsafeMutableBufferPointer { output in
         unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: message.baseAddress)

@@ -63,8 +63,8 @@ internal import CZlib
         begin(windowBits: windowBits)
         if progress.taken == input.count { return progress }
       case Z_OK, Z_BUF_ERROR:
-        // The low bits count the bits that wait, 128 stands for "at the end of a block", and a call without input
-        // wipes that out.
+        // The low bits count the bits that wait, 128 stands for "at the end of a block", and a call without
+        // input wipes that out.
         if taken > 0 || !isBetweenBlocks { isBetweenBlocks = unsafe stream.pointee.data_type & 0xFF == 128 }
         return progress
       case Z_MEM_ERROR: fatalError("Inflater: no memory for a window")
@@ -76,7 +76,8 @@ internal import CZlib
     return progress
   }
 
-  /// Both spans are borrowed while zlib works in them, with their own lengths; it is given them anew with each call.
+  /// Both spans are borrowed while zlib works in them, with their own lengths; it is given them anew with
+  /// each call.
   private mutating func call(_ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>) -> Int32 {
     unsafe input.withUnsafeBufferPointer { input in
       unsafe output.withUnsafeMutableBufferPointer { output in

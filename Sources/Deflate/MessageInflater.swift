@@ -1,9 +1,10 @@
-/// Inflates the messages of one peer as their bytes come (RFC 7692 §7.2.2), within the message limit and, for text,
-/// checked as UTF-8.
+/// Inflates the messages of one peer as their bytes come (RFC 7692 §7.2.2), within the message limit and, for
+/// text, checked as UTF-8.
 ///
-/// Between messages it holds no zlib state: the pool lends an inflater with the first byte of a message and has it
-/// back with the last. What of a message is here is inflated and passed on at once, as an uncompressed message's
-/// bytes are; a message that stops half way keeps its inflater, at most 39 KiB, and not the bytes that came.
+/// Between messages it holds no zlib state: the pool lends an inflater with the first byte of a message and
+/// has it back with the last. What of a message is here is inflated and passed on at once, as an uncompressed
+/// message's bytes are; a message that stops half way keeps its inflater, at most 39 KiB, and not the bytes
+/// that came.
 internal import Bytes
 package import WebSocketWire
 
@@ -37,7 +38,8 @@ package struct MessageInflater: ~Copyable {
   /// Whether a message is under way.
   package var holdsInflater: Bool { inflater != nil }
 
-  /// Inflates `payload`, or what of it is not done yet, into `output[end...]`, and moves `end` behind what came.
+  /// Inflates `payload`, or what of it is not done yet, into `output[end...]`, and moves `end` behind what
+  /// came.
   package mutating func take(
     _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, from pool: ZlibPool,
     into output: inout MutableSpan<UInt8>, at end: inout Int
@@ -46,7 +48,9 @@ package struct MessageInflater: ~Copyable {
     if !payload.isEmpty { hasPayload = true }
     var outcome = Outcome.taken
     if tailTaken == 0 { outcome = inflate(payload, isText: type == .text, &output, &end) }
-    if outcome == .taken, endsMessage { outcome = finish(payload.count, isText: type == .text, &output, &end) }
+    if outcome == .taken, endsMessage {
+      outcome = finish(payload.count, isText: type == .text, &output, &end)
+    }
     switch outcome {
     case .taken where endsMessage, .violation: giveBack(to: pool)
     case .taken, .outputFull: break
@@ -68,7 +72,8 @@ package struct MessageInflater: ~Copyable {
   private mutating func finish(
     _ count: Int, isText: Bool, _ output: inout MutableSpan<UInt8>, _ end: inout Int
   ) -> Outcome {
-    // Senders that leave the tail where it is, or end with a last block and nothing behind it, are understood too.
+    // Senders that leave the tail where it is, or end with a last block and nothing behind it, are understood
+    // too.
     let isOver = tailTaken == 0 && (!hasPayload || inflater?.isBetweenBlocks ?? true)
     if !isOver {
       let rest = Self.tail.span.extracting(tailTaken..<Self.tail.count)

@@ -31,7 +31,8 @@ package final class ZlibPool {
       if compressor == nil { compressor = Compressor(windowBits: windowBits) }
       return compressor?.compress(message, into: &output)
     }
-    // Whoever asks for less than the usual narrow window makes his messages dearer, and the next one's, no more.
+    // Whoever asks for less than the usual narrow window makes his messages dearer, and the next one's, no
+    // more.
     let bits = min(windowBits, Self.usualNarrow)
     if narrowCompressor?.windowBits != bits { narrowCompressor = Compressor(windowBits: bits) }
     return narrowCompressor?.compress(message, into: &output)

@@ -1,5 +1,5 @@
-/// Puts whole messages together from what a server sends (RFC 6455 §5, and RFC 7692 where it was agreed on), for clients
-/// with time and memory.
+/// Puts whole messages together from what a server sends (RFC 6455 §5, and RFC 7692 where it was agreed on),
+/// for clients with time and memory.
 internal import Deflate
 internal import WebSocketWire
 
@@ -40,7 +40,9 @@ struct ServerMessages: ~Copyable {
       switch next(&buffer, &position, &output) {
       case .needMore: return events
       case .data(let piece):
-        if let violation = add(piece, buffer[piece.start..<output]) { return events + [.violation(violation)] }
+        if let violation = add(piece, buffer[piece.start..<output]) {
+          return events + [.violation(violation)]
+        }
         guard piece.endsMessage else { continue }
         switch piece.type {
         // That it is UTF-8 has been checked.

@@ -1,4 +1,5 @@
-/// The negotiation of permessage-deflate (RFC 7692 §5 and §7.1), from either side: what is offered, what is agreed on.
+/// The negotiation of permessage-deflate (RFC 7692 §5 and §7.1), from either side: what is offered, what is
+/// agreed on.
 
 /// What both sides agreed on. Neither keeps context from one message to the next: that is always part of it.
 package struct PermessageDeflate: Equatable, Sendable {
@@ -11,8 +12,8 @@ package struct PermessageDeflate: Equatable, Sendable {
 
   package static let name = "permessage-deflate"
 
-  /// The window a server asks clients to keep to when they let it: what inflates a message still under way then
-  /// takes 11 KiB instead of 39, and what players type repeats itself within 4 KiB or not at all.
+  /// The window a server asks clients to keep to when they let it: what inflates a message still under way
+  /// then takes 11 KiB instead of 39, and what players type repeats itself within 4 KiB or not at all.
   static let wantedClientWindowBits = 12
 
   /// The first offer that can be granted (RFC 7692 §5.1); nil when there is none.
@@ -23,8 +24,8 @@ package struct PermessageDeflate: Equatable, Sendable {
     return nil
   }
 
-  /// Nil for an offer that RFC 7692 §7.1 has declined: an unknown parameter, one that stands twice, a bad value; and
-  /// for a server window of 8 bits, which zlib cannot compress with.
+  /// Nil for an offer that RFC 7692 §7.1 has declined: an unknown parameter, one that stands twice, a bad
+  /// value; and for a server window of 8 bits, which zlib cannot compress with.
   private init?(granting offer: ExtensionOffer) {
     guard let parameters = Parameters(offer.parameters, clientWindowMayLackValue: true) else { return nil }
     var response = "\(Self.name); \(Parameters.serverNoContext); \(Parameters.clientNoContext)"
@@ -53,10 +54,11 @@ package struct PermessageDeflate: Equatable, Sendable {
   package static let offer =
     "\(name); \(Parameters.serverNoContext); \(Parameters.clientNoContext); \(Parameters.clientWindowBits)"
 
-  /// From what a server answered to `offer`; nil when it is no such answer (RFC 7692 §5.1: the client must then fail
-  /// the connection).
+  /// From what a server answered to `offer`; nil when it is no such answer (RFC 7692 §5.1: the client must
+  /// then fail the connection).
   package init?(answering response: [UInt8]) {
-    guard let extensions = ExtensionOffer.list(response), extensions.count == 1, extensions[0].name == Self.name,
+    guard let extensions = ExtensionOffer.list(response), extensions.count == 1,
+      extensions[0].name == Self.name,
       let parameters = Parameters(extensions[0].parameters, clientWindowMayLackValue: false),
       parameters.serverKeepsNoContext
     else { return nil }

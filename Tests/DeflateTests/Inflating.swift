@@ -2,7 +2,8 @@ import WebSocketWire
 
 @testable import Deflate
 
-/// Runs a `MessageInflater` as the pump does: pieces as they come, an output of limited size emptied when it is full.
+/// Runs a `MessageInflater` as the pump does: pieces as they come, an output of limited size emptied when it
+/// is full.
 struct Inflating {
   var type = MessageType.binary
   var windowBits = 15
@@ -35,7 +36,8 @@ struct Inflating {
   }
 
   private func feed(
-    _ piece: [UInt8], endsMessage: Bool, _ inflater: inout MessageInflater, _ pool: ZlibPool, _ result: inout Result
+    _ piece: [UInt8], endsMessage: Bool, _ inflater: inout MessageInflater, _ pool: ZlibPool,
+    _ result: inout Result
   ) {
     var output = [UInt8](repeating: 0xEE, count: outputBytes)
     var rest = piece
@@ -89,7 +91,9 @@ struct SplitMix: RandomNumberGenerator {
 
   /// ASCII in words, `count` bytes.
   mutating func prose(_ count: Int) -> [UInt8] {
-    let words = ["You", "see", "a", "dark", "corridor", "troll", "north", "says", "sword", "the", "of", "gold", "\r\n"]
+    let words = [
+      "You", "see", "a", "dark", "corridor", "troll", "north", "says", "sword", "the", "of", "gold", "\r\n",
+    ]
     var text: [UInt8] = []
     while text.count < count { text += (words.randomElement(using: &self) ?? "").utf8 + [0x20] }
     return Array(text.prefix(count))

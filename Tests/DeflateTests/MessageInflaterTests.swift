@@ -57,7 +57,8 @@ import WebSocketWire
     }
   }
 
-  /// RFC 7692 §7.2.3.2: the second message of the example reaches back into the first, which was agreed not to be.
+  /// RFC 7692 §7.2.3.2: the second message of the example reaches back into the first, which was agreed not
+  /// to be.
   @Test func noContextFromTheMessageBefore() {
     let pool = ZlibPool()
     var inflater = MessageInflater(windowBits: 15, messageBytes: 100)
@@ -114,10 +115,12 @@ import WebSocketWire
 
   // MARK: Text
 
-  @Test(arguments: [
-    ("bad byte", [0x61, 0x62, 0xFF, 0x63], 2, .invalidText), ("cut character", [0x61, 0xE2, 0x82], 3, .unfinishedText),
-    ("surrogate", [0xED, 0xA0, 0x80], 1, .invalidText),
-  ] as [(String, [UInt8], Int, WebSocketViolation)])
+  @Test(
+    arguments: [
+      ("bad byte", [0x61, 0x62, 0xFF, 0x63], 2, .invalidText),
+      ("cut character", [0x61, 0xE2, 0x82], 3, .unfinishedText),
+      ("surrogate", [0xED, 0xA0, 0x80], 1, .invalidText),
+    ] as [(String, [UInt8], Int, WebSocketViolation)])
   func text(name: String, text: [UInt8], good: Int, violation: WebSocketViolation) {
     let expected = Inflating.Result(bytes: Array(text[..<good]), violation: violation)
     for bytes in [[stored(text)], stored(text).map { [$0] }] {

@@ -22,8 +22,10 @@ import WebSocketWire
       let way = Inflating(type: type, messageBytes: limit, outputBytes: outputBytes)
       // As sentences, since nobody reads a thousand bytes in a report.
       #expect(way.inflate([bytes]).isSame(as: expected), "whole, \(outputBytes) bytes of output")
-      #expect(way.inflate(bytes.map { [$0] }).isSame(as: expected), "byte by byte, \(outputBytes) bytes of output")
-      #expect(way.inflate(pieces(bytes, &random)).isSame(as: expected), "in pieces, \(outputBytes) bytes of output")
+      #expect(
+        way.inflate(bytes.map { [$0] }).isSame(as: expected), "byte by byte, \(outputBytes) bytes of output")
+      #expect(
+        way.inflate(pieces(bytes, &random)).isSame(as: expected), "in pieces, \(outputBytes) bytes of output")
     }
   }
 

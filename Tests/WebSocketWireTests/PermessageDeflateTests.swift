@@ -39,7 +39,8 @@ import Testing
     #expect(agreement.clientWindowBits == client)
   }
 
-  /// RFC 7692 §7.1: declined for an unknown parameter, a bad value, a parameter twice; zlib's limit at 8 bits.
+  /// RFC 7692 §7.1: declined for an unknown parameter, a bad value, a parameter twice; zlib's limit at 8
+  /// bits.
   static let refusals = [
     "; server_max_window_bits", "; server_max_window_bits=8", "; server_max_window_bits=7",
     "; server_max_window_bits=16", "; server_max_window_bits=09", "; server_max_window_bits=-9",
@@ -47,7 +48,8 @@ import Testing
     "; client_max_window_bits=16", "; client_max_window_bits=010", "; client_max_window_bits=+9",
     "; client_max_window_bits=99999999999999999999", "; server_no_context_takeover=1",
     "; client_no_context_takeover=true", "; mux", "; Server_No_Context_Takeover", "; window_bits=10",
-    "; client_max_window_bits; client_max_window_bits", "; client_max_window_bits=10; client_max_window_bits=10",
+    "; client_max_window_bits; client_max_window_bits",
+    "; client_max_window_bits=10; client_max_window_bits=10",
     "; server_max_window_bits=10; server_max_window_bits=11",
     "; server_no_context_takeover; server_no_context_takeover",
     "; client_no_context_takeover; client_no_context_takeover",
@@ -60,7 +62,9 @@ import Testing
     #expect(next?.serverWindowBits == 9)
   }
 
-  @Test(arguments: ["", "x-webkit-deflate-frame", "permessage-bzip2", "permessage-deflat, permessage-deflate2"])
+  @Test(arguments: [
+    "", "x-webkit-deflate-frame", "permessage-bzip2", "permessage-deflat, permessage-deflate2",
+  ])
   func otherExtensions(offers: String) throws {
     #expect(try agreed(offers) == nil)
   }
@@ -68,12 +72,15 @@ import Testing
   @Test func firstOfSeveral() throws {
     let offers = "foo; a=b, permessage-deflate; server_max_window_bits=10, permessage-deflate"
     #expect(try agreed(offers)?.serverWindowBits == 10)
-    #expect(try agreed("permessage-deflate, permessage-deflate; server_max_window_bits=10")?.serverWindowBits == 15)
+    #expect(
+      try agreed("permessage-deflate, permessage-deflate; server_max_window_bits=10")?.serverWindowBits == 15)
   }
 
   // MARK: As a client
 
-  private func answered(_ text: String) -> PermessageDeflate? { PermessageDeflate(answering: Array(text.utf8)) }
+  private func answered(_ text: String) -> PermessageDeflate? {
+    PermessageDeflate(answering: Array(text.utf8))
+  }
 
   /// What the gate's server side says to the client side's offer is understood there.
   @Test func bothSides() throws {
@@ -83,11 +90,13 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "permessage-deflate", "permessage-deflate; client_no_context_takeover", "foo; server_no_context_takeover",
+    "", "permessage-deflate", "permessage-deflate; client_no_context_takeover",
+    "foo; server_no_context_takeover",
     "permessage-deflate; server_no_context_takeover; client_max_window_bits",
     "permessage-deflate; server_no_context_takeover; server_max_window_bits=16",
     "permessage-deflate; server_no_context_takeover, permessage-deflate; server_no_context_takeover",
-    "permessage-deflate; server_no_context_takeover; other", "permessage-deflate; server_no_context_takeover;",
+    "permessage-deflate; server_no_context_takeover; other",
+    "permessage-deflate; server_no_context_takeover;",
   ])
   func noAnswer(text: String) {
     #expect(answered(text) == nil)

@@ -1,4 +1,5 @@
-/// What a session with permessage-deflate (RFC 7692) keeps beside the rest: the agreement, and what waits undone.
+/// What a session with permessage-deflate (RFC 7692) keeps beside the rest: the agreement, and what waits
+/// undone.
 internal import Deflate
 internal import WebSocketWire
 
@@ -6,8 +7,8 @@ final class DeflateSession {
   let serverWindowBits: Int
   /// Holds zlib state only while a message is under way.
   var incoming: MessageInflater
-  /// What was read from the player and is not inflated yet, because the game takes nothing or the turn was over:
-  /// one read at most. Nothing more is read meanwhile.
+  /// What was read from the player and is not inflated yet, because the game takes nothing or the turn was
+  /// over: one read at most. Nothing more is read meanwhile.
   var waiting: Waiting?
 
   struct Waiting {

@@ -1,4 +1,5 @@
-/// The pump of sessions with permessage-deflate (RFC 7692): the same way as the others', with zlib in between.
+/// The pump of sessions with permessage-deflate (RFC 7692): the same way as the others', with zlib in
+/// between.
 ///
 /// Outbound (player to game)                      Inbound (game to player)
 ///   1. readDeflated     records → scratch          5. frameDeflated   each slot compressed on its own,
@@ -6,10 +7,15 @@
 ///   3. inflate          one piece, bounded         6. sendDeflated    one message
 ///   4. deliver          one send to the game
 ///
-/// Few bytes can inflate to many: a round ends when the second scratch is full once, and what is not inflated by then
-/// waits in the session while nothing more is read. So the game's queue grows by one scratch a round at most, as
-/// without compression, and a round's work is bounded by what it may read and write.
+/// Few bytes can inflate to many: a round ends when the second scratch is full once, and what is not inflated
+/// by then waits in the session while nothing more is read. So the game's queue grows by one scratch a round
+/// at most, as without compression, and a round's work is bounded by what it may read and write.
+///
+/// What of a message is here goes to the game at once, as it does without compression. For that a message
+/// that comes in parts keeps its inflater (11 KiB; 39 for a client that offers no `client_max_window_bits`)
+/// until its last byte; between messages, and so in an idle session, there is none.
 internal import Bytes
+internal import Configuration
 internal import Deflate
 internal import Sockets
 internal import System
@@ -53,8 +59,11 @@ extension Connection {
       }
       if end > 0 { session?.lastHeard = loop.now }
     }
+    // What is inflated in one round may have to be queued as a whole.
+    let limit = min(Scratch.size, max(loop.settings.limits.queueBytes, Self.recordBytes))
     let isDone = loop.deflation.scratch.withBytes { plain in
-      inflateFrames(deflate, behind: piece, &bytes, end: end, ending, into: &plain)
+      var room = plain._mutatingExtracting(0..<limit)
+      return inflateFrames(deflate, behind: piece, &bytes, end: end, ending, into: &room)
     }
     if isDone, stage == .session, let ending { endSession(ending) }
   }
@@ -63,7 +72,8 @@ extension Connection {
 
   /// False when not all is done, and the rest waits.
   private func inflateFrames(
-    _ deflate: DeflateSession, behind piece: DeflateSession.Piece?, _ bytes: inout MutableSpan<UInt8>, end: Int,
+    _ deflate: DeflateSession, behind piece: DeflateSession.Piece?, _ bytes: inout MutableSpan<UInt8>,
+    end: Int,
     _ connectionEnding: SessionEnd?, into plain: inout MutableSpan<UInt8>
   ) -> Bool {
     var made = 0
@@ -112,7 +122,8 @@ extension Connection {
     var isWhole = true
     if piece.isCompressed {
       let outcome = deflate.incoming.take(
-        payload, type: piece.type, endsMessage: piece.endsMessage, from: loop.deflation.zlib, into: &plain, at: &made)
+        payload, type: piece.type, endsMessage: piece.endsMessage, from: loop.deflation.zlib, into: &plain,
+        at: &made)
       switch outcome {
       case .taken: break
       case .outputFull(let count): (taken, isWhole) = (count, false)
@@ -170,7 +181,9 @@ extension Connection {
   ) -> Bool {
     guard let windowBits = deflate?.serverWindowBits else { return false }
     var output = packed._mutatingExtracting(Self.largestHeader..<packed.count)
-    guard let count = loop.deflation.zlib.compress(payload, windowBits: windowBits, into: &output) else { return false }
+    guard let count = loop.deflation.zlib.compress(payload, windowBits: windowBits, into: &output) else {
+      return false
+    }
     let start = Self.largestHeader - FrameHeader.size(payload: count)
     FrameHeader.write(opcode: opcode, rsv1: true, payload: count, into: &packed, at: start)
     encrypt(packed.span.extracting(start..<Self.largestHeader + count))
