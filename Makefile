@@ -24,6 +24,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
+MANDIR ?= $(PREFIX)/share/man
 SYSCONFDIR ?= /etc/portcullis
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
@@ -81,19 +82,21 @@ image-test: release  ## The Dockerfile's steps without docker, and the program i
 
 # A debug build in a folder of its own, the Swift tests in it, then the end-to-end tests against its program. A report ends
 # the program with a status of its own, so that no test can pass over it (Tests/README.md, "Sanitizers").
-SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
+SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 \
+  $(PYTHON) -m pytest -o faulthandler_timeout=360 $(PYTEST_FLAGS) Tests/EndToEnd
 # The toolchain has one beside swift.
 CLANG ?= clang
 
 .PHONY: test-asan
 test-asan: export ASAN_OPTIONS := detect_leaks=1
+test-asan: export LSAN_OPTIONS := print_suppressions=0:suppressions=$(CURDIR)/Tests/Sanitizers/leaks.txt
 test-asan: build-packages test-packages  ## All tests with AddressSanitizer and LeakSanitizer
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan
 	$(SWIFT) test --skip-build --disable-xctest --sanitize=address --scratch-path .build-asan $(SWIFT_TEST_FLAGS)
 	PORTCULLIS_SANITIZER=address PORTCULLIS_BIN=$(CURDIR)/.build-asan/debug/portcullis $(SANITIZED_END_TO_END)
 
 .PHONY: test-tsan
-test-tsan: export TSAN_OPTIONS := exitcode=66
+test-tsan: export TSAN_OPTIONS := exitcode=66:atexit_sleep_ms=50
 test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
 	$(CLANG) -shared -fPIC -O1 -Wall -Wextra -Werror -o .build-tsan/mutex.so Tests/Sanitizers/mutex.c -ldl
@@ -125,11 +128,12 @@ documents:  ## Write the example file and the README's table anew from the table
 install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
 	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
-	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)'
+	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
 	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
@@ -138,6 +142,7 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
 	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages

@@ -57,7 +57,8 @@ let package = Package(
     room(
       "Device",
       [
-        "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System", "WebSocketWire",
+        "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "System",
+        "WebSocketWire",
       ]),
     room("Bench", ["Bytes", "Device", "JSON", "System"]),
     room("Control", ["Bytes", "JSON", "Sockets", "System"]),
@@ -67,21 +68,25 @@ let package = Package(
     room(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON", "KeyStore", "Logs",
-        "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire", .product(name: "Logging", package: "swift-log"),
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON",
+        "KeyStore", "Logs",
+        "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire",
+        .product(name: "Logging", package: "swift-log"),
       ]),
 
     room(
       "Demo",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs", "Sockets",
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs",
+        "Sockets",
         "System", "TLS", .product(name: "Logging", package: "swift-log"),
       ]),
 
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device", "Gateway",
+        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device",
+        "Gateway",
         "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -102,7 +107,8 @@ let package = Package(
     tests(
       "Control",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "KeyStore",
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
+        "KeyStore",
         "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
       ]),
     tests("JSON"),

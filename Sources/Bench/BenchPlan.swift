@@ -55,11 +55,12 @@ package struct BenchPlan: Sendable {
   }
 
   /// What a gate as it comes (CHALLENGE_RATE 600/m, HANDSHAKE_RATE 30/s with a burst of 600) admits from one
-  /// address without a word: 50 registrations, 400 admissions in 10 seconds, 50 sessions.
+  /// address without a word: 50 registrations, 400 admissions in 10 seconds, 50 sessions; and no more
+  /// registrations at a time than it lets one address have waiting.
   package enum Defaults {
     package static let devices = 50
     package static let sessions = 50
-    package static let concurrency = 16
+    package static let concurrency = 8
     package static let rate = 40
     package static let messageRate = 0
     package static let seconds = 10

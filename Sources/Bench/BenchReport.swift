@@ -30,7 +30,8 @@ package struct BenchReport: Sendable {
     if plan.sessions > 0 {
       let what = "\(result.sessionsOpened) of \(plan.sessions) sessions, \(plan.messageBytes) bytes, "
       lines += [
-        heading("echo", result.echo, what + rateText(plan.messageRate)), row("round trip", result.echo.latency),
+        heading("echo", result.echo, what + rateText(plan.messageRate)),
+        row("round trip", result.echo.latency),
       ]
     }
     for (code, count) in sorted(result.throttled) {
@@ -53,10 +54,13 @@ package struct BenchReport: Sendable {
     let columns = Self.percents.map { name, percent in
       "\(name) \(Self.milliseconds(latency.percentile(percent) ?? .zero))"
     }
-    return "  \(padded(name, to: 11))  \(columns.joined(separator: "  "))  max \(Self.milliseconds(maximum)) ms"
+    return
+      "  \(padded(name, to: 11))  \(columns.joined(separator: "  "))  max \(Self.milliseconds(maximum)) ms"
   }
 
-  private func rateText(_ rate: Int) -> String { rate > 0 ? "at most \(rate) a second" : "as fast as answers come" }
+  private func rateText(_ rate: Int) -> String {
+    rate > 0 ? "at most \(rate) a second" : "as fast as answers come"
+  }
 
   private static let percents: [(String, Double)] = [("p50", 50), ("p90", 90), ("p99", 99)]
 

@@ -22,7 +22,8 @@ enum EchoFailure: Error, Equatable, CustomStringConvertible {
     case .client(.timedOut):
       "a message did not come back in time: the game must return what it is sent (BACKEND=echo:)"
     case .client(let error): error.description
-    case .closed(let code, let reason): "closed with \(code)\(reason.isEmpty ? "" : ": \(reason.debugDescription)")"
+    case .closed(let code, let reason):
+      "closed with \(code)\(reason.isEmpty ? "" : ": \(reason.debugDescription)")"
     case .differs: "what came back is not what was sent: the game must return just that (BACKEND=echo:)"
     }
   }

@@ -47,7 +47,8 @@ package struct LatencyHistogram: Equatable, Sendable {
     let (seconds, attoseconds) = duration.components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     let (scaled, tooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000)
-    let (sum, overflow) = scaled.addingReportingOverflow((UInt64(attoseconds) + 999_999_999_999) / 1_000_000_000_000)
+    let (sum, overflow) = scaled.addingReportingOverflow(
+      (UInt64(attoseconds) + 999_999_999_999) / 1_000_000_000_000)
     return tooLong || overflow ? .max : sum
   }
 

@@ -3,6 +3,9 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <pwd.h>
+#include <grp.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -213,3 +216,22 @@ char **portcullis_environment(void) { return environ; }
 
 int portcullis_errno(void) { return errno; }
 int portcullis_is_would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+
+int portcullis_account(
+    const char *name, uint32_t *user, char *found, size_t found_capacity, uint32_t *groups, int capacity) {
+  char texts[16384];
+  struct passwd record, *result = NULL;
+  int error = name ? getpwnam_r(name, &record, texts, sizeof texts, &result)
+                   : getpwuid_r((uid_t)*user, &record, texts, sizeof texts, &result);
+  if (error != 0 || result == NULL || capacity < 1) return -1;
+  int count = capacity;
+  gid_t list[256];
+  if (count > 256) count = 256;
+  // Too many groups: those that fit are there all the same, and `count` says how many there would be.
+  int limit = count;
+  if (getgrouplist(result->pw_name, result->pw_gid, list, &count) < 0) count = limit;
+  for (int index = 0; index < count; index++) groups[index] = (uint32_t)list[index];
+  *user = (uint32_t)result->pw_uid;
+  snprintf(found, found_capacity, "%s", result->pw_name);
+  return count;
+}

@@ -30,7 +30,9 @@ package final class Demonstration {
   /// - Parameters:
   ///   - folder: an empty directory for the key store.
   ///   - tell: takes each line of the story.
-  package init(in folder: String, tell: @escaping (String) -> Void, gateLog: @escaping @Sendable ([UInt8]) -> Void) throws {
+  package init(
+    in folder: String, tell: @escaping (String) -> Void, gateLog: @escaping @Sendable ([UInt8]) -> Void
+  ) throws {
     self.folder = folder
     self.tell = tell
     authority = try TestAttestationAuthority.create(now: SystemClock().wall())
@@ -48,12 +50,15 @@ package final class Demonstration {
           certificateChainPEM: Array(certificate.certificate.pem.utf8),
           privateKeyPEM: Array(try certificate.key.pem().utf8), clientCAPEM: nil),
         log: log))
-    guard let trust = ServerTrust.pin(fingerprint: certificate.fingerprint), let endpoint = gate.endpoints.first else {
+    guard let trust = ServerTrust.pin(fingerprint: certificate.fingerprint),
+      let endpoint = gate.endpoints.first
+    else {
       throw DemonstrationFailure(description: "the gate has no address")
     }
     let url = GateURL(host: endpoint.address.description, port: endpoint.port)
     app = SimulatedApp(
-      try GateClient(url, trust: trust), try SoftwareEnclave.generate(appID: Self.appID, environment: .production))
+      try GateClient(url, trust: trust),
+      try SoftwareEnclave.generate(appID: Self.appID, environment: .production))
     tell("game   a MUD of three rooms on \(mud.endpoint)")
     tell("gate   on \(endpoint), in front of it; keys in \(configuration.store.path)")
     tell("device a software Secure Enclave, key \(app.enclave.keyIdentifier.short)…, app \(Self.appID)")
@@ -146,7 +151,8 @@ package final class Demonstration {
     }
     refused("registers a modified app", "attestation_rejected") { app, authority in
       let other = SimulatedApp(
-        app.client, try SoftwareEnclave.generate(appID: "ABCDE12345.com.example.cheat", environment: .production))
+        app.client,
+        try SoftwareEnclave.generate(appID: "ABCDE12345.com.example.cheat", environment: .production))
       try other.register(with: authority)
     }
     refused("registers a development build", "attestation_rejected") { app, authority in
@@ -155,7 +161,9 @@ package final class Demonstration {
       try other.register(with: authority)
     }
     let visits = mud.visits - before
-    check("of all this the game saw one visit: the upgrade that was honest the first time", visits == 1, "\(visits) seen")
+    check(
+      "of all this the game saw one visit: the upgrade that was honest the first time", visits == 1,
+      "\(visits) seen")
   }
 
   // MARK: The operator

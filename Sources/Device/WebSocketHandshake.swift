@@ -22,7 +22,9 @@ struct WebSocketHandshake {
     if !subprotocols.isEmpty {
       fields.append(GateResponse.Field("Sec-WebSocket-Protocol", subprotocols.joined(separator: ", ")))
     }
-    if offersDeflate { fields.append(GateResponse.Field("Sec-WebSocket-Extensions", PermessageDeflate.offer)) }
+    if offersDeflate {
+      fields.append(GateResponse.Field("Sec-WebSocket-Extensions", PermessageDeflate.offer))
+    }
     return fields
   }
 

@@ -36,7 +36,8 @@ package final class Gate: Sendable {
     package var log: GateLog
 
     package init(
-      clock: any Clock, entropy: any Entropy, store: KeyStore, root: AttestationRoot, tls: TLSMaterial, log: GateLog
+      clock: any Clock, entropy: any Entropy, store: KeyStore, root: AttestationRoot, tls: TLSMaterial,
+      log: GateLog
     ) {
       self.clock = clock
       self.entropy = entropy
@@ -55,7 +56,8 @@ package final class Gate: Sendable {
   private let housekeeper: Housekeeper
 
   private init(
-    shared: Shared, endpoints: [Endpoint], tickets: TicketKeys, threads: [JoinHandle], housekeeper: Housekeeper
+    shared: Shared, endpoints: [Endpoint], tickets: TicketKeys, threads: [JoinHandle],
+    housekeeper: Housekeeper
   ) {
     self.shared = shared
     self.endpoints = endpoints
@@ -137,7 +139,8 @@ package final class Gate: Sendable {
         attestations: AttestationVerifier(root: parts.root),
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
         backends: BackendDirectory(target: configuration.backend.target),
-        receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) }, log: GateLogger(parts.log),
+        receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
+        log: GateLogger(parts.log),
         mailboxes: mailboxes)
       if let problem = shared.backends.resolve() {
         shared.log.backendUnresolved(reason: problem)
@@ -145,7 +148,9 @@ package final class Gate: Sendable {
       var threads: [JoinHandle] = []
       for (index, doors) in rows.enumerated() {
         let start = LoopStart(
-          try Loop(index: index, shared: shared, settings: settings, mailbox: mailboxes[index], doorway: Doorway(doors)))
+          try Loop(
+            index: index, shared: shared, settings: settings, mailbox: mailboxes[index],
+            doorway: Doorway(doors)))
         threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
       }
       let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
@@ -197,9 +202,11 @@ extension GateConfiguration {
   package var attestationPolicy: AttestationPolicy {
     AttestationPolicy(
       apps: attest.appIDs.compactMap { AppAttest.AppID($0.description) },
-      environments: Set(attest.environments.compactMap { AppAttest.AttestEnvironment(rawValue: $0.rawValue) }),
+      environments: Set(
+        attest.environments.compactMap { AppAttest.AttestEnvironment(rawValue: $0.rawValue) }),
       launch: LaunchPolicy(
-        allowedCategories: attest.allowedCategories, allowedBundleVersions: attest.allowedBundleVersions.map { $0.sorted() },
+        allowedCategories: attest.allowedCategories,
+        allowedBundleVersions: attest.allowedBundleVersions.map { $0.sorted() },
         requiresLaunchInformation: attest.requiresLaunchInfo))
   }
 }

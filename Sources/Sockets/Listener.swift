@@ -48,7 +48,9 @@ package struct Listener: ~Copyable {
     let size = socklen_t(MemoryLayout<Int32>.size)
     _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
     if sharesPort { _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, size) }
-    if address.family == AF_INET6 { _ = unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size) }
+    if address.family == AF_INET6 {
+      _ = unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size)
+    }
     guard unsafe portcullis_bind(descriptor, &form) == 0 else { throw SystemError("bind") }
     return socket
   }
@@ -76,7 +78,8 @@ package struct Listener: ~Copyable {
     switch errno {
     case EAGAIN: return .wouldBlock
     case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(SystemError("accept"))
-    case ECONNABORTED, EINTR, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH,
+    case ECONNABORTED, EINTR, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
+      ENETUNREACH,
       EPERM:
       return .aborted
     default: return .failed(SystemError("accept"))
@@ -105,7 +108,8 @@ extension Socket {
     var descriptors: [Int32] = [-1, -1]
     let failed = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
       unsafe socketpair(
-        AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0,
+        AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+        0,
         buffer.baseAddress) != 0
     }
     if failed { throw SystemError("socketpair") }

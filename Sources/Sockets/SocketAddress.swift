@@ -39,7 +39,9 @@ package enum SocketAddress: Equatable, Sendable, CustomStringConvertible {
     let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
       unsafe portcullis_address_read(&address, buffer.baseAddress, &port)
     }
-    guard count > 0, let ip = IPAddress(networkBytes: bytes.span.extracting(0..<Int(count))) else { return nil }
+    guard count > 0, let ip = IPAddress(networkBytes: bytes.span.extracting(0..<Int(count))) else {
+      return nil
+    }
     self = .internet(Endpoint(address: ip, port: port))
   }
 
@@ -75,7 +77,9 @@ package enum NameResolver {
         unsafe portcullis_resolve(name, port, buffer.baseAddress, Int32(buffer.count), &code)
       }
     }
-    guard count >= 0 else { throw Failure(description: unsafe String(cString: portcullis_resolve_error(code))) }
+    guard count >= 0 else {
+      throw Failure(description: unsafe String(cString: portcullis_resolve_error(code)))
+    }
     return found.prefix(Int(count)).compactMap(SocketAddress.init)
   }
 }

@@ -19,7 +19,8 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
   /// Zero when `other` is later.
   package static func - (time: Self, other: Self) -> Duration {
-    time.nanoseconds > other.nanoseconds ? .nanoseconds(Int64(clamping: time.nanoseconds - other.nanoseconds)) : .zero
+    time.nanoseconds > other.nanoseconds
+      ? .nanoseconds(Int64(clamping: time.nanoseconds - other.nanoseconds)) : .zero
   }
 }
 

@@ -28,7 +28,9 @@ package struct OwnedDescriptor: ~Copyable {
   }
 
   /// With close-on-exec; `mode` counts when the flags create the file.
-  package static func open(_ path: String, _ flags: Int32, _ mode: UInt32) throws(SystemError) -> OwnedDescriptor {
+  package static func open(_ path: String, _ flags: Int32, _ mode: UInt32) throws(SystemError)
+    -> OwnedDescriptor
+  {
     while true {
       // The kernel reads the path during the call alone.
       let number = unsafe path.withCString { path in unsafe portcullis_open(path, flags, mode) }

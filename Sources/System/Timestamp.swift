@@ -52,7 +52,9 @@ extension UnixTime {
     if !take("Z") {
       let sign: Int64
       if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
-      guard let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else { return nil }
+      guard let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+        return nil
+      }
       offset = sign * (hours * 60 + minutes) * 60
     }
     guard bytes.isEmpty else { return nil }

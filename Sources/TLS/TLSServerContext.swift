@@ -43,7 +43,9 @@ package struct TLSMaterial: Sendable, Equatable {
   let pointer: OpaquePointer
 
   package init() {
-    guard let pointer = unsafe portcullis_ticket_keys_new() else { fatalError("no randomness for ticket keys") }
+    guard let pointer = unsafe portcullis_ticket_keys_new() else {
+      fatalError("no randomness for ticket keys")
+    }
     unsafe self.pointer = pointer
   }
 
@@ -89,16 +91,20 @@ package struct TLSMaterial: Sendable, Equatable {
 
   private func configure() throws(TLSConfigurationError) {
     unsafe try check("SSL_CTX_set_min_proto_version", portcullis_context_set_minimum(context, TLS1_2_VERSION))
-    unsafe try check("SSL_CTX_set_cipher_list", SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20"))
+    unsafe try check(
+      "SSL_CTX_set_cipher_list", SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20"))
     unsafe try check("SSL_CTX_set1_groups_list", portcullis_context_set_groups(context, "X25519:P-256:P-384"))
     unsafe try check("SSL_CTX_set_num_tickets", SSL_CTX_set_num_tickets(context, 1))
     _ = unsafe SSL_CTX_set_timeout(context, 7200)
-    unsafe try check("callbacks", portcullis_context_install(context, tickets.pointer, asksForCertificate ? 1 : 0))
+    unsafe try check(
+      "callbacks", portcullis_context_install(context, tickets.pointer, asksForCertificate ? 1 : 0))
   }
 
   private func use(certificateChain: [UInt8], privateKey: [UInt8]) throws(TLSConfigurationError) {
     var isLeaf = true
-    let count = unsafe try Self.eachCertificate(in: certificateChain, orThrow: TLSConfigurationError.certificateUnreadable) {
+    let count = unsafe try Self.eachCertificate(
+      in: certificateChain, orThrow: TLSConfigurationError.certificateUnreadable
+    ) {
       (certificate) throws(TLSConfigurationError) in
       // SSL_CTX_add1_chain_cert is a macro over SSL_CTX_ctrl(SSL_CTRL_CHAIN_CERT, 1): it takes a reference of its own.
       if isLeaf {
@@ -112,7 +118,8 @@ package struct TLSMaterial: Sendable, Equatable {
     }
     guard count > 0 else { throw .certificateUnreadable(reason: "it holds no certificate") }
 
-    let key = unsafe try Self.withMemory(privateKey) { (memory) throws(TLSConfigurationError) -> OpaquePointer in
+    let key = unsafe try Self.withMemory(privateKey) {
+      (memory) throws(TLSConfigurationError) -> OpaquePointer in
       // No pass phrase is asked for: the callback says that there is none.
       guard let key = unsafe PEM_read_bio_PrivateKey(memory, nil, { _, _, _, _ in 0 }, nil) else {
         throw .keyUnreadable(reason: Self.takeReason())
@@ -120,7 +127,8 @@ package struct TLSMaterial: Sendable, Equatable {
       return unsafe key
     }
     defer { unsafe EVP_PKEY_free(key) }
-    guard unsafe SSL_CTX_use_PrivateKey(context, key) == 1, unsafe SSL_CTX_check_private_key(context) == 1 else {
+    guard unsafe SSL_CTX_use_PrivateKey(context, key) == 1, unsafe SSL_CTX_check_private_key(context) == 1
+    else {
       ERR_clear_error()
       throw .keyDoesNotMatch
     }
@@ -129,7 +137,9 @@ package struct TLSMaterial: Sendable, Equatable {
   private func ask(for clientCA: [UInt8]) throws(TLSConfigurationError) {
     guard let store = unsafe X509_STORE_new() else { throw Self.failure("X509_STORE_new") }
     defer { unsafe X509_STORE_free(store) }
-    let count = unsafe try Self.eachCertificate(in: clientCA, orThrow: TLSConfigurationError.clientCAUnreadable) {
+    let count = unsafe try Self.eachCertificate(
+      in: clientCA, orThrow: TLSConfigurationError.clientCAUnreadable
+    ) {
       (certificate) throws(TLSConfigurationError) in
       unsafe try check("X509_STORE_add_cert", X509_STORE_add_cert(store, certificate))
       unsafe try check("SSL_CTX_add_client_CA", SSL_CTX_add_client_CA(context, certificate))

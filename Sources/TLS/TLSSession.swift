@@ -129,7 +129,9 @@ package enum TLSReadResult: Equatable, Sendable {
   }
 
   /// Gives the session `bytes` to read while `body` runs (sessions in memory only).
-  package mutating func withInput<Result>(_ bytes: Span<UInt8>, _ body: (inout TLSSession) -> Result) -> Result {
+  package mutating func withInput<Result>(_ bytes: Span<UInt8>, _ body: (inout TLSSession) -> Result)
+    -> Result
+  {
     let count = bytes.count
     let input = unsafe bytes.withUnsafeBufferPointer { $0.baseAddress }
     // `bytes` is borrowed until `body` has returned, and the pointer is taken back then.
@@ -144,7 +146,8 @@ package enum TLSReadResult: Equatable, Sendable {
   /// The version and suite agreed on, as OpenSSL names them.
   package var description: String {
     let suite = unsafe SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))
-    return unsafe "\(String(cString: SSL_get_version(ssl))) \(suite.map { unsafe String(cString: $0) } ?? "none")"
+    return
+      unsafe "\(String(cString: SSL_get_version(ssl))) \(suite.map { unsafe String(cString: $0) } ?? "none")"
   }
 
   package var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
@@ -174,7 +177,9 @@ package enum ClientCertificate: Equatable, Sendable {
 extension TLSSession {
   /// The client certificate, its dates judged again at `now`.
   package func clientCertificate(at now: UnixTime) -> ClientCertificate {
-    guard context.asksForCertificate, let certificate = unsafe SSL_get0_peer_certificate(ssl) else { return .absent }
+    guard context.asksForCertificate, let certificate = unsafe SSL_get0_peer_certificate(ssl) else {
+      return .absent
+    }
     let subject = unsafe Self.subject(of: certificate)
     let result = unsafe SSL_get_verify_result(ssl)
     guard result == X509_V_OK else {

@@ -18,6 +18,9 @@ struct Check: ParsableCommand {
       without a running gate and changes nothing. A backend that does not answer within \
       BACKEND_CONNECT_TIMEOUT is a problem, although the gate would start and answer 503.
 
+      With --user, and for the superuser, also looks whether the gate's user gets at all files, by their owners \
+      and modes: the user named, else that of the running gate, else the owner of the key store's folder.
+
       Ends with status 78 when configuration, certificates, clock or store have to be put right, else with \
       69 when the backend or an address is unavailable, else with 0. With --health asks the running gate \
       instead and ends with 0 only when it answers that it is well and not draining.
@@ -28,18 +31,37 @@ struct Check: ParsableCommand {
   @Flag(help: "Only ask the running gate over CONTROL_SOCKET whether it is well.")
   var health = false
 
+  @Option(help: "Look at modes and owners for this user, as whom the gate will run.")
+  var user: String?
+
   func run() throws {
     if health { return try checkHealth() }
+    let account = try account()
     var report = CheckReport()
     checkClock(&report)
     if let configuration = try loaded(&report) {
       CertificateChecks(now: SystemClock().wall()).check(configuration, &report)
       let running = running(configuration)
       checkStore(configuration, running, &report)
+      let access = AccessChecks(configuration: configuration, running: running?.process, named: account)
+      access.check(&report)
+      if let owner = access.stranger() {
+        report.problem(
+          "store",
+          "process \(owner) has it locked and does not answer at \(configuration.controlSocketPath): stop it, or "
+            + "set CONTROL_SOCKET as it has", .unavailable)
+      }
       ReachChecks(configuration: configuration, isRunning: running != nil).check(&report)
     }
     try report.print()
     if let status = report.status { throw status.code }
+  }
+
+  private func account() throws -> Account? {
+    guard let user else { return nil }
+    if let account = Account.named(user) { return account }
+    complain("no user is called \(PrintableText.field(user))")
+    throw ExitStatus.usage.code
   }
 
   private func checkHealth() throws {

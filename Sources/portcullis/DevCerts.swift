@@ -16,7 +16,9 @@ struct DevCerts: ParsableCommand {
       None of it is for production, where the gate refuses a foreign attestation root.
       """)
 
-  @Option(name: [.long, .customShort("d")], help: "The folder to write to; made when missing.", completion: .directory)
+  @Option(
+    name: [.long, .customShort("d")], help: "The folder to write to; made when missing.",
+    completion: .directory)
   var directory = "certs/dev"
 
   @Option(name: .customLong("name"), help: "Another host name or address of the server; may be repeated.")

@@ -35,7 +35,9 @@ func tell(_ text: String) {
 private func write(_ text: String, to descriptor: Int32) {
   var bytes = Array(text.utf8)[...]
   while !bytes.isEmpty {
-    let written = unsafe bytes.withUnsafeBufferPointer { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    let written = unsafe bytes.withUnsafeBufferPointer {
+      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+    }
     if written <= 0 { return }
     bytes = bytes.dropFirst(written)
   }

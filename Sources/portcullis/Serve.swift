@@ -31,7 +31,8 @@ struct Serve: ParsableCommand {
       _ = writer.close(within: .seconds(2))
     }
     for warning in loaded.warnings {
-      log.logger(label: "portcullis").warning("configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
+      log.logger(label: "portcullis").warning(
+        "configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
     }
     try serve(loaded.configuration, signals, log)
   }
@@ -61,7 +62,10 @@ struct Serve: ParsableCommand {
     defer { controlServer.stop() }
     logger.notice(
       "listening",
-      metadata: ["address": "\(gate.endpoints.map(\.description).joined(separator: ","))", "version": "\(Version.text)"])
+      metadata: [
+        "address": "\(gate.endpoints.map(\.description).joined(separator: ","))",
+        "version": "\(Version.text)",
+      ])
     var reports = ServiceReports(
       environment: ProcessContext.environment(), process: getpid(), clock: SystemClock(), logger: logger)
     reports.ready(gate)
@@ -86,13 +90,15 @@ struct Serve: ParsableCommand {
   private func warnOfOpenWays(_ configuration: GateConfiguration, _ logger: Logger) {
     if !configuration.requiresAppAuth {
       logger.warning(
-        "app_auth_off", metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
+        "app_auth_off",
+        metadata: ["reason": "REQUIRE_APP_AUTH=false: everybody whose origin is permitted comes in"])
     }
     if configuration.mtls.fallback {
       logger.warning(
         "mtls_fallback_on",
         metadata: [
-          "reason": "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
+          "reason":
+            "ALLOW_MTLS_FALLBACK=true: a client certificate of MTLS_CLIENT_CA_PATH comes in without App Attest",
           "clientCA": "\(configuration.mtls.clientCAPath ?? "")",
         ])
     }
@@ -115,13 +121,15 @@ struct Serve: ParsableCommand {
       let next = current.0.reloading(from: loaded)
       let material = try Startup.tlsMaterial(next, keeping: current.1, logger: logger, tell: tell)
       try gate.reload(next, tls: material)
-      log.level = next.log.loggerLevel
+      // The line is written under the level that shows more, so that a change of the level itself is confirmed.
+      log.level = min(log.level, next.log.loggerLevel)
       logger.notice(
         "reloaded",
         metadata: [
           "changed": "\(differences.applicable.joined(separator: ","))",
           "needRestart": "\(differences.needRestart.joined(separator: ","))",
         ])
+      log.level = next.log.loggerLevel
       return (next, material)
     } catch {
       logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])

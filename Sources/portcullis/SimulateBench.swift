@@ -8,7 +8,8 @@ import System
 struct SimulateBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
-    abstract: "Register many devices, have them admitted, send messages round, and report how long that took.",
+    abstract:
+      "Register many devices, have them admitted, send messages round, and report how long that took.",
     discussion: """
       Three parts, each with its count, its rate and percentiles: registering --devices new keys; admissions \
       (challenge, assertion, upgrade) for --duration seconds; messages that go to the game and come back, over \
@@ -39,7 +40,8 @@ struct SimulateBench: ParsableCommand {
   @Option(help: "Trust the certificate with this SHA-256 fingerprint, and no other.")
   var pin: String?
 
-  @Option(help: "The folder with the test authority, as `portcullis dev-certs` makes it.", completion: .directory)
+  @Option(
+    help: "The folder with the test authority, as `portcullis dev-certs` makes it.", completion: .directory)
   var authority = "certs/dev"
 
   @Option(help: "<team id>.<bundle id> of the devices' keys.")

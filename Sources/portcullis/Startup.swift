@@ -21,7 +21,8 @@ enum Startup {
     let files = SystemFiles()
     do {
       return try ConfigurationLoader.load(
-        environment: ProcessContext.environment(), file: file, files: files, processors: ProcessContext.processors(),
+        environment: ProcessContext.environment(), file: file, files: files,
+        processors: ProcessContext.processors(),
         descriptorLimit: ProcessContext.descriptorLimit(), scope: scope)
     } catch let failure {
       for warning in failure.warnings { tell("warning: \(warning)") }
@@ -34,7 +35,8 @@ enum Startup {
   static func file(_ path: String?, tell: Teller = { complain($0) }) throws -> ConfigurationLoader.File? {
     guard let path else { return nil }
     do {
-      return ConfigurationLoader.File(path: path, contents: try SystemFiles().contents(of: path, limit: 1 << 20))
+      return ConfigurationLoader.File(
+        path: path, contents: try SystemFiles().contents(of: path, limit: 1 << 20))
     } catch {
       tell("--config \(path) cannot be read: \(error); name a readable file of NAME=value lines")
       throw ExitStatus.configuration.code
@@ -70,18 +72,24 @@ enum Startup {
   }
 
   /// Whether certificate, key and client CA can be used together; told with the setting's name otherwise.
-  private static func check(_ material: TLSMaterial, _ configuration: GateConfiguration, _ tell: Teller) throws {
+  private static func check(_ material: TLSMaterial, _ configuration: GateConfiguration, _ tell: Teller)
+    throws
+  {
     do {
       _ = try TLSServerContext.make(material, tickets: TicketKeys())
     } catch {
       let certificate = "TLS_CERT_PATH=\(configuration.tls?.certificatePath ?? "")"
       let key = "TLS_KEY_PATH=\(configuration.tls?.keyPath ?? "")"
       switch error {
-      case .certificateUnreadable: tell("\(certificate): \(error); name a PEM file, the server's certificate first")
-      case .keyUnreadable: tell("\(key): \(error); name the PEM file of the certificate's key, without a pass phrase")
+      case .certificateUnreadable:
+        tell("\(certificate): \(error); name a PEM file, the server's certificate first")
+      case .keyUnreadable:
+        tell("\(key): \(error); name the PEM file of the certificate's key, without a pass phrase")
       case .keyDoesNotMatch: tell("\(key), \(certificate): \(error); name the two files of one pair")
       case .clientCAUnreadable:
-        tell("MTLS_CLIENT_CA_PATH=\(configuration.mtls.clientCAPath ?? ""): \(error); name a PEM file of CA certificates")
+        tell(
+          "MTLS_CLIENT_CA_PATH=\(configuration.mtls.clientCAPath ?? ""): \(error); name a PEM file of CA certificates"
+        )
       case .refused: tell("TLS: \(error)")
       }
       throw ExitStatus.configuration.code
@@ -98,12 +106,14 @@ enum Startup {
     do {
       root = try AttestationRoot(pem: pem.span)
     } catch {
-      tell("APPATTEST_ROOT_CA_PATH=\(path) is no root certificate (\(error)): name a PEM file with one P-384 CA")
+      tell(
+        "APPATTEST_ROOT_CA_PATH=\(path) is no root certificate (\(error)): name a PEM file with one P-384 CA")
       throw ExitStatus.configuration.code
     }
     if configuration.isProduction, !root.isApple {
       tell(
-        "APPATTEST_ROOT_CA_PATH=\(path) is not Apple's root, SHA-256 \(root.fingerprint.hex): in production unset it")
+        "APPATTEST_ROOT_CA_PATH=\(path) is not Apple's root, SHA-256 \(root.fingerprint.hex): in production unset it"
+      )
       throw ExitStatus.configuration.code
     }
     return root

@@ -8,18 +8,22 @@ enum StoreLog {
   static func report(_ event: KeyStoreEvent, to logger: Logger) {
     switch event {
     case .loaded(let keys, let bytes, let duration):
-      logger.info("store_loaded", metadata: ["keys": "\(keys)", "bytes": "\(bytes)", "duration": "\(text(duration))"])
+      logger.info(
+        "store_loaded", metadata: ["keys": "\(keys)", "bytes": "\(bytes)", "duration": "\(text(duration))"])
     case .recovered(let segments, let facts):
       logger.notice("store_recovered", metadata: ["segments": "\(segments)", "facts": "\(facts)"])
     case .tornTail(let file, let offset, let bytes):
-      logger.notice("journal_torn", metadata: ["file": "\(file)", "offset": "\(offset)", "bytes": "\(bytes)"])
+      logger.notice(
+        "journal_torn", metadata: ["file": "\(file)", "offset": "\(offset)", "bytes": "\(bytes)"])
     case .unknownEnvironment(let keys):
       logger.warning("keys_without_environment", metadata: ["keys": "\(keys)"])
     case .identifierMismatch(let keys, let first):
-      logger.warning("keys_with_foreign_identifier", metadata: ["keys": "\(keys)", "keyId": "\(first.short)"])
+      logger.warning(
+        "keys_with_foreign_identifier", metadata: ["keys": "\(keys)", "keyId": "\(first.short)"])
     case .snapshotWritten(let keys, let bytes, let duration):
       logger.debug(
-        "snapshot_written", metadata: ["keys": "\(keys)", "bytes": "\(bytes)", "duration": "\(text(duration))"])
+        "snapshot_written",
+        metadata: ["keys": "\(keys)", "bytes": "\(bytes)", "duration": "\(text(duration))"])
     case .snapshotFailed(let error, let retryAfter):
       logger.error("snapshot_failed", metadata: ["reason": "\(error)", "retryAfter": "\(text(retryAfter))"])
     case .journalFailed(let error):

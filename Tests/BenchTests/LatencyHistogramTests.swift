@@ -61,7 +61,8 @@ struct LatencyHistogramTests {
     var histogram = LatencyHistogram()
     var list: [Int64] = []
     for _ in 0..<20_000 {
-      let microseconds = Int64(random.next(upperBound: UInt64(1) << UInt64.random(in: 1...31, using: &random)))
+      let microseconds = Int64(
+        random.next(upperBound: UInt64(1) << UInt64.random(in: 1...31, using: &random)))
       list.append(microseconds)
       histogram.record(.microseconds(microseconds))
     }

@@ -23,7 +23,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "Z", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm9v=", "=", "====", "Zm 9v", "Zm9v\n", "+-==", "+_8=", "+/8", "Z===", "Zg==Zg==",
+    "Z", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm9v=", "=", "====", "Zm 9v", "Zm9v\n", "+-==", "+_8=", "+/8",
+    "Z===", "Zg==Zg==",
     "Zm9\u{E9}",
   ])
   func refused(text: String) {

@@ -39,7 +39,8 @@ struct WebSocketClientTests {
   }
 
   /// RFC 7692, with the server's zlib on the other side.
-  @Test(arguments: [0, 1, 126, 65_536, 200_000]) func compressedMessagesComeBackAsTheyWere(count: Int) throws {
+  @Test(arguments: [0, 1, 126, 65_536, 200_000]) func compressedMessagesComeBackAsTheyWere(count: Int) throws
+  {
     #expect(try connect().deflate == nil)
     let socket = try client.connectWebSocket(path: "/echo", offersDeflate: true)
     #expect(socket.deflate != nil)

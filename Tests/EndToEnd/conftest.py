@@ -149,6 +149,8 @@ class Gates:
             "CHALLENGE_RATE": "10000/s",
             "REGISTER_RATE": "10000/s",
             "HANDSHAKE_RATE": "10000/s",
+            # The default, unless the program is slow: kept-alive connections then wait longer.
+            "HTTP_IDLE_TIMEOUT": f"{patience(30):.0f}s",
             **changes,
         }
         gate = Gate(self.folder, environment, host, port)

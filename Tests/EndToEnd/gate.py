@@ -23,9 +23,8 @@ CRASH_WORDS = (
     "stack smashing",
 )
 # What a build with a sanitizer needs, and no other (Makefile: test-asan, test-tsan).
-SANITIZER_OPTIONS = {
-    name: value for name, value in os.environ.items() if name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS")
-}
+OPTION_NAMES = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS")
+SANITIZER_OPTIONS = {name: os.environ[name] for name in OPTION_NAMES if name in os.environ}
 SANITIZER = os.environ.get("PORTCULLIS_SANITIZER")
 PRELOADED = os.environ.get("PORTCULLIS_PRELOAD")
 
@@ -98,6 +97,8 @@ class Gate:
             return True
         except ConnectionRefusedError:
             return False
+        except ConnectionResetError:
+            return True  # taken, and turned away at once
 
     @property
     def running(self):
@@ -165,7 +166,7 @@ class Gate:
         return eventually(find, f"a log line with {fields}; the log ends:\n{self.log_tail(8)}", within)
 
     def resident_bytes(self):
-        """What the process holds of memory; with a sanitizer always 0, as most of that would be the sanitizer's."""
+        """The memory it holds; with a sanitizer always 0, as most of that is the sanitizer's."""
         if SANITIZER:
             return 0
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():

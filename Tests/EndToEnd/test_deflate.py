@@ -10,7 +10,20 @@ import pytest
 
 from backend import mud, pours, reads_after, says, sink
 from waiting import eventually
-from websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, RawWebSocket, close_payload, connect, frame, played, until_prompt
+from websocket import (
+    BINARY,
+    CLOSE,
+    CONTINUATION,
+    PING,
+    PONG,
+    TEXT,
+    RawWebSocket,
+    close_payload,
+    connect,
+    frame,
+    played,
+    until_prompt,
+)
 
 LIMIT = 65536
 RSV1 = 4
@@ -215,12 +228,19 @@ def test_the_examples_of_the_rfc(client, payload):
         (1007, frame(BINARY, b"\xff" * 20, reserved=RSV1)),
         (1007, frame(BINARY, deflate(os.urandom(500))[:-200], reserved=RSV1)),
         # The second message of RFC 7692 §7.2.3.2 leans on the first.
-        (1007, frame(BINARY, bytes.fromhex("f248cdc9c90700"), reserved=RSV1) + frame(BINARY, bytes.fromhex("f200110000"), reserved=RSV1)),
+        (
+            1007,
+            frame(BINARY, bytes.fromhex("f248cdc9c90700"), reserved=RSV1)
+            + frame(BINARY, bytes.fromhex("f200110000"), reserved=RSV1),
+        ),
         # Text that is none, and text that is not complete.
         (1007, frame(TEXT, deflate(b"ab\xffcd"), reserved=RSV1)),
         (1007, frame(TEXT, deflate("€".encode()[:2]), reserved=RSV1)),
         # RSV1 where it must not be, RSV2, RSV3.
-        (1002, frame(BINARY, b"\x00", fin=False, reserved=RSV1) + frame(CONTINUATION, b"\x00", reserved=RSV1)),
+        (
+            1002,
+            frame(BINARY, b"\x00", fin=False, reserved=RSV1) + frame(CONTINUATION, b"\x00", reserved=RSV1),
+        ),
         (1002, frame(PING, b"", reserved=RSV1)),
         (1002, frame(CLOSE, close_payload(1000), reserved=RSV1)),
         (1002, frame(BINARY, b"\x00", reserved=2)),
@@ -274,7 +294,13 @@ def test_a_bomb_costs_what_a_message_may_cost(gates, backends):
 
 def test_what_is_compressed(gates, backends):
     """Not what is short, not what would grow; each message stands for itself."""
-    pieces = [b"a" * 63, b"b" * 64, os.urandom(1000), b"a story told twice. " * 100, b"a story told twice. " * 100]
+    pieces = [
+        b"a" * 63,
+        b"b" * 64,
+        os.urandom(1000),
+        b"a story told twice. " * 100,
+        b"a story told twice. " * 100,
+    ]
     gate = gates(backends(says(*pieces)), **NO_AUTH)
     with DeflateSocket(gate) as client:
         for piece, expected in zip(pieces, (False, True, False, True, True)):
@@ -284,7 +310,9 @@ def test_what_is_compressed(gates, backends):
 
 
 def test_a_flood_from_the_game_arrives_whole(gates, backends):
-    data = b"".join(b"line %d of a long story, with numbers %d\r\n" % (i, i * i) for i in range(60_000)) + os.urandom(100_000)
+    data = b"".join(
+        b"line %d of a long story, with numbers %d\r\n" % (i, i * i) for i in range(60_000)
+    ) + os.urandom(100_000)
     start = threading.Event()
     gate = gates(backends(pours(data, start)), **NO_AUTH)
     with DeflateSocket(gate, receive_buffer=8192) as client:
@@ -342,7 +370,9 @@ def test_one_who_inflates_does_not_hold_up_the_others(gates, backends):
     """Blocks without content are the dearest input: the neighbour's line must still come back soon."""
     machine = zlib.compressobj(wbits=-12, strategy=zlib.Z_HUFFMAN_ONLY)
     block = machine.compress(b"ab") + machine.flush(zlib.Z_FULL_FLUSH)
-    gate = gates(backends(mud), WORKERS="1", WS_MAX_FRAME_BYTES="1MiB", WS_MAX_MESSAGE_BYTES="1MiB", **NO_AUTH)
+    gate = gates(
+        backends(mud), WORKERS="1", WS_MAX_FRAME_BYTES="1MiB", WS_MAX_MESSAGE_BYTES="1MiB", **NO_AUTH
+    )
     stop = threading.Event()
 
     def busy():

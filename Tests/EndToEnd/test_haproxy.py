@@ -48,7 +48,10 @@ class HAProxy:
         )
         self.log = open(folder / f"{name}.log", "wb")
         self.process = subprocess.Popen(
-            [HAPROXY, "-db", "-q", "-f", str(configuration)], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log
+            [HAPROXY, "-db", "-q", "-f", str(configuration)],
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=self.log,
         )
         eventually(self._listens, f"{name} listens; see {self.log.name}")
 
@@ -104,7 +107,10 @@ SENDERS = ["send-proxy", "send-proxy-v2", "send-proxy-v2 proxy-v2-options ssl,un
 @pytest.mark.parametrize("sender", SENDERS)
 def test_in_front_it_names_the_client(gates, backends, haproxy, monkeypatch, sender):
     gate = gates(
-        backends(echo), TRUSTED_PROXIES=ALONE, LISTEN_PROXY_PROTOCOL="true", REQUIRE_APP_AUTH="false",
+        backends(echo),
+        TRUSTED_PROXIES=ALONE,
+        LISTEN_PROXY_PROTOCOL="true",
+        REQUIRE_APP_AUTH="false",
         MAX_CONNECTIONS_PER_ADDRESS="2",
     )
     unique = ["unique-id-format %ci-%cp"] if "unique-id" in sender else []
@@ -136,7 +142,11 @@ def test_its_health_checks_pass(gates, backends, haproxy):
     """They begin with LOCAL, and need the whole of the handshake."""
     gate = gates(backends(echo), TRUSTED_PROXIES=ALONE, LISTEN_PROXY_PROTOCOL="true")
     checks = "check check-ssl verify none check-send-proxy inter 100ms fall 1 rise 2"
-    front = haproxy("", f"{gate.address} send-proxy-v2 {checks}", "option httpchk GET /healthz HTTP/1.1\\r\\nHost:\\ localhost")
+    front = haproxy(
+        "",
+        f"{gate.address} send-proxy-v2 {checks}",
+        "option httpchk GET /healthz HTTP/1.1\\r\\nHost:\\ localhost",
+    )
 
     def handshakes():
         counted = gate.command("stats", "--json")
@@ -184,7 +194,9 @@ def test_behind_it_accepts_the_gates_header(gates, backends, haproxy, device, ve
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_on_both_sides_the_clients_address_comes_through(gates, backends, haproxy, monkeypatch, device, version):
+def test_on_both_sides_the_clients_address_comes_through(
+    gates, backends, haproxy, monkeypatch, device, version
+):
     game = backends(sink)
     middle = haproxy("accept-proxy", f"{game.address} send-proxy-v2")
     gate = gates(middle, BACKEND_PROXY_PROTOCOL=version, TRUSTED_PROXIES=ALONE, LISTEN_PROXY_PROTOCOL="true")

@@ -155,12 +155,15 @@ def test_a_header_cut_off_is_closed_at_once(by_header):
 
 def test_unix_and_unknown_use_the_sockets_address(by_header):
     gate = by_header()
-    for index, header in enumerate([b"PROXY UNKNOWN\r\n", version_2(1, 0x31, b"/" * 216), version_2(1, 0, b"")]):
+    for index, header in enumerate(
+        [b"PROXY UNKNOWN\r\n", version_2(1, 0x31, b"/" * 216), version_2(1, 0, b"")]
+    ):
         with Raw(gate, before_tls=header) as client:
             assert get(client, f"/attest/{index}").status == 404
             port = client.socket.getsockname()[1]
             eventually(
-                lambda: any(event.get("source") == f"127.0.0.1:{port}" for event in gate.events()), "the socket's address"
+                lambda: any(event.get("source") == f"127.0.0.1:{port}" for event in gate.events()),
+                "the socket's address",
             )
 
 
@@ -296,7 +299,9 @@ def test_sessions_count_for_the_client_and_idle_connections_for_nobody(by_field)
 
 
 def test_refused_upgrades_keep_no_place(by_field):
-    gate = by_field(MAX_CONNECTIONS_PER_ADDRESS="1", REQUIRE_APP_AUTH="false", ALLOWED_ORIGINS="https://good.example")
+    gate = by_field(
+        MAX_CONNECTIONS_PER_ADDRESS="1", REQUIRE_APP_AUTH="false", ALLOWED_ORIGINS="https://good.example"
+    )
     for _ in range(3):
         with Raw(gate) as client:
             assert upgrade(client, forwarded(HOME), "Origin: https://bad.example").status == 403
@@ -334,7 +339,9 @@ def test_a_hop_may_have_a_port(by_field):
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_families_are_mixed_as_mapped_and_unknown_ports_are_0(gates, backends, version):
     backend = backends(sink)
-    gate = gates(backend, BACKEND_PROXY_PROTOCOL=version, TRUSTED_PROXIES="127.0.0.0/8", REQUIRE_APP_AUTH="false")
+    gate = gates(
+        backend, BACKEND_PROXY_PROTOCOL=version, TRUSTED_PROXIES="127.0.0.0/8", REQUIRE_APP_AUTH="false"
+    )
     with Raw(gate) as client:
         assert upgrade(client, forwarded(HOME)).status == 101
         if version == "v1":

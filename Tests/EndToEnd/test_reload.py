@@ -187,7 +187,15 @@ def start_coming(load, reloadable, new_device):
         load.start("admission", come)
 
 
-DAMAGES = ("garbage certificate", "other key", "missing authority", "bad value", "unknown name")
+# What is broken, and the name that the log has to blame.
+BLAMED = {
+    "garbage certificate": "TLS_CERT_PATH",
+    "other key": "TLS_KEY_PATH",
+    "missing authority": "MTLS_CLIENT_CA_PATH",
+    "bad value": "HTTP_HEAD_MAX_BYTES",
+    "unknown name": "HTTP_HEAD_MAXIMUM",
+}
+DAMAGES = tuple(BLAMED)
 
 
 def damage(reloadable, kind):
@@ -201,10 +209,6 @@ def damage(reloadable, kind):
         reloadable.put("portcullis.env", b"HTTP_HEAD_MAX_BYTES=banana\n")
     else:
         reloadable.put("portcullis.env", b"HTTP_HEAD_MAXIMUM=8KiB\n")
-
-
-BLAMED = dict(zip(DAMAGES, ("TLS_CERT_PATH", "TLS_KEY_PATH", "MTLS_CLIENT_CA_PATH", "HTTP_HEAD_MAX_BYTES",
-                            "HTTP_HEAD_MAXIMUM")))
 
 
 def test_a_hundred_reloads_under_load(reloadable, new_device, load):
@@ -336,7 +340,7 @@ def test_a_verified_client_is_judged_anew_after_its_authority_went(reloadable, v
 
 
 def test_old_certificates_leave_memory_with_their_last_session(reloadable):
-    """Waves of reloads with a session for each, which then go: the memory of a wave is used again by the next."""
+    """Reloads in waves, with a session for each that then goes: the next wave uses that memory again."""
     gate = reloadable(WORKERS=1, REQUIRE_APP_AUTH="false")
     resident = []
     for _ in range(5):

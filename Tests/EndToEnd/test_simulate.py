@@ -1,9 +1,11 @@
 """dev-certs and simulate: the certificates serve a gate, and the program's own device plays through it."""
 
+import json
 import subprocess
 
 import pytest
 
+from backend import echo
 from gate import free_port
 
 REFUSED, UNAVAILABLE = 77, 69
@@ -113,3 +115,75 @@ def test_no_gate_there(simulate, gate):
     url = f"wss://localhost:{free_port()}/"
     done = gate.command("simulate", "connect", "--url", url, "--ca", "certs/dev/ca.pem")
     assert done.returncode == UNAVAILABLE and done.stderr.strip()
+
+
+BENCH = (*APP, "--devices", "6", "--sessions", "9", "--concurrency", "3", "--duration", "1")
+
+
+def bench(simulate, *arguments, **options):
+    """`simulate bench`: the exit status and the report."""
+    done = simulate("bench", *BENCH, "--json", *arguments, **options)
+    assert not done.stderr, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_bench_measures_all_three_parts(gate, simulate, backend):
+    backend.play = echo
+    status, report = bench(simulate, "--message-bytes", "3000")
+    assert status == 0 and report["passed"] and not report["failures"], report
+    assert report["registrations"]["count"] == 6 == len(gate.keys())
+    # 40 a second, the default, over one second.
+    assert 10 <= report["admissions"]["count"] <= 41
+    assert report["echo"]["sessions"] == 9 and report["echo"]["count"] >= 9
+    for times in (report["admissions"]["admission"], report["echo"]["roundTrip"]):
+        assert 0 < times["p50Microseconds"] <= times["p99Microseconds"] <= times["maxMicroseconds"]
+    # What it counted is what the game saw.
+    assert backend.byte_count == report["echo"]["count"] * 3000
+    assert backend.count == report["admissions"]["count"] + 9
+
+
+def test_bench_says_what_went_wrong(simulate, backend):
+    """The MUD greets instead of returning what it is sent."""
+    status, report = bench(simulate)
+    assert status == UNAVAILABLE and report["failures"] == {"echo_differs": 9} and not report["passed"]
+
+
+def test_bench_in_words(simulate, backend):
+    backend.play = echo
+    done = simulate("bench", *BENCH)
+    assert done.returncode == 0 and not done.stderr and "\x1b" not in done.stdout
+    for word in ("registrations", "admissions", "round trip", "p99", "failures       none"):
+        assert word in done.stdout
+
+
+def test_bench_waits_when_the_gate_says_so(gate, simulate):
+    """Six registrations at once and one each ten seconds: the seventh is told to come again."""
+    gate.stop()
+    gate.environment["REGISTER_RATE"] = "6/m"
+    gate.start()
+    status, report = bench(simulate, "--sessions", "0", "--devices", "7")
+    assert status == 0 and report["registrations"]["count"] == 7 and "echo" not in report
+    assert report["throttled"]["rate_limited"] >= 1
+
+
+def test_bench_names_refusals(gate, simulate, backend):
+    status, report = bench(simulate, "--app-id", "ABCDEF12K4.org.example.other", "--sessions", "0")
+    assert status == UNAVAILABLE and report["failures"] == {"attestation_rejected": 6}
+    assert report["admissions"]["count"] == 0 and report["admissions"]["admission"] is None
+    assert backend.count == 0
+
+
+@pytest.mark.parametrize(
+    "option, beyond",
+    [("devices", 1001), ("devices", 0), ("sessions", 1001), ("rate", 10_001), ("duration", 601),
+     ("message-bytes", 65_537), ("message-bytes", 0), ("concurrency", 257)],
+)  # fmt: skip
+def test_bench_is_bounded(gates, option, beyond):
+    done = gates(start=False).command("simulate", "bench", *APP, f"--{option}", str(beyond))
+    assert done.returncode == 64 and f"--{option} takes" in done.stderr
+
+
+def test_bench_without_a_gate(simulate, gate):
+    gate.stop()
+    done = simulate("bench", *BENCH)
+    assert done.returncode == UNAVAILABLE and not done.stdout and "cannot connect" in done.stderr

@@ -88,6 +88,7 @@ import Testing
       let winners = Recorder<Int>()
       let verdicts = Countdown(8)
       let committed = Countdown(1)
+      var threads: [JoinHandle] = []
       for contender in 0..<8 {
         let thread = try Thread(name: "contender") {
           let verdict = store.advance(0, to: UInt32(round), session: round * 10 + contender) {
@@ -100,9 +101,10 @@ import Testing
           }
           verdicts.arrived(.committed)
         }
-        _ = consume thread
+        threads.append(JoinHandle(thread))
       }
       _ = verdicts.wait()
+      for thread in threads { thread.join() }
       #expect(committed.wait() == 0)
       #expect(winners.all.count == 1)
       #expect(store.sessions(of: identifier(0)).last == session(round * 10 + (winners.all.first ?? 0)))
@@ -123,6 +125,7 @@ import Testing
     register(0..<64, in: store)
     let countdown = Countdown(4 * 300)
     let done = Countdown(4)
+    var threads: [JoinHandle] = []
     for worker in 0..<4 {
       let thread = try Thread(name: "worker") {
         for step in 1...300 {
@@ -132,7 +135,7 @@ import Testing
         }
         done.arrived(.committed)
       }
-      _ = consume thread
+      threads.append(JoinHandle(thread))
     }
     for _ in 0..<10 {
       #expect(store.attemptSnapshot(recovering: false))
@@ -140,6 +143,7 @@ import Testing
       #expect(contents.count == 64)
     }
     _ = done.wait()
+    for thread in threads { thread.join() }
     #expect(countdown.wait() == 0)
     // As kill -9 leaves it: another store, on a copy of the files.
     let copy = try Directory()

@@ -30,7 +30,8 @@ enum CertificateParser {
       subject: der.extracting(parts.body.subject).array, notBefore: parts.body.notBefore,
       notAfter: parts.body.notAfter, signatureAlgorithm: parts.outer,
       innerSignatureAlgorithm: parts.body.signatureAlgorithm, publicKey: parts.body.publicKey,
-      basicConstraints: extensions.basicConstraints, keyUsage: extensions.keyUsage, extensions: extensions.all)
+      basicConstraints: extensions.basicConstraints, keyUsage: extensions.keyUsage, extensions: extensions.all
+    )
   }
 
   /// `TBSCertificate`, apart from its extensions.

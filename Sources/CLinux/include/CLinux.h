@@ -69,6 +69,10 @@ int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 
 // ---- files
 int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-exec added
+// The account called `name`, or without one that of the number in *user: its name, number and groups, the primary one
+// first. Returns how many groups, at most `capacity`; -1 when there is no such account.
+int portcullis_account(
+    const char *name, uint32_t *user, char *found, size_t found_capacity, uint32_t *groups, int capacity);
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
 
 char **portcullis_environment(void);  // environ(7): C strings, ended by NULL

@@ -25,7 +25,9 @@ struct AssertionHeaders {
     guard let assertion = Base64.decode(data.span) else {
       throw .malformed(step: "assertion_base64")
     }
-    guard let bytes = Hex.decode(nonce.span), let challenge = Bytes32(bytes) else { throw .malformed(step: "nonce_hex") }
+    guard let bytes = Hex.decode(nonce.span), let challenge = Bytes32(bytes) else {
+      throw .malformed(step: "nonce_hex")
+    }
     self.keyID = identifier
     self.assertion = assertion
     self.nonce = challenge

@@ -11,7 +11,8 @@ struct Refusal: Equatable {
   private let allow: String
 
   init(
-    _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil, allow: String = "GET"
+    _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil,
+    allow: String = "GET"
   ) {
     self.code = code
     self.step = step
@@ -22,7 +23,8 @@ struct Refusal: Equatable {
 
   var response: Response {
     // Rounded up: whoever comes back then is not refused again for a fraction of a second.
-    let seconds = retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
+    let seconds =
+      retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
     return .refusal(code, retryAfter: seconds, allow: allow)
   }
 }

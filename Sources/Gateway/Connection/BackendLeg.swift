@@ -20,7 +20,8 @@ struct BackendLeg: ~Copyable {
   }
 
   /// One `readv` with room for a frame header before each slot (see `Socket.receive`).
-  mutating func receive(into bytes: inout MutableSpan<UInt8>, gapBytes: Int, slotBytes: Int) -> ReceiveResult {
+  mutating func receive(into bytes: inout MutableSpan<UInt8>, gapBytes: Int, slotBytes: Int) -> ReceiveResult
+  {
     let capacity = min(bytes.count / (gapBytes + slotBytes), Socket.slotLimit) * slotBytes
     let result = socket.receive(into: &bytes, gapBytes: gapBytes, slotBytes: slotBytes)
     // A short read took all there was, unless the end is already on its way.

@@ -23,7 +23,8 @@ extension Connection {
     guard let length = head.bodyLength, loop.shared.bodies.reserve(length) else {
       return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head)
     }
-    exchange.phase = .body(RegistrationRequest(length: length, startedAt: loop.now, bodies: loop.shared.bodies))
+    exchange.phase = .body(
+      RegistrationRequest(length: length, startedAt: loop.now, bodies: loop.shared.bodies))
     if head.expectsContinue, exchange.received.isEmpty {
       let interim = Response.interimContinue
       if !client.tls.write(interim.span) { close() }
@@ -33,9 +34,13 @@ extension Connection {
 
   private func refusalBeforeBody(_ head: RequestHead) -> Refusal? {
     if loop.isDraining { return Refusal(.shuttingDown, step: "draining") }
-    guard MediaType.isJSON(head.value("Content-Type")) else { return Refusal(.unsupportedMediaType, step: "content_type") }
+    guard MediaType.isJSON(head.value("Content-Type")) else {
+      return Refusal(.unsupportedMediaType, step: "content_type")
+    }
     guard let length = head.bodyLength else { return Refusal(.lengthRequired, step: "content_length") }
-    if length > loop.settings.limits.httpBodyBytes { return Refusal(.contentTooLarge, step: "content_length") }
+    if length > loop.settings.limits.httpBodyBytes {
+      return Refusal(.contentTooLarge, step: "content_length")
+    }
     if let wait = loop.shared.registerRates.take(payer, loop.settings.registerAllowance, now: loop.now) {
       return Refusal(.rateLimited, step: "register_rate", retryAfter: wait)
     }
@@ -54,7 +59,8 @@ extension Connection {
     let registrar = Registrar(
       shared: loop.shared, policy: loop.settings.policy, mailbox: loop.mailbox, token: token, body: parsed)
     guard loop.shared.pool.submit(from: payer, { registrar.run() }) else {
-      return refuse(Refusal(.overloaded, step: "registration_queue", keyID: parsed.keyID), closing: closesAfterAnswer)
+      return refuse(
+        Refusal(.overloaded, step: "registration_queue", keyID: parsed.keyID), closing: closesAfterAnswer)
     }
     arm(at: loop.now + Self.verificationTimeout)
   }
@@ -100,7 +106,8 @@ private struct Registrar: Sendable {
     do throws(AttestationError) {
       // The nonce's 32 bytes are the client data (SPEC §3), not their hexadecimal text.
       attested = try shared.attestations.verify(
-        body.attestation.span, keyID: body.keyID, clientDataHash: SHA256.hash(body.nonce), at: shared.clock.wall(),
+        body.attestation.span, keyID: body.keyID, clientDataHash: SHA256.hash(body.nonce),
+        at: shared.clock.wall(),
         policy: policy)
     } catch {
       return refuse(.attestationRejected, error.step.rawValue)
@@ -172,8 +179,11 @@ struct RegistrationBody: Sendable {
     guard let text = object["attestation"]?.string, let attestation = Base64.decode(Array(text.utf8).span)
     else { throw Malformed(step: "attestation_base64") }
     // Two names for one thing: whichever is given, but not both (SPEC §3).
-    guard object["clientData"] == nil || object["nonce"] == nil else { throw Malformed(step: "client_data_and_nonce") }
-    guard let hex = (object["clientData"] ?? object["nonce"])?.string, let bytes = Hex.decode(Array(hex.utf8).span),
+    guard object["clientData"] == nil || object["nonce"] == nil else {
+      throw Malformed(step: "client_data_and_nonce")
+    }
+    guard let hex = (object["clientData"] ?? object["nonce"])?.string,
+      let bytes = Hex.decode(Array(hex.utf8).span),
       let nonce = Bytes32(bytes)
     else { throw Malformed(step: "client_data") }
     self.keyID = identifier

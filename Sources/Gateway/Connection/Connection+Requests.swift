@@ -29,7 +29,9 @@ extension Connection {
   private func receive(into exchange: Exchange) -> Bool {
     let result = loop.scratch.withBytes { bytes in
       let result = client.read(into: &bytes)
-      if case .bytes(let count) = result { exchange.received.append(copying: bytes.span.extracting(0..<count)) }
+      if case .bytes(let count) = result {
+        exchange.received.append(copying: bytes.span.extracting(0..<count))
+      }
       return result
     }
     switch result {
@@ -78,7 +80,8 @@ extension Connection {
       exchange.parser = RequestParser(limits: loop.settings.headLimits)
       if let consumed = refusal.consumed { exchange.drop(consumed) }
       refuse(
-        Refusal(refusal.code, step: refusal.step), closing: !refusal.connectionMayLive, toHead: refusal.isHead)
+        Refusal(refusal.code, step: refusal.step), closing: !refusal.connectionMayLive, toHead: refusal.isHead
+      )
     }
     return stage == .exchange
   }
@@ -123,7 +126,8 @@ extension Connection {
     }
     counters.challenges.add()
     respond(
-      Response(.ok, json: #"{"nonce":"\#(challenge.nonce.hex)","expires":\#(challenge.expires.milliseconds)}"#),
+      Response(
+        .ok, json: #"{"nonce":"\#(challenge.nonce.hex)","expires":\#(challenge.expires.milliseconds)}"#),
       to: head)
   }
 
@@ -153,7 +157,8 @@ extension Connection {
 
   func respond(_ response: Response, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
     let isLast = closing || loop.isDraining
-    let bytes = response.encoded(closing: isLast, toHead: toHead, date: loop.date.text(at: loop.now, clock: loop.shared.clock))
+    let bytes = response.encoded(
+      closing: isLast, toHead: toHead, date: loop.date.text(at: loop.now, clock: loop.shared.clock))
     guard let exchange, client.tls.write(bytes.span) else { return close() }
     exchange.hasAnswered = true
     stage = .exchange

@@ -51,7 +51,8 @@ extension Connection {
     if loop.settings.allowsClientCertificate {
       switch client.tls.clientCertificate(at: loop.shared.clock.wall()) {
       case .verified(let subject): return .success(.clientCertificate(subject: subject))
-      case .refused(let subject, let reason): loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
+      case .refused(let subject, let reason):
+        loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
       case .absent: break
       }
     }
@@ -73,7 +74,9 @@ extension Connection {
     if loop.shared.backends.failedRecently(now: loop.now) {
       return .failure(Refusal(.backendUnavailable, step: "backend_failed_recently", keyID: keyID))
     }
-    if !loop.shared.store.isAccepting { return .failure(Refusal(.storeUnavailable, step: "store", keyID: keyID)) }
+    if !loop.shared.store.isAccepting {
+      return .failure(Refusal(.storeUnavailable, step: "store", keyID: keyID))
+    }
     do throws(NonceRefusal) {
       try loop.shared.challenges.consume(headers.nonce)
     } catch {
@@ -98,7 +101,8 @@ extension Connection {
     let assertion: ValidatedAssertion
     do throws(AssertionError) {
       assertion = try AssertionVerifier.verify(
-        headers.assertion.span, clientDataHash: SHA256.hash(headers.nonce), by: key, policy: loop.settings.policy)
+        headers.assertion.span, clientDataHash: SHA256.hash(headers.nonce), by: key,
+        policy: loop.settings.policy)
     } catch {
       let mustRegister = error == .appNotConfigured || error == .environmentNotAllowed
       return .failure(
@@ -134,7 +138,9 @@ extension Connection {
     self.admission = admission
     stage = .admission
     if credential.keyID == nil {
-      if loop.shared.backends.failedRecently(now: loop.now) { return perform(admission.machine.connectFailed()) }
+      if loop.shared.backends.failedRecently(now: loop.now) {
+        return perform(admission.machine.connectFailed())
+      }
       connectBackend()
     } else {
       arm(at: loop.now + Self.commitTimeout)
@@ -154,7 +160,8 @@ extension Connection {
     case .nothing: break
     case .connect: connectBackend()
     case .open: open(admission)
-    case .refuse(let code, let step): refuseAdmission(admission, Refusal(code, step: step, keyID: admission.credential.keyID))
+    case .refuse(let code, let step):
+      refuseAdmission(admission, Refusal(code, step: step, keyID: admission.credential.keyID))
     }
   }
 

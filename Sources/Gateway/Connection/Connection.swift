@@ -70,7 +70,8 @@ final class Connection {
   private var wheelTick: UInt64 = 0
 
   init(
-    loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint, role: PeerRole
+    loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint,
+    role: PeerRole
   ) {
     self.loop = loop
     self.token = token

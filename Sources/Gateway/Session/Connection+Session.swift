@@ -13,7 +13,9 @@ extension Connection {
   /// The game is connected: one more look at the key, then 101.
   func open(_ admission: Admission) {
     let credential = admission.credential
-    if let keyID = credential.keyID, loop.shared.store.isRevoked(keyID) { return perform(admission.machine.revoked()) }
+    if let keyID = credential.keyID, loop.shared.store.isRevoked(keyID) {
+      return perform(admission.machine.revoked())
+    }
     // Only now, as a peer that is refused causes no byte at the game (SPEC §3).
     guard introducePlayer(credential) else { return perform(admission.machine.gameLost()) }
     let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
@@ -52,7 +54,10 @@ extension Connection {
   func endFromOutside(_ end: SessionEnd) {
     switch stage {
     case .session: endSession(end)
-    case .admission: perform(end == .draining ? admission?.machine.draining() ?? .nothing : admission?.machine.revoked() ?? .nothing)
+    case .admission:
+      perform(
+        end == .draining
+          ? admission?.machine.draining() ?? .nothing : admission?.machine.revoked() ?? .nothing)
     case .proxyHeader, .handshake, .exchange, .lingering, .closed: break
     }
     settle()
@@ -136,7 +141,9 @@ extension Connection {
   }
 
   private func pingIfDue() {
-    guard session?.closing.isOpen ?? false, client.unsent.isEmpty, let lastPing = session?.lastPing else { return }
+    guard session?.closing.isOpen ?? false, client.unsent.isEmpty, let lastPing = session?.lastPing else {
+      return
+    }
     guard loop.now - lastPing >= loop.settings.limits.pingInterval else { return }
     session?.lastPing = loop.now
     _ = client.tls.write(ControlFrame.ping().span)

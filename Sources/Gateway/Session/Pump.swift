@@ -32,7 +32,8 @@ extension Connection {
       if readGame { readFromGame() }
       if !readPlayer, !readGame { return }
     }
-    if stage == .session, isReadingFromPlayer && client.mayHaveInput || isReadingFromGame && gameMayHaveInput {
+    if stage == .session, isReadingFromPlayer && client.mayHaveInput || isReadingFromGame && gameMayHaveInput
+    {
       loop.continueLater(self)
     }
   }
@@ -101,7 +102,9 @@ extension Connection {
     var output = 0
     var ending: SessionEnd?
     decoding: while ending == nil {
-      guard let event = session?.decoder.next(&bytes, position: &position, end: end, output: &output) else { return }
+      guard let event = session?.decoder.next(&bytes, position: &position, end: end, output: &output) else {
+        return
+      }
       switch event {
       case .needMore: break decoding
       case .data(let piece):
@@ -140,7 +143,9 @@ extension Connection {
 
   func readFromGame() {
     loop.scratch.withBytes { bytes in readFromGame(&bytes) }
-    if case .failed(let error) = client.flush(loop.outbox) { endSession(.playerVanished(reason: error.description)) }
+    if case .failed(let error) = client.flush(loop.outbox) {
+      endSession(.playerVanished(reason: error.description))
+    }
   }
 
   private func readFromGame(_ bytes: inout MutableSpan<UInt8>) {

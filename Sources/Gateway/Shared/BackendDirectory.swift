@@ -22,7 +22,8 @@ package final class BackendDirectory: Sendable {
     self.target = target
     let addresses: [SocketAddress] =
       switch target {
-      case .tcp(let host, let port): IPAddress(host).map { [.internet(Endpoint(address: $0, port: port))] } ?? []
+      case .tcp(let host, let port):
+        IPAddress(host).map { [.internet(Endpoint(address: $0, port: port))] } ?? []
       case .unix(let path): [.unix(path: path)]
       case .echo: []
       }

@@ -35,7 +35,9 @@ package final class ChallengeIssuer: Sendable {
   package init(loops: Int, clock: any Clock, entropy: any Entropy) {
     self.clock = clock
     self.entropy = entropy
-    guard let cipher = AES256Block(key: entropy.bytes(32).span) else { fatalError("an AES-256 key is 32 bytes") }
+    guard let cipher = AES256Block(key: entropy.bytes(32).span) else {
+      fatalError("an AES-256 key is 32 bytes")
+    }
     self.cipher = cipher
     tagger = HMACSHA256(key: entropy.bytes(32).span)
     self.loops = (0..<loops).map { _ in LoopChallenges() }
@@ -44,7 +46,9 @@ package final class ChallengeIssuer: Sendable {
   /// A fresh challenge, or nil when this loop has issued as many as it may in this second.
   package func issue(loop: Int) -> Challenge? {
     let milliseconds = clock.monotonic().nanoseconds / 1_000_000
-    guard let index = loops[loop].state.withLock({ $0.nextIndex(second: milliseconds / 1000) }) else { return nil }
+    guard let index = loops[loop].state.withLock({ $0.nextIndex(second: milliseconds / 1000) }) else {
+      return nil
+    }
     let random = entropy.bytes(4).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let sealed = cipher.encrypt(
       Block16(high: milliseconds << 16 | UInt64(loop), low: UInt64(index) << 32 | random)
@@ -70,7 +74,9 @@ package final class ChallengeIssuer: Sendable {
     let now = clock.monotonic().nanoseconds / 1_000_000
     guard loop < loops.count, now >= milliseconds else { throw .unknown }
     guard now - milliseconds < UInt64(Self.lifetime.wholeMilliseconds) else { throw .expired }
-    guard loops[loop].state.withLock({ $0.consume(second: milliseconds / 1000, index: index) }) else { throw .used }
+    guard loops[loop].state.withLock({ $0.consume(second: milliseconds / 1000, index: index) }) else {
+      throw .used
+    }
   }
 }
 

@@ -24,7 +24,8 @@ struct GateLogger: Sendable {
 
   func turnedAway(_ peer: Endpoint, reason: String) {
     log.decision(
-      "turned_away", code: "", fields: ["source": "\(peer.peerDescription)", "result": "refused", "step": "\(reason)"])
+      "turned_away", code: "",
+      fields: ["source": "\(peer.peerDescription)", "result": "refused", "step": "\(reason)"])
   }
 
   func acceptPaused(_ error: SystemError) {
@@ -49,7 +50,8 @@ struct GateLogger: Sendable {
 
   func certificateRefused(_ connection: Connection, subject: String, reason: String) {
     logger.notice(
-      "client_certificate_refused", metadata: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
+      "client_certificate_refused",
+      metadata: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
   }
 
   func leftEarly(_ connection: Connection, keyID: KeyIdentifier?) {
@@ -59,7 +61,8 @@ struct GateLogger: Sendable {
   }
 
   func backendFailed(_ connection: Connection, address: String, reason: String) {
-    logger.warning("backend_failed", metadata: members(connection, ["address": "\(address)", "reason": "\(reason)"]))
+    logger.warning(
+      "backend_failed", metadata: members(connection, ["address": "\(address)", "reason": "\(reason)"]))
   }
 
   func backendUnresolved(reason: String) {
@@ -73,7 +76,8 @@ struct GateLogger: Sendable {
   // MARK: Decisions
 
   func registered(_ connection: Connection, _ keyID: KeyIdentifier) {
-    logger.info("registered", metadata: members(connection, ["result": "accepted", "keyId": "\(keyID.short)"]))
+    logger.info(
+      "registered", metadata: members(connection, ["result": "accepted", "keyId": "\(keyID.short)"]))
   }
 
   func admitted(_ connection: Connection, _ credential: Credential, waited: Duration) {

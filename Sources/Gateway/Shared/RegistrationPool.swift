@@ -20,7 +20,8 @@ package final class RegistrationPool: Sendable {
     state = Monitor(
       State(queue: FairQueue(runningPerAddress: 2, waitingPerAddress: 8, waitingLimit: 1024)))
     for index in 0..<count {
-      let thread = JoinHandle(try Thread(name: "register-\(index)", niceness: Self.niceness) { [self] in run() })
+      let thread = JoinHandle(
+        try Thread(name: "register-\(index)", niceness: Self.niceness) { [self] in run() })
       threads.withLock { $0.append(thread) }
     }
   }

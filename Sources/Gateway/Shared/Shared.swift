@@ -36,7 +36,8 @@ final class Shared: Sendable {
   let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes)
 
   init(
-    clock: any Clock, entropy: any Entropy, store: KeyStore, attestations: AttestationVerifier, pool: RegistrationPool,
+    clock: any Clock, entropy: any Entropy, store: KeyStore, attestations: AttestationVerifier,
+    pool: RegistrationPool,
     backends: BackendDirectory, receipts: ReceiptFolder?, log: GateLogger, mailboxes: [Mailbox]
   ) {
     self.clock = clock

@@ -1,0 +1,198 @@
+"""`check`: each thing that an operator can get wrong is found, named, and given the right exit status."""
+
+import os
+import subprocess
+
+import pytest
+
+from gate import BINARY
+
+CONFIGURATION, UNAVAILABLE = 78, 69
+
+
+@pytest.fixture
+def check(gates, backend):
+    """Runs `check` without a gate; returns the exit status and the findings as (grade, name, detail)."""
+
+    def run(*arguments, **changes):
+        gate = gates(backend, start=False)
+        return parse(gate.command("check", *arguments, **changes))
+
+    return run
+
+
+def parse(done):
+    assert not done.stderr, done.stderr
+    return done.returncode, [tuple(line.split("  ", 2)) for line in done.stdout.splitlines()]
+
+
+def found(findings, grade, name, *words):
+    """Whether there is such a finding that has all the words."""
+    return any(
+        (g, n) == (grade, name) and all(str(word) in detail for word in words) for g, n, detail in findings
+    )
+
+
+def certificate(folder, name, days):
+    """A self-signed certificate for so many days, and its key."""
+    pem, key = folder / f"{name}.pem", folder / f"{name}-key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    command += ["-keyout", key, "-out", pem, "-days", str(days), "-subj", "/CN=localhost"]
+    subprocess.run([str(word) for word in command], check=True, capture_output=True)
+    os.chmod(key, 0o600)
+    return {"TLS_CERT_PATH": str(pem), "TLS_KEY_PATH": str(key)}
+
+
+def test_all_is_well(check, folder):
+    os.chmod(folder, 0o700)
+    status, findings = check(**certificate(folder, "server", 90))
+    assert status == 0 and not [one for one in findings if one[0] == "problem"], findings
+    assert {name for _, name, _ in findings} >= {
+        "clock", "configuration", "certificate", "key", "attestation_root", "store", "backend", "listen",
+    }
+
+
+@pytest.mark.parametrize("days, grade", [(1, "warning"), (20, "warning"), (23, "ok"), (300, "ok")])
+def test_a_certificate_that_ends_soon(check, folder, days, grade):
+    status, findings = check(**certificate(folder, "server", days))
+    assert status == 0 and found(findings, grade, "certificate", "CN=localhost")
+
+
+@pytest.fixture
+def check_at(gates, backend, fault):
+    """The same under a clock that is wrong by so many days."""
+
+    def run(days, **changes):
+        fault.realtime_offset = days * 86_400 * 10**9
+        gate = gates(backend, start=False, **changes)
+        environment = {**gate.environment, **fault.environment}
+        return parse(
+            subprocess.run(
+                [str(BINARY), "check"], cwd=gate.folder, env=environment, capture_output=True, text=True, timeout=30
+            )
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("days, word", [(-1, "not valid before"), (0, ""), (29, "expires in"), (31, "expired")])
+def test_a_certificate_out_of_its_time(check_at, folder, days, word):
+    issued = certificate(folder, "server", 30)
+    status, findings = check_at(days, **issued)
+    grade = "problem" if days in (-1, 31) else "warning" if days else "ok"
+    assert found(findings, grade, "certificate", word), findings
+    assert (status == CONFIGURATION) == (grade == "problem")
+
+
+def test_a_clock_before_this_version(check_at):
+    status, findings = check_at(-20 * 365)
+    assert status == CONFIGURATION and found(findings, "problem", "clock", "set the clock")
+
+
+def test_a_key_of_another_certificate(check, folder):
+    one, other = certificate(folder, "one", 90), certificate(folder, "other", 90)
+    status, findings = check(**{**one, "TLS_KEY_PATH": other["TLS_KEY_PATH"]})
+    assert status == CONFIGURATION and found(findings, "problem", "key")
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
+def test_a_private_key_open_to_others(check, folder, mode):
+    issued = certificate(folder, "server", 90)
+    os.chmod(issued["TLS_KEY_PATH"], mode)
+    status, findings = check(**issued)
+    assert status == 0 and found(findings, "warning", "key", f"0{mode:o}", "chmod 600")
+
+
+@pytest.mark.parametrize("mode, grade", [(0o700, "ok"), (0o755, "ok"), (0o775, "warning"), (0o707, "warning")])
+def test_a_folder_that_others_may_write_to(check, folder, mode, grade):
+    os.chmod(folder, mode)
+    status, findings = check()
+    assert status == 0 and found(findings, grade, "store", folder, f"0{mode:o}")
+
+
+def test_a_control_socket_folder_that_others_may_write_to(check, folder):
+    (folder / "run").mkdir()
+    os.chmod(folder / "run", 0o777)
+    _, findings = check(CONTROL_SOCKET=str(folder / "run" / "c.sock"))
+    assert found(findings, "warning", "control_socket", "chmod go-w")
+
+
+def test_a_store_open_to_others(check, folder):
+    store = folder / "attested-keys.json"
+    store.write_text("{}\n")
+    os.chmod(store, 0o644)
+    status, findings = check()
+    assert status == 0 and found(findings, "warning", "store", "0644", "chmod 600")
+
+
+def test_a_damaged_store(check, folder):
+    (folder / "attested-keys.json").write_text('{"AAAA": {')
+    status, findings = check()
+    assert status == CONFIGURATION and found(findings, "problem", "store", "damaged at byte")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can look for others without --user")
+def test_files_that_the_gates_user_does_not_get_at(check, folder):
+    os.chmod(folder, 0o755)
+    issued = certificate(folder, "server", 90)
+    status, findings = check("--user", "nobody", **issued)
+    assert status == CONFIGURATION
+    assert found(findings, "problem", "user", "nobody", "may not read", issued["TLS_KEY_PATH"])
+    assert found(findings, "problem", "user", "may not write to", folder)
+    os.chown(issued["TLS_KEY_PATH"], 65534, -1)
+    os.chown(folder, 65534, -1)
+    os.chmod(folder, 0o700)
+    # Now the folder's owner is whom it is about, unless another is named.
+    _, findings = check(**issued, APPATTEST_ROOT_CA_PATH=None)
+    assert found(findings, "ok", "user", "nobody", "gets at all files"), findings
+    status, findings = check("--user", "daemon", **issued, APPATTEST_ROOT_CA_PATH=None)
+    assert status == CONFIGURATION and found(findings, "problem", "user", "may not enter", folder)
+
+
+def test_a_user_that_does_not_exist(gates):
+    done = gates(start=False).command("check", "--user", "no-such-user")
+    assert done.returncode == 64 and "no-such-user" in done.stderr
+
+
+def test_a_running_gate_has_what_it_needs(gate, folder):
+    status, findings = parse(gate.command("check"))
+    assert status == 0 and found(findings, "ok", "store", f"process {gate.process.pid}")
+    assert found(findings, "ok", "listen", "while a gate is running")
+
+
+def test_a_gate_on_another_control_socket(gate, folder):
+    """It has the store locked: keys could not be edited, and a second gate would not start."""
+    status, findings = parse(gate.command("check", CONTROL_SOCKET=str(folder / "other.sock")))
+    assert status == UNAVAILABLE
+    assert found(findings, "problem", "store", f"process {gate.process.pid}", "CONTROL_SOCKET")
+
+
+def test_a_lock_that_a_dead_gate_left_behind(gate, folder):
+    gate.kill()
+    status, findings = parse(gate.command("check"))
+    assert status == 0 and not found(findings, "problem", "store")
+
+
+def test_the_game_is_not_there(gates):
+    status, findings = parse(gates("127.0.0.1:9", start=False).command("check"))
+    assert status == UNAVAILABLE and found(findings, "problem", "backend", "start the game")
+
+
+def test_configuration_counts_more_than_the_game(gates, folder):
+    (folder / "attested-keys.json").write_text("[]")
+    status, findings = parse(gates("127.0.0.1:9", start=False).command("check"))
+    assert status == CONFIGURATION and found(findings, "problem", "backend")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes the superuser")
+def test_a_store_that_is_a_mount_of_its_own(gates, backend, folder):
+    store, source = folder / "attested-keys.json", folder / "source.json"
+    for path in (store, source):
+        path.write_text("{}\n")
+    if subprocess.run(["mount", "--bind", str(source), str(store)], capture_output=True).returncode != 0:
+        pytest.skip("mounting is not permitted here")
+    try:
+        status, findings = parse(gates(backend, start=False).command("check"))
+    finally:
+        subprocess.run(["umount", str(store)], check=True)
+    assert status == CONFIGURATION and found(findings, "problem", "store", "mount of its own")
