@@ -15,6 +15,7 @@
 /// that comes in parts keeps its inflater (11 KiB; 39 for a client that offers no `client_max_window_bits`)
 /// until its last byte; between messages, and so in an idle session, there is none.
 internal import Bytes
+internal import Configuration
 internal import Deflate
 internal import Sockets
 internal import System
