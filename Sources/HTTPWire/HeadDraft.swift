@@ -127,7 +127,7 @@ private struct Findings {
     Symbol.equalIgnoringCase(name, "content-type") || Symbol.equalIgnoringCase(name, "origin")
       || Symbol.equalIgnoringCase(name, "sec-websocket-key")
       || Symbol.equalIgnoringCase(name, "sec-websocket-version")
-      || Symbol.beginsIgnoringCase(name, with: "x-app-assert-")
+      || Symbol.begins(name, with: "x-app-assert-", ignoringCase: true)
   }
 
   /// `1*DIGIT` and nothing else; what no `Int` can hold is `Int.max`, more than any limit allows.

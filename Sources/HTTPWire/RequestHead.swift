@@ -86,7 +86,7 @@ package struct RequestHead: Sendable {
 
   /// Whether there is any field whose name begins with `prefix`, such as `X-App-Assert-`.
   package func hasField(namePrefix prefix: String) -> Bool {
-    fields.contains { Symbol.beginsIgnoringCase(bytes.span.extracting($0.name), with: prefix) }
+    fields.contains { Symbol.begins(bytes.span.extracting($0.name), with: prefix, ignoringCase: true) }
   }
 
   /// The value of a field; those of a repeated one joined by `, ` (RFC 9110 §5.3). Nil without one.

@@ -28,7 +28,10 @@ struct RequestTarget: Equatable, Sendable {
       (authority, path, query) = (nil, range, nil)
       return
     }
-    guard let scheme = ["http://", "https://"].first(where: { Symbol.beginsIgnoringCase(target, with: $0) })
+    guard
+      let scheme = ["http://", "https://"].first(where: {
+        Symbol.begins(target, with: $0, ignoringCase: true)
+      })
     else { return nil }
     let start = range.lowerBound + scheme.utf8.count
     var end = start
