@@ -1,4 +1,6 @@
 /// The four forms of a request target (RFC 9112 §3.2) and the syntax of the host they and `Host` name.
+internal import Addresses
+
 struct RequestTarget: Equatable, Sendable {
   /// `host[:port]`, in absolute form only.
   var authority: Range<Int>?
@@ -57,18 +59,10 @@ enum HostSyntax {
     guard !bytes.isEmpty else { return false }
     var end = 0
     if bytes[0] == UInt8(ascii: "[") {
-      var colons = 0
-      end = 1
-      while end < bytes.count, bytes[end] != UInt8(ascii: "]") {
-        let byte = bytes[end]
-        if byte == Symbol.colon { colons += 1 }
-        guard Symbol.isHexDigit(byte) || byte == Symbol.colon || byte == UInt8(ascii: ".") else {
-          return false
-        }
-        end += 1
+      while end < bytes.count, bytes[end] != UInt8(ascii: "]") { end += 1 }
+      guard end < bytes.count, IPAddress(parsing: bytes.extracting(1..<end))?.family == .v6 else {
+        return false
       }
-      // The longest address is an IPv4-mapped one of 45 characters.
-      guard end < bytes.count, colons >= 2, end - 1 <= 45 else { return false }
       end += 1
     } else {
       while end < bytes.count, bytes[end] != Symbol.colon {

@@ -71,6 +71,8 @@ import Testing
     ("GET / HTTP/1.1", "Host: :80\r\n", .host, false), ("GET / HTTP/1.1", "Host: [::1\r\n", .host, false),
     ("GET / HTTP/1.1", "Host: [1]\r\n", .host, false), ("GET / HTTP/1.1", "Host: [::1]x\r\n", .host, false),
     ("GET / HTTP/1.1", "Host: a%4\r\n", .host, false),
+    ("GET / HTTP/1.1", "Host: [:::::]\r\n", .host, false),
+    ("GET / HTTP/1.1", "Host: [1:2:3:4:5:6:7:8:9]\r\n", .host, false),
     (
       "POST / HTTP/1.1", "Host: a\r\nContent-Length: 5\r\nContent-Length: 5\r\n", .contentLengthRepeated,
       false
