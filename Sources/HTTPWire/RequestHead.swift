@@ -16,7 +16,7 @@ package struct RequestHead: Sendable {
   package let bodyLength: Int?
   /// The peer waits for `100 Continue` before it sends the body.
   package let expectsContinue: Bool
-  /// HTTP/1.1 without `Connection: close`; HTTP/1.0 is served and closed.
+  /// HTTP/1.1 without `Connection: close`, and no CONNECT; HTTP/1.0 is served and closed.
   package let keepsAlive: Bool
 
   private let bytes: [UInt8]

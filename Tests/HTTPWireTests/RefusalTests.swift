@@ -25,6 +25,8 @@ import Testing
     Case("GET * HTTP/1.1", .target), Case("GET ftp://a/ HTTP/1.1", .target),
     Case("GET http:///a HTTP/1.1", .target),
     Case("GET http://u@h/ HTTP/1.1", .target), Case("CONNECT a/b HTTP/1.1", .target, unread: "\r\n"),
+    Case("CONNECT a HTTP/1.1", .target), Case("CONNECT a: HTTP/1.1", .target),
+    Case("CONNECT a:0 HTTP/1.1", .target), Case("CONNECT / HTTP/1.1", .target),
     Case("GET / h", .version), Case("GET / HTTP/1.1 ", .version), Case("GET / HTTP/11", .version),
     Case("GET / HTTP/1.1\n", .bareLineFeed), Case("GET / HTTP/1.1\rX", .bareCarriageReturn),
     Case("GET / HTTP/1.2", .unknownVersion), Case("GET / HTTP/0.9", .unknownVersion),
