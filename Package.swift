@@ -38,7 +38,7 @@ let package = Package(
     room("Bytes"),
     room("JSON", ["Bytes"]),
     room("Addresses", ["Bytes"]),
-    room("HTTPWire", ["Bytes"]),
+    room("HTTPWire", ["Addresses", "Bytes"]),
     room("ProxyProtocol", ["Addresses", "Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),

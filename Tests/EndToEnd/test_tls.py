@@ -77,7 +77,21 @@ def test_x25519_first(gate):
 
 def test_alpn(gate):
     assert "ALPN protocol: http/1.1" in handshake(gate, "-alpn", "h2,http/1.1")
+    assert "ALPN protocol: http/1.1" in handshake(gate, "-alpn", "http/1.0,http/1.1")
     assert "No ALPN negotiated" in handshake(gate)
+
+
+def test_the_other_name_of_http_1(gate):
+    """What curl --http1.0 offers, and nothing else; nginx takes it too."""
+    assert "ALPN protocol: http/1.0" in handshake(gate, "-alpn", "http/1.0")
+
+
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+@pytest.mark.parametrize("offered", ["h2", "h2,h3,spdy/3.1", "http/0.9", "HTTP/1.1", "http/1"])
+def test_no_protocol_in_common_ends_the_handshake(gate, version, offered):
+    """RFC 7301 §3.2: a fatal alert, and not a connection on which each side speaks its own protocol."""
+    text = handshake(gate, version, "-alpn", offered)
+    assert "alert no application protocol" in text and not established(text)
 
 
 def tickets(text):
