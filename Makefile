@@ -46,7 +46,7 @@ demo: release  ## Build, then play the whole story on loopback: register, connec
 	$(BINARY) demo
 
 .PHONY: test
-test: unit-tests end-to-end  ## Build, then run every test
+test: unit-tests end-to-end conformance-quick  ## Build, then run every test
 
 ##@ Building
 
@@ -60,7 +60,7 @@ build: build-packages  ## Everything in debug mode, tests included
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-asan .build-tsan
+	rm -rf .build .build-asan .build-tsan .build-conformance
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -74,6 +74,22 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
 
+# The field's own tools against the release binary (Tests/README.md, "Conformance").
+CONFORMANCE := .build-conformance
+AUTOBAHN = PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/websocket_suite.py
+
+.PHONY: conformance
+conformance: release autobahn  ## The whole Autobahn|Testsuite over wss against BACKEND=echo: (half an hour)
+	$(AUTOBAHN) $(CONFORMANCE)
+
+.PHONY: conformance-quick
+conformance-quick: release autobahn
+	$(AUTOBAHN) --quick $(CONFORMANCE)
+
+.PHONY: autobahn
+autobahn:
+	@scripts/install-packages python3 python3-venv
+	@PYTHON=$(PYTHON) Tests/Conformance/install-autobahn $(CONFORMANCE)
 
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
