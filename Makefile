@@ -33,7 +33,8 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libssl-dev pkg-config zlib1g-dev
-TEST_PACKAGES := curl gcc openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets
+TEST_PACKAGES := curl gcc openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets \
+  sslscan
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
 TEST_PACKAGES += haproxy
@@ -79,12 +80,21 @@ CONFORMANCE := .build-conformance
 AUTOBAHN = PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/websocket_suite.py
 
 .PHONY: conformance
-conformance: release autobahn  ## The whole Autobahn|Testsuite over wss against BACKEND=echo: (half an hour)
+conformance: release autobahn  ## The whole Autobahn|Testsuite over wss against the echo (11 minutes)
 	$(AUTOBAHN) $(CONFORMANCE)
 
 .PHONY: conformance-quick
 conformance-quick: release autobahn
 	$(AUTOBAHN) --quick $(CONFORMANCE)
+
+.PHONY: tls-audit
+tls-audit: release test-packages  ## testssl.sh and sslscan: nothing above LOW (2 minutes)
+	@scripts/install-packages testssl.sh
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/tls_audit.py $(CONFORMANCE)/tls
+
+.PHONY: tls-costs
+tls-costs: release  ## What full and resumed TLS handshakes cost the gate
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/resumption.py
 
 .PHONY: autobahn
 autobahn:
