@@ -19,8 +19,9 @@ class Unfit(Exception):
 
 
 @contextlib.contextmanager
-def echo_gate(**changes):
-    """The program in front of its own echo, with certificates of its own `dev-certs`; it has to end cleanly."""
+def echo_gate(prepare=None, **changes):
+    """The program in front of its own echo, with certificates of its own `dev-certs`; it has to end cleanly.
+    `prepare` is given the folder of the certificates before it starts."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gate-"))
     try:
         if not BINARY.exists():
@@ -28,6 +29,8 @@ def echo_gate(**changes):
         made = subprocess.run([BINARY, "dev-certs", "--directory", folder / "certs"], capture_output=True)
         if made.returncode != 0:
             raise Unfit(f"dev-certs ended with {made.returncode}: {made.stderr.decode()}")
+        if prepare:
+            prepare(folder / "certs")
         environment = {
             "PORTCULLIS_ENV": "development",
             "BACKEND": "echo:",
