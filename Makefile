@@ -33,7 +33,8 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libssl-dev pkg-config zlib1g-dev
-TEST_PACKAGES := curl gcc openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets
+TEST_PACKAGES := curl gcc openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets \
+  sslscan
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
 TEST_PACKAGES += haproxy
@@ -46,7 +47,7 @@ demo: release  ## Build, then play the whole story on loopback: register, connec
 	$(BINARY) demo
 
 .PHONY: test
-test: unit-tests end-to-end  ## Build, then run every test
+test: unit-tests end-to-end conformance-quick  ## Build, then run every test
 
 ##@ Building
 
@@ -60,7 +61,7 @@ build: build-packages  ## Everything in debug mode, tests included
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-asan .build-tsan
+	rm -rf .build .build-asan .build-tsan .build-conformance
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -74,6 +75,31 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
 
+# The field's own tools against the release binary (Tests/README.md, "Conformance").
+CONFORMANCE := .build-conformance
+AUTOBAHN = PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/websocket_suite.py
+
+.PHONY: conformance
+conformance: release autobahn  ## The whole Autobahn|Testsuite over wss against the echo (11 minutes)
+	$(AUTOBAHN) $(CONFORMANCE)
+
+.PHONY: conformance-quick
+conformance-quick: release autobahn
+	$(AUTOBAHN) --quick $(CONFORMANCE)
+
+.PHONY: tls-audit
+tls-audit: release test-packages  ## testssl.sh and sslscan: nothing above LOW (2 minutes)
+	@scripts/install-packages testssl.sh
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/tls_audit.py $(CONFORMANCE)/tls
+
+.PHONY: tls-costs
+tls-costs: release  ## What full and resumed TLS handshakes cost the gate
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/resumption.py
+
+.PHONY: autobahn
+autobahn:
+	@scripts/install-packages python3 python3-venv
+	@PYTHON=$(PYTHON) Tests/Conformance/install-autobahn $(CONFORMANCE)
 
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI

@@ -9,6 +9,9 @@ package struct CertificateSummary: Equatable, Sendable {
   package let notBefore: UnixTime
   package let notAfter: UnixTime
 
+  /// With less than this left of its time, a certificate is to be renewed.
+  package static let renewalDays: Int64 = 21
+
   /// All certificates of a PEM text, in their order.
   package static func all(inPEM text: Span<UInt8>) throws(CertificateError) -> [CertificateSummary] {
     let found = withCleanErrorQueue { () -> [CertificateSummary]? in

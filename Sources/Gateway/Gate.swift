@@ -3,6 +3,7 @@ package import Addresses
 package import AppAttest
 internal import Bytes
 package import Configuration
+internal import Crypto
 package import KeyStore
 package import Logs
 internal import Sockets
@@ -145,6 +146,8 @@ package final class Gate: Sendable {
       if let problem = shared.backends.resolve() {
         shared.log.backendUnresolved(reason: problem)
       }
+      shared.certificates.watch(parts.tls.watched)
+      shared.tellOfCertificates()
       var threads: [JoinHandle] = []
       for (index, doors) in rows.enumerated() {
         let start = LoopStart(
@@ -165,6 +168,8 @@ package final class Gate: Sendable {
   package func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws(StartError) {
     let settings = try Self.settings(configuration, tls, tickets)
     shared.postToAll(.reload(settings))
+    shared.certificates.watch(tls.watched)
+    shared.tellOfCertificates()
   }
 
   /// No new sessions or registrations from now on; those that are get 1001, spread over a while (SPEC §10).
@@ -185,6 +190,24 @@ package final class Gate: Sendable {
     for thread in ended { thread.join() }
     shared.pool.stop()
     housekeeper.stop()
+  }
+}
+
+extension TLSMaterial {
+  /// The certificates whose dates are watched. All of it was read by OpenSSL before; what has no dates is not watched.
+  fileprivate var watched: [WatchedCertificate] {
+    Self.watched(certificateChainPEM, .server) + Self.watched(clientCAPEM ?? [], .clientCA)
+  }
+
+  private static func watched(_ pem: [UInt8], _ role: WatchedCertificate.Role) -> [WatchedCertificate] {
+    do {
+      return try CertificateSummary.all(inPEM: pem.span).map {
+        WatchedCertificate(
+          role: role, subject: $0.subject, notBefore: $0.notBefore, notAfter: $0.notAfter)
+      }
+    } catch {
+      return []
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /// What has to be done from time to time, on a thread of its own: the game's name resolved, ticket keys rotated,
-/// and left-out log lines told.
+/// left-out log lines told, and certificates that end soon.
 internal import Logging
 internal import Synchronization
 internal import System
@@ -37,6 +37,7 @@ final class Housekeeper: Sendable {
       wake.wait(until: SystemClock().monotonic() + .seconds(1))
       let now = SystemClock().monotonic()
       shared.log.tellLeftOut()
+      shared.tellOfCertificates()
       if now >= nextRotation {
         tickets.rotate()
         nextRotation = now + Self.ticketRotation

@@ -1,9 +1,11 @@
-// Moves the clocks a process reads by the offsets in the control file; waits of the kernel keep real time.
+// Moves the clocks a process reads by the offsets in the control file; waits of the kernel keep real time, and the
+// deadlines of threads' waits, which are readings of the moved clock, are moved back for them.
 #define _GNU_SOURCE
 #include "control.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,16 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     now->tv_nsec = total % 1000000000;
   }
   return result;
+}
+
+// All the conditions that the program waits on with a deadline go by the monotonic clock (Signal.swift).
+int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                           const struct timespec *restrict deadline) {
+  int64_t offset = offset_of(CLOCK_MONOTONIC);
+  int64_t moved = (int64_t)deadline->tv_sec * 1000000000 + deadline->tv_nsec - offset;
+  if (moved < 0) moved = 0;
+  struct timespec real = {.tv_sec = moved / 1000000000, .tv_nsec = moved % 1000000000};
+  return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &real);
 }
 
 time_t time(time_t *result) {
