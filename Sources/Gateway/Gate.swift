@@ -115,7 +115,7 @@ package final class Gate: Sendable {
         var endpoint = wanted
         for index in rows.indices {
           let listener = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: 64 * 1024)
-          listener.tuneAccepted(unsentLowWater: 64 * 1024)
+          listener.tuneAccepted(unsentLowWater: 64 * 1024, sendBufferBytes: Connection.sendBufferBytes)
           if let actual = listener.socket.localAddress()?.endpoint { endpoint = actual }
           rows[index].append(Door(listener))
         }

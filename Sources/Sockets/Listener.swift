@@ -56,8 +56,9 @@ package struct Listener: ~Copyable {
   }
 
   /// Options that accepted sockets inherit, so that no call is spent on each of them.
-  package borrowing func tuneAccepted(unsentLowWater: Int32) {
+  package borrowing func tuneAccepted(unsentLowWater: Int32, sendBufferBytes: Int32? = nil) {
     socket.set(.noDelay)
+    if let sendBufferBytes { socket.set(.sendBuffer(bytes: sendBufferBytes)) }
     socket.set(.unsentLowWater(bytes: unsentLowWater))
     socket.set(.keepAlive)
     socket.set(.keepAliveIdle(seconds: 60))
