@@ -110,11 +110,11 @@ package final class Gate: Sendable {
     var rows = [[Door]](repeating: [], count: configuration.workers)
     for wanted in configuration.listen {
       do throws(SystemError) {
-        // Without SO_REUSEPORT, so that a second gate on the address is noticed and not let in beside us.
-        if wanted.port != 0 { try Listener.probe(wanted) }
         var endpoint = wanted
         for index in rows.indices {
-          let listener = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: 64 * 1024)
+          // The first claims the port, so that a second gate on the address is noticed and not let in beside us.
+          let listener = try Listener(
+            on: endpoint, sharesPort: true, claimsPort: index == 0, receiveBufferBytes: 64 * 1024)
           listener.tuneAccepted(unsentLowWater: 64 * 1024, sendBufferBytes: Connection.sendBufferBytes)
           if let actual = listener.socket.localAddress()?.endpoint { endpoint = actual }
           rows[index].append(Door(listener))
