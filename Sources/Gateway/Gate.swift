@@ -146,16 +146,24 @@ package final class Gate: Sendable {
         shared.log.backendUnresolved(reason: problem)
       }
       var threads: [JoinHandle] = []
-      for (index, doors) in rows.enumerated() {
-        let start = LoopStart(
-          try Loop(
-            index: index, shared: shared, settings: settings, mailbox: mailboxes[index],
-            doorway: Doorway(doors)))
-        threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
+      do throws(SystemError) {
+        for (index, doors) in rows.enumerated() {
+          let start = LoopStart(
+            try Loop(
+              index: index, shared: shared, settings: settings, mailbox: mailboxes[index],
+              doorway: Doorway(doors)))
+          threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
+        }
+        let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
+        return Gate(
+          shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper)
+      } catch {
+        // A gate that lacks a thread is none: those that run already end, and whoever came in is cut off.
+        shared.postToAll(.stop)
+        for thread in threads { thread.join() }
+        shared.pool.stop()
+        throw error
       }
-      let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
-      return Gate(
-        shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper)
     } catch {
       throw .failed(error)
     }
