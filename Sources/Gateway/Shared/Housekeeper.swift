@@ -1,6 +1,6 @@
-/// What has to be done from time to time, on a thread of its own: the game's name resolved, ticket keys rotated,
-/// and left-out log lines told.
-internal import Logging
+/// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told, and a
+/// disk that hangs noticed.
+internal import KeyStore
 internal import Synchronization
 internal import System
 internal import TLS
@@ -18,8 +18,7 @@ final class Housekeeper: Sendable {
   init(shared: Shared, tickets: TicketKeys) throws(SystemError) {
     self.shared = shared
     self.tickets = tickets
-    let started = try Thread(name: "housekeeper") { [self] in run() }
-    let handle = JoinHandle(started)
+    let handle = JoinHandle(try Thread(name: "housekeeper") { [self] in run() })
     thread.withLock { $0 = handle }
   }
 
@@ -30,22 +29,15 @@ final class Housekeeper: Sendable {
   }
 
   private func run() {
-    var nextResolution = SystemClock().monotonic() + BackendDirectory.resolutionInterval
     var nextRotation = SystemClock().monotonic() + Self.ticketRotation
-    var wasFailing = false
     while !isStopping.load(ordering: .relaxed) {
       wake.wait(until: SystemClock().monotonic() + .seconds(1))
       let now = SystemClock().monotonic()
       shared.log.tellLeftOut()
+      shared.store.noteHang()
       if now >= nextRotation {
         tickets.rotate()
         nextRotation = now + Self.ticketRotation
-      }
-      if now >= nextResolution, shared.backends.name != nil {
-        let problem = shared.backends.resolve()
-        if let problem, !wasFailing { shared.log.backendUnresolved(reason: problem) }
-        wasFailing = problem != nil
-        nextResolution = now + BackendDirectory.resolutionInterval
       }
     }
   }
