@@ -54,16 +54,18 @@ package final class Gate: Sendable {
   private let tickets: TicketKeys
   private let threads: Mutex<[JoinHandle]>
   private let housekeeper: Housekeeper
+  private let resolver: BackendResolver?
 
   private init(
     shared: Shared, endpoints: [Endpoint], tickets: TicketKeys, threads: [JoinHandle],
-    housekeeper: Housekeeper
+    housekeeper: Housekeeper, resolver: BackendResolver?
   ) {
     self.shared = shared
     self.endpoints = endpoints
     self.tickets = tickets
     self.threads = Mutex(threads)
     self.housekeeper = housekeeper
+    self.resolver = resolver
   }
 
   // MARK: Life
@@ -142,11 +144,11 @@ package final class Gate: Sendable {
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
         log: GateLogger(parts.log),
         mailboxes: mailboxes)
-      if let problem = shared.backends.resolve() {
-        shared.log.backendUnresolved(reason: problem)
-      }
       var threads: [JoinHandle] = []
+      var resolver: BackendResolver?
       do throws(SystemError) {
+        // Before the loops, so that nobody is refused for a name that has just not been asked for.
+        resolver = try BackendResolver.start(shared.backends, shared.log)
         for (index, doors) in rows.enumerated() {
           let start = LoopStart(
             try Loop(
@@ -156,12 +158,14 @@ package final class Gate: Sendable {
         }
         let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
         return Gate(
-          shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper)
+          shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper,
+          resolver: resolver)
       } catch {
         // A gate that lacks a thread is none: those that run already end, and whoever came in is cut off.
         shared.postToAll(.stop)
         for thread in threads { thread.join() }
         shared.pool.stop()
+        resolver?.stop()
         throw error
       }
     } catch {
@@ -193,6 +197,7 @@ package final class Gate: Sendable {
     for thread in ended { thread.join() }
     shared.pool.stop()
     housekeeper.stop()
+    resolver?.stop()
   }
 }
 
