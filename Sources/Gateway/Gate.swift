@@ -174,10 +174,16 @@ package final class Gate: Sendable {
   }
 
   /// New certificates, keys, client CA and limits for connections and requests from now on; sessions go on.
-  package func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws(StartError) {
+  /// - Returns: whether all loops work by them when this returns; false when one has not taken them in time.
+  package func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws(StartError) -> Bool {
     let settings = try Self.settings(configuration, tls, tickets)
-    shared.postToAll(.reload(settings))
+    let taken = RollCall(loops: shared.mailboxes.count)
+    shared.postToAll(.reload(settings, taken))
+    return taken.wait(within: Self.reloadTime)
   }
+
+  /// A turn takes milliseconds. The main thread waits here, so a service manager's watchdog has to outlast it.
+  private static let reloadTime: Duration = .seconds(2)
 
   /// No new sessions or registrations from now on; those that are get 1001, spread over a while (SPEC §10).
   package func beginDrain(timeout: Duration) {

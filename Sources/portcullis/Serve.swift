@@ -135,15 +135,19 @@ struct Serve: ParsableCommand {
       let differences = current.0.reloadDifferences(to: loaded)
       let next = current.0.reloading(from: loaded)
       let material = try Startup.tlsMaterial(next, keeping: current.1, logger: logger, tell: tell)
-      try gate.reload(next, tls: material)
+      let isTaken = try gate.reload(next, tls: material)
       // The line is written under the level that shows more, so that a change of the level itself is confirmed.
       log.level = min(log.level, next.log.loggerLevel)
-      logger.notice(
-        "reloaded",
-        metadata: [
-          "changed": "\(differences.applicable.joined(separator: ","))",
-          "needRestart": "\(differences.needRestart.joined(separator: ","))",
-        ])
+      let metadata: Logger.Metadata = [
+        "changed": "\(differences.applicable.joined(separator: ","))",
+        "needRestart": "\(differences.needRestart.joined(separator: ","))",
+      ]
+      if isTaken {
+        logger.notice("reloaded", metadata: metadata)
+      } else {
+        let reason: Logger.MetadataValue = "an event loop does not turn, and goes on as before until it does"
+        logger.error("reload_late", metadata: metadata.merging(["reason": reason]) { $1 })
+      }
       log.level = next.log.loggerLevel
       return (next, material)
     } catch {

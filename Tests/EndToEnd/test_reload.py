@@ -1,4 +1,7 @@
-"""SIGHUP (SPEC §10): a hundred reloads under load, what they change, and what they leave alone."""
+"""SIGHUP (SPEC §10): a hundred reloads under load, what they change, and what they leave alone.
+
+A reload is confirmed in the log once every loop works by it, so what comes after the line needs no waiting for.
+"""
 
 import collections
 import hashlib
@@ -225,7 +228,7 @@ def test_a_hundred_reloads_under_load(reloadable, new_device, load):
         settings = {"HTTP_HEAD_MAX_BYTES": "8KiB" if small else "16KiB", "LOG_LEVEL": "info"}
         gate.lay_out(pair, authority, **settings)
         gate.reload()
-        eventually(lambda pair=pair: gate.shown() == pair, f"certificate {pair} at reload {number}")
+        assert gate.shown() == pair, f"certificate {pair} at reload {number}"
         if number % 10 == 0:
             kind = DAMAGES[number // 10 % len(DAMAGES)]
             damage(gate, kind)
@@ -233,11 +236,8 @@ def test_a_hundred_reloads_under_load(reloadable, new_device, load):
             assert BLAMED[kind] in str(said), f"{kind}: {said}"
         load.goes_on()
         if number % 5 == 0:
-            eventually(lambda s=small: gate.large_request() == (431 if s else 200), f"limit at {number}")
-            eventually(
-                lambda a=authority: gate.client_certificate() == (401 if a else 101), f"client CA at {number}"
-            )
-            assert gate.shown() == pair
+            assert gate.large_request() == (431 if small else 200), f"limit at {number}"
+            assert gate.client_certificate() == (401 if authority else 101), f"client CA at {number}"
     load.stop()
     assert not load.failures, load.failures
     assert load.counts["visit"] >= RELOADS and load.counts["admission"] >= RELOADS
@@ -280,6 +280,38 @@ def test_the_log_level_follows(reloadable):
     assert "admitted" not in logged("notice")
 
 
+def test_a_storm_of_signals(reloadable, new_device, load):
+    """Thousands of SIGHUPs as fast as they can be sent: they melt into fewer reloads, and nothing else happens."""
+    gate = reloadable()
+    start_playing(load, gate)
+    start_visiting(load, gate)
+    start_coming(load, gate, new_device)
+    load.goes_on()
+    before = len(os.listdir(f"/proc/{gate.gate.process.pid}/fd"))
+    known = len(gate.gate.events())
+    for number in range(10):
+        gate.lay_out(number % 2, 0, HTTP_HEAD_MAX_BYTES="16KiB", LOG_LEVEL="info")
+        for _ in range(300):
+            gate.gate.signal(signal.SIGHUP)
+        load.goes_on()
+    gate.lay_out(1, 1, HTTP_HEAD_MAX_BYTES="8KiB", LOG_LEVEL="info")
+    gate.gate.signal(signal.SIGHUP)
+    eventually(lambda: gate.shown() == 1 and gate.large_request() == 431, "the last reload of all", 10)
+    assert gate.client_certificate() == 401
+    load.stop()
+    assert not load.failures, load.failures
+    events = gate.gate.events()[known:]
+    reloads = sum(event.get("event") == "reloaded" for event in events)
+    assert 10 <= reloads <= 3001
+    # A file that is being replaced beside its pair is no pair: such a reload fails and says so.
+    failed = [event for event in events if event.get("event") == "reload_failed"]
+    assert len(failed) <= reloads
+    assert not [event for event in events if event.get("event") == "handshake_failed"]
+    eventually(
+        lambda: len(os.listdir(f"/proc/{gate.gate.process.pid}/fd")) <= before + 4, "no descriptor left over"
+    )
+
+
 class Resuming:
     """A client that keeps its TLS session, as browsers and the system's TLS do."""
 
@@ -313,11 +345,11 @@ def test_tickets_outlive_a_certificate_but_not_a_client_authority(reloadable, ve
     assert client.upgrade() == (101, True)
     gate.lay_out(1, 0)
     gate.reload()
-    eventually(lambda: gate.shown() == 1, "the new certificate")
+    assert gate.shown() == 1
     assert client.upgrade() == (101, True)
     gate.lay_out(0, 1)
     gate.reload()
-    eventually(lambda: gate.shown() == 0, "the new authority")
+    assert gate.shown() == 0
     assert client.upgrade() == (101, False)
     assert client.upgrade() == (101, True)
 
@@ -331,11 +363,11 @@ def test_a_verified_client_is_judged_anew_after_its_authority_went(reloadable, v
     assert client.upgrade() == (101, False)
     gate.lay_out(1, 1)
     gate.reload()
-    eventually(lambda: gate.shown() == 1, "the new authority")
+    assert gate.shown() == 1
     assert client.upgrade() == (401, False)
     gate.lay_out(0, 0)
     gate.reload()
-    eventually(lambda: gate.shown() == 0, "the old authority again")
+    assert gate.shown() == 0
     assert client.upgrade() == (101, False)
 
 
@@ -348,7 +380,7 @@ def test_old_certificates_leave_memory_with_their_last_session(reloadable):
         for number in range(50):
             gate.lay_out(number % 2, number % 2, LOG_LEVEL="notice")
             gate.reload()
-            eventually(lambda number=number: gate.shown() == number % 2, "the new certificate")
+            assert gate.shown() == number % 2
             sessions.append(Raw(gate.gate))
             assert sessions[-1].send(head("GET", "/healthz")).reply().status == 200
         for session in sessions:
