@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -178,6 +179,11 @@ int portcullis_random(void *bytes, size_t count) {
     count -= (size_t)got;
   }
   return 0;
+}
+
+int portcullis_has_memory(size_t bytes) {
+  void *found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return found != MAP_FAILED && munmap(found, bytes) == 0;
 }
 
 static uint64_t nanoseconds(clockid_t clock) {

@@ -55,16 +55,18 @@ package final class Gate: Sendable {
   private let tickets: TicketKeys
   private let threads: Mutex<[JoinHandle]>
   private let housekeeper: Housekeeper
+  private let resolver: BackendResolver?
 
   private init(
     shared: Shared, endpoints: [Endpoint], tickets: TicketKeys, threads: [JoinHandle],
-    housekeeper: Housekeeper
+    housekeeper: Housekeeper, resolver: BackendResolver?
   ) {
     self.shared = shared
     self.endpoints = endpoints
     self.tickets = tickets
     self.threads = Mutex(threads)
     self.housekeeper = housekeeper
+    self.resolver = resolver
   }
 
   // MARK: Life
@@ -111,12 +113,12 @@ package final class Gate: Sendable {
     var rows = [[Door]](repeating: [], count: configuration.workers)
     for wanted in configuration.listen {
       do throws(SystemError) {
-        // Without SO_REUSEPORT, so that a second gate on the address is noticed and not let in beside us.
-        if wanted.port != 0 { try Listener.probe(wanted) }
         var endpoint = wanted
         for index in rows.indices {
-          let listener = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: 64 * 1024)
-          listener.tuneAccepted(unsentLowWater: 64 * 1024)
+          // The first claims the port, so that a second gate on the address is noticed and not let in beside us.
+          let listener = try Listener(
+            on: endpoint, sharesPort: true, claimsPort: index == 0, receiveBufferBytes: 64 * 1024)
+          listener.tuneAccepted(unsentLowWater: 64 * 1024, sendBufferBytes: Connection.sendBufferBytes)
           if let actual = listener.socket.localAddress()?.endpoint { endpoint = actual }
           rows[index].append(Door(listener))
         }
@@ -143,34 +145,50 @@ package final class Gate: Sendable {
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
         log: GateLogger(parts.log),
         mailboxes: mailboxes)
-      if let problem = shared.backends.resolve() {
-        shared.log.backendUnresolved(reason: problem)
-      }
       shared.certificates.watch(parts.tls.watched)
       shared.tellOfCertificates()
       var threads: [JoinHandle] = []
-      for (index, doors) in rows.enumerated() {
-        let start = LoopStart(
-          try Loop(
-            index: index, shared: shared, settings: settings, mailbox: mailboxes[index],
-            doorway: Doorway(doors)))
-        threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
+      var resolver: BackendResolver?
+      do throws(SystemError) {
+        // Before the loops, so that nobody is refused for a name that has just not been asked for.
+        resolver = try BackendResolver.start(shared.backends, shared.log)
+        for (index, doors) in rows.enumerated() {
+          let start = LoopStart(
+            try Loop(
+              index: index, shared: shared, settings: settings, mailbox: mailboxes[index],
+              doorway: Doorway(doors)))
+          threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
+        }
+        let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
+        return Gate(
+          shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper,
+          resolver: resolver)
+      } catch {
+        // A gate that lacks a thread is none: those that run already end, and whoever came in is cut off.
+        shared.postToAll(.stop)
+        for thread in threads { thread.join() }
+        shared.pool.stop()
+        resolver?.stop()
+        throw error
       }
-      let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
-      return Gate(
-        shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper)
     } catch {
       throw .failed(error)
     }
   }
 
   /// New certificates, keys, client CA and limits for connections and requests from now on; sessions go on.
-  package func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws(StartError) {
+  /// - Returns: whether all loops work by them when this returns; false when one has not taken them in time.
+  package func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws(StartError) -> Bool {
     let settings = try Self.settings(configuration, tls, tickets)
-    shared.postToAll(.reload(settings))
     shared.certificates.watch(tls.watched)
     shared.tellOfCertificates()
+    let taken = RollCall(loops: shared.mailboxes.count)
+    shared.postToAll(.reload(settings, taken))
+    return taken.wait(within: Self.reloadTime)
   }
+
+  /// A turn takes milliseconds. The main thread waits here, so a service manager's watchdog has to outlast it.
+  private static let reloadTime: Duration = .seconds(2)
 
   /// No new sessions or registrations from now on; those that are get 1001, spread over a while (SPEC §10).
   package func beginDrain(timeout: Duration) {
@@ -190,6 +208,7 @@ package final class Gate: Sendable {
     for thread in ended { thread.join() }
     shared.pool.stop()
     housekeeper.stop()
+    resolver?.stop()
   }
 }
 

@@ -19,7 +19,9 @@ extension KeyStore {
       // Facts that were taken before this belong to the old segment, and to the snapshot whose walk began
       // since.
       state.takeUpNextSegment()
-      return state.pending.takeFirst().map { (state.segment, $0) }
+      guard let batch = state.pending.takeFirst() else { return nil }
+      state.commitBegan = clock.monotonic()
+      return (state.segment, batch)
     }
     guard case (var segment, let batch)? = work else { return false }
     do throws(SystemError) {
@@ -29,6 +31,7 @@ extension KeyStore {
       stall(error, batch)
       return true
     }
+    let hung = noteAnswer()
     let isSnapshotDueSooner = state.withLock { state in
       state.segment = segment
       state.commits += UInt64(batch.count)
@@ -43,6 +46,7 @@ extension KeyStore {
       return due < wake
     }
     for completion in batch.completions { completion(.committed) }
+    if let hung { report(.journalAnswered(after: hung)) }
     if isSnapshotDueSooner { snapshotSignal.ring() }
     return true
   }
@@ -50,6 +54,7 @@ extension KeyStore {
   /// The segment is given up for good. What waits fails; memory keeps it, since an assertion must not be
   /// usable twice only because its first use was unlucky.
   private func stall(_ error: SystemError, _ batch: PendingFacts.Batch) {
+    _ = noteAnswer()
     let waiting = state.withLock { state in
       state.service = .stalled(error)
       state.nextSegment = nil
@@ -60,5 +65,31 @@ extension KeyStore {
       for completion in batch.completions { completion(.failed) }
     }
     snapshotSignal.ring()
+  }
+
+  // MARK: A disk that does not answer
+
+  /// To be called from time to time by a thread that waits for no disk: a call that hangs in the kernel cannot say so.
+  package func noteHang() {
+    let now = clock.monotonic()
+    let time = state.withLock { state -> Duration? in
+      guard let began = state.commitBegan, !state.isHanging, now - began >= Self.commitDeadline else {
+        return nil
+      }
+      state.isHanging = true
+      return now - began
+    }
+    if let time { report(.journalHangs(time)) }
+  }
+
+  /// The disk has answered, one way or the other.
+  /// - Returns: how long it took, if that was noticed.
+  private func noteAnswer() -> Duration? {
+    let now = clock.monotonic()
+    return state.withLock { state in
+      defer { (state.commitBegan, state.isHanging) = (nil, false) }
+      guard state.isHanging, let began = state.commitBegan else { return nil }
+      return now - began
+    }
   }
 }

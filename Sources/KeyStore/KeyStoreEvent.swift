@@ -18,6 +18,10 @@ package enum KeyStoreEvent: Equatable, Sendable {
   /// Nothing is accepted until `serviceRecovered`.
   case journalFailed(SystemError)
   case serviceRecovered
+  /// A batch is with the disk for so long already, and nothing new is accepted until that has answered.
+  case journalHangs(Duration)
+  /// It took so long, and then went well.
+  case journalAnswered(after: Duration)
   /// A journal file that is no longer needed stays; the next snapshot tries again.
   case segmentNotRemoved(file: String, SystemError)
 }

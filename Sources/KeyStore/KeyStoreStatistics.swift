@@ -6,6 +6,8 @@ package struct KeyStoreStatistics: Equatable, Sendable {
   package enum Service: Equatable, Sendable {
     case accepting
     case stalled(SystemError)
+    /// The disk has not answered for so long.
+    case hanging(Duration)
     case closed
   }
 
@@ -26,10 +28,12 @@ package struct KeyStoreStatistics: Equatable, Sendable {
 
 extension KeyStore {
   package var statistics: KeyStoreStatistics {
-    state.withLock { state in
+    let now = clock.monotonic()
+    return state.withLock { state in
       let service: KeyStoreStatistics.Service =
         switch state.service {
         case _ where state.isClosing: .closed
+        case .accepting where state.isHanging: .hanging(now - (state.commitBegan ?? now))
         case .accepting: .accepting
         case .stalled(let error): .stalled(error)
         }

@@ -35,8 +35,13 @@ struct StoreState {
   var snapshots: UInt64 = 0
   var lastSnapshotAt: UnixTime?
 
+  /// When the batch that is on its way to the disk was handed to it; nil between batches.
+  var commitBegan: MonotonicTime?
+  /// That was longer ago than anybody waits, so nothing new is begun until the disk answers.
+  var isHanging = false
+
   var isAccepting: Bool {
-    service == .accepting && !isClosing && pending.bytes < PendingFacts.limit
+    service == .accepting && !isClosing && !isHanging && pending.bytes < PendingFacts.limit
   }
 
   var journalBytes: Int64 { segmentBytes.reduce(0) { $0 + $1.bytes } }

@@ -22,14 +22,19 @@ package struct Listener: ~Copyable {
   ///
   /// - Parameters:
   ///   - sharesPort: with `SO_REUSEPORT`, so that each loop has a listener of its own.
+  ///   - claimsPort: fails where another process listens, even one that would share the port. Of several that come at
+  ///     once one succeeds: until it listens it does not share, and `listen(2)` looks for others once more.
   ///   - receiveBufferBytes: bounds what the kernel takes in for each accepted connection; nil leaves its default.
   package init(
-    on endpoint: Endpoint, sharesPort: Bool, receiveBufferBytes: Int32?, backlog: Int32 = 4096
+    on endpoint: Endpoint, sharesPort: Bool, claimsPort: Bool = false, receiveBufferBytes: Int32?,
+    backlog: Int32 = 4096
   ) throws(SystemError) {
     let address = SocketAddress.internet(endpoint)
-    let socket = try Self.make(address, sharesPort: sharesPort)
+    let socket = try Self.make(address, sharesPort: sharesPort && !claimsPort)
     if let receiveBufferBytes { socket.set(.receiveBuffer(bytes: receiveBufferBytes)) }
     guard listen(socket.descriptor, backlog) == 0 else { throw SystemError("listen") }
+    // From now on those of our own may join it.
+    if sharesPort { socket.set(.reusePort) }
     self.socket = socket
   }
 
@@ -56,8 +61,9 @@ package struct Listener: ~Copyable {
   }
 
   /// Options that accepted sockets inherit, so that no call is spent on each of them.
-  package borrowing func tuneAccepted(unsentLowWater: Int32) {
+  package borrowing func tuneAccepted(unsentLowWater: Int32, sendBufferBytes: Int32? = nil) {
     socket.set(.noDelay)
+    if let sendBufferBytes { socket.set(.sendBuffer(bytes: sendBufferBytes)) }
     socket.set(.unsentLowWater(bytes: unsentLowWater))
     socket.set(.keepAlive)
     socket.set(.keepAliveIdle(seconds: 60))

@@ -149,8 +149,12 @@ package struct Socket: ~Copyable {
 package enum SocketOption: Sendable {
   /// Send small segments at once.
   case noDelay
+  /// Let other listeners of this user share the port.
+  case reusePort
   /// Bound what the kernel takes in for us.
   case receiveBuffer(bytes: Int32)
+  /// Bound what the kernel keeps until the peer has acknowledged it; the kernel's own bookkeeping doubles the number.
+  case sendBuffer(bytes: Int32)
   /// Report writable only while less than this waits unsent.
   case unsentLowWater(bytes: Int32)
   /// Probe a silent peer: after `idle` seconds, every `interval` seconds, `count` times.
@@ -162,7 +166,9 @@ package enum SocketOption: Sendable {
   fileprivate var arguments: (level: Int32, name: Int32, value: Int32) {
     switch self {
     case .noDelay: (Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    case .reusePort: (SOL_SOCKET, SO_REUSEPORT, 1)
     case .receiveBuffer(let bytes): (SOL_SOCKET, SO_RCVBUF, bytes)
+    case .sendBuffer(let bytes): (SOL_SOCKET, SO_SNDBUF, bytes)
     case .unsentLowWater(let bytes): (Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, bytes)
     case .keepAlive: (SOL_SOCKET, SO_KEEPALIVE, 1)
     case .keepAliveIdle(let seconds): (Int32(IPPROTO_TCP), TCP_KEEPIDLE, seconds)

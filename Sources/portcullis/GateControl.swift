@@ -119,6 +119,8 @@ extension StoreStatistics {
     switch statistics.service {
     case .accepting: service = "accepting"
     case .stalled(let error): (service, reason) = ("stalled", error.description)
+    case .hanging(let time):
+      (service, reason) = ("stalled", "the disk has not answered for \(time.wholeMilliseconds)ms")
     case .closed: service = "closed"
     }
     self.init(

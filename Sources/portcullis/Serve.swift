@@ -21,8 +21,10 @@ struct Serve: ParsableCommand {
   func run() throws {
     let loaded = try Startup.configuration(file: config)
     // Before any thread starts, so that all of them leave signals to this one.
-    let signals = try ProcessSignals()
-    let writer = try LogWriter.start(clock: SystemClock(), format: loaded.configuration.log.writtenFormat)
+    let signals = try Self.given { () throws(SystemError) in try ProcessSignals() }
+    let writer = try Self.given { () throws(SystemError) in
+      try LogWriter.start(clock: SystemClock(), format: loaded.configuration.log.writtenFormat)
+    }
     let log = GateLog(
       sink: writer, clock: SystemClock(), level: loaded.configuration.log.loggerLevel,
       format: loaded.configuration.log.writtenFormat)
@@ -35,6 +37,16 @@ struct Serve: ParsableCommand {
         "configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
     }
     try serve(loaded.configuration, signals, log)
+  }
+
+  /// What the system gives, or the word that it does not.
+  private static func given<Part: ~Copyable>(_ make: () throws(SystemError) -> Part) throws -> Part {
+    do throws(SystemError) {
+      return try make()
+    } catch {
+      complain("cannot start: \(error)")
+      throw ExitStatus.osError.code
+    }
   }
 
   private func serve(
@@ -54,8 +66,11 @@ struct Serve: ParsableCommand {
           clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log))
     } catch {
       complain(error.description)
-      if case .tls = error { throw ExitStatus.configuration.code }
-      throw ExitStatus.unavailable.code
+      switch error {
+      case .tls: throw ExitStatus.configuration.code
+      case .gate(.listen): throw ExitStatus.unavailable.code
+      case .gate(.failed): throw ExitStatus.osError.code
+      }
     }
     let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
     let controlServer = try controlServer(configuration, control, gate)
@@ -120,15 +135,19 @@ struct Serve: ParsableCommand {
       let differences = current.0.reloadDifferences(to: loaded)
       let next = current.0.reloading(from: loaded)
       let material = try Startup.tlsMaterial(next, keeping: current.1, logger: logger, tell: tell)
-      try gate.reload(next, tls: material)
+      let isTaken = try gate.reload(next, tls: material)
       // The line is written under the level that shows more, so that a change of the level itself is confirmed.
       log.level = min(log.level, next.log.loggerLevel)
-      logger.notice(
-        "reloaded",
-        metadata: [
-          "changed": "\(differences.applicable.joined(separator: ","))",
-          "needRestart": "\(differences.needRestart.joined(separator: ","))",
-        ])
+      let metadata: Logger.Metadata = [
+        "changed": "\(differences.applicable.joined(separator: ","))",
+        "needRestart": "\(differences.needRestart.joined(separator: ","))",
+      ]
+      if isTaken {
+        logger.notice("reloaded", metadata: metadata)
+      } else {
+        let reason: Logger.MetadataValue = "an event loop does not turn, and goes on as before until it does"
+        logger.error("reload_late", metadata: metadata.merging(["reason": reason]) { $1 })
+      }
       log.level = next.log.loggerLevel
       return (next, material)
     } catch {

@@ -131,12 +131,7 @@ enum Startup {
       }
     } catch {
       tell("ATTESTED_KEYS_PATH: \(error)")
-      switch error {
-      case .locked, .neverStill: throw ExitStatus.temporaryFailure.code
-      case .damagedSnapshot, .damagedJournal, .unsupportedJournal: throw ExitStatus.dataError.code
-      case .directoryMissing, .notAFile, .notReplaceable: throw ExitStatus.configuration.code
-      case .failed: throw ExitStatus.ioError.code
-      }
+      throw StoreAccess.status(error).code
     }
   }
 

@@ -49,19 +49,22 @@ enum StoreAccess {
     case .tornTail(let file, let offset, let bytes):
       complain("\(file): an unfinished batch of \(bytes) bytes at \(offset) was cut off")
     case .snapshotFailed(let error, _): complain("the snapshot cannot be written: \(error)")
+    case .journalHangs: complain("the journal cannot be written: the disk does not answer")
     case .journalFailed(let error): complain("the journal cannot be written: \(error)")
     case .segmentNotRemoved(let file, let error): complain("\(file) cannot be removed: \(error)")
-    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered:
+    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered,
+      .journalAnswered:
       break
     }
   }
 
+  /// What a command, `serve` included, ends with when the store cannot be opened.
   static func status(_ error: KeyStoreError) -> ExitStatus {
     switch error {
     case .locked, .neverStill: .temporaryFailure
     case .damagedSnapshot, .damagedJournal, .unsupportedJournal: .dataError
     case .directoryMissing, .notAFile, .notReplaceable: .configuration
-    case .failed: .unavailable
+    case .failed: .ioError
     }
   }
 }

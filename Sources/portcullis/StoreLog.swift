@@ -28,6 +28,11 @@ enum StoreLog {
       logger.error("snapshot_failed", metadata: ["reason": "\(error)", "retryAfter": "\(text(retryAfter))"])
     case .journalFailed(let error):
       logger.critical("store_unavailable", metadata: ["reason": "\(error)"])
+    case .journalHangs(let duration):
+      logger.critical(
+        "store_unavailable", metadata: ["reason": "the disk has not answered for \(text(duration))"])
+    case .journalAnswered(let duration):
+      logger.notice("store_available", metadata: ["reason": "the disk answered after \(text(duration))"])
     case .serviceRecovered:
       logger.notice("store_available")
     case .segmentNotRemoved(let file, let error):

@@ -25,14 +25,36 @@ FIELDS = {
 }
 PATH_PART = 56
 SURVIVORS = PATH_PART + 128
+RESOURCES = SURVIVORS + 8 + 128 * 24
+FIELDS |= {
+    name: (RESOURCES + 4 * index, "i")
+    for index, name in enumerate(
+        [
+            "thread_nth",
+            "threads",
+            "listen_hold",
+            "listens_waiting",
+            "resolve_hold",
+            "resolve_error",
+            "resolves",
+            "resolves_waiting",
+            "memory_nth",
+            "memory_sticky",
+            "memory_calls",
+            "memory_least",
+        ]
+    )
+}
+RESOLVE_NAME = RESOURCES + 48
+RESOLVE_ADDRESS = RESOLVE_NAME + 64
 
 
 def build(folder):
     """Compiles the shim into `folder`; its path."""
     library = pathlib.Path(folder) / "shim.so"
     command = ["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(library)]
-    sources = [str(SOURCES / "clock.c"), str(SOURCES / "faults.c")]
-    subprocess.run(command + sources + ["-ldl"], check=True, timeout=60)
+    sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
+    subprocess.run([*command, "-fno-builtin", *sources, "-ldl"], check=True, timeout=60)
     return library
 
 
@@ -57,6 +79,11 @@ class Faults:
     def __setattr__(self, name, value):
         offset, kind = FIELDS[name]
         struct.pack_into("=" + kind, self._map, offset, value)
+
+    def name_leads_to(self, name, address):
+        """From now on `name` is resolved to `address`, whatever the system's resolver says."""
+        self._map[RESOLVE_ADDRESS : RESOLVE_ADDRESS + 64] = address.encode().ljust(64, b"\0")
+        self._map[RESOLVE_NAME : RESOLVE_NAME + 64] = name.encode().ljust(64, b"\0")
 
     def jump(self, seconds):
         """Both clocks move forward by `seconds`."""
@@ -99,3 +126,5 @@ class Faults:
     def heal(self):
         """Nothing goes wrong any more."""
         self.nth = self.sync_error = self.sync_hold = 0
+        self.thread_nth = self.listen_hold = self.resolve_hold = self.resolve_error = 0
+        self.memory_nth = self.memory_least = 0

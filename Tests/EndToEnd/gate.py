@@ -58,6 +58,7 @@ class Gate:
         self.log_path = self.folder / f"gate-{self.port}.log"
         self.environment = {"PATH": os.environ["PATH"], "LISTEN": self.address, **environment}
         self.process = None
+        self.prefix = []  # a command that starts the program in its own place
         self._events, self._read = [], 0
 
     @property
@@ -75,7 +76,7 @@ class Gate:
         assert self.process is None or self.process.poll() is not None
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [str(BINARY), "serve", *arguments],
+                [*self.prefix, str(BINARY), "serve", *arguments],
                 cwd=self.folder,
                 env=process_environment(self.environment),
                 stdin=subprocess.DEVNULL,

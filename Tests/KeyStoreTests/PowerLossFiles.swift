@@ -23,6 +23,7 @@ final class PowerLossFiles: StoreFiles {
   }
 
   private let disk: Mutex<Disk>
+  private let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
 
   init(seed: UInt64) {
     disk = Mutex(Disk(random: SplitMix(seed: seed)))
@@ -37,6 +38,11 @@ final class PowerLossFiles: StoreFiles {
   /// Counts calls from zero again.
   func plan(_ faults: [Int: Fault]) {
     disk.withLock { ($0.faults, $0.calls) = (faults, 0) }
+  }
+
+  /// What happens on other threads while the next sync of a file is under way; it holds no lock of the store.
+  func duringNextSync(_ body: @escaping @Sendable () -> Void) {
+    meanwhile.withLock { $0 = body }
   }
 
   /// From now on every call fails this way, until nil.
@@ -186,6 +192,11 @@ final class PowerLossFiles: StoreFiles {
   }
 
   fileprivate func synchronize(_ inode: Int, _ epoch: Int) throws(SystemError) {
+    let body = meanwhile.withLock { meanwhile in
+      defer { meanwhile = nil }
+      return meanwhile
+    }
+    body?()
     // A failed sync has written some of it, and forgets the rest.
     let fails = disk.withLock { disk in
       disk.errorOfAll != nil || { if case .error = disk.faults[disk.calls] { true } else { false } }()

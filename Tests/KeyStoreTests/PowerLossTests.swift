@@ -1,4 +1,5 @@
 import Bytes
+import Foundation
 import Synchronization
 import System
 import Testing
@@ -39,6 +40,38 @@ import Testing
       faults[call + faults.count + Int(random.next() % 12)] = .powerLoss
       return faults
     }
+  }
+
+  /// Faults of all kinds at random calls, and a power cut in most of the runs. `make faults` runs 10,000 of them.
+  @Test(arguments: 0..<8) func randomSchedules(part: Int) throws {
+    let count = Int(ProcessInfo.processInfo.environment["PORTCULLIS_SCHEDULES"] ?? "") ?? 400
+    var losses = 0
+    for number in stride(from: part, to: count, by: 8) {
+      let story = Story(seed: 1_000_000 + number, faults: Self.randomFaults(number))
+      story.run()
+      losses += story.lostPower ? 1 : 0
+      do {
+        try story.verify()
+      } catch {
+        Issue.record("schedule \(number): \(error)")
+        return
+      }
+    }
+    #expect(losses > count / 8 / 2)
+  }
+
+  private static func randomFaults(_ number: Int) -> [Int: PowerLossFiles.Fault] {
+    var random = SplitMix(seed: UInt64(number) &* 0x5851_F42D_4C95_7F2D)
+    var faults: [Int: PowerLossFiles.Fault] = [:]
+    for _ in 0..<random.next() % 12 {
+      let call = Int(random.next() % 250)
+      let fault: PowerLossFiles.Fault = [.inputOutput, .noSpace, .kill, .short][Int(random.next() % 4)]
+      // A disk that is full stays so for a while.
+      for step in 0..<Int(random.next() % 8 + 1) { faults[call + step] = fault == .kill ? nil : fault }
+      faults[call] = fault
+    }
+    faults[Int(random.next() % 180)] = .powerLoss
+    return faults
   }
 
   /// Runs the story once without faults to learn how many calls it makes, then once for each of them.
@@ -89,6 +122,7 @@ private final class Story {
   private var random: SplitMix
   private let expected = Ledger()
   private(set) var calls = 0
+  var lostPower: Bool { bench.files.isOff }
 
   init(seed: Int, faults: [Int: PowerLossFiles.Fault]) {
     bench = Bench(files: PowerLossFiles(seed: UInt64(seed) &* 77 &+ UInt64(faults.keys.min() ?? 0)))

@@ -48,6 +48,38 @@ import Testing
     }
   }
 
+  /// SPEC §2: whoever claims a port shares it with his own listeners, and not with another's claim.
+  @Test func aClaimedPortIsSharedAndNotClaimedAgain() throws {
+    let first = try Listener(
+      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: true, claimsPort: true, receiveBufferBytes: nil
+    )
+    let endpoint = try SocketsTests.endpoint(of: first.socket)
+    #expect(throws: SystemError("bind", EADDRINUSE)) {
+      _ = try Listener(on: endpoint, sharesPort: true, claimsPort: true, receiveBufferBytes: nil)
+    }
+    let second = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: nil)
+    #expect(throws: SystemError("bind", EADDRINUSE)) {
+      _ = try Listener(on: endpoint, sharesPort: true, claimsPort: true, receiveBufferBytes: nil)
+    }
+    // The kernel gives peers to both.
+    var counts = [0, 0]
+    for _ in 0..<200 where counts.contains(0) {
+      let client = try Socket.connecting(to: .internet(endpoint))
+      var poller = try Poller()
+      try poller.addReadable(first.socket, token: 0)
+      try poller.addReadable(second.socket, token: 1)
+      guard poller.wait(milliseconds: 5000) == 1 else {
+        Issue.record("nobody came")
+        return
+      }
+      let index = Int(poller.event(0).token)
+      counts[index] += 1
+      if index == 0 { _ = try accepted(by: first) } else { _ = try accepted(by: second) }
+      _ = client.connectFailure()
+    }
+    #expect(!counts.contains(0))
+  }
+
   /// SPEC §2: a second gate on the port is refused although both would share it.
   @Test func theProbeNoticesASharedPort() throws {
     let endpoint: Endpoint

@@ -55,6 +55,8 @@ int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
 // One datagram from a UNIX socket made for it; waits up to `milliseconds` for room. The bytes sent, or -1 with errno.
 ssize_t portcullis_send_datagram(const struct portcullis_address *to, const uint8_t *bytes, size_t count, int milliseconds);
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
+// 1 when so much could be had just now: it is asked for, and given back untouched; else 0 with errno.
+int portcullis_has_memory(size_t bytes);
 
 // ---- clocks, nanoseconds
 uint64_t portcullis_monotonic(void);

@@ -72,6 +72,7 @@ extension Connection {
 
   private static func tune(_ socket: borrowing Socket) {
     socket.set(.noDelay)
+    socket.set(.sendBuffer(bytes: sendBufferBytes))
     socket.set(.keepAlive)
     socket.set(.keepAliveIdle(seconds: 60))
     socket.set(.keepAliveInterval(seconds: 15))
@@ -80,4 +81,8 @@ extension Connection {
 
   /// Bounds what the game can push into the kernel for a player who reads slowly (SPEC §7, `QUEUE_MAX_BYTES`).
   static let backendReceiveBufferBytes: Int32 = 64 * 1024
+
+  /// Bounds what either leg's kernel buffer keeps for a peer that reads slowly, or takes much and acknowledges nothing:
+  /// left alone, it grows to some MiB with what the peer has taken so far.
+  static let sendBufferBytes: Int32 = 128 * 1024
 }

@@ -95,6 +95,9 @@ extension Connection {
 
   private func route(_ head: RequestHead) {
     if isOverLimit { return refuse(Refusal(.rateLimited, step: "connections_per_address"), closing: true) }
+    if MemoryReserve.shortage() != nil {
+      return refuse(Refusal(.overloaded, step: "memory"), closing: true, toHead: head.method == .head)
+    }
     do throws(ForwardedFor.Malformed) {
       try readForwardedFor(head)
     } catch {

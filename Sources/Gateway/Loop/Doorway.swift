@@ -1,4 +1,4 @@
-/// A loop's listeners, and what happens when the process has no descriptor left to accept with.
+/// A loop's listeners, and what happens when the process has no descriptor or memory left to accept with.
 internal import Addresses
 internal import Sockets
 internal import System
@@ -77,6 +77,10 @@ struct Doorway: ~Copyable {
   /// One peer, or nil when none was waiting or none could be taken.
   mutating func accept(_ loop: Loop) -> Arrival? {
     guard let door = nextReadableDoor() else { return nil }
+    if let shortage = MemoryReserve.shortage() {
+      turnAway(at: door, shortage, loop)
+      return nil
+    }
     switch door.listener.accept() {
     case .accepted(let socket, let peer): return Arrival(socket: socket, peer: peer)
     case .wouldBlock:
@@ -88,14 +92,18 @@ struct Doorway: ~Copyable {
       loop.shared.log.acceptPaused(error)
       return nil
     case .exhausted(let error):
-      // The reserve makes room to take one peer and close it at once: it learns that it has to come back later.
-      reserve.release()
-      _ = door.listener.accept()
-      reserve.refill()
-      pause(loop.poller, now: loop.now)
-      loop.shared.log.acceptPaused(error)
+      turnAway(at: door, error, loop)
       return nil
     }
+  }
+
+  /// The reserve makes room to take one peer and close it at once: it learns that it has to come back later.
+  private mutating func turnAway(at door: Door, _ error: SystemError, _ loop: Loop) {
+    reserve.release()
+    if case .accepted(let socket, _) = door.listener.accept() { socket.resetOnClose() }
+    reserve.refill()
+    pause(loop.poller, now: loop.now)
+    loop.shared.log.acceptPaused(error)
   }
 }
 

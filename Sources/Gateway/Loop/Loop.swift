@@ -239,8 +239,9 @@ final class Loop {
       table.find(token)?.registered(outcome)
     case .end(let token, let reason):
       table.find(token)?.endFromOutside(reason)
-    case .reload(let settings):
+    case .reload(let settings, let taken):
       self.settings = settings
+      taken.answer(loop: index)
     case .drain(let spread):
       isDraining = true
       drain.begin(sessions: sessionTokens(), spread: spread, now: now)

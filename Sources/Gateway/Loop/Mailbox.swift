@@ -14,7 +14,8 @@ enum LoopMessage: Sendable {
   case registered(Token, RegistrationOutcome)
   /// The key was revoked, or a newer session took the place.
   case end(Token, SessionEnd)
-  case reload(LoopSettings)
+  /// Work by these settings from now on, and say so.
+  case reload(LoopSettings, RollCall)
   /// Close all sessions with 1001, spread over `spread`; refuse new ones.
   case drain(spread: Duration)
   /// Close what is left.

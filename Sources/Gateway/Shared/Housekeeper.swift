@@ -1,5 +1,6 @@
-/// What has to be done from time to time, on a thread of its own: the game's name resolved, ticket keys rotated,
-/// left-out log lines told, and certificates that end soon.
+/// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told, a disk
+/// that hangs noticed, and certificates that end soon warned of.
+internal import KeyStore
 internal import Logging
 internal import Synchronization
 internal import System
@@ -18,8 +19,7 @@ final class Housekeeper: Sendable {
   init(shared: Shared, tickets: TicketKeys) throws(SystemError) {
     self.shared = shared
     self.tickets = tickets
-    let started = try Thread(name: "housekeeper") { [self] in run() }
-    let handle = JoinHandle(started)
+    let handle = JoinHandle(try Thread(name: "housekeeper") { [self] in run() })
     thread.withLock { $0 = handle }
   }
 
@@ -30,23 +30,16 @@ final class Housekeeper: Sendable {
   }
 
   private func run() {
-    var nextResolution = SystemClock().monotonic() + BackendDirectory.resolutionInterval
     var nextRotation = SystemClock().monotonic() + Self.ticketRotation
-    var wasFailing = false
     while !isStopping.load(ordering: .relaxed) {
       wake.wait(until: SystemClock().monotonic() + .seconds(1))
       let now = SystemClock().monotonic()
       shared.log.tellLeftOut()
       shared.tellOfCertificates()
+      shared.store.noteHang()
       if now >= nextRotation {
         tickets.rotate()
         nextRotation = now + Self.ticketRotation
-      }
-      if now >= nextResolution, shared.backends.name != nil {
-        let problem = shared.backends.resolve()
-        if let problem, !wasFailing { shared.log.backendUnresolved(reason: problem) }
-        wasFailing = problem != nil
-        nextResolution = now + BackendDirectory.resolutionInterval
       }
     }
   }

@@ -19,10 +19,15 @@ package final class RegistrationPool: Sendable {
   package init(threads count: Int) throws(SystemError) {
     state = Monitor(
       State(queue: FairQueue(runningPerAddress: 2, waitingPerAddress: 8, waitingLimit: 1024)))
-    for index in 0..<count {
-      let thread = JoinHandle(
-        try Thread(name: "register-\(index)", niceness: Self.niceness) { [self] in run() })
-      threads.withLock { $0.append(thread) }
+    do throws(SystemError) {
+      for index in 0..<count {
+        let thread = JoinHandle(
+          try Thread(name: "register-\(index)", niceness: Self.niceness) { [self] in run() })
+        threads.withLock { $0.append(thread) }
+      }
+    } catch {
+      stop()
+      throw error
     }
   }
 

@@ -26,6 +26,20 @@ struct control {
   char path_part[128];       // files whose path contains this match; empty: none
   int64_t survivor_count;
   struct survivor survivors[SURVIVORS];
+  int32_t thread_nth;        // the start of a thread that fails with EAGAIN, counted from 1; 0: none
+  int32_t threads;           // starts of threads so far
+  int32_t listen_hold;       // 1: listen waits until it is 0 again
+  int32_t listens_waiting;   // calls of listen held at this moment
+  int32_t resolve_hold;      // 1: resolving the name waits until it is 0 again
+  int32_t resolve_error;     // what resolving the name fails with (EAI_…), 0: not
+  int32_t resolves;          // how often the name was asked for
+  int32_t resolves_waiting;  // of those, held at this moment
+  int32_t memory_nth;        // OpenSSL's call of malloc or realloc that gets nothing, counted from 1; 0: none
+  int32_t memory_sticky;     // 1: every later one gets nothing as well
+  int32_t memory_calls;      // OpenSSL's calls so far, counted while memory_nth is set
+  int32_t memory_least;      // whoever asks for so much or more gets nothing; 0: no such order
+  char resolve_name[64];     // the name that is resolved by order
+  char resolve_address[64];  // what it leads to, as a number
 };
 
 extern struct control *control;

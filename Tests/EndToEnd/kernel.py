@@ -1,0 +1,37 @@
+"""What the kernel holds for the gate's connections, and a peer that stops acknowledging what it holds."""
+
+import ctypes
+import re
+import socket
+import struct
+import subprocess
+
+SO_ATTACH_FILTER = 26
+# BPF_RET with the constant 0: of each segment nothing is kept (linux/filter.h).
+KEEP_NOTHING = struct.pack("HBBI", 0x06, 0, 0, 0)
+
+
+def stop_acknowledging(stream):
+    """From now on nothing reaches this end, so nothing is acknowledged: the other end has to keep all that it sends."""
+    program = ctypes.create_string_buffer(KEEP_NOTHING)
+    header = struct.pack("@HP", 1, ctypes.addressof(program))
+    stream.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, header)
+
+
+def queued_bytes(*filters):
+    """Kernel memory of the connections that `ss` finds by `filters`, as it is charged to them (ss(8), skmem)."""
+    # A socket that ends while the list is made is left out, and told of on standard error.
+    listed = subprocess.run(
+        ["ss", "-tmnH", "state", "established", *filters], capture_output=True, text=True, check=True
+    ).stdout
+    found = re.findall(r"skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f(\d+),w(\d+),", listed)
+    return sum(int(received) + int(written) for received, _, _, written in found), len(found)
+
+
+def cost_of_sessions(gate, backend_connections):
+    """Kernel memory of the gate's ends of all its sessions: those to the players, and those to the game."""
+    clients, count = queued_bytes("sport", "=", f":{gate.port}")
+    ports = [connection.socket.getpeername()[1] for connection in backend_connections]
+    games = sum(queued_bytes("sport", "=", f":{port}")[0] for port in ports)
+    assert count >= len(ports), f"ss shows {count} connections of {len(ports)} players"
+    return clients + games

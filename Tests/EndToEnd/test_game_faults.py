@@ -1,0 +1,307 @@
+"""A game on its bad days: it stalls, stops, resets, pours; and what it can make a slow player cost (SPEC §7)."""
+
+import contextlib
+import hashlib
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from backend import echo
+from gate import SANITIZER
+from kernel import cost_of_sessions, stop_acknowledging
+from waiting import eventually, patience
+from websocket import BINARY, CLOSE, PING, PONG, RawWebSocket, frame
+
+KIB = 1024
+# The contract: a slow reader costs less than this in all, kernel included.
+BOUND = 512 * KIB
+SLOW = 4
+GIGABYTE = 1 << 30
+TAKEN = 64 << 20
+
+
+def pours_for_ever(written):
+    """Writes as fast as the gate takes it, a gigabyte for each connection at most; `written` counts."""
+    block = os.urandom(256 * KIB)
+
+    def play(connection):
+        sent = 0
+        while sent < GIGABYTE:
+            try:
+                sent += connection.socket.send(block)
+            except OSError:
+                return
+            written[connection] = sent
+
+    return play
+
+
+def is_still(read, seconds=0.5):
+    """A condition: what `read` returns has not changed for so long."""
+    seen = [(time.monotonic(), read())]
+
+    def condition():
+        now, value = time.monotonic(), read()
+        if value != seen[-1][1]:
+            seen.append((now, value))
+        return now - seen[-1][0] >= seconds
+
+    return condition
+
+
+class Sipping(threading.Thread):
+    """Reads one KiB a second from each of its clients."""
+
+    def __init__(self, clients):
+        super().__init__(daemon=True)
+        self.clients, self.stopping = clients, threading.Event()
+
+    def run(self):
+        while not self.stopping.wait(1):
+            for client in self.clients:
+                with contextlib.suppress(OSError):
+                    client.socket.recv(KIB)
+
+    def stop(self):
+        self.stopping.set()
+        self.join(10)
+
+
+def test_a_gigabyte_for_clients_that_read_a_kilobyte_a_second(gates, backends):
+    """Memory of the gate and of the kernel, both legs, is bounded for each session, and the game has to wait."""
+    written = {}
+    backend = backends(pours_for_ever(written))
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    with RawWebSocket(gate):
+        pass  # what the first session of all makes the gate allocate is not the slow ones'
+    before = gate.resident_bytes()
+    clients = [RawWebSocket(gate, receive_buffer=4 * KIB) for _ in range(SLOW)]
+    eventually(lambda: backend.count == SLOW + 1, "every session at the game")
+    connections = backend.connections[1:]
+    sipping = Sipping(clients)
+    sipping.start()
+    worst = 0
+
+    def watched():
+        nonlocal worst
+        cost = cost_of_sessions(gate, connections) + gate.resident_bytes() - before
+        worst = max(worst, cost // SLOW)
+        return is_held()
+
+    is_held = is_still(lambda: sum(written[c] for c in connections) >> 18, seconds=patience(1.5))
+    eventually(watched, "the game held back", 20)
+    sipping.stop()
+    assert 0 < worst < BOUND, f"{worst} bytes for each slow session"
+    assert max(written[c] for c in connections) < 16 << 20, "the gate has taken in what nobody read"
+    for client in clients:
+        client.close()
+
+
+def test_a_client_that_takes_much_and_then_acknowledges_nothing(gates, backends):
+    """The kernel's send buffer grows with what a peer has taken; a bound of ours ends that."""
+    written, again = {}, threading.Event()
+    pouring = pours_for_ever(written)
+
+    def play(connection):
+        connection.write(bytes(TAKEN))
+        again.wait(60)
+        pouring(connection)
+
+    backend = backends(play)
+    gate = gates(backend, REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="200ms")
+    client = RawWebSocket(gate, receive_buffer=16 << 20)
+    taken = 0
+    while taken < TAKEN:
+        taken += len(client.read_frame()[2])
+    before = gate.resident_bytes()
+    stop_acknowledging(client.socket)
+    again.set()
+    connection = backend.connection()
+    eventually(lambda: written.get(connection), "more from the game")
+    eventually(is_still(lambda: written[connection], seconds=patience(0.5)), "the game held back", 20)
+    cost = cost_of_sessions(gate, [connection]) + gate.resident_bytes() - before
+    assert 0 < cost < BOUND, f"{cost} bytes for one session"
+    client.socket.close()
+
+
+def test_a_player_who_pours_into_a_game_that_takes_nothing(gates, backends):
+    """The other direction: the same bound, kernel included."""
+    release = threading.Event()
+    backend = backends(lambda connection: release.wait(60))
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    clients = [RawWebSocket(gate) for _ in range(SLOW)]
+    eventually(lambda: backend.count == SLOW, "every session at the game")
+    before = gate.resident_bytes()
+    pieces = frame(BINARY, os.urandom(32 * KIB)) * 256
+    for client in clients:
+        client.socket.settimeout(0.3)
+        with contextlib.suppress(TimeoutError):
+            while True:
+                client.send(pieces)
+    cost = (cost_of_sessions(gate, backend.connections) + gate.resident_bytes() - before) // SLOW
+    assert 0 < cost < BOUND, f"{cost} bytes for each session"
+    release.set()
+    for client in clients:
+        client.socket.close()
+
+
+def test_a_game_that_accepts_and_stalls(gates, backends):
+    """Its player is told that he is alive, and let go once his words go nowhere; others play on."""
+    release = threading.Event()
+
+    def stalls_for_some(connection):
+        if connection.socket.recv(1, socket.MSG_PEEK) == b"S":
+            release.wait(60)
+        else:
+            echo(connection)
+
+    backend = backends(stalls_for_some, receive_buffer=8 * KIB)
+    gate = gates(backend, REQUIRE_APP_AUTH="false", WRITE_STALL_TIMEOUT="1s", WORKERS=1)
+    stalled, other = RawWebSocket(gate), RawWebSocket(gate)
+    stalled.frame(BINARY, b"S")
+    stalled.frame(PING, b"anybody?")
+    assert stalled.read_frame()[1:] == (PONG, b"anybody?")
+    stalled.socket.settimeout(0.05)
+    with contextlib.suppress(OSError):
+        while True:
+            stalled.send(frame(BINARY, bytes(32 * KIB)))
+    for number in range(20):
+        other.frame(BINARY, b"%d" % number)
+        assert other.read_frame()[2] == b"%d" % number
+    ended = gate.event(event="session_ended", within=5)
+    assert ended["reason"] == "write_stalled", ended
+    other.frame(BINARY, b"still here")
+    assert other.read_frame()[2] == b"still here"
+    release.set()
+    stalled.close()
+    other.close()
+
+
+@pytest.mark.parametrize("mode", ["binary", "text"])
+def test_a_game_that_resets_in_the_middle_of_a_frame(gates, backends, mode):
+    """Half of the player's frame and half of the game's character are out: 1011, and all before it delivered."""
+    backend = backends(lambda connection: resets_after(connection, b"caf\xc3"))
+    gate = gates(backend, REQUIRE_APP_AUTH="false", WS_MESSAGE_TYPE=mode)
+    client = RawWebSocket(gate)
+    received = client.read_frame()[2]
+    assert received == (b"caf\xc3" if mode == "binary" else b"caf")
+    half = frame(BINARY, b"x" * 5000)[:2500]
+    client.send(half)
+    assert client.until_close()[0] == 1011
+    client.close()
+    assert bytes(backend.connection().received).startswith(b"x")
+
+
+def resets_after(connection, opening):
+    connection.write(opening)
+    connection.read()
+    connection.reset()
+
+
+GAME = """
+import socket, sys, threading
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+def play(stream):
+    while data := stream.recv(65536):
+        stream.sendall(data)
+    stream.close()
+while True:
+    threading.Thread(target=play, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+
+@pytest.fixture
+def process_game():
+    """An echoing game in a process of its own: the process and its port."""
+    with subprocess.Popen([sys.executable, "-c", GAME], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, int(process.stdout.readline())
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+
+
+def stopped(process):
+    fields = open(f"/proc/{process.pid}/stat").read().rpartition(")")[2].split()
+    return fields[0] == "T"
+
+
+def test_a_game_that_is_stopped_and_goes_on(gates, process_game):
+    """SIGSTOP: its kernel still takes connections and bytes. SIGCONT: everything arrives, in order."""
+    process, port = process_game
+    gate = gates(f"127.0.0.1:{port}", REQUIRE_APP_AUTH="false")
+    first = RawWebSocket(gate)
+    first.frame(BINARY, b"before")
+    assert first.read_frame()[2] == b"before"
+    process.send_signal(signal.SIGSTOP)
+    eventually(lambda: stopped(process), "the game stopped")
+    payload = os.urandom(512 * KIB)
+    sender = threading.Thread(target=send_all, args=(first, payload))
+    sender.start()
+    second = RawWebSocket(gate)
+    second.frame(BINARY, b"while stopped")
+    second.frame(PING, b"?")
+    assert second.read_frame()[1:] == (PONG, b"?")
+    assert second.silent_for(0.2)
+    assert gate.app.request("GET", "/healthz").status == 200
+    process.send_signal(signal.SIGCONT)
+    assert second.read_frame()[2] == b"while stopped"
+    received = b""
+    while len(received) < len(payload):
+        received += first.read_frame()[2]
+    sender.join(10)
+    assert hashlib.sha256(received).digest() == hashlib.sha256(payload).digest()
+    first.close()
+    second.close()
+
+
+def send_all(client, payload):
+    for at in range(0, len(payload), 16 * KIB):
+        client.send(frame(BINARY, payload[at : at + 16 * KIB]))
+
+
+def test_a_game_killed_while_stopped(gates, process_game):
+    """What it had not read is lost with it: its players are told 1011, not 1000."""
+    process, port = process_game
+    gate = gates(f"127.0.0.1:{port}", REQUIRE_APP_AUTH="false")
+    client = RawWebSocket(gate)
+    client.frame(BINARY, b"before")
+    assert client.read_frame()[2] == b"before"
+    process.send_signal(signal.SIGSTOP)
+    eventually(lambda: stopped(process), "the game stopped")
+    client.frame(BINARY, b"never read")
+    # The gate has handed it on once it has answered what came behind.
+    client.frame(PING, b"")
+    assert client.read_frame()[1] == PONG
+    process.kill()
+    _, opcode, payload = client.read_frame()
+    assert (opcode, struct.unpack(">H", payload[:2])[0]) == (CLOSE, 1011)
+    client.close()
+
+
+def test_the_bound_is_judged_for_what_it_is():
+    """The measure of the tests above sees a buffer that grows, or they could not fail."""
+    if SANITIZER:
+        pytest.skip("the sanitizer has nothing to do with it")
+    listener = socket.create_server(("127.0.0.1", 0))
+    near = socket.create_connection(listener.getsockname())
+    far = listener.accept()[0]
+    far.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            far.send(bytes(64 * KIB))
+
+    class Peer:
+        port = listener.getsockname()[1]
+
+    assert cost_of_sessions(Peer, []) > BOUND
+    for each in (near, far, listener):
+        each.close()

@@ -1,0 +1,141 @@
+"""A game known by a name (SPEC §6): the name moves, fails, or gets no answer at all; the shim is the resolver."""
+
+import signal
+import time
+
+import pytest
+
+from backend import Backend
+from waiting import eventually, patience
+from websocket import BINARY, RawWebSocket, refusal
+
+NAME = "game.test"
+TRY_AGAIN, NOT_KNOWN = -3, -2  # EAI_AGAIN, EAI_NONAME of netdb.h
+INTERVAL = 30
+UNAVAILABLE = (503, "backend_unavailable")
+
+
+def named_game(name):
+    """Says its name, and answers with it."""
+
+    def play(connection):
+        connection.write(name)
+        while connection.read():
+            connection.write(name)
+
+    return play
+
+
+@pytest.fixture
+def two_games(backends):
+    """Two games on one port of two addresses."""
+    first = backends(named_game(b"first"))
+    second = backends(named_game(b"second"), host="127.0.0.2", port=first.port)
+    return first, second
+
+
+@pytest.fixture
+def gate_for(gates, fault):
+    def make(port, **changes):
+        return gates(f"{NAME}:{port}", REQUIRE_APP_AUTH="false", **fault.environment, **changes)
+
+    return make
+
+
+def asked_again(fault):
+    """The time of the next question comes, and it has been answered."""
+    before = fault.resolves
+    fault.jump(INTERVAL + 1)
+    eventually(lambda: fault.resolves > before and not fault.resolves_waiting, "the name asked for again")
+
+
+def greeting(gate):
+    with RawWebSocket(gate) as client:
+        return client.read_frame()[2]
+
+
+def eventually_greets(gate, expected):
+    eventually(lambda: greeting(gate) == expected, f"a session with {expected}")
+
+
+def test_a_name_that_moves(gate_for, two_games, fault):
+    """New sessions follow it, and those that are stay where they are."""
+    fault.name_leads_to(NAME, "127.0.0.1")
+    gate = gate_for(two_games[0].port)
+    old = RawWebSocket(gate)
+    assert old.read_frame()[2] == b"first"
+    fault.name_leads_to(NAME, "127.0.0.2")
+    assert greeting(gate) == b"first"
+    asked_again(fault)
+    eventually_greets(gate, b"second")
+    old.frame(BINARY, b"?")
+    assert answer(old) == b"first"
+    old.close()
+
+
+def answer(client):
+    """The next message, pings aside: half a minute went by."""
+    while True:
+        _, opcode, payload = client.read_frame()
+        if opcode == BINARY:
+            return payload
+
+
+@pytest.mark.parametrize("error", [TRY_AGAIN, NOT_KNOWN], ids=["try again", "not known"])
+def test_a_name_that_fails_keeps_its_last_answer(gate_for, two_games, fault, error):
+    fault.name_leads_to(NAME, "127.0.0.1")
+    gate = gate_for(two_games[0].port)
+    assert greeting(gate) == b"first"
+    fault.resolve_error = error
+    asked_again(fault)
+    gate.event(event="backend_unresolved")
+    for _ in range(3):
+        assert greeting(gate) == b"first"
+    asked_again(fault)
+    said = [event for event in gate.events() if event.get("event") == "backend_unresolved"]
+    assert len(said) == 1, "a failure that lasts is said once"
+    fault.resolve_error = 0
+    fault.name_leads_to(NAME, "127.0.0.2")
+    asked_again(fault)
+    eventually_greets(gate, b"second")
+
+
+async def test_a_name_that_fails_at_the_start(gate_for, two_games, fault):
+    """The gate starts all the same, refuses with 503, and finds the game when the name is there."""
+    fault.name_leads_to(NAME, "127.0.0.1")
+    fault.resolve_error = TRY_AGAIN
+    gate = gate_for(two_games[0].port)
+    gate.event(event="backend_unresolved")
+    assert await refusal(gate) == UNAVAILABLE
+    fault.resolve_error = 0
+    asked_again(fault)
+    eventually_greets(gate, b"first")
+
+
+def test_a_resolver_that_does_not_answer_holds_nobody_up(gate_for, two_games, fault):
+    """Sessions, newcomers, reloads and the end of the gate go on without it."""
+    fault.name_leads_to(NAME, "127.0.0.1")
+    gate = gate_for(two_games[0].port)
+    fault.resolve_hold = 1
+    fault.jump(INTERVAL + 1)
+    eventually(lambda: fault.resolves_waiting, "a question without an answer")
+    assert greeting(gate) == b"first"
+    gate.signal(signal.SIGHUP)
+    gate.event(event="reloaded")
+    began = time.monotonic()
+    gate.stop()
+    assert time.monotonic() - began < patience(3)
+
+
+def test_a_resolver_that_does_not_answer_at_the_start(gate_for, backends, fault):
+    """The gate listens without it after a while, and serves the game once it is known."""
+    game = Backend(named_game(b"late"))
+    fault.name_leads_to(NAME, "127.0.0.1")
+    fault.resolve_hold = 1
+    gate = gate_for(game.port)
+    assert fault.resolves_waiting == 1
+    assert gate.app.request("GET", "/healthz").status == 200
+    assert gate.event(event="backend_unresolved")["reason"] == "no answer yet"
+    fault.resolve_hold = 0
+    eventually_greets(gate, b"late")
+    game.stop()
