@@ -42,7 +42,7 @@ let package = Package(
     room("ProxyProtocol", ["Addresses", "Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto", "JSON", "System"]),
 
     // Rooms that wrap C.
     room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
