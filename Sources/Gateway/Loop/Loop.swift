@@ -100,6 +100,8 @@ final class Loop {
       }
       advanceDrain()
       sweep()
+      counters.newcomersWaiting.set(newcomers.waitingCount)
+      counters.turns.record(from: now, to: shared.clock.monotonic())
     }
   }
 

@@ -9,6 +9,7 @@ struct Newcomers {
   private var arrivals = ArrivalOrder()
 
   var isEmpty: Bool { handshakes.isEmpty && requests.isEmpty }
+  var waitingCount: Int { handshakes.count + requests.count }
 
   mutating func append(_ connection: Connection) {
     switch connection.stage {
