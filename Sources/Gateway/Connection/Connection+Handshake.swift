@@ -8,6 +8,7 @@ internal import TLS
 extension Connection {
   func advanceHandshake() {
     guard stage == .handshake else { return }
+    hasBegunHandshake = true
     switch client.handshake() {
     case .wantsInput: break
     case .finished:
