@@ -1,4 +1,4 @@
-"""A few of the floods for a moment each: players play on and newcomers come in. Figures are for `make floods`."""
+"""A few of the floods for a moment each: players play on, newcomers come in. For figures: `make floods`."""
 
 import dataclasses
 import pathlib

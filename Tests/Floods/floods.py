@@ -1,8 +1,8 @@
-"""`make floods`: ten honest sessions and a trickle of newcomers, while one attack after the other saturates the gate.
+"""`make floods`: ten honest sessions and a trickle of newcomers, while attacks saturate the gate.
 
-The gate has one core and one loop; the game, the players and the attackers share the other one, where players and game
-have the right of way. Players come from 127.2.0.0/16, attackers from 127.1.0.0/16. Prints a table in Markdown; exit
-status 1 when an attack keeps the gate from one of its targets."""
+The gate has one core and one loop; the game, the players and the attackers share the other one, where players
+and game have the right of way. Players come from 127.2.0.0/16, attackers from 127.1.0.0/16. Prints a table in
+Markdown; exit status 1 when an attack keeps the gate from one of its targets."""
 
 import argparse
 import dataclasses
@@ -48,7 +48,8 @@ class Attack:
 
 
 def flood(name, title, unit, connections, *options, attack=None, **gate):
-    return Attack(name, title, ("--attack", attack or name, "--connections", connections, *options), unit, gate=gate)
+    told = ("--attack", attack or name, "--connections", connections, *options)
+    return Attack(name, title, told, unit, gate=gate)
 
 
 def slow(name, title, *options):
@@ -58,7 +59,7 @@ def slow(name, title, *options):
 ATTACKS = (
     slow("slowloris", "slowhttptest, slow head", "-H", "-i", "5"),
     slow("slowpost", "slowhttptest, slow body", "-B", "-i", "5", "-s", "8192"),
-    slow("slowread", "slowhttptest, slow read", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "5", "-k", "3"),
+    slow("slowread", "slowhttptest, slow read", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "5"),
     flood("connects", "connects, closed at once", "connects/s", 500),
     flood("handshakes", "TLS handshakes, left half way", "ServerHellos/s", 1000),
     flood("challenges", "challenges", "requests/s", 500),
@@ -125,7 +126,8 @@ class Arena:
             lines = []
             for index in range(count):
                 device = app.register(Device(authority, APP_ID))
-                lines.append(f"{device.key_id_b64} {self.pki.write(f'{side}-{index}.key', pem(device.key))}\n")
+                path = self.pki.write(f"{side}-{index}.key", pem(device.key))
+                lines.append(f"{device.key_id_b64} {path}\n")
             self.pki.write(f"{side}.txt", "".join(lines).encode())
         app.close()
         gate.stop()
@@ -133,7 +135,8 @@ class Arena:
     def write_bad_registration(self):
         """Well made in all, but of an authority that only looks like the pinned one."""
         device = Device(AttestationAuthority(), APP_ID)
-        self.pki.write("body.json", json.dumps(device.registration("0" * 64) | {"clientData": "NONCE"}).encode())
+        document = device.registration("0" * 64) | {"clientData": "NONCE"}
+        self.pki.write("body.json", json.dumps(document).encode())
 
     def next_counter(self):
         """Above all counters that were used so far."""
@@ -155,7 +158,7 @@ class Arena:
                 "--counter", self.next_counter(), core=self.other_core,
             )
         return Program(
-            "slowhttptest", "-c", 2000, "-r", 500, "-l", int(seconds) + 10, "-u",
+            "slowhttptest", "-c", 2000, "-r", 1000, "-l", int(seconds) + 10, "-u",
             f"https://127.0.0.1:{gate.port}/attest/register", *attack.options, core=self.other_core,
             env={**os.environ, "LD_PRELOAD": str(self.programs / "source.so")}, stderr=subprocess.DEVNULL,
         )

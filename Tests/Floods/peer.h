@@ -1,4 +1,4 @@
-/* What the flood's programs share: sockets from chosen addresses, time, TLS without waiting, HTTP answers, admissions. */
+/* What the flood's programs share: sockets from chosen addresses, time, TLS without waiting, HTTP, admissions. */
 #pragma once
 
 #include <netinet/in.h>

@@ -20,7 +20,7 @@ def build(folder):
 
 
 def on_core(core, at_once=False):
-    """What a child does before it becomes the program: takes its core, and there the right of way where it may."""
+    """What a child does before it becomes the program: takes its core, and the right of way where it may."""
 
     def prepare():
         if core is not None:
