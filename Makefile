@@ -132,6 +132,20 @@ test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	  PORTCULLIS_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SANITIZED_END_TO_END)
 
 
+# Slow, and not in CI: their last figures are in Tests/README.md. What they measure is one machine, so let it be idle.
+SECONDS ?= 8
+ATTACKS ?=
+MINUTES ?= 20
+
+.PHONY: floods
+floods: release test-packages  ## Honest players under attack: a table; ATTACKS='pings bombs' picks some, SECONDS=8 each
+	@scripts/install-packages gcc slowhttptest
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Floods/floods.py --seconds $(SECONDS) $(ATTACKS)
+
+.PHONY: soak
+soak: release test-packages  ## Sessions come and go for MINUTES=20: memory, descriptors, journal and queues stay flat
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Soak/soak.py --minutes $(MINUTES)
+
 ##@ Style
 
 FORMATTED := Package.swift Sources Tests
