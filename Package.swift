@@ -87,7 +87,8 @@ let package = Package(
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Confinement", "Control", "Crypto", "Demo",
+        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
+        "Demo",
         "Device", "Gateway",
         "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -115,7 +116,7 @@ let package = Package(
       ]),
     tests("JSON"),
     tests("System"),
-    tests("Confinement", ["CLinux", "System"]),
+    tests("Confinement", ["CLinux", "CSeccomp", "System"]),
     tests("Sockets", ["Addresses", "System"]),
     tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
     tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),

@@ -33,7 +33,9 @@ package struct Credentials: ~Copyable {
     if portcullis_take_effective_user(0) != 0 { fatalError("\(SystemError("setresuid back to root"))") }
     defer {
       // To go on as root by accident would be worse than not to go on.
-      if portcullis_take_effective_user(user.user) != 0 { fatalError("\(SystemError("setresuid to \(user)"))") }
+      if portcullis_take_effective_user(user.user) != 0 {
+        fatalError("\(SystemError("setresuid to \(user)"))")
+      }
     }
     return try body()
   }

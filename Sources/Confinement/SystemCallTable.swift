@@ -61,24 +61,30 @@ enum SystemCallTable {
   }
 
   private static let descriptors = [
-    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "_llseek", "close", "close_range", "dup",
+    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "_llseek", "close", "close_range",
+    "dup",
     "dup2", "dup3", "fcntl", "fcntl64", "eventfd2", "pipe2",
   ]
 
   private static let files = [
-    "open", "openat", "stat", "stat64", "lstat", "lstat64", "fstat", "fstat64", "newfstatat", "fstatat64", "statx",
-    "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents", "getdents64", "getcwd", "rename",
-    "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "mkdirat", "ftruncate", "ftruncate64",
+    "open", "openat", "stat", "stat64", "lstat", "lstat64", "fstat", "fstat64", "newfstatat", "fstatat64",
+    "statx",
+    "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents", "getdents64", "getcwd",
+    "rename",
+    "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "mkdirat", "ftruncate",
+    "ftruncate64",
     "fsync", "fdatasync", "flock", "fadvise64", "statfs", "fstatfs",
   ]
 
   private static let sockets = [
-    "connect", "accept", "accept4", "getsockname", "getpeername", "getsockopt", "setsockopt", "sendto", "recvfrom",
+    "connect", "accept", "accept4", "getsockname", "getpeername", "getsockopt", "setsockopt", "sendto",
+    "recvfrom",
     "sendmsg", "recvmsg", "sendmmsg", "recvmmsg", "send", "recv", "shutdown",
   ]
 
   private static let waiting = [
-    "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6",
+    "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select",
+    "pselect6",
     "nanosleep", "clock_nanosleep",
   ]
 
@@ -96,8 +102,10 @@ enum SystemCallTable {
   ]
 
   private static let asking = [
-    "getrandom", "clock_gettime", "clock_getres", "gettimeofday", "time", "getpid", "getppid", "gettid", "getuid",
-    "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrlimit", "ugetrlimit", "getrusage",
+    "getrandom", "clock_gettime", "clock_getres", "gettimeofday", "time", "getpid", "getppid", "gettid",
+    "getuid",
+    "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrlimit", "ugetrlimit",
+    "getrusage",
     "uname", "sysinfo", "capget",
   ]
 

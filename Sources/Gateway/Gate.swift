@@ -166,7 +166,8 @@ package final class Gate: Sendable {
       }
       let housekeeper = try Housekeeper(shared: shared, tickets: prepared.tickets)
       return Gate(
-        shared: shared, endpoints: endpoints, tickets: prepared.tickets, threads: threads, housekeeper: housekeeper)
+        shared: shared, endpoints: endpoints, tickets: prepared.tickets, threads: threads,
+        housekeeper: housekeeper)
     } catch {
       throw .failed(error)
     }

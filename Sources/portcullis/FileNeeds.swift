@@ -17,7 +17,9 @@ struct FileNeed {
   func hindrance(_ account: Account) -> String? {
     let name = "\(setting)=\(PrintableText.field(path))"
     do {
-      guard let obstacle = try AccessObstacle.first(at: RealPath.of(path), wishes, account) else { return nil }
+      guard let obstacle = try AccessObstacle.first(at: RealPath.of(path), wishes, account) else {
+        return nil
+      }
       return "\(account) \(Self.verb(obstacle.wish)) \(PrintableText.field(obstacle.path)), for \(name): "
         + "change its owner or mode"
     } catch {

@@ -74,7 +74,8 @@ struct Opening {
   }
 
   private func open(
-    _ parts: Gate.Parts, _ decision: ServingDecision, _ credentials: consuming Credentials, _ folders: [String]
+    _ parts: Gate.Parts, _ decision: ServingDecision, _ credentials: consuming Credentials,
+    _ folders: [String]
   ) throws -> OpenGate {
     let listener = try controlListener()
     do {
@@ -114,7 +115,8 @@ struct Opening {
         need.hindrance(user.account) ?? "\(user) gets no access to \(need.setting)=\(need.path)"
       }
       if need.isForReload {
-        logger.warning("unreadable_for_reload", metadata: ["reason": "\(reason)", "result": "SIGHUP will fail"])
+        logger.warning(
+          "unreadable_for_reload", metadata: ["reason": "\(reason)", "result": "SIGHUP will fail"])
       } else {
         complain("RUN_AS: \(reason), such as: chown \(user.user):\(user.group) \(need.path)")
         isHindered = true
@@ -150,7 +152,8 @@ struct Opening {
     case .becomes(let user): metadata["user"] = "\(user)"
     case .staysRoot(let isStated):
       metadata["user"] = "root"
-      let reason = isStated ? "RUN_AS=root" : "RUN_AS is not set, and this is not production, which refuses it"
+      let reason =
+        isStated ? "RUN_AS=root" : "RUN_AS is not set, and this is not production, which refuses it"
       logger.warning("running_as_root", metadata: ["reason": "\(reason)"])
     }
     do throws(SystemError) {
