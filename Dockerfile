@@ -10,7 +10,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
   && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-    libcbor-dev libssl-dev make pkg-config zlib1g-dev \
+    libcbor-dev libseccomp-dev libssl-dev make pkg-config zlib1g-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The packages that the manifest names are fetched again only when it changes.
@@ -22,7 +22,8 @@ RUN make release && make install DESTDIR=/install PREFIX=/usr
 FROM debian:bookworm-slim
 # The image has libstdc++6 and libgcc-s1 already, as apt itself needs them.
 RUN apt-get update \
-  && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends libcbor0.8 libssl3 zlib1g \
+  && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+    libcbor0.8 libseccomp2 libssl3 zlib1g \
   && rm -rf /var/lib/apt/lists/* \
   && groupadd --gid 10001 portcullis \
   && useradd --uid 10001 --gid portcullis --home-dir /var/lib/portcullis --no-create-home \

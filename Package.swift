@@ -33,6 +33,7 @@ let package = Package(
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CCBOR", linkerSettings: [.linkedLibrary("cbor")]),
     .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
+    .target(name: "CSeccomp", linkerSettings: [.linkedLibrary("seccomp")]),
 
     // Pure: bytes in, values out.
     room("Bytes"),
@@ -47,6 +48,7 @@ let package = Package(
     // Rooms that wrap C.
     room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
     room("System", ["Bytes", "CLinux"]),
+    room("Confinement", ["Bytes", "CLinux", "CSeccomp", "System"]),
     room("Crypto", ["Bytes", "COpenSSL", "System"]),
     room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
     room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
@@ -85,8 +87,9 @@ let package = Package(
     .executableTarget(
       name: "portcullis",
       dependencies: [
-        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Control", "Crypto", "Demo", "Device",
-        "Gateway",
+        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
+        "Demo",
+        "Device", "Gateway",
         "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -113,6 +116,7 @@ let package = Package(
       ]),
     tests("JSON"),
     tests("System"),
+    tests("Confinement", ["CLinux", "CSeccomp", "System"]),
     tests("Sockets", ["Addresses", "System"]),
     tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
     tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),

@@ -7,6 +7,8 @@
 #include <pwd.h>
 #include <grp.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -240,4 +243,100 @@ int portcullis_account(
   *user = (uint32_t)result->pw_uid;
   snprintf(found, found_capacity, "%s", result->pw_name);
   return count;
+}
+
+int portcullis_group(const char *name, uint32_t *group) {
+  char texts[65536];
+  struct group record, *result = NULL;
+  if (getgrnam_r(name, &record, texts, sizeof texts, &result) != 0 || result == NULL) return -1;
+  *group = (uint32_t)result->gr_gid;
+  return 0;
+}
+int portcullis_groups(const char *user, uint32_t primary, uint32_t *groups, int capacity) {
+  gid_t list[256];
+  int count = capacity < 256 ? capacity : 256;
+  int limit = count;
+  if (getgrouplist(user, (gid_t)primary, list, &count) < 0) count = limit;
+  for (int index = 0; index < count; index++) groups[index] = (uint32_t)list[index];
+  return count;
+}
+int portcullis_may_access(const char *path, int wishes) { return faccessat(AT_FDCWD, path, wishes, AT_EACCESS); }
+
+int portcullis_hide_memory(void) {
+  struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+int portcullis_refuse_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+int portcullis_limit_capabilities(uint64_t kept) {
+  for (unsigned long each = 0; each < 64; each++) {
+    int has = prctl(PR_CAPBSET_READ, each, 0, 0, 0);
+    if (has < 0) break;  // beyond the last that this kernel has
+    if (has && !(kept >> each & 1) && prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0) return -1;
+  }
+  return 0;
+}
+int portcullis_keep_capabilities(uint64_t kept) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+  memset(sets, 0, sizeof sets);
+  if (syscall(SYS_capget, &header, sets) != 0) return -1;
+  uint32_t had = 0;
+  for (int half = 0; half < _LINUX_CAPABILITY_U32S_3; half++) {
+    had |= sets[half].permitted | sets[half].inheritable;
+    uint32_t mask = (uint32_t)(kept >> (32 * half));
+    sets[half].permitted &= mask;
+    sets[half].effective = sets[half].permitted;
+    sets[half].inheritable = 0;
+  }
+  // Where there is nothing to give up, the call need not be allowed either. What is not inheritable leaves the
+  // ambient set as well.
+  return had ? (int)syscall(SYS_capset, &header, sets) : 0;
+}
+int portcullis_take_groups(uint32_t group, const uint32_t *groups, int count) {
+  gid_t list[256];
+  if (count < 0 || count > 256) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (int index = 0; index < count; index++) list[index] = (gid_t)groups[index];
+  if (setgroups((size_t)count, list) != 0) return -1;
+  return setresgid((gid_t)group, (gid_t)group, (gid_t)group);
+}
+int portcullis_take_effective_user(uint32_t user) { return setresuid((uid_t)-1, (uid_t)user, (uid_t)-1); }
+int portcullis_take_user(uint32_t user) { return setresuid((uid_t)user, (uid_t)user, (uid_t)user); }
+int portcullis_is_only(uint32_t user, uint32_t group) {
+  uid_t users[3];
+  gid_t groups[3];
+  if (getresuid(&users[0], &users[1], &users[2]) != 0 || getresgid(&groups[0], &groups[1], &groups[2]) != 0) return 0;
+  for (int index = 0; index < 3; index++) {
+    if (users[index] != (uid_t)user || groups[index] != (gid_t)group) return 0;
+  }
+  return 1;
+}
+
+int portcullis_landlock_version(void) {
+  return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+int portcullis_landlock_begin(uint64_t handled) {
+  // The first member alone, as in the first version: the kernel takes the others for zero.
+  return (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
+}
+int portcullis_landlock_permit(int rules, uint64_t permitted, int folder) {
+  struct landlock_path_beneath_attr beneath = {.allowed_access = permitted, .parent_fd = folder};
+  return (int)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+}
+int portcullis_landlock_enforce(int rules) { return (int)syscall(SYS_landlock_restrict_self, rules, 0); }
+
+static int argument_count;
+static char **arguments;
+// The GNU C library calls constructors with what main() gets.
+__attribute__((constructor)) static void keep_arguments(int count, char **values) {
+  argument_count = count;
+  arguments = values;
+}
+int portcullis_argument_count(void) { return argument_count; }
+const char *portcullis_argument(int index) {
+  return index >= 0 && index < argument_count ? arguments[index] : NULL;
 }

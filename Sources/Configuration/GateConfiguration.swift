@@ -20,6 +20,10 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var proxies = Proxies()
   package internal(set) var store = Store()
   package internal(set) var controlSocketPath = ""
+  /// Whom a gate that was started as root becomes; nil when nothing is stated.
+  package internal(set) var runAs: RunAs?
+  /// Whether the serving process takes system calls and writing away from itself.
+  package internal(set) var isSandboxed = true
   package internal(set) var log = Log()
   /// Event loops, each a thread.
   package internal(set) var workers = 1
@@ -97,6 +101,13 @@ extension GateConfiguration {
   package enum Durability: String, CaseIterable, Sendable {
     case strict
     case relaxed
+  }
+
+  /// Names or numbers, looked up when the gate starts.
+  package struct RunAs: Sendable, Equatable {
+    package let user: String
+    /// Nil for the group that the user's account has.
+    package let group: String?
   }
 
   package struct Log: Sendable, Equatable {

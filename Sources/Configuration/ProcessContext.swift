@@ -18,6 +18,14 @@ package enum ProcessContext {
     return variables
   }
 
+  /// The command line, the program's own name first.
+  package static func arguments() -> [String] {
+    (0..<portcullis_argument_count()).compactMap { index in
+      // The C library keeps the texts for the life of the process; they are copied.
+      unsafe portcullis_argument(index).map { unsafe String(cString: $0) }
+    }
+  }
+
   /// Online ones, at least one.
   package static func processors() -> Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 

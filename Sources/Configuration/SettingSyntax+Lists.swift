@@ -33,6 +33,20 @@ extension SettingSyntax where Value == String {
   }
 }
 
+extension SettingSyntax where Value == GateConfiguration.RunAs {
+  static let runAs = SettingSyntax("a user, or user:group, by name or number") {
+    (text) throws(SettingError) in
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count <= 2 else { throw SettingError("has more than a user and a group") }
+    // What passwd(5) could not hold, and blanks, are a slip of the hand.
+    guard parts.allSatisfy({ part in !part.isEmpty && part.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } })
+    else {
+      throw SettingError("is no user or group")
+    }
+    return GateConfiguration.RunAs(user: parts[0], group: parts.count == 2 ? parts[1] : nil)
+  }
+}
+
 extension SettingSyntax where Value == BackendTarget {
   static let backend = SettingSyntax("host:port, unix:/path/to/socket or echo:") {
     (text) throws(SettingError) in

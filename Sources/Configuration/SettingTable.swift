@@ -149,6 +149,15 @@ package enum SettingTable {
         + "may speak."
     ),
     Setting(
+      "RUN_AS", .runAs, optional: \.runAs,
+      otherwise: "whoever started it; in production not root", in: .operation,
+      "Whom a gate started as root becomes once it has bound its ports and read its keys; root only if it says so."
+    ),
+    Setting(
+      "PORTCULLIS_SANDBOX", .boolean, \.isSandboxed, default: "true", in: .operation,
+      "Whether the gate gives up calls and folders it never needs (seccomp, Landlock); off for debuggers and the like."
+    ),
+    Setting(
       "LOG_LEVEL", .choice, \.log.level, default: "info", in: .operation, isReloadable: true,
       "The least important lines written; admissions and refusals are at info."),
     Setting(

@@ -61,20 +61,31 @@ package final class ControlServer: Sendable {
     self.bell = bell
   }
 
-  /// Binds and serves. The caller owns the key store's lock, which makes a socket that nobody answers a stale
-  /// one.
-  ///
-  /// - Parameter isAllowed: judges the peer's user, nil when the kernel does not tell.
+  /// Binds and serves.
   package static func start(
     path: String, handler: any ControlHandler, limits: Limits = Limits(),
     isAllowed: @escaping @Sendable (UInt32?) -> Bool = ControlServer.isOwnUserOrRoot
   ) throws(ControlServerError) -> ControlServer {
-    let listener: UnixListener
+    try start(on: bind(path), handler: handler, limits: limits, isAllowed: isAllowed)
+  }
+
+  /// Clients that come now wait until somebody serves. The caller owns the key store's lock, which makes a socket
+  /// that nobody answers a stale one.
+  package static func bind(_ path: String) throws(ControlServerError) -> UnixListener {
     do throws(UnixListenerError) {
-      listener = try UnixListener.bind(path)
+      return try UnixListener.bind(path)
     } catch {
       throw .listen(path: path, error)
     }
+  }
+
+  /// Serves what is bound, which is removed if that fails.
+  ///
+  /// - Parameter isAllowed: judges the peer's user, nil when the kernel does not tell.
+  package static func start(
+    on listener: UnixListener, handler: any ControlHandler, limits: Limits = Limits(),
+    isAllowed: @escaping @Sendable (UInt32?) -> Bool = ControlServer.isOwnUserOrRoot
+  ) throws(ControlServerError) -> ControlServer {
     do throws(SystemError) {
       let server = ControlServer(
         listener: listener, handler: handler, limits: limits, isAllowed: isAllowed, bell: try StopBell())

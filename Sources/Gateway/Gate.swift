@@ -75,11 +75,23 @@ package final class Gate: Sendable {
   package static func start(
     _ configuration: GateConfiguration, _ parts: Parts
   ) throws(StartError) -> Gate {
+    let prepared = try prepare(configuration, parts)
+    do throws(GateError) {
+      return try prepared.start()
+    } catch {
+      throw .gate(error)
+    }
+  }
+
+  /// Binds, which may take privileges, and makes what certificates and keys are needed for. Nobody is accepted yet,
+  /// and there are no threads: they start with `PreparedGate.start`.
+  package static func prepare(
+    _ configuration: GateConfiguration, _ parts: Parts
+  ) throws(StartError) -> PreparedGate {
     let tickets = TicketKeys()
     let settings = try settings(configuration, parts.tls, tickets)
     do throws(GateError) {
-      let bound = try bind(configuration)
-      return try assemble(configuration, parts, settings, tickets, bound)
+      return PreparedGate(configuration, parts, settings, tickets, try bind(configuration))
     } catch {
       throw .gate(error)
     }
@@ -129,10 +141,8 @@ package final class Gate: Sendable {
     return rows
   }
 
-  private static func assemble(
-    _ configuration: GateConfiguration, _ parts: Parts, _ settings: LoopSettings, _ tickets: TicketKeys,
-    _ rows: [[Door]]
-  ) throws(GateError) -> Gate {
+  fileprivate static func assemble(_ prepared: PreparedGate) throws(GateError) -> Gate {
+    let (configuration, parts, rows) = (prepared.configuration, prepared.parts, prepared.rows)
     do throws(SystemError) {
       let endpoints = rows[0].compactMap { $0.listener.socket.localAddress()?.endpoint }
       var mailboxes: [Mailbox] = []
@@ -141,7 +151,7 @@ package final class Gate: Sendable {
         clock: parts.clock, entropy: parts.entropy, store: parts.store,
         attestations: AttestationVerifier(root: parts.root),
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
-        backends: BackendDirectory(target: configuration.backend.target),
+        backends: prepared.backends,
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
         log: GateLogger(parts.log),
         mailboxes: mailboxes)
@@ -155,14 +165,14 @@ package final class Gate: Sendable {
         for (index, doors) in rows.enumerated() {
           let start = LoopStart(
             try Loop(
-              index: index, shared: shared, settings: settings, mailbox: mailboxes[index],
+              index: index, shared: shared, settings: prepared.settings, mailbox: mailboxes[index],
               doorway: Doorway(doors)))
           threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
         }
-        let housekeeper = try Housekeeper(shared: shared, tickets: tickets)
+        let housekeeper = try Housekeeper(shared: shared, tickets: prepared.tickets)
         return Gate(
-          shared: shared, endpoints: endpoints, tickets: tickets, threads: threads, housekeeper: housekeeper,
-          resolver: resolver)
+          shared: shared, endpoints: endpoints, tickets: prepared.tickets, threads: threads,
+          housekeeper: housekeeper, resolver: resolver)
       } catch {
         // A gate that lacks a thread is none: those that run already end, and whoever came in is cut off.
         shared.postToAll(.stop)
@@ -227,6 +237,33 @@ extension TLSMaterial {
     } catch {
       return []
     }
+  }
+}
+
+/// A gate that has bound its addresses and serves nobody yet.
+package final class PreparedGate {
+  fileprivate let configuration: GateConfiguration
+  fileprivate let parts: Gate.Parts
+  fileprivate let settings: LoopSettings
+  fileprivate let tickets: TicketKeys
+  fileprivate let rows: [[Door]]
+  fileprivate let backends: BackendDirectory
+
+  fileprivate init(
+    _ configuration: GateConfiguration, _ parts: Gate.Parts, _ settings: LoopSettings, _ tickets: TicketKeys,
+    _ rows: [[Door]]
+  ) {
+    self.configuration = configuration
+    self.parts = parts
+    self.settings = settings
+    self.tickets = tickets
+    self.rows = rows
+    backends = BackendDirectory(target: configuration.backend.target)
+  }
+
+  /// Starts the threads, and serves from then on; to be called once.
+  package func start() throws(GateError) -> Gate {
+    try Gate.assemble(self)
   }
 }
 

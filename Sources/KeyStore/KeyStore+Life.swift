@@ -12,24 +12,34 @@ extension KeyStore {
   ) throws(KeyStoreError) -> KeyStore {
     let store = try recover(
       path: path, options: options, files: files, clock: clock, entropy: entropy, report: report)
-    do throws(SystemError) {
-      try store.lifetime.withLock { lifetime throws(SystemError) in
-        lifetime.committer = try Thread(name: "store-commit") { store.commitUntilClosed() }
-        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: 10) {
-          store.snapshotUntilClosed()
-        }
-      }
+    do throws(KeyStoreError) {
+      try store.begin()
     } catch {
       store.close()
-      throw .failed(path: path, error)
+      throw error
     }
     return store
   }
 
-  /// All of `open` but the threads; a test takes their steps itself.
-  static func recover(
-    path: String, options: Options, files: any StoreFiles, clock: any Clock, entropy: any Entropy,
-    report: @escaping @Sendable (KeyStoreEvent) -> Void
+  /// Starts the two threads of a recovered store; to be called once.
+  package func begin() throws(KeyStoreError) {
+    do throws(SystemError) {
+      try lifetime.withLock { lifetime throws(SystemError) in
+        lifetime.committer = try Thread(name: "store-commit") { [self] in commitUntilClosed() }
+        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: 10) { [self] in
+          snapshotUntilClosed()
+        }
+      }
+    } catch {
+      throw .failed(path: paths.snapshot, error)
+    }
+  }
+
+  /// All of `open` but the threads: for a gate that is not yet what it will serve as, and for tests, which take the
+  /// threads' steps themselves. It can be closed like an opened one.
+  package static func recover(
+    path: String, options: Options, files: any StoreFiles = LinuxFiles(), clock: any Clock = SystemClock(),
+    entropy: any Entropy = KernelEntropy(), report: @escaping @Sendable (KeyStoreEvent) -> Void
   ) throws(KeyStoreError) -> KeyStore {
     let started = clock.monotonic()
     let paths = StorePaths(files.resolve(path))

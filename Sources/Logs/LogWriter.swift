@@ -22,6 +22,7 @@ package final class LogWriter: LogSink {
   private struct State {
     var buffer: LogBuffer
     var isClosing = false
+    var hasBegun = false
     var hasEnded = false
   }
 
@@ -36,18 +37,33 @@ package final class LogWriter: LogSink {
   private let format: LogFormat
   private let thread = Mutex<Thread?>(nil)
 
-  /// - Parameters:
-  ///   - capacity: bytes that may wait, those being written included.
-  ///   - lines: lines that may wait, likewise.
+  /// Prepared, and begun at once.
   package static func start(
     output: any LogOutput = StandardErrorOutput(), clock: any Clock = SystemClock(), format: LogFormat,
     capacity: Int = 4 << 20, lines: Int = 16_384
   ) throws(SystemError) -> LogWriter {
-    let limits = LogBuffer.Limits(bytes: capacity, lines: lines)
-    let writer = LogWriter(output: output, clock: clock, format: format, limits: limits)
-    let thread = try Thread(name: "log", niceness: 0) { writer.run() }
-    writer.keep(thread)
+    let writer = prepared(output: output, clock: clock, format: format, capacity: capacity, lines: lines)
+    try writer.begin()
     return writer
+  }
+
+  /// Without a thread as yet: lines wait until `begin`, or until `close` writes them itself.
+  /// - Parameters:
+  ///   - capacity: bytes that may wait, those being written included.
+  ///   - lines: lines that may wait, likewise.
+  package static func prepared(
+    output: any LogOutput = StandardErrorOutput(), clock: any Clock = SystemClock(), format: LogFormat,
+    capacity: Int = 4 << 20, lines: Int = 16_384
+  ) -> LogWriter {
+    let limits = LogBuffer.Limits(bytes: capacity, lines: lines)
+    return LogWriter(output: output, clock: clock, format: format, limits: limits)
+  }
+
+  /// Starts the thread; to be called once.
+  package func begin() throws(SystemError) {
+    let thread = try Thread(name: "log", niceness: 0) { [self] in run() }
+    keep(thread)
+    monitor.withLock { state, _ in state.hasBegun = true }
   }
 
   private init(output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits) {
@@ -84,10 +100,12 @@ package final class LogWriter: LogSink {
   @discardableResult
   package func close(within time: Duration) -> Bool {
     let deadline = SystemClock().monotonic() + time
-    monitor.withLock { state, wake in
+    let isWritingItself = monitor.withLock { state, wake in
       state.isClosing = true
       wake.all()
+      return !state.hasBegun
     }
+    if isWritingItself { run() }
     guard monitor.wait(until: deadline, { $0.hasEnded ? .done(true) : .wait }) == true else { return false }
     if let thread = thread.withLock({ $0.take() }) { thread.join() }
     return true

@@ -1,7 +1,7 @@
 /// The server's TLS settings (SPEC §3, "TLS"): versions, suites, tickets, its certificate and the client CA.
 internal import Bytes
 internal import COpenSSL
-internal import Crypto
+package import Crypto
 
 /// Why certificates or keys given by the operator cannot be used.
 package enum TLSConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -26,14 +26,21 @@ package enum TLSConfigurationError: Error, Equatable, Sendable, CustomStringConv
 package struct TLSMaterial: Sendable, Equatable {
   /// The server's certificate first, then those between it and its root.
   package var certificateChainPEM: [UInt8]
-  package var privateKeyPEM: [UInt8]
+  package var privateKey: PrivateKeyText
   /// The only CAs that client certificates may come from; nil when none is asked for.
   package var clientCAPEM: [UInt8]?
 
-  package init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8], clientCAPEM: [UInt8]?) {
+  package init(certificateChainPEM: [UInt8], privateKey: PrivateKeyText, clientCAPEM: [UInt8]?) {
     self.certificateChainPEM = certificateChainPEM
-    self.privateKeyPEM = privateKeyPEM
+    self.privateKey = privateKey
     self.clientCAPEM = clientCAPEM
+  }
+
+  /// With a key that was made in memory.
+  package init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8], clientCAPEM: [UInt8]?) {
+    self.init(
+      certificateChainPEM: certificateChainPEM, privateKey: PrivateKeyText(copying: privateKeyPEM.span),
+      clientCAPEM: clientCAPEM)
   }
 }
 
@@ -83,7 +90,7 @@ package struct TLSMaterial: Sendable, Equatable {
     let made = unsafe TLSServerContext(
       owning: context, tickets: tickets, asksForCertificate: material.clientCAPEM != nil)
     try made.configure()
-    try made.use(certificateChain: material.certificateChainPEM, privateKey: material.privateKeyPEM)
+    try made.use(certificateChain: material.certificateChainPEM, privateKey: material.privateKey)
     if let clientCA = material.clientCAPEM { try made.ask(for: clientCA) }
     try made.separateSessions(clientCA: material.clientCAPEM)
     return made
@@ -100,7 +107,9 @@ package struct TLSMaterial: Sendable, Equatable {
       "callbacks", portcullis_context_install(context, tickets.pointer, asksForCertificate ? 1 : 0))
   }
 
-  private func use(certificateChain: [UInt8], privateKey: [UInt8]) throws(TLSConfigurationError) {
+  private func use(certificateChain: [UInt8], privateKey: PrivateKeyText)
+    throws(TLSConfigurationError)
+  {
     var isLeaf = true
     let count = unsafe try Self.eachCertificate(
       in: certificateChain, orThrow: TLSConfigurationError.certificateUnreadable
@@ -118,20 +127,26 @@ package struct TLSMaterial: Sendable, Equatable {
     }
     guard count > 0 else { throw .certificateUnreadable(reason: "it holds no certificate") }
 
-    let key = unsafe try Self.withMemory(privateKey) {
-      (memory) throws(TLSConfigurationError) -> OpaquePointer in
-      // No pass phrase is asked for: the callback says that there is none.
-      guard let key = unsafe PEM_read_bio_PrivateKey(memory, nil, { _, _, _, _ in 0 }, nil) else {
-        throw .keyUnreadable(reason: Self.takeReason())
-      }
-      return unsafe key
-    }
+    let key = unsafe try Self.parse(privateKey)
     defer { unsafe EVP_PKEY_free(key) }
     guard unsafe SSL_CTX_use_PrivateKey(context, key) == 1, unsafe SSL_CTX_check_private_key(context) == 1
     else {
       ERR_clear_error()
       throw .keyDoesNotMatch
     }
+  }
+
+  /// The first private key in the text. OpenSSL's own copies of it, lines and DER, are wiped by it.
+  private static func parse(_ text: PrivateKeyText) throws(TLSConfigurationError) -> OpaquePointer {
+    let key: OpaquePointer? = unsafe text.withPointer { bytes in
+      // Only reads the bytes, which stay where they are until it is freed.
+      guard let memory = unsafe BIO_new_mem_buf(bytes, Int32(clamping: text.count)) else { return nil }
+      defer { unsafe BIO_free(memory) }
+      // No pass phrase is asked for: the callback says that there is none.
+      return unsafe PEM_read_bio_PrivateKey(memory, nil, { _, _, _, _ in 0 }, nil)
+    }
+    guard let key = unsafe key else { throw .keyUnreadable(reason: takeReason()) }
+    return unsafe key
   }
 
   private func ask(for clientCA: [UInt8]) throws(TLSConfigurationError) {

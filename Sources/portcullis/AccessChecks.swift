@@ -1,14 +1,19 @@
 /// The part of `portcullis check` that looks at owners, modes and mounts of the gate's files.
 import Bytes
 import Configuration
+import Confinement
 import System
 
 struct AccessChecks {
   let configuration: GateConfiguration
+  /// Of `--config`.
+  let file: String?
   /// The process that answers on the control socket.
   let running: Int?
   /// The user whom `--user` names.
   let named: Account?
+  /// The user of `RUN_AS`.
+  let wanted: ServingUser?
 
   func check(_ report: inout CheckReport) {
     checkPrivateKey(&report)
@@ -31,8 +36,8 @@ struct AccessChecks {
 
   /// Who may write to the folder may put another store or socket in place.
   private func checkFolders(_ report: inout CheckReport) {
-    var folders = [("store", folder(of: configuration.store.path))]
-    let socket = folder(of: configuration.controlSocketPath)
+    var folders = [("store", FileNeeds.folder(of: configuration.store.path))]
+    let socket = FileNeeds.folder(of: configuration.controlSocketPath)
     if socket != folders[0].1 { folders.append(("control_socket", socket)) }
     if let receipts = configuration.attest.receiptsPath { folders.append(("receipts", receipts)) }
     for (name, path) in folders {
@@ -68,73 +73,35 @@ struct AccessChecks {
   /// Only for others than ourselves: what we can do ourselves has been tried by now.
   private var servingAccount: (Account, String)? {
     if let named { return (named, "named by --user") }
+    if let wanted { return wanted.user == Account.effectiveUser ? nil : (wanted.account, "RUN_AS") }
     guard Account.effectiveUser == 0 else { return nil }
-    if let running, let status = try? FileStatus.of("/proc/\(running)"), status.user != 0 {
-      return (Account.of(user: status.user), "user of the running gate")
+    if let running, let user = userOfProcess(running), user != 0 {
+      return (Account.of(user: user), "user of the running gate")
     }
-    let folder = folder(of: configuration.store.path)
+    let folder = FileNeeds.folder(of: configuration.store.path)
     guard let status = try? FileStatus.of(folder), status.user != 0 else { return nil }
     return (Account.of(user: status.user), "owner of \(shown(folder)); --user names another")
   }
 
+  /// The effective one. The folder of the process in /proc says root where it may not be traced.
+  private func userOfProcess(_ process: Int) -> UInt32? {
+    guard let status = try? text("/proc/\(process)/status"),
+      let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Uid:") })
+    else { return nil }
+    let numbers = line.split(whereSeparator: \.isWhitespace)
+    return numbers.count > 2 ? UInt32(numbers[2]) : nil
+  }
+
   private func checkAccount(_ account: Account, _ why: String, _ report: inout CheckReport) {
-    var isHindered = false
-    for (setting, path, wishes) in needs {
-      do {
-        guard let obstacle = try AccessObstacle.first(at: RealPath.of(path), wishes, account) else {
-          continue
-        }
-        report.problem(
-          "user",
-          "\(account) \(verb(obstacle.wish)) \(shown(obstacle.path)), for \(setting)=\(shown(path)): "
-            + "change its owner or mode", .configuration)
-      } catch {
-        report.problem("user", "\(setting)=\(shown(path)): \(error)", .configuration)
-      }
-      isHindered = true
-    }
-    if !isHindered { report.ok("user", "\(account) gets at all files (\(why))") }
-  }
-
-  private var needs: [(setting: String, path: String, wishes: [FileStatus.Wish])] {
-    let folderWishes: [FileStatus.Wish] = [.write, .search]
-    var needs: [(String, String, [FileStatus.Wish])] = []
-    if let tls = configuration.tls {
-      needs += [("TLS_CERT_PATH", tls.certificatePath, [.read]), ("TLS_KEY_PATH", tls.keyPath, [.read])]
-    }
-    if configuration.mtls.fallback, let path = configuration.mtls.clientCAPath {
-      needs.append(("MTLS_CLIENT_CA_PATH", path, [.read]))
-    }
-    if let path = configuration.attest.rootPath { needs.append(("APPATTEST_ROOT_CA_PATH", path, [.read])) }
-    if let path = configuration.attest.receiptsPath { needs.append(("RECEIPTS_PATH", path, folderWishes)) }
-    let store = configuration.store.path
-    // A link is followed first: the temporary file lies beside what it leads to.
-    needs.append(
-      ("ATTESTED_KEYS_PATH", folder(of: (try? RealPath.of(store)) ?? store), folderWishes + [.read]))
-    for path in [store, store + ".lock"] where WholeFile.exists(path) {
-      needs.append(("ATTESTED_KEYS_PATH", path, path == store ? [.read] : [.read, .write]))
-    }
-    needs.append(("CONTROL_SOCKET", folder(of: configuration.controlSocketPath), folderWishes))
-    return needs
-  }
-
-  private func verb(_ wish: FileStatus.Wish) -> String {
-    switch wish {
-    case .read: "may not read"
-    case .write: "may not write to"
-    case .search: "may not enter"
-    }
+    let hindrances = FileNeeds.of(configuration, file: file).compactMap { $0.hindrance(account) }
+    for hindrance in hindrances { report.problem("user", hindrance, .configuration) }
+    if hindrances.isEmpty { report.ok("user", "\(account) gets at all files (\(why))") }
   }
 
   // MARK: Words
 
   private func shown(_ path: String) -> String { PrintableText.field(path) }
   private func octal(_ status: FileStatus) -> String { "0" + String(status.mode, radix: 8) }
-
-  private func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
 
   private func text(_ path: String) throws(SystemError) -> String {
     String(decoding: try WholeFile.read(path), as: UTF8.self)

@@ -4,6 +4,7 @@ import AppAttest
 import ArgumentParser
 import Bytes
 import Configuration
+import Confinement
 import Control
 import Crypto
 import KeyStore
@@ -19,7 +20,8 @@ struct Check: ParsableCommand {
       BACKEND_CONNECT_TIMEOUT is a problem, although the gate would start and answer 503.
 
       With --user, and for the superuser, also looks whether the gate's user gets at all files, by their owners \
-      and modes: the user named, else that of the running gate, else the owner of the key store's folder.
+      and modes: the user named, else that of RUN_AS, else that of the running gate, else the owner of the key \
+      store's folder.
 
       Ends with status 78 when configuration, certificates, clock or store have to be put right, else with \
       69 when the backend or an address is unavailable, else with 0. With --health asks the running gate \
@@ -43,7 +45,9 @@ struct Check: ParsableCommand {
       CertificateChecks(now: SystemClock().wall()).check(configuration, &report)
       let running = running(configuration)
       checkStore(configuration, running, &report)
-      let access = AccessChecks(configuration: configuration, running: running?.process, named: account)
+      let access = AccessChecks(
+        configuration: configuration, file: settings.config, running: running?.process, named: account,
+        wanted: wantedUser(configuration, &report))
       access.check(&report)
       if let owner = access.stranger() {
         report.problem(
@@ -62,6 +66,17 @@ struct Check: ParsableCommand {
     if let account = Account.named(user) { return account }
     complain("no user is called \(PrintableText.field(user))")
     throw ExitStatus.usage.code
+  }
+
+  /// Whom the gate would become; a problem if there is no such user.
+  private func wantedUser(_ configuration: GateConfiguration, _ report: inout CheckReport) -> ServingUser? {
+    guard let runAs = configuration.runAs else { return nil }
+    do {
+      return try ServingUser.find(user: runAs.user, group: runAs.group)
+    } catch {
+      report.problem("user", error.description, .configuration)
+      return nil
+    }
   }
 
   private func checkHealth() throws {

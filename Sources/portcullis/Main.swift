@@ -1,5 +1,7 @@
 /// The command line's root: names the subcommands (SPEC §8).
 import ArgumentParser
+import Configuration
+import Glibc
 
 @main
 struct Portcullis: ParsableCommand {
@@ -12,4 +14,14 @@ struct Portcullis: ParsableCommand {
       DevCerts.self,
       Simulate.self, Demo.self,
     ])
+
+  /// Swift reads the command line from /proc, and without it sees none: `serve` would print an overview and end well.
+  static func main() {
+    let arguments = ProcessContext.arguments()
+    guard !arguments.isEmpty else {
+      complain("the command line cannot be read")
+      Glibc.exit(ExitStatus.osError.rawValue)
+    }
+    main(Array(arguments.dropFirst()))
+  }
 }

@@ -3,6 +3,7 @@ internal import Addresses
 import ArgumentParser
 import Addresses
 import Configuration
+import Confinement
 import Control
 import Gateway
 import Glibc
@@ -22,9 +23,10 @@ struct Serve: ParsableCommand {
     let loaded = try Startup.configuration(file: config)
     // Before any thread starts, so that all of them leave signals to this one.
     let signals = try Self.given { () throws(SystemError) in try ProcessSignals() }
-    let writer = try Self.given { () throws(SystemError) in
-      try LogWriter.start(clock: SystemClock(), format: loaded.configuration.log.writtenFormat)
-    }
+    // Before a key is read.
+    try Self.given { () throws(SystemError) in try Credentials.hideMemory() }
+    let writer = LogWriter.prepared(
+      clock: SystemClock(), format: loaded.configuration.log.writtenFormat)
     let log = GateLog(
       sink: writer, clock: SystemClock(), level: loaded.configuration.log.loggerLevel,
       format: loaded.configuration.log.writtenFormat)
@@ -36,7 +38,11 @@ struct Serve: ParsableCommand {
       log.logger(label: "portcullis").warning(
         "configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
     }
-    try serve(loaded.configuration, signals, log)
+    warnOfOpenWays(loaded.configuration, log.logger(label: "portcullis"))
+    let opening = Opening(configuration: loaded.configuration, file: config, writer: writer, log: log)
+    let open = try opening.open()
+    defer { open.close() }
+    serve(loaded.configuration, open, signals, log)
   }
 
   /// What the system gives, or the word that it does not.
@@ -50,31 +56,9 @@ struct Serve: ParsableCommand {
   }
 
   private func serve(
-    _ configuration: GateConfiguration, _ signals: borrowing ProcessSignals, _ log: GateLog
-  ) throws {
-    let logger = log.logger(label: "portcullis")
-    warnOfOpenWays(configuration, logger)
-    let root = try Startup.attestationRoot(configuration)
-    let material = try Startup.tlsMaterial(configuration, logger: logger)
-    let store = try Startup.store(configuration, logger: logger)
-    defer { store.close() }
-    let gate: Gate
-    do {
-      gate = try Gate.start(
-        configuration,
-        Gate.Parts(
-          clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log))
-    } catch {
-      complain(error.description)
-      switch error {
-      case .tls: throw ExitStatus.configuration.code
-      case .gate(.listen): throw ExitStatus.unavailable.code
-      case .gate(.failed): throw ExitStatus.osError.code
-      }
-    }
-    let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
-    let controlServer = try controlServer(configuration, control, gate)
-    defer { controlServer.stop() }
+    _ configuration: GateConfiguration, _ open: OpenGate, _ signals: borrowing ProcessSignals, _ log: GateLog
+  ) {
+    let (gate, logger) = (open.gate, log.logger(label: "portcullis"))
     logger.notice(
       "listening",
       metadata: [
@@ -84,18 +68,18 @@ struct Serve: ParsableCommand {
     var reports = ServiceReports(
       environment: ProcessContext.environment(), process: getpid(), clock: SystemClock(), logger: logger)
     reports.ready(gate)
-    var current = (configuration, material)
+    var current = configuration
     while true {
       switch signals.next(milliseconds: reports.attend(gate)) {
       case .hangup?:
         reports.reloading()
-        current = reload(gate, current, log)
+        current = reload(open, current, log)
         reports.ready(gate)
       case .terminate?, .interrupt?:
-        control.beginDrain()
+        open.control.beginDrain()
         // From here on the manager's time for a stop counts, and its watchdog does not.
         reports.draining(gate)
-        return drain(gate, controlServer, signals, current.0.limits.drainTimeout, logger)
+        return drain(gate, open.controlServer, signals, current.limits.drainTimeout, logger)
       case nil: break
       }
     }
@@ -125,17 +109,15 @@ struct Serve: ParsableCommand {
   }
 
   /// Reads file, certificates and client CA anew (SPEC §10). Whatever is wrong with them, the gate goes on as it was.
-  private func reload(
-    _ gate: Gate, _ current: (GateConfiguration, TLSMaterial), _ log: GateLog
-  ) -> (GateConfiguration, TLSMaterial) {
+  private func reload(_ open: OpenGate, _ current: GateConfiguration, _ log: GateLog) -> GateConfiguration {
     let logger = log.logger(label: "portcullis")
     do {
       let tell: Startup.Teller = { logger.error("reload_problem", metadata: ["reason": "\($0)"]) }
       let loaded = try Startup.configuration(file: config, tell: tell).configuration
-      let differences = current.0.reloadDifferences(to: loaded)
-      let next = current.0.reloading(from: loaded)
-      let material = try Startup.tlsMaterial(next, keeping: current.1, logger: logger, tell: tell)
-      let isTaken = try gate.reload(next, tls: material)
+      let differences = current.reloadDifferences(to: loaded)
+      let next = current.reloading(from: loaded)
+      let material = try Startup.tlsMaterial(next, keeping: open.made, logger: logger, tell: tell)
+      let isTaken = try open.gate.reload(next, tls: material)
       // The line is written under the level that shows more, so that a change of the level itself is confirmed.
       log.level = min(log.level, next.log.loggerLevel)
       let metadata: Logger.Metadata = [
@@ -149,23 +131,10 @@ struct Serve: ParsableCommand {
         logger.error("reload_late", metadata: metadata.merging(["reason": reason]) { $1 })
       }
       log.level = next.log.loggerLevel
-      return (next, material)
+      return next
     } catch {
       logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
       return current
-    }
-  }
-
-  /// Only while the store is ours, whose lock makes a socket that nobody answers a stale one.
-  private func controlServer(
-    _ configuration: GateConfiguration, _ control: GateControl, _ gate: Gate
-  ) throws -> ControlServer {
-    do {
-      return try ControlServer.start(path: configuration.controlSocketPath, handler: control)
-    } catch {
-      complain(error.description)
-      gate.stop()
-      throw ExitStatus.unavailable.code
     }
   }
 

@@ -3,6 +3,7 @@ import AppAttest
 import ArgumentParser
 import Bytes
 import Configuration
+import Confinement
 import Crypto
 import KeyStore
 import Logging
@@ -66,7 +67,7 @@ enum Startup {
     }
     let material = TLSMaterial(
       certificateChainPEM: try contents(of: files.certificatePath, setting: "TLS_CERT_PATH", tell),
-      privateKeyPEM: try contents(of: files.keyPath, setting: "TLS_KEY_PATH", tell), clientCAPEM: clientCA)
+      privateKey: try privateKey(files.keyPath, tell), clientCAPEM: clientCA)
     try check(material, configuration, tell)
     return material
   }
@@ -119,6 +120,7 @@ enum Startup {
     return root
   }
 
+  /// Loaded and locked; nothing becomes durable until it begins.
   static func store(
     _ configuration: GateConfiguration, logger: Logger, tell: Teller = { complain($0) }
   ) throws -> KeyStore {
@@ -126,12 +128,33 @@ enum Startup {
       durability: configuration.store.durability == .strict ? .strict : .relaxed,
       maximumKeys: configuration.store.maximumKeys, fingerprint: { point in SHA256.hash(point.x963.span) })
     do {
-      return try KeyStore.open(path: configuration.store.path, options: options) { event in
+      return try KeyStore.recover(path: configuration.store.path, options: options) { event in
         StoreLog.report(event, to: logger)
       }
     } catch {
       tell("ATTESTED_KEYS_PATH: \(error)")
       throw StoreAccess.status(error).code
+    }
+  }
+
+  private static func privateKey(_ path: String, _ tell: Teller) throws -> PrivateKeyText {
+    do {
+      return try PrivateKeyText.read(path, limit: 1 << 20)
+    } catch {
+      tell("TLS_KEY_PATH=\(path) cannot be read: \(error); correct the path or the file's owner and mode")
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  // MARK: Whom to serve as
+
+  static func servingDecision(_ configuration: GateConfiguration) throws -> ServingDecision {
+    do {
+      return try ServingDecision.make(
+        wanted: configuration.runAs.map { ($0.user, $0.group) }, isProduction: configuration.isProduction)
+    } catch {
+      complain(error.description)
+      throw ExitStatus.configuration.code
     }
   }
 

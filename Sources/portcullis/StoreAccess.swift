@@ -1,9 +1,11 @@
 /// The key store without a gate: read beside whoever owns it, or owned for a moment to edit it (SPEC §5).
 import ArgumentParser
 import Configuration
+import Confinement
 import Crypto
 import Gateway
 import KeyStore
+import System
 
 enum StoreAccess {
   static func read(_ configuration: GateConfiguration) throws -> KeyStoreReader.Contents {
@@ -19,6 +21,7 @@ enum StoreAccess {
   static func edit<Result>(
     _ configuration: GateConfiguration, _ change: (KeyStore, CommitWait) throws -> Result
   ) throws -> Result {
+    try becomeServingUser(configuration)
     let store: KeyStore
     do {
       let options = KeyStore.Options(maximumKeys: configuration.store.maximumKeys)
@@ -42,6 +45,18 @@ enum StoreAccess {
       throw ExitStatus.ioError.code
     }
     return result
+  }
+
+  /// Files that root made could not be opened by the gate, and what root opens might be a link that its user put there.
+  private static func becomeServingUser(_ configuration: GateConfiguration) throws {
+    guard Account.effectiveUser == 0, configuration.runAs != nil else { return }
+    let credentials = Credentials(try Startup.servingDecision(configuration))
+    do {
+      try credentials.assume()
+    } catch {
+      complain("RUN_AS: \(error)")
+      throw ExitStatus.osError.code
+    }
   }
 
   private static func report(_ event: KeyStoreEvent) {

@@ -5,6 +5,7 @@ Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names anoth
 
 import asyncio
 import inspect
+import os
 import pathlib
 import shutil
 import tempfile
@@ -145,6 +146,8 @@ class Gates:
             "APPATTEST_ROOT_CA_PATH": self.pki.attestation_root,
             "ATTESTED_KEYS_PATH": self.folder / "attested-keys.json",
             "CONTROL_SOCKET": self.folder / "control.sock",
+            # As production refuses to stay root without being told.
+            "RUN_AS": "root" if os.geteuid() == 0 else None,
             "LOG_FORMAT": "json",
             "CHALLENGE_RATE": "10000/s",
             "REGISTER_RATE": "10000/s",

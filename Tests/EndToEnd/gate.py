@@ -32,6 +32,9 @@ PRELOADED = os.environ.get("PORTCULLIS_PRELOAD")
 def process_environment(variables):
     """`variables` as the program gets them: texts, without those that are None, with what its build needs."""
     made = {name: str(value) for name, value in variables.items() if value is not None}
+    if SANITIZER:
+        # Its reports need calls and files that a gate does not.
+        made.setdefault("PORTCULLIS_SANDBOX", "false")
     if PRELOADED:
         made["LD_PRELOAD"] = " ".join(filter(None, [made.get("LD_PRELOAD"), PRELOADED]))
     return SANITIZER_OPTIONS | made

@@ -137,6 +137,7 @@ def test_a_damaged_store(check, folder):
 def test_files_that_the_gates_user_does_not_get_at(check, folder):
     os.chmod(folder, 0o755)
     issued = certificate(folder, "server", 90)
+    issued["RUN_AS"] = None
     status, findings = check("--user", "nobody", **issued)
     assert status == CONFIGURATION
     assert found(findings, "problem", "user", "nobody", "may not read", issued["TLS_KEY_PATH"])

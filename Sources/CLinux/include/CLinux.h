@@ -77,6 +77,34 @@ int portcullis_account(
     const char *name, uint32_t *user, char *found, size_t found_capacity, uint32_t *groups, int capacity);
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
 
+// The number of the group called `name`: 0, or -1 when there is none.
+int portcullis_group(const char *name, uint32_t *group);
+// Groups of the account called `user`, with `primary` first; as portcullis_account otherwise.
+int portcullis_groups(const char *user, uint32_t primary, uint32_t *groups, int capacity);
+int portcullis_may_access(const char *path, int wishes);  // access(2) with the effective user: 0, or -1 with errno
+
+// ---- least privilege. Each is 0, or -1 with errno; what counts for one thread alone has to come before there are others.
+int portcullis_hide_memory(void);  // no core dumps, no tracing by the same user (PR_SET_DUMPABLE)
+int portcullis_refuse_new_privileges(void);
+// Bounding set down to `kept`, a bit a capability; needs CAP_SETPCAP for what goes.
+int portcullis_limit_capabilities(uint64_t kept);
+// Permitted and effective set down to `kept`, the inheritable and the ambient one to nothing.
+int portcullis_keep_capabilities(uint64_t kept);
+int portcullis_take_groups(uint32_t group, const uint32_t *groups, int count);  // setgroups, setresgid of all three
+int portcullis_take_effective_user(uint32_t user);  // the real and the saved one stay, and with them the way back
+int portcullis_take_user(uint32_t user);  // for good: setresuid of all three
+int portcullis_is_only(uint32_t user, uint32_t group);  // whether real, effective and saved one are these
+
+// ---- landlock(7). The version of the kernel's, or -1 with errno.
+int portcullis_landlock_version(void);
+int portcullis_landlock_begin(uint64_t handled);  // a descriptor of the rules, close-on-exec
+int portcullis_landlock_permit(int rules, uint64_t permitted, int folder);
+int portcullis_landlock_enforce(int rules);  // on the calling thread and those it starts
+
+// What the C library gave to main(), also where there is no /proc to read it from.
+int portcullis_argument_count(void);
+const char *portcullis_argument(int index);
+
 char **portcullis_environment(void);  // environ(7): C strings, ended by NULL
 
 int portcullis_errno(void);

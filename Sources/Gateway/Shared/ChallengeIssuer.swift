@@ -35,11 +35,15 @@ package final class ChallengeIssuer: Sendable {
   package init(loops: Int, clock: any Clock, entropy: any Entropy) {
     self.clock = clock
     self.entropy = entropy
-    guard let cipher = AES256Block(key: entropy.bytes(32).span) else {
-      fatalError("an AES-256 key is 32 bytes")
+    // Cipher and tagger keep copies of their own, which they wipe.
+    var (cipherKey, tagKey) = (entropy.bytes(32), entropy.bytes(32))
+    defer {
+      wipe(&cipherKey)
+      wipe(&tagKey)
     }
+    guard let cipher = AES256Block(key: cipherKey.span) else { fatalError("an AES-256 key is 32 bytes") }
     self.cipher = cipher
-    tagger = HMACSHA256(key: entropy.bytes(32).span)
+    tagger = HMACSHA256(key: tagKey.span)
     self.loops = (0..<loops).map { _ in LoopChallenges() }
   }
 

@@ -1,0 +1,190 @@
+/// From a configuration to a gate that serves, in the order that least privilege asks for.
+///
+/// 1. Keys and certificates are read as whoever started the program. 2. The user of `RUN_AS`, on trial. 3. The store
+/// and its lock. 4. The control socket, so that nobody is served while it is missing. 5. The ports, as root once more.
+/// 6. That user for good. 7. The sandbox. 8. The threads, which inherit all of this: the first connection is accepted.
+import Addresses
+import AppAttest
+import ArgumentParser
+import Configuration
+import Confinement
+import Control
+import Gateway
+import Glibc
+import KeyStore
+import Logging
+import Logs
+import Sockets
+import System
+import TLS
+
+/// What serves, until `close`.
+final class OpenGate {
+  let gate: Gate
+  let control: GateControl
+  let controlServer: ControlServer
+  /// The certificate that was made for this run, if its files are not configured.
+  let made: TLSMaterial?
+  private let store: KeyStore
+
+  fileprivate init(
+    gate: Gate, control: GateControl, controlServer: ControlServer, made: TLSMaterial?, store: KeyStore
+  ) {
+    self.gate = gate
+    self.control = control
+    self.controlServer = controlServer
+    self.made = made
+    self.store = store
+  }
+
+  /// When the gate has stopped.
+  func close() {
+    controlServer.stop()
+    store.close()
+  }
+}
+
+struct Opening {
+  let configuration: GateConfiguration
+  /// Of `--config`.
+  let file: String?
+  /// Prepared; its thread begins with the others.
+  let writer: LogWriter
+  let log: GateLog
+
+  private var logger: Logger { log.logger(label: "portcullis") }
+
+  func open() throws -> OpenGate {
+    let decision = try Startup.servingDecision(configuration)
+    let root = try Startup.attestationRoot(configuration)
+    let material = try Startup.tlsMaterial(configuration, logger: logger)
+    let needs = FileNeeds.of(configuration, file: file)
+    let folders = FileNeeds.folders(configuration)
+    let credentials = Credentials(decision)
+    do throws(SystemError) { try credentials.assume() } catch { throw refused(error) }
+    if case .becomes(let user) = decision { try check(needs, user, credentials) }
+    let store = try Startup.store(configuration, logger: logger)
+    do {
+      let parts = Gate.Parts(
+        clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log)
+      return try open(parts, decision, credentials, folders)
+    } catch {
+      store.close()
+      throw error
+    }
+  }
+
+  private func open(
+    _ parts: Gate.Parts, _ decision: ServingDecision, _ credentials: consuming Credentials,
+    _ folders: [String]
+  ) throws -> OpenGate {
+    let listener = try controlListener()
+    do {
+      let prepared = try credentials.asStarted { try prepare(parts) }
+      do throws(SystemError) { try credentials.drop() } catch { throw refused(error) }
+      try confine(decision, folders)
+      try writer.begin()
+      try parts.store.begin()
+      let gate = try prepared.start()
+      let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
+      do {
+        let server = try ControlServer.start(on: listener, handler: control)
+        return OpenGate(
+          gate: gate, control: control, controlServer: server,
+          made: configuration.tls == nil ? parts.tls : nil, store: parts.store)
+      } catch {
+        gate.stop()
+        throw error
+      }
+    } catch {
+      listener.remove()
+      if error is ExitCode { throw error }
+      // A thread, or what it works with, that the system does not give.
+      complain("cannot start: \(error)")
+      throw ExitStatus.osError.code
+    }
+  }
+
+  // MARK: Steps
+
+  /// What the user of `RUN_AS` does not get at: fatal, unless it is only for a later reload.
+  private func check(_ needs: [FileNeed], _ user: ServingUser, _ credentials: borrowing Credentials) throws {
+    var isHindered = false
+    for need in needs where !EffectiveAccess.isGranted(need.path, need.wishes) {
+      // As root, who sees all of the path.
+      let reason = credentials.asStarted {
+        need.hindrance(user.account) ?? "\(user) gets no access to \(need.setting)=\(need.path)"
+      }
+      if need.isForReload {
+        logger.warning(
+          "unreadable_for_reload", metadata: ["reason": "\(reason)", "result": "SIGHUP will fail"])
+      } else {
+        complain("RUN_AS: \(reason), such as: chown \(user.user):\(user.group) \(need.path)")
+        isHindered = true
+      }
+    }
+    if isHindered { throw ExitStatus.configuration.code }
+  }
+
+  /// While the store is ours, whose lock makes a socket that nobody answers a stale one.
+  private func controlListener() throws -> UnixListener {
+    do {
+      return try ControlServer.bind(configuration.controlSocketPath)
+    } catch {
+      complain(error.description)
+      throw ExitStatus.unavailable.code
+    }
+  }
+
+  private func prepare(_ parts: Gate.Parts) throws -> PreparedGate {
+    do {
+      return try Gate.prepare(configuration, parts)
+    } catch {
+      complain(error.description)
+      if case .tls = error { throw ExitStatus.configuration.code }
+      throw ExitStatus.unavailable.code
+    }
+  }
+
+  private func confine(_ decision: ServingDecision, _ folders: [String]) throws {
+    var metadata: Logger.Metadata = [:]
+    switch decision {
+    case .asStarted: metadata["user"] = "\(geteuid())"
+    case .becomes(let user): metadata["user"] = "\(user)"
+    case .staysRoot(let isStated):
+      metadata["user"] = "root"
+      let reason =
+        isStated ? "RUN_AS=root" : "RUN_AS is not set, and this is not production, which refuses it"
+      logger.warning("running_as_root", metadata: ["reason": "\(reason)"])
+    }
+    do throws(SystemError) {
+      metadata["landlock"] = try landlock(folders)
+      metadata["seccomp"] = try seccomp()
+    } catch {
+      throw refused(error)
+    }
+    logger.notice("confined", metadata: metadata)
+  }
+
+  private func landlock(_ folders: [String]) throws(SystemError) -> Logger.MetadataValue {
+    guard configuration.isSandboxed else { return "off" }
+    switch try WriteFence.raise(writableFolders: folders) {
+    case .raised(let version): return "\(version)"
+    case .unavailable: return "unavailable"
+    }
+  }
+
+  private func seccomp() throws(SystemError) -> Logger.MetadataValue {
+    guard configuration.isSandboxed else { return "off" }
+    guard SystemCallFilter.isAvailable else { return "unavailable" }
+    if case .tcp(let host, _) = configuration.backend.target, IPAddress(host) == nil { NameServices.load() }
+    try SystemCallFilter.install()
+    return "on"
+  }
+
+  /// What should always succeed: nothing is served with more privileges than were asked for.
+  private func refused(_ error: SystemError) -> ExitCode {
+    complain("privileges cannot be given up: \(error)")
+    return ExitStatus.osError.code
+  }
+}
