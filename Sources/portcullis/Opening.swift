@@ -22,8 +22,8 @@ final class OpenGate {
   let gate: Gate
   let control: GateControl
   let controlServer: ControlServer
-  /// The certificate that was made for this run, if its files are not configured.
-  let made: TLSMaterial?
+  /// The certificate that was made for this run, while none is configured.
+  var made: TLSMaterial?
   private let store: KeyStore
 
   fileprivate init(
