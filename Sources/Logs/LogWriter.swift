@@ -69,6 +69,19 @@ package final class LogWriter: LogSink {
     }
   }
 
+  /// Writes what waits on the calling thread, which may block; only before `begin`.
+  package func writeWaiting() {
+    while true {
+      var batch: LogBuffer.Batch?
+      monitor.change { state in
+        batch = state.buffer.take()
+        return false
+      }
+      guard let batch else { return }
+      write(batch)
+    }
+  }
+
   private init(output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits) {
     monitor = LogMonitor(State(buffer: LogBuffer(limits: limits)))
     self.output = output
@@ -118,16 +131,19 @@ package final class LogWriter: LogSink {
   }
 
   private func run() {
-    while case .write(var batch) = nextTask() {
-      if batch.leftOut > 0 { batch.bytes += notice(of: batch.leftOut) }
-      let written = output.write(batch.bytes)
-      monitor.change { state in
-        state.buffer.finish(batch, written: written)
-        return true
-      }
-    }
+    while case .write(let batch) = nextTask() { write(batch) }
     monitor.change { state in
       state.hasEnded = true
+      return true
+    }
+  }
+
+  private func write(_ batch: LogBuffer.Batch) {
+    var batch = batch
+    if batch.leftOut > 0 { batch.bytes += notice(of: batch.leftOut) }
+    let written = output.write(batch.bytes)
+    monitor.change { state in
+      state.buffer.finish(batch, written: written)
       return true
     }
   }

@@ -79,10 +79,14 @@ struct Opening {
   ) throws -> OpenGate {
     let listener = try controlListener()
     do {
+      let filter: SystemCallFilter?
+      do throws(SystemError) { filter = try systemCallFilter() } catch { throw refused(error) }
+      // Whoever finds the ports open finds in the log what came before.
+      writer.writeWaiting()
       let prepared = try credentials.asStarted { try prepare(parts) }
       do throws(SystemError) { try credentials.drop() } catch { throw refused(error) }
       prepared.resolveBackend()
-      try confine(decision, folders)
+      try confine(decision, folders, filter)
       try writer.begin()
       try parts.store.begin()
       let gate = try prepared.start()
@@ -145,7 +149,9 @@ struct Opening {
     }
   }
 
-  private func confine(_ decision: ServingDecision, _ folders: [String]) throws {
+  private func confine(
+    _ decision: ServingDecision, _ folders: [String], _ filter: borrowing SystemCallFilter?
+  ) throws {
     var metadata: Logger.Metadata = [:]
     switch decision {
     case .asStarted: metadata["user"] = "\(geteuid())"
@@ -158,7 +164,8 @@ struct Opening {
     }
     do throws(SystemError) {
       metadata["landlock"] = try landlock(folders)
-      metadata["seccomp"] = try seccomp()
+      let isFiltered = try filter?.install() != nil
+      metadata["seccomp"] = isFiltered ? "on" : configuration.isSandboxed ? "unavailable" : "off"
     } catch {
       throw refused(error)
     }
@@ -173,11 +180,10 @@ struct Opening {
     }
   }
 
-  private func seccomp() throws(SystemError) -> Logger.MetadataValue {
-    guard configuration.isSandboxed else { return "off" }
-    guard SystemCallFilter.isAvailable else { return "unavailable" }
-    try SystemCallFilter.install()
-    return "on"
+  /// Made before the ports are open, as it takes longer than all else; nil where there is none to be.
+  private func systemCallFilter() throws(SystemError) -> SystemCallFilter? {
+    guard configuration.isSandboxed, SystemCallFilter.isAvailable else { return nil }
+    return try SystemCallFilter.prepare()
   }
 
   /// What should always succeed: nothing is served with more privileges than were asked for.

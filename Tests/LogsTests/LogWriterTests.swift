@@ -26,8 +26,11 @@ import Testing
     let writer = LogWriter.prepared(output: output, clock: TestClock(), format: .text)
     writer.write(line("first"))
     #expect(!writer.flush(within: .zero) && output.text.isEmpty)
+    writer.writeWaiting()
+    #expect(output.text == "first\n")
+    writer.write(line("second"))
     try writer.begin()
-    #expect(writer.flush(within: Self.patience) && output.text == "first\n")
+    #expect(writer.flush(within: Self.patience) && output.text == "first\nsecond\n")
     #expect(writer.close(within: Self.patience))
   }
 
