@@ -20,7 +20,7 @@ extension GateConfiguration {
 
   /// This configuration with everything from `new` that can change at run time; the rest stays as it is.
   ///
-  /// Paths that what stays cannot do without are not taken away: a gate with a certificate keeps its files, and the
+  /// Paths that what stays cannot do without are not taken away: production keeps its certificate, and the
   /// fallback its authority, though the new file, at the next start, would do without both.
   package func reloading(from new: GateConfiguration) -> GateConfiguration {
     var result = self
@@ -28,7 +28,7 @@ extension GateConfiguration {
     // What is computed from reloadable settings follows; it was computed for the same machine.
     result.limits.connections = new.limits.connections
     result.tls = new.tls
-    if tls != nil, new.tls == nil {
+    if isProduction, new.tls == nil {
       result.tls = tls
       result.stated.certificatePath = stated.certificatePath
       result.stated.keyPath = stated.keyPath

@@ -22,8 +22,8 @@ package import System
   /// False where the kernel has no seccomp filters.
   package static var isAvailable: Bool { seccomp_api_get() >= 1 && WholeFile.hasSystemCallFilters }
 
-  /// For the calling thread and all that it starts; there is no way to take it off. Sets no_new_privs.
-  package static func install() throws(SystemError) {
+  /// Makes the rules, which takes a while, and changes nothing yet.
+  package static func prepare() throws(SystemError) -> SystemCallFilter {
     guard let context = unsafe seccomp_init(portcullis_seccomp_answer(ENOSYS)) else {
       throw SystemError("seccomp_init", ENOMEM)
     }
@@ -34,7 +34,12 @@ package import System
     for rule in SystemCallTable.conditional(process: getpid()) {
       try filter.add(rule.name, SCMP_ACT_ALLOW, rule.conditions)
     }
-    unsafe try check("seccomp_load", seccomp_load(filter.context))
+    return filter
+  }
+
+  /// For the calling thread and all that it starts; there is no way to take it off. Sets no_new_privs.
+  package borrowing func install() throws(SystemError) {
+    unsafe try Self.check("seccomp_load", seccomp_load(context))
   }
 
   private borrowing func configure() throws(SystemError) {

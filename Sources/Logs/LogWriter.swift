@@ -66,6 +66,14 @@ package final class LogWriter: LogSink {
     monitor.withLock { state, _ in state.hasBegun = true }
   }
 
+  /// Writes what waits on the calling thread, which may block; only before `begin`.
+  package func writeWaiting() {
+    while true {
+      guard let batch = monitor.withLock({ state, _ in state.buffer.take() }) else { return }
+      write(batch)
+    }
+  }
+
   private init(output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits) {
     monitor = Monitor(State(buffer: LogBuffer(limits: limits)))
     self.output = output
@@ -112,16 +120,19 @@ package final class LogWriter: LogSink {
   }
 
   private func run() {
-    while case .write(var batch) = nextTask() {
-      if batch.leftOut > 0 { batch.bytes += notice(of: batch.leftOut) }
-      let written = output.write(batch.bytes)
-      monitor.withLock { state, wake in
-        state.buffer.finish(batch, written: written)
-        wake.all()
-      }
-    }
+    while case .write(let batch) = nextTask() { write(batch) }
     monitor.withLock { state, wake in
       state.hasEnded = true
+      wake.all()
+    }
+  }
+
+  private func write(_ batch: LogBuffer.Batch) {
+    var batch = batch
+    if batch.leftOut > 0 { batch.bytes += notice(of: batch.leftOut) }
+    let written = output.write(batch.bytes)
+    monitor.withLock { state, wake in
+      state.buffer.finish(batch, written: written)
       wake.all()
     }
   }

@@ -23,8 +23,8 @@ final class OpenGate {
   let gate: Gate
   let control: GateControl
   let controlServer: ControlServer
-  /// The certificate that was made for this run, if its files are not configured.
-  let made: TLSMaterial?
+  /// The certificate that was made for this run, while none is configured.
+  var made: TLSMaterial?
   private let store: KeyStore
 
   fileprivate init(
@@ -80,9 +80,13 @@ struct Opening {
   ) throws -> OpenGate {
     let listener = try controlListener()
     do {
+      let filter: SystemCallFilter?
+      do throws(SystemError) { filter = try systemCallFilter() } catch { throw refused(error) }
+      // Whoever finds the ports open finds in the log what came before.
+      writer.writeWaiting()
       let prepared = try credentials.asStarted { try prepare(parts) }
       do throws(SystemError) { try credentials.drop() } catch { throw refused(error) }
-      try confine(decision, folders)
+      try confine(decision, folders, filter)
       try writer.begin()
       try parts.store.begin()
       let gate = try prepared.start()
@@ -146,7 +150,9 @@ struct Opening {
     }
   }
 
-  private func confine(_ decision: ServingDecision, _ folders: [String]) throws {
+  private func confine(
+    _ decision: ServingDecision, _ folders: [String], _ filter: borrowing SystemCallFilter?
+  ) throws {
     var metadata: Logger.Metadata = [:]
     switch decision {
     case .asStarted: metadata["user"] = "\(geteuid())"
@@ -159,7 +165,8 @@ struct Opening {
     }
     do throws(SystemError) {
       metadata["landlock"] = try landlock(folders)
-      metadata["seccomp"] = try seccomp()
+      let isFiltered = try filter?.install() != nil
+      metadata["seccomp"] = isFiltered ? "on" : configuration.isSandboxed ? "unavailable" : "off"
     } catch {
       throw refused(error)
     }
@@ -174,12 +181,11 @@ struct Opening {
     }
   }
 
-  private func seccomp() throws(SystemError) -> Logger.MetadataValue {
-    guard configuration.isSandboxed else { return "off" }
-    guard SystemCallFilter.isAvailable else { return "unavailable" }
+  /// Made before the ports are open, as it takes longer than all else; nil where there is none to be.
+  private func systemCallFilter() throws(SystemError) -> SystemCallFilter? {
+    guard configuration.isSandboxed, SystemCallFilter.isAvailable else { return nil }
     if case .tcp(let host, _) = configuration.backend.target, IPAddress(host) == nil { NameServices.load() }
-    try SystemCallFilter.install()
-    return "on"
+    return try SystemCallFilter.prepare()
   }
 
   /// What should always succeed: nothing is served with more privileges than were asked for.

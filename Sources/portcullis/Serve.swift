@@ -118,6 +118,8 @@ struct Serve: ParsableCommand {
       let next = current.reloading(from: loaded)
       let material = try Startup.tlsMaterial(next, keeping: open.made, logger: logger, tell: tell)
       let isTaken = try open.gate.reload(next, tls: material)
+      // What was read from files is not kept: the key's text goes with it.
+      if next.tls == nil { open.made = material }
       // The line is written under the level that shows more, so that a change of the level itself is confirmed.
       log.level = min(log.level, next.log.loggerLevel)
       let metadata: Logger.Metadata = [

@@ -61,6 +61,9 @@ import Testing
     Reading("KEYSTORE_DURABILITY", "relaxed") { $0.store.durability == .relaxed },
     Reading("KEYSTORE_MAX_KEYS", "1") { $0.store.maximumKeys == 1 },
     Reading("CONTROL_SOCKET", "gate.sock") { $0.controlSocketPath == "gate.sock" },
+    Reading("RUN_AS", "portcullis") { $0.runAs == GateConfiguration.RunAs(user: "portcullis", group: nil) },
+    Reading("RUN_AS", "990:mud") { $0.runAs == GateConfiguration.RunAs(user: "990", group: "mud") },
+    Reading("PORTCULLIS_SANDBOX", "false") { !$0.isSandboxed },
     Reading("TLS_HANDSHAKE_TIMEOUT", "1ms") { $0.limits.tlsHandshakeTimeout == .milliseconds(1) },
     Reading("HANDSHAKE_RATE", "30/s") {
       $0.limits.handshakeRate == Rate(count: 30, per: .seconds(1), burst: 600)
@@ -143,6 +146,7 @@ import Testing
     ("TRUSTED_PROXIES", ["10.0.0.1/8", "10.0.0.0/33", "proxy.example", "10.0.0.0/8;::1"]),
     ("WORKERS", ["0", "257", "-1", "+1", "two", "1.5", "1e2", "99999999999999999999"]),
     ("LOG_LEVEL", ["INFO", "warn", "verbose"]), ("LOG_FORMAT", ["logfmt"]), ("KEYSTORE_DURABILITY", ["none"]),
+    ("RUN_AS", [":", "a:", ":b", "a:b:c", "a b", "a\tb", " a"]), ("PORTCULLIS_SANDBOX", ["off", "True"]),
     ("KEYSTORE_MAX_KEYS", ["0", "100000001"]), ("CONTROL_SOCKET", [String(repeating: "a", count: 108)]),
     ("ATTESTED_KEYS_PATH", [String(repeating: "a", count: 4096), "a\0b"]),
     (

@@ -19,7 +19,7 @@ struct SystemCallFilterTests {
   /// Every call of the list, with arguments that would fail in another way or do nothing.
   @Test func whatIsRefusedFails() async {
     await #expect(processExitsWith: .success) {
-      try SystemCallFilter.install()
+      try SystemCallFilter.prepare().install()
       Attempts.finish(
         SystemCallTable.refused.map { ($0, Attempts.errno(of: $0, -1, -1, -1, -1, -1, -1), EPERM) })
     }
@@ -27,7 +27,7 @@ struct SystemCallFilterTests {
 
   @Test func noOtherProgramAndNoOtherProcess() async {
     await #expect(processExitsWith: .success) {
-      try SystemCallFilter.install()
+      try SystemCallFilter.prepare().install()
       var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
       let executed = unsafe execve("/bin/true", &arguments, &arguments) == -1 ? errno : 0
       var child = pid_t()
@@ -48,7 +48,7 @@ struct SystemCallFilterTests {
   @Test func noOtherKindsOfSocketAndNoDoorOfItsOwn() async {
     await #expect(processExitsWith: .success) {
       let before = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      try SystemCallFilter.install()
+      try SystemCallFilter.prepare().install()
       func opened(_ family: Int32, _ type: __socket_type) -> Int32 {
         socket(family, Int32(type.rawValue), 0) == -1 ? errno : 0
       }
@@ -69,7 +69,7 @@ struct SystemCallFilterTests {
 
   @Test func noMemoryIsExecutable() async {
     await #expect(processExitsWith: .success) {
-      try SystemCallFilter.install()
+      try SystemCallFilter.prepare().install()
       func mapped(_ protection: Int32) -> Int32 {
         unsafe mmap(nil, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? errno : 0
       }
@@ -86,7 +86,7 @@ struct SystemCallFilterTests {
   /// What the gate does all the time goes on, in threads that start later, too.
   @Test func whatIsNeededWorks() async {
     await #expect(processExitsWith: .success) {
-      try SystemCallFilter.install()
+      try SystemCallFilter.prepare().install()
       let folder = try TemporaryFolder(prefix: "portcullis-filter-")
       try WholeFile.write([1, 2, 3], to: folder.path + "/file", mode: 0o600, overwriting: true)
       let read = try WholeFile.read(folder.path + "/file")

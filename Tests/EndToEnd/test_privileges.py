@@ -235,7 +235,7 @@ def test_who_is_already_nobody_serves(gates, place, run_as):
     gate.stop()
 
 
-@pytest.mark.skipif(SANITIZER is not None, reason="the suite takes the sandbox off for sanitizers")
+@pytest.mark.unsanitized("the suite takes the sandbox off")
 @pytest.mark.parametrize("value, mode", [("true", "2"), ("false", "0")])
 def test_one_variable_takes_the_sandbox_off(gates, backend, value, mode):
     gate = gates(backend, PORTCULLIS_SANDBOX=value)

@@ -43,7 +43,10 @@ def open_gate(gates, backends):
 
 
 def descriptors(gate):
-    return len(os.listdir(f"/proc/{gate.process.pid}/fd"))
+    try:
+        return len(os.listdir(f"/proc/{gate.process.pid}/fd"))
+    except PermissionError:
+        pytest.skip("only the superuser can look into a gate that is not dumpable")
 
 
 def end_of(client):

@@ -21,6 +21,27 @@ import Testing
     #expect(output.text.hasSuffix("999\nlast\n"))
   }
 
+  @Test func linesWaitUntilTheWriterBegins() throws {
+    let output = GatedOutput(isOpen: true)
+    let writer = LogWriter.prepared(output: output, clock: TestClock(), format: .text)
+    writer.write(line("first"))
+    #expect(!writer.flush(within: .zero) && output.text.isEmpty)
+    writer.writeWaiting()
+    #expect(output.text == "first\n")
+    writer.write(line("second"))
+    try writer.begin()
+    #expect(writer.flush(within: Self.patience) && output.text == "first\nsecond\n")
+    #expect(writer.close(within: Self.patience))
+  }
+
+  @Test func aWriterThatNeverBeginsWritesWhenItIsClosed() {
+    let output = GatedOutput(isOpen: true)
+    let writer = LogWriter.prepared(output: output, clock: TestClock(), format: .text)
+    writer.write(line("why there is no start"))
+    #expect(writer.close(within: Self.patience))
+    #expect(output.text == "why there is no start\n")
+  }
+
   @Test func aStuckOutputStopsNobodyAndWhatIsLeftOutIsCounted() throws {
     let output = GatedOutput(isOpen: false)
     let writer = try LogWriter.start(
