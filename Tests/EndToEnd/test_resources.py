@@ -113,18 +113,19 @@ def test_the_last_descriptor_is_not_the_games(open_gate):
     player.close()
 
 
-def test_without_descriptors_the_store_goes_on_and_a_reload_fails(gates, backend, device, new_device):
+def test_without_descriptors_the_store_goes_on_and_a_reload_fails(gates, backend, fault, device, new_device):
     """Facts are still acknowledged: their file is open. What needs a new one says so, and is made up for."""
-    gate = gates(backend)
+    gate = gates(backend, **fault.environment)
     gate.app.register(device)
-    gate.app.nonce()  # its connection is there
     leave_descriptors(gate, 0)
     gate.app.register(new_device())
     gate.signal(signal.SIGHUP)
     gate.event(event="reload_failed")
+    fault.monotonic_offset += 2 * 10**9
     gate.event(event="snapshot_failed")
     gate.app.register(new_device())
     set_descriptor_limit(gate, 1024)
+    fault.monotonic_offset += 10 * 10**9
     eventually(lambda: gate.store_path.exists(), "a snapshot", 10)
     gate.app.close()
     gate.stop()

@@ -156,6 +156,7 @@ def test_the_journal_and_its_snapshots_go_on(gate, fault, new_device, jump):
     known = [gate.app.register(new_device())]
     set_wall_clock(fault, jump)
     known.append(gate.app.register(new_device()))
+    fault.monotonic_offset += 2 * 10**9
     eventually(lambda: gate.store_path.exists(), "a snapshot", 10)
     for counter in (1, 2):
         set_wall_clock(fault, -jump if counter == 1 else jump)
