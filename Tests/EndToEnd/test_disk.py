@@ -1,4 +1,4 @@
-"""The disk under the store: full, read-only, slow beyond patience; nothing untrue is said, and it heals (SPEC §5).
+"""The disk under the store: full, read-only, slow beyond patience; nothing untrue is said (SPEC §5).
 
 `test_durability.py` has each call of the store failing in turn; here is what lasts, and real file systems.
 """
@@ -30,7 +30,7 @@ def registers(gate, device):
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EIO], ids=errno.errorcode.get)
 def test_a_disk_that_takes_nothing_any_more(gates, backend, fault, device, new_device, error):
-    """Every call fails from now on: no acknowledgement, said in log and statistics; players play; it heals by itself."""
+    """Every call fails from now on: no acknowledgement, said in log and statistics; it heals by itself."""
     gate = gates(backend, **fault.environment)
     gate.app.register(device)
     player = RawWebSocket(gate, device.headers(gate.app.nonce()))
@@ -64,7 +64,7 @@ def test_a_disk_that_takes_nothing_any_more(gates, backend, fault, device, new_d
 
 
 def test_a_disk_that_does_not_answer(gates, backend, fault, device, new_device):
-    """A sync that hangs cannot fail: after 3 s it is said, newcomers are refused at once, and its answer ends that."""
+    """A sync that hangs: after 3 s it is said, newcomers are refused at once, and its answer ends that."""
     gate = gates(backend, **fault.environment)
     gate.app.register(device)
     fault.sync_hold = 1
@@ -106,7 +106,7 @@ def test_a_slow_disk_is_only_slow(gates, backend, fault, device):
 
 @pytest.mark.parametrize("error", [errno.EROFS, errno.ENOSPC, errno.EACCES], ids=errno.errorcode.get)
 def test_a_start_on_a_disk_that_takes_nothing(gates, backend, fault, error):
-    """Refused with the name of the file, the reason and the status for input and output; as are commands that write."""
+    """Refused with the name of the file, the reason, and the status for input and output."""
     gate = gates(backend, start=False, **fault.environment)
     fault.fail_call(1, error, sticky=True)
     gate.launch()

@@ -1,6 +1,6 @@
 """SIGHUP (SPEC §10): a hundred reloads under load, what they change, and what they leave alone.
 
-A reload is confirmed in the log once every loop works by it, so what comes after the line needs no waiting for.
+A reload is confirmed in the log once every loop works by it: what comes after the line needs no wait.
 """
 
 import collections
@@ -281,7 +281,7 @@ def test_the_log_level_follows(reloadable):
 
 
 def test_a_storm_of_signals(reloadable, new_device, load):
-    """Thousands of SIGHUPs as fast as they can be sent: they melt into fewer reloads, and nothing else happens."""
+    """Thousands of SIGHUPs as fast as can be: they melt into fewer reloads, and nothing else happens."""
     gate = reloadable()
     start_playing(load, gate)
     start_visiting(load, gate)

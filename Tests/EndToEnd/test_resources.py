@@ -1,4 +1,4 @@
-"""What the system gives runs out: descriptors, threads, memory. Nobody who plays is dropped, nothing acknowledged lost."""
+"""What the system gives runs out: descriptors, threads, memory. Who plays is not dropped, no fact lost."""
 
 import contextlib
 import itertools
@@ -70,7 +70,7 @@ def open_gate(gates, backends):
 
 
 def test_no_descriptor_left(open_gate):
-    """Players play on, newcomers wait or are cut off, nothing spins; when there is room again all is as before."""
+    """Players play on, newcomers wait or are cut off, nothing spins; with room again all is as before."""
     gate = open_gate()
     player = RawWebSocket(gate)
     leave_descriptors(gate, 20)
@@ -171,6 +171,7 @@ def ends_or_serves(gate):
 # ---- threads
 
 
+@pytest.mark.unsanitized("the sanitizer has threads of its own")
 def test_each_thread_that_cannot_start(gates, backend, fault):
     """Whichever it is, the start ends at once with a message, and nothing of it keeps running."""
     gate = gates(backend, WORKERS=3, **fault.environment)
@@ -206,7 +207,7 @@ def limit_memory(gate, more, kind=resource.RLIMIT_DATA):
 @unsanitized
 @pytest.mark.parametrize("more", [0, 6 * MIB, 12 * MIB], ids=["none", "6 MiB", "12 MiB"])
 def test_no_memory_for_newcomers(open_gate, more):
-    """RLIMIT_DATA on the running gate: newcomers are turned away before it is all gone, and players play on."""
+    """RLIMIT_DATA on the running gate: newcomers are turned away before all is gone, players play on."""
     gate = open_gate(MAX_PENDING=100_000)
     players = [RawWebSocket(gate) for _ in range(3)]
     assert all(plays(player) for player in players)
@@ -289,7 +290,7 @@ def test_openssl_gets_no_memory_for_a_handshake(open_gate, fault):
 
 @unsanitized
 def test_memory_that_runs_out_altogether_ends_the_gate_and_loses_nothing(gates, backend, fault, new_device):
-    """The language ends a program whose own allocation fails: no answer after that, and none before it untrue."""
+    """A program whose own allocation fails ends: no answer after that, and none before it untrue."""
     # What would look into the crash in a debug build would get no memory either.
     gate = gates(backend, SWIFT_BACKTRACE="enable=no", **fault.environment)
     devices = [gate.app.register(new_device()) for _ in range(5)]
