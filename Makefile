@@ -33,7 +33,8 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libssl-dev pkg-config zlib1g-dev
-TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets
+TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets \
+  sslscan
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
 TEST_PACKAGES += haproxy
@@ -46,7 +47,7 @@ demo: release  ## Build, then play the whole story on loopback: register, connec
 	$(BINARY) demo
 
 .PHONY: test
-test: unit-tests end-to-end  ## Build, then run every test
+test: unit-tests end-to-end conformance-quick  ## Build, then run every test
 
 ##@ Building
 
@@ -60,7 +61,7 @@ build: build-packages  ## Everything in debug mode, tests included
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-asan .build-tsan
+	rm -rf .build .build-asan .build-tsan .build-conformance
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -74,6 +75,31 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
 
+# The field's own tools against the release binary (Tests/README.md, "Conformance").
+CONFORMANCE := .build-conformance
+AUTOBAHN = PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/websocket_suite.py
+
+.PHONY: conformance
+conformance: release autobahn  ## The whole Autobahn|Testsuite over wss against the echo (11 minutes)
+	$(AUTOBAHN) $(CONFORMANCE)
+
+.PHONY: conformance-quick
+conformance-quick: release autobahn
+	$(AUTOBAHN) --quick $(CONFORMANCE)
+
+.PHONY: tls-audit
+tls-audit: release test-packages  ## testssl.sh and sslscan: nothing above LOW (2 minutes)
+	@scripts/install-packages testssl.sh
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/tls_audit.py $(CONFORMANCE)/tls
+
+.PHONY: tls-costs
+tls-costs: release  ## What full and resumed TLS handshakes cost the gate
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/resumption.py
+
+.PHONY: autobahn
+autobahn:
+	@scripts/install-packages python3 python3-venv
+	@PYTHON=$(PYTHON) Tests/Conformance/install-autobahn $(CONFORMANCE)
 
 .PHONY: faults
 faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 kills, 300 power cuts; half an hour
@@ -84,7 +110,7 @@ faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 k
 	  $(addprefix Tests/EndToEnd/,$(addsuffix .py,$(FAULT_TESTS)))
 
 FAULT_TESTS := test_kill test_durability test_disk test_time test_names test_game_faults test_backpressure \
-  test_resources test_rivals test_reload
+  test_resources test_rivals test_reload_load
 
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
@@ -116,6 +142,20 @@ test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	PORTCULLIS_SANITIZER=thread PORTCULLIS_BIN=$(CURDIR)/.build-tsan/debug/portcullis \
 	  PORTCULLIS_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SANITIZED_END_TO_END)
 
+
+# Slow, and not in CI: their last figures are in Tests/README.md. What they measure is one machine, so let it be idle.
+SECONDS ?= 8
+ATTACKS ?=
+MINUTES ?= 20
+
+.PHONY: floods
+floods: release test-packages  ## Honest players under attack: a table; ATTACKS='pings bombs' picks some, SECONDS=8 each
+	@scripts/install-packages gcc slowhttptest
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Floods/floods.py --seconds $(SECONDS) $(ATTACKS)
+
+.PHONY: soak
+soak: release test-packages  ## Sessions come and go for MINUTES=20: memory, descriptors, journal and queues stay flat
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Soak/soak.py --minutes $(MINUTES)
 
 ##@ Style
 

@@ -38,11 +38,11 @@ let package = Package(
     room("Bytes"),
     room("JSON", ["Bytes"]),
     room("Addresses", ["Bytes"]),
-    room("HTTPWire", ["Bytes"]),
+    room("HTTPWire", ["Addresses", "Bytes"]),
     room("ProxyProtocol", ["Addresses", "Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto", "System"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto", "JSON", "System"]),
 
     // Rooms that wrap C.
     room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),

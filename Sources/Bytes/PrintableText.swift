@@ -6,8 +6,7 @@ package enum PrintableText {
 
   /// As it is when it is plain, else in double quotes with escapes: a value with a space, `=`, `"` or `\`, an
   /// empty one, and any with something escaped. C0, DEL, C1, line separators and bidi controls become `\n`,
-  /// `\r`, `\t` or
-  /// `\uXXXX`, bytes that are no UTF-8 become `\xNN`.
+  /// `\r`, `\t` or `\uXXXX`, bytes that are no UTF-8 become `\xNN`.
   ///
   /// - Parameter limit: bytes kept, cut between characters; `cutMark` follows when something is left out.
   package static func appendField(_ bytes: Span<UInt8>, limit: Int = .max, to line: inout [UInt8]) {
@@ -17,29 +16,10 @@ package enum PrintableText {
       if kept < bytes.count { line += cutMark.utf8 }
       return
     }
-    line.append(UInt8(ascii: "\""))
-    var index = 0
-    while index < kept {
-      guard let (scalar, length) = scalar(in: bytes, at: index) else {
-        line += "\\x".utf8
-        appendHex(UInt32(bytes[index]), digits: 2, to: &line)
-        index += 1
-        continue
-      }
-      switch scalar {
-      case 0x22, 0x5C: line += [UInt8(ascii: "\\"), UInt8(truncatingIfNeeded: scalar)]
-      case 0x0A: line += "\\n".utf8
-      case 0x0D: line += "\\r".utf8
-      case 0x09: line += "\\t".utf8
-      case _ where isControl(scalar):
-        line += "\\u".utf8
-        appendHex(scalar, digits: 4, to: &line)
-      default: for offset in index..<index + length { line.append(bytes[offset]) }
-      }
-      index += length
+    appendQuoted(bytes, kept: kept, to: &line) { byte, line in
+      line += "\\x".utf8
+      appendHex(UInt32(byte), digits: 2, to: &line)
     }
-    if kept < bytes.count { line += cutMark.utf8 }
-    line.append(UInt8(ascii: "\""))
   }
 
   package static func field(_ bytes: Span<UInt8>, limit: Int = .max) -> String {
@@ -56,11 +36,33 @@ package enum PrintableText {
   /// UTF-8, for which JSON has no escape, become U+FFFD.
   package static func appendJSON(_ bytes: Span<UInt8>, limit: Int = .max, to line: inout [UInt8]) {
     let kept = keptCount(of: bytes, limit: limit)
+    appendQuoted(bytes, kept: kept, to: &line) { _, line in line += "\\ufffd".utf8 }
+  }
+
+  package static func json(_ text: String) -> String {
+    var line: [UInt8] = []
+    appendJSON(Array(text.utf8).span, to: &line)
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  /// How many bytes stay when at most `limit` may: never a part of a character, unless it was no character
+  /// before.
+  package static func keptCount(of bytes: Span<UInt8>, limit: Int) -> Int {
+    guard bytes.count > limit else { return bytes.count }
+    var end = max(limit, 0)
+    while end > 0, limit - end < 3, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+    return bytes[end] & 0xC0 == 0x80 ? max(limit, 0) : end
+  }
+
+  /// - Parameter invalid: appends what stands for a byte that is no UTF-8.
+  private static func appendQuoted(
+    _ bytes: Span<UInt8>, kept: Int, to line: inout [UInt8], invalid: (UInt8, inout [UInt8]) -> Void
+  ) {
     line.append(UInt8(ascii: "\""))
     var index = 0
     while index < kept {
       guard let (scalar, length) = scalar(in: bytes, at: index) else {
-        line += "\\ufffd".utf8
+        invalid(bytes[index], &line)
         index += 1
         continue
       }
@@ -78,21 +80,6 @@ package enum PrintableText {
     }
     if kept < bytes.count { line += cutMark.utf8 }
     line.append(UInt8(ascii: "\""))
-  }
-
-  package static func json(_ text: String) -> String {
-    var line: [UInt8] = []
-    appendJSON(Array(text.utf8).span, to: &line)
-    return String(decoding: line, as: UTF8.self)
-  }
-
-  /// How many bytes stay when at most `limit` may: never a part of a character, unless it was no character
-  /// before.
-  package static func keptCount(of bytes: Span<UInt8>, limit: Int) -> Int {
-    guard bytes.count > limit else { return bytes.count }
-    var end = max(limit, 0)
-    while end > 0, limit - end < 3, bytes[end] & 0xC0 == 0x80 { end -= 1 }
-    return bytes[end] & 0xC0 == 0x80 ? max(limit, 0) : end
   }
 
   private static func isPlain(_ bytes: Span<UInt8>, _ count: Int) -> Bool {

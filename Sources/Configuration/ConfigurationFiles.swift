@@ -1,6 +1,6 @@
+/// What the loader asks of the file system, behind a seam, and the file system's answers.
 internal import CLinux
 internal import Glibc
-/// What the loader asks of the file system, behind a seam, and the file system's answers.
 package import System
 
 package enum FileKind: Sendable {

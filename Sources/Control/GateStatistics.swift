@@ -54,16 +54,19 @@ package struct GateStatistics: Equatable, Sendable {
   package let counters: [NamedCount]
   /// By the code that the peer was told.
   package let refusals: [NamedCount]
+  /// By loop.
+  package let turns: [TurnStatistics]
   package let store: StoreStatistics
 
   package init(
     health: GateHealth, gauges: [NamedCount], counters: [NamedCount], refusals: [NamedCount],
-    store: StoreStatistics
+    turns: [TurnStatistics], store: StoreStatistics
   ) {
     self.health = health
     self.gauges = gauges
     self.counters = counters
     self.refusals = refusals
+    self.turns = turns
     self.store = store
   }
 
@@ -72,6 +75,7 @@ package struct GateStatistics: Equatable, Sendable {
     self.init(
       health: try GateHealth(object), gauges: try Self.counts(object, "now"),
       counters: try Self.counts(object, "sinceStart"), refusals: try Self.counts(object, "refusals"),
+      turns: try Self.turns(object),
       store: try StoreStatistics(store))
   }
 
@@ -83,6 +87,16 @@ package struct GateStatistics: Equatable, Sendable {
     return found
   }
 
+  private static func turns(_ object: JSONObject) throws(ControlAnswerError) -> [TurnStatistics] {
+    guard let loops = object["turns"]?.array else { throw .missing("turns") }
+    var found: [TurnStatistics] = []
+    for loop in loops {
+      guard let loop = loop.object else { throw .missing("turns") }
+      found.append(try TurnStatistics(loop))
+    }
+    return found
+  }
+
   package func write(to writer: inout JSONWriter) {
     health.write(to: &writer)
     for (name, counts) in [("now", gauges), ("sinceStart", counters), ("refusals", refusals)] {
@@ -91,6 +105,10 @@ package struct GateStatistics: Equatable, Sendable {
       for count in counts { writer.member(count.name, count.count) }
       writer.endObject()
     }
+    writer.name("turns")
+    writer.beginArray()
+    for loop in turns { loop.write(to: &writer) }
+    writer.endArray()
     writer.name("store")
     writer.beginObject()
     store.write(to: &writer)

@@ -14,6 +14,12 @@ package struct GateActivity: Sendable {
   package let pending: Int
   package let sessions: Int
   package let lingering: Int
+  /// Handshakes and requests that wait for their turn.
+  package let newcomersWaiting: Int
+  /// Attestations that wait for a thread.
+  package let registrationsWaiting: Int
+  /// By loop.
+  package let turns: [TurnReading]
   /// In the order of `Counters`.
   package let counters: [(name: String, count: Int)]
   /// Those that occurred, in the order of `RefusalCode`.
@@ -31,6 +37,8 @@ extension Gate {
     return GateActivity(
       loops: all.count, connections: shared.occupancy.value, pending: shared.pending.value,
       sessions: shared.sessions.value, lingering: shared.lingering.value,
+      newcomersWaiting: sum(\.newcomersWaiting), registrationsWaiting: shared.pool.waitingCount,
+      turns: all.map(\.turns.reading),
       counters: [
         ("accepted", sum(\.accepted)), ("closedAtDoor", sum(\.closedAtDoor)), ("gaveWay", sum(\.gaveWay)),
         ("handshakes", sum(\.handshakes)), ("handshakesResumed", sum(\.handshakesResumed)),

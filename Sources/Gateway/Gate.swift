@@ -3,6 +3,7 @@ package import Addresses
 package import AppAttest
 internal import Bytes
 package import Configuration
+internal import Crypto
 package import KeyStore
 package import Logs
 internal import Sockets
@@ -144,6 +145,8 @@ package final class Gate: Sendable {
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
         log: GateLogger(parts.log),
         mailboxes: mailboxes)
+      shared.certificates.watch(parts.tls.watched)
+      shared.tellOfCertificates()
       var threads: [JoinHandle] = []
       var resolver: BackendResolver?
       do throws(SystemError) {
@@ -177,6 +180,8 @@ package final class Gate: Sendable {
   /// - Returns: whether all loops work by them when this returns; false when one has not taken them in time.
   package func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws(StartError) -> Bool {
     let settings = try Self.settings(configuration, tls, tickets)
+    shared.certificates.watch(tls.watched)
+    shared.tellOfCertificates()
     let taken = RollCall(loops: shared.mailboxes.count)
     shared.postToAll(.reload(settings, taken))
     return taken.wait(within: Self.reloadTime)
@@ -204,6 +209,24 @@ package final class Gate: Sendable {
     shared.pool.stop()
     housekeeper.stop()
     resolver?.stop()
+  }
+}
+
+extension TLSMaterial {
+  /// The certificates whose dates are watched. All of it was read by OpenSSL before; what has no dates is not watched.
+  fileprivate var watched: [WatchedCertificate] {
+    Self.watched(certificateChainPEM, .server) + Self.watched(clientCAPEM ?? [], .clientCA)
+  }
+
+  private static func watched(_ pem: [UInt8], _ role: WatchedCertificate.Role) -> [WatchedCertificate] {
+    do {
+      return try CertificateSummary.all(inPEM: pem.span).map {
+        WatchedCertificate(
+          role: role, subject: $0.subject, notBefore: $0.notBefore, notAfter: $0.notAfter)
+      }
+    } catch {
+      return []
+    }
   }
 }
 

@@ -32,7 +32,10 @@ struct HeadDraft: Sendable {
     if let rule = findings.brokenFraming(version: version, method: methodKind) {
       return .failure(RequestRefusal(rule, isHead: methodKind == .head))
     }
-    let keepsAlive = version == .http11 && !findings.closes
+    // What follows a refused CONNECT may be meant for the tunnel, by somebody whom its sender does not trust
+    // (RFC 9931): it is never read as a request.
+    let isConnect = Symbol.equal(bytes.extracting(method), "CONNECT")
+    let keepsAlive = version == .http11 && !findings.closes && !isConnect
     let hasBody = (findings.length ?? 0) > 0
     if let rule = findings.brokenMeaning(fields, bytes) {
       let consumed = keepsAlive && !hasBody ? bytes.count : nil
@@ -127,7 +130,7 @@ private struct Findings {
     Symbol.equalIgnoringCase(name, "content-type") || Symbol.equalIgnoringCase(name, "origin")
       || Symbol.equalIgnoringCase(name, "sec-websocket-key")
       || Symbol.equalIgnoringCase(name, "sec-websocket-version")
-      || Symbol.beginsIgnoringCase(name, with: "x-app-assert-")
+      || Symbol.begins(name, with: "x-app-assert-", ignoringCase: true)
   }
 
   /// `1*DIGIT` and nothing else; what no `Int` can hold is `Int.max`, more than any limit allows.

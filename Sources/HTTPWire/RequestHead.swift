@@ -16,7 +16,7 @@ package struct RequestHead: Sendable {
   package let bodyLength: Int?
   /// The peer waits for `100 Continue` before it sends the body.
   package let expectsContinue: Bool
-  /// HTTP/1.1 without `Connection: close`; HTTP/1.0 is served and closed.
+  /// HTTP/1.1 without `Connection: close`, and no CONNECT; HTTP/1.0 is served and closed.
   package let keepsAlive: Bool
 
   private let bytes: [UInt8]
@@ -86,7 +86,7 @@ package struct RequestHead: Sendable {
 
   /// Whether there is any field whose name begins with `prefix`, such as `X-App-Assert-`.
   package func hasField(namePrefix prefix: String) -> Bool {
-    fields.contains { Symbol.beginsIgnoringCase(bytes.span.extracting($0.name), with: prefix) }
+    fields.contains { Symbol.begins(bytes.span.extracting($0.name), with: prefix, ignoringCase: true) }
   }
 
   /// The value of a field; those of a repeated one joined by `, ` (RFC 9110 §5.3). Nil without one.

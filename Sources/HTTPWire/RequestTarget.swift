@@ -1,4 +1,6 @@
 /// The four forms of a request target (RFC 9112 §3.2) and the syntax of the host they and `Host` name.
+internal import Addresses
+
 struct RequestTarget: Equatable, Sendable {
   /// `host[:port]`, in absolute form only.
   var authority: Range<Int>?
@@ -7,20 +9,21 @@ struct RequestTarget: Equatable, Sendable {
   /// What follows `?`, if there is one.
   var query: Range<Int>?
 
-  /// Nil unless `bytes[range]` is a target that `method` may have. `*` belongs to OPTIONS and `host:port` to
-  /// CONNECT: both are read, so that they are refused as methods (405) and not as bad syntax.
+  /// Nil unless `bytes[range]` is a target that `method` may have. `*` belongs to OPTIONS, and CONNECT has
+  /// `host:port` and nothing else: both are read, so that they are refused as methods (405) and not as bad
+  /// syntax.
   init?(_ bytes: Span<UInt8>, _ range: Range<Int>, method: Range<Int>) {
     let target = bytes.extracting(range)
     guard !target.isEmpty, Symbol.percentEncodingIsWhole(target) else { return nil }
+    let methodName = bytes.extracting(method)
+    if Symbol.equal(methodName, "CONNECT") {
+      guard HostSyntax.isValid(target, withPort: true) else { return nil }
+      (authority, path, query) = (nil, range, nil)
+      return
+    }
     if target[0] == Symbol.slash {
       authority = nil
       (path, query) = Self.split(bytes, range)
-      return
-    }
-    let methodName = bytes.extracting(method)
-    if Symbol.equal(methodName, "CONNECT") {
-      guard HostSyntax.isValid(target) else { return nil }
-      (authority, path, query) = (nil, range, nil)
       return
     }
     if Symbol.equal(target, "*") {
@@ -28,7 +31,10 @@ struct RequestTarget: Equatable, Sendable {
       (authority, path, query) = (nil, range, nil)
       return
     }
-    guard let scheme = ["http://", "https://"].first(where: { Symbol.beginsIgnoringCase(target, with: $0) })
+    guard
+      let scheme = ["http://", "https://"].first(where: {
+        Symbol.begins(target, with: $0, ignoringCase: true)
+      })
     else { return nil }
     let start = range.lowerBound + scheme.utf8.count
     var end = start
@@ -50,22 +56,15 @@ struct RequestTarget: Equatable, Sendable {
 
 /// `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2), never empty and without user information.
 enum HostSyntax {
-  static func isValid(_ bytes: Span<UInt8>) -> Bool {
+  /// - Parameter withPort: whether a port that can be called has to be there (RFC 9110 §9.3.6).
+  static func isValid(_ bytes: Span<UInt8>, withPort: Bool = false) -> Bool {
     guard !bytes.isEmpty else { return false }
     var end = 0
     if bytes[0] == UInt8(ascii: "[") {
-      var colons = 0
-      end = 1
-      while end < bytes.count, bytes[end] != UInt8(ascii: "]") {
-        let byte = bytes[end]
-        if byte == Symbol.colon { colons += 1 }
-        guard Symbol.isHexDigit(byte) || byte == Symbol.colon || byte == UInt8(ascii: ".") else {
-          return false
-        }
-        end += 1
+      while end < bytes.count, bytes[end] != UInt8(ascii: "]") { end += 1 }
+      guard end < bytes.count, IPAddress(parsing: bytes.extracting(1..<end))?.family == .v6 else {
+        return false
       }
-      // The longest address is an IPv4-mapped one of 45 characters.
-      guard end < bytes.count, colons >= 2, end - 1 <= 45 else { return false }
       end += 1
     } else {
       while end < bytes.count, bytes[end] != Symbol.colon {
@@ -74,7 +73,7 @@ enum HostSyntax {
       }
       guard end > 0, Symbol.percentEncodingIsWhole(bytes.extracting(0..<end)) else { return false }
     }
-    if end == bytes.count { return true }
+    if end == bytes.count { return !withPort }
     guard bytes[end] == Symbol.colon else { return false }
     var port = 0
     for index in end + 1..<bytes.count {
@@ -82,6 +81,6 @@ enum HostSyntax {
       port = port * 10 + Int(bytes[index] - UInt8(ascii: "0"))
       guard port <= 65_535 else { return false }
     }
-    return true
+    return !withPort || port > 0
   }
 }

@@ -75,25 +75,17 @@ enum Symbol {
     bytes.count == text.utf8.count && begins(bytes, with: text)
   }
 
-  static func begins(_ bytes: Span<UInt8>, with text: String) -> Bool {
-    guard bytes.count >= text.utf8.count else { return false }
-    var index = 0
-    for byte in text.utf8 {
-      guard bytes[index] == byte else { return false }
-      index += 1
-    }
-    return true
-  }
-
   static func equalIgnoringCase(_ bytes: Span<UInt8>, _ text: String) -> Bool {
-    bytes.count == text.utf8.count && beginsIgnoringCase(bytes, with: text)
+    bytes.count == text.utf8.count && begins(bytes, with: text, ignoringCase: true)
   }
 
-  static func beginsIgnoringCase(_ bytes: Span<UInt8>, with text: String) -> Bool {
+  static func begins(_ bytes: Span<UInt8>, with text: String, ignoringCase: Bool = false) -> Bool {
     guard bytes.count >= text.utf8.count else { return false }
     var index = 0
     for byte in text.utf8 {
-      guard lowercased(bytes[index]) == lowercased(byte) else { return false }
+      guard bytes[index] == byte || ignoringCase && lowercased(bytes[index]) == lowercased(byte) else {
+        return false
+      }
       index += 1
     }
     return true

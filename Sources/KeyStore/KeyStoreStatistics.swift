@@ -20,6 +20,8 @@ package struct KeyStoreStatistics: Equatable, Sendable {
   /// Facts made durable, and the syncs it took.
   package let commits: UInt64
   package let batches: UInt64
+  /// Bytes of facts that wait for the journal.
+  package let waitingBytes: Int
   package let snapshots: UInt64
   package let snapshotBytes: Int64
   package let lastSnapshotAt: UnixTime?
@@ -41,6 +43,7 @@ extension KeyStore {
         service: service, keys: state.table.count, revokedKeys: state.table.revokedCount,
         keysWithSessions: state.sessions.count, journalBytes: state.journalBytes,
         journalSegment: state.segment.number, commits: state.commits, batches: state.batches,
+        waitingBytes: state.pending.bytes,
         snapshots: state.snapshots, snapshotBytes: state.schedule.snapshotBytes,
         lastSnapshotAt: state.lastSnapshotAt, lastSnapshotDuration: state.schedule.lastDuration)
     }

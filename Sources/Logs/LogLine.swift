@@ -1,5 +1,5 @@
-internal import Bytes
 /// One event as one line, in logfmt or JSON (SPEC §9). Pure.
+internal import Bytes
 package import Logging
 package import System
 

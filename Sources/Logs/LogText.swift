@@ -1,5 +1,5 @@
-internal import Bytes
 /// Values of a log line: whose they are decides how much of them is shown (SPEC §9).
+internal import Bytes
 package import Logging
 
 package enum LogText {

@@ -1,6 +1,6 @@
+/// The thread that writes log lines, so that nobody else ever waits for standard error.
 internal import Logging
 internal import Synchronization
-/// The thread that writes log lines, so that nobody else ever waits for standard error.
 package import System
 
 /// Where finished lines go; never blocks.
@@ -30,7 +30,7 @@ package final class LogWriter: LogSink {
     case end
   }
 
-  private let monitor: LogMonitor<State>
+  private let monitor: Monitor<State>
   private let output: any LogOutput
   private let clock: any Clock
   private let format: LogFormat
@@ -51,7 +51,7 @@ package final class LogWriter: LogSink {
   }
 
   private init(output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits) {
-    monitor = LogMonitor(State(buffer: LogBuffer(limits: limits)))
+    monitor = Monitor(State(buffer: LogBuffer(limits: limits)))
     self.output = output
     self.clock = clock
     self.format = format
@@ -63,9 +63,9 @@ package final class LogWriter: LogSink {
   }
 
   package func write(_ line: [UInt8]) {
-    monitor.change { state in
+    monitor.withLock { state, wake in
       _ = state.buffer.append(line)
-      return true
+      wake.all()
     }
   }
 
@@ -73,12 +73,10 @@ package final class LogWriter: LogSink {
   @discardableResult
   package func flush(within time: Duration) -> Bool {
     let deadline = SystemClock().monotonic() + time
-    var target: UInt64 = 0
-    monitor.change { state in
-      target = state.buffer.sequence
-      return false
-    }
-    return monitor.wait(until: deadline) { $0.buffer.finishedSequence >= target ? true : nil } ?? false
+    let target = monitor.withLock { state, _ in state.buffer.sequence }
+    return monitor.wait(until: deadline) { state in
+      state.buffer.finishedSequence >= target ? .done(true) : .wait
+    } ?? false
   }
 
   /// Writes what waits and ends the thread; false when that takes longer than `time`. Lines given afterwards
@@ -86,11 +84,11 @@ package final class LogWriter: LogSink {
   @discardableResult
   package func close(within time: Duration) -> Bool {
     let deadline = SystemClock().monotonic() + time
-    monitor.change { state in
+    monitor.withLock { state, wake in
       state.isClosing = true
-      return true
+      wake.all()
     }
-    guard monitor.wait(until: deadline, for: { $0.hasEnded ? true : nil }) != nil else { return false }
+    guard monitor.wait(until: deadline, { $0.hasEnded ? .done(true) : .wait }) == true else { return false }
     if let thread = thread.withLock({ $0.take() }) { thread.join() }
     return true
   }
@@ -99,23 +97,22 @@ package final class LogWriter: LogSink {
     while case .write(var batch) = nextTask() {
       if batch.leftOut > 0 { batch.bytes += notice(of: batch.leftOut) }
       let written = output.write(batch.bytes)
-      monitor.change { state in
+      monitor.withLock { state, wake in
         state.buffer.finish(batch, written: written)
-        return true
+        wake.all()
       }
     }
-    monitor.change { state in
+    monitor.withLock { state, wake in
       state.hasEnded = true
-      return true
+      wake.all()
     }
   }
 
   private func nextTask() -> Task {
-    let task: Task? = monitor.wait { state in
-      if let batch = state.buffer.take() { return .write(batch) }
-      return state.isClosing ? .end : nil
+    monitor.wait { state in
+      if let batch = state.buffer.take() { return .done(.write(batch)) }
+      return state.isClosing ? .done(.end) : .wait
     }
-    return task ?? .end
   }
 
   private func notice(of count: Int) -> [UInt8] {

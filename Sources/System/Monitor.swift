@@ -19,9 +19,13 @@ package enum Waited<Result> {
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe condition.initialize(to: pthread_cond_t())
     self.state = state
-    guard unsafe pthread_mutex_init(mutex, nil) == 0, unsafe pthread_cond_init(condition, nil) == 0 else {
-      fatalError("no memory for a monitor")
-    }
+    // Deadlines are those of CLOCK_MONOTONIC: the wall clock may jump.
+    var attributes = pthread_condattr_t()
+    guard unsafe pthread_condattr_init(&attributes) == 0,
+      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0,
+      unsafe pthread_mutex_init(mutex, nil) == 0, unsafe pthread_cond_init(condition, &attributes) == 0
+    else { fatalError("no memory for a monitor") }
+    _ = unsafe pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -52,6 +56,22 @@ package enum Waited<Result> {
     while true {
       if case .done(let result) = body(&state) { return result }
       _ = unsafe pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// The same, given up with a last look when `deadline` has passed; nil when that came to nothing either.
+  package func wait<Result>(
+    until deadline: MonotonicTime, _ body: (inout State) -> Waited<Result>
+  ) -> Result? {
+    var time = timespec(
+      tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
+    _ = unsafe pthread_mutex_lock(mutex)
+    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    var isLate = false
+    while true {
+      if case .done(let result) = body(&state) { return result }
+      if isLate { return nil }
+      isLate = unsafe pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT
     }
   }
 }

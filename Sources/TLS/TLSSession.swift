@@ -200,14 +200,9 @@ extension TLSSession {
   }
 
   private static func subject(of certificate: OpaquePointer) -> String {
-    guard let memory = unsafe BIO_new(BIO_s_mem()) else { return "" }
-    defer { unsafe BIO_free(memory) }
-    _ = unsafe X509_NAME_print_ex(memory, X509_get_subject_name(certificate), 0, portcullis_name_flags())
-    var bytes: UnsafePointer<CChar>?
-    let count = unsafe portcullis_bio_memory(memory, &bytes)
-    guard count > 0, let bytes = unsafe bytes else { return "" }
-    // The memory is the BIO's until it is freed below, and is copied here; long subjects are cut.
-    let buffer = unsafe UnsafeBufferPointer(start: bytes, count: min(Int(count), 512))
-    return unsafe String(decoding: buffer.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    unsafe String(unsafeUninitializedCapacity: 512) {
+      // As long as the buffer is, and borrowed for the call.
+      unsafe Int(portcullis_x509_subject(certificate, $0.baseAddress, Int32($0.count)))
+    }
   }
 }

@@ -9,9 +9,6 @@ import TLS
 struct CertificateChecks {
   let now: UnixTime
 
-  /// What is left of a certificate's time when it is time to renew it.
-  private static let renewalDays: Int64 = 21
-
   func check(_ configuration: GateConfiguration, _ report: inout CheckReport) {
     var clientCA: [UInt8]?
     if configuration.mtls.fallback, let path = configuration.mtls.clientCAPath {
@@ -50,7 +47,7 @@ struct CertificateChecks {
       } else if now.seconds > certificate.notAfter.seconds {
         report.problem(
           name, "\(subject) expired at \(certificate.notAfter.timestamp): renew it", .configuration)
-      } else if days < Self.renewalDays {
+      } else if days < CertificateSummary.renewalDays {
         report.warning(
           name, "\(subject) expires in \(days) days, at \(certificate.notAfter.timestamp): renew it")
       } else {

@@ -53,9 +53,12 @@ final class GateControl: ControlHandler {
         NamedCount("loops", activity.loops), NamedCount("connections", activity.connections),
         NamedCount("pending", activity.pending), NamedCount("sessions", activity.sessions),
         NamedCount("lingering", activity.lingering),
+        NamedCount("newcomersWaiting", activity.newcomersWaiting),
+        NamedCount("registrationsWaiting", activity.registrationsWaiting),
       ],
       counters: activity.counters.map { NamedCount($0.name, $0.count) },
       refusals: activity.refusals.map { NamedCount($0.code.rawValue, $0.count) },
+      turns: activity.turns.map(TurnStatistics.init),
       store: StoreStatistics(gate.storeStatistics))
   }
 
@@ -130,11 +133,21 @@ extension StoreStatistics {
         NamedCount("keysWithSessions", statistics.keysWithSessions),
         NamedCount("commits", Int(clamping: statistics.commits)),
         NamedCount("batches", Int(clamping: statistics.batches)),
+        NamedCount("waitingBytes", statistics.waitingBytes),
         NamedCount("journalBytes", Int(statistics.journalBytes)),
         NamedCount("snapshots", Int(clamping: statistics.snapshots)),
         NamedCount("snapshotBytes", Int(statistics.snapshotBytes)),
         NamedCount("lastSnapshotMilliseconds", Int(statistics.lastSnapshotDuration.wholeMilliseconds)),
       ])
+  }
+}
+
+extension TurnStatistics {
+  init(_ reading: TurnReading) {
+    self.init(
+      count: reading.count, median: reading.percentile(50), percentile99: reading.percentile(99),
+      maximum: reading.maximum,
+      buckets: reading.buckets.map { Bucket(microseconds: $0.microseconds, count: $0.count) })
   }
 }
 

@@ -5,8 +5,13 @@ import JSON
 
 struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show connections, sessions, refusals by code and the store of the running gate.",
-    discussion: "Asks the running gate over CONTROL_SOCKET. Counts are since its start, over all event loops."
+    abstract: "Show connections, sessions, refusals by code, loops and the store of the running gate.",
+    discussion: """
+      Asks the running gate over CONTROL_SOCKET. Counts are since its start, over all event loops. A loop's turn \
+      serves whatever came since the last one: turnMicroseconds says how long that took, which is how long others \
+      had to wait. With --json each loop has its buckets too, as pairs of microseconds and turns: the difference \
+      of two readings is what was between them.
+      """
   )
 
   @OptionGroup var settings: SettingsFile
@@ -38,6 +43,14 @@ struct Stats: ParsableCommand {
     ]
     rows += (statistics.gauges + statistics.counters).map { ($0.name, "\($0.count)") }
     rows += statistics.refusals.map { ("refused.\($0.name)", "\($0.count)") }
+    for (index, loop) in statistics.turns.enumerated() {
+      rows += [
+        ("loop.\(index).turns", "\(loop.count)"),
+        ("loop.\(index).turnMicroseconds.p50", "\(loop.median)"),
+        ("loop.\(index).turnMicroseconds.p99", "\(loop.percentile99)"),
+        ("loop.\(index).turnMicroseconds.maximum", "\(loop.maximum)"),
+      ]
+    }
     rows.append(("store.service", statistics.store.service))
     if let reason = statistics.store.reason { rows.append(("store.reason", reason)) }
     rows += statistics.store.counts.map { ("store.\($0.name)", "\($0.count)") }

@@ -8,6 +8,12 @@ import Testing
   static let store = StoreStatistics(
     service: "stalled", reason: "fdatasync: Input/output error", lastSnapshotAt: "2026-02-17T00:00:00.000Z",
     counts: [NamedCount("keys", 3), NamedCount("journalBytes", 0)])
+  static let turns = [
+    TurnStatistics(
+      count: 3, median: 20, percentile99: 5119, maximum: 5000,
+      buckets: [.init(microseconds: 20, count: 2), .init(microseconds: 5119, count: 1)]),
+    TurnStatistics(count: 0, median: 0, percentile99: 0, maximum: 0, buckets: []),
+  ]
   static let session = SessionEntry(
     connection: "1-20000001", source: "[2001:db8::1]:50000", credential: "client_certificate", keyID: nil,
     subject: "CN=\u{202E}\"player\" \\ 1", seconds: 3, bytesFromPlayer: 1 << 40, bytesFromGame: 0)
@@ -18,7 +24,8 @@ import Testing
       .statistics(
         GateStatistics(
           health: health, gauges: [NamedCount("loops", 2)], counters: [NamedCount("accepted", 9)],
-          refusals: [NamedCount("nonce_invalid", 1), NamedCount("key_unknown", 2)], store: store)),
+          refusals: [NamedCount("nonce_invalid", 1), NamedCount("key_unknown", 2)], turns: turns,
+          store: store)),
       .keysStatistics(store),
       .revoked(Revocation(revokedAt: "2026-02-17T00:00:00.000Z", sessionsEnded: 2, sessionsLeft: 1)),
       .pruned(keys: 5),

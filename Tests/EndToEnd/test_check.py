@@ -40,6 +40,8 @@ def certificate(folder, name, days):
     command += ["-keyout", key, "-out", pem, "-days", str(days), "-subj", "/CN=localhost"]
     subprocess.run([str(word) for word in command], check=True, capture_output=True)
     os.chmod(key, 0o600)
+    # Whatever the umask of whoever runs the tests.
+    os.chmod(pem, 0o644)
     return {"TLS_CERT_PATH": str(pem), "TLS_KEY_PATH": str(key)}
 
 

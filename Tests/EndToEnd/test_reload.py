@@ -1,98 +1,13 @@
-"""SIGHUP (SPEC §10): a hundred reloads under load, what they change, and what they leave alone.
+"""SIGHUP (SPEC §10): what a reload changes, and what it leaves alone."""
 
-A reload is confirmed in the log once every loop works by it: what comes after the line needs no wait.
-"""
-
-import collections
-import hashlib
-import json
-import os
-import shutil
-import signal
 import ssl
-import threading
 
 import pytest
 
 from clients import UPGRADE, Raw, head, tls_context
-from waiting import eventually, patience
+from reloading import BLAMED, DAMAGES, Reloadable, damage
+from waiting import eventually
 from websocket import TEXT, RawWebSocket
-
-RELOADS = 100
-PLAYERS, VISITORS, NEWCOMERS = 8, 2, 2
-# 12 KiB of head: more than the smaller of the two limits, less than the larger.
-LARGE_REQUEST = head("GET", "/healthz", "X: " + "a" * 12_000)
-
-
-class Reloadable:
-    """A gate whose certificate, client authority and configuration file are its own to be replaced."""
-
-    def __init__(self, gates, folder, pki, backend="echo:", **changes):
-        self.folder, self.pki = folder, pki
-        self.pairs = [(pki.server_certificate, pki.server_key), pki.issue_server("second")]
-        self.authorities = [pki.client_ca, pki.server_ca]
-        self.fingerprints = [fingerprint_of(certificate) for certificate, _ in self.pairs]
-        self.lay_out(0, 0, HTTP_HEAD_MAX_BYTES="16KiB", LOG_LEVEL="info")
-        self.gate = gates(
-            backend,
-            start=False,
-            TLS_CERT_PATH=folder / "tls.pem",
-            TLS_KEY_PATH=folder / "tls.key",
-            ALLOW_MTLS_FALLBACK="true",
-            MTLS_CLIENT_CA_PATH=folder / "clients.pem",
-            **changes,
-        ).start("--config", str(folder / "portcullis.env"))
-
-    def put(self, name, content):
-        """Replaces a file in one step, as an operator's tool does."""
-        fresh = self.folder / (name + ".new")
-        fresh.write_bytes(content)
-        os.replace(fresh, self.folder / name)
-
-    def lay_out(self, pair, authority, **settings):
-        certificate, key = self.pairs[pair]
-        self.put("tls.pem", certificate.read_bytes())
-        self.put("tls.key", key.read_bytes())
-        self.put("clients.pem", self.authorities[authority].read_bytes())
-        self.put("portcullis.env", "".join(f"{n}={v}\n" for n, v in settings.items()).encode())
-
-    def reload(self, expected="reloaded"):
-        """SIGHUP, and the log line that answers it."""
-        known = len(self.gate.events())
-        self.gate.signal(signal.SIGHUP)
-
-        def answer():
-            for event in self.gate.events()[known:]:
-                if event.get("event") in ("reloaded", "reload_failed"):
-                    return event
-            return None
-
-        found = eventually(answer, f"the answer to SIGHUP:\n{self.gate.log_tail(5)}")
-        assert found["event"] == expected, f"{found}\n{self.gate.log_tail(5)}"
-        return self.gate.events()[known:]
-
-    def shown(self):
-        """Which of the two certificates a new handshake shows."""
-        with Raw(self.gate) as client:
-            shown = client.socket.getpeercert(binary_form=True)
-        return self.fingerprints.index(hashlib.sha256(shown).hexdigest())
-
-    def large_request(self):
-        with Raw(self.gate) as client:
-            return client.send(LARGE_REQUEST).reply().status
-
-    def client_certificate(self):
-        """The status of an upgrade with a certificate of the first authority, and no App Attest."""
-        with Raw(self.gate, certificate=self.pki.good_client) as client:
-            return client.send(head("GET", "/", *UPGRADE)).reply(head_only=True).status
-
-    def connections(self):
-        """How many the gate has, by its own count."""
-        return json.loads(self.gate.command("stats", "--json").stdout)["now"]["connections"]
-
-
-def fingerprint_of(path):
-    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(path.read_text())).hexdigest()
 
 
 @pytest.fixture
@@ -101,150 +16,6 @@ def reloadable(gates, folder, pki):
         return Reloadable(gates, folder, pki, **changes)
 
     return make
-
-
-class Load:
-    """Threads that each do one thing over and over; the first failure of any is the test's."""
-
-    def __init__(self):
-        self.counts = collections.Counter()
-        self.failures, self.threads = [], []
-        self.stopping = threading.Event()
-
-    def start(self, name, work):
-        def run():
-            try:
-                while not self.stopping.is_set():
-                    work()
-                    self.counts[name] += 1
-            except Exception as error:
-                self.failures.append(f"{name} after {self.counts[name]}: {error!r}")
-
-        self.threads.append(threading.Thread(target=run))
-        self.threads[-1].start()
-
-    def goes_on(self):
-        """Returns once everybody who is not among the players has succeeded again."""
-        before = dict(self.counts)
-
-        def moved():
-            assert not self.failures, self.failures
-            return all(self.counts[name] > before.get(name, 0) for name in ("visit", "admission", "echo"))
-
-        eventually(moved, f"the load goes on, from {before}", 20)
-
-    def stop(self):
-        self.stopping.set()
-        for thread in self.threads:
-            thread.join(patience(20))
-        assert not any(thread.is_alive() for thread in self.threads), "a client hangs"
-
-
-@pytest.fixture
-def load():
-    made = Load()
-    yield made
-    made.stop()
-
-
-def start_playing(load, reloadable):
-    """Sessions that echo from the first reload to the last; they are never opened again."""
-    for number in range(PLAYERS):
-        session = RawWebSocket(reloadable.gate, certificate=reloadable.pki.good_client)
-        sent = f"player {number} ".encode() * 20
-
-        def echo(session=session, sent=sent):
-            session.frame(TEXT, sent)
-            received = b""
-            while len(received) < len(sent):
-                received += session.read_frame()[2]
-            assert received == sent
-
-        load.start("echo", echo)
-
-
-def start_visiting(load, reloadable):
-    """Full handshakes; what they show must be one of the two certificates."""
-
-    def visit():
-        with Raw(reloadable.gate) as client:
-            shown = client.socket.getpeercert(binary_form=True)
-            assert hashlib.sha256(shown).hexdigest() in reloadable.fingerprints
-            assert client.send(head("GET", "/healthz")).reply().status == 200
-
-    for _ in range(VISITORS):
-        load.start("visit", visit)
-
-
-def start_coming(load, reloadable, new_device):
-    """Apps that are admitted by App Attest, echo once and leave."""
-    for _ in range(NEWCOMERS):
-        device = reloadable.gate.app.register(new_device())
-
-        def come(device=device):
-            session = RawWebSocket(reloadable.gate, device.headers(reloadable.gate.app.nonce()))
-            session.frame(TEXT, b"hello")
-            assert session.read_frame()[2] == b"hello"
-            session.close()
-
-        load.start("admission", come)
-
-
-# What is broken, and the name that the log has to blame.
-BLAMED = {
-    "garbage certificate": "TLS_CERT_PATH",
-    "other key": "TLS_KEY_PATH",
-    "missing authority": "MTLS_CLIENT_CA_PATH",
-    "bad value": "HTTP_HEAD_MAX_BYTES",
-    "unknown name": "HTTP_HEAD_MAXIMUM",
-}
-DAMAGES = tuple(BLAMED)
-
-
-def damage(reloadable, kind):
-    if kind == "garbage certificate":
-        reloadable.put("tls.pem", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
-    elif kind == "other key":
-        reloadable.put("tls.key", reloadable.pki.issue_server("mismatched")[1].read_bytes())
-    elif kind == "missing authority":
-        (reloadable.folder / "clients.pem").unlink()
-    elif kind == "bad value":
-        reloadable.put("portcullis.env", b"HTTP_HEAD_MAX_BYTES=banana\n")
-    else:
-        reloadable.put("portcullis.env", b"HTTP_HEAD_MAXIMUM=8KiB\n")
-
-
-def test_a_hundred_reloads_under_load(reloadable, new_device, load):
-    """No session dropped, no handshake failing, no admission refused; each reload is true for newcomers."""
-    gate = reloadable()
-    start_playing(load, gate)
-    start_visiting(load, gate)
-    start_coming(load, gate, new_device)
-    load.goes_on()
-    # The suite's own look at the port, at the start, was a failed handshake.
-    known = len(gate.gate.events())
-    for number in range(1, RELOADS + 1):
-        pair, authority, small = number % 2, number // 2 % 2, number // 4 % 2
-        settings = {"HTTP_HEAD_MAX_BYTES": "8KiB" if small else "16KiB", "LOG_LEVEL": "info"}
-        gate.lay_out(pair, authority, **settings)
-        gate.reload()
-        assert gate.shown() == pair, f"certificate {pair} at reload {number}"
-        if number % 10 == 0:
-            kind = DAMAGES[number // 10 % len(DAMAGES)]
-            damage(gate, kind)
-            said = gate.reload("reload_failed")
-            assert BLAMED[kind] in str(said), f"{kind}: {said}"
-        load.goes_on()
-        if number % 5 == 0:
-            assert gate.large_request() == (431 if small else 200), f"limit at {number}"
-            assert gate.client_certificate() == (401 if authority else 101), f"client CA at {number}"
-    load.stop()
-    assert not load.failures, load.failures
-    assert load.counts["visit"] >= RELOADS and load.counts["admission"] >= RELOADS
-    events = gate.gate.events()[known:]
-    assert not [event for event in events if event.get("event") == "handshake_failed"]
-    assert sum(event.get("event") == "reloaded" for event in events) == RELOADS
-    assert gate.gate.running
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
@@ -278,38 +49,6 @@ def test_the_log_level_follows(reloadable):
 
     assert "admitted" in logged("info")
     assert "admitted" not in logged("notice")
-
-
-def test_a_storm_of_signals(reloadable, new_device, load):
-    """Thousands of SIGHUPs as fast as can be: they melt into fewer reloads, and nothing else happens."""
-    gate = reloadable()
-    start_playing(load, gate)
-    start_visiting(load, gate)
-    start_coming(load, gate, new_device)
-    load.goes_on()
-    before = len(os.listdir(f"/proc/{gate.gate.process.pid}/fd"))
-    known = len(gate.gate.events())
-    for number in range(10):
-        gate.lay_out(number % 2, 0, HTTP_HEAD_MAX_BYTES="16KiB", LOG_LEVEL="info")
-        for _ in range(300):
-            gate.gate.signal(signal.SIGHUP)
-        load.goes_on()
-    gate.lay_out(1, 1, HTTP_HEAD_MAX_BYTES="8KiB", LOG_LEVEL="info")
-    gate.gate.signal(signal.SIGHUP)
-    eventually(lambda: gate.shown() == 1 and gate.large_request() == 431, "the last reload of all", 10)
-    assert gate.client_certificate() == 401
-    load.stop()
-    assert not load.failures, load.failures
-    events = gate.gate.events()[known:]
-    reloads = sum(event.get("event") == "reloaded" for event in events)
-    assert 10 <= reloads <= 3001
-    # A file that is being replaced beside its pair is no pair: such a reload fails and says so.
-    failed = [event for event in events if event.get("event") == "reload_failed"]
-    assert len(failed) <= reloads
-    assert not [event for event in events if event.get("event") == "handshake_failed"]
-    eventually(
-        lambda: len(os.listdir(f"/proc/{gate.gate.process.pid}/fd")) <= before + 4, "no descriptor left over"
-    )
 
 
 class Resuming:
@@ -391,4 +130,3 @@ def test_old_certificates_leave_memory_with_their_last_session(reloadable):
     grown = resident[-1] - resident[1]
     # Three waves: a context that stayed costs 50 KiB, 150 times.
     assert grown < 1 << 20, f"{grown} bytes more: {resident}"
-

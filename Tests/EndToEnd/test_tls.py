@@ -1,11 +1,13 @@
-"""TLS as openssl's own client sees it: versions, suites, ALPN, tickets, requests, renegotiation."""
+"""TLS as openssl's own client and sslscan see it: versions, suites, ALPN, tickets, requests, renegotiation."""
 
 import re
 import subprocess
+from xml.etree import ElementTree
 
 import pytest
 
 from clients import s_client
+from waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,21 @@ def test_x25519_first(gate):
 
 def test_alpn(gate):
     assert "ALPN protocol: http/1.1" in handshake(gate, "-alpn", "h2,http/1.1")
+    assert "ALPN protocol: http/1.1" in handshake(gate, "-alpn", "http/1.0,http/1.1")
     assert "No ALPN negotiated" in handshake(gate)
+
+
+def test_the_other_name_of_http_1(gate):
+    """What curl --http1.0 offers, and nothing else; nginx takes it too."""
+    assert "ALPN protocol: http/1.0" in handshake(gate, "-alpn", "http/1.0")
+
+
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+@pytest.mark.parametrize("offered", ["h2", "h2,h3,spdy/3.1", "http/0.9", "HTTP/1.1", "http/1"])
+def test_no_protocol_in_common_ends_the_handshake(gate, version, offered):
+    """RFC 7301 §3.2: a fatal alert, and not a connection on which each side speaks its own protocol."""
+    text = handshake(gate, version, "-alpn", offered)
+    assert "alert no application protocol" in text and not established(text)
 
 
 def tickets(text):
@@ -109,6 +125,49 @@ def test_a_ticket_issued_under_other_settings_does_not_resume(gate, fallback, fo
     handshake(gate, "-tls1_3", "-sess_out", session)
     text = handshake(fallback, "-tls1_3", "-sess_in", session)
     assert "New, TLSv1.3" in text and "Reused" not in text
+
+
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+def test_ticket_keys_rotate(gates, backend, folder, fault, version):
+    """Every hour: a ticket is good under the key of its time and the one after that, and then no more."""
+    gate = gates(backend, WORKERS=1, **fault.environment)
+    old, fresh = folder / "old.pem", folder / "fresh.pem"
+
+    def resumes(session):
+        return "Reused, TLSv" in handshake(gate, version, "-sess_in", session)
+
+    def rotated():
+        """Whether a ticket issued now is under another key than `old`: their names stand in front (RFC 5077 §4)."""
+        handshake(gate, version, "-sess_out", fresh)
+        return key_name(fresh) != key_name(old)
+
+    handshake(gate, version, "-sess_out", old)
+    assert not rotated() and resumes(old)
+    fault.monotonic_offset = 3_601 * 10**9
+    eventually(rotated, "the first rotation")
+    assert resumes(old)
+    fault.monotonic_offset = 7_202 * 10**9
+    eventually(lambda: not resumes(old), "the second rotation")
+    assert rotated() and resumes(fresh)
+
+
+def key_name(session):
+    """The first 16 bytes of a session's ticket, in hexadecimal."""
+    command = ["openssl", "sess_id", "-in", session, "-noout", "-text"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return re.search(r"TLS session ticket:\s+0000 - ([0-9a-f -]{47})", text)[1]
+
+
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+def test_a_ticket_is_good_for_two_hours(gates, backend, folder, fault, version):
+    """By the wall clock too, whatever key it is under."""
+    gate = gates(backend, **fault.environment)
+    session = folder / "session.pem"
+    handshake(gate, version, "-sess_out", session)
+    fault.realtime_offset = 7_100 * 10**9
+    assert "Reused" in handshake(gate, version, "-sess_in", session)
+    fault.realtime_offset = 7_210 * 10**9
+    assert "Reused" not in handshake(gate, version, "-sess_in", session)
 
 
 def test_no_early_data(gate, folder):
@@ -172,3 +231,32 @@ def test_no_compression(gate):
 
 def test_secure_renegotiation_information(gate):
     assert "Secure Renegotiation IS supported" in handshake(gate, "-tls1_2")
+
+
+# ---- sslscan
+
+def self_signed(folder, *algorithm):
+    command = ["openssl", "req", "-x509", "-nodes", "-newkey", *algorithm, "-subj", "/CN=localhost"]
+    command += ["-keyout", folder / "own.key", "-out", folder / "own.pem"]
+    subprocess.run(command, check=True, capture_output=True)
+    return {"TLS_CERT_PATH": folder / "own.pem", "TLS_KEY_PATH": folder / "own.key"}
+
+
+AEAD = re.compile(r"(TLS_(AES_128_GCM|AES_256_GCM|CHACHA20_POLY1305)_SHA|ECDHE-(ECDSA|RSA)-(AES\d+-GCM|CHACHA20))")
+
+
+@pytest.mark.parametrize("algorithm", [("ec", "-pkeyopt", "ec_paramgen_curve:P-256"), ("rsa:2048",)])
+def test_sslscan_finds_only_aead_suites(gates, backend, folder, algorithm):
+    gate = gates(backend, **self_signed(folder, *algorithm))
+    report = folder / "sslscan.xml"
+    command = ["sslscan", f"--xml={report}", f"{gate.host}:{gate.port}"]
+    subprocess.run(command, check=True, capture_output=True, timeout=30)
+    found = ElementTree.parse(report).find("ssltest")
+    versions = {
+        protocol.get("version") for protocol in found.iter("protocol") if protocol.get("enabled") == "1"
+    }
+    assert versions == {"1.2", "1.3"}
+    offered = [cipher.get("cipher") for cipher in found.iter("cipher")]
+    assert len(offered) == 6 and all(AEAD.match(suite) for suite in offered), offered
+    assert found.find("renegotiation").get("supported") == "0"
+    assert all(probe.get("vulnerable") == "0" for probe in found.iter("heartbleed"))

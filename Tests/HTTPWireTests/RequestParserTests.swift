@@ -92,6 +92,10 @@ import Testing
     #expect(try head("GET / \(version)\r\nHost: a\r\n\(field)\r\n\r\n").keepsAlive == expected)
   }
 
+  @Test func nothingIsReadBehindConnect() throws {
+    #expect(try !head("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n").keepsAlive)
+  }
+
   @Test(arguments: [
     ("HTTP/1.1", "5", true), ("HTTP/1.1", "0", false), ("HTTP/1.0", "5", false),
   ])

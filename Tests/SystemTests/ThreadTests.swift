@@ -100,6 +100,33 @@ import Testing
     for handle in handles { handle.join() }
     #expect(monitor.withLock { state, _ in state })
   }
+
+  @Test func aDeadlineEndsTheWait() {
+    let monitor = Monitor(0)
+    let deadline = SystemClock().monotonic() + .milliseconds(20)
+    var looks = 0
+    let result: Int? = monitor.wait(until: deadline) { _ in
+      looks += 1
+      return .wait
+    }
+    #expect(result == nil && looks >= 2)
+    #expect(SystemClock().monotonic() >= deadline)
+    // The last look counts, however late it is.
+    #expect(monitor.wait(until: deadline) { .done($0) } == 0)
+  }
+
+  @Test func aWaiterWithADeadlineSeesWhatAnotherThreadDoes() throws {
+    let monitor = Monitor(false)
+    let thread = try System.Thread(name: "feed") {
+      monitor.withLock { state, wake in
+        state = true
+        wake.all()
+      }
+    }
+    let deadline = SystemClock().monotonic() + .seconds(30)
+    #expect(monitor.wait(until: deadline) { $0 ? .done(true) : .wait } == true)
+    thread.join()
+  }
 }
 
 @Suite struct SignalTests {

@@ -59,5 +59,3 @@ static inline unsigned long portcullis_take_error(void) {
   ERR_clear_error();
   return error;
 }
-// RFC 2253 without 8-bit escapes lost: XN_FLAG_RFC2253.
-static inline unsigned long portcullis_name_flags(void) { return XN_FLAG_RFC2253; }

@@ -22,8 +22,15 @@ static inline X509 *portcullis_x509_stack_value(const STACK_OF(X509) * stack, in
   return sk_X509_value(stack, index);
 }
 static inline void portcullis_x509_stack_free(STACK_OF(X509) * stack) { sk_X509_free(stack); }
-static inline long portcullis_bio_memory(BIO *bio, const char **bytes) {
-  return BIO_get_mem_data(bio, (char **)bytes);
+
+// Writes the subject by RFC 2253 into `text`, cut at `size` bytes; how many were written, 0 on failure.
+static inline int portcullis_x509_subject(X509 *certificate, uint8_t *text, int size) {
+  BIO *memory = BIO_new(BIO_s_mem());
+  if (memory == NULL) return 0;
+  X509_NAME_print_ex(memory, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253);
+  int written = BIO_read(memory, text, size);
+  BIO_free(memory);
+  return written < 0 ? 0 : written;
 }
 
 // A P-256 public key from the 65 bytes of its uncompressed point; NULL when that is not on the curve.

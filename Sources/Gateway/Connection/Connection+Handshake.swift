@@ -9,6 +9,7 @@ extension Connection {
   func advanceHandshake() {
     guard stage == .handshake else { return }
     if MemoryReserve.shortage() != nil { return handshakeFailed("memory") }
+    hasBegunHandshake = true
     switch client.handshake() {
     case .wantsInput: break
     case .finished:

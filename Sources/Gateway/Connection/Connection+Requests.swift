@@ -7,10 +7,11 @@ internal import System
 internal import TLS
 
 extension Connection {
-  /// Reads what came and serves the requests in it, one answer at a time.
+  /// Reads what came and serves one request of it. `respond` queues the connection for what is behind that, since a
+  /// peer may send requests faster than they can be answered, and would never let go of the loop.
   func readRequests() {
     guard stage == .exchange, let exchange else { return }
-    while stage == .exchange, client.unsent.isEmpty {
+    while stage == .exchange, client.unsent.isEmpty, !isQueued {
       if serveReceived(exchange) { continue }
       guard stage == .exchange, client.unsent.isEmpty, wantsBytes(exchange) else { break }
       guard receive(into: exchange) else { break }

@@ -60,6 +60,8 @@ final class Connection {
   var hasSentFinToClient = false
   var hasSentFinToBackend = false
 
+  /// The handshake has had its first step.
+  var hasBegunHandshake = false
   /// In the loop's list of handshakes and requests that wait for their turn.
   var isQueued = false
   /// In the loop's list of connections to go on with in the next turn.
@@ -97,6 +99,8 @@ final class Connection {
       if leg == .backend { backendReported(event) } else { readEarlyBytes() }
       settle()
     case .session:
+      // Who has more to do than a turn allows is served among his like, whatever else comes in meanwhile.
+      if isContinuing { return }
       pump()
       settle()
     case .lingering:

@@ -51,6 +51,7 @@ final class Loop {
   var isDraining = false
 
   private var continuing: [Connection] = []
+  private var expired: [DeadlineWheel.Entry] = []
   private var newcomers = Newcomers()
   private var closedInThisTurn: [Connection] = []
   private var isStopped = false
@@ -95,17 +96,19 @@ final class Loop {
       if hasMail { for message in mailbox.takeAll() { receive(message) } }
       serveNewcomers()
       acceptSome()
-      for entry in wheel.expire(now: now) {
-        table.find(Token(rawValue: entry.token))?.entryExpired(tick: entry.tick)
-      }
+      expireSome()
       advanceDrain()
       sweep()
+      counters.newcomersWaiting.set(newcomers.waitingCount)
+      counters.turns.record(from: now, to: shared.clock.monotonic())
     }
   }
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.
   private func sleepTime() -> Int32 {
-    if !continuing.isEmpty || !newcomers.isEmpty || doorway.mayAccept || isStopped { return 0 }
+    if !continuing.isEmpty || !newcomers.isEmpty || !expired.isEmpty || doorway.mayAccept || isStopped {
+      return 0
+    }
     var time = wheel.timeUntilNext(now: now)
     if let pause = doorway.pauseLeft(now: now) { time = min(time ?? pause, pause) }
     if let next = drain.timeUntilNext(now: now) { time = min(time ?? next, next) }
@@ -122,15 +125,24 @@ final class Loop {
     continuing.append(connection)
   }
 
+  /// Serves those with more to do one after the other while their part of the turn lasts, and at least one: however
+  /// many there are, those with little to do do not wait long for them.
   private func goOn() {
     if continuing.isEmpty { return }
     let due = continuing
     continuing.removeAll(keepingCapacity: true)
+    var served = 0
     for connection in due {
+      served += 1
       connection.isContinuing = false
       connection.proceed()
+      if shared.clock.monotonic() - now >= Self.continuingTime { break }
     }
+    if served < due.count { continuing.insert(contentsOf: due[served...], at: 0) }
   }
+
+  /// How far into a turn those with more to do are gone on with.
+  private static let continuingTime: Duration = .microseconds(500)
 
   /// A handshake step or a request waits for its turn among the newcomers.
   func queue(_ connection: Connection) {
@@ -149,11 +161,21 @@ final class Loop {
   private func acceptSome() {
     if let pause = doorway.pauseLeft(now: now), pause == .zero { doorway.resume(poller, now: now) }
     var accepted = 0
-    while accepted < Doorway.acceptsPerTurn, doorway.mayAccept {
+    while accepted < Doorway.acceptsPerTurn, !newcomers.isFull, doorway.mayAccept {
       accepted += 1
       if let arrival = doorway.accept(self) { admit(arrival) }
     }
   }
+
+  /// Deadlines that have passed, so many a turn: thousands who came at once are late at once.
+  private func expireSome() {
+    expired += wheel.expire(now: now)
+    let due = expired.prefix(Self.expiriesPerTurn)
+    expired.removeFirst(due.count)
+    for entry in due { table.find(Token(rawValue: entry.token))?.entryExpired(tick: entry.tick) }
+  }
+
+  private static let expiriesPerTurn = 16
 
   // MARK: Coming and going
 

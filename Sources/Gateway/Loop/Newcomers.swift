@@ -4,26 +4,49 @@ struct Newcomers {
   static let handshakesPerTurn = 2
   static let requestsPerTurn = 4
 
+  /// While so many handshakes wait, nobody else is let in: who waits in the kernel costs nothing, and is not the oldest
+  /// of the unadmitted, who has to give way, just when it would be served.
+  static let handshakesAhead = 64
+
   private var handshakes: [Connection] = []
+  /// Handshakes that have had their first step, which is the dear one. A flood of first steps does not hold these up.
+  private var begunHandshakes: [Connection] = []
   private var requests: [Connection] = []
   private var arrivals = ArrivalOrder()
 
-  var isEmpty: Bool { handshakes.isEmpty && requests.isEmpty }
+  var isEmpty: Bool { handshakes.isEmpty && begunHandshakes.isEmpty && requests.isEmpty }
+  var waitingCount: Int { handshakes.count + begunHandshakes.count + requests.count }
+  var isFull: Bool { handshakes.count >= Self.handshakesAhead }
 
   mutating func append(_ connection: Connection) {
     switch connection.stage {
     // The handshake's first step follows the PROXY header at once.
-    case .proxyHeader, .handshake: handshakes.append(connection)
+    case .proxyHeader, .handshake:
+      if connection.hasBegunHandshake {
+        begunHandshakes.append(connection)
+      } else {
+        handshakes.append(connection)
+      }
     case .exchange, .admission, .session, .lingering, .closed: requests.append(connection)
     }
   }
 
   mutating func takeTurn() -> [Connection] {
     if isEmpty { return [] }
-    let turn = Array(requests.prefix(Self.requestsPerTurn) + handshakes.prefix(Self.handshakesPerTurn))
-    requests.removeFirst(min(Self.requestsPerTurn, requests.count))
-    handshakes.removeFirst(min(Self.handshakesPerTurn, handshakes.count))
+    var turn = Self.take(Self.requestsPerTurn, of: &requests)
+    // One of those that go on, then those that begin; what these leave of the turn is for the former again.
+    turn += Self.take(1, of: &begunHandshakes)
+    let place = Self.handshakesPerTurn - (turn.last?.hasBegunHandshake ?? false ? 1 : 0)
+    let begun = Self.take(place, of: &handshakes)
+    turn += begun
+    turn += Self.take(place - begun.count, of: &begunHandshakes)
     return turn
+  }
+
+  private static func take(_ count: Int, of list: inout [Connection]) -> [Connection] {
+    let taken = Array(list.prefix(count))
+    list.removeFirst(taken.count)
+    return taken
   }
 
   mutating func entered(_ connection: Connection, in table: ConnectionTable) {

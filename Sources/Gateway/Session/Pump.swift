@@ -15,23 +15,14 @@ internal import TLS
 internal import WebSocketWire
 
 extension Connection {
-  /// Rounds of either direction in one turn; then others have theirs.
-  private static let roundsPerTurn = 4
-
+  /// One round of either direction in a turn; then others have theirs.
   func pump() {
     guard stage == .session else { return }
     resumeBlocked()
     if isDeflating { return pumpDeflated() }
-    var rounds = 0
-    while stage == .session, rounds < Self.roundsPerTurn {
-      rounds += 1
-      let readPlayer = isReadingFromPlayer && client.mayHaveInput
-      if readPlayer { readFromPlayer() }
-      guard stage == .session else { return }
-      let readGame = isReadingFromGame && gameMayHaveInput
-      if readGame { readFromGame() }
-      if !readPlayer, !readGame { return }
-    }
+    if isReadingFromPlayer, client.mayHaveInput { readFromPlayer() }
+    guard stage == .session else { return }
+    if isReadingFromGame, gameMayHaveInput { readFromGame() }
     if stage == .session, isReadingFromPlayer && client.mayHaveInput || isReadingFromGame && gameMayHaveInput
     {
       loop.continueLater(self)
@@ -64,6 +55,7 @@ extension Connection {
     if !client.unsent.isEmpty, case .failed(let error) = client.flush(loop.outbox) {
       return endSession(.playerVanished(reason: error.description))
     }
+    session?.pongsLeft = Session.pongsPerTurn
     if client.unsent.isEmpty, let pong = session?.pendingPong {
       session?.pendingPong = nil
       _ = client.tls.write(ControlFrame.pong(pong).span)
@@ -119,12 +111,14 @@ extension Connection {
     if let ending, stage == .session { endSession(ending) }
   }
 
+  /// A record may hold thousands of pings: after some answers in one turn only the newest one is kept for the next.
   func answerPing(_ payload: [UInt8]) {
     guard session?.closing.isOpen ?? false else { return }
-    if client.unsent.isEmpty {
+    if client.unsent.isEmpty, session?.takesPong() ?? false {
       _ = client.tls.write(ControlFrame.pong(payload).span)
     } else {
       session?.pendingPong = payload
+      if client.unsent.isEmpty { loop.continueLater(self) }
     }
   }
 

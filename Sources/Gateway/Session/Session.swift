@@ -18,6 +18,9 @@ struct Session: ~Copyable {
   var closeDeadline: MonotonicTime?
   /// The newest ping of the player's that could not be answered at once (RFC 6455 §5.5.3 lets the others go).
   var pendingPong: [UInt8]?
+  /// How many pings may still be answered one by one in this turn.
+  var pongsLeft = pongsPerTurn
+  static let pongsPerTurn = 16
   /// In text mode: code points that the game has not finished.
   var text: TextRepair?
   /// With `BACKEND=echo:`: the message being assembled.
@@ -32,5 +35,12 @@ struct Session: ~Copyable {
     lastPing = now
     decoder = FrameDecoder(role: .server, limits: settings.frameLimits, acceptsCompressed: deflates)
     text = settings.messageType == .text ? TextRepair() : nil
+  }
+
+  /// Takes one of the answers that are left.
+  mutating func takesPong() -> Bool {
+    guard pongsLeft > 0 else { return false }
+    pongsLeft -= 1
+    return true
   }
 }

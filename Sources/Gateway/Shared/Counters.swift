@@ -7,6 +7,7 @@ package final class Counter: Sendable {
 
   package var value: Int { number.load(ordering: .relaxed) }
   func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
+  func set(_ value: Int) { number.store(value, ordering: .relaxed) }
 }
 
 package final class Counters: Sendable {
@@ -23,6 +24,9 @@ package final class Counters: Sendable {
   package let sessionsEnded = Counter()
   package let bytesFromPlayers = Counter()
   package let bytesFromGame = Counter()
+  /// How many handshakes and requests wait for their turn, as of the loop's last turn.
+  package let newcomersWaiting = Counter()
+  package let turns = TurnHistogram()
   private let refusals = RefusalCode.allCases.map { _ in Counter() }
 
   func refused(_ code: RefusalCode) {

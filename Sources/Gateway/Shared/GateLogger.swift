@@ -69,6 +69,23 @@ struct GateLogger: Sendable {
     logger.warning("backend_unresolved", metadata: ["reason": "\(reason)"])
   }
 
+  /// An expired certificate is an error: clients refuse it, or those that it vouches for are refused.
+  func certificate(_ notice: CertificateWatch.Notice) {
+    var members: Logger.Metadata = [
+      "certificate": "\(notice.certificate.role.rawValue)",
+      "subject": LogText.peer(notice.certificate.subject),
+      "notAfter": "\(notice.certificate.notAfter.timestamp)",
+    ]
+    var level = Logger.Level.warning
+    switch notice.standing {
+    case .good: return
+    case .ends(let days): members["days"] = "\(days)"
+    case .notYetValid: members["notBefore"] = "\(notice.certificate.notBefore.timestamp)"
+    case .expired: level = .error
+    }
+    logger.log(level: level, "\(notice.standing.word)", metadata: members)
+  }
+
   func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {
     logger.error("receipt_not_kept", metadata: ["keyId": "\(keyID.short)", "reason": "\(error)"])
   }

@@ -1,6 +1,7 @@
-/// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told, and a
-/// disk that hangs noticed.
+/// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told, a disk
+/// that hangs noticed, and certificates that end soon warned of.
 internal import KeyStore
+internal import Logging
 internal import Synchronization
 internal import System
 internal import TLS
@@ -34,6 +35,7 @@ final class Housekeeper: Sendable {
       wake.wait(until: SystemClock().monotonic() + .seconds(1))
       let now = SystemClock().monotonic()
       shared.log.tellLeftOut()
+      shared.tellOfCertificates()
       shared.store.noteHang()
       if now >= nextRotation {
         tickets.rotate()

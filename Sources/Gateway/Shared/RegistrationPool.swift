@@ -40,6 +40,8 @@ package final class RegistrationPool: Sendable {
     }
   }
 
+  package var waitingCount: Int { state.withLock { state, _ in state.queue.waitingCount } }
+
   /// Finishes what is queued, and returns when all threads have ended.
   package func stop() {
     state.withLock { state, signal in

@@ -2,6 +2,7 @@
 internal import Addresses
 internal import AppAttest
 internal import Configuration
+internal import Crypto
 internal import HTTPWire
 internal import KeyStore
 internal import Synchronization
@@ -33,6 +34,7 @@ final class Shared: Sendable {
   let sessions = Count()
   /// Connections whose last bytes are on their way.
   let lingering = Count()
+  let certificates = CertificateWatch(noticeDays: CertificateSummary.renewalDays)
   let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes)
 
   init(
@@ -50,6 +52,11 @@ final class Shared: Sendable {
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
     counters = mailboxes.map { _ in Counters() }
+  }
+
+  /// Says what is due of the certificates' dates.
+  func tellOfCertificates() {
+    for notice in certificates.due(now: clock.wall()) { log.certificate(notice) }
   }
 
   func post(_ message: LoopMessage, to session: SessionReference) {

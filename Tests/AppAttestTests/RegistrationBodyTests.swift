@@ -1,7 +1,7 @@
 import Bytes
 import Testing
 
-@testable import Gateway
+@testable import AppAttest
 
 /// The body of `POST /attest/register` (SPEC §3): valid to begin with, and one thing changed at a time.
 @Suite struct RegistrationBodyTests {

@@ -1,0 +1,98 @@
+/// Which of the operator's certificates end soon, and when that is to be said: 21 days before, and daily from then on.
+internal import Synchronization
+internal import System
+
+/// A certificate in use, as far as its dates go.
+struct WatchedCertificate: Equatable, Sendable {
+  enum Role: String, Sendable {
+    case server
+    case clientCA = "client_ca"
+  }
+
+  enum Standing: Equatable, Sendable {
+    case good
+    case notYetValid
+    case ends(days: Int64)
+    case expired
+  }
+
+  let role: Role
+  let subject: String
+  let notBefore: UnixTime
+  let notAfter: UnixTime
+
+  func standing(at now: UnixTime, noticeDays: Int64) -> Standing {
+    // The period includes its last second (RFC 5280 §4.1.2.5).
+    if now.seconds > notAfter.seconds { return .expired }
+    if now < notBefore { return .notYetValid }
+    let days = (notAfter.seconds - now.seconds) / CertificateWatch.daySeconds
+    return days < noticeDays ? .ends(days: days) : .good
+  }
+}
+
+/// Asked every second by the housekeeper, and at once after a reload. It goes by the wall clock, as certificates do.
+final class CertificateWatch: Sendable {
+  struct Notice: Equatable, Sendable {
+    let certificate: WatchedCertificate
+    let standing: WatchedCertificate.Standing
+  }
+
+  fileprivate struct Entry {
+    let certificate: WatchedCertificate
+    var standing = WatchedCertificate.Standing.good
+    var toldAt: UnixTime?
+  }
+
+  static let daySeconds: Int64 = 86_400
+
+  private let noticeDays: Int64
+  private let entries = Mutex<[Entry]>([])
+
+  init(noticeDays: Int64) {
+    self.noticeDays = noticeDays
+  }
+
+  /// From now on these are in use; nothing has been said of them yet.
+  func watch(_ certificates: [WatchedCertificate]) {
+    entries.withLock { entries in entries = certificates.map { Entry(certificate: $0) } }
+  }
+
+  /// What is to be said now.
+  func due(now: UnixTime) -> [Notice] {
+    entries.withLock { entries in
+      var notices: [Notice] = []
+      for index in entries.indices {
+        let standing = entries[index].certificate.standing(at: now, noticeDays: noticeDays)
+        let turned = standing.word != entries[index].standing.word
+        entries[index].standing = standing
+        if standing == .good {
+          entries[index].toldAt = nil
+        } else if turned || entries[index].isDue(at: now) {
+          entries[index].toldAt = now
+          notices.append(Notice(certificate: entries[index].certificate, standing: standing))
+        }
+      }
+      return notices
+    }
+  }
+}
+
+extension CertificateWatch.Entry {
+  /// Also when the clock was set back: what was said then is no longer of yesterday.
+  fileprivate func isDue(at now: UnixTime) -> Bool {
+    guard let toldAt else { return true }
+    return abs(now.seconds - toldAt.seconds) >= CertificateWatch.daySeconds
+  }
+}
+
+extension WatchedCertificate.Standing {
+  /// The event in the log.
+  var word: String {
+    switch self {
+    case .good: "certificate_good"
+    case .notYetValid: "certificate_not_yet_valid"
+    case .ends: "certificate_expires"
+    case .expired: "certificate_expired"
+    }
+  }
+}

@@ -1,0 +1,224 @@
+"""What a peer can do to the gate before TLS is agreed on: a buffer with an end, a deadline, and nothing for others."""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import ssl
+import struct
+import time
+
+import pytest
+
+from clients import Raw, head
+from waiting import eventually, patience
+
+HANDSHAKE, ALERT, CHANGE_CIPHER_SPEC, DATA = 22, 21, 20, 23
+# Seconds: the earliest and latest end that the gate's deadline of 0.8 may cause.
+EARLIEST, LATEST = 0.7, 4.0
+CROWD = 200
+# Of a ClientHello of 64 KiB OpenSSL keeps the message in a buffer that grows by thirds; beside it a record.
+PEER_BYTES = 160 * 1024
+
+
+@pytest.fixture(scope="module")
+def gate(shared_gates, shared_backends):
+    return shared_gates(shared_backends(), WORKERS=1, TLS_HANDSHAKE_TIMEOUT="800ms")
+
+
+def record(content, payload, length=None):
+    """One TLS record (RFC 8446 §5.1); `length` lies about its size."""
+    return struct.pack(">BHH", content, 0x0301, len(payload) if length is None else length) + payload
+
+
+def records(payload, size):
+    """Handshake bytes in records of `size`."""
+    return b"".join(record(HANDSHAKE, payload[at : at + size]) for at in range(0, len(payload), size))
+
+
+def client_hello(version=None):
+    """A good one, as Python's ssl makes it, without its record's header."""
+    context = ssl.create_default_context()
+    if version:
+        context.minimum_version = context.maximum_version = version
+    output = ssl.MemoryBIO()
+    client = context.wrap_bio(ssl.MemoryBIO(), output, server_hostname="localhost")
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return output.read()[5:]
+
+
+def grown_hello(size):
+    """A good ClientHello that an unknown extension (RFC 8701 keeps its number free) makes `size` bytes long."""
+    hello = client_hello()[4:]
+    at = 34 + 1 + hello[34]  # version, random, session
+    at += 2 + int.from_bytes(hello[at : at + 2], "big")  # suites
+    at += 1 + hello[at]  # compression
+    extensions = hello[at + 2 :]
+    room = size - 4 - at - 2 - len(extensions) - 4
+    # In front: pre-shared keys, if there are any, have to stay the last (RFC 8446 §4.2.11).
+    extensions = struct.pack(">HH", 0x7A7A, room) + bytes(room) + extensions
+    body = hello[:at] + struct.pack(">H", len(extensions)) + extensions
+    return b"\x01" + len(body).to_bytes(3, "big") + body
+
+
+def first_record(client):
+    """The content type of what the gate answers, None when it closes without a word."""
+    with contextlib.suppress(ConnectionError):
+        while len(client.buffer) < 5 and client._more():
+            pass
+    return client.buffer[0] if client.buffer else None
+
+
+def send(client, data):
+    """As much as the gate takes before it closes."""
+    with contextlib.suppress(ConnectionError):
+        client.send(data)
+
+
+def drained(client):
+    """Reads to the end, whatever comes; a reset is one."""
+    with contextlib.suppress(ConnectionError):
+        while client._more():
+            pass
+
+
+def connections(gate):
+    return json.loads(gate.command("stats", "--json").stdout)["now"]["connections"]
+
+
+def descriptors(gate):
+    return len(os.listdir(f"/proc/{gate.process.pid}/fd"))
+
+
+def most_resident_bytes(gate):
+    """The most memory that it ever held."""
+    status = pathlib.Path(f"/proc/{gate.process.pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+def failures(gate, known):
+    """The steps of the handshakes that failed since `known` events were there."""
+    return [event["step"] for event in gate.events()[known:] if event.get("event") == "handshake_failed"]
+
+
+# ---- refused at the first byte that proves it
+
+HELLO = client_hello()
+REFUSED = {
+    "no TLS at all": head("GET", "/healthz").encode(),
+    "SSL 2": b"\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + bytes(37),
+    "a record of 65,535 bytes": record(HANDSHAKE, b"\x01", length=0xFFFF),
+    "a record one byte longer than any may be": record(HANDSHAKE, HELLO + bytes(16385 - len(HELLO))),
+    "a message of 16 MiB": records(b"\x01\xff\xff\xff" + bytes(100), 16384),
+    "another message first": records(b"\x14\x00\x00\x0c" + bytes(12), 16384),
+    "data first": record(DATA, b"GET / HTTP/1.1\r\n"),
+    "an alert first": record(ALERT, b"\x02\x28"),
+    "an unknown type": record(77, bytes(40)),
+    "empty records": record(HANDSHAKE, b"") * 40,
+    "an alert in the middle": record(HANDSHAKE, HELLO[:50]) + record(ALERT, b"\x01\x00") * 10,
+    "two messages mixed": record(HANDSHAKE, HELLO[:50]) + record(DATA, bytes(50)),
+    "lengths that overlap": records(HELLO[:38] + b"\xff" * (len(HELLO) - 38), 16384),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_handshake_ends_at_once(gate, kind):
+    known = len(gate.events())
+    with Raw(gate, tls=False) as client:
+        send(client, REFUSED[kind])
+        start = time.monotonic()
+        assert first_record(client) in (ALERT, None)
+        drained(client)
+        assert time.monotonic() - start < patience(EARLIEST), "it waited for the deadline"
+    steps = eventually(lambda: failures(gate, known), "a line in the log")
+    assert "timeout" not in steps
+
+
+# ---- slow ones: closed by the deadline
+
+UNFINISHED = {
+    "nothing": b"",
+    "half a header": b"\x16\x03\x01",
+    "half a record": record(HANDSHAKE, HELLO[:40], length=16384),
+    "half a message": record(HANDSHAKE, HELLO[:40]),
+    "all but one byte of 64 KiB": records(grown_hello(65_536), 16384)[:-1],
+    "all but one byte, in records of one": records(HELLO, 1)[:-1],
+    "all but one byte of 64 KiB, in records of one": records(grown_hello(65_536), 1)[:-1],
+    "a good hello, and nothing more": records(HELLO, 16384),
+}
+
+
+def test_who_stalls_is_closed_by_the_deadline(gate):
+    """All of them at once, so that the deadline is waited for once."""
+    known, start = len(gate.events()), time.monotonic()
+    clients = {kind: Raw(gate, tls=False) for kind in UNFINISHED}
+    sources = {f"{gate.host}:{client.socket.getsockname()[1]}" for client in clients.values()}
+    for kind, client in clients.items():
+        send(client, UNFINISHED[kind])
+    for kind, client in clients.items():
+        drained(client)
+        assert EARLIEST <= time.monotonic() - start <= patience(LATEST), kind
+        client.close()
+    eventually(lambda: len(failures(gate, known)) >= len(clients), "a line in the log for each")
+    timed_out = {
+        event["source"] for event in gate.events()[known:] if event.get("step") == "timeout"
+    }
+    assert timed_out == sources
+
+
+# ---- large and in crumbs, but good
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_hello_in_crumbs_is_a_hello(gate, version):
+    with Raw(gate, tls=False) as client:
+        send(client, records(client_hello(version), 1))
+        assert first_record(client) == HANDSHAKE
+
+
+@pytest.mark.parametrize("size, answer", [(65_536, HANDSHAKE), (131_396, ALERT), (200_000, ALERT)])
+def test_how_long_a_hello_may_be(gate, size, answer):
+    """As extensions have two bytes for their length; OpenSSL takes no message beyond 131,396 bytes."""
+    claimed = b"\x01" + (size - 4).to_bytes(3, "big") + bytes(size - 4)
+    message = grown_hello(size) if size <= 65_536 else claimed
+    with Raw(gate, tls=False) as client:
+        send(client, records(message, 16384))
+        assert first_record(client) == answer
+
+
+def test_a_crowd_that_stalls_costs_what_it_may(gate):
+    """200 peers hold 64 KiB less a byte each: bounded, given back, and nobody else waits for them."""
+    unfinished = records(grown_hello(65_536), 16384)[:-1]
+    gate.app.close()
+    eventually(lambda: connections(gate) == 0, "the gate alone")
+    before, resident = descriptors(gate), gate.resident_bytes()
+    most = []
+    for _ in range(2):
+        crowd = [Raw(gate, tls=False) for _ in range(CROWD)]
+        for client in crowd:
+            send(client, unfinished)
+        with Raw(gate) as honest:
+            assert honest.send(head("GET", "/healthz")).reply().status == 200
+        for client in crowd:
+            drained(client)
+            client.close()
+        eventually(lambda: connections(gate) == 0, "all of them closed")
+        eventually(lambda: descriptors(gate) <= before, "the descriptors given back")
+        most.append(most_resident_bytes(gate))
+    if resident:  # not judged with a sanitizer
+        assert most[0] - resident < CROWD * PEER_BYTES, f"{(most[0] - resident) // CROWD} bytes a peer"
+        assert most[1] - most[0] < CROWD * PEER_BYTES // 10, "what the first crowd took was not given back"
+
+
+def test_random_bytes_end_at_once_or_at_the_deadline(gate):
+    chance = random.Random(20261121)
+    before = descriptors(gate)
+    for round_number in range(60):
+        with Raw(gate, tls=False) as client:
+            noise = chance.randbytes(chance.choice([1, 5, 50, 500, 5000]))
+            # Half of them begin like a record, so that what follows is looked at.
+            send(client, noise if round_number % 2 else record(HANDSHAKE, noise))
+            client.socket.shutdown(1)  # nothing more comes: nobody has to wait for the deadline
+            drained(client)
+    eventually(lambda: descriptors(gate) <= before, "the descriptors given back")
