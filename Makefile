@@ -33,7 +33,7 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libseccomp-dev libssl-dev pkg-config zlib1g-dev
-TEST_PACKAGES := curl gcc openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets \
+TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets \
   sslscan
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
@@ -100,6 +100,17 @@ tls-costs: release  ## What full and resumed TLS handshakes cost the gate
 autobahn:
 	@scripts/install-packages python3 python3-venv
 	@PYTHON=$(PYTHON) Tests/Conformance/install-autobahn $(CONFORMANCE)
+
+.PHONY: faults
+faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 kills, 300 power cuts; half an hour
+	$(SWIFT) build --build-tests
+	PORTCULLIS_SCHEDULES=10000 $(SWIFT) test --skip-build --disable-xctest --quiet --filter randomSchedules
+	PORTCULLIS_KILLS=300 PORTCULLIS_POWER_CUTS=300 PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest \
+	  $(PYTEST_FLAGS) --durations=0 -o faulthandler_timeout=0 \
+	  $(addprefix Tests/EndToEnd/,$(addsuffix .py,$(FAULT_TESTS)))
+
+FAULT_TESTS := test_kill test_durability test_disk test_time test_names test_game_faults test_backpressure \
+  test_resources test_rivals test_reload_load
 
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI

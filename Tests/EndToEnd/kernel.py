@@ -12,15 +12,14 @@ KEEP_NOTHING = struct.pack("HBBI", 0x06, 0, 0, 0)
 
 
 def stop_acknowledging(stream):
-    """From now on nothing reaches this end, so nothing is acknowledged: the other end has to keep all that it sends."""
+    """From now on nothing reaches this end or is acknowledged: the other end has to keep what it sends."""
     program = ctypes.create_string_buffer(KEEP_NOTHING)
     header = struct.pack("@HP", 1, ctypes.addressof(program))
     stream.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, header)
 
 
 def queued_bytes(*filters):
-    """Kernel memory of the connections that `ss` finds by `filters`, as it is charged to them (ss(8), skmem)."""
-    # A socket that ends while the list is made is left out, and told of on standard error.
+    """Kernel memory charged to the connections that `ss` finds by `filters` (skmem), and their count."""
     listed = subprocess.run(
         ["ss", "-tmnH", "state", "established", *filters], capture_output=True, text=True, check=True
     ).stdout

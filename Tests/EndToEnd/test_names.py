@@ -1,4 +1,4 @@
-"""A game known by a name (SPEC §6): the name moves, fails, or gets no answer at all; the shim is the resolver."""
+"""A game known by a name (SPEC §6): it moves, fails, or gets no answer at all; the shim is the resolver."""
 
 import signal
 import time
@@ -62,6 +62,7 @@ def test_a_name_that_moves(gate_for, two_games, fault):
     """New sessions follow it, and those that are stay where they are."""
     fault.name_leads_to(NAME, "127.0.0.1")
     gate = gate_for(two_games[0].port)
+    gate.event(event="listening")
     old = RawWebSocket(gate)
     assert old.read_frame()[2] == b"first"
     fault.name_leads_to(NAME, "127.0.0.2")
@@ -85,6 +86,7 @@ def answer(client):
 def test_a_name_that_fails_keeps_its_last_answer(gate_for, two_games, fault, error):
     fault.name_leads_to(NAME, "127.0.0.1")
     gate = gate_for(two_games[0].port)
+    gate.event(event="listening")
     assert greeting(gate) == b"first"
     fault.resolve_error = error
     asked_again(fault)
@@ -105,6 +107,7 @@ async def test_a_name_that_fails_at_the_start(gate_for, two_games, fault):
     fault.name_leads_to(NAME, "127.0.0.1")
     fault.resolve_error = TRY_AGAIN
     gate = gate_for(two_games[0].port)
+    gate.event(event="listening")
     gate.event(event="backend_unresolved")
     assert await refusal(gate) == UNAVAILABLE
     fault.resolve_error = 0
@@ -116,6 +119,7 @@ def test_a_resolver_that_does_not_answer_holds_nobody_up(gate_for, two_games, fa
     """Sessions, newcomers, reloads and the end of the gate go on without it."""
     fault.name_leads_to(NAME, "127.0.0.1")
     gate = gate_for(two_games[0].port)
+    gate.event(event="listening")  # which comes after the first answer
     fault.resolve_hold = 1
     fault.jump(INTERVAL + 1)
     eventually(lambda: fault.resolves_waiting, "a question without an answer")
@@ -132,8 +136,10 @@ def test_a_resolver_that_does_not_answer_at_the_start(gate_for, backends, fault)
     game = Backend(named_game(b"late"))
     fault.name_leads_to(NAME, "127.0.0.1")
     fault.resolve_hold = 1
-    gate = gate_for(game.port)
-    assert fault.resolves_waiting == 1
+    gate = gate_for(game.port, start=False).launch()
+    eventually(lambda: fault.resolves_waiting == 1, "the first question")
+    fault.monotonic_offset += 4 * 10**9
+    eventually(gate._listens, "listening without an answer")
     assert gate.app.request("GET", "/healthz").status == 200
     assert gate.event(event="backend_unresolved")["reason"] == "no answer yet"
     fault.resolve_hold = 0

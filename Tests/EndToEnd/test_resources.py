@@ -1,4 +1,4 @@
-"""What the system gives runs out: descriptors, threads, memory. Nobody who plays is dropped, nothing acknowledged lost."""
+"""What the system gives runs out: descriptors, threads, memory. Who plays is not dropped, no fact lost."""
 
 import contextlib
 import itertools
@@ -70,7 +70,7 @@ def open_gate(gates, backends):
 
 
 def test_no_descriptor_left(open_gate):
-    """Players play on, newcomers wait or are cut off, nothing spins; when there is room again all is as before."""
+    """Players play on, newcomers wait or are cut off, nothing spins; with room again all is as before."""
     gate = open_gate()
     player = RawWebSocket(gate)
     leave_descriptors(gate, 20)
@@ -113,18 +113,19 @@ def test_the_last_descriptor_is_not_the_games(open_gate):
     player.close()
 
 
-def test_without_descriptors_the_store_goes_on_and_a_reload_fails(gates, backend, device, new_device):
+def test_without_descriptors_the_store_goes_on_and_a_reload_fails(gates, backend, fault, device, new_device):
     """Facts are still acknowledged: their file is open. What needs a new one says so, and is made up for."""
-    gate = gates(backend)
+    gate = gates(backend, **fault.environment)
     gate.app.register(device)
-    gate.app.nonce()  # its connection is there
     leave_descriptors(gate, 0)
     gate.app.register(new_device())
     gate.signal(signal.SIGHUP)
     gate.event(event="reload_failed")
+    fault.monotonic_offset += 2 * 10**9
     gate.event(event="snapshot_failed")
     gate.app.register(new_device())
     set_descriptor_limit(gate, 1024)
+    fault.monotonic_offset += 10 * 10**9
     eventually(lambda: gate.store_path.exists(), "a snapshot", 10)
     gate.app.close()
     gate.stop()
@@ -170,6 +171,7 @@ def ends_or_serves(gate):
 # ---- threads
 
 
+@pytest.mark.unsanitized("the sanitizer has threads of its own")
 def test_each_thread_that_cannot_start(gates, backend, fault):
     """Whichever it is, the start ends at once with a message, and nothing of it keeps running."""
     gate = gates(backend, WORKERS=3, **fault.environment)
@@ -205,7 +207,7 @@ def limit_memory(gate, more, kind=resource.RLIMIT_DATA):
 @unsanitized
 @pytest.mark.parametrize("more", [0, 6 * MIB, 12 * MIB], ids=["none", "6 MiB", "12 MiB"])
 def test_no_memory_for_newcomers(open_gate, more):
-    """RLIMIT_DATA on the running gate: newcomers are turned away before it is all gone, and players play on."""
+    """RLIMIT_DATA on the running gate: newcomers are turned away before all is gone, players play on."""
     gate = open_gate(MAX_PENDING=100_000)
     players = [RawWebSocket(gate) for _ in range(3)]
     assert all(plays(player) for player in players)
@@ -288,7 +290,7 @@ def test_openssl_gets_no_memory_for_a_handshake(open_gate, fault):
 
 @unsanitized
 def test_memory_that_runs_out_altogether_ends_the_gate_and_loses_nothing(gates, backend, fault, new_device):
-    """The language ends a program whose own allocation fails: no answer after that, and none before it untrue."""
+    """A program whose own allocation fails ends: no answer after that, and none before it untrue."""
     # What would look into the crash in a debug build would get no memory either.
     gate = gates(backend, SWIFT_BACKTRACE="enable=no", **fault.environment)
     devices = [gate.app.register(new_device()) for _ in range(5)]

@@ -1,4 +1,4 @@
-"""Several gates that want the same store or the same port, all in the same moment: one gets it, the others say why."""
+"""Gates that want the same store or port, all in the same moment: one gets it, the others say why."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_one_port(rivals, gates, fault):
 
 
 def test_a_port_again_and_again(gates, backend, rivals):
-    """Restarts that overlap: a gate that begins while another drains is refused, and later gets the port at once."""
+    """Restarts that overlap: a gate that comes beside another is refused, and later gets the port at once."""
     first = gates(backend)
     for _ in range(3):
         second = rivals(own_stores=True, port=first.port)[0].launch()

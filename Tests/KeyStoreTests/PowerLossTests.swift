@@ -44,7 +44,7 @@ import Testing
 
   /// Faults of all kinds at random calls, and a power cut in most of the runs. `make faults` runs 10,000 of them.
   @Test(arguments: 0..<8) func randomSchedules(part: Int) throws {
-    let count = Int(ProcessInfo.processInfo.environment["PORTCULLIS_SCHEDULES"] ?? "") ?? 400
+    let count = Int(ProcessInfo.processInfo.environment["PORTCULLIS_SCHEDULES"] ?? "") ?? 2000
     var losses = 0
     for number in stride(from: part, to: count, by: 8) {
       let story = Story(seed: 1_000_000 + number, faults: Self.randomFaults(number))

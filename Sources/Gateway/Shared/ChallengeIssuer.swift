@@ -98,7 +98,9 @@ struct ConsumedBits: Sendable {
     var consumed: [UInt64] = []
   }
 
-  /// More slots than a challenge lives seconds, so that a slot is taken over only after all of its own have expired.
+  /// More slots than a challenge lives seconds, so that a slot is taken over only after all of its own have expired: after
+  /// 64 s or more. What lies there longer than a challenge lives serves nothing, as the time is judged first, and is
+  /// bounded: 8 KiB for each slot.
   private var seconds = [Second](repeating: Second(), count: 64)
 
   mutating func nextIndex(second: UInt64) -> UInt32? {
