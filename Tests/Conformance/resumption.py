@@ -2,8 +2,9 @@
 
     resumption.py [--handshakes N]
 
-Each handshake is followed by one small request and its answer, which cost the same either way. The client is Python's
-ssl, which is the slower side. Exit status 1 when a resumption that was asked for was none, or saves nothing.
+Each handshake is followed by one small request and its answer, which cost the same either way. The client
+is Python's ssl, which is the slower side. Exit status 1 when a resumption that was asked for was none, or
+saves nothing.
 """
 
 import argparse

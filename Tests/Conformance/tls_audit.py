@@ -32,9 +32,9 @@ AEAD = re.compile(r"GCM|CHACHA20|CCM")
 
 
 def name_revocations(folder):
-    """Issues the development certificate anew, by the same authority and for the same key, with the address of a
-    revocation list, as a public authority's has: without one testssl.sh finds fault with it (HIGH). Nobody fetches
-    that list here."""
+    """Issues the development certificate anew, by the same authority and for the same key, with the address
+    of a revocation list, as a public authority's has: without one testssl.sh finds fault with it (HIGH).
+    Nobody fetches that list here."""
     authority = x509.load_pem_x509_certificate((folder / "ca.pem").read_bytes())
     key = serialization.load_pem_private_key((folder / "ca-key.pem").read_bytes(), None)
     made = x509.load_pem_x509_certificate((folder / "server.pem").read_bytes())

@@ -28,7 +28,7 @@ QUICK = re.compile(
 GOOD = {"OK", "INFORMATIONAL"}
 # The largest messages of section 9.
 LARGEST = "16MiB"
-AGENT = "portcullis"
+SUBJECT = "portcullis"
 CATALOGUE = """
 import json
 from autobahntestsuite.case import CaseCategories, Cases
@@ -57,7 +57,7 @@ class Shard:
     def __init__(self, suite, folder, gate, cases):
         folder.mkdir(parents=True)
         self.index, self.log_path = folder / "index.json", folder / "wstest.log"
-        server = {"agent": AGENT, "url": f"wss://localhost:{gate.port}", "options": {"version": 18}}
+        server = {"agent": SUBJECT, "url": f"wss://localhost:{gate.port}", "options": {"version": 18}}
         specification = {
             "outdir": str(folder),
             "options": {"failByDrop": False},
@@ -82,7 +82,7 @@ class Shard:
         if self.process.returncode != 0 or not self.index.exists():
             tail = self.log_path.read_text(errors="replace")[-2000:]
             raise Unfit(f"a client of the suite ended with {self.process.returncode}:\n{tail}")
-        return json.loads(self.index.read_text()).get(AGENT, {})
+        return json.loads(self.index.read_text()).get(SUBJECT, {})
 
 
 def watch(shards, total, limit):

@@ -1,4 +1,4 @@
-"""Certificates that end: the log says so 21 days before, at the start, after a reload, and daily while time passes."""
+"""Certificates that end: the log says so from 21 days before, at the start, after a reload, and daily."""
 
 import datetime
 import os

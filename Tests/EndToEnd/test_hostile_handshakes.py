@@ -1,4 +1,4 @@
-"""What a peer can do to the gate before TLS is agreed on: a buffer with an end, a deadline, and nothing for others."""
+"""What a peer costs the gate before TLS is agreed on: a buffer with an end, a deadline, and others nothing."""
 
 import contextlib
 import json
@@ -50,7 +50,7 @@ def client_hello(version=None):
 
 
 def grown_hello(size):
-    """A good ClientHello that an unknown extension (RFC 8701 keeps its number free) makes `size` bytes long."""
+    """A good ClientHello that an unknown extension (its number is RFC 8701's) makes `size` bytes long."""
     hello = client_hello()[4:]
     at = 34 + 1 + hello[34]  # version, random, session
     at += 2 + int.from_bytes(hello[at : at + 2], "big")  # suites

@@ -137,7 +137,7 @@ def test_ticket_keys_rotate(gates, backend, folder, fault, version):
         return "Reused, TLSv" in handshake(gate, version, "-sess_in", session)
 
     def rotated():
-        """Whether a ticket issued now is under another key than `old`: their names stand in front (RFC 5077 §4)."""
+        """Whether a ticket issued now is under another key than `old`: its name leads (RFC 5077 §4)."""
         handshake(gate, version, "-sess_out", fresh)
         return key_name(fresh) != key_name(old)
 
@@ -242,7 +242,9 @@ def self_signed(folder, *algorithm):
     return {"TLS_CERT_PATH": folder / "own.pem", "TLS_KEY_PATH": folder / "own.key"}
 
 
-AEAD = re.compile(r"(TLS_(AES_128_GCM|AES_256_GCM|CHACHA20_POLY1305)_SHA|ECDHE-(ECDSA|RSA)-(AES\d+-GCM|CHACHA20))")
+AEAD = re.compile(
+    r"TLS_(AES_128_GCM|AES_256_GCM|CHACHA20_POLY1305)_SHA|ECDHE-(ECDSA|RSA)-(AES\d+-GCM|CHACHA20)"
+)
 
 
 @pytest.mark.parametrize("algorithm", [("ec", "-pkeyopt", "ec_paramgen_curve:P-256"), ("rsa:2048",)])
