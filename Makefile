@@ -60,7 +60,7 @@ build: build-packages  ## Everything in debug mode, tests included
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-asan .build-tsan
+	rm -rf .build .build-asan .build-tsan .build-fuzz
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -105,6 +105,21 @@ test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	PORTCULLIS_SANITIZER=thread PORTCULLIS_BIN=$(CURDIR)/.build-tsan/debug/portcullis \
 	  PORTCULLIS_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SANITIZED_END_TO_END)
 
+
+# Harnesses with libFuzzer and AddressSanitizer, as many at once as there are processors (Tests/README.md, "Fuzzing").
+SECONDS ?= 60
+HARNESS ?=
+
+.PHONY: fuzz
+fuzz: build-packages test-packages  ## Fuzz every parser, each for SECONDS=60; HARNESS='cbor json' picks some
+	SWIFT=$(SWIFT) $(PYTHON) scripts/fuzz --seconds $(SECONDS) $(HARNESS)
+
+.PHONY: fuzz-quick
+fuzz-quick:  ## The same for 10 s each, as CI does
+	@$(MAKE) fuzz SECONDS=10
+ifdef CI
+test: fuzz-quick
+endif
 
 ##@ Style
 
