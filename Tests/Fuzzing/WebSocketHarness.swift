@@ -14,8 +14,13 @@ enum WebSocketHarness {
     let whole = try read(stream, cutEvery: max(stream.count, 1), setup)
     // A cut that the input itself chooses, and all cuts there are.
     let cut = Int(stream.reduce(7) { $0 &* 31 &+ UInt32($1) } % 61) + 2
-    try require(try read(stream, cutEvery: cut, setup) == whole, "cut every \(cut) bytes it reads otherwise")
-    try require(try read(stream, cutEvery: 1, setup) == whole, "byte by byte it reads otherwise")
+    for size in [cut, 1] {
+      let pieces = try read(stream, cutEvery: size, setup)
+      // zlib refuses what reaches back farther than the window agreed on only across calls: within what one
+      // call writes it is lenient, unless it was built to be strict.
+      if setup.windowBits < 15, pieces.violation == .invalidDeflate { continue }
+      try require(pieces == whole, "cut every \(size) bytes it reads otherwise")
+    }
     return whole.violation == nil ? .accepted : .refused
   }
 
