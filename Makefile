@@ -61,7 +61,7 @@ build: build-packages  ## Everything in debug mode, tests included
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-asan .build-tsan .build-conformance
+	rm -rf .build .build-asan .build-tsan .build-conformance .build-fuzz
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -144,18 +144,32 @@ test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 
 
 # Slow, and not in CI: their last figures are in Tests/README.md. What they measure is one machine, so let it be idle.
-SECONDS ?= 8
+SECONDS ?=
 ATTACKS ?=
 MINUTES ?= 20
 
 .PHONY: floods
 floods: release test-packages  ## Honest players under attack: a table; ATTACKS='pings bombs' picks some, SECONDS=8 each
 	@scripts/install-packages gcc slowhttptest
-	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Floods/floods.py --seconds $(SECONDS) $(ATTACKS)
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Floods/floods.py --seconds $(or $(SECONDS),8) $(ATTACKS)
 
 .PHONY: soak
 soak: release test-packages  ## Sessions come and go for MINUTES=20: memory, descriptors, journal and queues stay flat
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Soak/soak.py --minutes $(MINUTES)
+
+# Harnesses with libFuzzer and AddressSanitizer, as many at once as there are processors (Tests/README.md, "Fuzzing").
+HARNESS ?=
+
+.PHONY: fuzz
+fuzz: build-packages test-packages  ## Fuzz every parser, each for SECONDS=60; HARNESS='cbor json' picks some
+	SWIFT=$(SWIFT) $(PYTHON) scripts/fuzz --seconds $(or $(SECONDS),60) $(HARNESS)
+
+.PHONY: fuzz-quick
+fuzz-quick:  ## The same for 10 s each, as CI does
+	@$(MAKE) fuzz SECONDS=10
+ifdef CI
+test: fuzz-quick
+endif
 
 ##@ Style
 

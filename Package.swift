@@ -96,6 +96,16 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // What `make fuzz` drives; its tests replay the seeds.
+    .target(
+      name: "Fuzzing",
+      dependencies: [
+        "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON",
+        "KeyStore", "ProxyProtocol", "System", "WebSocketWire",
+      ],
+      path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
+
+    tests("Fuzzing"),
     tests("Bytes"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     tests("Bench", ["Device", "JSON", "System"]),

@@ -1,0 +1,57 @@
+/// The harnesses by name: each gives a parser any bytes, and what it says of them has to hold.
+///
+/// Whoever adds one writes its file, rows here and in `scripts/fuzz`, and seeds in `Seeds/<name>`; `make fuzz`
+/// and the tests, which replay the seeds, find it by these.
+package enum Harness: String, CaseIterable, Sendable {
+  case httpHead = "http-head"
+  case registerBody = "register-body"
+  case webSocket = "websocket"
+  case cbor
+  case attestation
+  case assertion
+  case authenticatorData = "authenticator-data"
+  case certificate
+  case snapshot
+  case journal
+  case configuration
+  case proxy
+  case json
+  case text
+
+  package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
+    switch self {
+    case .httpHead: try HTTPHeadHarness.check(bytes)
+    case .registerBody: try RegistrationHarness.check(bytes)
+    case .webSocket: try WebSocketHarness.check(bytes)
+    case .cbor: try CBORHarness.check(bytes)
+    case .attestation: try AttestationHarness.check(bytes)
+    case .assertion: try AssertionHarness.check(bytes)
+    case .authenticatorData: try AuthenticatorDataHarness.check(bytes)
+    case .certificate: try CertificateHarness.check(bytes)
+    case .snapshot: try SnapshotHarness.check(bytes)
+    case .journal: try JournalHarness.check(bytes)
+    case .configuration: try ConfigurationHarness.check(bytes)
+    case .proxy: try ProxyHarness.check(bytes)
+    case .json: try JSONHarness.check(bytes)
+    case .text: try TextHarness.check(bytes)
+    }
+  }
+}
+
+/// What the parser said; either may be right.
+package enum Verdict: Equatable, Sendable {
+  case accepted, refused
+}
+
+/// A property that does not hold for some bytes: a finding.
+package struct BrokenProperty: Error, CustomStringConvertible {
+  package let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+func require(_ holds: Bool, _ property: @autoclosure () -> String) throws(BrokenProperty) {
+  if !holds { throw BrokenProperty(property()) }
+}
