@@ -25,7 +25,7 @@ from clients import App  # noqa: E402
 from device import AttestationAuthority, Device  # noqa: E402
 from gate import Gate  # noqa: E402
 from pki import PKI, pem  # noqa: E402
-from programs import Program, build, cpu_seconds  # noqa: E402
+from programs import Program, build, busy_seconds, cpu_seconds  # noqa: E402
 
 APP_ID = "ABCDEF12K4.org.example.mudproxy"
 NEWCOMERS = 25
@@ -179,6 +179,8 @@ class Figures:
     flood_share: float
     turn_p99: int
     resident: int
+    # Of the gate's core, by programs that are none of ours: with much of that the figures mean little.
+    others_share: float
     done: float = 0
 
     @property
@@ -222,13 +224,16 @@ def measure(arena, attack, seconds, settling=SETTLING):
 def observe(gate, players, hostile, seconds):
     before, processes = turns(gate), [gate.process.pid, *([hostile.process.pid] if hostile else [])]
     start, used = time.monotonic(), [cpu_seconds(process) for process in processes]
+    busy = busy_seconds(GATE_CORE)
     players.go()
     said = json.loads(players.line())
     elapsed = time.monotonic() - start
     shares = [(cpu_seconds(process) - cpu) / elapsed for process, cpu in zip(processes, used, strict=True)]
+    others = (busy_seconds(GATE_CORE) - busy) / elapsed - shares[0]
     figures = Figures(
         said["messages"], said["admissions"], seconds, shares[0], shares[1] if hostile else 0,
         percentile_of_difference(before, turns(gate), 99), gate.resident_bytes(),
+        max(0, others),
     )
     if hostile and hostile.process.args[0] != "slowhttptest":
         report = hostile.finish()
@@ -260,14 +265,14 @@ def row(title, rate, figures):
         f"| {figures.messages['p50'] / 1000:.2f} / {figures.messages['p99'] / 1000:.2f} "
         f"| {figures.messages['lost']} / {figures.admissions['refused']} "
         f"| {figures.admissions_rate:.1f} ({figures.admissions['p50'] / 1000:.1f}) "
-        f"| {figures.turn_p99 / 1000:.2f} | {figures.resident / (1 << 20):.0f} |"
+        f"| {figures.turn_p99 / 1000:.2f} | {figures.resident / (1 << 20):.0f} | {figures.others_share:.0%} |"
     )
 
 
 HEADER = """\
 | attack | rate | attackers' core | gate's core | round trip p50 / p99 (ms) | dropped / refused \
-| admissions/s (p50, ms) | turn p99 (ms) | resident (MiB) |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|"""
+| admissions/s (p50, ms) | turn p99 (ms) | resident (MiB) | others on the gate's core |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"""
 
 
 def run(arena, attacks, seconds):

@@ -74,6 +74,15 @@ class Program:
             stream.close()
 
 
+def busy_seconds(core):
+    """What all processes together have used of a core; without interrupts, which belong to nobody."""
+    for line in pathlib.Path("/proc/stat").read_text().splitlines():
+        name, *ticks = line.split()
+        if name == f"cpu{core}":
+            return sum(map(int, ticks[:3])) / os.sysconf("SC_CLK_TCK")
+    raise RuntimeError(f"there is no core {core}")
+
+
 def cpu_seconds(process):
     """What a process has used of its core, in user mode and in the kernel."""
     fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
