@@ -106,6 +106,40 @@ test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	  PORTCULLIS_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SANITIZED_END_TO_END)
 
 
+##@ Measuring
+
+BENCH_PACKAGES := binutils gcc libssl-dev openssl python3 haproxy nginx nodejs node-ws websockify
+BENCH_PROGRAMS := $(addprefix .build/bench/,load game floor-relay floor-idle floor-admission floor-registration)
+BENCH_CC = gcc -O2 -Wall -Wextra -Werror -o $@ $(filter %.c,$^) -lssl -lcrypto
+# ROWS='a b' picks rows of the table; BENCH_FLAGS='--rounds 1' is quicker.
+ROWS ?=
+BENCH_FLAGS ?=
+
+.PHONY: bench
+bench: release bench-programs  ## Portcullis beside HAProxy, nginx, Node.js, websockify: ten minutes; ROWS='a b' picks
+	$(PYTHON) -B Benchmarks/bench --rows '$(ROWS)' $(BENCH_FLAGS)
+
+.PHONY: bench-smoke
+bench-smoke: release bench-programs  ## A little of every row: fails when a measure is broken, never for being slow
+	$(PYTHON) -B Benchmarks/bench --smoke --rows '$(ROWS)' $(BENCH_FLAGS)
+
+.PHONY: bench-programs
+bench-programs: build-packages bench-packages $(BENCH_PROGRAMS)
+	$(SWIFT) build $(subst --product portcullis,--product portcullis-bench,$(RELEASE_FLAGS))
+
+.PHONY: bench-packages
+bench-packages:
+	@Benchmarks/install-peers $(BENCH_PACKAGES)
+
+.build/bench/load: $(wildcard Benchmarks/load/*) $(wildcard Benchmarks/common/*) | .build/bench
+	$(BENCH_CC)
+.build/bench/game: $(wildcard Benchmarks/game/*) $(wildcard Benchmarks/common/*) | .build/bench
+	$(BENCH_CC)
+.build/bench/floor-%: Benchmarks/floor/%.c $(wildcard Benchmarks/common/*) | .build/bench
+	$(BENCH_CC)
+.build/bench:
+	mkdir -p $@
+
 ##@ Style
 
 FORMATTED := Package.swift Sources Tests
