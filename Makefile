@@ -47,6 +47,10 @@ demo: release  ## Build, then play the whole story on loopback: register, connec
 
 .PHONY: test
 test: unit-tests end-to-end  ## Build, then run every test
+ifdef CI
+# Whether the bench still measures what it says.
+test: bench-smoke
+endif
 
 ##@ Building
 

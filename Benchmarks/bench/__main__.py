@@ -7,6 +7,7 @@ import sys
 import time
 
 import admissions
+import chart
 import inprocess
 import machine
 import memory
@@ -78,13 +79,28 @@ def main():
     verdicts.print_medians(summary)
     verdicts.print_table(lines)
     print(f"\n{time.monotonic() - started:.0f} s in all")
-    if options.smoke:
-        return 0
-    versions = {peer.name: peer.version() for peer in (*setup.peers,)}
-    versions["portcullis"] = machine.first_line(str(options.portcullis), "--version")
-    results = {"machine": machine.description(), "versions": versions, "verdicts": lines, "rows": summary}
-    (options.output / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    if not options.smoke:
+        write(options, setup, lines, summary)
     return 0
+
+
+def write(options, setup, lines, summary):
+    """Rows that were not measured this time keep what an earlier run has written."""
+    path = options.output / "results.json"
+    earlier = json.loads(path.read_text()) if path.exists() else {"verdicts": [], "rows": {}}
+    measured = {line["row"] for line in lines}
+    lines = [line for line in earlier["verdicts"] if line["row"] not in measured] + lines
+    rows = {**earlier["rows"], **summary}
+    versions = {peer.name: peer.version() for peer in setup.peers}
+    versions["portcullis"] = machine.first_line(str(options.portcullis), "--version")
+    results = {
+        "machine": machine.description(),
+        "versions": versions,
+        "verdicts": sorted(lines, key=lambda line: line["row"]),
+        "rows": dict(sorted(rows.items())),
+    }
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    chart.write_chart(results["rows"], options.output / "chart.svg")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,10 @@ class Setup:
             with Game(self.programs) as game:
                 port = game.ports[kind.game_prefix + game_listener]
                 with kind(self, folder, port, **options) as contestant:
-                    yield contestant, game
+                    try:
+                        yield contestant, game
+                    except machine.Broken as broken:
+                        raise machine.Broken(f"{kind.name}: {broken}\n{contestant.log_tail()}") from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -15,7 +15,7 @@
 
 #include "../common/common.h"
 
-enum { CHUNK = 16384 };
+enum { CHUNK = 65536 };
 
 struct relay;
 struct leg {
@@ -27,12 +27,15 @@ struct relay {
   struct leg client, game;
   SSL *tls;
   bool is_secured;
-  unsigned char *waiting;  // from the game, what TLS would not take
+  unsigned char *waiting;  // records that the socket would not take; the game is not read meanwhile
   size_t waiting_count;
 };
 
 static int poller;
 static unsigned char scratch[CHUNK];
+// The records that TLS makes of one turn, sent as a whole by one call.
+static unsigned char records[CHUNK + 4096];
+static size_t records_count;
 static uint16_t game_port;
 
 static void watch(struct leg *leg, uint32_t events) {
@@ -43,46 +46,65 @@ static void watch(struct leg *leg, uint32_t events) {
   leg->events = events;
 }
 
+static int collect(BIO *output, const char *data, int count) {
+  (void)output;
+  if (records_count + (size_t)count > sizeof records) die("more records than one turn makes");
+  memcpy(records + records_count, data, (size_t)count);
+  records_count += (size_t)count;
+  return count;
+}
+
+static long control(BIO *output, int command, long number, void *pointer) {
+  (void)output;
+  (void)number;
+  (void)pointer;
+  return command == BIO_CTRL_FLUSH;
+}
+
+static BIO *collecting_output(void) {
+  static BIO_METHOD *method;
+  if (method == NULL) {
+    method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "records");
+    BIO_meth_set_write(method, collect);
+    BIO_meth_set_ctrl(method, control);
+  }
+  BIO *output = BIO_new(method);
+  BIO_set_init(output, 1);
+  return output;
+}
+
+// To the client, by one call; what it does not take waits, and the game is not read meanwhile.
+static bool send_records(struct relay *relay, unsigned char *data, size_t count) {
+  ssize_t sent = count > 0 ? send(relay->client.descriptor, data, count, MSG_NOSIGNAL) : 0;
+  records_count = 0;
+  if (sent < 0 && errno != EAGAIN) return false;
+  size_t left = count - (size_t)(sent > 0 ? sent : 0);
+  if (left > 0 && relay->waiting == NULL) relay->waiting = malloc(sizeof records);
+  if (left > 0) memmove(relay->waiting, data + count - left, left);
+  if (left == 0 && relay->waiting != NULL) {
+    free(relay->waiting);
+    relay->waiting = NULL;
+  }
+  relay->waiting_count = left;
+  watch(&relay->client, left > 0 ? EPOLLIN | EPOLLOUT : EPOLLIN);
+  if (relay->game.descriptor >= 0) watch(&relay->game, left > 0 ? 0 : EPOLLIN);
+  return true;
+}
+
 static void end(struct relay *relay) {
   SSL_shutdown(relay->tls);
+  if (relay->waiting == NULL) send_records(relay, records, records_count);
+  records_count = 0;
   SSL_free(relay->tls);
   close(relay->client.descriptor);
   if (relay->game.descriptor >= 0) close(relay->game.descriptor);
-  relay->client.descriptor = -1;
-  relay->game.descriptor = -1;
-}
-
-// To the client; what does not fit waits, and the game is not read meanwhile.
-static bool send_to_client(struct relay *relay, const unsigned char *data, size_t count) {
-  size_t done = 0;
-  while (done < count) {
-    int written = SSL_write(relay->tls, data + done, (int)(count - done));
-    if (written > 0) {
-      done += (size_t)written;
-      continue;
-    }
-    if (tls_wants(relay->tls, written) != SSL_ERROR_WANT_WRITE) return false;
-    if (relay->waiting == NULL) relay->waiting = malloc(CHUNK);
-    if (relay->waiting == NULL) die("malloc");
-    memmove(relay->waiting, data + done, count - done);
-    relay->waiting_count = count - done;
-    watch(&relay->client, EPOLLIN | EPOLLOUT);
-    watch(&relay->game, 0);
-    return true;
-  }
-  if (relay->waiting != NULL) {
-    free(relay->waiting);
-    relay->waiting = NULL;
-    relay->waiting_count = 0;
-    watch(&relay->client, EPOLLIN);
-    watch(&relay->game, EPOLLIN);
-  }
-  return true;
+  relay->client.descriptor = relay->game.descriptor = -1;
 }
 
 static bool client_turn(struct relay *relay, uint32_t events) {
   if (!relay->is_secured) {
     int result = SSL_accept(relay->tls);
+    if (!send_records(relay, records, records_count)) return false;
     if (result != 1) return tls_wants(relay->tls, result) == SSL_ERROR_WANT_READ;
     relay->is_secured = true;
     relay->game.descriptor = begin_connect(game_port, 0);
@@ -92,7 +114,7 @@ static bool client_turn(struct relay *relay, uint32_t events) {
     events = EPOLLIN;
   }
   if ((events & EPOLLOUT) && relay->waiting != NULL &&
-      !send_to_client(relay, relay->waiting, relay->waiting_count))
+      !send_records(relay, relay->waiting, relay->waiting_count))
     return false;
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return true;
   do {
@@ -104,10 +126,17 @@ static bool client_turn(struct relay *relay, uint32_t events) {
 }
 
 static bool game_turn(struct relay *relay) {
+  if (relay->waiting != NULL) return true;  // an event from before the game was left alone
   ssize_t count = recv(relay->game.descriptor, scratch, sizeof scratch, 0);
   if (count < 0 && errno == EAGAIN) return true;
   if (count <= 0) return false;
-  return send_to_client(relay, scratch, (size_t)count);
+  for (int done = 0; done < count;) {
+    // It makes one record a call.
+    int written = SSL_write(relay->tls, scratch + done, (int)count - done);
+    if (written <= 0) return false;
+    done += written;
+  }
+  return send_records(relay, records, records_count);
 }
 
 static void accept_all(int listener, SSL_CTX *context) {
@@ -119,7 +148,7 @@ static void accept_all(int listener, SSL_CTX *context) {
     relay->client = (struct leg){.relay = relay, .descriptor = descriptor};
     relay->game = (struct leg){.relay = relay, .descriptor = -1};
     relay->tls = SSL_new(context);
-    SSL_set_fd(relay->tls, descriptor);
+    SSL_set_bio(relay->tls, BIO_new_socket(descriptor, BIO_NOCLOSE), collecting_output());
     watch(&relay->client, EPOLLIN);
   }
 }
