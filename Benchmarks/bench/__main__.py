@@ -42,7 +42,7 @@ def arguments():
     parser.add_argument("--portcullis", type=pathlib.Path, default=ROOT / ".build/release/portcullis")
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/release/portcullis-bench")
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / ".build/bench")
-    parser.add_argument("--output", type=pathlib.Path, default=HERE, help="where results.json and the chart go")
+    parser.add_argument("--output", type=pathlib.Path, default=HERE, help="folder of results.json")
     options = parser.parse_args()
     options.rows = options.rows.split() or list(ROWS)
     unknown = [row for row in options.rows if row not in ROWS]

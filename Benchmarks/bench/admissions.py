@@ -29,7 +29,8 @@ def admit(contestant, game, load, count):
     result = load.ask("")
     watched.end()
     if not result["done"] == watched.delta["accepted"] == count:
-        raise Broken(f"{contestant.name}: {result['done']} admissions, {watched.delta['accepted']} calls to the game")
+        calls = watched.delta["accepted"]
+        raise Broken(f"{result['done']} admissions, of which {calls} have called the game")
     result["load_core_share"] = watched.core_share
     return watched.processor_ns / 1000 / count, result
 

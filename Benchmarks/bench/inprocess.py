@@ -1,4 +1,4 @@
-"""Rows f, g and h: what is measured without a network, by portcullis-bench, OpenSSL's own speed test and a floor."""
+"""Rows f, g and h: what is measured without a network, beside OpenSSL's own speed test and a floor."""
 
 import json
 import re

@@ -7,14 +7,14 @@ import tempfile
 import time
 
 import machine
-from contestants import IdleFloor, Portcullis
+from contestants import APP_ID, IdleFloor, Portcullis
 from machine import Broken
 from programs import Load
 from traffic import opened
 
 
 def settled(contestant):
-    """Resident memory once a quarter of a second changes it by less than 64 KiB; looked at for at most five seconds."""
+    """Resident memory once a quarter of a second changes it by less than 64 KiB, or after five seconds."""
     last = machine.resident_bytes(contestant.pids)
     for _ in range(20):
         time.sleep(0.25)
@@ -49,8 +49,7 @@ def idle_row(setup, samples, rounds):
 def start_row(setup, samples, rounds):
     """Row j: from the start of the process to the first accepted connection, with 10,000 keys."""
     keys = pathlib.Path(tempfile.mkdtemp(prefix="keys-", dir=setup.folder))
-    command = [setup.programs / "load", "keys", keys, str(setup.lengths.start_keys), "BENCHMARKS.com.example.mud"]
-    subprocess.run(command, check=True)
+    subprocess.run([setup.programs / "load", "keys", keys, str(setup.lengths.start_keys), APP_ID], check=True)
     for _ in range(setup.lengths.starts):
         with setup.running(StartedWith, keys=str(keys)) as (contestant, _):
             samples.add("j", Portcullis.name, contestant.seconds * 1000)
@@ -76,7 +75,7 @@ class StartedWith(Portcullis):
 
 
 def size_row(setup, samples, rounds):
-    """Row l: the binary as it is installed, and its memory when it has just begun to listen, all as shipped."""
+    """Row l: the binary as it is installed, and its memory when it has begun to listen, all as shipped."""
     samples.add("l binary", Portcullis.name, setup.portcullis.stat().st_size / 1e6)
     for _ in range(rounds):
         with setup.running(Fresh, WORKERS=None) as (contestant, _):

@@ -1,4 +1,4 @@
-"""What all rows share: the programs, one certificate, the devices' keys, folders, and the lengths of the measures."""
+"""What all rows share: programs, one certificate, the devices' keys, folders, the lengths of the measures."""
 
 import contextlib
 import dataclasses
@@ -14,7 +14,7 @@ from programs import Game
 
 @dataclasses.dataclass
 class Lengths:
-    """How long and how much: enough for medians in a full run, enough to find a broken measure in a smoke run."""
+    """How long and how much: for medians in a full run, for finding a broken measure in a smoke run."""
 
     rounds: int = 3
     warm_up: float = 0.5
@@ -77,9 +77,10 @@ class Setup:
 
     def make_certificate(self):
         key, certificate = self.folder / "server-key.pem", self.folder / "server.pem"
-        request = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"]
-        subprocess.run([*request, *names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        request = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+        rest = ["-nodes", "-days", "2", "-keyout", key, "-out", certificate]
+        subprocess.run([*request, *names, *rest], check=True, capture_output=True)
         (self.folder / "both.pem").write_text(certificate.read_text() + key.read_text())
 
     def make_keys(self):

@@ -46,7 +46,9 @@ def plain(row, name=GATE):
 
 def against(row, text, bounds):
     """One line for each contestant of `bounds`: name, must, aim."""
-    return [Target(row[0], f"{text}, against {name}", ratio(row, name), must, aim) for name, must, aim in bounds]
+    return [
+        Target(row[0], f"{text}, against {name}", ratio(row, name), must, aim) for name, must, aim in bounds
+    ]
 
 
 TARGETS = [

@@ -15,7 +15,8 @@ uint64_t processor_ns(void);
 
 // A listener on 127.0.0.1, non-blocking; `*port` 0 picks one and says which.
 int listen_on(uint16_t *port);
-// A call to 127.0.0.1:`port` that may still be under way; `source` (host order, 0 for any) is the address called from.
+// A call to 127.0.0.1:`port` that may still be under way; `source` (host order, 0 for any) is the address
+// called from.
 int begin_connect(uint16_t port, uint32_t source);
 void without_delay(int descriptor);
 

@@ -1,5 +1,6 @@
-// The floor of an admission: accept, TLS 1.3, read the request, one P-256 verification with the key made from its
-// point, write and fdatasync, connect the game, answer 101, answer the close, close. Nothing is parsed or looked up.
+// The floor of an admission: accept, TLS 1.3, read the request, one P-256 verification with the key made from
+// its point, write and fdatasync, connect the game, answer 101, answer the close, close. Nothing is parsed or
+// looked up.
 //
 //   admission CERTIFICATE KEY BACKEND-PORT FILE    prints its own port; FILE takes the counters
 #define _GNU_SOURCE
@@ -51,7 +52,8 @@ static void make_sample(void) {
   EVP_PKEY *key = EVP_EC_gen("P-256");
   size_t length;
   memset(sample.message, 7, sizeof sample.message);
-  if (EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, sample.point, sizeof sample.point, &length) != 1)
+  if (EVP_PKEY_get_octet_string_param(
+          key, OSSL_PKEY_PARAM_PUB_KEY, sample.point, sizeof sample.point, &length) != 1)
     die("the sample's point");
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
   sample.signature_length = sizeof sample.signature;
@@ -79,8 +81,9 @@ static EVP_PKEY *key_of_point(void) {
 static void verify(void) {
   EVP_PKEY *key = key_of_point();
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
-  if (EVP_PKEY_verify_init(context) != 1 || EVP_PKEY_verify(context, sample.signature, sample.signature_length,
-                                                            sample.message, sizeof sample.message) != 1)
+  if (EVP_PKEY_verify_init(context) != 1 ||
+      EVP_PKEY_verify(context, sample.signature, sample.signature_length, sample.message,
+                      sizeof sample.message) != 1)
     die("the sample does not verify");
   EVP_PKEY_CTX_free(context);
   EVP_PKEY_free(key);

@@ -1,5 +1,5 @@
-// The floor of an idle session: TLS accepted with SSL_MODE_RELEASE_BUFFERS, the `SSL` kept, and nothing else; there is
-// no second leg.
+// The floor of an idle session: TLS accepted with SSL_MODE_RELEASE_BUFFERS, the `SSL` kept, and nothing else;
+// there is no second leg.
 //
 //   idle CERTIFICATE KEY    prints its own port
 #define _GNU_SOURCE

@@ -1,4 +1,5 @@
-// The floor of a registration: both certificates by d2i_X509, the public keys, and one X509_verify of the leaf.
+// The floor of a registration: both certificates by d2i_X509, the public keys, and one X509_verify of the
+// leaf.
 //
 //   registration LEAF INTERMEDIATE SECONDS    DER files; prints how many a second
 #include <openssl/x509.h>

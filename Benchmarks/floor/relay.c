@@ -1,5 +1,5 @@
-// The floor of a relay: TLS on one side, TCP on the other, epoll, one read and one write call a turn, and nothing
-// else: no HTTP, no WebSocket, no limits, no log.
+// The floor of a relay: TLS on one side, TCP on the other, epoll, one read and one write call a turn, and
+// nothing else: no HTTP, no WebSocket, no limits, no log.
 //
 //   relay CERTIFICATE KEY BACKEND-PORT    prints its own port
 #define _GNU_SOURCE

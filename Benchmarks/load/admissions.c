@@ -63,7 +63,8 @@ static void run_requests(struct requests *requests) {
     }
     struct epoll_event events[MAXIMUM_EVENTS];
     int found = epoll_wait(load.poller, events, MAXIMUM_EVENTS, 20000);
-    if (found == 0) die("%d of %d requests were answered, and nothing happens", requests->done, requests->total);
+    if (found == 0)
+      die("%d of %d requests were answered, and nothing happens", requests->done, requests->total);
     for (int index = 0; index < found; index++)
       if (turn(requests, events[index].data.ptr)) ended++;
   }

@@ -1,5 +1,5 @@
-// Keys that App Attest might have made: a key store of them for the gate, and assertions by their private halves
-// (Apple, "Validating apps that connect to your server"; WebAuthn, section 6.1).
+// Keys that App Attest might have made: a key store of them for the gate, and assertions by their private
+// halves (Apple, "Validating apps that connect to your server"; WebAuthn, section 6.1).
 #define _GNU_SOURCE
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -31,7 +31,8 @@ static FILE *open_file(const char *folder, const char *name, const char *mode) {
 static void identify(EVP_PKEY *key, char *text) {
   unsigned char point[65], digest[SHA256_DIGEST_LENGTH];
   size_t length;
-  if (EVP_PKEY_get_octet_string_param(key, "encoded-pub-key", point, sizeof point, &length) != 1 || length != 65)
+  if (EVP_PKEY_get_octet_string_param(key, "encoded-pub-key", point, sizeof point, &length) != 1 ||
+      length != sizeof point)
     die("a key without its point");
   SHA256(point, sizeof point, digest);
   EVP_EncodeBlock((unsigned char *)text, digest, sizeof digest);
@@ -56,7 +57,8 @@ static void write_record(FILE *out, EVP_PKEY *key, const char *app, bool is_firs
 }
 
 void make_keys(const char *folder, int count, const char *app) {
-  FILE *store = open_file(folder, "attested-keys.json", "w"), *secrets = open_file(folder, "device-keys", "w");
+  FILE *store = open_file(folder, "attested-keys.json", "w");
+  FILE *secrets = open_file(folder, "device-keys", "w");
   fprintf(secrets, "%d %s\n", count, app);
   fputs("{\n", store);
   for (int index = 0; index < count; index++) {
@@ -97,7 +99,8 @@ static void nonce_bytes(const char *digits, unsigned char *bytes) {
 }
 
 // SHA-256 over the data and the hash of the challenge; the signature hashes it once more.
-static size_t sign(EVP_PKEY *key, const unsigned char *data, const unsigned char *challenge, unsigned char *out) {
+static size_t sign(
+    EVP_PKEY *key, const unsigned char *data, const unsigned char *challenge, unsigned char *out) {
   unsigned char joined[37 + 32], nonce[32];
   memcpy(joined, data, 37);
   SHA256(challenge, 32, joined + 37);

@@ -34,7 +34,8 @@ static void begin_payload(struct session *session) {
   size_t size = wanted_head(session);
   session->opcode = head[0] & 0x0F;
   session->payload_left = size == 2 ? head[1] & 0x7F : 0;
-  for (size_t index = 2; index < size; index++) session->payload_left = session->payload_left << 8 | head[index];
+  for (size_t index = 2; index < size; index++)
+    session->payload_left = session->payload_left << 8 | head[index];
   session->control_count = 0;
 }
 

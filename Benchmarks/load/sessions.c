@@ -75,7 +75,8 @@ void write_all(struct session *session, const unsigned char *data, size_t count)
   ssize_t written = session->tls != NULL ? SSL_write(session->tls, data, (int)count)
                                          : send(session->descriptor, data, count, MSG_NOSIGNAL);
   // Messages are small and few are under way: a full socket means that the other side has stopped reading.
-  if (written != (ssize_t)count) die("session %d: could write %zd of %zu bytes", session->number, written, count);
+  if (written != (ssize_t)count)
+    die("session %d: could write %zd of %zu bytes", session->number, written, count);
 }
 
 const char *take_response(struct session *session, int *status) {

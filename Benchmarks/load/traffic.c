@@ -22,7 +22,8 @@ static void compose(unsigned char *payload, uint64_t sequence) {
 static void send_message(struct session *session, uint64_t due) {
   unsigned char payload[PAYLOAD], frame[PAYLOAD + 16];
   if (session->due == NULL) session->due = calloc(OUTSTANDING, sizeof *session->due);
-  if (session->due_count == OUTSTANDING) die("session %d: %d messages without an echo", session->number, OUTSTANDING);
+  if (session->due_count == OUTSTANDING)
+    die("session %d: %d messages without an echo", session->number, OUTSTANDING);
   session->due[(session->due_first + session->due_count++) % OUTSTANDING] = due;
   compose(payload, session->sent++);
   run.sent++;
@@ -39,7 +40,8 @@ static void take_echo(struct session *session, const unsigned char *data, size_t
     size_t position = session->bytes_received % PAYLOAD;
     size_t part = PAYLOAD - position < count ? PAYLOAD - position : count;
     compose(expected, session->received);
-    if (memcmp(data, expected + position, part) != 0) die("session %d: not the message that was sent", session->number);
+    if (memcmp(data, expected + position, part) != 0)
+      die("session %d: not the message that was sent", session->number);
     session->bytes_received += part;
     data += part;
     count -= part;
@@ -74,7 +76,8 @@ static void receive(struct session *session, payload_taker *taker) {
   } while (more_waits(session));
 }
 
-// Waits until `moment`, or for ever when it is 0, and takes what has come. False when ten seconds brought nothing.
+// Waits until `moment`, or for ever when it is 0, and takes what has come. False when ten seconds brought
+// nothing.
 static bool wait_until(uint64_t moment, payload_taker *taker) {
   struct epoll_event events[MAXIMUM_EVENTS];
   uint64_t now = monotonic_ns(), left = 10000000000;
@@ -87,9 +90,9 @@ static bool wait_until(uint64_t moment, payload_taker *taker) {
 
 static void print_run(uint64_t started, uint64_t processor, uint64_t drained) {
   double seconds = (double)(drained - started) / 1e9;
-  printf("{\"seconds\": %.6f, \"sent\": %lu, \"received\": %lu, \"bytes\": %lu, \"own_share\": %.4f, ", seconds,
-         run.sent, run.received, run.received * PAYLOAD + run.bulk_received,
-         (double)(processor_ns() - processor) / 1e9 / seconds);
+  printf("{\"seconds\": %.6f, \"sent\": %lu, \"received\": %lu, \"bytes\": %lu, ", seconds, run.sent,
+         run.received, run.received * PAYLOAD + run.bulk_received);
+  printf("\"own_share\": %.4f, ", (double)(processor_ns() - processor) / 1e9 / seconds);
   samples_print(stdout);
   printf("}\n");
 }
@@ -99,8 +102,8 @@ static void begin_run(void) {
   samples_reset();
 }
 
-// With a rate: message k is due at k/rate after the start, and its latency counts from then, however late it went
-// out. Without one: each session sends its next message when it has the echo of the one before.
+// With a rate: message k is due at k/rate after the start, and its latency counts from then, however late it
+// went out. Without one: each session sends its next message when it has the echo of the one before.
 void run_echo(double seconds, double rate) {
   begin_run();
   uint64_t processor = processor_ns(), started = monotonic_ns();

@@ -1,4 +1,5 @@
-/// Assertions verified a second as a loop of the gate does it: by the keys it keeps at hand, or made from the point.
+/// Assertions verified a second as a loop of the gate does it: by the keys it keeps at hand, or made from the
+/// point.
 internal import AppAttest
 internal import Bytes
 internal import Crypto

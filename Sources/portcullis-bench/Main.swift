@@ -1,5 +1,5 @@
-/// Measures parts of the gate in process, for the bench (`Benchmarks/README.md`); each command prints one JSON
-/// object. Not installed.
+/// Measures parts of the gate in process, for the bench (`Benchmarks/README.md`); each command prints one
+/// JSON object. Not installed.
 import Glibc
 import System
 

@@ -1,4 +1,5 @@
-/// Registrations of new devices for challenges that a gate has issued, one JSON body a line, for the load generator.
+/// Registrations of new devices for challenges that a gate has issued, one JSON body a line, for the load
+/// generator.
 internal import Bytes
 internal import Crypto
 internal import Device

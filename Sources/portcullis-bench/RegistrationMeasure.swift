@@ -46,8 +46,8 @@ enum RegistrationMeasure {
     return Report(("per_second", Double(done) / clock.seconds))
   }
 
-  /// The first certificate stands right before the second one, whose bytes are known; both have the head of a byte
-  /// string with two bytes of length (RFC 8949 §3).
+  /// The first certificate stands right before the second one, whose bytes are known; both have the head of a
+  /// byte string with two bytes of length (RFC 8949 §3).
   private static func leaf(of attestation: [UInt8], _ authority: TestAttestationAuthority) throws -> [UInt8] {
     let name = Array("x5c".utf8) + [0x82, 0x59]
     guard

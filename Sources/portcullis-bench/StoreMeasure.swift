@@ -1,5 +1,5 @@
-/// A key store of many keys: how long it loads, what a key takes, how fast one is found, and how much of the time goes
-/// into snapshots while counters go up.
+/// A key store of many keys: how long it loads, what a key takes, how fast one is found, and how much of the
+/// time goes into snapshots while counters go up.
 internal import Bytes
 internal import Crypto
 internal import KeyStore
@@ -99,8 +99,8 @@ enum StoreMeasure {
     )
   }
 
-  /// Counters go up at a steady rate; from the end of one snapshot to the end of the next, what share was writing?
-  /// Nil when `seconds` have not seen two.
+  /// Counters go up at a steady rate; from the end of one snapshot to the end of the next, what share was
+  /// writing? Nil when `seconds` have not seen two.
   private static func snapshotShare(
     _ store: KeyStore, _ keys: Int, seconds: Double,
     _ snapshots: Monitor<[(end: MonotonicTime, duration: Duration)]>
@@ -123,7 +123,8 @@ enum StoreMeasure {
     return nil
   }
 
-  /// 10,000 admissions each tenth of a second: far more than one gate sees, so that the journal grows quickly.
+  /// 10,000 admissions each tenth of a second: far more than one gate sees, so that the journal grows
+  /// quickly.
   private static let turnLength = Duration.milliseconds(100)
 
   private static func countUp(_ store: KeyStore, _ identifiers: [KeyIdentifier], to counter: UInt32) throws {
