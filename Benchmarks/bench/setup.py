@@ -5,6 +5,7 @@ import dataclasses
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import machine
@@ -94,6 +95,8 @@ class Setup:
     def running(self, kind, game_listener="echo", **options):
         """A contestant and its game, started and stopped."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{kind.name}-", dir=self.folder))
+        if sys.stderr.isatty():
+            print(f"\r\033[K{kind.name}", end="", file=sys.stderr, flush=True)
         try:
             with Game(self.programs) as game:
                 port = game.ports[kind.game_prefix + game_listener]
@@ -104,6 +107,8 @@ class Setup:
                         raise machine.Broken(f"{kind.name}: {broken}\n{contestant.log_tail()}") from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+            if sys.stderr.isatty():
+                print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -32,7 +32,8 @@ enum RegistrationMeasure {
       authority.intermediate.der, to: intermediatePath, mode: 0o644, overwriting: true)
 
     let policy = AttestationPolicy(apps: [appID])
-    let verifier = AttestationVerifier(root: try AttestationRoot(der: authority.root.der.span))
+    let root = authority.root.der
+    let verifier = AttestationVerifier(root: try AttestationRoot(der: root.span))
     let clock = ProcessorClock()
     var done = 0
     while clock.seconds < seconds {
