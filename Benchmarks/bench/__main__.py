@@ -65,6 +65,8 @@ def main():
     disk = options.programs / "disk"
     started = time.monotonic()
     setup = Setup(options.programs, options.portcullis, options.tool, lengths, disk)
+    if machine.LOAD_CORE == machine.GATE_CORE:
+        print("there is but one core: load and server share it, and the numbers mean little")
     for name in setup.missing:
         print(f"{name} is not installed: its lines are left out")
     samples = Samples()

@@ -27,8 +27,8 @@ STYLE = """
 
 
 def bar(name, entry, unit, scale, y):
-    """Name, bar up to the median, a line from the lowest to the highest round, and the number. A bar that would
-    leave the panel is cut, as its number shows."""
+    """Name, bar up to the median, a line from the lowest to the highest round, and the number. A bar that
+    would leave the panel is cut, as its number shows."""
     length = min(max(entry["median"], 0) * scale, ROOM)
     kind = name if name in ("portcullis", "floor") else ""
     middle = y + BAR / 2

@@ -1,5 +1,7 @@
 """Rows b, c and d: what a message and a megabyte cost, and how much later a message comes."""
 
+import time
+
 import machine
 from contestants import Portcullis, RelayFloor
 from machine import LOAD_CORE, Broken
@@ -16,12 +18,14 @@ class Watched:
         self.processor = contestant.processor_ns() if contestant else 0
         self.counts = game.counts()
         self.core = machine.core_busy(LOAD_CORE)
+        self.started = time.monotonic()
 
     def end(self):
         processor = self.contestant.processor_ns() if self.contestant else 0
         self.processor_ns = processor - self.processor
         counts = self.game.counts()
         self.delta = {name: counts[name] - self.counts[name] for name in counts}
+        self.game_share = self.delta["processor_ns"] / 1e9 / (time.monotonic() - self.started)
         busy, total = machine.core_busy(LOAD_CORE)
         ticks = total - self.core[1]
         self.core_share = (busy - self.core[0]) / ticks if ticks else 0
@@ -43,6 +47,7 @@ def echo(contestant, game, load, seconds, rate):
         raise Broken(f"{contestant.name if contestant else 'direct'}: bytes that disagree: {counts}")
     result["cpu_us"] = watched.processor_ns / 1000 / result["sent"]
     result["load_core_share"] = watched.core_share
+    result["game_share"] = watched.game_share
     result["rate"] = result["sent"] / result["seconds"]
     return result
 

@@ -200,7 +200,8 @@ int main(void) {
   struct epoll_event input = {.events = EPOLLIN, .data.ptr = NULL};
   if (epoll_ctl(poller, EPOLL_CTL_ADD, STDIN_FILENO, &input) != 0) die("standard input must be a pipe");
   printf("{\"echo\": %u, \"bulk\": %u, ", ports[ECHO | PLAIN], ports[BULK | PLAIN]);
-  printf("\"websocket_echo\": %u, \"websocket_bulk\": %u}\n", ports[ECHO | WEBSOCKET], ports[BULK | WEBSOCKET]);
+  printf("\"websocket_echo\": %u, ", ports[ECHO | WEBSOCKET]);
+  printf("\"websocket_bulk\": %u}\n", ports[BULK | WEBSOCKET]);
   fflush(stdout);
   while (true) {
     struct epoll_event events[256];

@@ -74,3 +74,16 @@ void take_frames(struct session *session, const unsigned char *data, size_t coun
     if (session->payload_left == 0 && session->opcode >= 8) end_control(session);
   }
 }
+
+void take_input(struct session *session, payload_taker *taker) {
+  do {
+    int count = read_some(session);
+    if (count < 0) die("session %d was closed", session->number);
+    if (count == 0) return;
+    if (load.settings.protocol >= WEBSOCKET) {
+      take_frames(session, load.scratch, (size_t)count, taker);
+    } else {
+      taker(session, load.scratch, (size_t)count);
+    }
+  } while (more_waits(session));
+}

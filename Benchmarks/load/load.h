@@ -83,6 +83,8 @@ char *upgrade_request(const char *fields);
 size_t client_frame(unsigned char *out, int opcode, const unsigned char *payload, size_t count);
 typedef void payload_taker(struct session *session, const unsigned char *data, size_t count);
 void take_frames(struct session *session, const unsigned char *data, size_t count, payload_taker *taker);
+// Reads what there is, and gives the payload to `taker`, with frames or without as the protocol has it.
+void take_input(struct session *session, payload_taker *taker);
 
 // ---- traffic.c: what goes through open sessions
 void run_echo(double seconds, double rate);

@@ -6,7 +6,7 @@
 //     echo SECONDS RATE                      64-byte messages; rate 0 is a closed loop
 //     bulk BYTES                             asks the game for so many, on each session
 //     challenges COUNT AT-ONCE | invented COUNT | nonces FILE | posts FILE AT-ONCE
-//     admissions AT-ONCE                     over the challenges fetched before; once signed, waits for a line
+//     admissions AT-ONCE                     over the challenges; once all are signed it waits for a line
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -183,6 +183,11 @@ void advance(struct session *session) {
   }
 }
 
+static void refuse_payload(struct session *session, const unsigned char *data, size_t count) {
+  (void)data;
+  die("session %d: %zu bytes that nobody has asked for", session->number, count);
+}
+
 void open_sessions(int count, int at_once) {
   load.sessions = calloc((size_t)count, sizeof *load.sessions);
   if (load.sessions == NULL) die("calloc");
@@ -196,7 +201,10 @@ void open_sessions(int count, int at_once) {
     if (found == 0) die("%d of %d sessions are open, and nothing happens", open, count);
     for (int index = 0; index < found; index++) {
       struct session *session = events[index].data.ptr;
-      if (session->stage == OPEN) continue;  // pings and tickets wait for the first message
+      if (session->stage == OPEN) {
+        take_input(session, refuse_payload);  // tickets and pings
+        continue;
+      }
       advance(session);
       if (session->stage == OPEN) open++;
     }
