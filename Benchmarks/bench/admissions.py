@@ -6,7 +6,7 @@ import subprocess
 from contestants import APP_ID, AdmissionFloor, Portcullis
 from machine import CORES, Broken
 from programs import Load
-from traffic import Watched, echo, opened
+from traffic import Watched, echo, opened, undisturbed
 
 AT_ONCE = 16
 
@@ -121,7 +121,7 @@ def scaling_row(setup, samples, rounds):
             with setup.running(Portcullis) as (contestant, game):
                 with opened(setup, contestant, game, sessions) as load:
                     echo(contestant, game, load, lengths.warm_up, rate)
-                    result = echo(contestant, game, load, lengths.seconds, rate)
+                    result = undisturbed(setup, lambda: echo(contestant, game, load, lengths.seconds, rate))
                     samples.add(name, Portcullis.name, result["cpu_us"], {"sessions": sessions, **result})
         for name, workers in (("k one", 1), ("k two", 2)):
             portcullis_admissions(setup, samples, name, cores=tuple(CORES), WORKERS=str(workers))

@@ -18,6 +18,8 @@ class Lengths:
     """How long and how much: for medians in a full run, for finding a broken measure in a smoke run."""
 
     rounds: int = 3
+    # How often a run that something else has disturbed is taken at most.
+    attempts: int = 3
     warm_up: float = 0.5
     seconds: float = 3.0
     idle_sessions: int = 5000
@@ -38,6 +40,7 @@ class Lengths:
 FULL = Lengths()
 SMOKE = Lengths(
     rounds=1,
+    attempts=1,
     warm_up=0.1,
     seconds=0.4,
     idle_sessions=200,

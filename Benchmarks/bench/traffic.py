@@ -52,6 +52,18 @@ def echo(contestant, game, load, seconds, rate):
     return result
 
 
+def undisturbed(setup, run):
+    """A run at a fixed rate in which the load itself was on time. One that was not, as something else had its
+    core, is taken again, at most twice: its messages went out in clusters, which cost less and come later.
+    Whoever is measured has no part in that, as the load waits for nobody."""
+    for _ in range(setup.lengths.attempts):
+        result = run()
+        if result["late_share"] < 0.01:
+            break
+    result["disturbed"] = result["late_share"] >= 0.01
+    return result
+
+
 def opened(setup, contestant, game, sessions):
     """A load generator with open sessions, each of which has its connection to the game."""
     load = Load(setup.programs, contestant.protocol, contestant.port, contestant.keys)
@@ -72,9 +84,12 @@ def echo_row(setup, samples, rounds):
         for kind in (RelayFloor, *setup.peers, Portcullis):
             with setup.running(kind) as (contestant, game), opened(setup, contestant, game, 50) as load:
                 echo(contestant, game, load, lengths.warm_up, 0)
-                for name, rate in (("fixed", lengths.echo_rate), ("closed", 0)):
-                    result = echo(contestant, game, load, lengths.seconds, rate)
-                    samples.add(f"b {name}", kind.name, result["cpu_us"], result)
+                fixed = undisturbed(
+                    setup, lambda: echo(contestant, game, load, lengths.seconds, lengths.echo_rate)
+                )
+                samples.add("b fixed", kind.name, fixed["cpu_us"], fixed)
+                closed = echo(contestant, game, load, lengths.seconds, 0)
+                samples.add("b closed", kind.name, closed["cpu_us"], closed)
 
 
 def bulk_row(setup, samples, rounds):
@@ -110,7 +125,9 @@ def latency_row(setup, samples, rounds):
             with setup.running(kind) as (contestant, game):
                 with opened(setup, contestant, game, lengths.latency_sessions) as load:
                     echo(contestant, game, load, lengths.warm_up, lengths.latency_rate)
-                    result = echo(contestant, game, load, lengths.seconds, lengths.latency_rate)
+                    result = undisturbed(
+                        setup, lambda: echo(contestant, game, load, lengths.seconds, lengths.latency_rate)
+                    )
                     for percentile in ("p50", "p99"):
                         added = result[f"{percentile}_us"] - direct[f"{percentile}_us"]
                         samples.add(f"d {percentile}", kind.name, added, result)
@@ -121,4 +138,4 @@ def direct_latency(setup):
     with Game(setup.programs) as game, Load(setup.programs, "plain", game.ports["echo"]) as load:
         load.ask(f"open {lengths.latency_sessions} 64")
         echo(None, game, load, lengths.warm_up, lengths.latency_rate)
-        return echo(None, game, load, lengths.seconds, lengths.latency_rate)
+        return undisturbed(setup, lambda: echo(None, game, load, lengths.seconds, lengths.latency_rate))

@@ -35,7 +35,8 @@ def ratio(row, other, mine=GATE, of=None):
 
     def value(samples):
         above, below = samples.median(row, mine), samples.median(of or row, other)
-        return above / below if above is not None and below else None
+        # Added latency can come out negative when something else has disturbed the run: that is no ratio.
+        return above / below if above is not None and below is not None and above >= 0 and below > 0 else None
 
     return value
 
@@ -131,4 +132,6 @@ def print_medians(summary):
     for row, contestants in summary.items():
         for name, entry in contestants.items():
             numbers = " ".join(f"{entry[key]:10.2f}" for key in ("median", "lowest", "highest"))
-            print(f"{row:14} {name:12} {numbers}  {len(entry['values'])}")
+            disturbed = sum(details.get("disturbed", False) for details in entry["details"])
+            note = f", {disturbed} disturbed" if disturbed else ""
+            print(f"{row:14} {name:12} {numbers}  {len(entry['values'])}{note}")

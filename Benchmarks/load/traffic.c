@@ -9,6 +9,7 @@
 
 static struct {
   uint64_t sent, received, bulk_wanted, bulk_received;
+  uint64_t late;  // sent more than a millisecond after they were due
   bool is_closed_loop;
   uint64_t until;
 } run;
@@ -79,6 +80,7 @@ static void print_run(uint64_t started, uint64_t processor, uint64_t drained) {
   double seconds = (double)(drained - started) / 1e9;
   printf("{\"seconds\": %.6f, \"sent\": %lu, \"received\": %lu, \"bytes\": %lu, ", seconds, run.sent,
          run.received, run.received * PAYLOAD + run.bulk_received);
+  printf("\"late_share\": %.4f, ", run.sent > 0 ? (double)run.late / (double)run.sent : 0);
   printf("\"own_share\": %.4f, ", (double)(processor_ns() - processor) / 1e9 / seconds);
   samples_print(stdout);
   printf("}\n");
@@ -103,7 +105,9 @@ void run_echo(double seconds, double rate) {
     uint64_t total = (uint64_t)(seconds * rate);
     for (uint64_t index = 0; index < total;) {
       uint64_t due = started + (uint64_t)((double)index * 1e9 / rate);
-      if (monotonic_ns() >= due) {
+      uint64_t now = monotonic_ns();
+      if (now >= due) {
+        run.late += now - due > 1000000;
         send_message(&load.sessions[index++ % (uint64_t)load.count], due);
         // When many are overdue, echoes are looked for all the same.
         if (index % 8 == 0) wait_until(1, take_echo);

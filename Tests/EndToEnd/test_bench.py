@@ -1,4 +1,4 @@
-"""The bench's own judgement: verdicts at their bounds, counts that must agree, a chart that is well-formed."""
+"""The bench's judgement: verdicts at their bounds, counts that must agree, a chart that is well-formed."""
 
 import pathlib
 import sys
@@ -60,6 +60,20 @@ def test_a_row_without_its_peer_has_no_verdict(bench):
     assert bench.verdicts.judge(samples_of(bench, "c", portcullis=[1])) == []
 
 
+def test_a_negative_number_makes_no_ratio(bench):
+    assert bench.verdicts.judge(samples_of(bench, "d p99", portcullis=[-5], haproxy=[-10])) == []
+
+
+@pytest.mark.parametrize(
+    "shares, taken, disturbed", [([0.009], 1, False), ([0.5, 0], 2, False), ([1, 1, 1], 3, True)]
+)
+def test_a_disturbed_run_is_taken_again(bench, shares, taken, disturbed):
+    setup = types.SimpleNamespace(lengths=types.SimpleNamespace(attempts=3))
+    left = list(shares)
+    result = bench.traffic.undisturbed(setup, lambda: {"late_share": left.pop(0)})
+    assert (len(shares) - len(left), result["disturbed"]) == (taken, disturbed)
+
+
 class Counted:
     """A game that reports what it is told to, before and after a run."""
 
@@ -81,7 +95,9 @@ class Loaded:
         return {"sent": 2, "bytes": self.received, "seconds": 1.0}
 
 
-@pytest.mark.parametrize("received, sent, back", [(64, 128, 128), (128, 64, 128), (128, 128, 64), (192, 192, 192)])
+@pytest.mark.parametrize(
+    "received, sent, back", [(64, 128, 128), (128, 64, 128), (128, 128, 64), (192, 192, 192)]
+)
 def test_counts_that_disagree_break_the_measure(bench, received, sent, back):
     with pytest.raises(bench.machine.Broken):
         bench.traffic.echo(None, Counted(received, sent), Loaded(back), 1, 0)
