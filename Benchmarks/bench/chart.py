@@ -30,11 +30,11 @@ def bar(name, entry, unit, scale, y):
     """Name, bar up to the median, a line from the lowest to the highest round, and the number. A bar that
     would leave the panel is cut, as its number shows."""
     length = min(max(entry["median"], 0) * scale, ROOM)
-    kind = name if name in ("portcullis", "floor") else ""
+    kind = f"bar {name}" if name in ("portcullis", "floor") else "bar"
     middle = y + BAR / 2
     parts = [
         f'<text x="{LEFT - 8}" y="{middle + 5}" text-anchor="end">{escape(name)}</text>',
-        f'<rect class="bar {kind}" x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"/>',
+        f'<rect class="{kind}" x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"/>',
     ]
     lowest, highest = (min(max(entry[key], 0) * scale, ROOM) for key in ("lowest", "highest"))
     if highest > lowest:
