@@ -9,6 +9,8 @@ from programs import Load
 from traffic import Watched, echo, opened, undisturbed
 
 AT_ONCE = 16
+# Of rows that take half a minute each time.
+LONG_ROUNDS = 2
 
 
 def fetched_challenges(setup, contestant, game, count, niceness=0):
@@ -72,7 +74,7 @@ def admission_row(setup, samples, rounds):
 def registration_row(setup, samples, rounds):
     """Row i: 500 sessions at 5,000 messages a second, first alone and then beside registrations."""
     lengths = setup.lengths
-    for _ in range(rounds):
+    for _ in range(min(rounds, LONG_ROUNDS)):
         with setup.running(Portcullis) as (contestant, game):
             with opened(setup, contestant, game, lengths.latency_sessions) as load:
                 # It shares a core with the honest players' load, which must not wait for it.
@@ -116,7 +118,7 @@ def scaling_row(setup, samples, rounds):
     lengths = setup.lengths
     rate = lengths.echo_rate // 2
     many = min(lengths.many_sessions, (setup.descriptors - 256) // 2 - 100)
-    for _ in range(rounds):
+    for _ in range(min(rounds, LONG_ROUNDS)):
         for name, sessions in (("k few", 100), ("k many", many)):
             with setup.running(Portcullis) as (contestant, game):
                 with opened(setup, contestant, game, sessions) as load:

@@ -34,7 +34,7 @@ class Lengths:
     start_keys: int = 10_000
     starts: int = 10
     store_seconds: float = 90.0
-    in_process_seconds: float = 3.0
+    in_process_seconds: float = 2.0
 
 
 FULL = Lengths()
