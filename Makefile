@@ -48,6 +48,10 @@ demo: release  ## Build, then play the whole story on loopback: register, connec
 
 .PHONY: test
 test: unit-tests end-to-end conformance-quick  ## Build, then run every test
+ifdef CI
+# The parsers' seeds and some new bytes, and whether the bench still measures what it says.
+test: fuzz-quick bench-smoke
+endif
 
 ##@ Building
 
@@ -167,9 +171,40 @@ fuzz: build-packages test-packages  ## Fuzz every parser, each for SECONDS=60; H
 .PHONY: fuzz-quick
 fuzz-quick:  ## The same for 10 s each, as CI does
 	@$(MAKE) fuzz SECONDS=10
-ifdef CI
-test: fuzz-quick
-endif
+
+##@ Measuring
+
+BENCH_PACKAGES := binutils gcc libssl-dev openssl python3 haproxy nginx nodejs node-ws websockify
+BENCH_PROGRAMS := $(addprefix .build/bench/,load game floor-relay floor-idle floor-admission floor-registration)
+BENCH_CC = gcc -O2 -Wall -Wextra -Werror -o $@ $(filter %.c,$^) -lssl -lcrypto
+# ROWS='a b' picks rows of the table; BENCH_FLAGS='--rounds 1' is quicker.
+ROWS ?=
+BENCH_FLAGS ?=
+
+.PHONY: bench
+bench: release bench-programs  ## Portcullis beside HAProxy, nginx, Node.js, websockify: ten minutes; ROWS='a b' picks
+	$(PYTHON) -B Benchmarks/bench --rows '$(ROWS)' $(BENCH_FLAGS)
+
+.PHONY: bench-smoke
+bench-smoke: release bench-programs  ## A little of every row: fails when a measure is broken, never for being slow
+	$(PYTHON) -B Benchmarks/bench --smoke --rows '$(ROWS)' $(BENCH_FLAGS)
+
+.PHONY: bench-programs
+bench-programs: build-packages bench-packages $(BENCH_PROGRAMS)
+	$(SWIFT) build $(subst --product portcullis,--product portcullis-bench,$(RELEASE_FLAGS))
+
+.PHONY: bench-packages
+bench-packages:
+	@Benchmarks/install-peers $(BENCH_PACKAGES)
+
+.build/bench/load: $(wildcard Benchmarks/load/*) $(wildcard Benchmarks/common/*) | .build/bench
+	$(BENCH_CC)
+.build/bench/game: $(wildcard Benchmarks/game/*) $(wildcard Benchmarks/common/*) | .build/bench
+	$(BENCH_CC)
+.build/bench/floor-%: Benchmarks/floor/%.c $(wildcard Benchmarks/common/*) | .build/bench
+	$(BENCH_CC)
+.build/bench:
+	mkdir -p $@
 
 ##@ Style
 

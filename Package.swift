@@ -106,6 +106,14 @@ let package = Package(
       path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
 
     tests("Fuzzing"),
+    // Not installed: what `make bench` measures in process.
+    .executableTarget(
+      name: "portcullis-bench",
+      dependencies: [
+        "AppAttest", "Bytes", "CLinux", "Crypto", "Device", "Gateway", "JSON", "KeyStore", "System",
+      ],
+      swiftSettings: strict),
+
     tests("Bytes"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     tests("Bench", ["Device", "JSON", "System"]),

@@ -1,0 +1,111 @@
+"""`make bench`: runs the rows that are asked for, prints the tables, writes results.json and the chart."""
+
+import argparse
+import json
+import pathlib
+import sys
+import time
+
+import admissions
+import chart
+import inprocess
+import machine
+import memory
+import traffic
+import verdicts
+from results import Samples
+from setup import FULL, SMOKE, Setup
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+ROOT = HERE.parent
+ROWS = {
+    "a": memory.idle_row,
+    "b": traffic.echo_row,
+    "c": traffic.bulk_row,
+    "d": traffic.latency_row,
+    "e": admissions.admission_row,
+    "f": inprocess.verification_row,
+    "g": inprocess.registration_row,
+    "h": inprocess.store_row,
+    "i": admissions.registration_row,
+    "j": memory.start_row,
+    "k": admissions.scaling_row,
+    "l": memory.size_row,
+}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--rows", default="", help="letters of the rows, with blanks between; else all")
+    parser.add_argument("--smoke", action="store_true", help="little of everything: is the measure whole?")
+    parser.add_argument("--rounds", type=int, help="rounds of each row, instead of 3")
+    parser.add_argument("--portcullis", type=pathlib.Path, default=ROOT / ".build/release/portcullis")
+    parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/release/portcullis-bench")
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / ".build/bench")
+    parser.add_argument("--output", type=pathlib.Path, default=HERE, help="folder of results.json")
+    options = parser.parse_args()
+    options.rows = options.rows.split() or list(ROWS)
+    unknown = [row for row in options.rows if row not in ROWS]
+    if unknown:
+        parser.error(f"no such row: {' '.join(unknown)}; there are {' '.join(ROWS)}")
+    return options
+
+
+def run(options, setup, samples):
+    rounds = options.rounds or setup.lengths.rounds
+    for row in options.rows:
+        started = time.monotonic()
+        ROWS[row](setup, samples, rounds)
+        print(f"row {row}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+def main():
+    options = arguments()
+    lengths = SMOKE if options.smoke else FULL
+    disk = options.programs / "disk"
+    started = time.monotonic()
+    setup = Setup(options.programs, options.portcullis, options.tool, lengths, disk)
+    if machine.LOAD_CORE == machine.GATE_CORE:
+        print("there is but one core: load and server share it, and the numbers mean little")
+    for name in setup.missing:
+        print(f"{name} is not installed: its lines are left out")
+    samples = Samples()
+    try:
+        run(options, setup, samples)
+    except machine.Broken as broken:
+        print(f"\nbroken measure: {broken}", file=sys.stderr)
+        return 1
+    finally:
+        setup.remove()
+    if options.smoke:
+        print(f"every measure is whole; {time.monotonic() - started:.0f} s in all")
+        return 0
+    lines, summary = verdicts.judge(samples), samples.summary()
+    verdicts.print_medians(summary)
+    verdicts.print_table(lines)
+    print(f"\n{time.monotonic() - started:.0f} s in all")
+    write(options, setup, lines, summary)
+    return 0
+
+
+def write(options, setup, lines, summary):
+    """Rows that were not measured this time keep what an earlier run has written."""
+    path = options.output / "results.json"
+    earlier = json.loads(path.read_text()) if path.exists() else {"verdicts": [], "rows": {}}
+    measured = {line["row"] for line in lines}
+    lines = [line for line in earlier["verdicts"] if line["row"] not in measured] + lines
+    rows = {**earlier["rows"], **summary}
+    versions = {peer.name: peer.version() for peer in setup.peers}
+    versions["portcullis"] = machine.first_line(str(options.portcullis), "--version")
+    results = {
+        "machine": machine.description(),
+        "versions": versions,
+        "verdicts": sorted(lines, key=lambda line: line["row"]),
+        "rows": dict(sorted(rows.items())),
+    }
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    chart.write_chart(results["rows"], options.output / "chart.svg")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

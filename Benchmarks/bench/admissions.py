@@ -1,0 +1,130 @@
+"""Rows e, i and k: what an admission costs, registrations beside honest sessions, and how it scales."""
+
+import json
+import subprocess
+
+from contestants import APP_ID, AdmissionFloor, Portcullis
+from machine import CORES, Broken
+from programs import Load
+from traffic import Watched, echo, opened, undisturbed
+
+AT_ONCE = 16
+# Of rows that take half a minute each time.
+LONG_ROUNDS = 2
+
+
+def fetched_challenges(setup, contestant, game, count, niceness=0):
+    """A load generator that holds challenges, and what each cost the gate."""
+    load = Load(setup.programs, "admitted", contestant.port, contestant.keys, niceness)
+    watched = Watched(contestant, game)
+    result = load.ask(f"challenges {count} {AT_ONCE}")
+    watched.end()
+    if result["done"] != count:
+        raise Broken(f"{result['done']} of {count} challenges")
+    return load, watched.processor_ns / 1000 / count, result
+
+
+def admit(contestant, game, load, count):
+    """Admits `count` sessions, one after the other ends, with 16 under way; the cost of each, in µs."""
+    load.ask(f"admissions {AT_ONCE}")
+    watched = Watched(contestant, game)
+    result = load.ask("")
+    watched.end()
+    if not result["done"] == watched.delta["accepted"] == count:
+        calls = watched.delta["accepted"]
+        raise Broken(f"{result['done']} admissions, of which {calls} have called the game")
+    result["load_core_share"] = watched.core_share
+    return watched.processor_ns / 1000 / count, result
+
+
+def check_counters(contestant, expected):
+    """After a clean stop: each admission has raised a counter, durably."""
+    contestant.stop()
+    records = json.loads(contestant.store.read_text())
+    raised = sum(record["signCount"] for record in records.values())
+    if raised != expected:
+        raise Broken(f"{expected} admissions have raised counters by {raised}")
+
+
+def portcullis_admissions(setup, samples, row, **options):
+    count = setup.lengths.admissions
+    with setup.running(Portcullis, **options) as (contestant, game):
+        load, challenge, result = fetched_challenges(setup, contestant, game, count)
+        with load:
+            cost, details = admit(contestant, game, load, count)
+        check_counters(contestant, count)
+    samples.add(row, Portcullis.name, cost, details)
+    return challenge, result
+
+
+def admission_row(setup, samples, rounds):
+    """Row e, with the floor's calls in between."""
+    for _ in range(rounds):
+        challenge, details = portcullis_admissions(setup, samples, "e")
+        samples.add("e challenge", Portcullis.name, challenge, details)
+        count = setup.lengths.admissions
+        with setup.running(AdmissionFloor) as (contestant, game):
+            # The floor knows no challenges; these are made up, and signed all the same.
+            with Load(setup.programs, "admitted", contestant.port, setup.folder) as load:
+                load.ask(f"invented {count}")
+                cost, details = admit(contestant, game, load, count)
+                samples.add("e", AdmissionFloor.name, cost, details)
+
+
+def registration_row(setup, samples, rounds):
+    """Row i: 500 sessions at 5,000 messages a second, first alone and then beside registrations."""
+    lengths = setup.lengths
+    for _ in range(min(rounds, LONG_ROUNDS)):
+        with setup.running(Portcullis) as (contestant, game):
+            with opened(setup, contestant, game, lengths.latency_sessions) as load:
+                # It shares a core with the honest players' load, which must not wait for it.
+                poster, _, _ = fetched_challenges(setup, contestant, game, lengths.registrations, niceness=19)
+                with poster:
+                    make_bodies(setup, poster)
+                    echo(contestant, game, load, lengths.warm_up, lengths.latency_rate)
+                    quiet = echo(contestant, game, load, lengths.seconds, lengths.latency_rate)
+                    poster.say(f"posts {setup.folder}/bodies {AT_ONCE}")
+                    # Underway before the clock starts.
+                    echo(contestant, game, load, lengths.warm_up, lengths.latency_rate)
+                    busy = echo(contestant, game, load, lengths.seconds, lengths.latency_rate)
+                    busy["registrations"] = registered(setup, poster)
+            samples.add("i quiet", Portcullis.name, quiet["p99_us"], quiet)
+            samples.add("i busy", Portcullis.name, busy["p99_us"], busy)
+
+
+def make_bodies(setup, poster):
+    nonces, bodies = setup.folder / "nonces", setup.folder / "bodies"
+    poster.ask(f"nonces {nonces}")
+    command = [setup.tool, "bodies", setup.folder / "authority", APP_ID, nonces, bodies]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Broken(f"registrations could not be made: {done.stdout}")
+
+
+def registered(setup, poster):
+    """What became of the registrations: the rest is waited for, and each must have been accepted."""
+    lengths = setup.lengths
+    result = poster.answer()
+    if result["done"] != lengths.registrations:
+        raise Broken(f"{result['done']} of {lengths.registrations} registrations")
+    result["per_second"] = result["done"] / result["seconds"]
+    if result["seconds"] < lengths.warm_up + lengths.seconds:
+        print("row i: the registrations ended before the measure did")
+    return result
+
+
+def scaling_row(setup, samples, rounds):
+    """Row k: many sessions against few, and two workers against one, these with both cores for both."""
+    lengths = setup.lengths
+    rate = lengths.echo_rate // 2
+    many = min(lengths.many_sessions, (setup.descriptors - 256) // 2 - 100)
+    for _ in range(min(rounds, LONG_ROUNDS)):
+        for name, sessions in (("k few", 100), ("k many", many)):
+            with setup.running(Portcullis) as (contestant, game):
+                with opened(setup, contestant, game, sessions) as load:
+                    echo(contestant, game, load, lengths.warm_up, rate)
+                    result = undisturbed(setup, lambda: echo(contestant, game, load, lengths.seconds, rate))
+                    samples.add(name, Portcullis.name, result["cpu_us"], {"sessions": sessions, **result})
+        for name, workers in (("k one", 1), ("k two", 2)):
+            portcullis_admissions(setup, samples, name, cores=tuple(CORES), WORKERS=str(workers))
+

@@ -1,0 +1,80 @@
+"""Rows f, g and h: what is measured without a network, beside OpenSSL's own speed test and a floor."""
+
+import json
+import re
+import shutil
+import subprocess
+
+from contestants import Portcullis
+from machine import CORES, Broken
+from programs import GATE_CORES, pinned
+
+
+def measured(*command, cores=GATE_CORES):
+    """The JSON that a program prints, run on the gate's core."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, preexec_fn=pinned(cores))
+    if done.returncode != 0:
+        raise Broken(f"{' '.join(words)}: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def openssl_verifications(seconds):
+    """`openssl speed`: P-256 verifications a second, with one key that is kept."""
+    whole = max(1, round(seconds))
+    command = ["openssl", "speed", "-mr", "-seconds", str(whole), "ecdsap256"]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=pinned(GATE_CORES))
+    # +F4:<number>:<bits>:<signatures a second>:<verifications a second>
+    found = re.search(r"^\+F4:\d+:256:[\d.]+:([\d.]+)", done.stdout, re.MULTILINE)
+    if not found:
+        raise Broken(f"openssl speed: {done.stdout}{done.stderr}")
+    return float(found.group(1))
+
+
+def verification_row(setup, samples, rounds):
+    """Row f."""
+    seconds = setup.lengths.in_process_seconds
+    for _ in range(rounds):
+        rate = openssl_verifications(seconds)
+        ours = measured(setup.tool, "assertions", seconds)
+        for name, key in (("f distinct", "distinct_per_second"), ("f hot", "hot_per_second")):
+            samples.add(name, "openssl", rate)
+            samples.add(name, Portcullis.name, ours[key])
+
+
+def registration_row(setup, samples, rounds):
+    """Row g: the floor verifies the certificates of one of the devices."""
+    seconds = setup.lengths.in_process_seconds
+    leaf, intermediate = setup.folder / "leaf.der", setup.folder / "intermediate.der"
+    for _ in range(rounds):
+        ours = measured(setup.tool, "registrations", seconds, leaf, intermediate)
+        floor = measured(setup.programs / "floor-registration", leaf, intermediate, seconds)
+        samples.add("g", "floor", floor["per_second"])
+        samples.add("g", Portcullis.name, ours["per_second"])
+
+
+def store_row(setup, samples, rounds):
+    """Row h, on a disk; once, as it is long."""
+    folder = setup.disk
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        measured(setup.tool, "store-make", folder, setup.lengths.store_keys)
+        # The snapshot has a thread of its own, which is to have a core when there is one.
+        found = measured(setup.tool, "store-measure", folder, setup.lengths.store_seconds, cores=CORES)
+        samples.add("h load", Portcullis.name, found["load_seconds"], found)
+        samples.add("h memory", Portcullis.name, found["bytes_per_key"])
+        samples.add("h lookup", Portcullis.name, found["lookup_p99_us"])
+        if found["snapshot_share"] is not None:
+            samples.add("h snapshots", Portcullis.name, found["snapshot_share"] * 100)
+        else:
+            print("row h: two snapshots did not come in time, so their share is not known")
+        shutil.rmtree(folder)
+        folder.mkdir()
+        for _ in range(rounds):
+            seconds = setup.lengths.in_process_seconds
+            commits = measured(setup.tool, "commits", folder, seconds, cores=CORES)
+            ratio = commits["many_per_second"] / commits["one_per_second"]
+            samples.add("h commits", Portcullis.name, ratio, commits)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,141 @@
+"""Rows b, c and d: what a message and a megabyte cost, and how much later a message comes."""
+
+import time
+
+import machine
+from contestants import Portcullis, RelayFloor
+from machine import LOAD_CORE, Broken
+from programs import Game, Load
+
+PAYLOAD = 64
+
+
+class Watched:
+    """What the server, the game and the load's core did between two moments."""
+
+    def __init__(self, contestant, game):
+        self.contestant, self.game = contestant, game
+        self.processor = contestant.processor_ns() if contestant else 0
+        self.counts = game.counts()
+        self.core = machine.core_busy(LOAD_CORE)
+        self.started = time.monotonic()
+
+    def end(self):
+        processor = self.contestant.processor_ns() if self.contestant else 0
+        self.processor_ns = processor - self.processor
+        counts = self.game.counts()
+        self.delta = {name: counts[name] - self.counts[name] for name in counts}
+        self.game_share = self.delta["processor_ns"] / 1e9 / (time.monotonic() - self.started)
+        busy, total = machine.core_busy(LOAD_CORE)
+        ticks = total - self.core[1]
+        self.core_share = (busy - self.core[0]) / ticks if ticks else 0
+        return self
+
+
+def echo(contestant, game, load, seconds, rate):
+    """One run of 64-byte echoes, with both sides' counts compared."""
+    watched = Watched(contestant, game)
+    result = load.ask(f"echo {seconds} {rate}")
+    watched.end()
+    counts = {
+        "sent by the load": result["sent"] * PAYLOAD,
+        "received by the game": watched.delta["received"],
+        "sent by the game": watched.delta["sent"],
+        "received by the load": result["bytes"],
+    }
+    if len(set(counts.values())) != 1 or result["sent"] == 0:
+        raise Broken(f"{contestant.name if contestant else 'direct'}: bytes that disagree: {counts}")
+    result["cpu_us"] = watched.processor_ns / 1000 / result["sent"]
+    result["load_core_share"] = watched.core_share
+    result["game_share"] = watched.game_share
+    result["rate"] = result["sent"] / result["seconds"]
+    return result
+
+
+def undisturbed(setup, run):
+    """A run at a fixed rate in which the load itself was on time. One that was not, as something else had its
+    core, is taken again, at most twice: its messages went out in clusters, which cost less and come later.
+    Whoever is measured has no part in that, as the load waits for nobody."""
+    for _ in range(setup.lengths.attempts):
+        result = run()
+        if result["late_share"] < 0.01:
+            break
+    result["disturbed"] = result["late_share"] >= 0.01
+    return result
+
+
+def opened(setup, contestant, game, sessions):
+    """A load generator with open sessions, each of which has its connection to the game."""
+    load = Load(setup.programs, contestant.protocol, contestant.port, contestant.keys)
+    before = game.counts()["accepted"]
+    load.ask(f"open {sessions} 32")
+    # A session in TLS alone is open before its second leg is: one message each proves both.
+    seconds = max(0.1, sessions / 5000)
+    echo(contestant, game, load, seconds, sessions / seconds)
+    if game.counts()["accepted"] - before != sessions:
+        raise Broken(f"{contestant.name}: {sessions} sessions, but not as many connections to the game")
+    return load
+
+
+def echo_row(setup, samples, rounds):
+    """Row b: 50 sessions, at a fixed rate and in a closed loop."""
+    lengths = setup.lengths
+    for _ in range(rounds):
+        for kind in (RelayFloor, *setup.peers, Portcullis):
+            with setup.running(kind) as (contestant, game), opened(setup, contestant, game, 50) as load:
+                echo(contestant, game, load, lengths.warm_up, 0)
+                fixed = undisturbed(
+                    setup, lambda: echo(contestant, game, load, lengths.seconds, lengths.echo_rate)
+                )
+                samples.add("b fixed", kind.name, fixed["cpu_us"], fixed)
+                closed = echo(contestant, game, load, lengths.seconds, 0)
+                samples.add("b closed", kind.name, closed["cpu_us"], closed)
+
+
+def bulk_row(setup, samples, rounds):
+    """Row c: the game sends, in messages of 16 KiB, on four sessions."""
+    sessions = 4
+    each = setup.lengths.bulk_bytes // sessions
+    for _ in range(rounds):
+        for kind in (RelayFloor, *setup.peers, Portcullis):
+            with setup.running(kind, "bulk") as (contestant, game):
+                with Load(setup.programs, contestant.protocol, contestant.port, contestant.keys) as load:
+                    load.ask(f"open {sessions} 4")
+                    load.ask("bulk 1048576")
+                    watched = Watched(contestant, game)
+                    result = load.ask(f"bulk {each}")
+                    watched.end()
+                    if not result["bytes"] == watched.delta["sent"] == each * sessions:
+                        raise Broken(f"{kind.name}: {result['bytes']} of {each * sessions} bytes came")
+                    megabytes = result["bytes"] / 1e6
+                    result["megabytes_per_second"] = megabytes / result["seconds"]
+                    result["load_core_share"] = watched.core_share
+                    samples.add("c", kind.name, watched.processor_ns / 1000 / megabytes, result)
+
+
+def latency_row(setup, samples, rounds):
+    """Row d: 500 sessions; the way without any gate is measured too, and taken off."""
+    lengths = setup.lengths
+    for _ in range(rounds):
+        direct = direct_latency(setup)
+        samples.add("d direct p50", "direct", direct["p50_us"], direct)
+        samples.add("d direct p99", "direct", direct["p99_us"], direct)
+        kinds = [peer for peer in setup.peers if peer.sessions >= lengths.latency_sessions]
+        for kind in (RelayFloor, *kinds, Portcullis):
+            with setup.running(kind) as (contestant, game):
+                with opened(setup, contestant, game, lengths.latency_sessions) as load:
+                    echo(contestant, game, load, lengths.warm_up, lengths.latency_rate)
+                    result = undisturbed(
+                        setup, lambda: echo(contestant, game, load, lengths.seconds, lengths.latency_rate)
+                    )
+                    for percentile in ("p50", "p99"):
+                        added = result[f"{percentile}_us"] - direct[f"{percentile}_us"]
+                        samples.add(f"d {percentile}", kind.name, added, result)
+
+
+def direct_latency(setup):
+    lengths = setup.lengths
+    with Game(setup.programs) as game, Load(setup.programs, "plain", game.ports["echo"]) as load:
+        load.ask(f"open {lengths.latency_sessions} 64")
+        echo(None, game, load, lengths.warm_up, lengths.latency_rate)
+        return undisturbed(setup, lambda: echo(None, game, load, lengths.seconds, lengths.latency_rate))

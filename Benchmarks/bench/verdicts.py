@@ -1,0 +1,137 @@
+"""The table: which ratio each row is about, what it must reach and what it aims at."""
+
+import dataclasses
+from typing import Callable
+
+GATE = "portcullis"
+
+
+@dataclasses.dataclass
+class Target:
+    row: str
+    text: str
+    value: Callable
+    must: float | None
+    aim: float | None
+    unit: str = "×"
+    # Whether more is better; else less.
+    at_least: bool = False
+
+    def verdict(self, value):
+        if value is None:
+            return "not measured"
+        if self.aim is not None and self.reaches(value, self.aim):
+            return "aim"
+        if self.must is None:
+            return "-" if self.aim is None else "misses the aim"
+        return "must" if self.reaches(value, self.must) else "MISSED"
+
+    def reaches(self, value, bound):
+        return value >= bound if self.at_least else value <= bound
+
+
+def ratio(row, other, mine=GATE, of=None):
+    """One median over another."""
+
+    def value(samples):
+        above, below = samples.median(row, mine), samples.median(of or row, other)
+        # Added latency can come out negative when something else has disturbed the run: that is no ratio.
+        return above / below if above is not None and below is not None and above >= 0 and below > 0 else None
+
+    return value
+
+
+def plain(row, name=GATE):
+    return lambda samples: samples.median(row, name)
+
+
+def against(row, text, bounds):
+    """One line for each contestant of `bounds`: name, must, aim."""
+    return [
+        Target(row[0], f"{text}, against {name}", ratio(row, name), must, aim) for name, must, aim in bounds
+    ]
+
+
+TARGETS = [
+    *against("a", "memory of an idle session", [("haproxy", 1.0, None), ("floor", None, 1.15)]),
+    *(
+        target
+        for mode in ("fixed", "closed")
+        for target in against(
+            f"b {mode}",
+            f"CPU of a message, {mode}",
+            [
+                ("haproxy", 1.0, None),
+                ("nginx", 1.0, None),
+                ("node", 0.7, None),
+                ("websockify", 0.35, None),
+                ("floor", None, 1.05),
+            ],
+        )
+    ),
+    *against("c", "CPU of a MB", [("haproxy", 1.0, None), ("nginx", 1.0, None), ("floor", None, 1.1)]),
+    *against("d p50", "added latency, p50", [("haproxy", 1.05, 0.95)]),
+    *against("d p99", "added latency, p99", [("haproxy", 1.05, 0.95)]),
+    *against("e", "CPU of an admission", [("floor", 1 / 0.85, 1 / 0.95)]),
+    Target("e", "CPU of a challenge request", plain("e challenge"), None, None, "µs"),
+    Target("f", "verifications, distinct keys", ratio("f distinct", "openssl"), 0.75, 0.9, at_least=True),
+    Target("f", "verifications, a hot key", ratio("f hot", "openssl"), 0.95, 0.98, at_least=True),
+    Target("g", "registrations verified", ratio("g", "floor"), 0.9, 0.95, at_least=True),
+    Target("h", "loading 1,000,000 keys", plain("h load"), 3, 1, "s"),
+    Target("h", "memory of a key", plain("h memory"), 300, 160, "bytes"),
+    Target("h", "share of time in snapshots", plain("h snapshots"), 5, None, "%"),
+    Target("h", "p99 of a lookup", plain("h lookup"), 1, None, "µs"),
+    Target("h", "commits, 64 in flight against 1", plain("h commits"), 20, None, at_least=True),
+    Target("i", "p99 while registrations saturate", ratio("i busy", GATE, of="i quiet"), 1.5, 1.1),
+    Target("j", "start to listening, 10,000 keys", plain("j"), 100, 30, "ms"),
+    Target("k", "CPU of a message, 9,000 over 100 sessions", ratio("k many", GATE, of="k few"), 1.15, 1.0),
+    Target("k", "CPU of an admission, 2 workers over 1", ratio("k two", GATE, of="k one"), 1.15, 1.05),
+    Target("l", "stripped binary", plain("l binary"), 20, 16, "MB"),
+    Target("l", "resident memory at start", plain("l memory"), 18, 15, "MB"),
+]
+
+
+def judge(samples):
+    """A line for each target whose row was measured."""
+    lines = []
+    for target in TARGETS:
+        value = target.value(samples)
+        if value is None:
+            continue
+        lines.append(
+            {
+                "row": target.row,
+                "measure": target.text,
+                "value": value,
+                "unit": target.unit,
+                "must": target.must,
+                "aim": target.aim,
+                "at_least": target.at_least,
+                "verdict": target.verdict(value),
+            }
+        )
+    return lines
+
+
+def bound(number, line):
+    if number is None:
+        return ""
+    return ("≥ " if line["at_least"] else "≤ ") + f"{number:.3g}"
+
+
+def print_table(lines):
+    print(f"\n{'row':4} {'measure':46} {'value':>13}  {'must':8} {'aim':8} verdict")
+    for line in lines:
+        value = f"{line['value']:.3g} {line['unit']}"
+        must, aim = bound(line["must"], line), bound(line["aim"], line)
+        print(f"{line['row']:4} {line['measure']:46} {value:>13}  {must:8} {aim:8} {line['verdict']}")
+
+
+def print_medians(summary):
+    print(f"\n{'row':14} {'contestant':12} {'median':>10} {'lowest':>10} {'highest':>10}  rounds")
+    for row, contestants in summary.items():
+        for name, entry in contestants.items():
+            numbers = " ".join(f"{entry[key]:10.2f}" for key in ("median", "lowest", "highest"))
+            disturbed = sum(details.get("disturbed", False) for details in entry["details"])
+            note = f", {disturbed} disturbed" if disturbed else ""
+            print(f"{row:14} {name:12} {numbers}  {len(entry['values'])}{note}")

@@ -1,0 +1,98 @@
+// The load generator's commands, one a line on standard input, each answered with one JSON line.
+//
+//   load keys FOLDER COUNT APP-ID            makes device keys and a key store with their public halves
+//   load PROTOCOL PORT [FOLDER]              plain, tls, websocket, admitted
+//     open COUNT AT-ONCE | close             sessions
+//     echo SECONDS RATE                      64-byte messages; rate 0 is a closed loop
+//     bulk BYTES                             asks the game for so many, on each session
+//     challenges COUNT AT-ONCE | invented COUNT | nonces FILE | posts FILE AT-ONCE
+//     admissions AT-ONCE                     over the challenges; once all are signed it waits for a line
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "load.h"
+
+struct load load;
+
+static SSL_CTX *client_tls(void) {
+  SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+  if (context == NULL) die("SSL_CTX_new");
+  SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+  // One suite for all contestants, so that none is faster by the cipher it happens to prefer.
+  SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256");
+  SSL_CTX_set1_groups_list(context, "X25519");
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  return context;
+}
+
+static void command(char *line) {
+  char text[4096];
+  int count, at_once;
+  double seconds, rate;
+  unsigned long bytes;
+  if (sscanf(line, "open %d %d", &count, &at_once) == 2) {
+    uint64_t processor = processor_ns(), started = monotonic_ns();
+    open_sessions(count, at_once);
+    double elapsed = (double)(monotonic_ns() - started) / 1e9;
+    printf("{\"open\": %d, \"seconds\": %.6f, \"own_share\": %.4f}\n", count, elapsed,
+           (double)(processor_ns() - processor) / 1e9 / elapsed);
+  } else if (strcmp(line, "close") == 0) {
+    close_sessions();
+    printf("{\"open\": 0}\n");
+  } else if (sscanf(line, "echo %lf %lf", &seconds, &rate) == 2) {
+    run_echo(seconds, rate);
+  } else if (sscanf(line, "bulk %lu", &bytes) == 1) {
+    run_bulk(bytes);
+  } else if (sscanf(line, "challenges %d %d", &count, &at_once) == 2) {
+    run_challenges(count, at_once);
+  } else if (sscanf(line, "invented %d", &count) == 1) {
+    invent_challenges(count);
+  } else if (sscanf(line, "nonces %4095s", text) == 1) {
+    write_nonces(text);
+  } else if (sscanf(line, "posts %4095s %d", text, &at_once) == 2) {
+    run_posts(text, at_once);
+  } else if (sscanf(line, "admissions %d", &at_once) == 1) {
+    run_admissions(at_once);
+  } else {
+    die("no such command: %s", line);
+  }
+}
+
+static enum protocol protocol_called(const char *name) {
+  static const char *const names[] = {"plain", "tls", "websocket", "admitted"};
+  for (size_t index = 0; index < LENGTH(names); index++)
+    if (strcmp(name, names[index]) == 0) return (enum protocol)index;
+  die("no such protocol: %s", name);
+}
+
+int main(int count, char **arguments) {
+  if (count == 5 && strcmp(arguments[1], "keys") == 0) {
+    make_keys(arguments[2], atoi(arguments[3]), arguments[4]);
+    return 0;
+  }
+  if (count < 3) die("usage: load PROTOCOL PORT [FOLDER]");
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  // The default slack of 50 µs is the whole distance between two messages.
+  prctl(PR_SET_TIMERSLACK, 1);
+  load.settings.protocol = protocol_called(arguments[1]);
+  load.settings.port = (uint16_t)atoi(arguments[2]);
+  load.poller = epoll_create1(EPOLL_CLOEXEC);
+  load.tls = client_tls();
+  if (count > 3) load_keys(arguments[3]);
+  char line[4200];
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    line[strcspn(line, "\n")] = 0;
+    command(line);
+    fflush(stdout);
+  }
+  return 0;
+}

@@ -1,0 +1,65 @@
+/// Measures parts of the gate in process, for the bench (`Benchmarks/README.md`); each command prints one
+/// JSON object. Not installed.
+import Glibc
+import System
+
+@main
+struct Measures {
+  static let usage = """
+    usage: portcullis-bench assertions SECONDS
+           portcullis-bench registrations SECONDS LEAF-FILE INTERMEDIATE-FILE
+           portcullis-bench bodies AUTHORITY-FOLDER APP-ID NONCES-FILE BODIES-FILE
+           portcullis-bench store-make FOLDER KEYS
+           portcullis-bench store-measure FOLDER SECONDS
+           portcullis-bench commits FOLDER SECONDS
+    """
+
+  static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    do {
+      guard let report = try run(arguments) else {
+        print(usage)
+        exit(64)
+      }
+      print(report.text)
+    } catch {
+      print("{\"error\":\"\(error)\"}")
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: [String]) throws -> Report? {
+    switch (arguments.first, arguments.count) {
+    case ("assertions", 2):
+      return try seconds(arguments[1]).map { try AssertionMeasure.run(seconds: $0) }
+    case ("registrations", 4):
+      return try seconds(arguments[1]).map {
+        try RegistrationMeasure.run(seconds: $0, leafPath: arguments[2], intermediatePath: arguments[3])
+      }
+    case ("bodies", 5):
+      return try RegistrationBodies.make(
+        authority: arguments[1], appID: arguments[2], noncesPath: arguments[3], bodiesPath: arguments[4])
+    case ("store-make", 3):
+      return try Int(arguments[2]).map { try StoreMeasure.make(folder: arguments[1], keys: $0) }
+    case ("store-measure", 3):
+      return try seconds(arguments[2]).map { try StoreMeasure.run(folder: arguments[1], seconds: $0) }
+    case ("commits", 3):
+      return try seconds(arguments[2]).map { try CommitMeasure.run(folder: arguments[1], seconds: $0) }
+    default:
+      return nil
+    }
+  }
+
+  private static func seconds(_ text: String) -> Double? {
+    Double(text).flatMap { $0 > 0 ? $0 : nil }
+  }
+}
+
+/// A measure that cannot be believed.
+struct Broken: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,115 @@
+"""The bench's judgement: verdicts at their bounds, counts that must agree, a chart that is well-formed."""
+
+import pathlib
+import sys
+import types
+import xml.dom.minidom
+
+import pytest
+
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "Benchmarks" / "bench"
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """The bench's modules, which find each other by their folder."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(BENCH))
+    import chart
+    import machine
+    import results
+    import traffic
+    import verdicts
+
+    yield types.SimpleNamespace(
+        chart=chart, machine=machine, results=results, traffic=traffic, verdicts=verdicts
+    )
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCH)):
+            del sys.modules[name]
+
+
+def samples_of(bench, row, **values):
+    samples = bench.results.Samples()
+    for name, numbers in values.items():
+        for number in numbers:
+            samples.add(row, name, number)
+    return samples
+
+
+@pytest.mark.parametrize(
+    "mine, verdict", [(94, "aim"), (95, "aim"), (96, "must"), (105, "must"), (106, "MISSED")]
+)
+def test_less_is_better(bench, mine, verdict):
+    samples = samples_of(bench, "d p99", portcullis=[mine], haproxy=[100])
+    assert [line["verdict"] for line in bench.verdicts.judge(samples)] == [verdict]
+
+
+@pytest.mark.parametrize("mine, verdict", [(91, "aim"), (90, "aim"), (75, "must"), (74, "MISSED")])
+def test_more_is_better(bench, mine, verdict):
+    samples = samples_of(bench, "f distinct", portcullis=[mine], openssl=[100])
+    assert [line["verdict"] for line in bench.verdicts.judge(samples)] == [verdict]
+
+
+def test_a_ratio_is_of_medians(bench):
+    samples = samples_of(bench, "a", portcullis=[1, 2, 900], haproxy=[4, 4, 4])
+    assert [line["value"] for line in bench.verdicts.judge(samples)] == [0.5]
+
+
+def test_a_row_without_its_peer_has_no_verdict(bench):
+    assert bench.verdicts.judge(samples_of(bench, "c", portcullis=[1])) == []
+
+
+def test_a_negative_number_makes_no_ratio(bench):
+    assert bench.verdicts.judge(samples_of(bench, "d p99", portcullis=[-5], haproxy=[-10])) == []
+
+
+@pytest.mark.parametrize(
+    "shares, taken, disturbed", [([0.009], 1, False), ([0.5, 0], 2, False), ([1, 1, 1], 3, True)]
+)
+def test_a_disturbed_run_is_taken_again(bench, shares, taken, disturbed):
+    setup = types.SimpleNamespace(lengths=types.SimpleNamespace(attempts=3))
+    left = list(shares)
+    result = bench.traffic.undisturbed(setup, lambda: {"late_share": left.pop(0)})
+    assert (len(shares) - len(left), result["disturbed"]) == (taken, disturbed)
+
+
+class Counted:
+    """A game that reports what it is told to, before and after a run."""
+
+    def __init__(self, received, sent):
+        zero = {"accepted": 0, "open": 0, "received": 0, "sent": 0, "processor_ns": 0}
+        self.answers = [zero, {**zero, "received": received, "sent": sent}]
+
+    def counts(self):
+        return self.answers.pop(0)
+
+
+class Loaded:
+    """A load generator that says it has sent two messages and had `received` bytes back."""
+
+    def __init__(self, received):
+        self.received = received
+
+    def ask(self, _):
+        return {"sent": 2, "bytes": self.received, "seconds": 1.0}
+
+
+@pytest.mark.parametrize(
+    "received, sent, back", [(64, 128, 128), (128, 64, 128), (128, 128, 64), (192, 192, 192)]
+)
+def test_counts_that_disagree_break_the_measure(bench, received, sent, back):
+    with pytest.raises(bench.machine.Broken):
+        bench.traffic.echo(None, Counted(received, sent), Loaded(back), 1, 0)
+
+
+def test_counts_that_agree_are_a_measure(bench):
+    assert bench.traffic.echo(None, Counted(128, 128), Loaded(128), 1, 0)["rate"] == 2
+
+
+def test_the_chart_is_well_formed(bench, tmp_path):
+    samples = samples_of(bench, "a", portcullis=[1.5, 2], haproxy=[3], websockify=[4000])
+    samples.add("d p99", "portcullis", -1)
+    bench.chart.write_chart(samples.summary(), tmp_path / "chart.svg")
+    text = xml.dom.minidom.parse(str(tmp_path / "chart.svg")).documentElement.toxml()
+    assert "portcullis" in text and "4,000 KiB" in text and 'width="-' not in text
