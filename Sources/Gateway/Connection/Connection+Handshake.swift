@@ -8,11 +8,11 @@ internal import TLS
 extension Connection {
   func advanceHandshake() {
     guard stage == .handshake else { return }
-    switch client.handshake() {
+    switch legs.client.handshake() {
     case .wantsInput: break
     case .finished:
       counters.handshakes.add()
-      if client.tls.wasResumed { counters.handshakesResumed.add() }
+      if legs.client.tls.wasResumed { counters.handshakesResumed.add() }
       stage = .exchange
       exchange = Exchange(limits: loop.settings.headLimits)
       arm(at: loop.now + loop.settings.limits.httpHeadTimeout)
@@ -20,7 +20,7 @@ extension Connection {
       loop.queue(self)
     case .failed(let reason):
       // The alert that explains it may still go out.
-      _ = client.flush(loop.outbox)
+      _ = legs.client.flush(loop.outbox)
       handshakeFailed(reason)
     }
   }
@@ -35,7 +35,7 @@ extension Connection {
   func giveWay() {
     counters.gaveWay.add()
     loop.shared.log.turnedAway(source, reason: "max_pending")
-    client.socket.resetOnClose()
+    legs.client.socket.resetOnClose()
     close()
   }
 

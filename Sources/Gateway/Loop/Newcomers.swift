@@ -1,5 +1,5 @@
 /// Handshakes and requests in the order they came, so many a turn; and who of the unadmitted has waited longest.
-struct Newcomers {
+final class Newcomers {
   /// A handshake step costs up to 0.3 ms, a request up to 0.1 ms: a turn of newcomers stays below a millisecond.
   static let handshakesPerTurn = 2
   static let requestsPerTurn = 4
@@ -8,9 +8,11 @@ struct Newcomers {
   private var requests: [Connection] = []
   private var arrivals = ArrivalOrder()
 
-  var isEmpty: Bool { handshakes.isEmpty && requests.isEmpty }
+  /// Asked each turn.
+  private(set) var isEmpty = true
 
-  mutating func append(_ connection: Connection) {
+  func append(_ connection: Connection) {
+    isEmpty = false
     switch connection.stage {
     // The handshake's first step follows the PROXY header at once.
     case .proxyHeader, .handshake: handshakes.append(connection)
@@ -18,20 +20,21 @@ struct Newcomers {
     }
   }
 
-  mutating func takeTurn() -> [Connection] {
+  func takeTurn() -> [Connection] {
     if isEmpty { return [] }
     let turn = Array(requests.prefix(Self.requestsPerTurn) + handshakes.prefix(Self.handshakesPerTurn))
     requests.removeFirst(min(Self.requestsPerTurn, requests.count))
     handshakes.removeFirst(min(Self.handshakesPerTurn, handshakes.count))
+    isEmpty = handshakes.isEmpty && requests.isEmpty
     return turn
   }
 
-  mutating func entered(_ connection: Connection, in table: ConnectionTable) {
+  func entered(_ connection: Connection, in table: ConnectionTable) {
     arrivals.append(connection.token) { table.find($0)?.isPending ?? false }
   }
 
   /// The one that has waited longest for its admission, if any.
-  mutating func oldestPending(in table: ConnectionTable) -> Connection? {
+  func oldestPending(in table: ConnectionTable) -> Connection? {
     arrivals.oldest { table.find($0)?.isPending ?? false }.flatMap { table.find($0) }
   }
 }
