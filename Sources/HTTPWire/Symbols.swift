@@ -76,12 +76,9 @@ enum Symbol {
   }
 
   static func begins(_ bytes: Span<UInt8>, with text: String) -> Bool {
-    guard bytes.count >= text.utf8.count else { return false }
-    var index = 0
-    for byte in text.utf8 {
-      guard bytes[index] == byte else { return false }
-      index += 1
-    }
+    let expected = text.utf8.span
+    guard bytes.count >= expected.count else { return false }
+    for index in expected.indices where bytes[index] != expected[index] { return false }
     return true
   }
 
@@ -90,11 +87,10 @@ enum Symbol {
   }
 
   static func beginsIgnoringCase(_ bytes: Span<UInt8>, with text: String) -> Bool {
-    guard bytes.count >= text.utf8.count else { return false }
-    var index = 0
-    for byte in text.utf8 {
-      guard lowercased(bytes[index]) == lowercased(byte) else { return false }
-      index += 1
+    let expected = text.utf8.span
+    guard bytes.count >= expected.count else { return false }
+    for index in expected.indices where lowercased(bytes[index]) != lowercased(expected[index]) {
+      return false
     }
     return true
   }
