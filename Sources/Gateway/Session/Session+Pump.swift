@@ -8,9 +8,9 @@
 ///
 /// Reading from a side stops while anything waits for the other one: that is the backpressure, both ways.
 ///
-/// A turn owns all it touches: the session is out of its connection, and the legs are lent to it as a whole. So the
-/// compiler proves what the run time would else check at every use (a fifth of a message's instructions), and nothing
-/// in here can end the session under a function that still works on it: an end is thrown to whoever began the turn.
+/// A turn holds all it touches, session and legs, from its beginning to its end. So the compiler proves what the run
+/// time would else check at every use (a fifth of a message's instructions), and nothing in here can end the session
+/// under a function that still works on it: an end is thrown to whoever began the turn.
 internal import Bytes
 internal import Configuration
 internal import Sockets
@@ -20,15 +20,14 @@ internal import WebSocketWire
 
 extension Connection {
   func pump() {
-    guard stage == .session, var session = session.take() else { return }
+    guard stage == .session else { return }
     var hasMore = false
     var end: SessionEnd?
     do throws(SessionEnd) {
-      hasMore = try session.pump(&legs, on: loop)
+      hasMore = try session?.pump(&legs, on: loop) ?? false
     } catch {
       end = error
     }
-    self.session = consume session
     if let end {
       endSession(end)
       // What the player sends before its own Close is still for the game.
