@@ -17,7 +17,7 @@ SWIFT_TEST_FLAGS ?= --quiet
 # The Swift library goes into the program; no search path of its own, symbols bound at start. The toolchain's own linker,
 # as Debian's warns of a call that nothing here makes.
 RELEASE_FLAGS := -c release --product portcullis --static-swift-stdlib --disable-local-rpath \
-  -Xlinker -z -Xlinker now -Xswiftc -use-ld=lld
+  -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs -Xswiftc -use-ld=lld
 BINARY := .build/release/portcullis
 
 DESTDIR ?=

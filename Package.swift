@@ -105,7 +105,6 @@ let package = Package(
       ],
       path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
 
-    tests("Fuzzing"),
     // Not installed: what `make bench` measures in process.
     .executableTarget(
       name: "portcullis-bench",
@@ -115,6 +114,7 @@ let package = Package(
       swiftSettings: strict),
 
     tests("Bytes"),
+    tests("Fuzzing"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
     tests("Bench", ["Device", "JSON", "System"]),
     tests("Addresses"),

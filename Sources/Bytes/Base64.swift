@@ -34,52 +34,59 @@ package enum Base64 {
     if padded, !text.count.isMultiple(of: 4) { return nil }
     if digits % 4 == 1 { return nil }
 
+    let values = Self.values.span
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits / 4 * 3 + 2)
-    var usesStandard = false
-    var usesURL = false
-    var bits: UInt32 = 0
-    for index in 0..<digits {
-      let symbol = text[index]
-      switch symbol {
-      case UInt8(ascii: "+"), UInt8(ascii: "/"): usesStandard = true
-      case UInt8(ascii: "-"), UInt8(ascii: "_"): usesURL = true
+    // The union of all values: what kinds of symbols there were shows in the upper bits.
+    var seen: UInt8 = 0
+    var spare: UInt32 = 0
+    bytes.append(addingCapacity: digits / 4 * 3 + 2) { output in
+      var index = 0
+      func next() -> UInt32 {
+        let value = values[Int(text[index])]
+        index += 1
+        seen |= value
+        return UInt32(value & 63)
+      }
+      while digits - index >= 4 {
+        let group = next() << 18 | next() << 12 | next() << 6 | next()
+        output.append(UInt8(truncatingIfNeeded: group >> 16))
+        output.append(UInt8(truncatingIfNeeded: group >> 8))
+        output.append(UInt8(truncatingIfNeeded: group))
+      }
+      switch digits % 4 {
+      case 2:
+        let group = next() << 6 | next()
+        output.append(UInt8(truncatingIfNeeded: group >> 4))
+        spare = group & 0xF
+      case 3:
+        let group = next() << 12 | next() << 6 | next()
+        output.append(UInt8(truncatingIfNeeded: group >> 10))
+        output.append(UInt8(truncatingIfNeeded: group >> 2))
+        spare = group & 0x3
       default: break
       }
-      let value = values[Int(symbol)]
-      guard value < 64 else { return nil }
-      bits = bits << 6 | UInt32(value)
-      if index % 4 == 3 {
-        bytes.append(UInt8(truncatingIfNeeded: bits >> 16))
-        bytes.append(UInt8(truncatingIfNeeded: bits >> 8))
-        bytes.append(UInt8(truncatingIfNeeded: bits))
-        bits = 0
-      }
     }
-    switch digits % 4 {
-    case 2:
-      guard bits & 0xF == 0 else { return nil }
-      bytes.append(UInt8(truncatingIfNeeded: bits >> 4))
-    case 3:
-      guard bits & 0x3 == 0 else { return nil }
-      bytes.append(UInt8(truncatingIfNeeded: bits >> 10))
-      bytes.append(UInt8(truncatingIfNeeded: bits >> 2))
-    default: break
-    }
-    if usesStandard, usesURL { return nil }
+    // Both bits: a symbol of neither alphabet, or of the two one each.
+    if seen & (standard | url) == standard | url || spare != 0 { return nil }
     // Only base64url may go without padding.
-    if usesStandard, !padded, digits % 4 != 0 { return nil }
+    if seen & standard != 0, !padded, digits % 4 != 0 { return nil }
     return bytes
   }
 
   private static let padding = UInt8(ascii: "=")
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  /// Marks the two symbols that only the alphabet of §4 has.
+  private static let standard: UInt8 = 0x40
+  /// Those of §5. What is in neither alphabet has both marks.
+  private static let url: UInt8 = 0x80
   private static let values: [UInt8] = {
-    var table = [UInt8](repeating: 255, count: 256)
+    var table = [UInt8](repeating: standard | url, count: 256)
     for (value, symbol) in alphabet.enumerated() { table[Int(symbol)] = UInt8(value) }
-    table[Int(UInt8(ascii: "-"))] = 62
-    table[Int(UInt8(ascii: "_"))] = 63
+    table[Int(UInt8(ascii: "+"))] = 62 | standard
+    table[Int(UInt8(ascii: "/"))] = 63 | standard
+    table[Int(UInt8(ascii: "-"))] = 62 | url
+    table[Int(UInt8(ascii: "_"))] = 63 | url
     return table
   }()
 }

@@ -41,11 +41,14 @@ package struct Bytes32: Hashable, Sendable {
 
   /// Appends the 32 bytes, without an allocation of its own.
   package func append(to bytes: inout [UInt8]) {
-    for index in 0..<4 {
-      let word = index < 2 ? (index == 0 ? words.a : words.b) : (index == 2 ? words.c : words.d)
-      for shift in stride(from: UInt64(56), through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+    bytes.append(addingCapacity: 32) { output in
+      func put(_ word: UInt64) {
+        for place in 1...8 { output.append(UInt8(truncatingIfNeeded: word >> UInt64(64 - place * 8))) }
       }
+      put(words.a)
+      put(words.b)
+      put(words.c)
+      put(words.d)
     }
   }
 
@@ -63,8 +66,7 @@ package struct Bytes32: Hashable, Sendable {
 
   package var array: [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(32)
-    for index in 0..<32 { bytes.append(self[index]) }
+    append(to: &bytes)
     return bytes
   }
 

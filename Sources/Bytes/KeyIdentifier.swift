@@ -42,7 +42,14 @@ package struct P256Point: Hashable, Sendable {
   }
 
   /// 65 bytes: 0x04, x, y.
-  package var x963: [UInt8] { [0x04] + x.array + y.array }
+  package var x963: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(65)
+    bytes.append(0x04)
+    x.append(to: &bytes)
+    y.append(to: &bytes)
+    return bytes
+  }
 
   /// `SubjectPublicKeyInfo` in PEM (RFC 7468), ended by a line feed, as the key file stores it.
   package var pem: String {

@@ -12,7 +12,7 @@ package enum PrintableText {
   package static func appendField(_ bytes: Span<UInt8>, limit: Int = .max, to line: inout [UInt8]) {
     let kept = keptCount(of: bytes, limit: limit)
     if isPlain(bytes, kept) {
-      for index in 0..<kept { line.append(bytes[index]) }
+      line.append(copying: bytes.extracting(0..<kept))
       if kept < bytes.count { line += cutMark.utf8 }
       return
     }
@@ -61,6 +61,10 @@ package enum PrintableText {
     line.append(UInt8(ascii: "\""))
     var index = 0
     while index < kept {
+      let run = endOfRun(bytes, from: index, before: kept)
+      line.append(copying: bytes.extracting(index..<run))
+      index = run
+      if index == kept { break }
       guard let (scalar, length) = scalar(in: bytes, at: index) else {
         invalid(bytes[index], &line)
         index += 1
@@ -92,6 +96,19 @@ package enum PrintableText {
       }
     }
     return count > 0
+  }
+
+  /// Past the ASCII that stands for itself: most text is nothing else.
+  private static func endOfRun(_ bytes: Span<UInt8>, from start: Int, before end: Int) -> Int {
+    var index = start
+    while index < end {
+      switch bytes[index] {
+      case 0x22, 0x5C: return index
+      case 0x20...0x7E: index += 1
+      default: return index
+      }
+    }
+    return index
   }
 
   /// C0, DEL, C1; the line separators U+2028 and U+2029, at which some viewers break; the bidi controls of

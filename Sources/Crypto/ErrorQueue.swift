@@ -6,8 +6,8 @@ internal import COpenSSL
 func withCleanErrorQueue<Result: ~Copyable, Failure: Error>(
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  ERR_clear_error()
-  defer { ERR_clear_error() }
+  portcullis_clear_errors()
+  defer { portcullis_clear_errors() }
   return try body()
 }
 

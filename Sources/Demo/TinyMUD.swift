@@ -112,7 +112,7 @@ private struct GameTable: ~Copyable {
 
   mutating func run() {
     do throws(SystemError) {
-      var poller = try Poller()
+      let poller = try Poller()
       try poller.addReadable(door.listener.socket, token: 0)
       try wakeUp.value.register(with: poller, token: 1)
       while !counts.isStopping.load(ordering: .relaxed) {

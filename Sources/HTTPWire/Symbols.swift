@@ -80,13 +80,10 @@ enum Symbol {
   }
 
   static func begins(_ bytes: Span<UInt8>, with text: String, ignoringCase: Bool = false) -> Bool {
-    guard bytes.count >= text.utf8.count else { return false }
-    var index = 0
-    for byte in text.utf8 {
-      guard bytes[index] == byte || ignoringCase && lowercased(bytes[index]) == lowercased(byte) else {
-        return false
-      }
-      index += 1
+    let expected = text.utf8.span
+    guard bytes.count >= expected.count else { return false }
+    for index in expected.indices where bytes[index] != expected[index] {
+      guard ignoringCase, lowercased(bytes[index]) == lowercased(expected[index]) else { return false }
     }
     return true
   }

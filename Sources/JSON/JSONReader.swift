@@ -76,7 +76,9 @@ package struct JSONReader: ~Escapable {
     try expect(UInt8(ascii: "\""))
     let start = position
     var isEscaped = false
-    while position < bytes.count {
+    while true {
+      position = endOfPlain(from: position)
+      guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
       let byte = bytes[position]
       if byte == UInt8(ascii: "\"") {
         position += 1
@@ -87,13 +89,45 @@ package struct JSONReader: ~Escapable {
         try skipEscape()
       } else if byte >= 0x80 {
         try skipMultibyte(byte)
-      } else if byte < 0x20 {
-        throw JSONError(.controlCharacter, at: position)
       } else {
-        position += 1
+        throw JSONError(.controlCharacter, at: position)
       }
     }
-    throw JSONError(.unexpectedEnd, at: position)
+  }
+
+  /// Past all that stands for itself: ASCII but for the quote, the backslash and control characters.
+  private func endOfPlain(from start: Int) -> Int {
+    var index = start
+    while bytes.count - index >= 8 {
+      let word = Self.word(bytes.extracting(index..<index + 8))
+      // The top bit of a byte is set where it is no ASCII, below 0x20, or one of the two. A borrow reaches only bytes
+      // behind one that is found, and the first one found counts.
+      let quotes = word ^ Self.each(UInt8(ascii: "\""))
+      let backslashes = word ^ Self.each(UInt8(ascii: "\\"))
+      let marks = word | (word &- Self.each(0x20)) | (quotes &- Self.each(1)) | (backslashes &- Self.each(1))
+      let found = marks & Self.each(0x80)
+      if found != 0 { return index + found.trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < bytes.count, Self.isPlain(bytes[index]) { index += 1 }
+    return index
+  }
+
+  /// Eight single loads of a span whose length is known become one of the processor's.
+  @inline(__always)
+  private static func word(_ bytes: Span<UInt8>) -> UInt64 {
+    let low =
+      UInt64(bytes[0]) | UInt64(bytes[1]) << 8 | UInt64(bytes[2]) << 16 | UInt64(bytes[3]) << 24
+    let high =
+      UInt64(bytes[4]) << 32 | UInt64(bytes[5]) << 40 | UInt64(bytes[6]) << 48 | UInt64(bytes[7]) << 56
+    return low | high
+  }
+
+  @inline(__always)
+  private static func each(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
   /// The number's text, as it stands.

@@ -1,4 +1,4 @@
-/// All keys in memory: 144 bytes a key in blocks that never move, found through an index of five bytes a
+/// All keys in memory: 144 bytes a key in blocks that never move, found through an index of four bytes a
 /// slot.
 ///
 /// A key keeps its position for as long as it lives, so a walk in positions meets every key that was there
@@ -37,10 +37,8 @@ struct KeyTable {
   private var vacant: [UInt32] = []
   /// Positions that were ever given out; every walk ends here.
   private(set) var positions = 0
-  /// Open addressing, linear steps, a power of two. A slot's tag is `empty`, `removed`, or 128 and seven more
-  /// bits of the hash, so that a key elsewhere in the run is passed by without a look at it.
-  private var tags: [UInt8] = Array(repeating: Self.empty, count: 1024)
-  private var slots: [UInt32] = Array(repeating: 0, count: 1024)
+  /// Open addressing, linear steps, a power of two.
+  private var slots: [Slot] = Array(repeating: .empty, count: 1024)
   private var usedSlots = 0
   /// Drawn at start: identifiers are chosen outside, their places in here are not.
   private let seed: (UInt64, UInt64)
@@ -55,7 +53,7 @@ struct KeyTable {
   // MARK: Finding
 
   func position(of identifier: KeyIdentifier) -> Int? {
-    slot(of: identifier).map { Int(slots[$0]) }
+    slot(of: identifier).map { slots[$0].position }
   }
 
   subscript(position: Int) -> Entry {
@@ -111,9 +109,9 @@ struct KeyTable {
 
   mutating func remove(_ identifier: KeyIdentifier) {
     guard let slot = slot(of: identifier) else { return }
-    let position = Int(slots[slot])
+    let position = slots[slot].position
     if self[position].isRevoked { revokedCount -= 1 }
-    tags[slot] = Self.removed
+    slots[slot] = .removed
     self[position].isPresent = false
     vacant.append(UInt32(position))
     extras[identifier] = nil
@@ -129,18 +127,16 @@ struct KeyTable {
   private mutating func place(_ position: Int, _ identifier: KeyIdentifier) {
     let (first, tag) = firstSlot(identifier)
     var slot = first
-    while tags[slot] > Self.removed { slot = (slot + 1) & (slots.count - 1) }
-    if tags[slot] == Self.empty { usedSlots += 1 }
-    tags[slot] = tag
-    slots[slot] = UInt32(position)
+    while slots[slot].isTaken { slot = (slot + 1) & (slots.count - 1) }
+    if slots[slot] == .empty { usedSlots += 1 }
+    slots[slot] = Slot(position: position, tag: tag)
   }
 
   /// Grows it, or sweeps out what removals left, whichever it takes to be at most half full.
   private mutating func rebuildIndex() {
     var size = 1024
     while size < (count + 1) * 2 { size *= 2 }
-    tags = Array(repeating: Self.empty, count: size)
-    slots = Array(repeating: 0, count: size)
+    slots = Array(repeating: .empty, count: size)
     usedSlots = 0
     for position in 0..<positions where self[position].isPresent {
       place(position, self[position].identifier)
@@ -149,21 +145,19 @@ struct KeyTable {
 
   /// Identifiers are digests, evenly spread; one folded product with a secret keeps the spread from being
   /// steered.
-  private func firstSlot(_ identifier: KeyIdentifier) -> (slot: Int, tag: UInt8) {
+  private func firstSlot(_ identifier: KeyIdentifier) -> (slot: Int, tag: UInt32) {
     let (first, second) = identifier.digest.leadingWords
     let product = (first ^ seed.0).multipliedFullWidth(by: second ^ seed.1)
     let hash = product.high ^ product.low
-    return (
-      Int(truncatingIfNeeded: hash & UInt64(slots.count - 1)), 0x80 | UInt8(truncatingIfNeeded: hash >> 57)
-    )
+    return (Int(truncatingIfNeeded: hash & UInt64(slots.count - 1)), Slot.tag(of: hash))
   }
 
   private func slot(of identifier: KeyIdentifier) -> Int? {
     let (first, tag) = firstSlot(identifier)
     var slot = first
-    while tags[slot] != Self.empty {
-      if tags[slot] == tag {
-        let position = Int(slots[slot])
+    while slots[slot] != .empty {
+      if slots[slot].tag == tag {
+        let position = slots[slot].position
         if blocks[position >> Self.blockBits][position & Self.blockMask].identifier == identifier {
           return slot
         }
@@ -173,8 +167,30 @@ struct KeyTable {
     return nil
   }
 
-  private static let empty: UInt8 = 0
-  private static let removed: UInt8 = 1
+  /// A position of 27 bits, more than KEYSTORE_MAX_KEYS may ask for, with five more bits of the hash beside it: a key
+  /// elsewhere in the run is passed by without a look at it, and a lookup touches memory in two places.
+  private struct Slot: Equatable {
+    private let word: UInt32
+
+    static let empty = Slot(word: 0)
+    static let removed = Slot(word: 1)
+
+    private init(word: UInt32) { self.word = word }
+
+    init(position: Int, tag: UInt32) {
+      guard position < 1 << 27 else { fatalError("KeyTable: more keys than a slot can tell apart") }
+      word = UInt32(position) << 5 | tag
+    }
+
+    var position: Int { Int(word >> 5) }
+    /// 0 when empty, 1 when removed.
+    var tag: UInt32 { word & 31 }
+    var isTaken: Bool { tag > 1 }
+
+    /// 2 to 31.
+    static func tag(of hash: UInt64) -> UInt32 { 2 + UInt32(((hash >> 32) * 30) >> 32) }
+  }
+
   private static let blockBits = 12
   private static let blockMask = 1 << blockBits - 1
 }
@@ -185,9 +201,24 @@ struct Names {
   private var numbers: [String: UInt32] = [:]
   /// Most keys carry the name that the one before carried.
   private var last: UInt32 = 0
+  /// The same for those that come as bytes.
+  private var lastRead: (text: [UInt8], number: UInt32) = ([], 0)
 
   subscript(number: UInt32) -> String? {
     number == 0 ? nil : strings[Int(number) - 1]
+  }
+
+  /// Of a string's UTF-8, which need not become a string when it is the one that came last.
+  mutating func number(of text: Span<UInt8>) -> UInt32 {
+    if lastRead.number != 0, lastRead.text.count == text.count,
+      text.indices.allSatisfy({ text[$0] == lastRead.text[$0] })
+    {
+      return lastRead.number
+    }
+    var bytes: [UInt8] = []
+    bytes.append(copying: text)
+    lastRead = (bytes, number(of: String(decoding: bytes, as: UTF8.self)))
+    return lastRead.number
   }
 
   mutating func number(of string: String?) -> UInt32 {

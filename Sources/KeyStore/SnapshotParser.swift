@@ -165,18 +165,17 @@ struct SnapshotParser {
     case .signCount: fields.signCount = try readNumber(bytes, &reader)
     case .registeredAt: fields.registeredAt = try readTime(bytes, &reader)
     case .lastUsedAt: fields.lastUsedAt = try readTime(bytes, &reader)
-    case .appId: fields.appID = table.appIDs.number(of: try readString(&reader))
+    case .appId: fields.appID = try readName(bytes, &reader, &table.appIDs)
     case .environment:
       let start = reader.position
-      switch try readString(&reader) {
-      case KeyEnvironment.production.name: fields.environment = .production
-      case KeyEnvironment.development.name: fields.environment = .development
-      case KeyEnvironment.unknown.name: fields.environment = .unknown
-      // To take it for unknown would be to accept it.
-      default: throw refusal(start, "environment is neither production nor development")
+      let text = try reader.readString()
+      guard let known = Self.environments.first(where: { reader.matches(text, $0.name) }) else {
+        // To take it for unknown would be to accept it.
+        throw refusal(start, "environment is neither production nor development")
       }
+      fields.environment = known.environment
     case .validationCategory: fields.validationCategory = try readNumber(bytes, &reader)
-    case .bundleVersion: fields.bundleVersion = table.bundleVersions.number(of: try readString(&reader))
+    case .bundleVersion: fields.bundleVersion = try readName(bytes, &reader, &table.bundleVersions)
     case .revokedAt: fields.revokedAt = try readTime(bytes, &reader)
     }
   }
@@ -204,9 +203,12 @@ struct SnapshotParser {
 
   // MARK: Values
 
-  private func readString(_ reader: inout JSONReader) throws(JSONError) -> String {
+  private func readName(
+    _ bytes: Span<UInt8>, _ reader: inout JSONReader, _ names: inout Names
+  ) throws(JSONError) -> UInt32 {
     let text = try reader.readString()
-    return reader.string(text)
+    return text.isEscaped
+      ? names.number(of: reader.string(text)) : names.number(of: bytes.extracting(text.range))
   }
 
   private mutating func readNumber(_ bytes: Span<UInt8>, _ reader: inout JSONReader) throws(JSONError)
@@ -261,8 +263,8 @@ struct SnapshotParser {
       starts(text, at: tail, with: PublicKeyText.tail)
     else { return nil }
     scratch.removeAll(keepingCapacity: true)
-    for index in first..<lineFeed { scratch.append(text[index]) }
-    for index in second..<tail { scratch.append(text[index]) }
+    scratch.append(copying: text.extracting(first..<lineFeed))
+    scratch.append(copying: text.extracting(second..<tail))
     guard let point = Base64.decode(scratch.span), point.count == 64,
       let x = Bytes32(point.span.extracting(..<32)), let y = Bytes32(point.span.extracting(32...))
     else { return nil }
@@ -276,5 +278,8 @@ struct SnapshotParser {
 
   private static let depthLimit = 32
   private static let memberNames = Member.allCases.map { Array("\($0)".utf8) }
+  private static let environments = [KeyEnvironment.production, .development, .unknown].map {
+    (environment: $0, name: Array($0.name.utf8))
+  }
   private static let lastAssertedAt = Array("lastAssertedAt".utf8)
 }

@@ -25,9 +25,7 @@ struct TimestampText {
   /// Any RFC 3339 form; quick for the one that `append` writes.
   mutating func parse(_ text: Span<UInt8>) -> Int64? {
     if let time = parseOnSameDay(text) { return time }
-    var bytes: [UInt8] = []
-    for index in text.indices { bytes.append(text[index]) }
-    guard let time = UnixTime(timestamp: String(decoding: bytes, as: UTF8.self)) else { return nil }
+    guard let time = UnixTime(timestamp: text) else { return nil }
     remember(dayOf: min(max(time.milliseconds, Self.earliest), Self.latest))
     return time.milliseconds
   }

@@ -19,17 +19,23 @@ package struct ReadyEvent: Sendable {
   package var hasHangup: Bool { flags & (hangupFlag | readHangupFlag | errorFlag) != 0 }
 }
 
-package struct Poller: ~Copyable {
+/// Its calls borrow it, so that a loop can hold it as a constant, which costs no check at each use.
+@safe package struct Poller: ~Copyable {
   private let epoll: Socket
-  private var buffer: [portcullis_event]
-  private var count = 0
+  /// What the last `wait` found; the kernel writes it, nobody else.
+  private let events: UnsafeMutableBufferPointer<portcullis_event>
 
   /// - Parameter capacity: events taken in one turn, at most 256.
   package init(capacity: Int = 256) throws(SystemError) {
     let descriptor = portcullis_epoll_create()
     guard descriptor >= 0 else { throw SystemError("epoll_create1") }
     epoll = Socket(owning: descriptor)
-    buffer = [portcullis_event](repeating: portcullis_event(), count: min(capacity, 256))
+    unsafe events = .allocate(capacity: min(capacity, 256))
+    unsafe events.initialize(repeating: portcullis_event())
+  }
+
+  deinit {
+    unsafe events.deallocate()
   }
 
   /// Reports reading, writing and hang-ups of `socket` at each change, until it is closed.
@@ -53,19 +59,16 @@ package struct Poller: ~Copyable {
   }
 
   /// Waits for events for at most `milliseconds` (-1: without end) and returns how many came.
-  package mutating func wait(milliseconds: Int32) -> Int {
-    let descriptor = epoll.descriptor
-    let found = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
-      unsafe portcullis_epoll_wait(descriptor, buffer.baseAddress, Int32(buffer.count), milliseconds)
-    }
-    count = max(0, Int(found))
-    return count
+  package borrowing func wait(milliseconds: Int32) -> Int {
+    let found = unsafe portcullis_epoll_wait(
+      epoll.descriptor, events.baseAddress, Int32(events.count), milliseconds)
+    return max(0, Int(found))
   }
 
-  /// One of the events of the last `wait`.
+  /// One of the events of the last `wait`, by an index below what that returned.
   package borrowing func event(_ index: Int) -> ReadyEvent {
-    precondition(index < count)
-    return ReadyEvent(buffer[index])
+    guard unsafe events.indices.contains(index) else { fatalError("Poller: no such event") }
+    return unsafe ReadyEvent(events[index])
   }
 }
 

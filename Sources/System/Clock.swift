@@ -9,6 +9,9 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
+  /// The end of time: no deadline.
+  package static let never = Self(nanoseconds: .max)
+
   package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// The end of time when the sum lies beyond it; a negative `duration` counts as zero.

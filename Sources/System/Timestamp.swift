@@ -7,27 +7,51 @@ extension UnixTime {
     let (year, month, dayOfMonth) = Self.civil(fromDays: day)
     let fraction = rest % 1000
     rest /= 1000
-    return "\(padded(year, 4))-\(padded(Int64(month), 2))-\(padded(Int64(dayOfMonth), 2))T"
-      + "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2)).\(padded(fraction, 3))Z"
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    for (value, width, end) in [
+      (year, 4, "-"), (Int64(month), 2, "-"), (Int64(dayOfMonth), 2, "T"), (rest / 3600, 2, ":"),
+      (rest / 60 % 60, 2, ":"), (rest % 60, 2, "."), (fraction, 3, "Z"),
+    ] as [(Int64, Int, Unicode.Scalar)] {
+      Self.append(value, width, UInt8(ascii: end), to: &text)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// At least `width` digits, then `end`.
+  private static func append(_ value: Int64, _ width: Int, _ end: UInt8, to text: inout [UInt8]) {
+    var divisor: UInt64 = 1
+    for _ in 1..<width { divisor *= 10 }
+    while value.magnitude / divisor >= 10 { divisor *= 10 }
+    while divisor > 0 {
+      text.append(UInt8(ascii: "0") + UInt8(value.magnitude / divisor % 10))
+      divisor /= 10
+    }
+    text.append(end)
   }
 
   /// From RFC 3339 with `T`, seconds, at most nine digits of fraction, and `Z` or a numeric offset; else nil. No leap
   /// seconds: the system's clock has none either.
   package init?(timestamp text: String) {
-    var bytes = Array(text.utf8)[...]
+    self.init(timestamp: Array(text.utf8).span)
+  }
+
+  package init?(timestamp text: Span<UInt8>) {
+    var position = 0
     func number(_ digits: Int) -> Int64? {
-      guard bytes.count >= digits else { return nil }
+      guard text.count - position >= digits else { return nil }
       var value: Int64 = 0
-      for byte in bytes.prefix(digits) {
+      for index in position..<position + digits {
+        let byte = text[index]
         guard byte >= 0x30, byte <= 0x39 else { return nil }
         value = value * 10 + Int64(byte - 0x30)
       }
-      bytes.removeFirst(digits)
+      position += digits
       return value
     }
     func take(_ character: Unicode.Scalar) -> Bool {
-      guard let first = bytes.first, first == UInt8(ascii: character) else { return false }
-      bytes.removeFirst()
+      guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
+      position += 1
       return true
     }
     guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2), take("T"),
@@ -57,7 +81,7 @@ extension UnixTime {
       }
       offset = sign * (hours * 60 + minutes) * 60
     }
-    guard bytes.isEmpty else { return nil }
+    guard position == text.count else { return nil }
     let days = Self.days(fromCivil: year, month, day)
     let time = (((days * 24 + hour) * 60 + minute) * 60 + second - offset) * 1000 + fraction
     // An offset can lead out of the years that `timestamp` has digits for.
@@ -102,9 +126,4 @@ extension Int64 {
     let quotient = self / divisor
     return self % divisor < 0 ? quotient - 1 : quotient
   }
-}
-
-private func padded(_ value: Int64, _ width: Int) -> String {
-  let digits = String(value)
-  return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }

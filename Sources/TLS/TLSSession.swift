@@ -28,6 +28,8 @@ package enum TLSReadResult: Equatable, Sendable {
   private let transport: UnsafeMutablePointer<portcullis_transport>
   private let context: TLSServerContext
   private let outbox: Outbox
+  /// The last `read` gave bytes, so that OpenSSL keeps a buffer only for what is left in it.
+  private var hasJustRead = false
 
   private init(
     ssl: OpaquePointer, transport: UnsafeMutablePointer<portcullis_transport>, context: TLSServerContext,
@@ -58,7 +60,7 @@ package enum TLSReadResult: Equatable, Sendable {
   }
 
   private static func make(descriptor: Int32, context: TLSServerContext, outbox: Outbox) -> TLSSession? {
-    ERR_clear_error()
+    portcullis_clear_errors()
     guard let ssl = unsafe SSL_new(context.context) else { return nil }
     // The transport belongs to the BIO, which `ssl` owns from here on; the outbox is kept alive by this struct.
     guard let transport = unsafe portcullis_transport_attach(ssl, descriptor, outbox.pointer) else {
@@ -79,7 +81,7 @@ package enum TLSReadResult: Equatable, Sendable {
   package var hasHangup: Bool { unsafe transport.pointee.hangup != 0 }
 
   package mutating func handshake() -> HandshakeResult {
-    ERR_clear_error()
+    portcullis_clear_errors()
     let result = unsafe SSL_do_handshake(ssl)
     if result == 1 { return .finished }
     let error = unsafe SSL_get_error(ssl, result)
@@ -89,20 +91,27 @@ package enum TLSReadResult: Equatable, Sendable {
 
   /// One record's worth of plaintext at most.
   package mutating func read(into bytes: inout MutableSpan<UInt8>) -> TLSReadResult {
-    ERR_clear_error()
+    let hasJustRead = hasJustRead
+    self.hasJustRead = false
+    // Nothing is left in here and in the socket: OpenSSL would take a buffer, find that, and give it back.
+    if unsafe hasJustRead && transport.pointee.dry != 0 && SSL_has_pending(ssl) == 0 { return .wantsInput }
+    portcullis_clear_errors()
     var count = 0
     // OpenSSL writes at most `count` bytes of the span's own memory before it returns.
     let result = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
       unsafe SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
     }
-    if result == 1 { return .bytes(count) }
+    if result == 1 {
+      self.hasJustRead = true
+      return .bytes(count)
+    }
     let error = unsafe SSL_get_error(ssl, result)
     switch error {
     case SSL_ERROR_WANT_READ: return .wantsInput
     case SSL_ERROR_ZERO_RETURN: return .closed
     default:
       if unsafe transport.pointee.ended != 0 {
-        ERR_clear_error()
+        portcullis_clear_errors()
         return .truncated
       }
       return .failed(reason: failureReason(error))
@@ -112,20 +121,20 @@ package enum TLSReadResult: Equatable, Sendable {
   /// Encrypts all of `bytes` into the outbox; false only when there is no memory or the session is broken.
   package mutating func write(_ bytes: Span<UInt8>) -> Bool {
     if bytes.isEmpty { return true }
-    ERR_clear_error()
+    portcullis_clear_errors()
     var count = 0
     let result = unsafe bytes.withUnsafeBufferPointer { buffer in
       unsafe SSL_write_ex(ssl, buffer.baseAddress, buffer.count, &count)
     }
-    if result != 1 { ERR_clear_error() }
+    if result != 1 { portcullis_clear_errors() }
     return result == 1 && count == bytes.count
   }
 
   /// Puts close_notify into the outbox.
   package mutating func finishSending() {
-    ERR_clear_error()
+    portcullis_clear_errors()
     _ = unsafe SSL_shutdown(ssl)
-    ERR_clear_error()
+    portcullis_clear_errors()
   }
 
   /// Gives the session `bytes` to read while `body` runs (sessions in memory only).
@@ -155,11 +164,11 @@ package enum TLSReadResult: Equatable, Sendable {
   private func failureReason(_ error: Int32) -> String {
     let number = unsafe transport.pointee.error
     if number != 0 {
-      ERR_clear_error()
+      portcullis_clear_errors()
       return SystemError("recv", number).description
     }
     if unsafe transport.pointee.ended != 0 {
-      ERR_clear_error()
+      portcullis_clear_errors()
       return "the peer closed"
     }
     return error == SSL_ERROR_SSL ? TLSServerContext.takeReason() : "no memory"

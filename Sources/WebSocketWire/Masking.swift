@@ -53,16 +53,17 @@ package struct MaskingKey: Equatable, Sendable {
         third = Self.load(block, 16) ^ pattern
         fourth = Self.load(block, 24) ^ pattern
       }
-      let target = destination + done
-      Self.store(first, &buffer, target)
-      Self.store(second, &buffer, target + 8)
-      Self.store(third, &buffer, target + 16)
-      Self.store(fourth, &buffer, target + 24)
+      var target = buffer._mutatingExtracting(destination + done..<destination + done + 32)
+      Self.store(first, &target, 0)
+      Self.store(second, &target, 8)
+      Self.store(third, &target, 16)
+      Self.store(fourth, &target, 24)
       done += 32
     }
     while count - done >= 8 {
       let word = Self.load(buffer.span.extracting(source + done..<source + done + 8), 0) ^ pattern
-      Self.store(word, &buffer, destination + done)
+      var target = buffer._mutatingExtracting(destination + done..<destination + done + 8)
+      Self.store(word, &target, 0)
       done += 8
     }
     advance(by: done)
@@ -84,12 +85,11 @@ package struct MaskingKey: Equatable, Sendable {
     return low | high
   }
 
+  /// Into a span whose length is known, so that nothing is checked byte by byte.
   @inline(__always)
-  private static func store(_ word: UInt64, _ buffer: inout MutableSpan<UInt8>, _ index: Int) {
-    // One check for the eight below, which the optimiser then drops.
-    guard index >= 0, index <= buffer.count &- 8 else { fatalError("MaskingKey: store out of range") }
+  private static func store(_ word: UInt64, _ block: inout MutableSpan<UInt8>, _ index: Int) {
     for offset in 0..<8 {
-      buffer[index &+ offset] = UInt8(truncatingIfNeeded: word >> UInt64(offset &* 8))
+      block[index &+ offset] = UInt8(truncatingIfNeeded: word >> UInt64(offset &* 8))
     }
   }
 }

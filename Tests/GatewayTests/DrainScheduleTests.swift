@@ -22,16 +22,16 @@ import Testing
     }
     #expect(told == tokens)
     #expect(schedule.due(now: start + .seconds(9)).isEmpty)
-    #expect(schedule.timeUntilNext(now: start + .seconds(9)) == nil)
+    #expect(schedule.next == nil)
   }
 
   @Test func saysWhenTheNextIsDue() {
     var schedule = DrainSchedule()
-    #expect(schedule.timeUntilNext(now: start) == nil)
+    #expect(schedule.next == nil)
     schedule.begin(sessions: Self.tokens(4), spread: .seconds(2), now: start)
-    #expect(schedule.timeUntilNext(now: start) == .zero)
+    #expect(schedule.next == start)
     #expect(schedule.due(now: start).count == 1)
-    #expect(schedule.timeUntilNext(now: start + .milliseconds(100)) == .milliseconds(400))
+    #expect(schedule.next == start + .milliseconds(500))
     #expect(schedule.due(now: start + .milliseconds(499)).isEmpty)
     #expect(schedule.due(now: start + .milliseconds(500)).count == 1)
     #expect(schedule.due(now: start + .seconds(10)).count == 2)
@@ -47,6 +47,6 @@ import Testing
     var schedule = DrainSchedule()
     schedule.begin(sessions: [], spread: .seconds(2), now: start)
     #expect(schedule.due(now: start + .seconds(3)).isEmpty)
-    #expect(schedule.timeUntilNext(now: start) == nil)
+    #expect(schedule.next == nil)
   }
 }

@@ -27,6 +27,30 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
     #expect(object["c"] == nil)
   }
 
+  /// Strings are passed over eight bytes a step: whatever does not stand for itself is seen at every place in one.
+  @Test func specialBytesAreSeenAtEveryPlace() throws {
+    for count in 0..<20 {
+      for place in 0...count {
+        let text = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+        func quoted(_ special: [UInt8]) -> [UInt8] {
+          [UInt8(ascii: "\"")] + text[..<place] + special + text[place...] + [UInt8(ascii: "\"")]
+        }
+        for byte in UInt8(0x20)...0x7F where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
+          let value = try parse(quoted([byte]))
+          #expect(value.string?.utf8.count == count + 1)
+        }
+        for byte in UInt8(0)..<0x20 {
+          #expect(throws: JSONError(.controlCharacter, at: 1 + place)) { try parse(quoted([byte])) }
+        }
+        #expect(try parse(quoted(Array(#"\n"#.utf8))).string?.utf8.dropFirst(place).first == 0x0A)
+        #expect(throws: JSONError(.invalidUTF8, at: 1 + place)) { try parse(quoted([0x80])) }
+        #expect(throws: JSONError(.trailingBytes, at: 2 + place)) {
+          try parse(quoted([UInt8(ascii: "\""), UInt8(ascii: "x")]))
+        }
+      }
+    }
+  }
+
   @Test(arguments: [
     ("0", Int64(0)), ("-0", 0), ("9223372036854775807", .max), ("-9223372036854775808", .min), ("42", 42),
   ])

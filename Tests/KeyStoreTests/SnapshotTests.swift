@@ -184,3 +184,17 @@ import Testing
     }
   }
 }
+
+/// Strings by number, whether they come as strings or as bytes.
+@Suite struct NamesTests {
+  @Test func bytesAndStringsAgree() {
+    var names = Names()
+    let first = names.number(of: "A.one")
+    #expect(names.number(of: Array("A.two".utf8).span) == first + 1)
+    #expect(names.number(of: "A.one") == first)
+    #expect(names.number(of: Array("A.two".utf8).span) == first + 1)
+    #expect(names.number(of: Array("A.one".utf8).span) == first)
+    #expect(names.number(of: Array("".utf8).span) == first + 2)
+    #expect(names[first] == "A.one")
+  }
+}

@@ -14,7 +14,7 @@ import Testing
       return
     }
     let client = try Socket.connecting(to: try address(of: listener.socket))
-    var poller = try Poller()
+    let poller = try Poller()
     try poller.addReadable(listener.socket, token: 9)
     #expect(poller.wait(milliseconds: 5000) == 1)
     #expect(poller.event(0).token == 9)
@@ -150,7 +150,7 @@ import Testing
       guard let address = listener.socket.localAddress() else { exit(1) }
       var reserve = ReserveDescriptor()
       let client = try Socket.connecting(to: address)
-      var poller = try Poller()
+      let poller = try Poller()
       try poller.addReadable(listener.socket, token: 1)
       guard poller.wait(milliseconds: 5000) == 1 else { exit(2) }
       // Nothing above what is open now.

@@ -135,7 +135,7 @@ import Testing
 @Suite struct WakeUpTests {
   @Test func manySignalsAreOneUntilCleared() throws {
     let wakeUp = try WakeUp()
-    var poller = try Poller()
+    let poller = try Poller()
     try wakeUp.register(with: poller, token: 42)
     #expect(poller.wait(milliseconds: 0) == 0)
     for _ in 0..<5 { wakeUp.signal() }
@@ -152,7 +152,7 @@ import Testing
 
   @Test func anotherThreadEndsTheWait() throws {
     let shared = Shared(try WakeUp())
-    var poller = try Poller()
+    let poller = try Poller()
     try shared.wakeUp.register(with: poller, token: 1)
     let thread = try System.Thread(name: "ring") { shared.wakeUp.signal() }
     #expect(poller.wait(milliseconds: 10_000) == 1)

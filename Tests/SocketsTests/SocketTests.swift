@@ -105,7 +105,7 @@ import Testing
     }
     do throws(SystemError) {
       let socket = try Socket.connecting(to: refusing)
-      var poller = try Poller()
+      let poller = try Poller()
       try poller.add(socket, token: 1)
       #expect(poller.wait(milliseconds: 5000) == 1)
       #expect(poller.event(0).isWritable)

@@ -37,7 +37,7 @@ struct Connected: ~Copyable {
 
 /// The next peer; waits for it with a poller, as the gate does.
 func accepted(by listener: borrowing Listener) throws -> Socket {
-  var poller = try Poller()
+  let poller = try Poller()
   try poller.addReadable(listener.socket, token: 1)
   guard poller.wait(milliseconds: 5000) == 1 else { throw Unexpected(what: "nobody came") }
   switch listener.accept() {
@@ -53,7 +53,7 @@ struct Unexpected: Error { let what: String }
 
 /// Waits until the socket has something to say, an end or an error included.
 func waitUntilReadable(_ socket: borrowing Socket) throws {
-  var poller = try Poller()
+  let poller = try Poller()
   try poller.add(socket, token: 1)
   for _ in 0..<100 {
     guard poller.wait(milliseconds: 5000) > 0 else { throw Unexpected(what: "nothing came") }

@@ -154,7 +154,7 @@ import Testing
       on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false, receiveBufferBytes: nil)
     guard let address = listener.socket.localAddress() else { throw NoSession() }
     let peer = try Socket.connecting(to: address)
-    var poller = try Poller()
+    let poller = try Poller()
     try poller.addReadable(listener.socket, token: 1)
     _ = poller.wait(milliseconds: 5000)
     guard case .accepted(let socket, _) = listener.accept() else {

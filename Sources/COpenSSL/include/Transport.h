@@ -53,6 +53,11 @@ static inline long portcullis_context_set_groups(SSL_CTX *context, const char *g
 static inline long portcullis_ssl_set_server_name(SSL *ssl, const char *name) {
   return SSL_set_tlsext_host_name(ssl, name);
 }
+// Empties this thread's error queue. Clearing walks all its places, so an empty one, as before almost every call, is
+// only looked at.
+static inline void portcullis_clear_errors(void) {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
 // How the last failed call on this thread failed, as OpenSSL's packed code; the queue is left empty.
 static inline unsigned long portcullis_take_error(void) {
   unsigned long error = ERR_peek_last_error();

@@ -24,7 +24,7 @@ extension Connection {
         let socket = try Socket.connecting(to: address, receiveBufferBytes: Self.backendReceiveBufferBytes)
         if case .internet = address { Self.tune(socket) }
         try loop.poller.add(socket, token: token.backend.rawValue)
-        backend = BackendLeg(socket: socket)
+        legs.backend = BackendLeg(socket: socket)
         return
       } catch {
         loop.shared.log.backendFailed(self, address: address.description, reason: error.description)
@@ -36,8 +36,8 @@ extension Connection {
 
   /// The socket towards the game became writable, or failed.
   func backendReported(_ event: ReadyEvent) {
-    guard stage == .admission, let admission, event.isWritable, backend != nil else { return }
-    if let failure = backend?.socket.connectFailure() {
+    guard stage == .admission, let admission, event.isWritable, legs.backend != nil else { return }
+    if let failure = legs.backend?.socket.connectFailure() {
       let addresses = loop.shared.backends.addresses
       let address = admission.attempt <= addresses.count ? addresses[admission.attempt - 1].description : "?"
       loop.shared.log.backendFailed(self, address: address, reason: failure.description)
@@ -54,11 +54,12 @@ extension Connection {
   /// stays in front of the player's bytes. False when the game has gone already.
   func introducePlayer(_ credential: Credential) -> Bool {
     let version = loop.settings.backendProxyProtocol
-    guard version != .off, backend != nil else { return true }
-    let called = destination ?? client.socket.localAddress()?.endpoint ?? Endpoint(address: .anyV4, port: 0)
+    guard version != .off, legs.backend != nil else { return true }
+    let called =
+      destination ?? legs.client.socket.localAddress()?.endpoint ?? Endpoint(address: .anyV4, port: 0)
     let header = ProxyHeader.relayed(source: source, destination: called)
     let bytes = version == .v1 ? header.encodedLine : header.encodedBinary(keyID: credential.keyID)
-    guard case .failed(let error)? = backend?.send(bytes.span) else { return true }
+    guard case .failed(let error)? = legs.backend?.send(bytes.span) else { return true }
     loop.shared.backends.noteFailure(at: loop.now)
     loop.shared.log.backendFailed(
       self, address: loop.shared.backends.target.description, reason: error.description)
@@ -67,7 +68,7 @@ extension Connection {
 
   /// Closes the leg at once; a reset tells the game that this is no orderly end.
   func dropBackend() {
-    backend = nil
+    legs.backend = nil
   }
 
   private static func tune(_ socket: borrowing Socket) {

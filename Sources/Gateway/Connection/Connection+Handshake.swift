@@ -10,11 +10,11 @@ extension Connection {
     guard stage == .handshake else { return }
     if MemoryReserve.shortage() != nil { return handshakeFailed("memory") }
     hasBegunHandshake = true
-    switch client.handshake() {
+    switch legs.client.handshake() {
     case .wantsInput: break
     case .finished:
       counters.handshakes.add()
-      if client.tls.wasResumed { counters.handshakesResumed.add() }
+      if legs.client.tls.wasResumed { counters.handshakesResumed.add() }
       stage = .exchange
       exchange = Exchange(limits: loop.settings.headLimits)
       arm(at: loop.now + loop.settings.limits.httpHeadTimeout)
@@ -22,7 +22,7 @@ extension Connection {
       loop.queue(self)
     case .failed(let reason):
       // The alert that explains it may still go out.
-      _ = client.flush(loop.outbox)
+      _ = legs.client.flush(loop.outbox)
       handshakeFailed(reason)
     }
   }
@@ -37,7 +37,7 @@ extension Connection {
   func giveWay() {
     counters.gaveWay.add()
     loop.shared.log.turnedAway(source, reason: "max_pending")
-    client.socket.resetOnClose()
+    legs.client.socket.resetOnClose()
     close()
   }
 

@@ -18,30 +18,30 @@ extension Connection {
   }
 
   private func lingerOnClient() -> Bool {
-    switch client.flush(loop.outbox) {
+    switch legs.client.flush(loop.outbox) {
     case .drained: break
     case .blocked: return false
     case .failed: return true
     }
     if !hasSentFinToClient {
       hasSentFinToClient = true
-      client.socket.finishSending()
+      legs.client.socket.finishSending()
     }
-    return discardInput(from: client.socket)
+    return discardInput(from: legs.client.socket)
   }
 
   private func lingerOnBackend() -> Bool {
-    if backend == nil { return true }
-    switch backend?.resumeSending() {
+    if legs.backend == nil { return true }
+    switch legs.backend?.resumeSending() {
     case .drained?: break
     case .blocked?: return false
     case .failed?, nil: return true
     }
     if !hasSentFinToBackend {
       hasSentFinToBackend = true
-      backend?.socket.finishSending()
+      legs.backend?.socket.finishSending()
     }
-    guard backend != nil else { return true }
+    guard legs.backend != nil else { return true }
     return discardBackendInput()
   }
 
@@ -51,7 +51,7 @@ extension Connection {
     while !done, reads < Self.discardsPerTurn {
       reads += 1
       let result = loop.scratch.withBytes { bytes in
-        backend?.receive(into: &bytes, gapBytes: 0, slotBytes: Self.discardBytes)
+        legs.backend?.receive(into: &bytes, gapBytes: 0, slotBytes: Self.discardBytes)
       }
       switch result {
       case .bytes?: continue

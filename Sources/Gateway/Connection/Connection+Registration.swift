@@ -26,7 +26,7 @@ extension Connection {
       RegistrationRequest(length: length, startedAt: loop.now, bodies: loop.shared.bodies))
     if head.expectsContinue, exchange.received.isEmpty {
       let interim = Response.interimContinue
-      if !client.tls.write(interim.span) { close() }
+      if !legs.client.tls.write(interim.span) { close() }
     }
     closesAfterAnswer = !head.keepsAlive
   }

@@ -11,9 +11,9 @@ extension Connection {
   /// peer may send requests faster than they can be answered, and would never let go of the loop.
   func readRequests() {
     guard stage == .exchange, let exchange else { return }
-    while stage == .exchange, client.unsent.isEmpty, !isQueued {
+    while stage == .exchange, legs.client.unsent.isEmpty, !isQueued {
       if serveReceived(exchange) { continue }
-      guard stage == .exchange, client.unsent.isEmpty, wantsBytes(exchange) else { break }
+      guard stage == .exchange, legs.client.unsent.isEmpty, wantsBytes(exchange) else { break }
       guard receive(into: exchange) else { break }
     }
     if stage == .exchange { armExchange(exchange) }
@@ -21,7 +21,7 @@ extension Connection {
 
   private func wantsBytes(_ exchange: Exchange) -> Bool {
     switch exchange.phase {
-    case .head, .body, .discarding: client.mayHaveInput
+    case .head, .body, .discarding: legs.client.mayHaveInput
     case .registering, .ended: false
     }
   }
@@ -29,7 +29,7 @@ extension Connection {
   /// Adds a record's plaintext to what was received; false when there was none or the peer is gone.
   private func receive(into exchange: Exchange) -> Bool {
     let result = loop.scratch.withBytes { bytes in
-      let result = client.read(into: &bytes)
+      let result = legs.client.read(into: &bytes)
       if case .bytes(let count) = result {
         exchange.received.append(copying: bytes.span.extracting(0..<count))
       }
@@ -163,7 +163,7 @@ extension Connection {
     let isLast = closing || loop.isDraining
     let bytes = response.encoded(
       closing: isLast, toHead: toHead, date: loop.date.text(at: loop.now, clock: loop.shared.clock))
-    guard let exchange, client.tls.write(bytes.span) else { return close() }
+    guard let exchange, legs.client.tls.write(bytes.span) else { return close() }
     exchange.hasAnswered = true
     stage = .exchange
     if isLast {
@@ -182,7 +182,7 @@ extension Connection {
 
   private func armExchange(_ exchange: Exchange) {
     let limits = loop.settings.limits
-    if !client.unsent.isEmpty { return arm(at: loop.now + limits.writeStallTimeout) }
+    if !legs.client.unsent.isEmpty { return arm(at: loop.now + limits.writeStallTimeout) }
     switch exchange.phase {
     case .head(let since?): arm(at: since + limits.httpHeadTimeout)
     case .head(since: nil): if exchange.hasAnswered { arm(at: loop.now + limits.httpIdleTimeout) }
@@ -193,7 +193,7 @@ extension Connection {
   }
 
   func exchangeExpired() {
-    guard let exchange, client.unsent.isEmpty else { return close() }
+    guard let exchange, legs.client.unsent.isEmpty else { return close() }
     switch exchange.phase {
     case .head(since: nil), .ended: finish()
     case .head: refuse(Refusal(.requestTimeout, step: "head_timeout"), closing: true)

@@ -12,6 +12,7 @@
 /// is bounded by the rates of its requests, and by the count of its sessions. A header that names nobody
 /// (LOCAL, UNKNOWN), or a request without the field, counts for the proxy's own address.
 internal import Addresses
+internal import Bytes
 internal import Configuration
 internal import HTTPWire
 internal import ProxyProtocol
@@ -37,11 +38,11 @@ extension Connection {
   /// Reads on in the header; with its last byte the handshake begins, under the same deadline.
   func readProxyHeader() {
     guard stage == .proxyHeader else { return }
-    switch loop.scratch.withBytes({ bytes in client.takeProxyHeader(&bytes) }) {
+    switch loop.scratch.withBytes({ bytes in legs.client.takeProxyHeader(&bytes) }) {
     case .needMore: break
     case .header(let header): begin(header)
     case .failed(let reason):
-      client.socket.resetOnClose()
+      legs.client.socket.resetOnClose()
       handshakeFailed(reason)
     }
   }
@@ -54,7 +55,7 @@ extension Connection {
     guard loop.mayShakeHands(peer.address) else {
       counters.closedAtDoor.add()
       loop.shared.log.turnedAway(peer, reason: "handshake_rate")
-      client.socket.resetOnClose()
+      legs.client.socket.resetOnClose()
       return close()
     }
     isOverLimit = !enterCount()

@@ -49,7 +49,7 @@ extension Connection {
     if !loop.settings.requiresAppAuth { return .success(.none) }
     if head.hasField(namePrefix: AssertionHeaders.prefix) { return judgeAssertion(head) }
     if loop.settings.allowsClientCertificate {
-      switch client.tls.clientCertificate(at: loop.shared.clock.wall()) {
+      switch legs.client.tls.clientCertificate(at: loop.shared.clock.wall()) {
       case .verified(let subject): return .success(.clientCertificate(subject: subject))
       case .refused(let subject, let reason):
         loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
@@ -181,8 +181,8 @@ extension Connection {
 
   /// While the peer waits for 101 it must be silent; its end ends the wait.
   func readEarlyBytes() {
-    guard stage == .admission, client.mayHaveInput, let admission else { return }
-    switch loop.scratch.withBytes({ bytes in client.read(into: &bytes) }) {
+    guard stage == .admission, legs.client.mayHaveInput, let admission else { return }
+    switch loop.scratch.withBytes({ bytes in legs.client.read(into: &bytes) }) {
     case .bytes: perform(admission.machine.spokeEarly())
     case .wantsInput: break
     case .closed, .truncated, .failed:

@@ -38,8 +38,7 @@ final class Connection {
   /// Counted among its payer's connections.
   var isCounted = false
 
-  var client: ClientLeg
-  var backend: BackendLeg?
+  var legs: Legs
   var stage: Stage
   /// While requests are read.
   var exchange: Exchange?
@@ -47,10 +46,6 @@ final class Connection {
   var admission: Admission?
   /// After `101`.
   var session: Session?
-  /// Beside it when permessage-deflate was agreed on.
-  var deflate: DeflateSession? { didSet { isDeflating = deflate != nil } }
-  /// Asked for every message, where an object would have to be retained.
-  private(set) var isDeflating = false
 
   /// Since when one side takes nothing of what waits for it; nil while nothing waits.
   var blockedSince: MonotonicTime?
@@ -68,7 +63,7 @@ final class Connection {
   var isContinuing = false
   /// Counted among those that are not admitted yet.
   var isPending = true
-  private(set) var deadline = MonotonicTime(nanoseconds: .max)
+  private(set) var deadline = MonotonicTime.never
   private var wheelTick: UInt64 = 0
 
   init(
@@ -81,7 +76,7 @@ final class Connection {
     self.role = role
     stage = role == .proxyWithHeader ? .proxyHeader : .handshake
     acceptedAt = loop.now
-    client = ClientLeg(socket: socket, tls: tls)
+    legs = Legs(client: ClientLeg(socket: socket, tls: tls))
     arm(after: loop.settings.limits.tlsHandshakeTimeout)
   }
 
@@ -89,10 +84,7 @@ final class Connection {
 
   /// The poller reported a leg.
   func handle(_ event: ReadyEvent, leg: Token.Leg) {
-    switch leg {
-    case .client: client.note(event)
-    case .backend: backend?.note(event)
-    }
+    legs.note(event, of: leg)
     switch stage {
     case .proxyHeader, .handshake, .exchange: loop.queue(self)
     case .admission:
@@ -130,24 +122,17 @@ final class Connection {
       loop.outbox.reset()
       return
     }
-    let wasBlocked = !client.unsent.isEmpty
-    switch client.flush(loop.outbox) {
-    case .drained:
-      if wasBlocked { clientDrained() }
-    case .blocked: break
-    case .failed(let error): return clientFailed(error)
-    }
-    watchProgress()
+    let turn = legs.settle(loop.outbox)
+    if case .failed(let error) = turn.sending { return clientFailed(error) }
+    if turn.hasDrained { clientDrained() }
+    watchProgress(turn)
   }
 
   /// Keeps `blockedSince`: it begins when something waits, and begins anew with each byte that is taken.
-  private func watchProgress() {
-    let clientProgressed = client.takeProgress()
-    let backendProgressed = backend?.takeProgress() ?? false
-    let waits = !client.unsent.isEmpty || !(backend?.unsent.isEmpty ?? true)
-    if !waits {
+  private func watchProgress(_ turn: Legs.Settlement) {
+    if !turn.waits {
       blockedSince = nil
-    } else if blockedSince == nil || clientProgressed || backendProgressed {
+    } else if blockedSince == nil || turn.hasProgressed {
       blockedSince = loop.now
       arm(within: loop.settings.limits.writeStallTimeout)
     }
@@ -202,7 +187,7 @@ final class Connection {
       arm(at: deadline)
       return
     }
-    deadline = MonotonicTime(nanoseconds: .max)
+    deadline = MonotonicTime.never
     deadlineReached()
     settle()
   }
@@ -239,7 +224,7 @@ final class Connection {
     stage = .lingering
     loop.shared.lingering.increment()
     exchange = nil
-    client.tls.finishSending()
+    legs.client.tls.finishSending()
     arm(at: loop.now + Self.lingerTime)
     loop.continueLater(self)
   }

@@ -2,9 +2,11 @@
 ///
 /// A connection has one entry. Moving its deadline later costs nothing: the entry comes up, is found early, and is put
 /// where it belongs now. Moving it earlier adds an entry, and the old one is ignored as stale.
+///
+/// A class, so that a loop reads one number of it each turn without taking hold of the whole.
 internal import System
 
-struct DeadlineWheel {
+final class DeadlineWheel {
   /// The precision of all deadlines.
   static let tick: UInt64 = 50_000_000
   private static let slots = 1024
@@ -32,7 +34,7 @@ struct DeadlineWheel {
   }
 
   /// Puts an entry at `deadline`, or as near to it as the ring reaches, and returns its tick.
-  mutating func insert(_ token: UInt64, at deadline: MonotonicTime) -> UInt64 {
+  func insert(_ token: UInt64, at deadline: MonotonicTime) -> UInt64 {
     let tick = min(max(Self.tick(of: deadline), current + 1), current + UInt64(Self.slots - 1))
     ring[Int(tick % UInt64(Self.slots))].append(Entry(token: token, tick: tick))
     earliest = min(earliest ?? tick, tick)
@@ -40,7 +42,7 @@ struct DeadlineWheel {
   }
 
   /// Removes and returns the entries whose ticks have passed.
-  mutating func expire(now: MonotonicTime) -> [Entry] {
+  func expire(now: MonotonicTime) -> [Entry] {
     let last = now.nanoseconds / Self.tick
     guard last > current else { return [] }
     let first = current + 1
@@ -57,11 +59,8 @@ struct DeadlineWheel {
     return due
   }
 
-  /// How long a loop may sleep: to the first tick that holds anything; nil when none does.
-  func timeUntilNext(now: MonotonicTime) -> Duration? {
-    guard let earliest else { return nil }
-    return MonotonicTime(nanoseconds: earliest * Self.tick) - now
-  }
+  /// Until when a loop may sleep: the first tick that holds anything; nil when none does.
+  var next: MonotonicTime? { earliest.map { MonotonicTime(nanoseconds: $0 * Self.tick) } }
 
   private func firstFilled() -> UInt64? {
     for tick in (current + 1)..<(current + UInt64(Self.slots))

@@ -13,7 +13,8 @@ final class Door {
   }
 }
 
-struct Doorway: ~Copyable {
+/// A class, like all that a loop looks at each turn: it is then a constant of the loop, and its numbers are read as they are.
+final class Doorway {
   static let acceptsPerTurn = 16
   /// How long nothing is accepted after descriptors ran out.
   static let pause: Duration = .milliseconds(100)
@@ -22,7 +23,7 @@ struct Doorway: ~Copyable {
   /// Where the next look begins, so that no door waits for another.
   private var nextDoor = 0
   private var reserve = ReserveDescriptor()
-  private var pausedUntil: MonotonicTime?
+  private(set) var pausedUntil: MonotonicTime?
 
   init(_ doors: [Door]) {
     self.doors = doors
@@ -40,11 +41,7 @@ struct Doorway: ~Copyable {
 
   var mayAccept: Bool { pausedUntil == nil && doors.contains { $0.isReadable } }
 
-  func pauseLeft(now: MonotonicTime) -> Duration? {
-    pausedUntil.map { $0 - now }
-  }
-
-  mutating func resume(_ poller: borrowing Poller, now: MonotonicTime) {
+  func resume(_ poller: borrowing Poller, now: MonotonicTime) {
     pausedUntil = nil
     reserve.refill()
     for (index, door) in doors.enumerated() {
@@ -57,7 +54,7 @@ struct Doorway: ~Copyable {
     }
   }
 
-  private mutating func pause(_ poller: borrowing Poller, now: MonotonicTime) {
+  private func pause(_ poller: borrowing Poller, now: MonotonicTime) {
     pausedUntil = now + Self.pause
     for door in doors {
       door.isReadable = false
@@ -65,7 +62,7 @@ struct Doorway: ~Copyable {
     }
   }
 
-  private mutating func nextReadableDoor() -> Door? {
+  private func nextReadableDoor() -> Door? {
     for _ in doors {
       let door = doors[nextDoor]
       nextDoor = (nextDoor + 1) % doors.count
@@ -75,7 +72,7 @@ struct Doorway: ~Copyable {
   }
 
   /// One peer, or nil when none was waiting or none could be taken.
-  mutating func accept(_ loop: Loop) -> Arrival? {
+  func accept(_ loop: Loop) -> Arrival? {
     guard let door = nextReadableDoor() else { return nil }
     if let shortage = MemoryReserve.shortage() {
       turnAway(at: door, shortage, loop)
@@ -98,7 +95,7 @@ struct Doorway: ~Copyable {
   }
 
   /// The reserve makes room to take one peer and close it at once: it learns that it has to come back later.
-  private mutating func turnAway(at door: Door, _ error: SystemError, _ loop: Loop) {
+  private func turnAway(at door: Door, _ error: SystemError, _ loop: Loop) {
     reserve.release()
     if case .accepted(let socket, _) = door.listener.accept() { socket.resetOnClose() }
     reserve.refill()

@@ -22,9 +22,8 @@ struct DrainSchedule {
     return tokens[first..<told]
   }
 
-  func timeUntilNext(now: MonotonicTime) -> Duration? {
-    told < tokens.count ? time(of: told) - now : nil
-  }
+  /// When the next one is to be told, if any is left.
+  var next: MonotonicTime? { told < tokens.count ? time(of: told) : nil }
 
   private func time(of index: Int) -> MonotonicTime {
     start + spread * index / max(1, tokens.count)

@@ -10,23 +10,6 @@ internal import Sockets
 internal import System
 internal import TLS
 
-/// A loop's buffer for one read, whoever's turn it is; nothing stays in it between turns.
-final class Scratch {
-  static let size = 64 * 1024
-  private var bytes = [UInt8](repeating: 0, count: size)
-
-  func withBytes<Result>(_ body: (inout MutableSpan<UInt8>) -> Result) -> Result {
-    Self.lend(&bytes, body)
-  }
-
-  private static func lend<Result>(
-    _ bytes: inout [UInt8], _ body: (inout MutableSpan<UInt8>) -> Result
-  ) -> Result {
-    var span = bytes.mutableSpan
-    return body(&span)
-  }
-}
-
 /// What permessage-deflate needs on a loop; empty until a session does.
 final class Deflation {
   let zlib = ZlibPool()
@@ -43,24 +26,24 @@ final class Loop {
   let deflation = Deflation()
   var settings: LoopSettings
   var now: MonotonicTime
-  var wheel: DeadlineWheel
-  var poller: Poller
-  var doorway: Doorway
+  let wheel: DeadlineWheel
+  let poller: Poller
+  let doorway: Doorway
   var table = ConnectionTable()
   /// Since SIGTERM: no new sessions.
   var isDraining = false
 
-  private var continuing: [Connection] = []
+  private let continuing = LaterList()
   private var expired: [DeadlineWheel.Entry] = []
-  private var newcomers = Newcomers()
-  private var closedInThisTurn: [Connection] = []
+  private let newcomers = Newcomers()
+  private let closedInThisTurn = LaterList()
   private var isStopped = false
   var drain = DrainSchedule()
   let hotKeys = HotKeys()
   var date = DateCache()
 
   init(
-    index: Int, shared: Shared, settings: LoopSettings, mailbox: Mailbox, doorway: consuming Doorway
+    index: Int, shared: Shared, settings: LoopSettings, mailbox: Mailbox, doorway: Doorway
   ) throws(SystemError) {
     self.index = index
     self.shared = shared
@@ -109,11 +92,11 @@ final class Loop {
     if !continuing.isEmpty || !newcomers.isEmpty || !expired.isEmpty || doorway.mayAccept || isStopped {
       return 0
     }
-    var time = wheel.timeUntilNext(now: now)
-    if let pause = doorway.pauseLeft(now: now) { time = min(time ?? pause, pause) }
-    if let next = drain.timeUntilNext(now: now) { time = min(time ?? next, next) }
-    guard let time else { return -1 }
-    return Int32(clamping: time.wholeMilliseconds + 1)
+    var end = wheel.next ?? .never
+    if let pausedUntil = doorway.pausedUntil { end = min(end, pausedUntil) }
+    if isDraining, let next = drain.next { end = min(end, next) }
+    if end == .never { return -1 }
+    return end > now ? Int32(clamping: (end.nanoseconds - now.nanoseconds) / 1_000_000 + 1) : 1
   }
 
   // MARK: Turns
@@ -128,17 +111,10 @@ final class Loop {
   /// Serves those with more to do one after the other while their part of the turn lasts, and at least one: however
   /// many there are, those with little to do do not wait long for them.
   private func goOn() {
-    if continuing.isEmpty { return }
-    let due = continuing
-    continuing.removeAll(keepingCapacity: true)
-    var served = 0
-    for connection in due {
-      served += 1
+    continuing.takeEach(while: { shared.clock.monotonic() - now < Self.continuingTime }) { connection in
       connection.isContinuing = false
       connection.proceed()
-      if shared.clock.monotonic() - now >= Self.continuingTime { break }
     }
-    if served < due.count { continuing.insert(contentsOf: due[served...], at: 0) }
   }
 
   /// How far into a turn those with more to do are gone on with.
@@ -152,6 +128,7 @@ final class Loop {
   }
 
   private func serveNewcomers() {
+    if newcomers.isEmpty { return }
     for connection in newcomers.takeTurn() {
       connection.isQueued = false
       connection.proceed()
@@ -159,7 +136,7 @@ final class Loop {
   }
 
   private func acceptSome() {
-    if let pause = doorway.pauseLeft(now: now), pause == .zero { doorway.resume(poller, now: now) }
+    if let pausedUntil = doorway.pausedUntil, pausedUntil <= now { doorway.resume(poller, now: now) }
     var accepted = 0
     while accepted < Doorway.acceptsPerTurn, !newcomers.isFull, doorway.mayAccept {
       accepted += 1
@@ -215,7 +192,7 @@ final class Loop {
     table.insert(connection)
     let pending = shared.pending.increment()
     do throws(SystemError) {
-      try poller.add(connection.client.socket, token: token.rawValue)
+      try poller.add(connection.legs.client.socket, token: token.rawValue)
     } catch {
       connection.close()
       return
@@ -244,9 +221,7 @@ final class Loop {
 
   /// Frees what was closed in this turn: its sockets close here, and its slot may be used again.
   private func sweep() {
-    if closedInThisTurn.isEmpty { return }
-    for connection in closedInThisTurn { table.release(connection.token) }
-    closedInThisTurn.removeAll(keepingCapacity: true)
+    closedInThisTurn.takeEach { table.release($0.token) }
   }
 
   // MARK: Orders
@@ -289,6 +264,7 @@ final class Loop {
   }
 
   private func advanceDrain() {
+    if !isDraining { return }
     for token in drain.due(now: now) { table.find(token)?.endFromOutside(.draining) }
   }
 }

@@ -1,5 +1,5 @@
 /// Handshakes and requests in the order they came, so many a turn; and who of the unadmitted has waited longest.
-struct Newcomers {
+final class Newcomers {
   /// A handshake step costs up to 0.3 ms, a request up to 0.1 ms: a turn of newcomers stays below a millisecond.
   static let handshakesPerTurn = 2
   static let requestsPerTurn = 4
@@ -14,11 +14,13 @@ struct Newcomers {
   private var requests: [Connection] = []
   private var arrivals = ArrivalOrder()
 
-  var isEmpty: Bool { handshakes.isEmpty && begunHandshakes.isEmpty && requests.isEmpty }
-  var waitingCount: Int { handshakes.count + begunHandshakes.count + requests.count }
+  /// Asked each turn.
+  private(set) var waitingCount = 0
+  var isEmpty: Bool { waitingCount == 0 }
   var isFull: Bool { handshakes.count >= Self.handshakesAhead }
 
-  mutating func append(_ connection: Connection) {
+  func append(_ connection: Connection) {
+    waitingCount += 1
     switch connection.stage {
     // The handshake's first step follows the PROXY header at once.
     case .proxyHeader, .handshake:
@@ -31,7 +33,7 @@ struct Newcomers {
     }
   }
 
-  mutating func takeTurn() -> [Connection] {
+  func takeTurn() -> [Connection] {
     if isEmpty { return [] }
     var turn = Self.take(Self.requestsPerTurn, of: &requests)
     // One of those that go on, then those that begin; what these leave of the turn is for the former again.
@@ -40,6 +42,7 @@ struct Newcomers {
     let begun = Self.take(place, of: &handshakes)
     turn += begun
     turn += Self.take(place - begun.count, of: &begunHandshakes)
+    waitingCount -= turn.count
     return turn
   }
 
@@ -49,12 +52,12 @@ struct Newcomers {
     return taken
   }
 
-  mutating func entered(_ connection: Connection, in table: ConnectionTable) {
+  func entered(_ connection: Connection, in table: ConnectionTable) {
     arrivals.append(connection.token) { table.find($0)?.isPending ?? false }
   }
 
   /// The one that has waited longest for its admission, if any.
-  mutating func oldestPending(in table: ConnectionTable) -> Connection? {
+  func oldestPending(in table: ConnectionTable) -> Connection? {
     arrivals.oldest { table.find($0)?.isPending ?? false }.flatMap { table.find($0) }
   }
 }

@@ -21,15 +21,16 @@ extension Connection {
     let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
     let date = loop.date.text(at: loop.now, clock: loop.shared.clock)
     let response = admission.upgrade.response(extensions: agreement?.response, date: date)
-    guard client.tls.write(response.span) else { return close() }
+    guard legs.client.tls.write(response.span) else { return close() }
     let waited = loop.now - admission.startedAt
     self.admission = nil
     // Nobody else will be spoken for on this connection.
     peer = source
     exchange = nil
-    session = Session(
-      credential: credential, deflates: agreement != nil, settings: loop.settings, now: loop.now)
-    deflate = agreement.map { DeflateSession($0, messageBytes: loop.settings.frameLimits.messageBytes) }
+    let deflate = agreement.map {
+      DeflateSession($0, messageBytes: loop.settings.frameLimits.messageBytes)
+    }
+    session = Session(credential: credential, deflate: deflate, settings: loop.settings, now: loop.now)
     stage = .session
     loop.noLongerPending(self)
     counters.admitted.add()
@@ -87,7 +88,7 @@ extension Connection {
   }
 
   private func sendClose(_ code: CloseCode?, _ reason: String) {
-    _ = client.tls.write(ControlFrame.close(code, reason: reason).span)
+    _ = legs.client.tls.write(ControlFrame.close(code, reason: reason).span)
   }
 
   /// Both legs get what waits for them and their FIN; the session is over.
@@ -99,7 +100,6 @@ extension Connection {
   /// Takes the session out of all counts and lists, and writes its last line in the log.
   func forgetSession() {
     guard let session = session.take() else { return }
-    deflate = nil
     if let keyID = session.credential.keyID { loop.shared.store.removeSession(sessionReference, of: keyID) }
     loop.shared.sessions.decrement()
     counters.sessionsEnded.add()
@@ -126,11 +126,11 @@ extension Connection {
     if isStalled { return endSession(.stalled) }
     if let deadline = session?.closeDeadline, loop.now >= deadline {
       // The reply is awaited from when our Close has left: before it, there may be much for a slow reader to take.
-      if client.unsent.isEmpty { return perform(session?.closing.expired() ?? .nothing) }
+      if legs.client.unsent.isEmpty { return perform(session?.closing.expired() ?? .nothing) }
       session?.closeDeadline = loop.now + Self.closeTimeout
     }
     // While reading is off the player cannot be heard, so its silence proves nothing.
-    if isReadingFromPlayer {
+    if session?.isReadingFromPlayer(legs) ?? false {
       guard let lastHeard = session?.lastHeard else { return }
       if loop.now - lastHeard >= loop.settings.limits.pongTimeout { return endSession(.silent) }
     } else {
@@ -141,12 +141,13 @@ extension Connection {
   }
 
   private func pingIfDue() {
-    guard session?.closing.isOpen ?? false, client.unsent.isEmpty, let lastPing = session?.lastPing else {
+    guard session?.closing.isOpen ?? false, legs.client.unsent.isEmpty, let lastPing = session?.lastPing
+    else {
       return
     }
     guard loop.now - lastPing >= loop.settings.limits.pingInterval else { return }
     session?.lastPing = loop.now
-    _ = client.tls.write(ControlFrame.ping().span)
+    _ = legs.client.tls.write(ControlFrame.ping().span)
   }
 
   /// The earliest of what may become due; it is looked at again only when it comes up.

@@ -23,17 +23,20 @@ struct Session: ~Copyable {
   static let pongsPerTurn = 16
   /// In text mode: code points that the game has not finished.
   var text: TextRepair?
+  /// When permessage-deflate was agreed on.
+  let deflate: DeflateSession?
   /// With `BACKEND=echo:`: the message being assembled.
   var echo: [UInt8] = []
   var bytesFromPlayer: UInt64 = 0
   var bytesFromGame: UInt64 = 0
 
-  init(credential: Credential, deflates: Bool, settings: LoopSettings, now: MonotonicTime) {
+  init(credential: Credential, deflate: DeflateSession?, settings: LoopSettings, now: MonotonicTime) {
     self.credential = credential
+    self.deflate = deflate
     startedAt = now
     lastHeard = now
     lastPing = now
-    decoder = FrameDecoder(role: .server, limits: settings.frameLimits, acceptsCompressed: deflates)
+    decoder = FrameDecoder(role: .server, limits: settings.frameLimits, acceptsCompressed: deflate != nil)
     text = settings.messageType == .text ? TextRepair() : nil
   }
 

@@ -2,7 +2,7 @@
 internal import TLS
 internal import WebSocketWire
 
-enum SessionEnd: Equatable, Sendable {
+enum SessionEnd: Error, Equatable {
   /// The game has closed its side.
   case gameClosed
   case gameFailed(reason: String)

@@ -26,17 +26,18 @@ package final class RateTable: Sendable {
     var fullAt: UInt64 = 0
   }
 
+  /// Without memory until an address falls into it: a megabyte a table is for those who are called by thousands.
   private final class Stripe: Sendable {
-    let buckets: Mutex<[Bucket]>
-    init(count: Int) { buckets = Mutex([Bucket](repeating: Bucket(), count: count)) }
+    let buckets = Mutex<[Bucket]>([])
   }
 
   package static let capacity = 65_536
   private static let ways = 4
+  private static let stripeCount = 64
   private let stripes: [Stripe]
 
   package init() {
-    stripes = (0..<64).map { _ in Stripe(count: Self.capacity / 64) }
+    stripes = (0..<Self.stripeCount).map { _ in Stripe() }
   }
 
   /// Takes one token from the address's bucket.
@@ -50,6 +51,7 @@ package final class RateTable: Sendable {
     let stripe = stripes[Int(hash >> 58)]
     let nanoseconds = now.nanoseconds
     return stripe.buckets.withLock { buckets in
+      if buckets.isEmpty { buckets = [Bucket](repeating: Bucket(), count: Self.capacity / Self.stripeCount) }
       let place = Int(hash >> 32 & 0xFFFF) % (buckets.count / Self.ways) * Self.ways
       var chosen = place
       for index in place..<place + Self.ways {

@@ -22,25 +22,33 @@ internal import System
 internal import TLS
 internal import WebSocketWire
 
-extension Connection {
+extension Session {
   /// One round in a turn, of up to 2 ms: the dearest input takes zlib 45 ns a byte.
-  func pumpDeflated() {
-    guard stage == .session, let deflate else { return }
-    if isReadingFromPlayer, client.mayHaveInput || deflate.waiting != nil { readDeflated(deflate) }
-    guard stage == .session else { return }
-    if isReadingFromGame, gameMayHaveInput { readFromGame() }
-    guard stage == .session else { return }
-    let hasMoreFromPlayer = isReadingFromPlayer && (client.mayHaveInput || deflate.waiting != nil)
-    if hasMoreFromPlayer || isReadingFromGame && gameMayHaveInput { loop.continueLater(self) }
+  mutating func pumpDeflated(
+    _ deflate: DeflateSession, _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) -> Bool {
+    if hasMoreFromPlayer(deflate, legs) { try readDeflated(deflate, &legs, on: loop) }
+    if hasMoreFromGame(legs) { try readFromGame(&legs, on: loop) }
+    return hasMoreFromPlayer(deflate, legs) || hasMoreFromGame(legs)
+  }
+
+  private func hasMoreFromPlayer(_ deflate: DeflateSession, _ legs: borrowing Legs) -> Bool {
+    isReadingFromPlayer(legs) && (legs.client.mayHaveInput || deflate.waiting != nil)
   }
 
   // MARK: 1. From the player
 
-  private func readDeflated(_ deflate: DeflateSession) {
-    loop.scratch.withBytes { bytes in readDeflated(deflate, &bytes) }
+  private mutating func readDeflated(
+    _ deflate: DeflateSession, _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) {
+    try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
+      try readDeflated(deflate, &legs, on: loop, into: &bytes)
+    }
   }
 
-  private func readDeflated(_ deflate: DeflateSession, _ bytes: inout MutableSpan<UInt8>) {
+  private mutating func readDeflated(
+    _ deflate: DeflateSession, _ legs: inout Legs, on loop: Loop, into bytes: inout MutableSpan<UInt8>
+  ) throws(SessionEnd) {
     var end = 0
     var ending: SessionEnd?
     var piece: DeflateSession.Piece?
@@ -52,57 +60,51 @@ extension Connection {
     } else {
       while end < Self.deflatedReadBytes, ending == nil {
         var rest = bytes._mutatingExtracting(end..<bytes.count)
-        let result = client.read(into: &rest)
+        let result = legs.client.read(into: &rest)
         if result == .wantsInput { break }
         if case .bytes(let count) = result { end += count }
         ending = SessionEnd(result)
       }
-      if end > 0 { session?.lastHeard = loop.now }
+      if end > 0 { lastHeard = loop.now }
     }
-    // What is inflated in one round may have to be queued as a whole.
-    let limit = min(Scratch.size, max(loop.settings.limits.queueBytes, Self.recordBytes))
-    let isDone = loop.deflation.scratch.withBytes { plain in
-      var room = plain._mutatingExtracting(0..<limit)
-      return inflateFrames(deflate, behind: piece, &bytes, end: end, ending, into: &room)
+    let isDone = try loop.deflation.scratch.withBytes { (plain) throws(SessionEnd) in
+      var room = plain._mutatingExtracting(0..<loop.roundBytes)
+      return try inflateFrames(deflate, behind: piece, &bytes, end: end, ending, into: &room, &legs, on: loop)
     }
-    if isDone, stage == .session, let ending { endSession(ending) }
+    if isDone, let ending { throw ending }
   }
 
   // MARK: 2. Frames
 
   /// False when not all is done, and the rest waits.
-  private func inflateFrames(
+  private mutating func inflateFrames(
     _ deflate: DeflateSession, behind piece: DeflateSession.Piece?, _ bytes: inout MutableSpan<UInt8>,
-    end: Int,
-    _ connectionEnding: SessionEnd?, into plain: inout MutableSpan<UInt8>
-  ) -> Bool {
+    end: Int, _ connectionEnding: SessionEnd?, into plain: inout MutableSpan<UInt8>, _ legs: inout Legs,
+    on loop: Loop
+  ) throws(SessionEnd) -> Bool {
     var made = 0
     var position = 0
     var ending: SessionEnd?
     var rest = piece
-    if let piece { rest = inflate(deflate, piece.payload.span, piece, &plain, &made, &ending) }
+    if let piece {
+      rest = try inflate(deflate, piece.payload.span, piece, &plain, &made, &ending, &legs, on: loop)
+    }
     decoding: while ending == nil, rest == nil {
       var output = position
-      guard let event = session?.decoder.next(&bytes, position: &position, end: end, output: &output) else {
-        return true
-      }
-      switch event {
+      switch decoder.next(&bytes, position: &position, end: end, output: &output) {
       case .needMore: break decoding
       case .data(let piece):
         let payload = bytes.span.extracting(piece.start..<output)
-        rest = inflate(deflate, payload, DeflateSession.Piece(piece), &plain, &made, &ending)
-      case .ping(let payload): answerPing(payload)
+        rest = try inflate(
+          deflate, payload, DeflateSession.Piece(piece), &plain, &made, &ending, &legs, on: loop)
+      case .ping(let payload): answerPing(payload, to: &legs.client)
       case .pong: break
       case .close(let request): ending = .playerClosed(request.code)
       case .violation(let violation): ending = .violation(violation.closeCode, step: violation.step)
       }
     }
-    if session?.closing.delivers ?? false { deliver(plain.span.extracting(0..<made)) }
-    guard stage == .session else { return true }
-    if let ending {
-      endSession(ending)
-      return true
-    }
+    if closing.delivers { try deliver(plain.span.extracting(0..<made), to: &legs) }
+    if let ending { throw ending }
     guard let rest else { return true }
     var frames: [UInt8] = []
     frames.append(copying: bytes.span.extracting(position..<end))
@@ -113,10 +115,11 @@ extension Connection {
   // MARK: 3. Payload
 
   /// Puts what becomes of `payload` behind `made`; returns what had no room.
-  private func inflate(
+  private mutating func inflate(
     _ deflate: DeflateSession, _ payload: Span<UInt8>, _ piece: DeflateSession.Piece,
-    _ plain: inout MutableSpan<UInt8>, _ made: inout Int, _ ending: inout SessionEnd?
-  ) -> DeflateSession.Piece? {
+    _ plain: inout MutableSpan<UInt8>, _ made: inout Int, _ ending: inout SessionEnd?, _ legs: inout Legs,
+    on loop: Loop
+  ) throws(SessionEnd) -> DeflateSession.Piece? {
     let start = made
     var taken = payload.count
     var isWhole = true
@@ -137,8 +140,10 @@ extension Connection {
       made += taken
       isWhole = taken == payload.count
     }
-    if backend == nil {
-      echo(plain.span.extracting(start..<made), type: piece.type, endsMessage: piece.endsMessage && isWhole)
+    if legs.backend == nil {
+      let endsMessage = piece.endsMessage && isWhole
+      try echo(
+        plain.span.extracting(start..<made), type: piece.type, endsMessage: endsMessage, &legs, on: loop)
     }
     return isWhole || ending != nil ? nil : piece.with(payload.extracting(taken..<payload.count))
   }
@@ -146,15 +151,20 @@ extension Connection {
   // MARK: 5. Frames to the player
 
   /// Like `frame(_:_:)`, each message compressed on its own if that makes it shorter.
-  func frameDeflated(_ bytes: inout MutableSpan<UInt8>, _ count: Int) {
+  func frameDeflated(
+    _ deflate: DeflateSession, _ bytes: inout MutableSpan<UInt8>, _ count: Int, _ legs: inout Legs,
+    on loop: Loop
+  ) throws(SessionEnd) {
     var left = count
     var start = Self.headerRoom
-    while left > 0, stage == .session {
+    while left > 0 {
       let part = min(left, Self.slotBytes)
-      if !sendDeflated(bytes.span.extracting(start..<start + part), opcode: .binary) {
+      let isSent = try sendDeflated(
+        deflate, bytes.span.extracting(start..<start + part), opcode: .binary, &legs, on: loop)
+      if !isSent {
         let header = start - FrameHeader.size(payload: part)
         FrameHeader.write(opcode: .binary, payload: part, into: &bytes, at: header)
-        encrypt(bytes.span.extracting(header..<start + part))
+        try encrypt(bytes.span.extracting(header..<start + part), to: &legs.client)
       }
       left -= part
       start += Self.headerRoom + Self.slotBytes
@@ -164,29 +174,34 @@ extension Connection {
   // MARK: 6. One message
 
   /// False when the message is short, or would not get shorter: it then goes out as it is.
-  func sendDeflated(_ payload: Span<UInt8>, opcode: Opcode) -> Bool {
+  func sendDeflated(
+    _ deflate: DeflateSession, _ payload: Span<UInt8>, opcode: Opcode, _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) -> Bool {
     if payload.count < DeflateSession.leastMessageBytes { return false }
     let room = Self.largestHeader + payload.count + Self.tailBytes
     // With echo, the scratch is where the message has just been inflated to.
-    if room <= Scratch.size, backend != nil {
-      return loop.deflation.scratch.withBytes { packed in sendDeflated(payload, opcode, by: &packed) }
+    if room <= Scratch.size, legs.backend != nil {
+      return try loop.deflation.scratch.withBytes { (packed) throws(SessionEnd) in
+        try sendDeflated(deflate, payload, opcode, by: &packed, &legs, on: loop)
+      }
     }
     var bytes = [UInt8](repeating: 0, count: room)
     var packed = bytes.mutableSpan
-    return sendDeflated(payload, opcode, by: &packed)
+    return try sendDeflated(deflate, payload, opcode, by: &packed, &legs, on: loop)
   }
 
   private func sendDeflated(
-    _ payload: Span<UInt8>, _ opcode: Opcode, by packed: inout MutableSpan<UInt8>
-  ) -> Bool {
-    guard let windowBits = deflate?.serverWindowBits else { return false }
+    _ deflate: DeflateSession, _ payload: Span<UInt8>, _ opcode: Opcode, by packed: inout MutableSpan<UInt8>,
+    _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) -> Bool {
+    let windowBits = deflate.serverWindowBits
     var output = packed._mutatingExtracting(Self.largestHeader..<packed.count)
     guard let count = loop.deflation.zlib.compress(payload, windowBits: windowBits, into: &output) else {
       return false
     }
     let start = Self.largestHeader - FrameHeader.size(payload: count)
     FrameHeader.write(opcode: opcode, rsv1: true, payload: count, into: &packed, at: start)
-    encrypt(packed.span.extracting(start..<Self.largestHeader + count))
+    try encrypt(packed.span.extracting(start..<Self.largestHeader + count), to: &legs.client)
     return true
   }
 

@@ -1,0 +1,288 @@
+/// The pump: the player's frames to the game, the game's bytes to the player, without buffers while both keep up.
+///
+/// Outbound (player to game)                      Inbound (game to player)
+///   1. readFromPlayer   TLS records → scratch      5. readFromGame   readv → scratch, room for headers between
+///   2. decode           unmasked in place          6. frame          headers written in front of what came
+///   3. deliver          one send to the game       7. encrypt        records → outbox
+///   4. (queue)          what the game refuses      8. settle         one send to the player, the rest queued
+///
+/// Reading from a side stops while anything waits for the other one: that is the backpressure, both ways.
+///
+/// A turn holds all it touches, session and legs, from its beginning to its end. So the compiler proves what the run
+/// time would else check at every use (a fifth of a message's instructions), and nothing in here can end the session
+/// under a function that still works on it: an end is thrown to whoever began the turn.
+internal import Bytes
+internal import Configuration
+internal import Sockets
+internal import System
+internal import TLS
+internal import WebSocketWire
+
+extension Connection {
+  func pump() {
+    guard stage == .session else { return }
+    var hasMore = false
+    var end: SessionEnd?
+    do throws(SessionEnd) {
+      hasMore = try session?.pump(&legs, on: loop) ?? false
+    } catch {
+      end = error
+    }
+    if let end {
+      endSession(end)
+      // What the player sends before its own Close is still for the game.
+      hasMore = stage == .session
+    }
+    if hasMore { loop.continueLater(self) }
+  }
+}
+
+extension Session {
+  /// One turn, which is one round of either direction: then others have theirs. Whether there is more to do.
+  fileprivate mutating func pump(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) -> Bool {
+    pongsLeft = Self.pongsPerTurn
+    try resumeBlocked(&legs, on: loop)
+    if let deflate {
+      if try pumpDeflated(deflate, &legs, on: loop) { return true }
+    } else {
+      if isReadingFromPlayer(legs), legs.client.mayHaveInput { try readFromPlayer(&legs, on: loop) }
+      if hasMoreFromGame(legs) { try readFromGame(&legs, on: loop) }
+      if isReadingFromPlayer(legs) && legs.client.mayHaveInput || hasMoreFromGame(legs) { return true }
+    }
+    return pendingPong != nil && legs.client.unsent.isEmpty
+  }
+
+  /// Nothing is read from the player while the game (or, with echo, the player itself) takes nothing.
+  func isReadingFromPlayer(_ legs: borrowing Legs) -> Bool {
+    if legs.backend != nil { return !legs.backendWaits }
+    return legs.client.unsent.isEmpty || !closing.isOpen
+  }
+
+  /// Nor from the game while the player takes nothing.
+  func hasMoreFromGame(_ legs: borrowing Legs) -> Bool {
+    closing.isOpen && legs.client.unsent.isEmpty && legs.backendMayHaveInput
+  }
+
+  /// Sends what waited for either side, and notes when nothing waits any more.
+  private mutating func resumeBlocked(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
+    if legs.backendWaits {
+      switch legs.backend?.resumeSending() {
+      case .drained?: lastHeard = loop.now
+      case .blocked?, nil: break
+      case .failed(let error)?: throw .gameFailed(reason: Self.peerReason(error))
+      }
+    }
+    if !legs.client.unsent.isEmpty { try flush(&legs.client, loop.outbox) }
+    if pendingPong != nil, legs.client.unsent.isEmpty, let pong = pendingPong.take() {
+      _ = legs.client.tls.write(ControlFrame.pong(pong).span)
+    }
+  }
+
+  private func flush(_ client: inout ClientLeg, _ outbox: Outbox) throws(SessionEnd) {
+    if case .failed(let error) = client.flush(outbox) {
+      throw .playerVanished(reason: error.description)
+    }
+  }
+
+  // MARK: 1. From the player
+
+  private mutating func readFromPlayer(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
+    try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
+      try readFromPlayer(&legs, on: loop, into: &bytes)
+    }
+  }
+
+  private mutating func readFromPlayer(
+    _ legs: inout Legs, on loop: Loop, into bytes: inout MutableSpan<UInt8>
+  ) throws(SessionEnd) {
+    var end = 0
+    var last = TLSReadResult.wantsInput
+    // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send. What is
+    // read in one round may have to be queued as a whole.
+    let limit = loop.roundBytes
+    while end + Self.recordBytes <= limit {
+      var rest = bytes._mutatingExtracting(end..<bytes.count)
+      last = legs.client.read(into: &rest)
+      guard case .bytes(let count) = last else { break }
+      end += count
+    }
+    if end > 0 {
+      lastHeard = loop.now
+      try decode(&bytes, end: end, &legs, on: loop)
+    }
+    if let end = SessionEnd(last) { throw end }
+  }
+
+  // MARK: 2. Frames
+
+  private mutating func decode(
+    _ bytes: inout MutableSpan<UInt8>, end: Int, _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) {
+    var position = 0
+    var output = 0
+    var ending: SessionEnd?
+    decoding: while ending == nil {
+      switch decoder.next(&bytes, position: &position, end: end, output: &output) {
+      case .needMore: break decoding
+      case .data(let piece):
+        if legs.backend == nil {
+          let payload = bytes.span.extracting(piece.start..<output)
+          try echo(payload, type: piece.type, endsMessage: piece.endsMessage, &legs, on: loop)
+        }
+      case .ping(let payload): answerPing(payload, to: &legs.client)
+      case .pong: break
+      case .close(let request): ending = .playerClosed(request.code)
+      case .violation(let violation): ending = .violation(violation.closeCode, step: violation.step)
+      }
+    }
+    if closing.delivers { try deliver(bytes.span.extracting(0..<output), to: &legs) }
+    if let ending { throw ending }
+  }
+
+  /// A record may hold thousands of pings: after some answers in one turn only the newest one is kept for the next.
+  mutating func answerPing(_ payload: [UInt8], to client: inout ClientLeg) {
+    guard closing.isOpen else { return }
+    if client.unsent.isEmpty, takesPong() {
+      _ = client.tls.write(ControlFrame.pong(payload).span)
+    } else {
+      pendingPong = payload
+    }
+  }
+
+  // MARK: 3. To the game
+
+  mutating func deliver(_ payload: Span<UInt8>, to legs: inout Legs) throws(SessionEnd) {
+    guard !payload.isEmpty, legs.backend != nil else { return }
+    bytesFromPlayer += UInt64(payload.count)
+    if case .failed(let error)? = legs.backend?.send(payload) {
+      throw .gameFailed(reason: Self.peerReason(error))
+    }
+  }
+
+  // MARK: 5. From the game
+
+  mutating func readFromGame(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
+    try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
+      try readFromGame(&legs, on: loop, into: &bytes)
+    }
+    try flush(&legs.client, loop.outbox)
+  }
+
+  private mutating func readFromGame(
+    _ legs: inout Legs, on loop: Loop, into bytes: inout MutableSpan<UInt8>
+  ) throws(SessionEnd) {
+    var room = bytes._mutatingExtracting(0..<loop.roundBytes)
+    let result = legs.backend?.receive(into: &room, gapBytes: Self.headerRoom, slotBytes: Self.slotBytes)
+    switch result {
+    case .bytes(let count)?:
+      bytesFromGame += UInt64(count)
+      if text != nil {
+        try frameText(bytes.span, count, &legs, on: loop)
+      } else if let deflate {
+        try frameDeflated(deflate, &bytes, count, &legs, on: loop)
+      } else {
+        try frame(&bytes, count, to: &legs.client)
+      }
+    case .wouldBlock?, nil: break
+    case .ended?:
+      try finishText(&legs, on: loop)
+      throw .gameClosed
+    case .failed(let error)?: throw .gameFailed(reason: Self.peerReason(error))
+    }
+  }
+
+  // MARK: 6. Frames to the player
+
+  /// Each slot that came full is a message whose frame fills one TLS record to the last byte; the rest is one more.
+  private func frame(
+    _ bytes: inout MutableSpan<UInt8>, _ count: Int, to client: inout ClientLeg
+  ) throws(SessionEnd) {
+    let fullSlots = count / Self.slotBytes
+    for slot in 0..<fullSlots {
+      FrameHeader.write(
+        opcode: .binary, payload: Self.slotBytes, into: &bytes, at: slot * (Self.headerRoom + Self.slotBytes))
+    }
+    let end = fullSlots * (Self.headerRoom + Self.slotBytes)
+    if end > 0 { try encrypt(bytes.span.extracting(0..<end), to: &client) }
+    let rest = count - fullSlots * Self.slotBytes
+    guard rest > 0 else { return }
+    let start = end + Self.headerRoom - FrameHeader.size(payload: rest)
+    FrameHeader.write(opcode: .binary, payload: rest, into: &bytes, at: start)
+    try encrypt(bytes.span.extracting(start..<end + Self.headerRoom + rest), to: &client)
+  }
+
+  /// The same in text mode, where bytes may have to be replaced or held back: this way has a buffer of its own.
+  private mutating func frameText(
+    _ bytes: Span<UInt8>, _ count: Int, _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) {
+    var repaired: [UInt8] = []
+    var left = count
+    var start = Self.headerRoom
+    while left > 0 {
+      let part = min(left, Self.slotBytes)
+      text?.repair(bytes.extracting(start..<start + part), into: &repaired)
+      left -= part
+      start += Self.headerRoom + Self.slotBytes
+    }
+    if !repaired.isEmpty { try sendMessage(repaired, opcode: .text, &legs, on: loop) }
+  }
+
+  /// The game has ended within a code point: what was held back goes out as U+FFFD.
+  private mutating func finishText(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
+    var repaired: [UInt8] = []
+    text?.finish(into: &repaired)
+    if !repaired.isEmpty { try sendMessage(repaired, opcode: .text, &legs, on: loop) }
+  }
+
+  /// A message with a buffer of its own.
+  private func sendMessage(
+    _ payload: [UInt8], opcode: Opcode, _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) {
+    if let deflate, try sendDeflated(deflate, payload.span, opcode: opcode, &legs, on: loop) { return }
+    var frame = [UInt8](repeating: 0, count: FrameHeader.size(payload: payload.count))
+    var header = frame.mutableSpan
+    FrameHeader.write(opcode: opcode, payload: payload.count, into: &header, at: 0)
+    frame += payload
+    try encrypt(frame.span, to: &legs.client)
+  }
+
+  // MARK: 7. Records
+
+  func encrypt(_ bytes: Span<UInt8>, to client: inout ClientLeg) throws(SessionEnd) {
+    if !client.tls.write(bytes) { throw .playerVanished(reason: "TLS write failed") }
+  }
+
+  // MARK: Echo
+
+  /// `BACKEND=echo:`: each message goes back whole, with its type.
+  mutating func echo(
+    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ legs: inout Legs, on loop: Loop
+  ) throws(SessionEnd) {
+    guard closing.isOpen else { return }
+    bytesFromPlayer += UInt64(payload.count)
+    echo.append(copying: payload)
+    guard endsMessage else { return }
+    let message = echo
+    echo = []
+    bytesFromGame += UInt64(message.count)
+    try sendMessage(message, opcode: type.opcode, &legs, on: loop)
+  }
+
+  // MARK: Measures
+
+  /// The header of a frame with 126 to 65,535 bytes of payload.
+  static let headerRoom = 4
+  /// With its header, one TLS record of 16 KiB (RFC 8446 §5.1).
+  static let slotBytes = recordBytes - headerRoom
+  static let recordBytes = 16 * 1024
+
+  /// What a player may know of a failure on the game's side.
+  private static func peerReason(_ error: SystemError) -> String {
+    "the game's connection failed: \(error)"
+  }
+}
+
+extension Loop {
+  /// What may be read in one round, as it may have to be queued as a whole: a record at least, a scratch at most.
+  var roundBytes: Int { min(Scratch.size, max(settings.limits.queueBytes, Session.recordBytes)) }
+}
