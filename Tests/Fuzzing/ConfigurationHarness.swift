@@ -36,8 +36,8 @@ enum ConfigurationHarness {
   /// The kind of a file is in its name.
   private struct AnyFiles: ConfigurationFiles {
     func kind(of path: String) -> FileKind? {
-      if path.hasSuffix("missing") { return nil }
-      return path.hasSuffix(".pem") ? .file : .directory
+      if path.hasSuffix("missing") || path.hasSuffix(".sock") { return nil }
+      return path.hasSuffix(".pem") || path.hasSuffix(".json") ? .file : .directory
     }
     func isReadable(_ path: String) -> Bool { !path.hasSuffix("secret.pem") }
     func isWritable(_ path: String) -> Bool { !path.hasSuffix("fixed") }
