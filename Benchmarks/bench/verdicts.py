@@ -134,4 +134,10 @@ def print_medians(summary):
             numbers = " ".join(f"{entry[key]:10.2f}" for key in ("median", "lowest", "highest"))
             disturbed = sum(details.get("disturbed", False) for details in entry["details"])
             note = f", {disturbed} disturbed" if disturbed else ""
-            print(f"{row:14} {name:12} {numbers}  {len(entry['values'])}{note}")
+            print(f"{row:14} {name:12} {numbers}  {len(entry['values'])}{note}{headroom(entry['details'])}")
+
+
+def headroom(details):
+    """What load and game left of their core, in the round in which that was least."""
+    used = [entry["own_share"] + entry["game_share"] for entry in details if "game_share" in entry]
+    return f", {max(0.0, 1 - max(used)):.0%} of the load's core to spare" if used else ""

@@ -74,6 +74,12 @@ def test_a_disturbed_run_is_taken_again(bench, shares, taken, disturbed):
     assert (len(shares) - len(left), result["disturbed"]) == (taken, disturbed)
 
 
+def test_headroom_is_that_of_the_fullest_round(bench):
+    rounds = [{"own_share": 0.3, "game_share": 0.1}, {"own_share": 0.5, "game_share": 0.25}, {}]
+    assert bench.verdicts.headroom(rounds).startswith(", 25% ")
+    assert bench.verdicts.headroom([{}]) == ""
+
+
 class Counted:
     """A game that reports what it is told to, before and after a run."""
 
