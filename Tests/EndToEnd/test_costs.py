@@ -10,8 +10,8 @@ import pytest
 import backend
 from websocket import BINARY, RawWebSocket
 
-SOURCE = pathlib.Path(__file__).parent / "shim" / "counts.c"
-# `struct counts` in shim/counts.h.
+SOURCE = pathlib.Path(__file__).parent / "counting" / "counts.c"
+# `struct counts` in counting/counts.h.
 NAMES = (
     "own_allocations",
     "openssl_allocations",

@@ -25,7 +25,7 @@ from clients import App  # noqa: E402
 from device import AttestationAuthority, Device  # noqa: E402
 from gate import Gate  # noqa: E402
 from pki import PKI, pem  # noqa: E402
-from programs import Program, build, busy_seconds, cpu_seconds  # noqa: E402
+from flood_programs import Program, build, busy_seconds, cpu_seconds  # noqa: E402
 
 APP_ID = "ABCDEF12K4.org.example.mudproxy"
 NEWCOMERS = 25

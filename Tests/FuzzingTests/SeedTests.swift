@@ -28,7 +28,7 @@ import Testing
     #expect(seeds.contains { $0.name.hasPrefix("refused") })
     for seed in seeds {
       let verdict = try harness.check(seed.bytes)
-      switch seed.name.prefix { $0 != "-" } {
+      switch seed.name.prefix(while: { $0 != "-" }) {
       case "accepted": #expect(verdict == .accepted, "\(seed.name)")
       case "refused": #expect(verdict == .refused, "\(seed.name)")
       default: #expect(seed.name.hasPrefix("found-"), "what does \(seed.name) show?")

@@ -65,7 +65,7 @@ import Testing
     var counts = [0, 0]
     for _ in 0..<200 where counts.contains(0) {
       let client = try Socket.connecting(to: .internet(endpoint))
-      var poller = try Poller()
+      let poller = try Poller()
       try poller.addReadable(first.socket, token: 0)
       try poller.addReadable(second.socket, token: 1)
       guard poller.wait(milliseconds: 5000) == 1 else {
