@@ -33,7 +33,7 @@ struct HeadDraft: Sendable {
       return .failure(RequestRefusal(rule, isHead: methodKind == .head))
     }
     // What follows a refused CONNECT may be meant for the tunnel, by somebody whom its sender does not trust
-    // (RFC 9931): it is never read as a request.
+    // (RFC 9110 §9.3.6): it is never read as a request.
     let isConnect = Symbol.equal(bytes.extracting(method), "CONNECT")
     let keepsAlive = version == .http11 && !findings.closes && !isConnect
     let hasBody = (findings.length ?? 0) > 0
