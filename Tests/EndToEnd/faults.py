@@ -53,8 +53,9 @@ def build(folder):
     """Compiles the shim into `folder`; its path."""
     library = pathlib.Path(folder) / "shim.so"
     command = ["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(library)]
+    command += ["-fno-builtin", f"-Wl,--version-script={SOURCES / 'versions.map'}"]
     sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
-    subprocess.run([*command, "-fno-builtin", *sources, "-ldl"], check=True, timeout=60)
+    subprocess.run([*command, *sources, "-ldl"], check=True, timeout=60)
     return library
 
 
