@@ -1,8 +1,8 @@
 /// One case of a vector file: an attestation or assertion with all that its verification needs, as a JSON
 /// object (the README beside the vectors says what each field means).
 package import AppAttest
-internal import Bytes
-package import Crypto
+package import Bytes
+internal import Crypto
 internal import JSON
 package import System
 
@@ -27,7 +27,7 @@ package struct VectorCase: Sendable {
     /// Nil when it is not base64 at all.
     package let object: [UInt8]?
     /// Nil when the bytes are no point on P-256.
-    package let key: P256VerificationKey?
+    package let key: P256Point?
     package let previousCounter: UInt32
   }
 
@@ -125,7 +125,7 @@ private struct Fields {
       counter = number
     }
     return VectorCase.Assertion(
-      object: Self.bytes(object), key: P256Point(x963: x963.span).flatMap { try? P256VerificationKey($0) },
+      object: Self.bytes(object), key: P256Point(x963: x963.span).flatMap { P256Verifier().isOnCurve($0) ? $0 : nil },
       previousCounter: counter)
   }
 

@@ -60,11 +60,11 @@ package enum VectorJudge {
         check: AssertionError.relyingParty.step.rawValue, reason: "\(AssertionError.relyingParty)")
     }
     let registered = RegisteredKey(
-      verificationKey: key, appID: appID, environment: nil, storedCounter: assertion.previousCounter)
+      publicKey: key, appID: appID, environment: nil, storedCounter: assertion.previousCounter)
     do throws(AssertionError) {
       return .accept(
         facts(
-          try AssertionVerifier.verify(
+          try AssertionVerifier().verify(
             object.span, verbatimClientDataHash: vector.clientDataHash.span, by: registered,
             policy: vector.policy)))
     } catch {

@@ -37,14 +37,12 @@ struct AssertionBuilder {
   }
 
   func verify() throws(AssertionError) -> ValidatedAssertion {
-    guard let key = try? P256VerificationKey(AttestationBuilder.deviceKey.p256Point) else {
-      fatalError("no key")
-    }
     let object = build()
-    return try AssertionVerifier.verify(
+    return try AssertionVerifier().verify(
       object.span, clientDataHash: AttestationBuilder.clientDataHash,
       by: RegisteredKey(
-        verificationKey: key, appID: appID, environment: environment, storedCounter: storedCounter),
+        publicKey: AttestationBuilder.deviceKey.p256Point, appID: appID, environment: environment,
+        storedCounter: storedCounter),
       policy: policy)
   }
 }

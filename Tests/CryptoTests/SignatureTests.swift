@@ -1,5 +1,4 @@
 /// ECDSA on P-256: RFC 6979 A.2.5, and the DER of signatures.
-import Dispatch
 import Testing
 
 @testable import Bytes
@@ -26,11 +25,10 @@ private func bytes(_ hex: String) -> [UInt8] {
   /// The order of the group (SEC 2 §2.4.2).
   static let order = bytes("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
 
-  @Test func example() throws {
-    let key = try P256VerificationKey(Self.point)
-    #expect(key.point == Self.point)
+  @Test func example() {
+    let verifier = P256Verifier()
     func isValid(_ signature: [UInt8], _ digest: Bytes32 = Self.digest) -> Bool {
-      key.isValidSignature(signature.span, digest: digest)
+      verifier.isValidSignature(signature.span, digest: digest, by: Self.point)
     }
     for _ in 0..<3 { #expect(isValid(Self.signature)) }
     #expect(!isValid(Self.signature, SHA256.hash(Array("test".utf8).span)))
@@ -55,11 +53,34 @@ private func bytes(_ hex: String) -> [UInt8] {
     return difference
   }
 
-  @Test func pointsOffTheCurve() {
-    let off = P256Point(x: Self.point.x, y: Self.point.x)
-    #expect(throws: PublicKeyError.pointNotOnCurve) { try P256VerificationKey(off) }
-    #expect(throws: PublicKeyError.pointNotOnCurve) {
-      try P256VerificationKey(P256Point(x: Bytes32(), y: Bytes32()))
+  @Test(arguments: [
+    P256Point(x: point.x, y: point.x), P256Point(x: Bytes32(), y: Bytes32()),
+    P256Point(x: Bytes32(words: .max, .max, .max, .max), y: point.y),
+  ])
+  func pointsOffTheCurve(off: P256Point) {
+    let verifier = P256Verifier()
+    #expect(!verifier.isOnCurve(off))
+    #expect(!verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: off))
+    // Nothing is left of it, nor of the key before it.
+    #expect(verifier.isOnCurve(Self.point))
+    #expect(verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: Self.point))
+    for _ in 0..<2 {
+      #expect(!verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: off))
+    }
+    #expect(verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: Self.point))
+  }
+
+  /// One place for all keys: each signature counts for its own key only, whichever was there before.
+  @Test func keysInTurn() throws {
+    let verifier = P256Verifier()
+    let keys = try (0..<8).map { _ in try SigningKey.generate(.p256) }
+    let points = try keys.map { try #require(P256Point(x963: try $0.publicPoint().span)) }
+    let signatures = try keys.map { try $0.sign(Array("sample".utf8)) }
+    for (signer, signature) in signatures.enumerated() {
+      for (holder, point) in points.enumerated() {
+        let isValid = verifier.isValidSignature(signature.span, digest: Self.digest, by: point)
+        #expect(isValid == (signer == holder), "\(signer) by \(holder)")
+      }
     }
   }
 
@@ -89,15 +110,5 @@ private func bytes(_ hex: String) -> [UInt8] {
   func encoding(name: String, der: [UInt8], isWellFormed: Bool) {
     #expect(Self.isWellFormed(der) == isWellFormed, "\(name)")
     for count in 0..<(isWellFormed ? der.count : 0) { #expect(!Self.isWellFormed(Array(der[..<count]))) }
-  }
-
-  @Test func threads() throws {
-    let key = try P256VerificationKey(Self.point)
-    DispatchQueue.concurrentPerform(iterations: 200) { index in
-      let digest = index % 3 == 0 ? SHA256.hash(Self.digest) : Self.digest
-      let signature = Self.signature
-      let isValid = key.isValidSignature(signature.span, digest: digest)
-      #expect(isValid == (index % 3 != 0))
-    }
   }
 }

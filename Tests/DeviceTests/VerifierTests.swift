@@ -108,8 +108,8 @@ import Testing
     _ assertion: [UInt8], of enclave: SoftwareEnclave, stored: UInt32
   ) throws -> ValidatedAssertion {
     let key = RegisteredKey(
-      verificationKey: try P256VerificationKey(enclave.point), appID: app, environment: .production,
+      publicKey: enclave.point, appID: app, environment: .production,
       storedCounter: stored)
-    return try AssertionVerifier.verify(assertion.span, clientDataHash: hash, by: key, policy: policy())
+    return try AssertionVerifier().verify(assertion.span, clientDataHash: hash, by: key, policy: policy())
   }
 }

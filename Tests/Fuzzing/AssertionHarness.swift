@@ -10,11 +10,9 @@ internal import Crypto
 enum AssertionHarness {
   static let storedCounter: UInt32 = 7
   private static let authority = TestAuthority.shared
-  private static let key: RegisteredKey = {
-    guard let key = try? P256VerificationKey(authority.devicePoint) else { fatalError("not on the curve") }
-    return RegisteredKey(
-      verificationKey: key, appID: TestAuthority.app, environment: .production, storedCounter: storedCounter)
-  }()
+  private static let key = RegisteredKey(
+    publicKey: authority.devicePoint, appID: TestAuthority.app, environment: .production,
+    storedCounter: storedCounter)
   /// What seeds have the device sign: all that may pass as it is.
   private static let signed = TestAuthority.Launch.allCases.map { authority.assertedData($0, signCount: 8) }
 
@@ -58,7 +56,7 @@ enum AssertionHarness {
   private static func verify(_ bytes: [UInt8]) -> Result<ValidatedAssertion, AssertionError> {
     do throws(AssertionError) {
       return .success(
-        try AssertionVerifier.verify(
+        try AssertionVerifier().verify(
           bytes.span, clientDataHash: TestAuthority.clientDataHash, by: key, policy: TestAuthority.policy))
     } catch {
       return .failure(error)

@@ -1,11 +1,11 @@
 /// Verifies assertions (SPEC §4; Apple, "Validating apps that connect to your server"): one P-256
 /// verification each.
 package import Bytes
-package import Crypto
+internal import Crypto
 
 /// What the gate knows of the key that an assertion is said to be made with.
 package struct RegisteredKey: Sendable {
-  package let verificationKey: P256VerificationKey
+  package let publicKey: P256Point
   /// Nil in records of older key files: any configured app matches, and the result says which.
   package let appID: AppID?
   /// Nil in records of older key files: accepted.
@@ -13,10 +13,10 @@ package struct RegisteredKey: Sendable {
   package let storedCounter: UInt32
 
   package init(
-    verificationKey: P256VerificationKey, appID: AppID?, environment: AttestEnvironment?,
+    publicKey: P256Point, appID: AppID?, environment: AttestEnvironment?,
     storedCounter: UInt32
   ) {
-    self.verificationKey = verificationKey
+    self.publicKey = publicKey
     self.appID = appID
     self.environment = environment
     self.storedCounter = storedCounter
@@ -33,11 +33,16 @@ package struct ValidatedAssertion: Equatable, Sendable {
   package let bundleVersion: String?
 }
 
-package enum AssertionVerifier {
+/// One to a thread: it keeps OpenSSL's room for a key.
+package final class AssertionVerifier {
+  private let signatures = P256Verifier()
+
+  package init() {}
+
   /// Throws the first rule that is broken, in the order of SPEC §4. `clientDataHash` must be SHA-256 of the
   /// nonce that was issued here and presented in this request: nothing in the object can put another in its
   /// place.
-  package static func verify(
+  package func verify(
     _ assertion: Span<UInt8>, clientDataHash: Bytes32, by key: RegisteredKey, policy: AttestationPolicy
   ) throws(AssertionError) -> ValidatedAssertion {
     let clientDataHash = clientDataHash.inlineArray
@@ -46,7 +51,7 @@ package enum AssertionVerifier {
 
   /// The same, with bytes of any number where the hash belongs, as `AttestationVerifier` has it for Apple's
   /// samples. The gate never calls this.
-  package static func verify(
+  package func verify(
     _ assertion: Span<UInt8>, verbatimClientDataHash: Span<UInt8>, by key: RegisteredKey,
     policy: AttestationPolicy
   ) throws(AssertionError) -> ValidatedAssertion {
@@ -58,12 +63,12 @@ package enum AssertionVerifier {
     // ECDSA-P256-SHA256 is over the nonce, itself a SHA-256: hence a hash of a hash. One formula, no other is
     // tried.
     let nonce = SHA256.hash(data, verbatimClientDataHash)
-    guard key.verificationKey.isValidSignature(signature, digest: SHA256.hash(nonce)) else {
+    guard signatures.isValidSignature(signature, digest: SHA256.hash(nonce), by: key.publicKey) else {
       throw .signature
     }
 
     guard let authenticatorData = AuthenticatorData(data) else { throw .authenticatorData }
-    let appID = try app(of: authenticatorData, key, policy)
+    let appID = try Self.app(of: authenticatorData, key, policy)
     guard authenticatorData.signCount > key.storedCounter else { throw .signCount }
 
     let rest = data.extracting(AuthenticatorData.headBytes..<data.count)

@@ -94,7 +94,7 @@ final class ChainVerifier: Sendable {
     else { throw .signatureAlgorithm(.leaf) }
 
     guard intermediate.publicKey == .p384 else { throw .intermediateKey }
-    guard case .p256(let point) = leaf.publicKey, (try? P256VerificationKey(point)) != nil else {
+    guard case .p256(let point) = leaf.publicKey, P256Verifier().isOnCurve(point) else {
       throw .leafKey
     }
     return point

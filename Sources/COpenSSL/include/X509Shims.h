@@ -33,17 +33,16 @@ static inline int portcullis_x509_subject(X509 *certificate, uint8_t *text, int 
   return written < 0 ? 0 : written;
 }
 
-// A P-256 public key from the 65 bytes of its uncompressed point; NULL when that is not on the curve.
-static inline EVP_PKEY *portcullis_p256_from_point(const uint8_t *point) {
+// A P-256 key that has no point yet, for EVP_PKEY_set1_encoded_public_key; NULL when memory is short.
+static inline EVP_PKEY *portcullis_p256_without_point(void) {
   EVP_PKEY *key = NULL;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
   OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"prime256v1", 0),
-      OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65),
       OSSL_PARAM_construct_end(),
   };
   if (!context || EVP_PKEY_fromdata_init(context) != 1 ||
-      EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters) != 1) {
+      EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEY_PARAMETERS, parameters) != 1) {
     EVP_PKEY_free(key);
     key = NULL;
   }

@@ -92,15 +92,12 @@ extension Connection {
   private func judgeAssertion(_ headers: AssertionHeaders, of record: KeyRecord) -> Verdict {
     let keyID = headers.keyID
     let registeredApp = record.appID.flatMap { text in AppAttest.AppID(text) }
-    guard let verificationKey = loop.hotKeys.key(for: keyID, point: record.publicKey) else {
-      return .failure(Refusal(.assertionRejected, step: "stored_key_invalid", keyID: keyID))
-    }
     let key = RegisteredKey(
-      verificationKey: verificationKey, appID: registeredApp, environment: record.environment.attested,
+      publicKey: record.publicKey, appID: registeredApp, environment: record.environment.attested,
       storedCounter: record.signCount)
     let assertion: ValidatedAssertion
     do throws(AssertionError) {
-      assertion = try AssertionVerifier.verify(
+      assertion = try loop.assertions.verify(
         headers.assertion.span, clientDataHash: SHA256.hash(headers.nonce), by: key,
         policy: loop.settings.policy)
     } catch {

@@ -3,6 +3,7 @@
 /// A turn serves sessions first, then messages from other threads, then a bounded number of handshakes, requests and
 /// accepts (SPEC §2), so that newcomers wait for those who play and not the other way round.
 internal import Addresses
+internal import AppAttest
 internal import Bytes
 internal import Configuration
 internal import Deflate
@@ -39,7 +40,7 @@ final class Loop {
   private let closedInThisTurn = LaterList()
   private var isStopped = false
   var drain = DrainSchedule()
-  let hotKeys = HotKeys()
+  let assertions = AssertionVerifier()
   var date = DateCache()
 
   init(
