@@ -215,6 +215,8 @@ struct SnapshotParser {
     -> UInt32
   {
     let range = try reader.readNumber()
+    // Of a number at a piece's end nobody knows what it will be.
+    guard range.upperBound < bytes.count else { throw JSONError(.unexpectedEnd, at: range.upperBound) }
     var value: UInt64 = 0
     for index in range {
       let digit = bytes[index]
