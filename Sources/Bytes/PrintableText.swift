@@ -89,6 +89,10 @@ package enum PrintableText {
   private static func isPlain(_ bytes: Span<UInt8>, _ count: Int) -> Bool {
     var index = 0
     while index < count {
+      if isPlainASCII(bytes[index]) {
+        index += 1
+        continue
+      }
       guard let (scalar, length) = scalar(in: bytes, at: index), !isControl(scalar) else { return false }
       switch scalar {
       case 0x20, 0x22, 0x3D, 0x5C: return false
@@ -96,6 +100,13 @@ package enum PrintableText {
       }
     }
     return count > 0
+  }
+
+  private static func isPlainASCII(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x22, 0x3D, 0x5C: false
+    default: (0x21...0x7E).contains(byte)
+    }
   }
 
   /// Past the ASCII that stands for itself: most text is nothing else.

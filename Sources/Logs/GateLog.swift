@@ -54,6 +54,14 @@ package final class GateLog: Sendable {
     for summary in throttle.due(now: clock.monotonic(), all: all) { write(summary) }
   }
 
+  /// What every session says: without the dictionary of a `Logger`, whose making would cost several times the line.
+  package func write(_ level: Logger.Level, _ event: String, _ fields: (inout LogLineWriter) -> Void) {
+    guard level >= self.level else { return }
+    var line = LogLineWriter(format, time: clock.wall(), level: level, event: event)
+    fields(&line)
+    sink.write(line.ended())
+  }
+
   func write(_ level: Logger.Level, _ event: String, _ fields: Logger.Metadata) {
     sink.write(LogLine(time: clock.wall(), level: level, event: event, fields: fields).bytes(format))
   }

@@ -36,6 +36,9 @@ struct LogBuffer {
     self.limits = limits
   }
 
+  /// So many wait that there may soon be no room.
+  var isHalfFull: Bool { pending.count > limits.bytes / 2 || pendingLines > limits.lines / 2 }
+
   /// Whether the line was taken.
   mutating func append(_ line: [UInt8]) -> Bool {
     sequence += 1

@@ -26,35 +26,24 @@ package struct LogLine: Sendable {
   private static let order = ["connection", "source", "result", "code", "step", "keyId"]
   private static let ownNames: Set = ["time", "level", "event"]
 
-  /// The line with its line feed. No byte of it but the last ends a line, whatever the values hold.
   package func bytes(_ format: LogFormat) -> [UInt8] {
-    var line: [UInt8] = []
-    line.reserveCapacity(256)
-    var isFirst = true
-    func append(_ name: String, _ value: Logger.MetadataValue) {
-      switch format {
-      case .text:
-        if !isFirst { line.append(UInt8(ascii: " ")) }
-        line += name.utf8
-        line.append(UInt8(ascii: "="))
-        Self.appendText(value, to: &line)
-      case .json:
-        line.append(UInt8(ascii: isFirst ? "{" : ","))
-        Self.appendJSON(name, to: &line)
-        line.append(UInt8(ascii: ":"))
-        Self.appendJSON(value, to: &line)
-      }
-      isFirst = false
-    }
-    append("time", .string(time.timestamp))
-    append("level", .string(level.rawValue))
-    append("event", .string(event))
-    for name in Self.order { if let value = fields[name] { append(name, value) } }
+    var line = LogLineWriter(format, time: time, level: level, event: event)
+    for name in Self.order { if let value = fields[name] { Self.add(name, value, format, to: &line) } }
     let others = fields.keys.filter { !Self.order.contains($0) && !Self.ownNames.contains($0) }
-    for name in others.sorted() { if let value = fields[name] { append(name, value) } }
-    if format == .json { line.append(UInt8(ascii: "}")) }
-    line.append(UInt8(ascii: "\n"))
-    return line
+    for name in others.sorted() { if let value = fields[name] { Self.add(name, value, format, to: &line) } }
+    return line.ended()
+  }
+
+  private static func add(
+    _ name: String, _ value: Logger.MetadataValue, _ format: LogFormat, to line: inout LogLineWriter
+  ) {
+    if case .string(let text) = value { return line.add(name, text) }
+    line.add(name) { line in
+      switch format {
+      case .text: appendText(value, to: &line)
+      case .json: appendJSON(value, to: &line)
+      }
+    }
   }
 
   private static func appendText(_ value: Logger.MetadataValue, to line: inout [UInt8]) {

@@ -16,7 +16,9 @@ package protocol LogOutput: Sendable {
 }
 
 /// Lines flow: `write` puts them into the buffer, the thread takes all that wait and writes them in one
-/// piece. A batch is whole lines in the order of their coming, so what a crash leaves behind is a beginning
+/// piece. A line after a silence goes out at once; those that follow gather for some milliseconds, so that a busy gate
+/// spends no switch of threads on each.
+/// A batch is whole lines in the order of their coming, so what a crash leaves behind is a beginning
 /// of the log.
 package final class LogWriter: LogSink {
   private struct State {
@@ -24,6 +26,12 @@ package final class LogWriter: LogSink {
     var isClosing = false
     var hasBegun = false
     var hasEnded = false
+    /// The thread waits for a line; otherwise it will come to look.
+    var isIdle = false
+    /// Those who wait for their lines.
+    var flushes = 0
+
+    var isUrgent: Bool { isClosing || flushes > 0 || buffer.isHalfFull }
   }
 
   private enum Task {
@@ -35,14 +43,16 @@ package final class LogWriter: LogSink {
   private let output: any LogOutput
   private let clock: any Clock
   private let format: LogFormat
+  private let gathering: Duration
   private let thread = Mutex<Thread?>(nil)
 
   /// Prepared, and begun at once.
   package static func start(
     output: any LogOutput = StandardErrorOutput(), clock: any Clock = SystemClock(), format: LogFormat,
-    capacity: Int = 4 << 20, lines: Int = 16_384
+    capacity: Int = 4 << 20, lines: Int = 16_384, gathering: Duration = .milliseconds(5)
   ) throws(SystemError) -> LogWriter {
-    let writer = prepared(output: output, clock: clock, format: format, capacity: capacity, lines: lines)
+    let writer = prepared(
+      output: output, clock: clock, format: format, capacity: capacity, lines: lines, gathering: gathering)
     try writer.begin()
     return writer
   }
@@ -51,12 +61,13 @@ package final class LogWriter: LogSink {
   /// - Parameters:
   ///   - capacity: bytes that may wait, those being written included.
   ///   - lines: lines that may wait, likewise.
+  ///   - gathering: how long after a batch the next one is written.
   package static func prepared(
     output: any LogOutput = StandardErrorOutput(), clock: any Clock = SystemClock(), format: LogFormat,
-    capacity: Int = 4 << 20, lines: Int = 16_384
+    capacity: Int = 4 << 20, lines: Int = 16_384, gathering: Duration = .milliseconds(5)
   ) -> LogWriter {
     let limits = LogBuffer.Limits(bytes: capacity, lines: lines)
-    return LogWriter(output: output, clock: clock, format: format, limits: limits)
+    return LogWriter(output: output, clock: clock, format: format, limits: limits, gathering: gathering)
   }
 
   /// Starts the thread; to be called once.
@@ -74,11 +85,14 @@ package final class LogWriter: LogSink {
     }
   }
 
-  private init(output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits) {
+  private init(
+    output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits, gathering: Duration
+  ) {
     monitor = Monitor(State(buffer: LogBuffer(limits: limits)))
     self.output = output
     self.clock = clock
     self.format = format
+    self.gathering = gathering
   }
 
   private func keep(_ thread: consuming Thread) {
@@ -89,6 +103,8 @@ package final class LogWriter: LogSink {
   package func write(_ line: [UInt8]) {
     monitor.withLock { state, wake in
       _ = state.buffer.append(line)
+      guard state.isIdle || state.buffer.isHalfFull else { return }
+      state.isIdle = false
       wake.all()
     }
   }
@@ -97,7 +113,12 @@ package final class LogWriter: LogSink {
   @discardableResult
   package func flush(within time: Duration) -> Bool {
     let deadline = SystemClock().monotonic() + time
-    let target = monitor.withLock { state, _ in state.buffer.sequence }
+    let target = monitor.withLock { state, wake in
+      state.flushes += 1
+      wake.all()
+      return state.buffer.sequence
+    }
+    defer { monitor.withLock { state, _ in state.flushes -= 1 } }
     return monitor.wait(until: deadline) { state in
       state.buffer.finishedSequence >= target ? .done(true) : .wait
     } ?? false
@@ -120,7 +141,10 @@ package final class LogWriter: LogSink {
   }
 
   private func run() {
-    while case .write(let batch) = nextTask() { write(batch) }
+    while case .write(let batch) = nextTask() {
+      write(batch)
+      gather()
+    }
     monitor.withLock { state, wake in
       state.hasEnded = true
       wake.all()
@@ -140,8 +164,14 @@ package final class LogWriter: LogSink {
   private func nextTask() -> Task {
     monitor.wait { state in
       if let batch = state.buffer.take() { return .done(.write(batch)) }
-      return state.isClosing ? .done(.end) : .wait
+      if state.isClosing { return .done(.end) }
+      state.isIdle = true
+      return .wait
     }
+  }
+
+  private func gather() {
+    _ = monitor.wait(until: SystemClock().monotonic() + gathering) { $0.isUrgent ? .done(()) : .wait }
   }
 
   private func notice(of count: Int) -> [UInt8] {

@@ -9,12 +9,13 @@ extension UnixTime {
     rest /= 1000
     var text: [UInt8] = []
     text.reserveCapacity(24)
-    for (value, width, end) in [
-      (year, 4, "-"), (Int64(month), 2, "-"), (Int64(dayOfMonth), 2, "T"), (rest / 3600, 2, ":"),
-      (rest / 60 % 60, 2, ":"), (rest % 60, 2, "."), (fraction, 3, "Z"),
-    ] as [(Int64, Int, Unicode.Scalar)] {
-      Self.append(value, width, UInt8(ascii: end), to: &text)
-    }
+    Self.append(year, 4, UInt8(ascii: "-"), to: &text)
+    Self.append(Int64(month), 2, UInt8(ascii: "-"), to: &text)
+    Self.append(Int64(dayOfMonth), 2, UInt8(ascii: "T"), to: &text)
+    Self.append(rest / 3600, 2, UInt8(ascii: ":"), to: &text)
+    Self.append(rest / 60 % 60, 2, UInt8(ascii: ":"), to: &text)
+    Self.append(rest % 60, 2, UInt8(ascii: "."), to: &text)
+    Self.append(fraction, 3, UInt8(ascii: "Z"), to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 

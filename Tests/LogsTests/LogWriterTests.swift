@@ -21,6 +21,33 @@ import Testing
     #expect(output.text.hasSuffix("999\nlast\n"))
   }
 
+  @Test func whatFollowsALineGathers() throws {
+    let output = GatedOutput(isOpen: true)
+    let writer = try LogWriter.start(
+      output: output, clock: TestClock(), format: .text, gathering: .seconds(3600))
+    writer.write(line("first"))
+    output.awaitBatches(1)
+    for number in 0..<100 { writer.write(line("\(number)")) }
+    #expect(output.text == "first\n")
+    #expect(writer.flush(within: Self.patience))
+    #expect(output.batches == 2)
+    writer.write(line("last"))
+    #expect(writer.close(within: Self.patience))
+    #expect(output.batches == 3 && output.text.hasSuffix("99\nlast\n"))
+  }
+
+  @Test func noMoreGathersThanHalfOfTheRoom() throws {
+    let output = GatedOutput(isOpen: true)
+    let writer = try LogWriter.start(
+      output: output, clock: TestClock(), format: .text, lines: 100, gathering: .seconds(3600))
+    writer.write(line("first"))
+    output.awaitBatches(1)
+    for number in 0..<51 { writer.write(line("\(number)")) }
+    output.awaitBatches(2)
+    #expect(output.text.hasSuffix("50\n"))
+    #expect(writer.close(within: Self.patience))
+  }
+
   @Test func linesWaitUntilTheWriterBegins() throws {
     let output = GatedOutput(isOpen: true)
     let writer = LogWriter.prepared(output: output, clock: TestClock(), format: .text)

@@ -93,35 +93,45 @@ struct GateLogger: Sendable {
   // MARK: Decisions
 
   func registered(_ connection: Connection, _ keyID: KeyIdentifier) {
-    logger.info(
-      "registered", metadata: members(connection, ["result": "accepted", "keyId": "\(keyID.short)"]))
+    log.write(.info, "registered") { line in
+      Self.begin(&line, connection)
+      line.add("result", "accepted")
+      line.add("keyId", keyID.short)
+    }
   }
 
   func admitted(_ connection: Connection, _ credential: Credential, waited: Duration) {
-    var members = members(
-      connection,
-      ["result": "accepted", "credential": "\(credential.word)", "waitedMs": "\(waited.wholeMilliseconds)"])
-    switch credential {
-    case .assertion(let keyID): members["keyId"] = "\(keyID.short)"
-    case .clientCertificate(let subject): members["subject"] = LogText.peer(subject)
-    case .none: break
+    log.write(.info, "admitted") { line in
+      Self.begin(&line, connection)
+      line.add("result", "accepted")
+      if case .assertion(let keyID) = credential { line.add("keyId", keyID.short) }
+      line.add("credential", credential.word)
+      if case .clientCertificate(let subject) = credential { line.add("subject", peer: subject) }
+      line.add("waitedMs", String(waited.wholeMilliseconds))
     }
-    logger.info("admitted", metadata: members)
   }
 
   func sessionEnded(_ connection: Connection, _ session: borrowing Session) {
-    var members = members(
-      connection,
-      [
-        "reason": "\(session.end?.word ?? "closed")",
-        "durationMs": "\((connection.loop.now - session.startedAt).wholeMilliseconds)",
-        "bytesFromPlayer": "\(session.bytesFromPlayer)", "bytesFromGame": "\(session.bytesFromGame)",
-      ])
-    if let code = session.end?.closeCode { members["closeCode"] = "\(code.rawValue)" }
-    if case .gameFailed(let reason) = session.end { members["detail"] = "\(reason)" }
-    if case .playerVanished(let reason) = session.end { members["detail"] = "\(reason)" }
-    if let keyID = session.credential.keyID { members["keyId"] = "\(keyID.short)" }
-    logger.info("session_ended", metadata: members)
+    let end = session.end
+    let keyID = session.credential.keyID
+    let (fromGame, fromPlayer) = (session.bytesFromGame, session.bytesFromPlayer)
+    let duration = connection.loop.now - session.startedAt
+    log.write(.info, "session_ended") { line in
+      Self.begin(&line, connection)
+      if let keyID { line.add("keyId", keyID.short) }
+      line.add("bytesFromGame", String(fromGame))
+      line.add("bytesFromPlayer", String(fromPlayer))
+      if let code = end?.closeCode { line.add("closeCode", String(code.rawValue)) }
+      if case .gameFailed(let reason) = end { line.add("detail", reason) }
+      if case .playerVanished(let reason) = end { line.add("detail", reason) }
+      line.add("durationMs", String(duration.wholeMilliseconds))
+      line.add("reason", end?.word ?? "closed")
+    }
+  }
+
+  private static func begin(_ line: inout LogLineWriter, _ connection: Connection) {
+    line.add("connection", connection.name)
+    line.add("source", connection.source.peerDescription)
   }
 
   private func members(_ connection: Connection, _ more: Logger.Metadata) -> Logger.Metadata {
