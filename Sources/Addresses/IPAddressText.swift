@@ -122,7 +122,16 @@ extension IPAddress: CustomStringConvertible {
   }
 
   private var dotted: String {
-    (0..<4).map { String(low >> (24 - UInt64($0) * 8) & 0xFF) }.joined(separator: ".")
+    var text: [UInt8] = []
+    text.reserveCapacity(15)
+    for shift in [24, 16, 8, 0] as [UInt64] {
+      let octet = UInt8(truncatingIfNeeded: low >> shift)
+      if octet >= 100 { text.append(UInt8(ascii: "0") + octet / 100) }
+      if octet >= 10 { text.append(UInt8(ascii: "0") + octet / 10 % 10) }
+      text.append(UInt8(ascii: "0") + octet % 10)
+      if shift > 0 { text.append(UInt8(ascii: ".")) }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }
 

@@ -19,7 +19,7 @@ package struct KeyIdentifier: Hashable, Sendable, CustomStringConvertible {
   /// Base64 with the alphabet of RFC 4648 §4: 44 characters.
   package var base64: String { digest.base64 }
   /// The first 8 characters: enough for a log line to be found by.
-  package var short: String { String(base64.prefix(8)) }
+  package var short: String { Base64.encode(digest.inlineArray.span.extracting(..<6)) }
   package var description: String { base64 }
 }
 

@@ -42,6 +42,7 @@ package struct RequestParser: Sendable {
   package mutating func parse(_ bytes: Span<UInt8>) -> Result {
     if let refusal { return .refused(refusal) }
     while position < bytes.count {
+      if place == .value, passVisible(bytes) { continue }
       let byte = bytes[position]
       if place == .lastLineFeed, byte == Symbol.lineFeed { return finish(bytes.extracting(0...position)) }
       if let rule = advance(byte, bytes) { return refuse(RequestRefusal(rule)) }
@@ -51,6 +52,18 @@ package struct RequestParser: Sendable {
       }
     }
     return .needMore
+  }
+
+  /// Takes the visible bytes of a value that follow each other, which most of a head are, all but the last that the limit
+  /// allows. False when there are none.
+  private mutating func passVisible(_ bytes: Span<UInt8>) -> Bool {
+    let end = min(bytes.count, limits.headBytes - 1)
+    var index = position
+    while index < end, (0x21...0x7E).contains(bytes[index]) { index += 1 }
+    guard index > position else { return false }
+    draft.value = (draft.value.isEmpty ? position : draft.value.lowerBound)..<index
+    position = index
+    return true
   }
 
   private mutating func finish(_ bytes: Span<UInt8>) -> Result {

@@ -61,6 +61,12 @@ enum Symbol {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
+  @inline(__always)
+  static func all(_ bytes: Span<UInt8>, _ isAllowed: (UInt8) -> Bool) -> Bool {
+    for index in bytes.indices where !isAllowed(bytes[index]) { return false }
+    return true
+  }
+
   /// Every `%` is followed by two hexadecimal digits (RFC 3986 §2.1).
   static func percentEncodingIsWhole(_ bytes: Span<UInt8>) -> Bool {
     for index in bytes.indices where bytes[index] == percent {

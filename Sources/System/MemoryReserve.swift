@@ -4,13 +4,22 @@
 /// and what those who are in need for a record or a queue can be had.
 internal import CLinux
 
-package enum MemoryReserve {
+package struct MemoryReserve {
   /// Several times what one turn of all loops takes for newcomers.
-  static let bytes = 4 << 20
+  private static let bytes = 4 << 20
 
-  /// Nil when there is enough. Asks the kernel, which counts limits of the process (`RLIMIT_AS`, `RLIMIT_DATA`) and, where
-  /// it does not overcommit, its own memory; about a microsecond.
-  package static func shortage() -> SystemError? {
-    portcullis_has_memory(bytes) == 1 ? nil : SystemError("mmap")
+  /// The turn in which there was enough.
+  private var sufficed: MonotonicTime?
+
+  package init() {}
+
+  /// Nil when there is enough for the newcomers of the turn that began at `turn`. Asks the kernel once, which counts limits
+  /// of the process (`RLIMIT_AS`, `RLIMIT_DATA`) and, where it does not overcommit, its own memory; about five
+  /// microseconds.
+  package mutating func shortage(in turn: MonotonicTime) -> SystemError? {
+    if sufficed == turn { return nil }
+    guard portcullis_has_memory(Self.bytes) == 1 else { return SystemError("mmap") }
+    sufficed = turn
+    return nil
   }
 }

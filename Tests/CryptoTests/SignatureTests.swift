@@ -59,29 +59,37 @@ private func bytes(_ hex: String) -> [UInt8] {
   ])
   func pointsOffTheCurve(off: P256Point) {
     let verifier = P256Verifier()
+    func isValid(by point: P256Point) -> Bool {
+      verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: point)
+    }
     #expect(!verifier.isOnCurve(off))
-    #expect(!verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: off))
+    #expect(!isValid(by: off))
     // Nothing is left of it, nor of the key before it.
     #expect(verifier.isOnCurve(Self.point))
-    #expect(verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: Self.point))
-    for _ in 0..<2 {
-      #expect(!verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: off))
-    }
-    #expect(verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: Self.point))
+    #expect(isValid(by: Self.point))
+    for _ in 0..<2 { #expect(!isValid(by: off)) }
+    #expect(isValid(by: Self.point))
   }
 
   /// One place for all keys: each signature counts for its own key only, whichever was there before.
   @Test func keysInTurn() throws {
     let verifier = P256Verifier()
-    let keys = try (0..<8).map { _ in try SigningKey.generate(.p256) }
-    let points = try keys.map { try #require(P256Point(x963: try $0.publicPoint().span)) }
-    let signatures = try keys.map { try $0.sign(Array("sample".utf8)) }
-    for (signer, signature) in signatures.enumerated() {
-      for (holder, point) in points.enumerated() {
-        let isValid = verifier.isValidSignature(signature.span, digest: Self.digest, by: point)
-        #expect(isValid == (signer == holder), "\(signer) by \(holder)")
+    let signers = try (0..<8).map { _ in try Self.signer() }
+    for (index, signer) in signers.enumerated() {
+      for (other, holder) in signers.enumerated() {
+        let isValid = verifier.isValidSignature(signer.signature.span, digest: Self.digest, by: holder.point)
+        #expect(isValid == (index == other), "\(index) by \(other)")
       }
     }
+  }
+
+  /// A new key's point, and its signature of "sample".
+  private static func signer() throws -> (point: P256Point, signature: [UInt8]) {
+    let key = try SigningKey.generate(.p256)
+    let x963 = try key.publicPoint()
+    let signature = try key.sign(Array("sample".utf8))
+    let point = P256Point(x963: x963.span)
+    return (try #require(point), signature)
   }
 
   private static func isWellFormed(_ der: [UInt8]) -> Bool {

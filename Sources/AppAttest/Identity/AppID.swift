@@ -6,6 +6,7 @@ internal import Crypto
 package struct AppID: Hashable, Sendable, CustomStringConvertible {
   package let teamID: String
   package let bundleID: String
+  package let description: String
   /// SHA-256 of `description`.
   package let rpIDHash: Bytes32
 
@@ -17,7 +18,8 @@ package struct AppID: Hashable, Sendable, CustomStringConvertible {
     else { return nil }
     self.teamID = teamID
     self.bundleID = bundleID
-    rpIDHash = SHA256.hash(Array("\(teamID).\(bundleID)".utf8).span)
+    description = "\(teamID).\(bundleID)"
+    rpIDHash = SHA256.hash(description.utf8.span)
   }
 
   /// From `TEAM.bundle`; the bundle id begins after the first full stop.
@@ -26,8 +28,6 @@ package struct AppID: Hashable, Sendable, CustomStringConvertible {
     self.init(
       teamID: String(text[..<separator]), bundleID: String(text[text.utf8.index(after: separator)...]))
   }
-
-  package var description: String { "\(teamID).\(bundleID)" }
 
   /// Both are ASCII, so equal strings are equal bytes.
   package static func == (left: Self, right: Self) -> Bool { left.rpIDHash == right.rpIDHash }

@@ -21,6 +21,11 @@ package struct AttestationPolicy: Sendable {
     return true
   }
 
+  /// The app that a key file means by `text`: the configured one, else whatever app it names.
+  package func app(named text: String) -> AppID? {
+    apps.first { $0.description == text } ?? AppID(text)
+  }
+
   /// The configured app with this hash.
   func app(rpIDHash: Bytes32) -> AppID? {
     apps.first { $0.rpIDHash.equalsInConstantTime(rpIDHash) }

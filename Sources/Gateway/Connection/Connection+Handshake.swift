@@ -8,7 +8,7 @@ internal import TLS
 extension Connection {
   func advanceHandshake() {
     guard stage == .handshake else { return }
-    if MemoryReserve.shortage() != nil { return handshakeFailed("memory") }
+    if loop.memoryShortage() != nil { return handshakeFailed("memory") }
     hasBegunHandshake = true
     switch legs.client.handshake() {
     case .wantsInput: break

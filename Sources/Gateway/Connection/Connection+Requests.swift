@@ -96,7 +96,7 @@ extension Connection {
 
   private func route(_ head: RequestHead) {
     if isOverLimit { return refuse(Refusal(.rateLimited, step: "connections_per_address"), closing: true) }
-    if MemoryReserve.shortage() != nil {
+    if loop.memoryShortage() != nil {
       return refuse(Refusal(.overloaded, step: "memory"), closing: true, toHead: head.method == .head)
     }
     do throws(ForwardedFor.Malformed) {

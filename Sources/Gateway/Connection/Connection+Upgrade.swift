@@ -91,7 +91,7 @@ extension Connection {
 
   private func judgeAssertion(_ headers: AssertionHeaders, of record: KeyRecord) -> Verdict {
     let keyID = headers.keyID
-    let registeredApp = record.appID.flatMap { text in AppAttest.AppID(text) }
+    let registeredApp = record.appID.flatMap(loop.settings.policy.app(named:))
     let key = RegisteredKey(
       publicKey: record.publicKey, appID: registeredApp, environment: record.environment.attested,
       storedCounter: record.signCount)

@@ -74,7 +74,7 @@ final class Doorway {
   /// One peer, or nil when none was waiting or none could be taken.
   func accept(_ loop: Loop) -> Arrival? {
     guard let door = nextReadableDoor() else { return nil }
-    if let shortage = MemoryReserve.shortage() {
+    if let shortage = loop.memoryShortage() {
       turnAway(at: door, shortage, loop)
       return nil
     }

@@ -39,6 +39,7 @@ final class Loop {
   private let newcomers = Newcomers()
   private let closedInThisTurn = LaterList()
   private var isStopped = false
+  private var memory = MemoryReserve()
   var drain = DrainSchedule()
   let assertions = AssertionVerifier()
   var date = DateCache()
@@ -62,14 +63,14 @@ final class Loop {
   /// Turns until told to stop and every connection is gone.
   func run() {
     while !isStopped || table.count > 0 {
-      let events = poller.wait(milliseconds: sleepTime())
+      let events = poller.wait(milliseconds: mailbox.prepareToWait() ? sleepTime() : 0)
       now = shared.clock.monotonic()
-      var hasMail = false
+      var isWoken = false
       for index in 0..<events {
         let event = poller.event(index)
         let token = Token(rawValue: event.token)
         if token == .mailbox {
-          hasMail = true
+          isWoken = true
         } else if let listener = token.listenerIndex {
           doorway.noteReadable(listener)
         } else {
@@ -77,7 +78,7 @@ final class Loop {
         }
       }
       goOn()
-      if hasMail { for message in mailbox.takeAll() { receive(message) } }
+      for message in mailbox.takeAll(woken: isWoken) { receive(message) }
       serveNewcomers()
       acceptSome()
       expireSome()
@@ -200,6 +201,11 @@ final class Loop {
     }
     newcomers.entered(connection, in: table)
     if pending > limits.pending { newcomers.oldestPending(in: table)?.giveWay() }
+  }
+
+  /// Nil while there is memory to let somebody in.
+  func memoryShortage() -> SystemError? {
+    memory.shortage(in: now)
   }
 
   /// Takes a token for one handshake of `address` (SPEC §7, `HANDSHAKE_RATE`).

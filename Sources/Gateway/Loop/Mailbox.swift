@@ -30,6 +30,8 @@ enum LoopMessage: Sendable {
 final class Mailbox: Sendable {
   private let messages = Mutex<[LoopMessage]>([])
   private let wakeUp: WakeUp
+  /// The loop waits, or is about to: otherwise it comes to look by itself.
+  private let isAwaited = Atomic(false)
 
   init() throws(SystemError) {
     wakeUp = try WakeUp()
@@ -40,16 +42,25 @@ final class Mailbox: Sendable {
   }
 
   func post(_ message: LoopMessage) {
-    let wasEmpty = messages.withLock { messages in
-      messages.append(message)
-      return messages.count == 1
-    }
-    if wasEmpty { wakeUp.signal() }
+    messages.withLock { $0.append(message) }
+    // Either this sees that the loop waits, or `prepareToWait` sees the message: both are in one order for all threads.
+    if isAwaited.exchange(false, ordering: .sequentiallyConsistent) { wakeUp.signal() }
   }
 
-  func takeAll() -> [LoopMessage] {
-    wakeUp.clear()
+  /// Before the loop waits: from now on a message wakes it.
+  /// - Returns: false when there are some already, so that it must not wait.
+  func prepareToWait() -> Bool {
+    isAwaited.store(true, ordering: .sequentiallyConsistent)
+    return messages.withLock { $0.isEmpty }
+  }
+
+  /// After the wait.
+  /// - Parameter woken: the wait has ended by a message's signal.
+  func takeAll(woken: Bool) -> [LoopMessage] {
+    isAwaited.store(false, ordering: .sequentiallyConsistent)
+    if woken { wakeUp.clear() }
     return messages.withLock { messages in
+      if messages.isEmpty { return [] }
       let taken = messages
       messages = []
       return taken
