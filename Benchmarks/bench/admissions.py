@@ -13,9 +13,9 @@ AT_ONCE = 16
 LONG_ROUNDS = 2
 
 
-def fetched_challenges(setup, contestant, game, count, niceness=0):
+def fetched_challenges(setup, contestant, game, count, behind=False):
     """A load generator that holds challenges, and what each cost the gate."""
-    load = Load(setup.programs, "admitted", contestant.port, contestant.keys, niceness)
+    load = Load(setup.programs, "admitted", contestant.port, contestant.keys, behind)
     watched = Watched(contestant, game)
     result = load.ask(f"challenges {count} {AT_ONCE}")
     watched.end()
@@ -78,7 +78,7 @@ def registration_row(setup, samples, rounds):
         with setup.running(Portcullis) as (contestant, game):
             with opened(setup, contestant, game, lengths.latency_sessions) as load:
                 # It shares a core with the honest players' load, which must not wait for it.
-                poster, _, _ = fetched_challenges(setup, contestant, game, lengths.registrations, niceness=19)
+                poster, _, _ = fetched_challenges(setup, contestant, game, lengths.registrations, behind=True)
                 with poster:
                     make_bodies(setup, poster)
                     echo(contestant, game, load, lengths.warm_up, lengths.latency_rate)

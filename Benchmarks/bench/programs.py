@@ -7,13 +7,13 @@ import subprocess
 from machine import GATE_CORE, LOAD_CORE, Broken
 
 
-def pinned(cores, niceness=0):
-    """What a child does before it becomes the program: takes its cores."""
+def pinned(cores, behind=False):
+    """What a child does before it becomes the program: takes its cores, `behind` all others that want them."""
 
     def prepare():
         os.sched_setaffinity(0, cores)
-        if niceness:
-            os.nice(niceness)
+        if behind:
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
     return prepare
 
@@ -21,14 +21,14 @@ def pinned(cores, niceness=0):
 class Program:
     """A child that is told things on its standard input, and answers each with one JSON line."""
 
-    def __init__(self, arguments, cores=(LOAD_CORE,), niceness=0):
+    def __init__(self, arguments, cores=(LOAD_CORE,), behind=False):
         self.name = os.path.basename(arguments[0])
         self.process = subprocess.Popen(
             [str(argument) for argument in arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            preexec_fn=pinned(cores, niceness),
+            preexec_fn=pinned(cores, behind),
         )
 
     def say(self, line):
@@ -76,8 +76,8 @@ class Game(Program):
 class Load(Program):
     """The load generator, speaking one protocol to one port."""
 
-    def __init__(self, programs, protocol, port, keys=None, niceness=0):
-        super().__init__([programs / "load", protocol, port, *([keys] if keys else [])], niceness=niceness)
+    def __init__(self, programs, protocol, port, keys=None, behind=False):
+        super().__init__([programs / "load", protocol, port, *([keys] if keys else [])], behind=behind)
 
 
 GATE_CORES = (GATE_CORE,)

@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -205,6 +206,23 @@ void portcullis_sleep_until(uint64_t monotonic) {
 
 int portcullis_set_thread_nice(int nice) {
   return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
+}
+// As the kernel has it (sched_setattr(2)): the C library has neither this nor the calls before 2.41, and the kernel's header
+// does not go with the library's.
+struct schedule {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;
+};
+
+int portcullis_set_thread_slice(uint64_t nanoseconds) {
+  struct schedule schedule = {.size = sizeof schedule};
+  if (syscall(SYS_sched_getattr, 0, &schedule, sizeof schedule, 0) != 0) return -1;
+  if (schedule.policy != SCHED_OTHER) return 0;
+  schedule.runtime = nanoseconds;
+  return (int)syscall(SYS_sched_setattr, 0, &schedule, 0);
 }
 int portcullis_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid) {

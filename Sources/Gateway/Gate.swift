@@ -167,7 +167,7 @@ package final class Gate: Sendable {
             try Loop(
               index: index, shared: shared, settings: prepared.settings, mailbox: mailboxes[index],
               doorway: Doorway(doors)))
-          threads.append(JoinHandle(try Thread(name: "loop-\(index)") { start.loop.run() }))
+          threads.append(JoinHandle(try Thread(name: "loop-\(index)", isPrompt: true) { start.loop.run() }))
         }
         let housekeeper = try Housekeeper(shared: shared, tickets: prepared.tickets)
         return Gate(

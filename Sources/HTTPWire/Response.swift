@@ -73,7 +73,8 @@ package struct ResponseHead: Sendable {
 
   /// A name or value that could end its line would be our own bug, not a peer's doing: it traps.
   package mutating func add(_ name: String, _ value: String) {
-    guard Symbol.all(name.utf8.span, Symbol.isToken), !name.isEmpty, Symbol.all(value.utf8.span, Symbol.isValue)
+    guard !name.isEmpty, Symbol.all(name.utf8.span, Symbol.isToken),
+      Symbol.all(value.utf8.span, Symbol.isValue)
     else {
       fatalError("ResponseHead: a field that cannot go on the wire")
     }

@@ -16,8 +16,8 @@ package protocol LogOutput: Sendable {
 }
 
 /// Lines flow: `write` puts them into the buffer, the thread takes all that wait and writes them in one
-/// piece. A line after a silence goes out at once; those that follow gather for some milliseconds, so that a busy gate
-/// spends no switch of threads on each.
+/// piece: at once while there are few, and when there are many they gather for some milliseconds, so that a busy gate
+/// does not spend a switch of threads on each.
 /// A batch is whole lines in the order of their coming, so what a crash leaves behind is a beginning
 /// of the log.
 package final class LogWriter: LogSink {
@@ -34,6 +34,15 @@ package final class LogWriter: LogSink {
     var isUrgent: Bool { isClosing || flushes > 0 || buffer.isHalfFull }
   }
 
+  package struct Pace: Sendable {
+    /// Batches that are written at once in each tenth of a second.
+    package var prompt = 16
+    /// How long what follows them gathers.
+    package var gathering = Duration.milliseconds(5)
+
+    package init() {}
+  }
+
   private enum Task {
     case write(LogBuffer.Batch)
     case end
@@ -43,16 +52,16 @@ package final class LogWriter: LogSink {
   private let output: any LogOutput
   private let clock: any Clock
   private let format: LogFormat
-  private let gathering: Duration
+  private let pace: Pace
   private let thread = Mutex<Thread?>(nil)
 
   /// Prepared, and begun at once.
   package static func start(
     output: any LogOutput = StandardErrorOutput(), clock: any Clock = SystemClock(), format: LogFormat,
-    capacity: Int = 4 << 20, lines: Int = 16_384, gathering: Duration = .milliseconds(5)
+    capacity: Int = 4 << 20, lines: Int = 16_384, pace: Pace = Pace()
   ) throws(SystemError) -> LogWriter {
     let writer = prepared(
-      output: output, clock: clock, format: format, capacity: capacity, lines: lines, gathering: gathering)
+      output: output, clock: clock, format: format, capacity: capacity, lines: lines, pace: pace)
     try writer.begin()
     return writer
   }
@@ -61,13 +70,12 @@ package final class LogWriter: LogSink {
   /// - Parameters:
   ///   - capacity: bytes that may wait, those being written included.
   ///   - lines: lines that may wait, likewise.
-  ///   - gathering: how long after a batch the next one is written.
   package static func prepared(
     output: any LogOutput = StandardErrorOutput(), clock: any Clock = SystemClock(), format: LogFormat,
-    capacity: Int = 4 << 20, lines: Int = 16_384, gathering: Duration = .milliseconds(5)
+    capacity: Int = 4 << 20, lines: Int = 16_384, pace: Pace = Pace()
   ) -> LogWriter {
     let limits = LogBuffer.Limits(bytes: capacity, lines: lines)
-    return LogWriter(output: output, clock: clock, format: format, limits: limits, gathering: gathering)
+    return LogWriter(output: output, clock: clock, format: format, limits: limits, pace: pace)
   }
 
   /// Starts the thread; to be called once.
@@ -86,13 +94,13 @@ package final class LogWriter: LogSink {
   }
 
   private init(
-    output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits, gathering: Duration
+    output: any LogOutput, clock: any Clock, format: LogFormat, limits: LogBuffer.Limits, pace: Pace
   ) {
     monitor = Monitor(State(buffer: LogBuffer(limits: limits)))
     self.output = output
     self.clock = clock
     self.format = format
-    self.gathering = gathering
+    self.pace = pace
   }
 
   private func keep(_ thread: consuming Thread) {
@@ -141,9 +149,14 @@ package final class LogWriter: LogSink {
   }
 
   private func run() {
+    var tenth = MonotonicTime(nanoseconds: 0)
+    var batches = 0
     while case .write(let batch) = nextTask() {
       write(batch)
-      gather()
+      let now = SystemClock().monotonic()
+      if now - tenth > .milliseconds(100) { (tenth, batches) = (now, 0) }
+      batches += 1
+      if batches > pace.prompt { gather(until: now + pace.gathering) }
     }
     monitor.withLock { state, wake in
       state.hasEnded = true
@@ -170,8 +183,8 @@ package final class LogWriter: LogSink {
     }
   }
 
-  private func gather() {
-    _ = monitor.wait(until: SystemClock().monotonic() + gathering) { $0.isUrgent ? .done(()) : .wait }
+  private func gather(until deadline: MonotonicTime) {
+    _ = monitor.wait(until: deadline) { $0.isUrgent ? .done(()) : .wait }
   }
 
   private func notice(of count: Int) -> [UInt8] {

@@ -9,8 +9,9 @@ package struct Thread: ~Copyable {
   /// - Parameters:
   ///   - name: at most 15 bytes, as `top -H` shows it.
   ///   - niceness: 0 to 19, for this thread alone.
-  package init(name: String, niceness: Int32 = 0, _ body: sending @escaping () -> Void) throws(SystemError) {
-    let box = Body(name: name, niceness: niceness, body)
+  ///   - isPrompt: it works in short pieces and is to run as soon as it wakes, whatever the processor does just then.
+  package init(name: String, niceness: Int32 = 0, isPrompt: Bool = false, _ body: sending @escaping () -> Void) throws(SystemError) {
+    let box = Body(name: name, niceness: niceness, isPrompt: isPrompt, body)
     var handle = pthread_t()
     // The box is retained here and released by the thread itself, exactly once.
     let argument = unsafe Unmanaged.passRetained(box)
@@ -36,17 +37,21 @@ package struct Thread: ~Copyable {
   private final class Body {
     let name: String
     let niceness: Int32
+    let isPrompt: Bool
     let body: () -> Void
 
-    init(name: String, niceness: Int32, _ body: @escaping () -> Void) {
+    init(name: String, niceness: Int32, isPrompt: Bool, _ body: @escaping () -> Void) {
       self.name = name
       self.niceness = niceness
+      self.isPrompt = isPrompt
       self.body = body
     }
 
     func run() {
       _ = unsafe name.withCString { name in unsafe portcullis_thread_name(name) }
+      // Neither is worth a failure: without them the thread does its work at other times.
       if niceness != 0 { _ = portcullis_set_thread_nice(niceness) }
+      if isPrompt { _ = portcullis_set_thread_slice(100_000) }
       body()
     }
   }

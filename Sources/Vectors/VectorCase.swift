@@ -124,9 +124,8 @@ private struct Fields {
       }
       counter = number
     }
-    return VectorCase.Assertion(
-      object: Self.bytes(object), key: P256Point(x963: x963.span).flatMap { P256Verifier().isOnCurve($0) ? $0 : nil },
-      previousCounter: counter)
+    let key = P256Point(x963: x963.span).flatMap { P256Verifier().isOnCurve($0) ? $0 : nil }
+    return VectorCase.Assertion(object: Self.bytes(object), key: key, previousCounter: counter)
   }
 
   private func clientDataHash() throws(VectorError) -> [UInt8] {

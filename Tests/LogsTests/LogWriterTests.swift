@@ -21,10 +21,17 @@ import Testing
     #expect(output.text.hasSuffix("999\nlast\n"))
   }
 
+  private static let patient = {
+    var pace = LogWriter.Pace()
+    pace.prompt = 0
+    pace.gathering = .seconds(3600)
+    return pace
+  }()
+
   @Test func whatFollowsALineGathers() throws {
     let output = GatedOutput(isOpen: true)
     let writer = try LogWriter.start(
-      output: output, clock: TestClock(), format: .text, gathering: .seconds(3600))
+      output: output, clock: TestClock(), format: .text, pace: Self.patient)
     writer.write(line("first"))
     output.awaitBatches(1)
     for number in 0..<100 { writer.write(line("\(number)")) }
@@ -39,7 +46,7 @@ import Testing
   @Test func noMoreGathersThanHalfOfTheRoom() throws {
     let output = GatedOutput(isOpen: true)
     let writer = try LogWriter.start(
-      output: output, clock: TestClock(), format: .text, lines: 100, gathering: .seconds(3600))
+      output: output, clock: TestClock(), format: .text, lines: 100, pace: Self.patient)
     writer.write(line("first"))
     output.awaitBatches(1)
     for number in 0..<51 { writer.write(line("\(number)")) }

@@ -61,6 +61,8 @@ final class Connection {
   var isQueued = false
   /// In the loop's list of connections to go on with in the next turn.
   var isContinuing = false
+  /// Its last turn moved much: the next one comes after those of who moves little.
+  var isHeavy = false
   /// Counted among those that are not admitted yet.
   var isPending = true
   private(set) var deadline = MonotonicTime.never
@@ -93,6 +95,7 @@ final class Connection {
     case .session:
       // Who has more to do than a turn allows is served among his like, whatever else comes in meanwhile.
       if isContinuing { return }
+      if isHeavy { return loop.continueLater(self) }
       pump()
       settle()
     case .lingering:

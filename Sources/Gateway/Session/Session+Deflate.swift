@@ -65,6 +65,7 @@ extension Session {
         if case .bytes(let count) = result { end += count }
         ending = SessionEnd(result)
       }
+      taken += end
       if end > 0 { lastHeard = loop.now }
     }
     let isDone = try loop.deflation.scratch.withBytes { (plain) throws(SessionEnd) in

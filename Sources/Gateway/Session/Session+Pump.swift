@@ -33,6 +33,7 @@ extension Connection {
       // What the player sends before its own Close is still for the game.
       hasMore = stage == .session
     }
+    isHeavy = (session?.taken ?? 0) >= Session.heavyBytes
     if hasMore { loop.continueLater(self) }
   }
 }
@@ -41,6 +42,7 @@ extension Session {
   /// One turn, which is one round of either direction: then others have theirs. Whether there is more to do.
   fileprivate mutating func pump(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) -> Bool {
     pongsLeft = Self.pongsPerTurn
+    taken = 0
     try resumeBlocked(&legs, on: loop)
     if let deflate {
       if try pumpDeflated(deflate, &legs, on: loop) { return true }
@@ -106,6 +108,7 @@ extension Session {
       guard case .bytes(let count) = last else { break }
       end += count
     }
+    taken += end
     if end > 0 {
       lastHeard = loop.now
       try decode(&bytes, end: end, &legs, on: loop)
@@ -176,6 +179,7 @@ extension Session {
     switch result {
     case .bytes(let count)?:
       bytesFromGame += UInt64(count)
+      taken += count
       if text != nil {
         try frameText(bytes.span, count, &legs, on: loop)
       } else if let deflate {
@@ -275,6 +279,8 @@ extension Session {
   /// With its header, one TLS record of 16 KiB (RFC 8446 §5.1).
   static let slotBytes = recordBytes - headerRoom
   static let recordBytes = 16 * 1024
+  /// Nobody who plays moves so much in a turn; who does is next served with others of that kind.
+  static let heavyBytes = recordBytes / 2
 
   /// What a player may know of a failure on the game's side.
   private static func peerReason(_ error: SystemError) -> String {

@@ -20,6 +20,8 @@ struct Session: ~Copyable {
   var pendingPong: [UInt8]?
   /// How many pings may still be answered one by one in this turn.
   var pongsLeft = pongsPerTurn
+  /// Bytes read in the last turn, from either side.
+  var taken = 0
   static let pongsPerTurn = 16
   /// In text mode: code points that the game has not finished.
   var text: TextRepair?
