@@ -92,7 +92,8 @@ enum SystemCallTable {
 
   private static let threads = [
     "futex", "futex_waitv", "set_robust_list", "get_robust_list", "rseq", "sched_yield", "sched_getaffinity",
-    "sched_getparam", "sched_getscheduler", "sched_getattr", "sched_setattr", "getcpu", "membarrier", "setpriority", "getpriority", "exit",
+    "sched_getparam", "sched_getscheduler", "sched_getattr", "sched_setattr", "getcpu", "membarrier",
+    "setpriority", "getpriority", "exit",
     "exit_group", "set_tid_address",
   ]
 

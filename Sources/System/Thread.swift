@@ -10,7 +10,9 @@ package struct Thread: ~Copyable {
   ///   - name: at most 15 bytes, as `top -H` shows it.
   ///   - niceness: 0 to 19, for this thread alone.
   ///   - isPrompt: it works in short pieces and is to run as soon as it wakes, whatever the processor does just then.
-  package init(name: String, niceness: Int32 = 0, isPrompt: Bool = false, _ body: sending @escaping () -> Void) throws(SystemError) {
+  package init(
+    name: String, niceness: Int32 = 0, isPrompt: Bool = false, _ body: sending @escaping () -> Void
+  ) throws(SystemError) {
     let box = Body(name: name, niceness: niceness, isPrompt: isPrompt, body)
     var handle = pthread_t()
     // The box is retained here and released by the thread itself, exactly once.
