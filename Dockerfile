@@ -20,7 +20,7 @@ COPY . .
 RUN make release && make install DESTDIR=/install PREFIX=/usr
 
 FROM debian:bookworm-slim
-# The image has libstdc++6 and libgcc-s1 already, as apt itself needs them.
+# The image has libgcc-s1 already, as apt itself needs it.
 RUN apt-get update \
   && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
     libcbor0.8 libseccomp2 libssl3 zlib1g \

@@ -30,6 +30,8 @@ enum LoopMessage: Sendable {
 final class Mailbox: Sendable {
   private let messages = Mutex<[LoopMessage]>([])
   private let wakeUp: WakeUp
+  /// Set after each message, so that a turn without mail takes no lock.
+  private let hasMail = Atomic(false)
   /// The loop waits, or is about to: otherwise it comes to look by itself.
   private let isAwaited = Atomic(false)
 
@@ -43,24 +45,26 @@ final class Mailbox: Sendable {
 
   func post(_ message: LoopMessage) {
     messages.withLock { $0.append(message) }
-    // Either this sees that the loop waits, or `prepareToWait` sees the message: both are in one order for all threads.
+    hasMail.store(true, ordering: .sequentiallyConsistent)
+    // Either this sees that the loop waits, or `prepareToWait` sees the message: all four are in one order for all threads.
     if isAwaited.exchange(false, ordering: .sequentiallyConsistent) { wakeUp.signal() }
   }
 
   /// Before the loop waits: from now on a message wakes it.
-  /// - Returns: false when there are some already, so that it must not wait.
+  /// - Returns: false when there is one already, so that it must not wait.
   func prepareToWait() -> Bool {
     isAwaited.store(true, ordering: .sequentiallyConsistent)
-    return messages.withLock { $0.isEmpty }
+    return !hasMail.load(ordering: .sequentiallyConsistent)
   }
 
   /// After the wait.
   /// - Parameter woken: the wait has ended by a message's signal.
   func takeAll(woken: Bool) -> [LoopMessage] {
-    isAwaited.store(false, ordering: .sequentiallyConsistent)
+    isAwaited.store(false, ordering: .relaxed)
     if woken { wakeUp.clear() }
+    guard hasMail.load(ordering: .sequentiallyConsistent) else { return [] }
+    hasMail.store(false, ordering: .sequentiallyConsistent)
     return messages.withLock { messages in
-      if messages.isEmpty { return [] }
       let taken = messages
       messages = []
       return taken
