@@ -19,6 +19,7 @@ SWIFT_TEST_FLAGS ?= --quiet
 # warns of a call that nothing here makes. In its folder is the static C++ library alone, and so the linker takes that.
 STATIC_LIBRARIES := $(CURDIR)/.build/static-libraries
 RELEASE_FLAGS := -c release --product portcullis --static-swift-stdlib --disable-local-rpath \
+  -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections \
   -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic \
   -Xlinker -L$(STATIC_LIBRARIES) -Xswiftc -use-ld=lld
 BINARY := .build/release/portcullis

@@ -34,43 +34,49 @@ package enum Base64 {
     if padded, !text.count.isMultiple(of: 4) { return nil }
     if digits % 4 == 1 { return nil }
 
-    let values = Self.values.span
+    let whole = digits / 4 * 4
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits / 4 * 3 + 2)
     // The union of all values: what kinds of symbols there were shows in the upper bits.
     var seen: UInt8 = 0
+    var index = 0
+    while index < whole {
+      let group = group(of: 4, text, index, &seen)
+      bytes.append(UInt8(truncatingIfNeeded: group >> 16))
+      bytes.append(UInt8(truncatingIfNeeded: group >> 8))
+      bytes.append(UInt8(truncatingIfNeeded: group))
+      index += 4
+    }
     var spare: UInt32 = 0
-    bytes.append(addingCapacity: digits / 4 * 3 + 2) { output in
-      var index = 0
-      func next() -> UInt32 {
-        let value = values[Int(text[index])]
-        index += 1
-        seen |= value
-        return UInt32(value & 63)
-      }
-      while digits - index >= 4 {
-        let group = next() << 18 | next() << 12 | next() << 6 | next()
-        output.append(UInt8(truncatingIfNeeded: group >> 16))
-        output.append(UInt8(truncatingIfNeeded: group >> 8))
-        output.append(UInt8(truncatingIfNeeded: group))
-      }
-      switch digits % 4 {
-      case 2:
-        let group = next() << 6 | next()
-        output.append(UInt8(truncatingIfNeeded: group >> 4))
-        spare = group & 0xF
-      case 3:
-        let group = next() << 12 | next() << 6 | next()
-        output.append(UInt8(truncatingIfNeeded: group >> 10))
-        output.append(UInt8(truncatingIfNeeded: group >> 2))
-        spare = group & 0x3
-      default: break
-      }
+    switch digits - whole {
+    case 2:
+      let group = group(of: 2, text, whole, &seen)
+      bytes.append(UInt8(truncatingIfNeeded: group >> 4))
+      spare = group & 0xF
+    case 3:
+      let group = group(of: 3, text, whole, &seen)
+      bytes.append(UInt8(truncatingIfNeeded: group >> 10))
+      bytes.append(UInt8(truncatingIfNeeded: group >> 2))
+      spare = group & 0x3
+    default: break
     }
     // Both bits: a symbol of neither alphabet, or of the two one each.
     if seen & (standard | url) == standard | url || spare != 0 { return nil }
     // Only base64url may go without padding.
     if seen & standard != 0, !padded, digits % 4 != 0 { return nil }
     return bytes
+  }
+
+  /// The bits of `count` symbols, those of the first one uppermost. What kinds they are of is added to `seen`.
+  @inline(__always)
+  private static func group(of count: Int, _ text: Span<UInt8>, _ index: Int, _ seen: inout UInt8) -> UInt32 {
+    var group: UInt32 = 0
+    for place in index..<index + count {
+      let value = values[Int(text[place])]
+      seen |= value
+      group = group << 6 | UInt32(value & 63)
+    }
+    return group
   }
 
   private static let padding = UInt8(ascii: "=")
