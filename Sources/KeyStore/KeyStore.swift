@@ -147,13 +147,14 @@ package final class KeyStore: Sendable {
   ///
   /// Whatever the completion says, the caller takes the session off with `removeSession` when it ends.
   /// - Parameters: - appID: recorded when the key has none yet. - environment: recorded when the key's is
-  ///   unknown.
+  ///   unknown. - isGathered: the committer is not told; `commitGathered` has to follow, soon.
   package func advanceCounter(
     of identifier: KeyIdentifier, to signCount: UInt32, session: SessionReference,
     recording appID: String? = nil,
-    environment: KeyEnvironment = .unknown, now: UnixTime, completion: @escaping Completion
+    environment: KeyEnvironment = .unknown, now: UnixTime, isGathered: Bool = false,
+    completion: @escaping Completion
   ) -> CounterVerdict {
-    change(completion) { state throws(Refused<CounterVerdict>) in
+    change(completion, isGathered: isGathered) { state throws(Refused<CounterVerdict>) in
       guard let position = state.table.position(of: identifier) else { throw Refused(.unknownKey) }
       let entry = state.table[position]
       if entry.isRevoked { throw Refused(.revoked) }
@@ -167,6 +168,11 @@ package final class KeyStore: Sendable {
         identifier, signCount: signCount, at: now, appID: newAppID, environment: environment)
       return Change(fact, .accepted)
     }
+  }
+
+  /// Tells the committer of what was gathered: many changes cost one waking then, and one sync.
+  package func commitGathered() {
+    commitSignal.ring()
   }
 
   // MARK: The shape of a change
@@ -191,7 +197,8 @@ package final class KeyStore: Sendable {
 
   /// Runs `body` under the lock, queues the fact in the same critical section, and wakes who must know.
   private func change<Verdict: Sendable>(
-    _ completion: @escaping Completion, _ body: (inout StoreState) throws(Refused<Verdict>) -> Change<Verdict>
+    _ completion: @escaping Completion, isGathered: Bool = false,
+    _ body: (inout StoreState) throws(Refused<Verdict>) -> Change<Verdict>
   ) -> Verdict {
     let isRelaxed = options.durability == .relaxed
     do throws(Refused<Verdict>) {
@@ -200,7 +207,8 @@ package final class KeyStore: Sendable {
         state.pending.append(change.fact, isRelaxed ? nil : completion)
         return (change.verdict, state.schedule.noteChange(at: clock.monotonic))
       }
-      wake(isFirstChange: isFirst)
+      if !isGathered { commitSignal.ring() }
+      if isFirst { snapshotSignal.ring() }
       if isRelaxed { completion(.committed) }
       return verdict
     } catch {

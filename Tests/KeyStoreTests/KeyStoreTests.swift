@@ -130,6 +130,30 @@ import Testing
     #expect(store.statistics.keysWithSessions == 0)
   }
 
+  @Test func theCommitterIsToldOfWhatWasGathered() throws {
+    let store = try Bench().open()
+    let past = MonotonicTime(nanoseconds: 0)
+    let results = Recorder<KeyStore.CommitResult>()
+    #expect(store.register(newKey(1)) { _ in } == .accepted(isNew: true))
+    #expect(store.commitSignal.wait(until: past))
+    store.commitAll()
+    for count in 1...3 {
+      let verdict = store.advanceCounter(
+        of: identifier(1), to: UInt32(count), session: session(count), now: UnixTime(milliseconds: 1),
+        isGathered: true
+      ) { results.append($0) }
+      #expect(verdict == .accepted)
+    }
+    #expect(!store.commitSignal.wait(until: past))
+    #expect(results.all.isEmpty)
+    store.commitGathered()
+    #expect(store.commitSignal.wait(until: past))
+    let before = store.statistics.batches
+    store.commitAll()
+    #expect(results.all == [.committed, .committed, .committed])
+    #expect(store.statistics.batches == before + 1)
+  }
+
   @Test func pruneTakesOnlyTheUnused() throws {
     let bench = Bench()
     let store = try bench.open()

@@ -114,10 +114,13 @@ extension Connection {
     let token = token
     let verdict = loop.shared.store.advanceCounter(
       of: keyID, to: assertion.signCount, session: sessionReference,
-      recording: recordsApp ? assertion.appID.description : nil, now: loop.shared.clock.wall()
+      recording: recordsApp ? assertion.appID.description : nil, now: loop.shared.clock.wall(),
+      isGathered: true
     ) { result in mailbox.post(.committed(token, result)) }
     switch verdict {
-    case .accepted: return .success(.assertion(keyID))
+    case .accepted:
+      loop.noteCommit()
+      return .success(.assertion(keyID))
     case .replayed:
       return .failure(Refusal(.assertionRejected, step: AssertionError.signCount.step.rawValue, keyID: keyID))
     case .unknownKey: return .failure(Refusal(.keyUnknown, step: "key_unknown", keyID: keyID))

@@ -7,6 +7,7 @@ internal import AppAttest
 internal import Bytes
 internal import Configuration
 internal import Deflate
+internal import KeyStore
 internal import Sockets
 internal import System
 internal import TLS
@@ -40,6 +41,8 @@ final class Loop {
   private let closedInThisTurn = LaterList()
   private var isStopped = false
   private var memory = MemoryReserve()
+  /// The turn of the first counter that the committer has not been told of.
+  private var gatheredSince: MonotonicTime?
   var drain = DrainSchedule()
   let assertions = AssertionVerifier()
   var date = DateCache()
@@ -84,6 +87,7 @@ final class Loop {
       expireSome()
       advanceDrain()
       sweep()
+      commitGathered()
       counters.newcomersWaiting.set(newcomers.waitingCount)
       counters.turns.record(from: now, to: shared.clock.monotonic())
     }
@@ -136,6 +140,22 @@ final class Loop {
       connection.proceed()
     }
   }
+
+  /// A counter waits in the key store for this loop's word to commit it.
+  func noteCommit() {
+    if gatheredSince == nil { gatheredSince = now }
+  }
+
+  /// Has the turn's counters committed; while more newcomers wait, those of a millisecond, which then share the committer's
+  /// waking and its sync.
+  private func commitGathered() {
+    guard let since = gatheredSince, newcomers.isEmpty || isStopped || now - since >= Self.gatheringTime
+    else { return }
+    gatheredSince = nil
+    shared.store.commitGathered()
+  }
+
+  private static let gatheringTime: Duration = .milliseconds(1)
 
   private func acceptSome() {
     if let pausedUntil = doorway.pausedUntil, pausedUntil <= now { doorway.resume(poller, now: now) }
@@ -205,7 +225,7 @@ final class Loop {
 
   /// Nil while there is memory to let somebody in.
   func memoryShortage() -> SystemError? {
-    memory.shortage(in: now)
+    memory.shortage(now: now)
   }
 
   /// Takes a token for one handshake of `address` (SPEC §7, `HANDSHAKE_RATE`).
