@@ -1,11 +1,14 @@
-// The floor of an admission: accept, TLS 1.3, read the request, one P-256 verification with the key made from
-// its point, write and fdatasync, connect the game, answer 101, answer the close, close. Nothing is parsed or
-// looked up.
+// The floor of an admission: accept, TLS 1.3, read the request, the two SHA-256 of an assertion, one P-256
+// verification with the key made from its point, write and fdatasync, connect the game with bounded buffers and
+// keepalive, answer 101 with the SHA-1 of the key, answer the close, end both directions in order, close. Nothing
+// is parsed or looked up.
 //
 //   admission CERTIFICATE KEY BACKEND-PORT FILE    prints its own port; FILE takes the counters
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -21,7 +24,7 @@
 
 #include "../common/common.h"
 
-enum stage { SECURING, REQUESTED, CALLING, ADMITTED };
+enum stage { SECURING, REQUESTED, CALLING, ADMITTED, LEAVING };
 // A journal's fact: the key's identifier, its counter, the time.
 enum { RECORD = 48 };
 
@@ -40,6 +43,7 @@ static struct {
   unsigned char point[65], message[32], signature[80];
   size_t signature_length;
 } sample;
+static EVP_MD *sha256, *sha1;
 static int poller, journal;
 static uint16_t game_port;
 static unsigned char scratch[16384];
@@ -78,6 +82,20 @@ static EVP_PKEY *key_of_point(void) {
   return key;
 }
 
+// An assertion's clientDataHash and nonce: of a challenge with the headers bound to it, and of that with the
+// authenticator data.
+static void hash_assertion(void) {
+  unsigned char data[32 + 37] = {0}, digest[32];
+  if (EVP_Digest(scratch, 200, digest, NULL, sha256, NULL) != 1) die("SHA-256");
+  memcpy(data + 37, digest, sizeof digest);
+  if (EVP_Digest(data, sizeof data, digest, NULL, sha256, NULL) != 1) die("SHA-256");
+}
+
+static void hash_websocket_key(void) {
+  unsigned char digest[20];
+  if (EVP_Digest(scratch, 24 + 36, digest, NULL, sha1, NULL) != 1) die("SHA-1");
+}
+
 static void verify(void) {
   EVP_PKEY *key = key_of_point();
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
@@ -94,13 +112,28 @@ static void store(void) {
   if (write(journal, record, sizeof record) != sizeof record || fdatasync(journal) != 0) die("the journal");
 }
 
-static void watch(struct leg *leg, int operation, uint32_t events) {
+static void set(int descriptor, int level, int option, int value) {
+  if (setsockopt(descriptor, level, option, &value, sizeof value) != 0) die("setsockopt");
+}
+
+// The leg to the game: what the kernel keeps for it is bounded, and a dead game is noticed.
+static void tune(int descriptor) {
+  set(descriptor, SOL_SOCKET, SO_RCVBUF, 64 << 10);
+  set(descriptor, SOL_SOCKET, SO_SNDBUF, 128 << 10);
+  set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
+static void watch(struct leg *leg, uint32_t events) {
   struct epoll_event event = {.events = events, .data.ptr = leg};
-  if (epoll_ctl(poller, operation, leg->descriptor, &event) != 0) die("epoll_ctl");
+  if (epoll_ctl(poller, EPOLL_CTL_ADD, leg->descriptor, &event) != 0) die("epoll_ctl");
 }
 
 // False when the client is gone.
 static bool client_turn(struct admission *admission) {
+  if (admission->stage == LEAVING) return read(admission->client.descriptor, scratch, sizeof scratch) > 0;
   if (admission->stage == SECURING) {
     int result = SSL_accept(admission->tls);
     if (result != 1) return tls_wants(admission->tls, result) == SSL_ERROR_WANT_READ;
@@ -110,27 +143,37 @@ static bool client_turn(struct admission *admission) {
   int count = SSL_read(admission->tls, scratch, sizeof scratch);
   if (count <= 0) return tls_wants(admission->tls, count) == SSL_ERROR_WANT_READ;
   if (admission->stage == REQUESTED) {
+    hash_assertion();
     verify();
     store();
     admission->game.descriptor = begin_connect(game_port, 0);
-    watch(&admission->game, EPOLL_CTL_ADD, EPOLLOUT);
+    tune(admission->game.descriptor);
+    watch(&admission->game, EPOLLIN | EPOLLOUT | EPOLLET);
     admission->stage = CALLING;
     return true;
   }
+  // The close is answered, and the end of both legs said; the client's own is waited for.
   SSL_write(admission->tls, close_frame, sizeof close_frame);
-  return false;
+  SSL_shutdown(admission->tls);
+  shutdown(admission->client.descriptor, SHUT_WR);
+  shutdown(admission->game.descriptor, SHUT_WR);
+  admission->stage = LEAVING;
+  return true;
 }
 
 static bool game_turn(struct admission *admission) {
-  if (admission->stage != CALLING) return false;
+  if (admission->stage != CALLING) return admission->stage == LEAVING;
+  int error;
+  socklen_t length = sizeof error;
+  if (getsockopt(admission->game.descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0)
+    die("the game cannot be called");
+  hash_websocket_key();
   SSL_write(admission->tls, answer, sizeof answer - 1);
-  watch(&admission->game, EPOLL_CTL_MOD, EPOLLIN);
   admission->stage = ADMITTED;
   return true;
 }
 
 static void end(struct admission *admission) {
-  SSL_shutdown(admission->tls);
   SSL_free(admission->tls);
   close(admission->client.descriptor);
   if (admission->game.descriptor >= 0) close(admission->game.descriptor);
@@ -147,7 +190,7 @@ static void accept_all(int listener, SSL_CTX *context) {
     admission->game = (struct leg){.admission = admission, .descriptor = -1};
     admission->tls = SSL_new(context);
     SSL_set_fd(admission->tls, descriptor);
-    watch(&admission->client, EPOLL_CTL_ADD, EPOLLIN);
+    watch(&admission->client, EPOLLIN);
   }
 }
 
@@ -158,6 +201,9 @@ int main(int count, char **arguments) {
   journal = open(arguments[4], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (journal < 0) die("%s", arguments[4]);
   make_sample();
+  sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+  sha1 = EVP_MD_fetch(NULL, "SHA1", NULL);
+  if (sha256 == NULL || sha1 == NULL) die("EVP_MD_fetch");
   poller = epoll_create1(EPOLL_CLOEXEC);
   uint16_t port = 0;
   int listener = listen_on(&port);
