@@ -137,7 +137,7 @@ let package = Package(
     tests("Confinement", ["CLinux", "CSeccomp", "System"]),
     tests("Sockets", ["Addresses", "System"]),
     tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
-    tests("Gateway", ["Addresses", "Bytes", "HTTPWire", "System", "WebSocketWire"]),
+    tests("Gateway", ["Addresses", "Bytes", "Crypto", "HTTPWire", "System", "WebSocketWire"]),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
     tests("KeyStore", ["Bytes", "JSON", "System"]),

@@ -1,4 +1,5 @@
 import Addresses
+import Crypto
 import Foundation
 import System
 import Testing
@@ -74,6 +75,23 @@ import Testing
     pool.stop()
     #expect(finished.withLock { list, _ in list } == Array(1..<100))
     #expect(!pool.submit(from: address(1)) {})
+    pool.stop()
+  }
+
+  @Test func threadsShareNoLibraryContextWithTheLoops() throws {
+    let pool = try RegistrationPool(threads: 2)
+    let found = Monitor<[Bool]>([])
+    for _ in 0..<2 {
+      let isTaken = pool.submit(from: address(1)) {
+        found.withLock { found, wake in
+          found.append(LibraryContext.background.isOfThread)
+          wake.all()
+        }
+      }
+      #expect(isTaken)
+    }
+    #expect(found.wait { $0.count == 2 ? .done($0) : .wait } == [true, true])
+    #expect(!LibraryContext.background.isOfThread)
     pool.stop()
   }
 

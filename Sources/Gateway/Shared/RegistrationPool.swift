@@ -1,5 +1,6 @@
 /// Threads at low priority that verify attestations beside the loops (SPEC §2: over a millisecond each).
 package import Addresses
+internal import Crypto
 internal import Synchronization
 package import System
 
@@ -56,6 +57,7 @@ package final class RegistrationPool: Sendable {
   }
 
   private func run() {
+    LibraryContext.background.adoptByThread()
     while let (address, work) = next() {
       work()
       state.withLock { state, signal in
