@@ -158,6 +158,8 @@ import Testing
       close(probe)
       var limit = rlimit(rlim_cur: rlim_t(probe), rlim_max: rlim_t(probe))
       guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(3) }
+      // What another thread of the test process has closed in the meantime.
+      while dup(listener.socket.descriptor) >= 0 {}
       guard case .exhausted(let error) = listener.accept(), error.number == EMFILE else { exit(4) }
       reserve.release()
       // Another thread of the test process may hold the freed descriptor for a moment.
