@@ -35,6 +35,9 @@ def process_environment(variables):
     if SANITIZER:
         # Its reports need calls and files that a gate does not.
         made.setdefault("PORTCULLIS_SANDBOX", "false")
+    if SANITIZER == "address" and "RUN_AS" in made:
+        # LeakSanitizer looks as a tracer, which it may not be of one that has become somebody else.
+        made["ASAN_OPTIONS"] = "detect_leaks=0"
     if PRELOADED:
         made["LD_PRELOAD"] = " ".join(filter(None, [made.get("LD_PRELOAD"), PRELOADED]))
     return SANITIZER_OPTIONS | made

@@ -289,6 +289,7 @@ def memory_of(process):
 
 
 @root
+@pytest.mark.unsanitized("it has its options from there")
 def test_without_proc_it_is_still_asked_to_serve(gates):
     """Swift reads the command line from there: without it serve printed an overview and ended well."""
     gate = gates(start=False, WORKERS="none")
