@@ -5,29 +5,21 @@
 internal import CLinux
 
 package struct MemoryReserve {
-  /// Several times what the newcomers of one asking take in all loops.
+  /// Several times what one turn of all loops takes for newcomers.
   private static let bytes = 4 << 20
-  /// How many steps of newcomers one asking is good for, and for how long.
-  private static let steps = 16
-  private static let period: Duration = .milliseconds(2)
 
-  private var stepsLeft = 0
-  private var expiry = MonotonicTime.never
+  /// The turn in which there was enough.
+  private var sufficed: MonotonicTime?
 
   package init() {}
 
-  /// Nil when there is enough for one newcomer's next step. Asks the kernel now and then, which counts limits of the process
-  /// (`RLIMIT_AS`, `RLIMIT_DATA`) and, where it does not overcommit, its own memory: some microseconds each time.
-  package mutating func shortage(now: MonotonicTime) -> SystemError? {
-    if stepsLeft == 0 || now >= expiry {
-      guard portcullis_has_memory(Self.bytes) == 1 else {
-        stepsLeft = 0
-        return SystemError("mmap")
-      }
-      stepsLeft = Self.steps
-      expiry = now + Self.period
-    }
-    stepsLeft -= 1
+  /// Nil when there is enough for the newcomers of the turn that began at `turn`. Asks the kernel once, which counts limits
+  /// of the process (`RLIMIT_AS`, `RLIMIT_DATA`) and, where it does not overcommit, its own memory; about five
+  /// microseconds.
+  package mutating func shortage(in turn: MonotonicTime) -> SystemError? {
+    if sufficed == turn { return nil }
+    guard portcullis_has_memory(Self.bytes) == 1 else { return SystemError("mmap") }
+    sufficed = turn
     return nil
   }
 }

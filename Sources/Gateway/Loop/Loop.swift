@@ -225,7 +225,7 @@ final class Loop {
 
   /// Nil while there is memory to let somebody in.
   func memoryShortage() -> SystemError? {
-    memory.shortage(now: now)
+    memory.shortage(in: now)
   }
 
   /// Takes a token for one handshake of `address` (SPEC §7, `HANDSHAKE_RATE`).
