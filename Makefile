@@ -115,7 +115,7 @@ autobahn:
 	@PYTHON=$(PYTHON) Tests/Conformance/install-autobahn $(CONFORMANCE)
 
 .PHONY: faults
-faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 kills, 300 power cuts; half an hour
+faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 kills, 300 power cuts (3 minutes)
 	$(SWIFT) build --build-tests
 	PORTCULLIS_SCHEDULES=10000 $(SWIFT) test --skip-build --disable-xctest --quiet --filter randomSchedules
 	PORTCULLIS_KILLS=300 PORTCULLIS_POWER_CUTS=300 PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest \
