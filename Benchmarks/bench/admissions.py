@@ -6,13 +6,13 @@ import subprocess
 from contestants import APP_ID, AdmissionFloor, Portcullis
 from machine import CORES, Broken
 from programs import Load
-from traffic import Watched, echo, opened, right_of_way, undisturbed
+from traffic import Watched, echo, latencies, opened, right_of_way, undisturbed
 
 AT_ONCE = 16
 # Of rows that take half a minute each time.
 LONG_ROUNDS = 2
-# Of row i in each of its rounds.
-MEASURES = 2
+# Of row i, quiet and busy, in each of its rounds.
+MEASURES = 7
 
 
 def fetched_challenges(setup, contestant, game, count, behind=False):
@@ -83,22 +83,14 @@ def registration_row(setup, samples, rounds):
                 poster, _, _ = fetched_challenges(setup, contestant, game, lengths.registrations, behind=True)
                 with poster, right_of_way(load, game):
                     make_bodies(setup, poster)
-                    echo(contestant, game, load, lengths.warm_up, lengths.latency_rate)
-                    quiet = latencies(contestant, game, load, lengths)
+                    quiet = latencies(lengths, contestant, game, load, MEASURES)
                     poster.say(f"posts {setup.folder}/bodies {AT_ONCE}")
-                    # Underway before the clock starts.
-                    echo(contestant, game, load, lengths.warm_up, lengths.latency_rate)
-                    busy = latencies(contestant, game, load, lengths)
+                    busy = latencies(lengths, contestant, game, load, MEASURES)
                     posted = registered(setup, poster)
             for result in quiet:
                 samples.add("i quiet", Portcullis.name, result["p99_us"], result)
             for result in busy:
                 samples.add("i busy", Portcullis.name, result["p99_us"], {**result, "registrations": posted})
-
-
-def latencies(contestant, game, load, lengths):
-    """More than one measure while everything stands: what else runs on the machine is not in all of them."""
-    return [echo(contestant, game, load, lengths.seconds, lengths.latency_rate) for _ in range(MEASURES)]
 
 
 def make_bodies(setup, poster):
@@ -117,7 +109,7 @@ def registered(setup, poster):
     if result["done"] != lengths.registrations:
         raise Broken(f"{result['done']} of {lengths.registrations} registrations")
     result["per_second"] = result["done"] / result["seconds"]
-    if result["seconds"] < lengths.warm_up + MEASURES * lengths.seconds:
+    if result["seconds"] < lengths.warm_up + MEASURES * lengths.latency_seconds:
         print("row i: the registrations ended before the measure did")
     return result
 

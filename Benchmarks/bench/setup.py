@@ -26,6 +26,8 @@ class Lengths:
     bulk_bytes: int = 1 << 30
     latency_sessions: int = 500
     latency_rate: int = 5000
+    # Of each measure of latencies; its percentiles are its own.
+    latency_seconds: float = 1.0
     echo_rate: int = 20000
     admissions: int = 6000
     registrations: int = 9000
@@ -47,6 +49,7 @@ SMOKE = Lengths(
     bulk_bytes=32 << 20,
     latency_sessions=50,
     latency_rate=1000,
+    latency_seconds=0.1,
     echo_rate=2000,
     admissions=200,
     registrations=1000,

@@ -26,7 +26,7 @@ extension KeyStore {
     do throws(SystemError) {
       try lifetime.withLock { lifetime throws(SystemError) in
         lifetime.committer = try Thread(name: "store-commit") { [self] in commitUntilClosed() }
-        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: 10) { [self] in
+        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: Thread.behindLoops) { [self] in
           snapshotUntilClosed()
         }
       }

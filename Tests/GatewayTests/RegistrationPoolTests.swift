@@ -106,7 +106,7 @@ import Testing
     #expect(tasks.count == 8)
     for task in tasks {
       #expect(task.name.hasPrefix("register-"))
-      #expect(task.niceness == 10)
+      #expect(task.niceness == 15)
     }
   }
 

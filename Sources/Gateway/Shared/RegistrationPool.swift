@@ -12,8 +12,6 @@ package final class RegistrationPool: Sendable {
     var isStopping = false
   }
 
-  /// Threads run at this niceness, so that they take only what the loops leave.
-  static let niceness: Int32 = 10
   private let state: Monitor<State>
   private let threads = Mutex<[JoinHandle]>([])
 
@@ -23,7 +21,7 @@ package final class RegistrationPool: Sendable {
     do throws(SystemError) {
       for index in 0..<count {
         let thread = JoinHandle(
-          try Thread(name: "register-\(index)", niceness: Self.niceness) { [self] in run() })
+          try Thread(name: "register-\(index)", niceness: Thread.behindLoops) { [self] in run() })
         threads.withLock { $0.append(thread) }
       }
     } catch {
