@@ -141,7 +141,7 @@ def latencies(lengths, contestant, game, load, count):
 
 
 # Of row d, for each contestant in each round.
-LATENCY_MEASURES = 3
+LATENCY_MEASURES = 5
 
 
 def latency_row(setup, samples, rounds):

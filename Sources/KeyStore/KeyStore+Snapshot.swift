@@ -56,8 +56,9 @@ extension KeyStore {
     try files.rename(paths.temporary, to: paths.snapshot)
     try files.synchronizeDirectory(paths.directory)
     removeSegments(below: first)
-    let duration = clock.monotonic() - started
-    finish(recovering: recovering, bytes: bytes, duration: duration)
+    let ended = clock.monotonic()
+    let duration = ended - started
+    finish(recovering: recovering, at: ended, bytes: bytes, duration: duration)
     report(.snapshotWritten(keys: keys, bytes: bytes, duration: duration))
     if recovering { report(.serviceRecovered) }
   }
@@ -136,13 +137,13 @@ extension KeyStore {
     return (keys, length)
   }
 
-  private func finish(recovering: Bool, bytes: Int64, duration: Duration) {
+  private func finish(recovering: Bool, at ended: MonotonicTime, bytes: Int64, duration: Duration) {
     let now = clock.wall()
     state.withLock { state in
       state.keepsSegment = false
       state.snapshots += 1
       state.lastSnapshotAt = now
-      state.schedule.finished(bytes: bytes, duration: duration)
+      state.schedule.finished(at: ended, bytes: bytes, duration: duration)
       if recovering, let segment = state.recoverySegment {
         (state.segment, state.recoverySegment) = (segment, nil)
         state.service = .accepting

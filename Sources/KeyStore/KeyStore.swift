@@ -207,8 +207,7 @@ package final class KeyStore: Sendable {
         state.pending.append(change.fact, isRelaxed ? nil : completion)
         return (change.verdict, state.schedule.noteChange(at: clock.monotonic))
       }
-      if !isGathered { commitSignal.ring() }
-      if isFirst { snapshotSignal.ring() }
+      wake(isFirstChange: isFirst, isGathered: isGathered)
       if isRelaxed { completion(.committed) }
       return verdict
     } catch {
@@ -216,8 +215,9 @@ package final class KeyStore: Sendable {
     }
   }
 
-  func wake(isFirstChange: Bool) {
-    commitSignal.ring()
+  /// The committer, unless a loop gathers the fact with others and will say so, and the snapshot's thread.
+  func wake(isFirstChange: Bool, isGathered: Bool = false) {
+    if !isGathered { commitSignal.ring() }
     if isFirstChange { snapshotSignal.ring() }
   }
 }

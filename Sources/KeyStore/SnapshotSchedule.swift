@@ -1,10 +1,11 @@
 /// When the next snapshot is due (SPEC §5): a pure decision from readings of the clock.
 ///
-/// The first change starts the wait and later ones never prolong it, so that steady traffic cannot starve it.
+/// The first change starts the wait and later ones never prolong it, so that steady traffic cannot starve it. Of changes that
+/// come while a snapshot is being written the wait starts when that is done: writing is a share of 1/21 at most.
 internal import System
 
 struct SnapshotSchedule: Sendable {
-  /// Of the oldest change that no snapshot holds.
+  /// Where the wait counts from: the oldest change that no snapshot holds, or the end of the last one.
   private(set) var firstChange: MonotonicTime?
   private(set) var lastDuration: Duration = .zero
   /// Bytes of the last snapshot that was read or written.
@@ -46,8 +47,9 @@ struct SnapshotSchedule: Sendable {
     firstChange = nil
   }
 
-  mutating func finished(bytes: Int64, duration: Duration) {
+  mutating func finished(at now: MonotonicTime, bytes: Int64, duration: Duration) {
     (snapshotBytes, lastDuration) = (bytes, duration)
+    if let first = firstChange { firstChange = max(first, now) }
     (changeInProgress, retryAt, failures) = (nil, nil, 0)
   }
 
@@ -62,7 +64,6 @@ struct SnapshotSchedule: Sendable {
   }
 
   static let shortestWait: Duration = .seconds(1)
-  /// A snapshot may take a twentieth of one core.
   static let restPerWork = 20
   /// Up to here a snapshot is cheap enough to be written for one change.
   static let largeSnapshot: Int64 = 16 << 20

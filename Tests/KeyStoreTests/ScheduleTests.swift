@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: [(0, 1000), (49, 1000), (50, 1000), (51, 1020), (2000, 40_000)])
   func wait(lastDuration: Int, wait: Int) {
     var schedule = SnapshotSchedule(snapshotBytes: 0)
-    schedule.finished(bytes: 1000, duration: .milliseconds(lastDuration))
+    schedule.finished(at: at(lastDuration), bytes: 1000, duration: .milliseconds(lastDuration))
     #expect(schedule.due(journalBytes: 1_000_000) == nil)
     #expect(schedule.noteChange { at(5000) })
     #expect(!schedule.noteChange { at(5900) })
@@ -44,8 +44,24 @@ import Testing
     #expect(schedule.due(journalBytes: 0) == at(6000))
     schedule.began()
     _ = schedule.noteChange { at(6500) }
-    schedule.finished(bytes: 10, duration: .zero)
-    #expect(schedule.due(journalBytes: 0) == at(7500))
+    schedule.finished(at: at(7000), bytes: 10, duration: .zero)
+    #expect(schedule.due(journalBytes: 0) == at(8000))
+  }
+
+  /// Under steady changes writing takes 1/21 of the time, however long it takes.
+  @Test func restCountsFromTheEnd() {
+    var schedule = SnapshotSchedule(snapshotBytes: 0)
+    var now = 0
+    _ = schedule.noteChange { at(now) }
+    for _ in 0..<3 {
+      schedule.began()
+      _ = schedule.noteChange { at(now) }
+      now += 400
+      schedule.finished(at: at(now), bytes: 10, duration: .milliseconds(400))
+      #expect(!schedule.noteChange { at(now + 10) })
+      now += 8000
+      #expect(schedule.due(journalBytes: 0) == at(now))
+    }
   }
 
   /// Steady traffic starves nothing: a registration every 100 ms, for two minutes.
