@@ -68,7 +68,7 @@ def store_row(setup, samples, rounds):
         if found["snapshot_share"] is not None:
             samples.add("h snapshots", Portcullis.name, found["snapshot_share"] * 100)
         else:
-            print("row h: two snapshots did not come in time, so their share is not known")
+            print("row h: not enough snapshots came in time, so their share is not known")
         shutil.rmtree(folder)
         folder.mkdir()
         for _ in range(rounds):

@@ -35,7 +35,7 @@ class Lengths:
     store_keys: int = 1_000_000
     start_keys: int = 10_000
     starts: int = 10
-    store_seconds: float = 90.0
+    store_seconds: float = 150.0
     in_process_seconds: float = 2.0
 
 
@@ -57,7 +57,7 @@ SMOKE = Lengths(
     store_keys=20_000,
     start_keys=1000,
     starts=2,
-    store_seconds=3.0,
+    store_seconds=8.0,
     in_process_seconds=0.3,
 )
 

@@ -99,8 +99,9 @@ enum StoreMeasure {
     )
   }
 
-  /// Counters go up at a steady rate; from the end of one snapshot to the end of the next, what share was
-  /// writing? Nil when `seconds` have not seen two.
+  /// Counters go up at a steady rate; from the end of the first snapshot to the end of the last, what share was writing?
+  /// More than one, as how long one takes, and with it the wait for the next, varies by a tenth. Nil when `seconds` have
+  /// not seen as many.
   private static func snapshotShare(
     _ store: KeyStore, _ keys: Int, seconds: Double,
     _ snapshots: Monitor<[(end: MonotonicTime, duration: Duration)]>
@@ -111,9 +112,10 @@ enum StoreMeasure {
     var counter: UInt32 = 0
     while clock.monotonic() - started < .nanoseconds(Int64(seconds * 1e9)) {
       let seen = snapshots.withLock { all, _ in all }
-      if seen.count >= 2 {
-        let cycle = (seen[1].end - seen[0].end).inSeconds
-        return (seen[1].duration.inSeconds / cycle, seen[1].duration.inSeconds)
+      if seen.count == Self.snapshots {
+        let whole = (seen[seen.count - 1].end - seen[0].end).inSeconds
+        let writing = seen.dropFirst().map(\.duration.inSeconds).reduce(0, +)
+        return (writing / whole, writing / Double(seen.count - 1))
       }
       let turn = clock.monotonic()
       counter += 1
@@ -122,6 +124,8 @@ enum StoreMeasure {
     }
     return nil
   }
+
+  private static let snapshots = 4
 
   /// 10,000 admissions each tenth of a second: far more than one gate sees, so that the journal grows
   /// quickly.
