@@ -209,7 +209,7 @@ def limit_memory(gate, more, kind=resource.RLIMIT_DATA):
 
 
 @unsanitized
-@pytest.mark.parametrize("more", [3 * MIB, 8 * MIB, 12 * MIB], ids=["3 MiB", "8 MiB", "12 MiB"])
+@pytest.mark.parametrize("more", [3 * MIB, 6 * MIB, 12 * MIB], ids=["3 MiB", "6 MiB", "12 MiB"])
 def test_no_memory_for_newcomers(open_gate, more):
     """RLIMIT_DATA on the running gate: newcomers are turned away before all is gone, players play on."""
     gate = open_gate(MAX_PENDING=100_000)
