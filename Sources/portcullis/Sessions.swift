@@ -65,13 +65,27 @@ struct SessionsClose: ParsableCommand {
   @Argument(help: "A connection as sessions list names it, or a key id (base64 or base64url).")
   var session: String
 
+  @Flag(help: "One JSON object.")
+  var json = false
+
   func run() throws {
     let selection: ControlRequest.SessionSelection =
       KeyIdentifier(base64: session).map { .key($0) } ?? .connection(session)
     let answer = try ControlAccess.ask(.sessionsClose(selection), try settings.values())
     guard case .sessionsClosed(let ended, let left) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
-    try output.line("sessions ended: \(ended)")
+    if json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.name("sessionsEnded")
+      writer.value(ended)
+      writer.name("sessionsLeft")
+      writer.value(left)
+      writer.endObject()
+      try output.line(json: writer)
+    } else {
+      try output.line("sessions ended: \(ended)")
+    }
     try output.flush()
     guard left == 0 else {
       complain("\(left) sessions have been told to end and had not yet")

@@ -144,8 +144,9 @@ async def test_closing_a_session(gates, backend, device):
     gate.app.register(device)
     connection = await connect(gate, device.headers(gate.app.nonce()))
     await until_prompt(connection)
-    closed = await asyncio.to_thread(gate.command, "sessions", "close", device.key_id_b64)
+    closed = await asyncio.to_thread(gate.command, "sessions", "close", "--json", device.key_id_b64)
     assert closed.returncode == 0, closed.stderr
+    assert json.loads(closed.stdout) == {"sessionsEnded": 1, "sessionsLeft": 0}
     assert await closed_with(connection) == 1008
     assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)  # it may come back
     assert gate.command("sessions", "close", device.key_id_b64).returncode == DATA_ERROR
