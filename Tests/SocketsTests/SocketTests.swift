@@ -133,14 +133,14 @@ import Testing
   }
 }
 
-/// `readv` with room before each slot for a frame header.
+/// Reads with room before each slot for a frame header.
 @Suite struct GappedReceiveTests {
   private static func receive(
-    _ socket: borrowing Socket, room: Int, gap: Int, slot: Int
+    _ socket: borrowing Socket, room: Int, gap: Int, slot: Int, slots: Int
   ) -> (result: ReceiveResult, bytes: [UInt8]) {
     var bytes = [UInt8](repeating: 0xEE, count: room)
     var span = bytes.mutableSpan
-    let result = socket.receive(into: &span, gapBytes: gap, slotBytes: slot)
+    let result = socket.receive(into: &span, gapBytes: gap, slotBytes: slot, slots: slots)
     return (result, bytes)
   }
 
@@ -151,7 +151,7 @@ import Testing
     let payload = (0..<count).map { UInt8($0) }
     #expect(pair.first.send(payload.span) == .bytes(count))
     // Three slots of ten bytes with four before each, and five bytes that belong to none.
-    let (result, bytes) = Self.receive(pair.second, room: 47, gap: 4, slot: 10)
+    let (result, bytes) = Self.receive(pair.second, room: 47, gap: 4, slot: 10, slots: 3)
     let taken = min(count, 30)
     #expect(result == .bytes(taken))
     for slot in 0..<3 {
@@ -165,18 +165,29 @@ import Testing
     #expect(bytes[42...].allSatisfy { $0 == 0xEE })
   }
 
-  @Test func atMostEightSlots() throws {
+  /// What a game says is short as a rule: one slot, and the rest stays with the kernel.
+  @Test(arguments: [1, 9, 10, 11, 100])
+  func oneSlot(count: Int) throws {
     let pair = try Socket.pair()
-    #expect(pair.first.send([UInt8](repeating: 1, count: 100).span) == .bytes(100))
-    let (result, bytes) = Self.receive(pair.second, room: 110, gap: 1, slot: 10)
-    #expect(result == .bytes(80))
-    #expect(bytes[88...].allSatisfy { $0 == 0xEE })
+    let payload = (0..<count).map { UInt8($0) }
+    #expect(pair.first.send(payload.span) == .bytes(count))
+    let (result, bytes) = Self.receive(pair.second, room: 47, gap: 4, slot: 10, slots: 1)
+    let taken = min(count, 10)
+    #expect(result == .bytes(taken))
+    #expect(Array(bytes[4..<4 + taken]) == Array(payload[..<taken]))
+    #expect((bytes[..<4] + bytes[(4 + taken)...]).allSatisfy { $0 == 0xEE })
+    let rest = Self.receive(pair.second, room: 112, gap: 4, slot: 10, slots: 8).result
+    #expect(rest == (count > taken ? .bytes(min(count - taken, 80)) : .wouldBlock))
   }
 
   @Test func wouldBlockAndEnd() throws {
     let pair = try Socket.pair()
-    #expect(Self.receive(pair.second, room: 28, gap: 4, slot: 10).result == .wouldBlock)
+    for slots in [1, 2] {
+      #expect(Self.receive(pair.second, room: 28, gap: 4, slot: 10, slots: slots).result == .wouldBlock)
+    }
     pair.first.finishSending()
-    #expect(Self.receive(pair.second, room: 28, gap: 4, slot: 10).result == .ended)
+    for slots in [1, 2] {
+      #expect(Self.receive(pair.second, room: 28, gap: 4, slot: 10, slots: slots).result == .ended)
+    }
   }
 }

@@ -8,6 +8,8 @@ struct BackendLeg: ~Copyable {
   /// There may be bytes to read: set by the poller's report, cleared by a read that took all there was.
   private(set) var mayHaveInput = false
   private var hasHangup = false
+  /// The last read filled a slot.
+  private var hasMuch = false
 
   init(socket: consuming Socket) {
     self.socket = socket
@@ -19,13 +21,17 @@ struct BackendLeg: ~Copyable {
     if event.isWritable { unsent.noteWritable() }
   }
 
-  /// One `readv` with room for a frame header before each slot (see `Socket.receive`).
+  /// One read with room for a frame header before each slot (see `Socket.receive`): into the first slot, which most of what
+  /// a game says fits in, and into all of them while it says much.
   mutating func receive(into bytes: inout MutableSpan<UInt8>, gapBytes: Int, slotBytes: Int) -> ReceiveResult
   {
-    let capacity = min(bytes.count / (gapBytes + slotBytes), Socket.slotLimit) * slotBytes
-    let result = socket.receive(into: &bytes, gapBytes: gapBytes, slotBytes: slotBytes)
-    // A short read took all there was, unless the end is already on its way.
-    if case .bytes(let count) = result, count == capacity || hasHangup { return result }
+    let slots = hasMuch ? min(bytes.count / (gapBytes + slotBytes), Socket.slotLimit) : 1
+    let result = socket.receive(into: &bytes, gapBytes: gapBytes, slotBytes: slotBytes, slots: slots)
+    if case .bytes(let count) = result {
+      hasMuch = count >= slotBytes
+      // A short read took all there was, unless the end is already on its way.
+      if count == slots * slotBytes || hasHangup { return result }
+    }
     mayHaveInput = false
     return result
   }

@@ -37,6 +37,8 @@ final class Loop {
 
   private let continuing = LaterList()
   private var expired: [DeadlineWheel.Entry] = []
+  /// Some are left of `expired`: asked each turn, and cheaper to read than an array of which others take hold.
+  private var hasExpired = false
   private let newcomers = Newcomers()
   private let closedInThisTurn = LaterList()
   private var isStopped = false
@@ -95,7 +97,7 @@ final class Loop {
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.
   private func sleepTime() -> Int32 {
-    if !continuing.isEmpty || !newcomers.isEmpty || !expired.isEmpty || doorway.mayAccept || isStopped {
+    if !continuing.isEmpty || !newcomers.isEmpty || hasExpired || doorway.mayAccept || isStopped {
       return 0
     }
     var end = wheel.next ?? .never
@@ -168,9 +170,12 @@ final class Loop {
 
   /// Deadlines that have passed, so many a turn: thousands who came at once are late at once.
   private func expireSome() {
-    expired += wheel.expire(now: now)
+    let passed = wheel.expire(now: now)
+    if passed.isEmpty, !hasExpired { return }
+    expired += passed
     let due = expired.prefix(Self.expiriesPerTurn)
     expired.removeFirst(due.count)
+    hasExpired = !expired.isEmpty
     for entry in due { table.find(Token(rawValue: entry.token))?.entryExpired(tick: entry.tick) }
   }
 

@@ -1,7 +1,7 @@
 /// The pump: the player's frames to the game, the game's bytes to the player, without buffers while both keep up.
 ///
 /// Outbound (player to game)                      Inbound (game to player)
-///   1. readFromPlayer   TLS records → scratch      5. readFromGame   readv → scratch, room for headers between
+///   1. readFromPlayer   TLS records → scratch      5. readFromGame   one read → scratch, room for headers between
 ///   2. decode           unmasked in place          6. frame          headers written in front of what came
 ///   3. deliver          one send to the game       7. encrypt        records → outbox
 ///   4. (queue)          what the game refuses      8. settle         one send to the player, the rest queued
