@@ -29,6 +29,8 @@ class Lengths:
     # Of each measure of latencies; its percentiles are its own.
     latency_seconds: float = 1.0
     echo_rate: int = 20000
+    # Of each contestant in a round of row b, between which its seconds are divided.
+    echo_turns: int = 3
     admissions: int = 6000
     registrations: int = 9000
     many_sessions: int = 9000
@@ -51,6 +53,7 @@ SMOKE = Lengths(
     latency_rate=1000,
     latency_seconds=0.1,
     echo_rate=2000,
+    echo_turns=1,
     admissions=200,
     registrations=1000,
     many_sessions=400,

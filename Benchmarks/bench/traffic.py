@@ -96,17 +96,17 @@ def opened(setup, contestant, game, sessions):
 
 
 def echo_row(setup, samples, rounds):
-    """Row b: 50 sessions, at a fixed rate and in a closed loop."""
+    """Row b: 50 sessions, at a fixed rate and in a closed loop. Some contestants are a few in a hundred apart, less than a
+    machine changes within a minute: short measures, and each contestant's turn comes often."""
     lengths = setup.lengths
-    for _ in range(rounds):
+    for _ in range(rounds * lengths.echo_turns):
         for kind in (RelayFloor, *setup.peers, Portcullis):
             with setup.running(kind) as (contestant, game), opened(setup, contestant, game, 50) as load:
                 echo(contestant, game, load, lengths.warm_up, 0)
-                fixed = undisturbed(
-                    setup, lambda: echo(contestant, game, load, lengths.seconds, lengths.echo_rate)
-                )
+                seconds = lengths.seconds / lengths.echo_turns
+                fixed = undisturbed(setup, lambda: echo(contestant, game, load, seconds, lengths.echo_rate))
                 samples.add("b fixed", kind.name, fixed["cpu_us"], fixed)
-                closed = echo(contestant, game, load, lengths.seconds, 0)
+                closed = echo(contestant, game, load, seconds, 0)
                 samples.add("b closed", kind.name, closed["cpu_us"], closed)
 
 
