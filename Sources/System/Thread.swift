@@ -9,7 +9,7 @@ package struct Thread: ~Copyable {
   /// Niceness of threads that work for milliseconds beside the loops. Each time a loop runs while such a thread waits,
   /// Linux's scheduler (EEVDF) notes that it had more than its share, by the weight of the other: a loop that is woken
   /// while that is still noted preempts nobody and waits until the other stops by itself or the tick comes, some 0.6 ms.
-  /// At 10 that was 25 wakes a second beside a full registration pool, at 15 and at 19 as few as without any.
+  /// At 10 that was 25 wakes a second beside a full registration pool, at 15 five to ten, at 19 five.
   package static let behindLoops: Int32 = 15
 
   /// - Parameters:
