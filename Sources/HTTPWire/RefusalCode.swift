@@ -11,6 +11,7 @@ package enum RefusalCode: String, CaseIterable, Sendable {
   case notFound = "not_found"
   case methodNotAllowed = "method_not_allowed"
   case requestTimeout = "request_timeout"
+  case superseded
   case lengthRequired = "length_required"
   case contentTooLarge = "content_too_large"
   case uriTooLong = "uri_too_long"
@@ -35,6 +36,7 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     case .notFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .requestTimeout: .requestTimeout
+    case .superseded: .conflict
     case .lengthRequired: .lengthRequired
     case .contentTooLarge: .contentTooLarge
     case .uriTooLong: .uriTooLong
@@ -64,6 +66,7 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     case .notFound: "There is nothing at this path."
     case .methodNotAllowed: "This method is not allowed here."
     case .requestTimeout: "The request did not arrive in time."
+    case .superseded: "A newer session of the same key took the place."
     case .lengthRequired: "The request needs a Content-Length."
     case .contentTooLarge: "The request body is too large."
     case .uriTooLong: "The request line is too long."

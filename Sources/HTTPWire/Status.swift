@@ -9,6 +9,7 @@ package enum Status: Int, CaseIterable, Sendable {
   case notFound = 404
   case methodNotAllowed = 405
   case requestTimeout = 408
+  case conflict = 409
   case lengthRequired = 411
   case contentTooLarge = 413
   case uriTooLong = 414
@@ -33,6 +34,7 @@ package enum Status: Int, CaseIterable, Sendable {
     case .notFound: "Not Found"
     case .methodNotAllowed: "Method Not Allowed"
     case .requestTimeout: "Request Timeout"
+    case .conflict: "Conflict"
     case .lengthRequired: "Length Required"
     case .contentTooLarge: "Content Too Large"
     case .uriTooLong: "URI Too Long"

@@ -55,6 +55,7 @@ enum SimulateFailure {
       "the gate's log names the step: APPATTEST_ROOT_CA_PATH must be this authority's root, and app id and "
         + "environment of the key must be configured"
     case "key_revoked": "this key is locked out: remove the state file and register a new one"
+    case "superseded": "another connection with this key came in meanwhile: try again"
     case "origin_forbidden": "the Origin header is not among the gate's ALLOWED_ORIGINS"
     case "not_found": "the gate has no app id configured, or something else answers here"
     case "backend_unavailable": "the gate cannot reach the game: see its BACKEND"

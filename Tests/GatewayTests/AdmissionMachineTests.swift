@@ -6,7 +6,8 @@ import Testing
 /// Every pair of state and event; the order of the waits is SPEC §3's: counter durable, game connected, 101.
 @Suite struct AdmissionMachineTests {
   enum Event: CaseIterable, Sendable {
-    case durable, notDurable, connected, connectFailed, gameLost, expired, revoked, draining, spokeEarly
+    case durable, notDurable, connected, connectFailed, gameLost, expired, revoked, superseded, draining
+    case spokeEarly
   }
 
   typealias State = AdmissionMachine.State
@@ -27,6 +28,7 @@ import Testing
     // Between the call and the 101, when the game is told who plays.
     case (.open, .gameLost): refuse(.backendUnavailable, "backend_proxy_header")
     case (.connecting, .expired): refuse(.backendUnavailable, "backend_connect_timeout")
+    case (.committing, .superseded), (.connecting, .superseded): refuse(.superseded, "superseded")
     case (.committing, .draining), (.connecting, .draining): refuse(.shuttingDown, "draining")
     case (.committing, .spokeEarly), (.connecting, .spokeEarly): refuse(.badRequest, "bytes_before_101")
     // Also once connected: the key is looked at again before the 101 goes out.
@@ -55,6 +57,7 @@ import Testing
     case .gameLost: machine.gameLost()
     case .expired: machine.expired()
     case .revoked: machine.revoked()
+    case .superseded: machine.superseded()
     case .draining: machine.draining()
     case .spokeEarly: machine.spokeEarly()
     }

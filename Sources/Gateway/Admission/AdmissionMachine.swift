@@ -80,6 +80,14 @@ struct AdmissionMachine: ~Copyable {
     }
   }
 
+  /// A newer session of the key took the place (SPEC §3, 409).
+  mutating func superseded() -> Action {
+    switch state {
+    case .committing, .connecting: return refuse(.superseded, step: "superseded")
+    case .open, .refused: return .nothing
+    }
+  }
+
   mutating func draining() -> Action {
     switch state {
     case .committing, .connecting: return refuse(.shuttingDown, step: "draining")

@@ -55,13 +55,23 @@ extension Connection {
   func endFromOutside(_ end: SessionEnd) {
     switch stage {
     case .session: endSession(end)
-    case .admission:
-      perform(
-        end == .draining
-          ? admission?.machine.draining() ?? .nothing : admission?.machine.revoked() ?? .nothing)
+    case .admission: endAdmission(end)
     case .proxyHeader, .handshake, .exchange, .lingering, .closed: break
     }
     settle()
+  }
+
+  /// What has no session yet is told in an answer, by a code of its own for each reason.
+  private func endAdmission(_ end: SessionEnd) {
+    switch end {
+    case .draining: perform(admission?.machine.draining() ?? .nothing)
+    case .keyRevoked: perform(admission?.machine.revoked() ?? .nothing)
+    case .replaced: perform(admission?.machine.superseded() ?? .nothing)
+    // Meant for a session that has gone, or not from outside at all.
+    case .gameClosed, .gameFailed, .playerClosed, .playerVanished, .violation, .closedByOperator, .stalled,
+      .silent:
+      break
+    }
   }
 
   func endSession(_ end: SessionEnd) {
