@@ -113,6 +113,11 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // TLS clients and certificates for tests.
+    .target(
+      name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "System"], path: "Tests/Support/TLSPeers",
+      swiftSettings: strict),
+
     tests("Bytes"),
     tests("Fuzzing"),
     tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
@@ -136,8 +141,15 @@ let package = Package(
     tests("System"),
     tests("Confinement", ["CLinux", "CSeccomp", "System"]),
     tests("Sockets", ["Addresses", "System"]),
-    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
-    tests("Gateway", ["Addresses", "Bytes", "Crypto", "HTTPWire", "System", "WebSocketWire"]),
+    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
+    tests(
+      "Gateway",
+      [
+        "Addresses", "AppAttest", "Bytes", "COpenSSL", "Configuration", "Crypto", "HTTPWire", "KeyStore",
+        "Logs",
+        "Sockets", "System", "TLS", "TLSPeers", "WebSocketWire",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     tests("Configuration", ["Addresses"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
     tests("KeyStore", ["Bytes", "JSON", "System"]),

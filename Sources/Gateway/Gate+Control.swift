@@ -75,12 +75,12 @@ extension Gate {
     where isMeant: (SessionDescription) -> Bool
   ) -> (ended: Int, left: Int)? {
     guard let found = sessions() else { return nil }
-    let names = Set(found.filter(isMeant).map(\.name))
-    for reference in names.compactMap(SessionReference.init(connectionName:)) {
+    let meant = Set(found.filter(isMeant).map(\.reference))
+    for reference in meant {
       shared.post(.end(Token(rawValue: reference.token), .closedByOperator), to: reference)
     }
-    let left = wait { sessions()?.count { names.contains($0.name) } ?? names.count }
-    return (names.count - left, left)
+    let left = wait { sessions()?.count { meant.contains($0.reference) } ?? meant.count }
+    return (meant.count - left, left)
   }
 
   // MARK: Keys
@@ -186,16 +186,5 @@ private final class Gathering: Sendable {
       if !signal.wait(until: deadline) { return state.withLock { $0.missing == 0 ? $0.found : nil } }
     }
     return state.withLock { $0.found }
-  }
-}
-
-extension SessionReference {
-  /// From `Connection.name`: the loop, and the token without its lowest bit in hexadecimal.
-  init?(connectionName name: String) {
-    let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let loop = UInt16(parts[0]), let number = UInt64(parts[1], radix: 16),
-      number <= UInt64.max >> 1
-    else { return nil }
-    self.init(loop: loop, token: number << 1)
   }
 }

@@ -1,17 +1,28 @@
+import Bytes
 import HTTPWire
+import KeyStore
+import System
 import Testing
 
 @testable import Gateway
 
-/// Every pair of state and event; the order of the waits is SPEC §3's: counter durable, game connected, 101.
+/// Every pair of state and event; the order of the waits is SPEC §3's: key found, assertion verified, counter durable,
+/// game connected, 101.
 @Suite struct AdmissionMachineTests {
   enum Event: CaseIterable, Sendable {
-    case durable, notDurable, connected, connectFailed, gameLost, expired, revoked, superseded, draining
-    case spokeEarly
+    case found, foundNone, foundRevoked, accepted, rejected, durable, notDurable, connected, connectFailed,
+      gameLost
+    case expired, revoked, superseded, draining, spokeEarly
   }
 
   typealias State = AdmissionMachine.State
   typealias Action = AdmissionMachine.Action
+
+  private static let keyID = KeyIdentifier(Bytes32(InlineArray<32, UInt8>(repeating: 7)))
+  private static let record = KeyRecord(
+    publicKey: P256Point(
+      x: Bytes32(InlineArray<32, UInt8>(repeating: 4)), y: Bytes32(InlineArray<32, UInt8>(repeating: 5))),
+    registeredAt: UnixTime(milliseconds: 0))
 
   private static func refuse(_ code: RefusalCode, _ step: String) -> (Action, State) {
     (.refuse(code, step: step), .refused)
@@ -19,7 +30,14 @@ import Testing
 
   /// What is not named here does nothing.
   private static func expected(_ state: State, _ event: Event) -> (Action, State) {
-    switch (state, event) {
+    let isWaiting = [.finding, .judging, .committing, .connecting].contains(state)
+    return switch (state, event) {
+    case (.finding, .found): (.judge(record), .judging)
+    case (.finding, .foundNone): refuse(.keyUnknown, "key_unknown")
+    case (.finding, .foundRevoked): refuse(.keyRevoked, "key_revoked")
+    case (.finding, .expired): refuse(.storeUnavailable, "find_timeout")
+    case (.judging, .accepted): (.nothing, .committing)
+    case (.judging, .rejected): refuse(.assertionRejected, "signature")
     case (.committing, .durable): (.connect, .connecting)
     case (.committing, .notDurable): refuse(.storeUnavailable, "commit_failed")
     case (.committing, .expired): refuse(.storeUnavailable, "commit_timeout")
@@ -28,28 +46,37 @@ import Testing
     // Between the call and the 101, when the game is told who plays.
     case (.open, .gameLost): refuse(.backendUnavailable, "backend_proxy_header")
     case (.connecting, .expired): refuse(.backendUnavailable, "backend_connect_timeout")
-    case (.committing, .superseded), (.connecting, .superseded): refuse(.superseded, "superseded")
-    case (.committing, .draining), (.connecting, .draining): refuse(.shuttingDown, "draining")
-    case (.committing, .spokeEarly), (.connecting, .spokeEarly): refuse(.badRequest, "bytes_before_101")
+    case (_, .draining) where isWaiting: refuse(.shuttingDown, "draining")
+    case (_, .superseded) where isWaiting: refuse(.superseded, "superseded")
+    case (_, .spokeEarly) where isWaiting: refuse(.badRequest, "bytes_before_101")
     // Also once connected: the key is looked at again before the 101 goes out.
-    case (.committing, .revoked), (.connecting, .revoked), (.open, .revoked):
-      refuse(.keyRevoked, "key_revoked")
+    case (_, .revoked) where state != .refused: refuse(.keyRevoked, "key_revoked")
     default: (.nothing, state)
     }
   }
 
   private static func machine(in state: State) -> AdmissionMachine {
-    var machine = AdmissionMachine(commits: state == .committing)
-    switch state {
-    case .committing, .connecting: break
-    case .open: _ = machine.connected()
-    case .refused: _ = machine.connectFailed()
+    var machine = AdmissionMachine(.assertion(keyID))
+    if state == .refused {
+      _ = machine.found(nil)
+      return machine
+    }
+    for step in [Event.found, .accepted, .durable, .connected] {
+      if machine.state == state { break }
+      _ = send(step, to: &machine)
     }
     return machine
   }
 
   private static func send(_ event: Event, to machine: inout AdmissionMachine) -> Action {
-    switch event {
+    var revoked = record
+    revoked.revokedAt = UnixTime(milliseconds: 1)
+    return switch event {
+    case .found: machine.found(record)
+    case .foundNone: machine.found(nil)
+    case .foundRevoked: machine.found(revoked)
+    case .accepted: machine.accepted()
+    case .rejected: machine.rejected(.assertionRejected, step: "signature")
     case .durable: machine.committed(durably: true)
     case .notDurable: machine.committed(durably: false)
     case .connected: machine.connected()
@@ -63,7 +90,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [State.committing, .connecting, .open, .refused], Event.allCases)
+  @Test(arguments: State.allCases, Event.allCases)
   func pair(state: State, event: Event) {
     var machine = Self.machine(in: state)
     let before = machine.state
@@ -76,11 +103,37 @@ import Testing
   }
 
   @Test func theWaysToOpen() {
-    var withKey = AdmissionMachine(commits: true)
-    let actions = [withKey.committed(durably: true), withKey.connected()]
-    #expect(actions == [.connect, .open])
-    var without = AdmissionMachine(commits: false)
-    let action = without.connected()
-    #expect(action == .open)
+    var withKey = AdmissionMachine(.assertion(Self.keyID))
+    let actions = [
+      withKey.begin(), withKey.found(Self.record), withKey.accepted(), withKey.committed(durably: true),
+      withKey.connected(),
+    ]
+    #expect(actions == [.find(Self.keyID), .judge(Self.record), .nothing, .connect, .open])
+    for credential in [Credential.none, .clientCertificate(subject: "CN=x")] {
+      var without = AdmissionMachine(credential)
+      let actions = [without.begin(), without.connected()]
+      #expect(actions == [.connect, .open])
+    }
+  }
+
+  /// Whatever comes in whatever order, one answer is given at most, and nobody is let in without all of it.
+  @Test(arguments: 0..<2000 as Range<UInt64>) func oneAnswerAtMost(seed: UInt64) {
+    var random = Numbers(seed)
+    var machine = AdmissionMachine(.assertion(Self.keyID))
+    var passed: [Event] = []
+    var answers = 0
+    for _ in 0..<40 {
+      let event = Event.allCases[random.next(below: Event.allCases.count)]
+      let before = machine.state
+      switch Self.send(event, to: &machine) {
+      case .refuse: answers += 1
+      case .open:
+        #expect(passed == [.found, .accepted, .durable])
+      case .find, .judge, .connect, .nothing: break
+      }
+      let after = machine.state
+      if after != before, after != .refused { passed.append(event) }
+    }
+    #expect(answers <= 1)
   }
 }

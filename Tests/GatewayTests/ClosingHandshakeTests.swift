@@ -8,10 +8,11 @@ import WebSocketWire
   typealias State = ClosingHandshake.State
   typealias Action = ClosingHandshake.Action
 
-  static let ends: [SessionEnd] = [
-    .gameClosed, .gameFailed(reason: "reset"), .playerClosed(.normal), .playerClosed(nil),
-    .playerVanished(reason: "gone"), .violation(.protocolError, step: "mask"), .keyRevoked, .replaced,
-    .closedByOperator, .draining, .stalled, .silent,
+  static let ends: [ConnectionEnd] = [
+    .session(.gameClosed), .session(.gameFailed(reason: "reset")), .playerClosed(.normal), .playerClosed(nil),
+    .playerVanished(reason: "gone"), .violation(.protocolError, step: "mask"), .session(.keyRevoked),
+    .session(.replaced), .session(.closedByOperator), .session(.draining), .playerStalled,
+    .session(.gameStalled), .silent,
   ]
   static let states: [State] = [.open, .awaitingReply, .done]
 
@@ -19,37 +20,39 @@ import WebSocketWire
     var handshake = ClosingHandshake()
     switch state {
     case .open: break
-    case .awaitingReply: _ = handshake.end(.draining)
+    case .awaitingReply: _ = handshake.end(.session(.draining))
     case .done: _ = handshake.end(.silent)
     }
     return handshake
   }
 
-  private static func expected(_ state: State, _ end: SessionEnd) -> (Action, State) {
+  private static func expected(_ state: State, _ end: ConnectionEnd) -> (Action, State) {
     switch state {
     case .open:
       switch end {
-      case .gameClosed: (.sendClose(.normal, reason: ""), .awaitingReply)
-      case .draining: (.sendClose(.goingAway, reason: "the gate is shutting down"), .awaitingReply)
-      case .gameFailed: (.closeAndFinish(.internalError, reason: "reset"), .done)
-      case .keyRevoked: (.closeAndFinish(.policyViolation, reason: "key revoked"), .done)
-      case .replaced: (.closeAndFinish(.policyViolation, reason: "replaced by a newer session"), .done)
-      case .closedByOperator: (.closeAndFinish(.policyViolation, reason: "closed by the operator"), .done)
+      case .session(.gameClosed): (.sendClose(.normal, reason: ""), .awaitingReply)
+      case .session(.draining): (.sendClose(.goingAway, reason: "the gate is shutting down"), .awaitingReply)
+      case .session(.gameFailed): (.closeAndFinish(.internalError, reason: "reset"), .done)
+      case .session(.keyRevoked): (.closeAndFinish(.policyViolation, reason: "key revoked"), .done)
+      case .session(.replaced):
+        (.closeAndFinish(.policyViolation, reason: "replaced by a newer session"), .done)
+      case .session(.closedByOperator):
+        (.closeAndFinish(.policyViolation, reason: "closed by the operator"), .done)
       case .playerClosed(let code): (.closeAndFinish(code, reason: ""), .done)
       case .violation: (.closeAndFinish(.protocolError, reason: ""), .done)
-      case .playerVanished, .stalled, .silent: (.finish, .done)
+      case .playerVanished, .playerStalled, .silent, .session(.gameStalled): (.finish, .done)
       }
     case .awaitingReply:
       switch end {
       // The one Close that goes out has gone out; the player is heard until it replies or something worse comes.
-      case .gameClosed, .draining: (.nothing, .awaitingReply)
+      case .session(.gameClosed), .session(.draining): (.nothing, .awaitingReply)
       default: (.finish, .done)
       }
     case .done: (.nothing, .done)
     }
   }
 
-  @Test(arguments: states, ends) func pair(state: State, end: SessionEnd) {
+  @Test(arguments: states, ends) func pair(state: State, end: ConnectionEnd) {
     var handshake = Self.handshake(in: state)
     let before = handshake.state
     #expect(before == state)
@@ -82,7 +85,7 @@ import WebSocketWire
   }
 
   /// Whatever comes in whatever order, one Close frame goes out at most.
-  @Test(arguments: ends, ends) func oneCloseAtMost(first: SessionEnd, second: SessionEnd) {
+  @Test(arguments: ends, ends) func oneCloseAtMost(first: ConnectionEnd, second: ConnectionEnd) {
     var handshake = ClosingHandshake()
     var closes = 0
     for end in [first, second, first, second] {
@@ -99,18 +102,20 @@ import WebSocketWire
   /// SPEC §3, "After 101".
   @Test(
     arguments: [
-      (.gameClosed, 1000), (.draining, 1001), (.violation(.protocolError, step: "x"), 1002),
-      (.violation(.invalidPayload, step: "x"), 1007), (.keyRevoked, 1008), (.replaced, 1008),
-      (.closedByOperator, 1008),
-      (.violation(.messageTooBig, step: "x"), 1009), (.gameFailed(reason: "x"), 1011),
+      (.session(.gameClosed), 1000), (.session(.draining), 1001),
+      (.violation(.protocolError, step: "x"), 1002),
+      (.violation(.invalidPayload, step: "x"), 1007), (.session(.keyRevoked), 1008),
+      (.session(.replaced), 1008),
+      (.session(.closedByOperator), 1008), (.session(.gameStalled), nil),
+      (.violation(.messageTooBig, step: "x"), 1009), (.session(.gameFailed(reason: "x")), 1011),
       (.playerClosed(CloseCode(4000)), 4000),
-      (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.stalled, nil), (.silent, nil),
-    ] as [(SessionEnd, UInt16?)])
-  func closeCode(end: SessionEnd, code: UInt16?) {
+      (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.playerStalled, nil), (.silent, nil),
+    ] as [(ConnectionEnd, UInt16?)])
+  func closeCode(end: ConnectionEnd, code: UInt16?) {
     #expect(end.closeCode?.rawValue == code)
   }
 
-  @Test(arguments: ClosingHandshakeTests.ends) func onlyWhatMayBeOnTheWire(end: SessionEnd) {
+  @Test(arguments: ClosingHandshakeTests.ends) func onlyWhatMayBeOnTheWire(end: ConnectionEnd) {
     if let code = end.closeCode { #expect(CloseCode(code.rawValue) == code) }
     #expect(end.closeReason.utf8.count <= 123)
   }
@@ -121,19 +126,21 @@ import WebSocketWire
   }
 
   /// Whoever is thrown out, or whose game is gone, must not have another byte reach the game.
-  @Test(arguments: ClosingHandshakeTests.ends) func whenTheGameIsCutOff(end: SessionEnd) {
+  @Test(arguments: ClosingHandshakeTests.ends) func whenTheGameIsCutOff(end: ConnectionEnd) {
     let expected: Bool =
       switch end {
-      case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .stalled, .silent: true
-      case .gameClosed, .playerClosed, .playerVanished, .violation, .draining: false
+      case .session(.keyRevoked), .session(.replaced), .session(.closedByOperator), .session(.gameFailed),
+        .session(.gameStalled), .playerStalled, .silent:
+        true
+      case .session(.gameClosed), .session(.draining), .playerClosed, .playerVanished, .violation: false
       }
     #expect(end.cutsGameOff == expected)
   }
 
   @Test func wordsTellThemApart() {
     let words = Set(ClosingHandshakeTests.ends.map(\.word))
-    // Both forms of `playerClosed` are one event.
-    #expect(words.count == ClosingHandshakeTests.ends.count - 1)
+    // Both forms of `playerClosed` are one event, and `write_stalled` is said of either side.
+    #expect(words.count == ClosingHandshakeTests.ends.count - 2)
     #expect(words.allSatisfy { $0.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7A).contains($0) } })
   }
 }

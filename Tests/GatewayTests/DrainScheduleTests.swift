@@ -7,7 +7,9 @@ import Testing
 @Suite struct DrainScheduleTests {
   private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-  private static func tokens(_ count: Int) -> [Token] { (0..<count).map { Token(slot: $0, generation: 1) } }
+  private static func tokens(_ count: Int) -> [Token] {
+    (0..<count).map { Token(.session, slot: $0, generation: 1) }
+  }
 
   @Test(arguments: [1, 2, 7, 1000]) func everyoneIsToldOnceInOrderWithinTheSpread(count: Int) {
     var schedule = DrainSchedule()

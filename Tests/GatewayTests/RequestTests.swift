@@ -15,7 +15,7 @@ import Testing
       ("GET /attest/challenge?x=/attest/register", .challenge, .notFound),
       ("POST /attest/challenge", .methodNotAllowed(allow: "GET"), .notFound),
       ("HEAD /attest/challenge", .methodNotAllowed(allow: "GET"), .notFound),
-      ("POST /attest/register", .register, .notFound),
+      ("POST /attest/register", .body(.register), .notFound),
       ("GET /attest/register", .methodNotAllowed(allow: "POST"), .notFound),
       ("GET /attest/", .notFound, .notFound), ("GET /attest/challenge/", .notFound, .notFound),
       ("POST /attest/other", .notFound, .notFound), ("HEAD /attest/other", .notFound, .notFound),

@@ -3,45 +3,39 @@ import Testing
 @testable import Gateway
 
 @Suite struct TokenTests {
-  @Test(arguments: [0, 1, 2, 19_999, 65_535, Int(Int32.max)]) func holdsItsParts(slot: Int) {
-    for generation in [1, 2, 0x8000_0000, UInt32.max - 1] as [UInt32] {
-      for leg in [Token.Leg.client, .backend] {
-        let token = Token(slot: slot, generation: generation, leg: leg)
-        #expect(token.slot == slot)
-        #expect(token.generation == generation)
-        #expect(token.leg == leg)
-        #expect(token.listenerIndex == nil)
-        #expect(token != .mailbox)
-        #expect(token.client == Token(slot: slot, generation: generation))
-        #expect(token.backend == Token(slot: slot, generation: generation, leg: .backend))
-        #expect(Token(rawValue: token.rawValue) == token)
-      }
+  @Test(arguments: Token.Kind.allCases, [0, 1, 2, 19_999, 65_535, 1 << 30 - 1])
+  func holdsItsParts(kind: Token.Kind, slot: Int) {
+    for generation in [0, 1, 2, 0x8000_0000, UInt32.max] as [UInt32] {
+      let token = Token(kind, slot: slot, generation: generation)
+      #expect(token.kind == kind)
+      #expect(token.slot == slot)
+      #expect(token.generation == generation)
+      #expect(Token(rawValue: token.rawValue) == token)
+      #expect(Token(kind, number: token.number) == token)
     }
   }
 
   @Test func listenersAndMailboxAreNoConnections() {
-    #expect(Token.mailbox.listenerIndex == nil)
+    #expect(Token.mailbox.kind == .mailbox)
     for index in [0, 1, 15, 1000] {
-      #expect(Token.listener(index).listenerIndex == index)
-      #expect(Token.listener(index) != .mailbox)
-      #expect(Token.listener(index).generation == .max)
+      #expect(Token.listener(index).kind == .listener)
+      #expect(Token.listener(index).slot == index)
     }
   }
 }
 
 @Suite struct TokenTableTests {
-  @Test func aTokenFindsItsValueByEitherLeg() {
-    var table = TokenTable<String>()
+  @Test func aTokenFindsItsValue() {
+    var table = TokenTable<String>(of: .connection)
     let token = table.reserve()
     #expect(table.find(token) == nil)
     table.insert("a", at: token)
     #expect(table.find(token) == "a")
-    #expect(table.find(token.backend) == "a")
     #expect(table.count == 1)
   }
 
   @Test func aStaleTokenFindsNothing() {
-    var table = TokenTable<String>()
+    var table = TokenTable<String>(of: .connection)
     let first = table.reserve()
     table.insert("a", at: first)
     table.release(first)
@@ -51,12 +45,11 @@ import Testing
     #expect(second.generation != first.generation)
     table.insert("b", at: second)
     #expect(table.find(first) == nil)
-    #expect(table.find(first.backend) == nil)
     #expect(table.find(second) == "b")
   }
 
   @Test func aStaleReleaseChangesNothing() {
-    var table = TokenTable<String>()
+    var table = TokenTable<String>(of: .connection)
     let first = table.reserve()
     table.insert("a", at: first)
     table.release(first)
@@ -68,30 +61,41 @@ import Testing
   }
 
   @Test func strangersFindNothing() {
-    var table = TokenTable<String>()
+    var table = TokenTable<String>(of: .connection)
     table.insert("a", at: table.reserve())
-    for raw in [0, 1, .max, .max - 1, .max - 2, 1 << 32 | 2, 2 << 32] as [UInt64] {
+    for raw in [0, 1, .max, .max - 1, .max - 2, 1 << 32 | 4, 2 << 32] as [UInt64] {
       #expect(table.find(Token(rawValue: raw)) == nil, "\(raw)")
     }
   }
 
-  /// The numbers wrap before they reach those of listeners and mailbox.
+  /// A connection and a session may have one number: the kind tells them apart.
+  @Test func anotherKindFindsNothing() {
+    var table = TokenTable<String>(of: .connection)
+    let token = table.reserve()
+    table.insert("a", at: token)
+    for kind in Token.Kind.allCases where kind != .connection {
+      #expect(table.find(Token(kind, number: token.number)) == nil)
+      table.release(Token(kind, number: token.number))
+    }
+    #expect(table.find(token) == "a")
+  }
+
+  /// 0 belongs to places that are free.
   @Test func generationsWrap() {
-    var table = TokenTable<Int>(generation: .max - 3)
+    var table = TokenTable<Int>(of: .session, generation: .max - 3)
     var generations: [UInt32] = []
     for _ in 0..<5 {
       let token = table.reserve()
       table.insert(0, at: token)
       generations.append(token.generation)
-      #expect(token.listenerIndex == nil)
       table.release(token)
     }
-    #expect(generations == [.max - 2, .max - 1, 1, 2, 3])
+    #expect(generations == [.max - 2, .max - 1, .max, 1, 2])
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>) func agreesWithADictionary(seed: UInt64) {
     var random = Numbers(seed)
-    var table = TokenTable<Int>()
+    var table = TokenTable<Int>(of: .session)
     var model: [Token: Int] = [:]
     var gone: [Token] = []
     for step in 0..<2000 {
@@ -115,7 +119,9 @@ import Testing
 }
 
 @Suite struct ArrivalOrderTests {
-  private static func token(_ number: Int) -> Token { Token(slot: number, generation: 1) }
+  private static func token(_ number: Int) -> Token {
+    Token(.connection, slot: number, generation: 1)
+  }
 
   @Test func theOldestThatStillWaits() {
     var order = ArrivalOrder()

@@ -1,4 +1,5 @@
 import System
+import TLSPeers
 import Testing
 
 @testable import TLS

@@ -1,3 +1,4 @@
+import TLSPeers
 import Testing
 
 @testable import TLS

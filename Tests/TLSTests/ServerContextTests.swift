@@ -1,4 +1,5 @@
 import Crypto
+import TLSPeers
 import Testing
 
 @testable import TLS

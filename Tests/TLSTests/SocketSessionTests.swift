@@ -1,6 +1,7 @@
 import Addresses
 import Sockets
 import System
+import TLSPeers
 import Testing
 
 @testable import TLS

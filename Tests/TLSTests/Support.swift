@@ -1,5 +1,6 @@
 import Sockets
 import System
+import TLSPeers
 import Testing
 
 @testable import TLS

@@ -1,46 +1,35 @@
-/// An upgrade that was accepted so far and waits for its `101`: what the wait is about, and what the 101 will say.
-internal import Bytes
+/// An upgrade on its way to its `101`: what was asked, by what credential, and what is being waited for.
 internal import KeyStore
 internal import System
 internal import WebSocketWire
 
+/// Its name is its session's token: results of work elsewhere carry it, so that those of an earlier admission on the same
+/// connection find nothing.
 final class Admission {
+  let session: GameSession
   let upgrade: UpgradeRequest
-  /// How the peer got here.
-  let credential: Credential
-  var machine: AdmissionMachine
+  /// Nil when there is nothing to be verified.
+  let assertion: AssertionHeaders?
+  /// Where the connection goes on if this is refused.
+  let exchange: Exchange
+  /// The peer asked for the connection to be closed behind a refusal.
+  let closesAfterRefusal: Bool
   let startedAt: MonotonicTime
-  /// Which of the game's addresses is being tried.
-  var attempt = 0
-  /// When the wait for the game is over, all addresses together.
-  var connectDeadline = MonotonicTime(nanoseconds: .max)
+  var machine: AdmissionMachine
+  var call = GameCall()
 
-  init(upgrade: UpgradeRequest, credential: Credential, startedAt: MonotonicTime) {
+  init(
+    _ session: GameSession, upgrade: UpgradeRequest, assertion: AssertionHeaders?, exchange: Exchange,
+    closesAfterRefusal: Bool, startedAt: MonotonicTime
+  ) {
+    self.session = session
     self.upgrade = upgrade
-    self.credential = credential
+    self.assertion = assertion
+    self.exchange = exchange
+    self.closesAfterRefusal = closesAfterRefusal
     self.startedAt = startedAt
-    machine = AdmissionMachine(commits: credential.keyID != nil)
-  }
-}
-
-/// What a peer is let in by.
-enum Credential: Equatable, Sendable {
-  case assertion(KeyIdentifier)
-  case clientCertificate(subject: String)
-  /// `REQUIRE_APP_AUTH=false`.
-  case none
-
-  var keyID: KeyIdentifier? {
-    if case .assertion(let keyID) = self { return keyID }
-    return nil
+    machine = AdmissionMachine(session.credential)
   }
 
-  /// The word for the log.
-  var word: String {
-    switch self {
-    case .assertion: "assertion"
-    case .clientCertificate: "client_certificate"
-    case .none: "none"
-    }
-  }
+  var credential: Credential { session.credential }
 }

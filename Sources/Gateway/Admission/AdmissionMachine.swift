@@ -1,9 +1,17 @@
-/// The waits between an accepted upgrade request and its `101`, in the order of SPEC §3: counter durable, game
-/// connected, key still good.
+/// The way from an upgrade request to its `101`, in the order of SPEC §3: key found, assertion verified, counter durable,
+/// game connected, key still good.
+///
+/// Each step may have to be waited for, finding the key too: a store in memory answers at once, another one later.
+internal import Bytes
 internal import HTTPWire
+internal import KeyStore
 
 struct AdmissionMachine: ~Copyable {
-  enum State: Equatable {
+  enum State: Equatable, CaseIterable {
+    /// The key's record is being looked up.
+    case finding
+    /// The assertion is being verified.
+    case judging
     /// The counter is on its way to the disk.
     case committing
     /// The game has been called.
@@ -13,6 +21,8 @@ struct AdmissionMachine: ~Copyable {
   }
 
   enum Action: Equatable {
+    case find(KeyIdentifier)
+    case judge(KeyRecord)
     case connect
     /// Look whether the key was revoked meanwhile, then answer 101.
     case open
@@ -22,10 +32,45 @@ struct AdmissionMachine: ~Copyable {
   }
 
   private(set) var state: State
+  private let keyID: KeyIdentifier?
 
-  /// - Parameter commits: whether a counter has to become durable first; without a key there is none.
-  init(commits: Bool) {
-    state = commits ? .committing : .connecting
+  init(_ credential: Credential) {
+    keyID = credential.keyID
+    state = keyID == nil ? .connecting : .finding
+  }
+
+  /// The first step.
+  func begin() -> Action {
+    keyID.map { .find($0) } ?? .connect
+  }
+
+  /// - Parameter record: nil when there is no such key.
+  mutating func found(_ record: KeyRecord?) -> Action {
+    switch state {
+    case .finding:
+      guard let record else { return refuse(.keyUnknown, step: "key_unknown") }
+      if record.revokedAt != nil { return refuse(.keyRevoked, step: "key_revoked") }
+      state = .judging
+      return .judge(record)
+    case .judging, .committing, .connecting, .open, .refused: return .nothing
+    }
+  }
+
+  /// The assertion is good, and its counter on the way to the disk.
+  mutating func accepted() -> Action {
+    switch state {
+    case .judging:
+      state = .committing
+      return .nothing
+    case .finding, .committing, .connecting, .open, .refused: return .nothing
+    }
+  }
+
+  mutating func rejected(_ code: RefusalCode, step: String) -> Action {
+    switch state {
+    case .judging: return refuse(code, step: step)
+    case .finding, .committing, .connecting, .open, .refused: return .nothing
+    }
   }
 
   mutating func committed(durably: Bool) -> Action {
@@ -36,7 +81,7 @@ struct AdmissionMachine: ~Copyable {
         return .connect
       }
       return refuse(.storeUnavailable, step: "commit_failed")
-    case .connecting, .open, .refused: return .nothing
+    case .finding, .judging, .connecting, .open, .refused: return .nothing
     }
   }
 
@@ -45,14 +90,16 @@ struct AdmissionMachine: ~Copyable {
     case .connecting:
       state = .open
       return .open
-    case .committing, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .open, .refused: return .nothing
     }
   }
 
-  mutating func connectFailed() -> Action {
+  /// No address of the game's could be reached.
+  /// - Parameter step: how the last one failed.
+  mutating func connectFailed(step: String = "backend_connect") -> Action {
     switch state {
-    case .connecting: return refuse(.backendUnavailable, step: "backend_connect")
-    case .committing, .open, .refused: return .nothing
+    case .connecting: return refuse(.backendUnavailable, step: step)
+    case .finding, .judging, .committing, .open, .refused: return .nothing
     }
   }
 
@@ -60,22 +107,23 @@ struct AdmissionMachine: ~Copyable {
   mutating func gameLost() -> Action {
     switch state {
     case .open: return refuse(.backendUnavailable, step: "backend_proxy_header")
-    case .committing, .connecting, .refused: return .nothing
+    case .finding, .judging, .committing, .connecting, .refused: return .nothing
     }
   }
 
   /// The time for the present wait is over.
   mutating func expired() -> Action {
     switch state {
+    case .finding: return refuse(.storeUnavailable, step: "find_timeout")
     case .committing: return refuse(.storeUnavailable, step: "commit_timeout")
     case .connecting: return refuse(.backendUnavailable, step: "backend_connect_timeout")
-    case .open, .refused: return .nothing
+    case .judging, .open, .refused: return .nothing
     }
   }
 
   mutating func revoked() -> Action {
     switch state {
-    case .committing, .connecting, .open: return refuse(.keyRevoked, step: "key_revoked")
+    case .finding, .judging, .committing, .connecting, .open: return refuse(.keyRevoked, step: "key_revoked")
     case .refused: return .nothing
     }
   }
@@ -83,14 +131,14 @@ struct AdmissionMachine: ~Copyable {
   /// A newer session of the key took the place (SPEC §3, 409).
   mutating func superseded() -> Action {
     switch state {
-    case .committing, .connecting: return refuse(.superseded, step: "superseded")
+    case .finding, .judging, .committing, .connecting: return refuse(.superseded, step: "superseded")
     case .open, .refused: return .nothing
     }
   }
 
   mutating func draining() -> Action {
     switch state {
-    case .committing, .connecting: return refuse(.shuttingDown, step: "draining")
+    case .finding, .judging, .committing, .connecting: return refuse(.shuttingDown, step: "draining")
     case .open, .refused: return .nothing
     }
   }
@@ -98,7 +146,7 @@ struct AdmissionMachine: ~Copyable {
   /// A peer that speaks before `101` is not a WebSocket client (SPEC §3).
   mutating func spokeEarly() -> Action {
     switch state {
-    case .committing, .connecting: return refuse(.badRequest, step: "bytes_before_101")
+    case .finding, .judging, .committing, .connecting: return refuse(.badRequest, step: "bytes_before_101")
     case .open, .refused: return .nothing
     }
   }

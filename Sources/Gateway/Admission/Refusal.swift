@@ -2,7 +2,7 @@
 internal import Bytes
 internal import HTTPWire
 
-struct Refusal: Equatable {
+struct Refusal: Error, Equatable {
   let code: RefusalCode
   /// The precise rule or step, for the log alone.
   let step: String

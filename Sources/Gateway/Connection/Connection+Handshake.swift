@@ -7,22 +7,20 @@ internal import TLS
 
 extension Connection {
   func advanceHandshake() {
-    guard stage == .handshake else { return }
     if loop.memoryShortage() != nil { return handshakeFailed("memory") }
-    hasBegunHandshake = true
-    switch legs.client.handshake() {
+    loop.noteHandshakeBegun(self)
+    switch client.handshake() {
     case .wantsInput: break
     case .finished:
       counters.handshakes.add()
-      if legs.client.tls.wasResumed { counters.handshakesResumed.add() }
-      stage = .exchange
-      exchange = Exchange(limits: loop.settings.headLimits)
+      if client.tls.wasResumed { counters.handshakesResumed.add() }
+      move(to: .exchange(Exchange(limits: loop.settings.headLimits)))
       arm(at: loop.now + loop.settings.limits.httpHeadTimeout)
       // The request may have come with the client's last handshake message.
       loop.queue(self)
     case .failed(let reason):
       // The alert that explains it may still go out.
-      _ = legs.client.flush(loop.outbox)
+      _ = client.flush(loop.outbox)
       handshakeFailed(reason)
     }
   }
@@ -37,9 +35,7 @@ extension Connection {
   func giveWay() {
     counters.gaveWay.add()
     loop.shared.log.turnedAway(source, reason: "max_pending")
-    legs.client.socket.resetOnClose()
+    client.socket.resetOnClose()
     close()
   }
-
-  var counters: Counters { loop.counters }
 }

@@ -3,70 +3,78 @@ internal import Bytes
 internal import Sockets
 internal import System
 
+final class Lingering {
+  /// The session that has ended, while its leg to the game has still something to say.
+  let session: GameSession?
+  fileprivate var hasSentFinToClient = false
+  fileprivate var hasSentFinToGame = false
+
+  init(_ session: GameSession?) {
+    self.session = session
+  }
+
+  /// How long the ends of both sides are awaited once all is sent.
+  static let time: Duration = .seconds(2)
+}
+
 extension Connection {
-  func linger() {
-    guard stage == .lingering else { return }
-    let clientDone = lingerOnClient()
-    let backendDone = lingerOnBackend()
-    if clientDone, backendDone { close() }
+  func linger(_ lingering: Lingering) {
+    let clientDone = lingerOnClient(lingering)
+    let gameDone = lingering.session.map { lingerOnGame($0, lingering) } ?? true
+    if clientDone, gameDone { close() }
   }
 
   /// The time for the ends is over, but what waits goes on as long as it is taken.
   func lingerExpired() {
     if blockedSince == nil || isStalled { return close() }
-    arm(after: Self.lingerTime)
+    arm(after: Lingering.time)
   }
 
-  private func lingerOnClient() -> Bool {
-    switch legs.client.flush(loop.outbox) {
+  private func lingerOnClient(_ lingering: Lingering) -> Bool {
+    switch client.flush(loop.outbox) {
     case .drained: break
     case .blocked: return false
     case .failed: return true
     }
-    if !hasSentFinToClient {
-      hasSentFinToClient = true
-      legs.client.socket.finishSending()
+    if !lingering.hasSentFinToClient {
+      lingering.hasSentFinToClient = true
+      client.socket.finishSending()
     }
-    return discardInput(from: legs.client.socket)
+    return discardInput()
   }
 
-  private func lingerOnBackend() -> Bool {
-    if legs.backend == nil { return true }
-    switch legs.backend?.resumeSending() {
+  private func lingerOnGame(_ session: GameSession, _ lingering: Lingering) -> Bool {
+    switch session.game.leg?.resumeSending() {
     case .drained?: break
     case .blocked?: return false
     case .failed?, nil: return true
     }
-    if !hasSentFinToBackend {
-      hasSentFinToBackend = true
-      legs.backend?.socket.finishSending()
+    if !lingering.hasSentFinToGame {
+      lingering.hasSentFinToGame = true
+      session.game.leg?.socket.finishSending()
     }
-    guard legs.backend != nil else { return true }
-    return discardBackendInput()
+    return discardInput(from: session)
   }
 
-  private func discardBackendInput() -> Bool {
-    var done = false
-    var reads = 0
-    while !done, reads < Self.discardsPerTurn {
-      reads += 1
+  private func discardInput(from session: GameSession) -> Bool {
+    for _ in 0..<Self.discardsPerTurn {
       let result = loop.scratch.withBytes { bytes in
-        legs.backend?.receive(into: &bytes, gapBytes: 0, slotBytes: Self.discardBytes)
+        session.game.leg?.receive(into: &bytes, gapBytes: 0, slotBytes: Self.discardBytes)
       }
       switch result {
       case .bytes?: continue
       case .wouldBlock?: return false
-      case .ended?, .failed?, nil: done = true
+      case .ended?, .failed?, nil: return true
       }
     }
-    if !done { loop.continueLater(self) }
-    return done
+    loop.continueLater(self)
+    return false
   }
 
   /// Reads past what the peer still sends, unread and undecrypted, a bounded amount a turn.
-  private func discardInput(from socket: borrowing Socket) -> Bool {
+  private func discardInput() -> Bool {
     for _ in 0..<Self.discardsPerTurn {
-      switch loop.scratch.withBytes({ bytes in socket.receive(into: &bytes) }) {
+      switch loop.scratch.withBytes({ bytes in client.socket.receive(into: &bytes) }) {
       case .bytes: continue
       case .wouldBlock: return false
       case .ended, .failed: return true

@@ -28,7 +28,13 @@ enum ProxyHeaderReading {
 extension Connection {
   /// Who is asking: in the log, in the list of sessions, and towards the game. Port 0 stands for an unknown
   /// one.
-  var source: Endpoint { exchange?.client ?? peer }
+  var source: Endpoint {
+    switch stage {
+    case .exchange(let exchange): exchange.client ?? peer
+    case .admission(let admission): admission.exchange.client ?? peer
+    case .proxyHeader, .handshake, .session, .lingering, .closed: peer
+    }
+  }
 
   /// Who pays for it: the source's address, or for IPv6 its /64.
   var payer: IPAddress { source.address.accountingPrefix }
@@ -37,12 +43,11 @@ extension Connection {
 
   /// Reads on in the header; with its last byte the handshake begins, under the same deadline.
   func readProxyHeader() {
-    guard stage == .proxyHeader else { return }
-    switch loop.scratch.withBytes({ bytes in legs.client.takeProxyHeader(&bytes) }) {
+    switch loop.scratch.withBytes({ bytes in client.takeProxyHeader(&bytes) }) {
     case .needMore: break
     case .header(let header): begin(header)
     case .failed(let reason):
-      legs.client.socket.resetOnClose()
+      client.socket.resetOnClose()
       handshakeFailed(reason)
     }
   }
@@ -55,11 +60,11 @@ extension Connection {
     guard loop.mayShakeHands(peer.address) else {
       counters.closedAtDoor.add()
       loop.shared.log.turnedAway(peer, reason: "handshake_rate")
-      legs.client.socket.resetOnClose()
+      client.socket.resetOnClose()
       return close()
     }
     isOverLimit = !enterCount()
-    stage = .handshake
+    move(to: .handshake)
     // The ClientHello may have come with the header.
     advanceHandshake()
   }
@@ -67,10 +72,10 @@ extension Connection {
   // MARK: X-Forwarded-For
 
   /// Notes whose request this is; from anybody but a trusted proxy the field means nothing.
-  func readForwardedFor(_ head: RequestHead) throws(ForwardedFor.Malformed) {
+  func readForwardedFor(_ head: RequestHead, _ exchange: Exchange) throws(ForwardedFor.Malformed) {
     guard role == .proxyWithFields, let value = head.valueBytes("X-Forwarded-For") else { return }
     let proxies = loop.settings.proxies
-    exchange?.client = try ForwardedFor.client(in: value.span) { address in proxies.isTrusted(address) }
+    exchange.client = try ForwardedFor.client(in: value.span) { address in proxies.isTrusted(address) }
   }
 
   // MARK: Count

@@ -1,7 +1,7 @@
-/// One player's connection from `accept` to its end: which stage it is in, its two legs, and its one deadline.
+/// One player's connection from `accept` to its end: which stage it is in, its socket, and its one deadline.
 ///
-/// A connection belongs to one loop and is touched by that loop's thread alone. It is freed at the end of the turn in
-/// which it is closed.
+/// A connection belongs to one loop and is touched by that loop's thread alone, and only within a turn (`Loop.turn`). It is
+/// freed at the end of the loop's turn in which it is closed.
 internal import Addresses
 internal import Bytes
 internal import Configuration
@@ -10,61 +10,42 @@ internal import System
 internal import TLS
 
 final class Connection {
-  enum Stage: Equatable {
+  /// What it is about, with what belongs to that alone.
+  enum Stage {
     /// The proxy in front has not said yet whose connection it is (`LISTEN_PROXY_PROTOCOL`).
     case proxyHeader
     /// TLS is being agreed on.
     case handshake
     /// Requests are read and answered.
-    case exchange
+    case exchange(Exchange)
     /// An upgrade was accepted so far; see `AdmissionMachine`.
-    case admission
-    case session
+    case admission(Admission)
+    case session(Attachment)
     /// All is said; what waits is sent, and the ends of both sides are awaited for a while.
-    case lingering
+    case lingering(Lingering)
     case closed
   }
 
   let loop: Loop
   let token: Token
   let role: PeerRole
+  let acceptedAt: MonotonicTime
+  var client: ClientLeg
+  private(set) var stage: Stage
+
   /// Who is at the other end: the socket's peer, until a PROXY header or an accepted upgrade has named the client.
   var peer: Endpoint
   /// What the client has called, where a PROXY header said so; else it is the socket's own address.
   var destination: Endpoint?
-  let acceptedAt: MonotonicTime
   /// More connections than one address may have: the first request is answered 429.
   var isOverLimit = false
   /// Counted among its payer's connections.
   var isCounted = false
 
-  var legs: Legs
-  var stage: Stage
-  /// While requests are read.
-  var exchange: Exchange?
-  /// While an upgrade waits for its `101`.
-  var admission: Admission?
-  /// After `101`.
-  var session: Session?
-
+  /// In which of the loop's lists it is; the loop's alone to change.
+  var membership = Membership()
   /// Since when one side takes nothing of what waits for it; nil while nothing waits.
-  var blockedSince: MonotonicTime?
-  /// The request being worked on asked for the connection to be closed behind its answer.
-  var closesAfterAnswer = false
-  /// Lingering: whose FIN is out.
-  var hasSentFinToClient = false
-  var hasSentFinToBackend = false
-
-  /// The handshake has had its first step.
-  var hasBegunHandshake = false
-  /// In the loop's list of handshakes and requests that wait for their turn.
-  var isQueued = false
-  /// In the loop's list of connections to go on with in the next turn.
-  var isContinuing = false
-  /// Its last turn moved much: the next one comes after those of who moves little.
-  var isHeavy = false
-  /// Counted among those that are not admitted yet.
-  var isPending = true
+  private(set) var blockedSince: MonotonicTime?
   private(set) var deadline = MonotonicTime.never
   private var wheelTick: UInt64 = 0
 
@@ -78,64 +59,54 @@ final class Connection {
     self.role = role
     stage = role == .proxyWithHeader ? .proxyHeader : .handshake
     acceptedAt = loop.now
-    legs = Legs(client: ClientLeg(socket: socket, tls: tls))
+    client = ClientLeg(socket: socket, tls: tls)
     arm(after: loop.settings.limits.tlsHandshakeTimeout)
   }
 
-  // MARK: Events
+  var counters: Counters { loop.counters }
 
-  /// The poller reported a leg.
-  func handle(_ event: ReadyEvent, leg: Token.Leg) {
-    legs.note(event, of: leg)
-    switch stage {
-    case .proxyHeader, .handshake, .exchange: loop.queue(self)
-    case .admission:
-      if leg == .backend { backendReported(event) } else { readEarlyBytes() }
-      settle()
-    case .session:
-      // Who has more to do than a turn allows is served among his like, whatever else comes in meanwhile.
-      if isContinuing { return }
-      if isHeavy { return loop.continueLater(self) }
-      pump()
-      settle()
-    case .lingering:
-      linger()
-      settle()
-    case .closed: break
-    }
-  }
+  // MARK: A turn
 
-  /// Goes on where the last turn stopped for the sake of others.
+  /// Does what there is to do.
   func proceed() {
     switch stage {
     case .proxyHeader: readProxyHeader()
     case .handshake: advanceHandshake()
-    case .exchange: readRequests()
-    case .admission: readEarlyBytes()
-    case .session: pump()
-    case .lingering: linger()
+    case .exchange(let exchange): serveRequests(exchange)
+    case .admission(let admission): readEarlyBytes(admission)
+    case .session(let attachment): pump(attachment)
+    case .lingering(let lingering): linger(lingering)
     case .closed: break
     }
-    settle()
+  }
+
+  /// The leg to the game was reported.
+  func gameReported(_ event: ReadyEvent) {
+    if case .admission(let admission) = stage { gameReported(event, admission) } else { proceed() }
   }
 
   /// Ends a turn: what was encrypted leaves for the kernel, and a failure there closes the connection.
   func settle() {
-    guard stage != .closed else {
-      loop.outbox.reset()
-      return
-    }
-    let turn = legs.settle(loop.outbox)
-    if case .failed(let error) = turn.sending { return clientFailed(error) }
-    if turn.hasDrained { clientDrained() }
-    watchProgress(turn)
+    if case .closed = stage { return loop.outbox.reset() }
+    let wasBlocked = !client.unsent.isEmpty
+    if case .failed(let error) = client.flush(loop.outbox) { return clientFailed(error) }
+    if wasBlocked, client.unsent.isEmpty { clientDrained() }
+    watchProgress()
   }
 
   /// Keeps `blockedSince`: it begins when something waits, and begins anew with each byte that is taken.
-  private func watchProgress(_ turn: Legs.Settlement) {
-    if !turn.waits {
+  private func watchProgress() {
+    let clientProgressed = client.takeProgress()
+    var waits = !client.unsent.isEmpty
+    var hasProgressed = clientProgressed
+    if let session {
+      let gameProgressed = session.game.takeProgress()
+      waits = waits || session.game.waits
+      hasProgressed = hasProgressed || gameProgressed
+    }
+    if !waits {
       blockedSince = nil
-    } else if blockedSince == nil || turn.hasProgressed {
+    } else if blockedSince == nil || hasProgressed {
       blockedSince = loop.now
       arm(within: loop.settings.limits.writeStallTimeout)
     }
@@ -157,11 +128,22 @@ final class Connection {
   }
 
   private func clientFailed(_ error: SystemError) {
-    switch stage {
-    case .session: endSession(.playerVanished(reason: error.description))
-    case .proxyHeader, .handshake, .exchange, .admission, .lingering, .closed: break
+    if case .session(let attachment) = stage {
+      endSession(attachment, .playerVanished(reason: error.description))
     }
     close()
+  }
+
+  // MARK: Its session
+
+  /// The one it opens, carries or lets run out.
+  var session: GameSession? {
+    switch stage {
+    case .admission(let admission): admission.session
+    case .session(let attachment): attachment.session
+    case .lingering(let lingering): lingering.session
+    case .proxyHeader, .handshake, .exchange, .closed: nil
+    }
   }
 
   // MARK: Deadline
@@ -184,54 +166,84 @@ final class Connection {
 
   /// An entry of the wheel came up.
   func entryExpired(tick: UInt64) {
-    guard tick == wheelTick, stage != .closed else { return }
+    guard tick == wheelTick else { return }
     wheelTick = 0
     if deadline > loop.now {
       arm(at: deadline)
       return
     }
     deadline = MonotonicTime.never
-    deadlineReached()
-    settle()
-  }
-
-  private func deadlineReached() {
     switch stage {
     case .proxyHeader: handshakeFailed("proxy_header_timeout")
     case .handshake: handshakeFailed("timeout")
-    case .exchange: exchangeExpired()
-    case .admission: perform(admission?.machine.expired() ?? .nothing)
-    case .session: sessionDeadlineReached()
+    case .exchange(let exchange): exchangeExpired(exchange)
+    case .admission(let admission): admissionExpired(admission)
+    case .session(let attachment): sessionDeadlineReached(attachment)
     case .lingering: lingerExpired()
     case .closed: break
     }
   }
 
-  // MARK: End
+  // MARK: From stage to stage
 
-  /// Frees everything at the end of this turn. The one way out.
-  func close() {
-    guard stage != .closed else { return }
-    if let admission { releaseAdmission(admission) }
-    if session != nil { forgetSession() }
-    if stage == .lingering { loop.shared.lingering.decrement() }
-    leaveCount()
-    stage = .closed
-    exchange = nil
-    loop.closed(self)
+  /// The one way on.
+  func move(to next: Stage) {
+    if case .closed = stage { fatalError("Connection: nothing comes after the end") }
+    stage = next
+  }
+
+  /// A refused upgrade leaves nothing behind but its place in the exchange.
+  func returnToExchange(from admission: Admission) {
+    leaveStage()
+    move(to: .exchange(admission.exchange))
   }
 
   /// Says close_notify and FIN on the client's side, and waits a while for the peers' ends, reading nothing of use.
   func finish() {
-    guard stage != .closed, stage != .lingering else { return }
-    stage = .lingering
+    switch stage {
+    case .lingering, .closed: return
+    case .session(let attachment):
+      // What is queued for the game still goes there.
+      leaveStage(keeping: attachment.session)
+      linger(with: attachment.session)
+    case .proxyHeader, .handshake, .exchange, .admission:
+      leaveStage()
+      linger(with: nil)
+    }
+  }
+
+  private func linger(with session: GameSession?) {
     loop.shared.lingering.increment()
-    exchange = nil
-    legs.client.tls.finishSending()
-    arm(at: loop.now + Self.lingerTime)
+    move(to: .lingering(Lingering(session)))
+    client.tls.finishSending()
+    arm(at: loop.now + Lingering.time)
     loop.continueLater(self)
   }
 
-  /// How long the ends of both sides are awaited once all is sent.
-  static let lingerTime: Duration = .seconds(2)
+  /// Frees everything at the end of this turn: the one way out.
+  func close() {
+    if case .closed = stage { return }
+    leaveStage()
+    leaveCount()
+    move(to: .closed)
+    loop.closed(self)
+  }
+
+  /// Undoes what the present stage holds; each way down passes here.
+  /// - Parameter kept: a session whose leg has still something to say.
+  private func leaveStage(keeping kept: GameSession? = nil) {
+    switch stage {
+    case .admission(let admission):
+      loop.end(admission.session, on: self, because: nil)
+      loop.release(admission.session)
+      if role == .proxyWithFields { leaveCount() }
+    case .session(let attachment):
+      loop.end(attachment.session, on: self, because: attachment.stream.end)
+      if kept == nil { loop.release(attachment.session) }
+    case .lingering(let lingering):
+      loop.shared.lingering.decrement()
+      if let session = lingering.session { loop.release(session) }
+    case .proxyHeader, .handshake, .exchange, .closed: break
+    }
+  }
 }

@@ -31,15 +31,17 @@ final class Loop {
   let wheel: DeadlineWheel
   let poller: Poller
   let doorway: Doorway
-  var table = ConnectionTable()
+  var connections = TokenTable<Connection>(of: .connection)
+  var sessions = TokenTable<GameSession>(of: .session)
   /// Since SIGTERM: no new sessions.
   var isDraining = false
 
-  private let continuing = LaterList()
+  let continuing = LaterList()
   private var expired: [DeadlineWheel.Entry] = []
   /// Some are left of `expired`: asked each turn, and cheaper to read than an array of which others take hold.
   private var hasExpired = false
-  private let newcomers = Newcomers()
+  private var requestNumber: UInt64 = 0
+  let newcomers = Newcomers()
   private let closedInThisTurn = LaterList()
   private var isStopped = false
   private var memory = MemoryReserve()
@@ -67,32 +69,34 @@ final class Loop {
 
   /// Turns until told to stop and every connection is gone.
   func run() {
-    while !isStopped || table.count > 0 {
-      let events = poller.wait(milliseconds: mailbox.prepareToWait() ? sleepTime() : 0)
-      now = shared.clock.monotonic()
-      var isWoken = false
-      for index in 0..<events {
-        let event = poller.event(index)
-        let token = Token(rawValue: event.token)
-        if token == .mailbox {
-          isWoken = true
-        } else if let listener = token.listenerIndex {
-          doorway.noteReadable(listener)
-        } else {
-          table.find(token)?.handle(event, leg: token.leg)
-        }
+    while !isStopped || connections.count > 0 { turn(waiting: mailbox.prepareToWait() ? sleepTime() : 0) }
+  }
+
+  /// One turn: waits for events for at most so many milliseconds (-1: without end), and does what there is to do.
+  func turn(waiting milliseconds: Int32) {
+    let events = poller.wait(milliseconds: milliseconds)
+    now = shared.clock.monotonic()
+    var isWoken = false
+    for index in 0..<events {
+      let event = poller.event(index)
+      let token = Token(rawValue: event.token)
+      switch token.kind {
+      case .connection: if let connection = connections.find(token) { clientReported(event, connection) }
+      case .session: if let session = sessions.find(token) { gameReported(event, session) }
+      case .listener: doorway.noteReadable(token.slot)
+      case .mailbox: isWoken = true
       }
-      goOn()
-      for message in mailbox.takeAll(woken: isWoken) { receive(message) }
-      serveNewcomers()
-      acceptSome()
-      expireSome()
-      advanceDrain()
-      sweep()
-      commitGathered()
-      counters.newcomersWaiting.set(newcomers.waitingCount)
-      counters.turns.record(from: now, to: shared.clock.monotonic())
     }
+    goOn()
+    for message in mailbox.takeAll(woken: isWoken) { receive(message) }
+    takeNewcomers { connection in turn(of: connection) { $0.proceed() } }
+    acceptSome()
+    expireSome()
+    advanceDrain()
+    sweep()
+    commitGathered()
+    counters.newcomersWaiting.set(newcomers.waitingCount)
+    counters.turns.record(from: now, to: shared.clock.monotonic())
   }
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.
@@ -109,38 +113,55 @@ final class Loop {
 
   // MARK: Turns
 
-  /// The connection has more to do than one turn allows, or something it waited for has come.
-  func continueLater(_ connection: Connection) {
-    if connection.isContinuing { return }
-    connection.isContinuing = true
-    continuing.append(connection)
+  /// The one door to a connection: whatever it is to do, it does here, and what it encrypts leaves before anybody else's
+  /// turn. All share one outbox, so bytes left in it would reach another's socket.
+  @inline(__always)
+  func turn(of connection: Connection, _ body: (Connection) -> Void) {
+    guard outbox.isEmpty else { fatalError("Loop: a turn begins with another connection's ciphertext") }
+    body(connection)
+    connection.settle()
+  }
+
+  private func clientReported(_ event: ReadyEvent, _ connection: Connection) {
+    connection.client.note(event)
+    attend(connection) { $0.proceed() }
+  }
+
+  private func gameReported(_ event: ReadyEvent, _ session: GameSession) {
+    session.game.note(event)
+    guard let connection = session.connection else { return }
+    attend(connection) { $0.gameReported(event) }
+  }
+
+  /// Something has come: who plays is served at once, unless there is much to do for him already.
+  @inline(__always)
+  private func attend(_ connection: Connection, _ body: (Connection) -> Void) {
+    switch connection.stage {
+    case .proxyHeader, .handshake, .exchange: queue(connection)
+    case .session:
+      // Who has more to do than a turn allows is served among his like, whatever else comes in meanwhile.
+      if connection.membership.isContinuing { return }
+      if connection.membership.isHeavy { return continueLater(connection) }
+      turn(of: connection, body)
+    case .admission, .lingering: turn(of: connection, body)
+    case .closed: break
+    }
   }
 
   /// Serves those with more to do one after the other while their part of the turn lasts, and at least one: however
   /// many there are, those with little to do do not wait long for them.
   private func goOn() {
-    continuing.takeEach(while: { shared.clock.monotonic() - now < Self.continuingTime }) { connection in
-      connection.isContinuing = false
-      connection.proceed()
+    takeContinuing(while: { shared.clock.monotonic() - now < Self.continuingTime }) { connection in
+      turn(of: connection) { $0.proceed() }
     }
   }
 
   /// How far into a turn those with more to do are gone on with.
   private static let continuingTime: Duration = .microseconds(500)
 
-  /// A handshake step or a request waits for its turn among the newcomers.
-  func queue(_ connection: Connection) {
-    if connection.isQueued { return }
-    connection.isQueued = true
-    newcomers.append(connection)
-  }
-
-  private func serveNewcomers() {
-    if newcomers.isEmpty { return }
-    for connection in newcomers.takeTurn() {
-      connection.isQueued = false
-      connection.proceed()
-    }
+  func nextRequestNumber() -> UInt64 {
+    requestNumber += 1
+    return requestNumber
   }
 
   /// A counter waits in the key store for this loop's word to commit it.
@@ -176,7 +197,10 @@ final class Loop {
     let due = expired.prefix(Self.expiriesPerTurn)
     expired.removeFirst(due.count)
     hasExpired = !expired.isEmpty
-    for entry in due { table.find(Token(rawValue: entry.token))?.entryExpired(tick: entry.tick) }
+    for entry in due {
+      guard let connection = connections.find(Token(rawValue: entry.token)) else { continue }
+      turn(of: connection) { $0.entryExpired(tick: entry.tick) }
+    }
   }
 
   private static let expiriesPerTurn = 16
@@ -184,7 +208,7 @@ final class Loop {
   // MARK: Coming and going
 
   /// Takes a new peer in, or closes it before the handshake when a limit says so.
-  private func admit(_ arrival: consuming Arrival) {
+  func admit(_ arrival: consuming Arrival) {
     let peer = arrival.peer
     let socket = arrival.socket
     let limits = settings.limits
@@ -213,19 +237,21 @@ final class Loop {
       shared.occupancy.leave()
       return
     }
-    let token = table.reserve()
+    let token = connections.reserve()
     let connection = Connection(loop: self, token: token, socket: socket, tls: tls, peer: peer, role: role)
     if role == .client { connection.isOverLimit = !connection.enterCount() }
-    table.insert(connection)
+    connections.insert(connection, at: token)
     let pending = shared.pending.increment()
     do throws(SystemError) {
-      try poller.add(connection.legs.client.socket, token: token.rawValue)
+      try poller.add(connection.client.socket, token: token.rawValue)
     } catch {
       connection.close()
       return
     }
-    newcomers.entered(connection, in: table)
-    if pending > limits.pending { newcomers.oldestPending(in: table)?.giveWay() }
+    newcomers.entered(connection, in: connections)
+    if pending > limits.pending, let oldest = newcomers.oldestPending(in: connections) {
+      turn(of: oldest) { $0.giveWay() }
+    }
   }
 
   /// Nil while there is memory to let somebody in.
@@ -238,13 +264,6 @@ final class Loop {
     shared.handshakeRates.take(address.accountingPrefix, settings.handshakeAllowance, now: now) == nil
   }
 
-  /// No longer among the unadmitted, by admission or by its end.
-  func noLongerPending(_ connection: Connection) {
-    guard connection.isPending else { return }
-    connection.isPending = false
-    shared.pending.decrement()
-  }
-
   func closed(_ connection: Connection) {
     noLongerPending(connection)
     shared.occupancy.leave()
@@ -253,7 +272,7 @@ final class Loop {
 
   /// Frees what was closed in this turn: its sockets close here, and its slot may be used again.
   private func sweep() {
-    closedInThisTurn.takeEach { table.release($0.token) }
+    closedInThisTurn.takeEach { connections.release($0.token) }
   }
 
   // MARK: Orders
@@ -261,13 +280,13 @@ final class Loop {
   private func receive(_ message: LoopMessage) {
     switch message {
     case .committed(let token, let result):
-      table.find(token)?.committed(result)
-    case .registrationCommits(let token):
-      table.find(token)?.registrationCommits()
-    case .registered(let token, let outcome):
-      table.find(token)?.registered(outcome)
-    case .end(let token, let reason):
-      table.find(token)?.endFromOutside(reason)
+      withSession(token) { session, connection in connection.committed(result, session) }
+    case .working(let token, let request, let time):
+      withConnection(token) { $0.workGoesOn(request, until: now + time) }
+    case .answer(let token, let request, let answer):
+      withConnection(token) { $0.answered(request, answer) }
+    case .end(let token, let end):
+      withSession(token) { _, connection in connection.endFromOutside(end) }
     case .reload(let settings, let taken):
       self.settings = settings
       taken.answer(loop: index)
@@ -275,28 +294,35 @@ final class Loop {
       isDraining = true
       drain.begin(sessions: sessionTokens(), spread: spread, now: now)
     case .abandon:
-      table.forEach { $0.abandon() }
       isStopped = true
-    case .listSessions(let reply):
-      var found: [SessionDescription] = []
-      table.forEach { if let description = $0.sessionDescription { found.append(description) } }
-      reply(found)
-    case .rollCall(let roll):
-      roll.answer(loop: index)
+      connections.forEach { turn(of: $0) { $0.abandon() } }
+    case .listSessions(let reply): reply(sessionDescriptions)
+    case .rollCall(let roll): roll.answer(loop: index)
     case .stop:
       isStopped = true
-      table.forEach { $0.close() }
+      connections.forEach { turn(of: $0) { $0.close() } }
     }
+  }
+
+  private func withConnection(_ token: Token, _ body: (Connection) -> Void) {
+    if let connection = connections.find(token) { turn(of: connection, body) }
+  }
+
+  private func withSession(_ token: Token, _ body: (GameSession, Connection) -> Void) {
+    guard let session = sessions.find(token), let connection = session.connection else { return }
+    turn(of: connection) { body(session, $0) }
   }
 
   private func sessionTokens() -> [Token] {
     var tokens: [Token] = []
-    table.forEach { if $0.stage == .session || $0.stage == .admission { tokens.append($0.token) } }
+    sessions.forEach { if $0.state != .ended { tokens.append($0.token) } }
     return tokens
   }
 
   private func advanceDrain() {
     if !isDraining { return }
-    for token in drain.due(now: now) { table.find(token)?.endFromOutside(.draining) }
+    for token in drain.due(now: now) {
+      withSession(token) { _, connection in connection.endFromOutside(.draining) }
+    }
   }
 }

@@ -7,11 +7,12 @@ internal import System
 internal import TLS
 
 enum LoopMessage: Sendable {
-  /// The counter of an admission is durable, or is not.
+  /// The counter of the admission that is to open this session is durable, or is not.
   case committed(Token, KeyStore.CommitResult)
-  /// The attestation is good, and the key on its way to the disk.
-  case registrationCommits(Token)
-  case registered(Token, RegistrationOutcome)
+  /// The work that this connection's request waits for has so much time from now on.
+  case working(Token, RequestID, within: Duration)
+  /// It is done.
+  case answer(Token, RequestID, Answer)
   /// The key was revoked, or a newer session took the place.
   case end(Token, SessionEnd)
   /// Work by these settings from now on, and say so.

@@ -24,7 +24,7 @@ final class Newcomers {
     switch connection.stage {
     // The handshake's first step follows the PROXY header at once.
     case .proxyHeader, .handshake:
-      if connection.hasBegunHandshake {
+      if connection.membership.hasBegunHandshake {
         begunHandshakes.append(connection)
       } else {
         handshakes.append(connection)
@@ -38,7 +38,7 @@ final class Newcomers {
     var turn = Self.take(Self.requestsPerTurn, of: &requests)
     // One of those that go on, then those that begin; what these leave of the turn is for the former again.
     turn += Self.take(1, of: &begunHandshakes)
-    let place = Self.handshakesPerTurn - (turn.last?.hasBegunHandshake ?? false ? 1 : 0)
+    let place = Self.handshakesPerTurn - (turn.last?.membership.hasBegunHandshake ?? false ? 1 : 0)
     let begun = Self.take(place, of: &handshakes)
     turn += begun
     turn += Self.take(place - begun.count, of: &begunHandshakes)
@@ -52,12 +52,12 @@ final class Newcomers {
     return taken
   }
 
-  func entered(_ connection: Connection, in table: ConnectionTable) {
-    arrivals.append(connection.token) { table.find($0)?.isPending ?? false }
+  func entered(_ connection: Connection, in table: TokenTable<Connection>) {
+    arrivals.append(connection.token) { table.find($0)?.membership.isPending ?? false }
   }
 
   /// The one that has waited longest for its admission, if any.
-  func oldestPending(in table: ConnectionTable) -> Connection? {
-    arrivals.oldest { table.find($0)?.isPending ?? false }.flatMap { table.find($0) }
+  func oldestPending(in table: TokenTable<Connection>) -> Connection? {
+    arrivals.oldest { table.find($0)?.membership.isPending ?? false }.flatMap { table.find($0) }
   }
 }

@@ -26,27 +26,28 @@ struct ClosingHandshake: ~Copyable {
   var isOpen: Bool { state == .open }
 
   /// The player, the game, the gate or the operator ends the session.
-  mutating func end(_ end: SessionEnd) -> Action {
+  mutating func end(_ end: ConnectionEnd) -> Action {
     switch state {
     case .open:
       switch end {
-      case .gameClosed, .draining:
+      case .session(.gameClosed), .session(.draining):
         state = .awaitingReply
         return end.closeCode.map { .sendClose($0, reason: end.closeReason) } ?? .nothing
-      case .playerClosed, .violation, .keyRevoked, .replaced, .closedByOperator, .gameFailed:
+      case .playerClosed, .violation, .session(.keyRevoked), .session(.replaced), .session(.closedByOperator),
+        .session(.gameFailed):
         // What the player sends from here on counts for nothing: after its own Close there is nothing, after a
         // violation nothing is a frame (§7.1.7), and in the other cases nobody would take it.
         state = .done
         return .closeAndFinish(end.closeCode, reason: end.closeReason)
-      case .playerVanished, .stalled, .silent:
+      case .playerVanished, .playerStalled, .silent, .session(.gameStalled):
         state = .done
         return .finish
       }
     case .awaitingReply:
       switch end {
-      case .gameClosed, .draining: return .nothing
-      case .playerClosed, .violation, .keyRevoked, .replaced, .closedByOperator, .gameFailed, .playerVanished,
-        .stalled, .silent:
+      case .session(.gameClosed), .session(.draining): return .nothing
+      case .playerClosed, .violation, .playerVanished, .playerStalled, .silent, .session(.keyRevoked),
+        .session(.replaced), .session(.closedByOperator), .session(.gameFailed), .session(.gameStalled):
         state = .done
         return .finish
       }

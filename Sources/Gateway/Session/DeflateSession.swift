@@ -17,7 +17,7 @@ final class DeflateSession {
     /// Frames as they came.
     var frames: [UInt8]
     /// What the player's connection ends with behind them.
-    var ending: SessionEnd?
+    var ending: ConnectionEnd?
   }
 
   struct Piece {

@@ -1,9 +1,12 @@
 /// A session as the operator sees it.
 package import Addresses
 package import Bytes
+internal import KeyStore
 internal import System
 
 package struct SessionDescription: Sendable {
+  let reference: SessionReference
+  /// Of the connection that carries it, as the log has it.
   package let name: String
   package let peer: Endpoint
   /// `assertion`, `client_certificate` or `none`.
@@ -16,15 +19,16 @@ package struct SessionDescription: Sendable {
   package let bytesFromGame: UInt64
 }
 
-extension Connection {
-  /// Nil before `101`.
-  var sessionDescription: SessionDescription? {
-    guard let credential = session?.credential, let startedAt = session?.startedAt else { return nil }
+extension GameSession {
+  /// Nil before `101` and after the end.
+  func description(at now: MonotonicTime) -> SessionDescription? {
+    guard state == .attached, let connection else { return nil }
     var subject: String?
     if case .clientCertificate(let name) = credential { subject = name }
     return SessionDescription(
-      name: name, peer: peer, credential: credential.word, keyID: credential.keyID, subject: subject,
-      duration: loop.now - startedAt, bytesFromPlayer: session?.bytesFromPlayer ?? 0,
-      bytesFromGame: session?.bytesFromGame ?? 0)
+      reference: connection.loop.reference(to: token), name: connection.name, peer: connection.peer,
+      credential: credential.word, keyID: credential.keyID,
+      subject: subject, duration: now - startedAt, bytesFromPlayer: game.bytesFromPlayer,
+      bytesFromGame: game.bytesFromGame)
   }
 }

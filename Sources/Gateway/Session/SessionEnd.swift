@@ -1,34 +1,26 @@
-/// Why a session ends: the close code that says so (RFC 6455 §7.4, SPEC §3), and what becomes of the game's leg.
-internal import TLS
+/// Why a session ends: what the player is told (RFC 6455 §7.4, SPEC §3), and what becomes of the game's leg.
 internal import WebSocketWire
 
-enum SessionEnd: Error, Equatable {
+/// What is over is the stay in the game, whichever connection carries it.
+enum SessionEnd: Error, Equatable, Sendable {
   /// The game has closed its side.
   case gameClosed
   case gameFailed(reason: String)
-  /// The player's Close frame, with its code if it had one.
-  case playerClosed(CloseCode?)
-  /// The player's connection ended without a Close frame.
-  case playerVanished(reason: String)
-  case violation(CloseCode, step: String)
+  /// The game took nothing for `WRITE_STALL_TIMEOUT`.
+  case gameStalled
   case keyRevoked
   case replaced
   case closedByOperator
   case draining
-  /// One side took nothing for `WRITE_STALL_TIMEOUT`.
-  case stalled
-  case silent
 
-  /// What the player is told; nil when there is nobody to tell.
+  /// What the player is told; nil when the connection just ends.
   var closeCode: CloseCode? {
     switch self {
     case .gameClosed: .normal
     case .gameFailed: .internalError
-    case .playerClosed(let code): code
-    case .violation(let code, _): code
+    case .gameStalled: nil
     case .keyRevoked, .replaced, .closedByOperator: .policyViolation
     case .draining: .goingAway
-    case .playerVanished, .stalled, .silent: nil
     }
   }
 
@@ -40,15 +32,15 @@ enum SessionEnd: Error, Equatable {
     case .replaced: "replaced by a newer session"
     case .closedByOperator: "closed by the operator"
     case .draining: "the gate is shutting down"
-    case .gameClosed, .playerClosed, .playerVanished, .violation, .stalled, .silent: ""
+    case .gameClosed, .gameStalled: ""
     }
   }
 
   /// Whether the game loses its connection in the same turn, with what was queued for it.
   var cutsGameOff: Bool {
     switch self {
-    case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .stalled, .silent: true
-    case .gameClosed, .playerClosed, .playerVanished, .violation, .draining: false
+    case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .gameStalled: true
+    case .gameClosed, .draining: false
     }
   }
 
@@ -57,27 +49,11 @@ enum SessionEnd: Error, Equatable {
     switch self {
     case .gameClosed: "game_closed"
     case .gameFailed: "game_failed"
-    case .playerClosed: "player_closed"
-    case .playerVanished: "player_vanished"
-    case .violation(_, let step): step
+    case .gameStalled: "write_stalled"
     case .keyRevoked: "key_revoked"
     case .replaced: "replaced"
     case .closedByOperator: "closed_by_operator"
     case .draining: "draining"
-    case .stalled: "write_stalled"
-    case .silent: "pong_timeout"
-    }
-  }
-}
-
-extension SessionEnd {
-  /// What a read from the player says of its connection's end; nil when it goes on.
-  init?(_ result: TLSReadResult) {
-    switch result {
-    case .bytes, .wantsInput: return nil
-    case .closed: self = .playerVanished(reason: "close_notify without Close")
-    case .truncated: self = .playerVanished(reason: "connection ended")
-    case .failed(let reason): self = .playerVanished(reason: reason)
     }
   }
 }

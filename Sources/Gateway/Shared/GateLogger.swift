@@ -111,10 +111,9 @@ struct GateLogger: Sendable {
     }
   }
 
-  func sessionEnded(_ connection: Connection, _ session: borrowing Session) {
-    let end = session.end
+  func sessionEnded(_ connection: Connection, _ session: GameSession, _ end: ConnectionEnd?) {
     let keyID = session.credential.keyID
-    let (fromGame, fromPlayer) = (session.bytesFromGame, session.bytesFromPlayer)
+    let (fromGame, fromPlayer) = (session.game.bytesFromGame, session.game.bytesFromPlayer)
     let duration = connection.loop.now - session.startedAt
     log.write(.info, "session_ended") { line in
       Self.begin(&line, connection)
@@ -122,8 +121,7 @@ struct GateLogger: Sendable {
       line.add("bytesFromGame", String(fromGame))
       line.add("bytesFromPlayer", String(fromPlayer))
       if let code = end?.closeCode { line.add("closeCode", String(code.rawValue)) }
-      if case .gameFailed(let reason) = end { line.add("detail", reason) }
-      if case .playerVanished(let reason) = end { line.add("detail", reason) }
+      if let detail = end?.detail { line.add("detail", detail) }
       line.add("durationMs", String(duration.wholeMilliseconds))
       line.add("reason", end?.word ?? "closed")
     }
@@ -145,6 +143,6 @@ struct GateLogger: Sendable {
 extension Connection {
   /// The connection's name in the log and on the control socket: loop, slot and generation in hexadecimal.
   var name: String {
-    "\(loop.index)-\(String(token.rawValue >> 1, radix: 16))"
+    "\(loop.index)-\(String(token.number, radix: 16))"
   }
 }

@@ -1,45 +1,13 @@
 /// `POST /attest/register`: the checks before the body, the work beside the loop, and its outcome (SPEC §3).
 internal import AppAttest
 internal import Bytes
-internal import Configuration
 internal import Crypto
 internal import HTTPWire
 internal import KeyStore
 internal import System
-internal import TLS
-
-/// How a registration ended, as told to the connection's loop.
-enum RegistrationOutcome: Sendable {
-  case registered(KeyIdentifier)
-  case refused(RefusalCode, step: String, KeyIdentifier)
-}
 
 extension Connection {
-  /// Everything that can be refused without the body, then the body.
-  func beginRegistration(_ head: RequestHead) {
-    guard let exchange else { return }
-    if let refusal = refusalBeforeBody(head) { return refuse(refusal, to: head) }
-    guard let length = head.bodyLength, loop.shared.bodies.reserve(length) else {
-      return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head)
-    }
-    exchange.phase = .body(
-      RegistrationRequest(length: length, startedAt: loop.now, bodies: loop.shared.bodies))
-    if head.expectsContinue, exchange.received.isEmpty {
-      let interim = Response.interimContinue
-      if !legs.client.tls.write(interim.span) { close() }
-    }
-    closesAfterAnswer = !head.keepsAlive
-  }
-
-  private func refusalBeforeBody(_ head: RequestHead) -> Refusal? {
-    if loop.isDraining { return Refusal(.shuttingDown, step: "draining") }
-    guard MediaType.isJSON(head.value("Content-Type")) else {
-      return Refusal(.unsupportedMediaType, step: "content_type")
-    }
-    guard let length = head.bodyLength else { return Refusal(.lengthRequired, step: "content_length") }
-    if length > loop.settings.limits.httpBodyBytes {
-      return Refusal(.contentTooLarge, step: "content_length")
-    }
+  func refusalBeforeRegistration() -> Refusal? {
     if let wait = loop.shared.registerRates.take(payer, loop.settings.registerAllowance, now: loop.now) {
       return Refusal(.rateLimited, step: "register_rate", retryAfter: wait)
     }
@@ -47,44 +15,27 @@ extension Connection {
     return nil
   }
 
-  /// The body is whole: from here on the pool works on it, and `registered` is told.
-  func register(_ body: [UInt8], _ request: RegistrationRequest) {
+  /// Hands the body to the pool, which tells `answered`; or says why not.
+  func register(_ body: [UInt8], for request: RequestID) -> Refusal? {
     let parsed: RegistrationBody
     do throws(RegistrationBody.Malformed) {
       parsed = try RegistrationBody(body)
     } catch {
-      return refuse(Refusal(.badRequest, step: error.step), closing: closesAfterAnswer)
+      return Refusal(.badRequest, step: error.step)
     }
     let registrar = Registrar(
-      shared: loop.shared, policy: loop.settings.policy, mailbox: loop.mailbox, token: token, body: parsed)
+      shared: loop.shared, policy: loop.settings.policy, mailbox: loop.mailbox, token: token,
+      request: request,
+      body: parsed)
     guard loop.shared.pool.submit(from: payer, { registrar.run() }) else {
-      return refuse(
-        Refusal(.overloaded, step: "registration_queue", keyID: parsed.keyID), closing: closesAfterAnswer)
+      return Refusal(.overloaded, step: "registration_queue", keyID: parsed.keyID)
     }
-    arm(at: loop.now + Self.verificationTimeout)
-  }
-
-  /// From here on the disk has its time (SPEC §5), however long the verification had to wait.
-  func registrationCommits() {
-    guard stage == .exchange, let exchange, case .registering = exchange.phase else { return }
-    arm(at: loop.now + KeyStore.commitDeadline)
+    workGoesOn(request, until: loop.now + Self.verificationTimeout)
+    return nil
   }
 
   /// A verification takes a millisecond or two, but may wait behind those of others.
   private static let verificationTimeout: Duration = .seconds(10)
-
-  func registered(_ outcome: RegistrationOutcome) {
-    guard stage == .exchange, let exchange, case .registering = exchange.phase else { return }
-    switch outcome {
-    case .registered(let keyID):
-      counters.registrations.add()
-      loop.shared.log.registered(self, keyID)
-      respond(Response(.ok, json: #"{"registered":true}"#), closing: closesAfterAnswer)
-    case .refused(let code, let step, let keyID):
-      refuse(Refusal(code, step: step, keyID: keyID), closing: closesAfterAnswer)
-    }
-    settle()
-  }
 }
 
 /// One registration beside the loops: challenge, attestation, store, in this order.
@@ -93,6 +44,7 @@ private struct Registrar: Sendable {
   let policy: AttestationPolicy
   let mailbox: Mailbox
   let token: Token
+  let request: RequestID
   let body: RegistrationBody
 
   func run() {
@@ -131,10 +83,11 @@ private struct Registrar: Sendable {
       environment: attested.environment == .production ? .production : .development,
       validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
       registeredAt: shared.clock.wall())
-    mailbox.post(.registrationCommits(token))
+    // From here on the disk has its time (SPEC §5), however long the verification had to wait.
+    mailbox.post(.working(token, request, within: KeyStore.commitDeadline))
     let verdict = shared.store.register(key) { result in
       switch result {
-      case .committed: mailbox.post(.registered(token, .registered(body.keyID)))
+      case .committed: mailbox.post(.answer(token, request, .registered(body.keyID)))
       case .failed: refuse(.storeUnavailable, "commit_failed")
       }
     }
@@ -147,7 +100,7 @@ private struct Registrar: Sendable {
   }
 
   private func refuse(_ code: RefusalCode, _ step: String) {
-    mailbox.post(.registered(token, .refused(code, step: step, body.keyID)))
+    mailbox.post(.answer(token, request, .refused(Refusal(code, step: step, keyID: body.keyID))))
   }
 }
 

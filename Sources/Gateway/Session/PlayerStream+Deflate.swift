@@ -22,35 +22,38 @@ internal import System
 internal import TLS
 internal import WebSocketWire
 
-extension Session {
+extension PlayerStream {
   /// One round in a turn, of up to 2 ms: the dearest input takes zlib 45 ns a byte.
   mutating func pumpDeflated(
-    _ deflate: DeflateSession, _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) -> Bool {
-    if hasMoreFromPlayer(deflate, legs) { try readDeflated(deflate, &legs, on: loop) }
-    if hasMoreFromGame(legs) { try readFromGame(&legs, on: loop) }
-    return hasMoreFromPlayer(deflate, legs) || hasMoreFromGame(legs)
+    _ deflate: DeflateSession, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) -> Bool {
+    if hasMoreFromPlayer(deflate, client, game) { try readDeflated(deflate, &client, &game, on: loop) }
+    if hasMoreFromGame(client, game) { try readFromGame(&client, &game, on: loop) }
+    return hasMoreFromPlayer(deflate, client, game) || hasMoreFromGame(client, game)
   }
 
-  private func hasMoreFromPlayer(_ deflate: DeflateSession, _ legs: borrowing Legs) -> Bool {
-    isReadingFromPlayer(legs) && (legs.client.mayHaveInput || deflate.waiting != nil)
+  private func hasMoreFromPlayer(
+    _ deflate: DeflateSession, _ client: borrowing ClientLeg, _ game: borrowing GameSide
+  ) -> Bool {
+    isReadingFromPlayer(client, game) && (client.mayHaveInput || deflate.waiting != nil)
   }
 
   // MARK: 1. From the player
 
   private mutating func readDeflated(
-    _ deflate: DeflateSession, _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) {
-    try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
-      try readDeflated(deflate, &legs, on: loop, into: &bytes)
+    _ deflate: DeflateSession, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
+    try loop.scratch.withBytes { (bytes) throws(ConnectionEnd) in
+      try readDeflated(deflate, &client, &game, on: loop, into: &bytes)
     }
   }
 
   private mutating func readDeflated(
-    _ deflate: DeflateSession, _ legs: inout Legs, on loop: Loop, into bytes: inout MutableSpan<UInt8>
-  ) throws(SessionEnd) {
+    _ deflate: DeflateSession, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop,
+    into bytes: inout MutableSpan<UInt8>
+  ) throws(ConnectionEnd) {
     var end = 0
-    var ending: SessionEnd?
+    var ending: ConnectionEnd?
     var piece: DeflateSession.Piece?
     if let waiting = deflate.waiting.take() {
       for index in waiting.frames.indices { bytes[index] = waiting.frames[index] }
@@ -60,17 +63,18 @@ extension Session {
     } else {
       while end < Self.deflatedReadBytes, ending == nil {
         var rest = bytes._mutatingExtracting(end..<bytes.count)
-        let result = legs.client.read(into: &rest)
+        let result = client.read(into: &rest)
         if result == .wantsInput { break }
         if case .bytes(let count) = result { end += count }
-        ending = SessionEnd(result)
+        ending = ConnectionEnd(result)
       }
       taken += end
       if end > 0 { lastHeard = loop.now }
     }
-    let isDone = try loop.deflation.scratch.withBytes { (plain) throws(SessionEnd) in
+    let isDone = try loop.deflation.scratch.withBytes { (plain) throws(ConnectionEnd) in
       var room = plain._mutatingExtracting(0..<loop.roundBytes)
-      return try inflateFrames(deflate, behind: piece, &bytes, end: end, ending, into: &room, &legs, on: loop)
+      return try inflateFrames(
+        deflate, behind: piece, &bytes, end: end, ending, into: &room, &client, &game, on: loop)
     }
     if isDone, let ending { throw ending }
   }
@@ -80,15 +84,16 @@ extension Session {
   /// False when not all is done, and the rest waits.
   private mutating func inflateFrames(
     _ deflate: DeflateSession, behind piece: DeflateSession.Piece?, _ bytes: inout MutableSpan<UInt8>,
-    end: Int, _ connectionEnding: SessionEnd?, into plain: inout MutableSpan<UInt8>, _ legs: inout Legs,
+    end: Int, _ connectionEnding: ConnectionEnd?, into plain: inout MutableSpan<UInt8>,
+    _ client: inout ClientLeg, _ game: inout GameSide,
     on loop: Loop
-  ) throws(SessionEnd) -> Bool {
+  ) throws(ConnectionEnd) -> Bool {
     var made = 0
     var position = 0
-    var ending: SessionEnd?
+    var ending: ConnectionEnd?
     var rest = piece
     if let piece {
-      rest = try inflate(deflate, piece.payload.span, piece, &plain, &made, &ending, &legs, on: loop)
+      rest = try inflate(deflate, piece.payload.span, piece, &plain, &made, &ending, &client, &game, on: loop)
     }
     decoding: while ending == nil, rest == nil {
       var output = position
@@ -97,14 +102,14 @@ extension Session {
       case .data(let piece):
         let payload = bytes.span.extracting(piece.start..<output)
         rest = try inflate(
-          deflate, payload, DeflateSession.Piece(piece), &plain, &made, &ending, &legs, on: loop)
-      case .ping(let payload): answerPing(payload, to: &legs.client)
+          deflate, payload, DeflateSession.Piece(piece), &plain, &made, &ending, &client, &game, on: loop)
+      case .ping(let payload): answerPing(payload, to: &client)
       case .pong: break
       case .close(let request): ending = .playerClosed(request.code)
       case .violation(let violation): ending = .violation(violation.closeCode, step: violation.step)
       }
     }
-    if closing.delivers { try deliver(plain.span.extracting(0..<made), to: &legs) }
+    if closing.delivers { try deliver(plain.span.extracting(0..<made), to: &game) }
     if let ending { throw ending }
     guard let rest else { return true }
     var frames: [UInt8] = []
@@ -118,9 +123,10 @@ extension Session {
   /// Puts what becomes of `payload` behind `made`; returns what had no room.
   private mutating func inflate(
     _ deflate: DeflateSession, _ payload: Span<UInt8>, _ piece: DeflateSession.Piece,
-    _ plain: inout MutableSpan<UInt8>, _ made: inout Int, _ ending: inout SessionEnd?, _ legs: inout Legs,
+    _ plain: inout MutableSpan<UInt8>, _ made: inout Int, _ ending: inout ConnectionEnd?,
+    _ client: inout ClientLeg, _ game: inout GameSide,
     on loop: Loop
-  ) throws(SessionEnd) -> DeflateSession.Piece? {
+  ) throws(ConnectionEnd) -> DeflateSession.Piece? {
     let start = made
     var taken = payload.count
     var isWhole = true
@@ -141,10 +147,11 @@ extension Session {
       made += taken
       isWhole = taken == payload.count
     }
-    if legs.backend == nil {
+    if game.leg == nil {
       let endsMessage = piece.endsMessage && isWhole
       try echo(
-        plain.span.extracting(start..<made), type: piece.type, endsMessage: endsMessage, &legs, on: loop)
+        plain.span.extracting(start..<made), type: piece.type, endsMessage: endsMessage, &client, &game,
+        on: loop)
     }
     return isWhole || ending != nil ? nil : piece.with(payload.extracting(taken..<payload.count))
   }
@@ -153,19 +160,20 @@ extension Session {
 
   /// Like `frame(_:_:)`, each message compressed on its own if that makes it shorter.
   func frameDeflated(
-    _ deflate: DeflateSession, _ bytes: inout MutableSpan<UInt8>, _ count: Int, _ legs: inout Legs,
+    _ deflate: DeflateSession, _ bytes: inout MutableSpan<UInt8>, _ count: Int, _ client: inout ClientLeg,
+    _ game: inout GameSide,
     on loop: Loop
-  ) throws(SessionEnd) {
+  ) throws(ConnectionEnd) {
     var left = count
     var start = Self.headerRoom
     while left > 0 {
       let part = min(left, Self.slotBytes)
       let isSent = try sendDeflated(
-        deflate, bytes.span.extracting(start..<start + part), opcode: .binary, &legs, on: loop)
+        deflate, bytes.span.extracting(start..<start + part), opcode: .binary, &client, &game, on: loop)
       if !isSent {
         let header = start - FrameHeader.size(payload: part)
         FrameHeader.write(opcode: .binary, payload: part, into: &bytes, at: header)
-        try encrypt(bytes.span.extracting(header..<start + part), to: &legs.client)
+        try encrypt(bytes.span.extracting(header..<start + part), to: &client)
       }
       left -= part
       start += Self.headerRoom + Self.slotBytes
@@ -176,25 +184,26 @@ extension Session {
 
   /// False when the message is short, or would not get shorter: it then goes out as it is.
   func sendDeflated(
-    _ deflate: DeflateSession, _ payload: Span<UInt8>, opcode: Opcode, _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) -> Bool {
+    _ deflate: DeflateSession, _ payload: Span<UInt8>, opcode: Opcode, _ client: inout ClientLeg,
+    _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) -> Bool {
     if payload.count < DeflateSession.leastMessageBytes { return false }
     let room = Self.largestHeader + payload.count + Self.tailBytes
     // With echo, the scratch is where the message has just been inflated to.
-    if room <= Scratch.size, legs.backend != nil {
-      return try loop.deflation.scratch.withBytes { (packed) throws(SessionEnd) in
-        try sendDeflated(deflate, payload, opcode, by: &packed, &legs, on: loop)
+    if room <= Scratch.size, game.leg != nil {
+      return try loop.deflation.scratch.withBytes { (packed) throws(ConnectionEnd) in
+        try sendDeflated(deflate, payload, opcode, by: &packed, &client, &game, on: loop)
       }
     }
     var bytes = [UInt8](repeating: 0, count: room)
     var packed = bytes.mutableSpan
-    return try sendDeflated(deflate, payload, opcode, by: &packed, &legs, on: loop)
+    return try sendDeflated(deflate, payload, opcode, by: &packed, &client, &game, on: loop)
   }
 
   private func sendDeflated(
     _ deflate: DeflateSession, _ payload: Span<UInt8>, _ opcode: Opcode, by packed: inout MutableSpan<UInt8>,
-    _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) -> Bool {
+    _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) -> Bool {
     let windowBits = deflate.serverWindowBits
     var output = packed._mutatingExtracting(Self.largestHeader..<packed.count)
     guard let count = loop.deflation.zlib.compress(payload, windowBits: windowBits, into: &output) else {
@@ -202,7 +211,7 @@ extension Session {
     }
     let start = Self.largestHeader - FrameHeader.size(payload: count)
     FrameHeader.write(opcode: opcode, rsv1: true, payload: count, into: &packed, at: start)
-    try encrypt(packed.span.extracting(start..<Self.largestHeader + count), to: &legs.client)
+    try encrypt(packed.span.extracting(start..<Self.largestHeader + count), to: &client)
     return true
   }
 

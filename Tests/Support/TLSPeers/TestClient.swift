@@ -1,15 +1,26 @@
-import COpenSSL
-import Testing
+/// A TLS client for tests, over memory: it is driven by hand, one call at a time.
+internal import COpenSSL
 
 /// What a client asks for.
-struct ClientOptions {
-  var version: Version? = nil
-  var suites: String? = nil
-  var protocols: [String] = []
-  var identity: Identity? = nil
-  var session: ClientSession? = nil
+package struct ClientOptions {
+  package init(
+    version: Version? = nil, suites: String? = nil, protocols: [String] = [], identity: Identity? = nil,
+    session: ClientSession? = nil
+  ) {
+    self.version = version
+    self.suites = suites
+    self.protocols = protocols
+    self.identity = identity
+    self.session = session
+  }
 
-  enum Version: Int32, CaseIterable, Sendable {
+  package var version: Version?
+  package var suites: String?
+  package var protocols: [String]
+  package var identity: Identity?
+  package var session: ClientSession?
+
+  package enum Version: Int32, CaseIterable, Sendable {
     case tls11 = 0x0302
     case tls12 = 0x0303
     case tls13 = 0x0304
@@ -17,45 +28,45 @@ struct ClientOptions {
 }
 
 /// A session that may be resumed.
-@safe final class ClientSession {
+@safe package final class ClientSession {
   fileprivate let session: OpaquePointer
 
   fileprivate init(_ session: OpaquePointer) { unsafe self.session = session }
   deinit { unsafe SSL_SESSION_free(session) }
 
-  var hasTicket: Bool { unsafe SSL_SESSION_has_ticket(session) == 1 }
-  var isResumable: Bool { unsafe SSL_SESSION_is_resumable(session) == 1 }
-  var mayTakeEarlyData: Bool { unsafe SSL_SESSION_get_max_early_data(session) > 0 }
+  package var hasTicket: Bool { unsafe SSL_SESSION_has_ticket(session) == 1 }
+  package var isResumable: Bool { unsafe SSL_SESSION_is_resumable(session) == 1 }
+  package var mayTakeEarlyData: Bool { unsafe SSL_SESSION_get_max_early_data(session) > 0 }
 }
 
 /// A TLS client over memory: bytes in, bytes out. It trusts everybody.
-@safe final class TestClient {
+@safe package final class TestClient {
   private let context: OpaquePointer
   private let ssl: OpaquePointer
   // Both belong to `ssl`.
   private let input: OpaquePointer
   private let output: OpaquePointer
 
-  init(_ options: ClientOptions = ClientOptions()) throws {
-    unsafe context = try #require(unsafe SSL_CTX_new(TLS_client_method()))
+  package init(_ options: ClientOptions = ClientOptions()) throws {
+    unsafe context = try Self.made(unsafe SSL_CTX_new(TLS_client_method()))
     if let version = options.version {
-      #expect(unsafe portcullis_context_set_minimum(context, version.rawValue) == 1)
-      #expect(unsafe portcullis_context_set_maximum(context, version.rawValue) == 1)
+      try Self.check(unsafe portcullis_context_set_minimum(context, version.rawValue) == 1)
+      try Self.check(unsafe portcullis_context_set_maximum(context, version.rawValue) == 1)
     }
-    if let suites = options.suites { #expect(unsafe SSL_CTX_set_cipher_list(context, suites) == 1) }
+    if let suites = options.suites { try Self.check(unsafe SSL_CTX_set_cipher_list(context, suites) == 1) }
     if let identity = options.identity { try unsafe Self.use(identity, context) }
-    unsafe ssl = try #require(unsafe SSL_new(context))
-    unsafe input = try #require(unsafe BIO_new(BIO_s_mem()))
-    unsafe output = try #require(unsafe BIO_new(BIO_s_mem()))
+    unsafe ssl = try Self.made(unsafe SSL_new(context))
+    unsafe input = try Self.made(unsafe BIO_new(BIO_s_mem()))
+    unsafe output = try Self.made(unsafe BIO_new(BIO_s_mem()))
     // An empty input is "not yet" and no end: BIO_set_mem_eof_return.
     _ = unsafe BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
     unsafe SSL_set_bio(ssl, input, output)
     unsafe SSL_set_connect_state(ssl)
     if !options.protocols.isEmpty {
       let list = options.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
-      #expect(unsafe SSL_set_alpn_protos(ssl, list, UInt32(list.count)) == 0)
+      try Self.check(unsafe SSL_set_alpn_protos(ssl, list, UInt32(list.count)) == 0)
     }
-    if let session = options.session { #expect(unsafe SSL_set_session(ssl, session.session) == 1) }
+    if let session = options.session { try Self.check(unsafe SSL_set_session(ssl, session.session) == 1) }
   }
 
   deinit {
@@ -64,30 +75,41 @@ struct ClientOptions {
   }
 
   private static func use(_ identity: Identity, _ context: OpaquePointer) throws {
-    let chain = try unsafe #require(unsafe BIO_new(BIO_s_mem()))
+    let chain = unsafe try Self.made(unsafe BIO_new(BIO_s_mem()))
     defer { unsafe BIO_free(chain) }
     _ = unsafe BIO_write(chain, identity.chain, Int32(identity.chain.count))
-    let certificate = try unsafe #require(unsafe PEM_read_bio_X509(chain, nil, nil, nil))
+    let certificate = unsafe try Self.made(unsafe PEM_read_bio_X509(chain, nil, nil, nil))
     defer { unsafe X509_free(certificate) }
-    #expect(unsafe SSL_CTX_use_certificate(context, certificate) == 1)
-    let memory = try unsafe #require(unsafe BIO_new(BIO_s_mem()))
+    try Self.check(unsafe SSL_CTX_use_certificate(context, certificate) == 1)
+    let memory = unsafe try Self.made(unsafe BIO_new(BIO_s_mem()))
     defer { unsafe BIO_free(memory) }
     _ = unsafe BIO_write(memory, identity.key, Int32(identity.key.count))
-    let key = try unsafe #require(unsafe PEM_read_bio_PrivateKey(memory, nil, nil, nil))
+    let key = unsafe try Self.made(unsafe PEM_read_bio_PrivateKey(memory, nil, nil, nil))
     defer { unsafe EVP_PKEY_free(key) }
-    #expect(unsafe SSL_CTX_use_PrivateKey(context, key) == 1)
+    try Self.check(unsafe SSL_CTX_use_PrivateKey(context, key) == 1)
+  }
+
+  private struct Refused: Error {}
+
+  private static func made(_ pointer: OpaquePointer?) throws -> OpaquePointer {
+    guard let pointer = unsafe pointer else { throw Refused() }
+    return unsafe pointer
+  }
+
+  private static func check(_ isGood: Bool) throws {
+    if !isGood { throw Refused() }
   }
 
   // MARK: Bytes
 
   /// Takes in what the server sent.
-  func feed(_ bytes: [UInt8]) {
+  package func feed(_ bytes: [UInt8]) {
     if bytes.isEmpty { return }
     _ = unsafe BIO_write(input, bytes, Int32(bytes.count))
   }
 
   /// What is to go to the server.
-  func takeOutput() -> [UInt8] {
+  package func takeOutput() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: unsafe BIO_ctrl_pending(output))
     if bytes.isEmpty { return [] }
     let count = unsafe BIO_read(output, &bytes, Int32(bytes.count))
@@ -96,13 +118,13 @@ struct ClientOptions {
 
   // MARK: Life
 
-  enum Step: Equatable {
+  package enum Step: Equatable {
     case wants
     case finished
     case failed
   }
 
-  func handshake() -> Step {
+  package func handshake() -> Step {
     ERR_clear_error()
     let result = unsafe SSL_do_handshake(ssl)
     if result == 1 { return .finished }
@@ -111,16 +133,16 @@ struct ClientOptions {
     return error == SSL_ERROR_WANT_READ ? .wants : .failed
   }
 
-  func write(_ text: String) { write(Array(text.utf8)) }
+  package func write(_ text: String) { write(Array(text.utf8)) }
 
   /// One record, if it is not more than 16 KiB.
-  func write(_ bytes: [UInt8]) {
+  package func write(_ bytes: [UInt8]) {
     ERR_clear_error()
     let count = unsafe SSL_write(ssl, bytes, Int32(bytes.count))
-    #expect(Int(count) == bytes.count)
+    if Int(count) != bytes.count { fatalError("TestClient: a record was not written") }
   }
 
-  enum Reading: Equatable {
+  package enum Reading: Equatable {
     case bytes([UInt8])
     case wants
     case closed
@@ -128,7 +150,7 @@ struct ClientOptions {
   }
 
   /// One record's worth at most.
-  func read() -> Reading {
+  package func read() -> Reading {
     ERR_clear_error()
     var bytes = [UInt8](repeating: 0, count: 16_384)
     let count = unsafe SSL_read(ssl, &bytes, Int32(bytes.count))
@@ -142,19 +164,19 @@ struct ClientOptions {
     }
   }
 
-  func close() { _ = unsafe SSL_shutdown(ssl) }
+  package func close() { _ = unsafe SSL_shutdown(ssl) }
 
   // MARK: Facts
 
-  var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+  package var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
   /// A copy: OpenSSL spoils the session itself when its connection goes without a close_notify.
-  var session: ClientSession? {
+  package var session: ClientSession? {
     guard let own = unsafe SSL_get_session(ssl), let copy = unsafe SSL_SESSION_dup(own) else { return nil }
     return unsafe ClientSession(copy)
   }
 
-  var chosenProtocol: String {
+  package var chosenProtocol: String {
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
     unsafe SSL_get0_alpn_selected(ssl, &name, &count)
@@ -164,12 +186,12 @@ struct ClientOptions {
   }
 
   /// How many authorities the server named when it asked for a certificate.
-  var namedAuthorities: Int {
+  package var namedAuthorities: Int {
     guard let names = unsafe SSL_get_client_CA_list(ssl) else { return 0 }
     return Int(unsafe OPENSSL_sk_num(names))
   }
 
-  var certificatesShown: Int {
+  package var certificatesShown: Int {
     guard let chain = unsafe SSL_get_peer_cert_chain(ssl) else { return 0 }
     return Int(unsafe portcullis_x509_stack_count(chain))
   }

@@ -1,21 +1,22 @@
-import Crypto
-import System
+/// Certificates for tests: an authority, and what it issues.
+package import Crypto
+internal import System
 
 /// A certificate with its key and what stands between it and its root, as PEM.
-struct Identity: Sendable {
-  let chain: [UInt8]
-  let key: [UInt8]
+package struct Identity: Sendable {
+  package let chain: [UInt8]
+  package let key: [UInt8]
 }
 
 /// An authority that certificates are issued by.
-struct Authority: ~Copyable {
-  let certificate: IssuedCertificate
+package struct Authority: ~Copyable {
+  package let certificate: IssuedCertificate
   private let key: SigningKey
   private let name: DistinguishedName
 
-  var pem: [UInt8] { Array(certificate.pem.utf8) }
+  package var pem: [UInt8] { Array(certificate.pem.utf8) }
 
-  init(_ commonName: String) throws {
+  package init(_ commonName: String) throws {
     let name = DistinguishedName((.commonName, commonName))
     let key = try SigningKey.generate(.p256)
     let now = SystemClock().wall()
@@ -32,7 +33,7 @@ struct Authority: ~Copyable {
   }
 
   /// Valid from yesterday to tomorrow unless said otherwise.
-  func issue(
+  package func issue(
     _ commonName: String, purpose: [UInt32] = CertificateExtension.clientAuthentication,
     days: ClosedRange<Int64> = -1...1
   ) throws -> Identity {

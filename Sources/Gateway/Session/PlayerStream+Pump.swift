@@ -19,68 +19,75 @@ internal import TLS
 internal import WebSocketWire
 
 extension Connection {
-  func pump() {
-    guard stage == .session else { return }
+  func pump(_ attachment: Attachment) {
     var hasMore = false
-    var end: SessionEnd?
-    do throws(SessionEnd) {
-      hasMore = try session?.pump(&legs, on: loop) ?? false
+    var end: ConnectionEnd?
+    do throws(ConnectionEnd) {
+      hasMore = try attachment.stream.pump(&client, &attachment.session.game, on: loop)
     } catch {
       end = error
     }
     if let end {
-      endSession(end)
+      endSession(attachment, end)
       // What the player sends before its own Close is still for the game.
-      hasMore = stage == .session
+      if case .session = stage { hasMore = true }
     }
-    isHeavy = (session?.taken ?? 0) >= Session.heavyBytes
+    loop.noteMoved(self, isMuch: attachment.stream.taken >= PlayerStream.heavyBytes)
     if hasMore { loop.continueLater(self) }
   }
 }
 
-extension Session {
+extension PlayerStream {
   /// One turn, which is one round of either direction: then others have theirs. Whether there is more to do.
-  fileprivate mutating func pump(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) -> Bool {
+  fileprivate mutating func pump(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
+    throws(ConnectionEnd) -> Bool
+  {
     pongsLeft = Self.pongsPerTurn
     taken = 0
-    try resumeBlocked(&legs, on: loop)
+    try resumeBlocked(&client, &game, on: loop)
     if let deflate {
-      if try pumpDeflated(deflate, &legs, on: loop) { return true }
+      if try pumpDeflated(deflate, &client, &game, on: loop) { return true }
     } else {
-      if isReadingFromPlayer(legs), legs.client.mayHaveInput { try readFromPlayer(&legs, on: loop) }
-      if hasMoreFromGame(legs) { try readFromGame(&legs, on: loop) }
-      if isReadingFromPlayer(legs) && legs.client.mayHaveInput || hasMoreFromGame(legs) { return true }
+      if isReadingFromPlayer(client, game), client.mayHaveInput {
+        try readFromPlayer(&client, &game, on: loop)
+      }
+      if hasMoreFromGame(client, game) { try readFromGame(&client, &game, on: loop) }
+      if isReadingFromPlayer(client, game) && client.mayHaveInput || hasMoreFromGame(client, game) {
+        return true
+      }
     }
-    return pendingPong != nil && legs.client.unsent.isEmpty
+    return pendingPong != nil && client.unsent.isEmpty
   }
 
   /// Nothing is read from the player while the game (or, with echo, the player itself) takes nothing.
-  func isReadingFromPlayer(_ legs: borrowing Legs) -> Bool {
-    if legs.backend != nil { return !legs.backendWaits }
-    return legs.client.unsent.isEmpty || !closing.isOpen
+  func isReadingFromPlayer(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
+    if game.leg != nil { return !game.waits }
+    return client.unsent.isEmpty || !closing.isOpen
   }
 
   /// Nor from the game while the player takes nothing.
-  func hasMoreFromGame(_ legs: borrowing Legs) -> Bool {
-    closing.isOpen && legs.client.unsent.isEmpty && legs.backendMayHaveInput
+  func hasMoreFromGame(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
+    closing.isOpen && client.unsent.isEmpty && game.mayHaveInput
   }
 
   /// Sends what waited for either side, and notes when nothing waits any more.
-  private mutating func resumeBlocked(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
-    if legs.backendWaits {
-      switch legs.backend?.resumeSending() {
+  private mutating func resumeBlocked(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
+    throws(ConnectionEnd)
+  {
+    if game.waits {
+      switch game.leg?.resumeSending() {
       case .drained?: lastHeard = loop.now
       case .blocked?, nil: break
-      case .failed(let error)?: throw .gameFailed(reason: Self.peerReason(error))
+      case .failed(let error)?: throw .session(.gameFailed(reason: Self.peerReason(error)))
       }
     }
-    if !legs.client.unsent.isEmpty { try flush(&legs.client, loop.outbox) }
-    if pendingPong != nil, legs.client.unsent.isEmpty, let pong = pendingPong.take() {
-      _ = legs.client.tls.write(ControlFrame.pong(pong).span)
+    if !client.unsent.isEmpty { try flush(&client, loop.outbox) }
+    if pendingPong != nil, client.unsent.isEmpty, let pong = pendingPong.take() {
+      _ = client.tls.write(ControlFrame.pong(pong).span)
     }
   }
 
-  private func flush(_ client: inout ClientLeg, _ outbox: Outbox) throws(SessionEnd) {
+  private func flush(_ client: inout ClientLeg, _ outbox: Outbox) throws(ConnectionEnd) {
     if case .failed(let error) = client.flush(outbox) {
       throw .playerVanished(reason: error.description)
     }
@@ -88,15 +95,17 @@ extension Session {
 
   // MARK: 1. From the player
 
-  private mutating func readFromPlayer(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
-    try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
-      try readFromPlayer(&legs, on: loop, into: &bytes)
+  private mutating func readFromPlayer(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
+    throws(ConnectionEnd)
+  {
+    try loop.scratch.withBytes { (bytes) throws(ConnectionEnd) in
+      try readFromPlayer(&client, &game, on: loop, into: &bytes)
     }
   }
 
   private mutating func readFromPlayer(
-    _ legs: inout Legs, on loop: Loop, into bytes: inout MutableSpan<UInt8>
-  ) throws(SessionEnd) {
+    _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop, into bytes: inout MutableSpan<UInt8>
+  ) throws(ConnectionEnd) {
     var end = 0
     var last = TLSReadResult.wantsInput
     // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send. What is
@@ -104,41 +113,42 @@ extension Session {
     let limit = loop.roundBytes
     while end + Self.recordBytes <= limit {
       var rest = bytes._mutatingExtracting(end..<bytes.count)
-      last = legs.client.read(into: &rest)
+      last = client.read(into: &rest)
       guard case .bytes(let count) = last else { break }
       end += count
     }
     taken += end
     if end > 0 {
       lastHeard = loop.now
-      try decode(&bytes, end: end, &legs, on: loop)
+      try decode(&bytes, end: end, &client, &game, on: loop)
     }
-    if let end = SessionEnd(last) { throw end }
+    if let end = ConnectionEnd(last) { throw end }
   }
 
   // MARK: 2. Frames
 
   private mutating func decode(
-    _ bytes: inout MutableSpan<UInt8>, end: Int, _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) {
+    _ bytes: inout MutableSpan<UInt8>, end: Int, _ client: inout ClientLeg, _ game: inout GameSide,
+    on loop: Loop
+  ) throws(ConnectionEnd) {
     var position = 0
     var output = 0
-    var ending: SessionEnd?
+    var ending: ConnectionEnd?
     decoding: while ending == nil {
       switch decoder.next(&bytes, position: &position, end: end, output: &output) {
       case .needMore: break decoding
       case .data(let piece):
-        if legs.backend == nil {
+        if game.leg == nil {
           let payload = bytes.span.extracting(piece.start..<output)
-          try echo(payload, type: piece.type, endsMessage: piece.endsMessage, &legs, on: loop)
+          try echo(payload, type: piece.type, endsMessage: piece.endsMessage, &client, &game, on: loop)
         }
-      case .ping(let payload): answerPing(payload, to: &legs.client)
+      case .ping(let payload): answerPing(payload, to: &client)
       case .pong: break
       case .close(let request): ending = .playerClosed(request.code)
       case .violation(let violation): ending = .violation(violation.closeCode, step: violation.step)
       }
     }
-    if closing.delivers { try deliver(bytes.span.extracting(0..<output), to: &legs) }
+    if closing.delivers { try deliver(bytes.span.extracting(0..<output), to: &game) }
     if let ending { throw ending }
   }
 
@@ -154,44 +164,46 @@ extension Session {
 
   // MARK: 3. To the game
 
-  mutating func deliver(_ payload: Span<UInt8>, to legs: inout Legs) throws(SessionEnd) {
-    guard !payload.isEmpty, legs.backend != nil else { return }
-    bytesFromPlayer += UInt64(payload.count)
-    if case .failed(let error)? = legs.backend?.send(payload) {
-      throw .gameFailed(reason: Self.peerReason(error))
+  mutating func deliver(_ payload: Span<UInt8>, to game: inout GameSide) throws(ConnectionEnd) {
+    guard !payload.isEmpty, game.leg != nil else { return }
+    game.bytesFromPlayer += UInt64(payload.count)
+    if case .failed(let error)? = game.leg?.send(payload) {
+      throw .session(.gameFailed(reason: Self.peerReason(error)))
     }
   }
 
   // MARK: 5. From the game
 
-  mutating func readFromGame(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
-    try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
-      try readFromGame(&legs, on: loop, into: &bytes)
+  mutating func readFromGame(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
+    throws(ConnectionEnd)
+  {
+    try loop.scratch.withBytes { (bytes) throws(ConnectionEnd) in
+      try readFromGame(&client, &game, on: loop, into: &bytes)
     }
-    try flush(&legs.client, loop.outbox)
+    try flush(&client, loop.outbox)
   }
 
   private mutating func readFromGame(
-    _ legs: inout Legs, on loop: Loop, into bytes: inout MutableSpan<UInt8>
-  ) throws(SessionEnd) {
+    _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop, into bytes: inout MutableSpan<UInt8>
+  ) throws(ConnectionEnd) {
     var room = bytes._mutatingExtracting(0..<loop.roundBytes)
-    let result = legs.backend?.receive(into: &room, gapBytes: Self.headerRoom, slotBytes: Self.slotBytes)
+    let result = game.leg?.receive(into: &room, gapBytes: Self.headerRoom, slotBytes: Self.slotBytes)
     switch result {
     case .bytes(let count)?:
-      bytesFromGame += UInt64(count)
+      game.bytesFromGame += UInt64(count)
       taken += count
-      if text != nil {
-        try frameText(bytes.span, count, &legs, on: loop)
+      if game.text != nil {
+        try frameText(bytes.span, count, &client, &game, on: loop)
       } else if let deflate {
-        try frameDeflated(deflate, &bytes, count, &legs, on: loop)
+        try frameDeflated(deflate, &bytes, count, &client, &game, on: loop)
       } else {
-        try frame(&bytes, count, to: &legs.client)
+        try frame(&bytes, count, to: &client)
       }
     case .wouldBlock?, nil: break
     case .ended?:
-      try finishText(&legs, on: loop)
-      throw .gameClosed
-    case .failed(let error)?: throw .gameFailed(reason: Self.peerReason(error))
+      try finishText(&client, &game, on: loop)
+      throw .session(.gameClosed)
+    case .failed(let error)?: throw .session(.gameFailed(reason: Self.peerReason(error)))
     }
   }
 
@@ -200,7 +212,7 @@ extension Session {
   /// Each slot that came full is a message whose frame fills one TLS record to the last byte; the rest is one more.
   private func frame(
     _ bytes: inout MutableSpan<UInt8>, _ count: Int, to client: inout ClientLeg
-  ) throws(SessionEnd) {
+  ) throws(ConnectionEnd) {
     let fullSlots = count / Self.slotBytes
     for slot in 0..<fullSlots {
       FrameHeader.write(
@@ -217,42 +229,46 @@ extension Session {
 
   /// The same in text mode, where bytes may have to be replaced or held back: this way has a buffer of its own.
   private mutating func frameText(
-    _ bytes: Span<UInt8>, _ count: Int, _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) {
+    _ bytes: Span<UInt8>, _ count: Int, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
     var repaired: [UInt8] = []
     var left = count
     var start = Self.headerRoom
     while left > 0 {
       let part = min(left, Self.slotBytes)
-      text?.repair(bytes.extracting(start..<start + part), into: &repaired)
+      game.text?.repair(bytes.extracting(start..<start + part), into: &repaired)
       left -= part
       start += Self.headerRoom + Self.slotBytes
     }
-    if !repaired.isEmpty { try sendMessage(repaired, opcode: .text, &legs, on: loop) }
+    if !repaired.isEmpty { try sendMessage(repaired, opcode: .text, &client, &game, on: loop) }
   }
 
   /// The game has ended within a code point: what was held back goes out as U+FFFD.
-  private mutating func finishText(_ legs: inout Legs, on loop: Loop) throws(SessionEnd) {
+  private mutating func finishText(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
+    throws(ConnectionEnd)
+  {
     var repaired: [UInt8] = []
-    text?.finish(into: &repaired)
-    if !repaired.isEmpty { try sendMessage(repaired, opcode: .text, &legs, on: loop) }
+    game.text?.finish(into: &repaired)
+    if !repaired.isEmpty { try sendMessage(repaired, opcode: .text, &client, &game, on: loop) }
   }
 
   /// A message with a buffer of its own.
   private func sendMessage(
-    _ payload: [UInt8], opcode: Opcode, _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) {
-    if let deflate, try sendDeflated(deflate, payload.span, opcode: opcode, &legs, on: loop) { return }
+    _ payload: [UInt8], opcode: Opcode, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
+    if let deflate, try sendDeflated(deflate, payload.span, opcode: opcode, &client, &game, on: loop) {
+      return
+    }
     var frame = [UInt8](repeating: 0, count: FrameHeader.size(payload: payload.count))
     var header = frame.mutableSpan
     FrameHeader.write(opcode: opcode, payload: payload.count, into: &header, at: 0)
     frame += payload
-    try encrypt(frame.span, to: &legs.client)
+    try encrypt(frame.span, to: &client)
   }
 
   // MARK: 7. Records
 
-  func encrypt(_ bytes: Span<UInt8>, to client: inout ClientLeg) throws(SessionEnd) {
+  func encrypt(_ bytes: Span<UInt8>, to client: inout ClientLeg) throws(ConnectionEnd) {
     if !client.tls.write(bytes) { throw .playerVanished(reason: "TLS write failed") }
   }
 
@@ -260,16 +276,17 @@ extension Session {
 
   /// `BACKEND=echo:`: each message goes back whole, with its type.
   mutating func echo(
-    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ legs: inout Legs, on loop: Loop
-  ) throws(SessionEnd) {
+    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ client: inout ClientLeg,
+    _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
     guard closing.isOpen else { return }
-    bytesFromPlayer += UInt64(payload.count)
+    game.bytesFromPlayer += UInt64(payload.count)
     echo.append(copying: payload)
     guard endsMessage else { return }
     let message = echo
     echo = []
-    bytesFromGame += UInt64(message.count)
-    try sendMessage(message, opcode: type.opcode, &legs, on: loop)
+    game.bytesFromGame += UInt64(message.count)
+    try sendMessage(message, opcode: type.opcode, &client, &game, on: loop)
   }
 
   // MARK: Measures
@@ -290,5 +307,5 @@ extension Session {
 
 extension Loop {
   /// What may be read in one round, as it may have to be queued as a whole: a record at least, a scratch at most.
-  var roundBytes: Int { min(Scratch.size, max(settings.limits.queueBytes, Session.recordBytes)) }
+  var roundBytes: Int { min(Scratch.size, max(settings.limits.queueBytes, PlayerStream.recordBytes)) }
 }

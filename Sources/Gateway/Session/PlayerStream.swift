@@ -1,16 +1,25 @@
-/// What a connection keeps after its `101`: the frame decoder, the closing handshake, times and counts. No buffers.
+/// What a connection keeps after its `101` to speak WebSocket: the frame decoder, the closing handshake, times. No buffers.
 internal import Bytes
 internal import Configuration
 internal import System
 internal import WebSocketWire
 
-struct Session: ~Copyable {
-  let credential: Credential
-  let startedAt: MonotonicTime
+/// A session on the connection that carries it.
+final class Attachment {
+  let session: GameSession
+  var stream: PlayerStream
+
+  init(_ session: GameSession, stream: consuming PlayerStream) {
+    self.session = session
+    self.stream = stream
+  }
+}
+
+struct PlayerStream: ~Copyable {
   var decoder: FrameDecoder
   var closing = ClosingHandshake()
   /// Why it ends, once that is decided; the first reason stays.
-  var end: SessionEnd?
+  private(set) var end: ConnectionEnd?
   /// When the player was last heard, by bytes of whatever kind.
   var lastHeard: MonotonicTime
   var lastPing: MonotonicTime
@@ -23,23 +32,27 @@ struct Session: ~Copyable {
   /// Bytes read in the last turn, from either side.
   var taken = 0
   static let pongsPerTurn = 16
-  /// In text mode: code points that the game has not finished.
-  var text: TextRepair?
   /// When permessage-deflate was agreed on.
   let deflate: DeflateSession?
   /// With `BACKEND=echo:`: the message being assembled.
   var echo: [UInt8] = []
-  var bytesFromPlayer: UInt64 = 0
-  var bytesFromGame: UInt64 = 0
 
-  init(credential: Credential, deflate: DeflateSession?, settings: LoopSettings, now: MonotonicTime) {
-    self.credential = credential
+  init(deflate: DeflateSession?, settings: LoopSettings, now: MonotonicTime) {
     self.deflate = deflate
-    startedAt = now
     lastHeard = now
     lastPing = now
     decoder = FrameDecoder(role: .server, limits: settings.frameLimits, acceptsCompressed: deflate != nil)
-    text = settings.messageType == .text ? TextRepair() : nil
+  }
+
+  /// Notes why it ends, and what the closing handshake makes of it.
+  mutating func end(_ end: ConnectionEnd) -> ClosingHandshake.Action {
+    if self.end == nil { self.end = end }
+    return closing.end(end)
+  }
+
+  /// Ends without a word to the player.
+  mutating func endSilently(_ end: ConnectionEnd) {
+    if self.end == nil { self.end = end }
   }
 
   /// Takes one of the answers that are left.

@@ -1,0 +1,209 @@
+/// A WebSocket upgrade, judged in the order of SPEC §3: origin, then the assertion if there is one, then the client
+/// certificate. The first that matches decides, and nothing rescues a bad assertion.
+internal import AppAttest
+internal import Bytes
+internal import Configuration
+internal import Crypto
+internal import HTTPWire
+internal import KeyStore
+internal import System
+internal import TLS
+internal import WebSocketWire
+
+extension Connection {
+  func beginUpgrade(_ head: RequestHead, _ exchange: Exchange) {
+    let upgrade: UpgradeRequest
+    do throws(UpgradeRefusal) {
+      upgrade = try UpgradeRequest(head)
+    } catch {
+      return refuse(Refusal(error.code, step: error.step), to: head)
+    }
+    if loop.isDraining { return refuse(Refusal(.shuttingDown, step: "draining"), to: head) }
+    // A WebSocket client waits for 101 before it speaks (RFC 6455 §4.1).
+    if exchange.hasReceived { return refuse(Refusal(.badRequest, step: "bytes_before_101"), closing: true) }
+    if role == .proxyWithFields, !enterCount() {
+      leaveCount()
+      return refuse(Refusal(.rateLimited, step: "connections_per_address"), to: head)
+    }
+    do throws(Refusal) {
+      let claim = try claim(of: head)
+      admit(claim, upgrade, exchange, closesAfterRefusal: !head.keepsAlive || head.expectsContinue)
+    } catch {
+      if role == .proxyWithFields { leaveCount() }
+      refuse(error, to: head)
+    }
+  }
+
+  // MARK: What the request claims
+
+  /// What a peer asks to be let in by.
+  private enum Claim {
+    case assertion(AssertionHeaders)
+    /// Nothing is left to be verified.
+    case credential(Credential)
+
+    var credential: Credential {
+      switch self {
+      case .assertion(let headers): .assertion(headers.keyID)
+      case .credential(let credential): credential
+      }
+    }
+
+    var assertion: AssertionHeaders? {
+      if case .assertion(let headers) = self { return headers }
+      return nil
+    }
+  }
+
+  private func claim(of head: RequestHead) throws(Refusal) -> Claim {
+    if let origin = head.value("Origin"), !loop.settings.origins.permits(origin) {
+      throw Refusal(.originForbidden, step: "origin")
+    }
+    if !loop.settings.requiresAppAuth { return .credential(.none) }
+    if head.hasField(namePrefix: AssertionHeaders.prefix) { return .assertion(try assertion(of: head)) }
+    if loop.settings.allowsClientCertificate {
+      switch client.tls.clientCertificate(at: loop.shared.clock.wall()) {
+      case .verified(let subject): return .credential(.clientCertificate(subject: subject))
+      case .refused(let subject, let reason):
+        loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
+      case .absent: break
+      }
+    }
+    throw Refusal(.assertionRequired, step: "no_credential")
+  }
+
+  private func assertion(of head: RequestHead) throws(Refusal) -> AssertionHeaders {
+    let headers: AssertionHeaders
+    do throws(AssertionHeaders.Refused) {
+      headers = try AssertionHeaders(head)
+    } catch {
+      switch error {
+      case .unknownOnly: throw Refusal(.assertionRequired, step: "unknown_assertion_headers")
+      case .malformed(let step): throw Refusal(.badRequest, step: step)
+      }
+    }
+    // Neither of these uses up the challenge.
+    if loop.shared.backends.failedRecently(now: loop.now) {
+      throw Refusal(.backendUnavailable, step: "backend_failed_recently", keyID: headers.keyID)
+    }
+    if !loop.shared.store.isAccepting {
+      throw Refusal(.storeUnavailable, step: "store", keyID: headers.keyID)
+    }
+    do throws(NonceRefusal) {
+      try loop.shared.challenges.consume(headers.nonce)
+    } catch {
+      throw Refusal(.nonceInvalid, step: error.rawValue, keyID: headers.keyID)
+    }
+    return headers
+  }
+
+  // MARK: The way to 101
+
+  private func admit(
+    _ claim: Claim, _ upgrade: UpgradeRequest, _ exchange: Exchange, closesAfterRefusal: Bool
+  ) {
+    let session = loop.openSession(by: claim.credential, on: self)
+    let admission = Admission(
+      session, upgrade: upgrade, assertion: claim.assertion, exchange: exchange,
+      closesAfterRefusal: closesAfterRefusal, startedAt: loop.now)
+    move(to: .admission(admission))
+    perform(admission.machine.begin())
+  }
+
+  /// Does what the admission's state machine says.
+  func perform(_ action: AdmissionMachine.Action) {
+    guard case .admission(let admission) = stage else { return }
+    switch action {
+    case .nothing: break
+    case .find(let keyID): perform(admission.machine.found(loop.shared.store.find(keyID)))
+    case .judge(let record): judge(admission, by: record)
+    case .connect: callGame(admission)
+    case .open: open(admission)
+    case .refuse(let code, let step):
+      returnToExchange(from: admission)
+      let keyID = admission.credential.keyID
+      // Who spoke before its 101 has left the framing in doubt.
+      refuse(
+        Refusal(code, step: step, keyID: keyID),
+        closing: admission.closesAfterRefusal || code == .badRequest)
+    }
+  }
+
+  // MARK: The assertion
+
+  private func judge(_ admission: Admission, by record: KeyRecord) {
+    guard let headers = admission.assertion else { return }
+    let registeredApp = record.appID.flatMap(loop.settings.policy.app(named:))
+    let key = RegisteredKey(
+      publicKey: record.publicKey, appID: registeredApp, environment: record.environment.attested,
+      storedCounter: record.signCount)
+    let assertion: ValidatedAssertion
+    do throws(AssertionError) {
+      assertion = try loop.assertions.verify(
+        headers.assertion.span, clientDataHash: SHA256.hash(headers.nonce), by: key,
+        policy: loop.settings.policy)
+    } catch {
+      let mustRegister = error == .appNotConfigured || error == .environmentNotAllowed
+      return perform(
+        admission.machine.rejected(mustRegister ? .keyUnknown : .assertionRejected, step: error.step.rawValue)
+      )
+    }
+    commit(assertion, headers.keyID, admission, recordsApp: registeredApp == nil)
+  }
+
+  /// Compare-and-set of the counter, with the session entered in its key's list in the same critical section.
+  private func commit(
+    _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ admission: Admission, recordsApp: Bool
+  ) {
+    let mailbox = loop.mailbox
+    let session = admission.session.token
+    let verdict = loop.shared.store.advanceCounter(
+      of: keyID, to: assertion.signCount, session: loop.reference(to: session),
+      recording: recordsApp ? assertion.appID.description : nil, now: loop.shared.clock.wall(),
+      isGathered: true
+    ) { result in mailbox.post(.committed(session, result)) }
+    switch verdict {
+    case .accepted:
+      loop.noteCommit()
+      arm(at: loop.now + Self.commitTimeout)
+      perform(admission.machine.accepted())
+    case .replayed:
+      perform(admission.machine.rejected(.assertionRejected, step: AssertionError.signCount.step.rawValue))
+    case .unknownKey: perform(admission.machine.rejected(.keyUnknown, step: "key_unknown"))
+    case .revoked: perform(admission.machine.rejected(.keyRevoked, step: "key_revoked"))
+    case .unavailable: perform(admission.machine.rejected(.storeUnavailable, step: "store"))
+    }
+  }
+
+  /// A commit takes a few milliseconds; a disk that needs longer than this is failing (SPEC §5).
+  private static let commitTimeout = KeyStore.commitDeadline
+
+  func committed(_ result: KeyStore.CommitResult, _ session: GameSession) {
+    guard case .admission(let admission) = stage, admission.session === session else { return }
+    perform(admission.machine.committed(durably: result == .committed))
+  }
+
+  // MARK: Meanwhile
+
+  /// While the peer waits for 101 it must be silent; its end ends the wait.
+  func readEarlyBytes(_ admission: Admission) {
+    guard client.mayHaveInput else { return }
+    switch loop.scratch.withBytes({ bytes in client.read(into: &bytes) }) {
+    case .bytes: perform(admission.machine.spokeEarly())
+    case .wantsInput: break
+    case .closed, .truncated, .failed:
+      loop.shared.log.leftEarly(self, keyID: admission.credential.keyID)
+      finish()
+    }
+  }
+}
+
+extension KeyEnvironment {
+  fileprivate var attested: AttestEnvironment? {
+    switch self {
+    case .production: .production
+    case .development: .development
+    case .unknown: nil
+    }
+  }
+}

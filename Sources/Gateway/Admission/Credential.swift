@@ -1,0 +1,23 @@
+/// What a player is let in by.
+internal import Bytes
+
+enum Credential: Equatable, Sendable {
+  case assertion(KeyIdentifier)
+  case clientCertificate(subject: String)
+  /// `REQUIRE_APP_AUTH=false`.
+  case none
+
+  var keyID: KeyIdentifier? {
+    if case .assertion(let keyID) = self { return keyID }
+    return nil
+  }
+
+  /// The word for the log.
+  var word: String {
+    switch self {
+    case .assertion: "assertion"
+    case .clientCertificate: "client_certificate"
+    case .none: "none"
+    }
+  }
+}

@@ -1,0 +1,202 @@
+/// Requests on a connection: read, told apart by endpoint, answered in order, kept alive or closed (RFC 9112, SPEC §3).
+internal import Bytes
+internal import Configuration
+internal import HTTPWire
+internal import ProxyProtocol
+internal import System
+internal import TLS
+
+extension Connection {
+  /// Reads what came and serves one request of it. `respond` queues the connection for what is behind that, since a
+  /// peer may send requests faster than they can be answered, and would never let go of the loop.
+  func serveRequests(_ exchange: Exchange) {
+    while isServing(exchange), client.unsent.isEmpty, !membership.isQueued {
+      switch exchange.next(now: loop.now) {
+      case .serve(let head): route(head, exchange)
+      case .work(let request, let body): work(on: request, body)
+      case .refuse(let refusal):
+        refuse(
+          Refusal(refusal.code, step: refusal.step), closing: !refusal.connectionMayLive,
+          toHead: refusal.isHead)
+      case .read:
+        guard client.mayHaveInput, receive(into: exchange) else { return armIfServing(exchange) }
+      case .wait: return armIfServing(exchange)
+      }
+    }
+    armIfServing(exchange)
+  }
+
+  private func isServing(_ exchange: Exchange) -> Bool {
+    if case .exchange(let current) = stage { return current === exchange }
+    return false
+  }
+
+  /// Adds a record's plaintext to what was received; false when there was none or the peer is gone.
+  private func receive(into exchange: Exchange) -> Bool {
+    let result = loop.scratch.withBytes { bytes in
+      let result = client.read(into: &bytes)
+      if case .bytes(let count) = result { exchange.receive(bytes.span.extracting(0..<count), now: loop.now) }
+      return result
+    }
+    switch result {
+    case .bytes: return true
+    case .wantsInput: return false
+    case .closed, .truncated, .failed:
+      finish()
+      return false
+    }
+  }
+
+  // MARK: Endpoints
+
+  private func route(_ head: RequestHead, _ exchange: Exchange) {
+    if isOverLimit { return refuse(Refusal(.rateLimited, step: "connections_per_address"), closing: true) }
+    if loop.memoryShortage() != nil {
+      return refuse(Refusal(.overloaded, step: "memory"), closing: true, toHead: head.method == .head)
+    }
+    do throws(ForwardedFor.Malformed) {
+      try readForwardedFor(head, exchange)
+    } catch {
+      return refuse(Refusal(.badRequest, step: error.rawValue), to: head)
+    }
+    switch Route(head, attests: loop.settings.attests) {
+    case .health: health(for: head)
+    case .challenge: challenge(for: head)
+    case .body(let endpoint): expectBody(of: head, for: endpoint, exchange)
+    case .upgrade: beginUpgrade(head, exchange)
+    case .notFound: refuse(Refusal(.notFound, step: "path"), to: head)
+    case .methodNotAllowed(let allow):
+      refuse(Refusal(.methodNotAllowed, step: "method", allow: allow), to: head)
+    }
+  }
+
+  private func health(for head: RequestHead) {
+    if loop.isDraining { return refuse(Refusal(.shuttingDown, step: "draining"), to: head) }
+    respond(Response(.ok, json: #"{"status":"ok"}"#), to: head)
+  }
+
+  private func challenge(for head: RequestHead) {
+    if let wait = loop.shared.challengeRates.take(payer, loop.settings.challengeAllowance, now: loop.now) {
+      return refuse(Refusal(.rateLimited, step: "challenge_rate", retryAfter: wait), to: head)
+    }
+    guard let challenge = loop.shared.challenges.issue(loop: loop.index) else {
+      return refuse(Refusal(.overloaded, step: "challenges_per_second"), to: head)
+    }
+    counters.challenges.add()
+    respond(
+      Response(
+        .ok, json: #"{"nonce":"\#(challenge.nonce.hex)","expires":\#(challenge.expires.milliseconds)}"#),
+      to: head)
+  }
+
+  // MARK: Requests with a body
+
+  /// Everything that can be refused without the body, then the body.
+  private func expectBody(of head: RequestHead, for endpoint: BodyEndpoint, _ exchange: Exchange) {
+    if let refusal = refusalBeforeBody(of: head, for: endpoint) { return refuse(refusal, to: head) }
+    guard
+      let request = PendingRequest.reserve(
+        loop.nextRequestNumber(), endpoint, head, length: head.bodyLength ?? 0, bodies: loop.shared.bodies,
+        now: loop.now)
+    else { return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head) }
+    let hasBody = exchange.hasReceived
+    exchange.awaitBody(of: request)
+    if head.expectsContinue, !hasBody {
+      let interim = Response.interimContinue
+      if !client.tls.write(interim.span) { close() }
+    }
+  }
+
+  private func refusalBeforeBody(of head: RequestHead, for endpoint: BodyEndpoint) -> Refusal? {
+    if loop.isDraining { return Refusal(.shuttingDown, step: "draining") }
+    guard MediaType.isJSON(head.value("Content-Type")) else {
+      return Refusal(.unsupportedMediaType, step: "content_type")
+    }
+    guard let length = head.bodyLength else { return Refusal(.lengthRequired, step: "content_length") }
+    if length > loop.settings.limits.httpBodyBytes {
+      return Refusal(.contentTooLarge, step: "content_length")
+    }
+    switch endpoint {
+    case .register: return refusalBeforeRegistration()
+    }
+  }
+
+  /// The body is whole: from here on somebody else works on it, and `answered` is told.
+  private func work(on request: PendingRequest, _ body: [UInt8]) {
+    let refusal =
+      switch request.endpoint {
+      case .register: register(body, for: request.id)
+      }
+    if let refusal { refuse(refusal, closing: request.closesAfterAnswer) }
+  }
+
+  /// The work has reached a step that has so much time of its own.
+  func workGoesOn(_ request: RequestID, until deadline: MonotonicTime) {
+    guard case .exchange(let exchange) = stage, exchange.extend(request, until: deadline) else { return }
+    arm(at: deadline)
+  }
+
+  /// The work is done.
+  func answered(_ request: RequestID, _ answer: Answer) {
+    guard case .exchange(let exchange) = stage, let pending = exchange.working(on: request) else { return }
+    switch answer {
+    case .registered(let keyID):
+      counters.registrations.add()
+      loop.shared.log.registered(self, keyID)
+      respond(answer.response, closing: pending.closesAfterAnswer)
+    case .refused(let refusal): refuse(refusal, closing: pending.closesAfterAnswer)
+    }
+  }
+
+  // MARK: Answers
+
+  func respond(_ response: Response, to head: RequestHead) {
+    respond(response, closing: !head.keepsAlive, bodyLeft: head.bodyLength ?? 0)
+  }
+
+  /// Refuses `head`. The connection lives on when its framing allows it: a body is read past, unless the peer waits
+  /// for leave to send it, which leaves open whether it will.
+  func refuse(_ refusal: Refusal, to head: RequestHead) {
+    let body = head.bodyLength ?? 0
+    let isTooLong = body > loop.settings.limits.httpBodyBytes
+    refuse(
+      refusal, closing: !head.keepsAlive || isTooLong || head.expectsContinue, toHead: head.method == .head,
+      bodyLeft: body)
+  }
+
+  func refuse(_ refusal: Refusal, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
+    guard case .exchange(let exchange) = stage else { return }
+    counters.refused(refusal.code)
+    loop.shared.log.refused(self, refusal)
+    let isLast = exchange.countRefusal(closing: closing)
+    respond(refusal.response, closing: isLast, toHead: toHead, bodyLeft: bodyLeft)
+  }
+
+  private func respond(_ response: Response, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
+    guard case .exchange(let exchange) = stage else { return }
+    let isLast = closing || loop.isDraining
+    let bytes = response.encoded(
+      closing: isLast, toHead: toHead, date: loop.date.text(at: loop.now, clock: loop.shared.clock))
+    guard client.tls.write(bytes.span) else { return close() }
+    exchange.answered(isLast: isLast, bodyLeft: bodyLeft, now: loop.now)
+    if isLast { return finish() }
+    // Back from other work: what was pipelined behind the request has its turn now.
+    loop.queue(self)
+  }
+
+  // MARK: Deadlines
+
+  private func armIfServing(_ exchange: Exchange) {
+    guard isServing(exchange) else { return }
+    if !client.unsent.isEmpty { return arm(at: loop.now + loop.settings.limits.writeStallTimeout) }
+    if let deadline = exchange.deadline(now: loop.now, limits: loop.settings.limits) { arm(at: deadline) }
+  }
+
+  func exchangeExpired(_ exchange: Exchange) {
+    switch exchange.expired(isBlocked: !client.unsent.isEmpty) {
+    case .close: close()
+    case .finish: finish()
+    case .refuse(let code, let step): refuse(Refusal(code, step: step), closing: true)
+    }
+  }
+}

@@ -1,0 +1,182 @@
+/// The requests of one connection before it becomes a session: bytes not parsed yet, where the parser stands, and what is to
+/// be done next (RFC 9112 §9, SPEC §3).
+///
+/// Pure: it is given bytes, answers and the time, and says what to do. The connection reads, routes, answers and arms.
+internal import Addresses
+internal import Bytes
+internal import Configuration
+internal import HTTPWire
+internal import System
+
+final class Exchange {
+  enum Phase {
+    /// A head is awaited; `since` is when its first byte came.
+    case head(since: MonotonicTime?)
+    /// The body of a request is on its way.
+    case body(PendingRequest)
+    /// A request is being worked on beside the loop.
+    case working(PendingRequest, until: MonotonicTime)
+    /// The body of a request that is answered already.
+    case discarding(left: Int, since: MonotonicTime)
+    /// The last answer is out: nothing more is read.
+    case ended
+  }
+
+  /// What is to be done next.
+  enum Step {
+    /// More bytes, if there are any to be had.
+    case read
+    case serve(RequestHead)
+    case work(PendingRequest, body: [UInt8])
+    case refuse(RequestRefusal)
+    /// An answer is awaited, or the last one is out.
+    case wait
+  }
+
+  /// What the deadline's passing means.
+  enum Expiry: Equatable {
+    case refuse(RefusalCode, step: String)
+    /// Nobody is left waiting for an answer.
+    case finish
+    /// The peer takes nothing.
+    case close
+  }
+
+  /// A peer that is refused so often has its connection closed (SPEC §3).
+  static let refusalLimit = 8
+
+  private(set) var phase = Phase.head(since: nil)
+  private var received: [UInt8] = []
+  private var parser: RequestParser
+  private let limits: RequestParser.Limits
+  /// Whom `X-Forwarded-For` of the request being worked on names.
+  var client: Endpoint?
+  private var refusals = 0
+  /// Whether a request was answered: an idle connection may then be closed without a word.
+  private(set) var hasAnswered = false
+
+  init(limits: RequestParser.Limits) {
+    self.limits = limits
+    parser = RequestParser(limits: limits)
+  }
+
+  /// Bytes have come behind the request that is being served.
+  var hasReceived: Bool { !received.isEmpty }
+
+  // MARK: Bytes in
+
+  func receive(_ bytes: Span<UInt8>, now: MonotonicTime) {
+    received.append(copying: bytes)
+    if case .head(since: nil) = phase { phase = .head(since: now) }
+  }
+
+  /// One step of what was received.
+  func next(now: MonotonicTime) -> Step {
+    switch phase {
+    case .head: return received.isEmpty ? .read : readHead()
+    case .body(let request):
+      guard received.count >= request.length else { return .read }
+      let body = Array(received.prefix(request.length))
+      drop(request.length)
+      phase = .working(request, until: .never)
+      return .work(request, body: body)
+    case .discarding(let left, let since):
+      let count = min(left, received.count)
+      drop(count)
+      if count < left {
+        phase = .discarding(left: left - count, since: since)
+        return .read
+      }
+      expectHead(now: now)
+      return next(now: now)
+    case .working, .ended: return .wait
+    }
+  }
+
+  private func readHead() -> Step {
+    switch parser.parse(received.span) {
+    case .needMore: return .read
+    case .head(let head, let consumed):
+      drop(consumed)
+      return .serve(head)
+    case .refused(let refusal):
+      parser = RequestParser(limits: limits)
+      if let consumed = refusal.consumed { drop(consumed) }
+      return .refuse(refusal)
+    }
+  }
+
+  // MARK: Answers out
+
+  /// The head that was served is one of a request whose body is wanted.
+  func awaitBody(of request: PendingRequest) {
+    phase = .body(request)
+  }
+
+  /// The request that is worked on has until then; false when it is not, or not any more.
+  func extend(_ request: RequestID, until deadline: MonotonicTime) -> Bool {
+    guard case .working(let working, _) = phase, working.id == request else { return false }
+    phase = .working(working, until: deadline)
+    return true
+  }
+
+  /// The request that is being worked on, if it is this one.
+  func working(on request: RequestID) -> PendingRequest? {
+    guard case .working(let working, _) = phase, working.id == request else { return nil }
+    return working
+  }
+
+  /// Whether the answer about to be given is the connection's last: when the peer was refused too often, or says so.
+  func countRefusal(closing: Bool) -> Bool {
+    refusals += 1
+    return closing || refusals >= Self.refusalLimit
+  }
+
+  /// An answer has gone out. What is left of its request's body is read past.
+  func answered(isLast: Bool, bodyLeft: Int, now: MonotonicTime) {
+    hasAnswered = true
+    if isLast {
+      phase = .ended
+    } else if bodyLeft > 0 {
+      client = nil
+      phase = .discarding(left: bodyLeft, since: now)
+    } else {
+      expectHead(now: now)
+    }
+  }
+
+  private func expectHead(now: MonotonicTime) {
+    client = nil
+    phase = .head(since: received.isEmpty ? nil : now)
+  }
+
+  private func drop(_ count: Int) {
+    if count == received.count { received = [] } else { received.removeFirst(count) }
+  }
+
+  // MARK: Time
+
+  /// Until when what is awaited has to come; nil when the deadline that stands stays.
+  func deadline(now: MonotonicTime, limits: Limits) -> MonotonicTime? {
+    switch phase {
+    case .head(let since?): since + limits.httpHeadTimeout
+    // The first head has what the handshake left of its time.
+    case .head(since: nil): hasAnswered ? now + limits.httpIdleTimeout : nil
+    case .body(let request): request.startedAt + limits.httpBodyTimeout
+    case .discarding(_, let since): since + limits.httpBodyTimeout
+    case .working(_, let until): until == .never ? nil : until
+    case .ended: nil
+    }
+  }
+
+  /// - Parameter isBlocked: an answer still waits to be taken by the peer.
+  func expired(isBlocked: Bool) -> Expiry {
+    if isBlocked { return .close }
+    switch phase {
+    case .head(since: nil), .ended, .discarding: return .finish
+    case .head: return .refuse(.requestTimeout, step: "head_timeout")
+    case .body: return .refuse(.requestTimeout, step: "body_timeout")
+    case .working: return .refuse(.storeUnavailable, step: "registration_timeout")
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// A request with a body, from its head to its answer.
+internal import HTTPWire
+internal import System
+
+/// Names a request among those of its connection, so that a late answer finds the one it is for, or nothing.
+struct RequestID: Hashable, Sendable {
+  fileprivate let number: UInt64
+}
+
+/// Its body counts against what all may have in flight together, until it is answered.
+final class PendingRequest {
+  let id: RequestID
+  let endpoint: BodyEndpoint
+  let length: Int
+  let startedAt: MonotonicTime
+  /// The peer asked for the connection to be closed behind the answer.
+  let closesAfterAnswer: Bool
+  private let bodies: BodyBudget
+
+  /// Nil when all bodies in flight together would be too many.
+  static func reserve(
+    _ number: UInt64, _ endpoint: BodyEndpoint, _ head: RequestHead, length: Int, bodies: BodyBudget,
+    now: MonotonicTime
+  ) -> PendingRequest? {
+    guard bodies.reserve(length) else { return nil }
+    return PendingRequest(
+      id: RequestID(number: number), endpoint: endpoint, length: length, startedAt: now,
+      closesAfterAnswer: !head.keepsAlive, bodies: bodies)
+  }
+
+  private init(
+    id: RequestID, endpoint: BodyEndpoint, length: Int, startedAt: MonotonicTime, closesAfterAnswer: Bool,
+    bodies: BodyBudget
+  ) {
+    self.id = id
+    self.endpoint = endpoint
+    self.length = length
+    self.startedAt = startedAt
+    self.closesAfterAnswer = closesAfterAnswer
+    self.bodies = bodies
+  }
+
+  deinit {
+    bodies.release(length)
+  }
+}

@@ -1,0 +1,35 @@
+/// Where a request goes (SPEC §3).
+internal import HTTPWire
+
+enum Route: Equatable {
+  case health
+  case challenge
+  /// A request with a body, which is worked on beside the loop.
+  case body(BodyEndpoint)
+  /// Any other path: a WebSocket upgrade, or not.
+  case upgrade
+  case notFound
+  case methodNotAllowed(allow: String)
+
+  /// - Parameter attests: whether any app id is configured; else all of `/attest/` does not exist.
+  init(_ head: RequestHead, attests: Bool) {
+    let isGet = head.method == .get
+    if head.pathIs("/healthz") {
+      self = isGet ? .health : .methodNotAllowed(allow: "GET")
+    } else if attests, head.pathIs("/attest/challenge") {
+      self = isGet ? .challenge : .methodNotAllowed(allow: "GET")
+    } else if attests, head.pathIs("/attest/register") {
+      self = head.method == .post ? .body(.register) : .methodNotAllowed(allow: "POST")
+    } else if head.pathBegins(with: "/attest/") {
+      self = .notFound
+    } else {
+      self = isGet ? .upgrade : .methodNotAllowed(allow: "GET")
+    }
+  }
+}
+
+/// Those whose requests have a JSON body.
+enum BodyEndpoint: Equatable {
+  /// `POST /attest/register`.
+  case register
+}

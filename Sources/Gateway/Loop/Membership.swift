@@ -1,0 +1,65 @@
+/// In which of its loop's lists a connection is, so that it is in none of them twice.
+
+/// Kept with the connection, where it costs no look-up, and changed by the loop alone.
+struct Membership {
+  /// Among the handshakes and requests that wait for their turn.
+  fileprivate(set) var isQueued = false
+  /// The handshake has had its first step, which is the dear one.
+  fileprivate(set) var hasBegunHandshake = false
+  /// Among those to go on with in the next turn.
+  fileprivate(set) var isContinuing = false
+  /// Its last turn moved much: the next one comes after those of who moves little.
+  fileprivate(set) var isHeavy = false
+  /// Counted among those that are not admitted yet.
+  fileprivate(set) var isPending = true
+}
+
+extension Loop {
+  // MARK: Lists
+
+  /// A handshake step or a request waits for its turn among the newcomers.
+  func queue(_ connection: Connection) {
+    if connection.membership.isQueued { return }
+    connection.membership.isQueued = true
+    newcomers.append(connection)
+  }
+
+  func noteHandshakeBegun(_ connection: Connection) {
+    connection.membership.hasBegunHandshake = true
+  }
+
+  /// Calls `body` with the newcomers of this turn.
+  func takeNewcomers(_ body: (Connection) -> Void) {
+    if newcomers.isEmpty { return }
+    for connection in newcomers.takeTurn() {
+      connection.membership.isQueued = false
+      body(connection)
+    }
+  }
+
+  /// The connection has more to do than one turn allows, or something it waited for has come.
+  func continueLater(_ connection: Connection) {
+    if connection.membership.isContinuing { return }
+    connection.membership.isContinuing = true
+    continuing.append(connection)
+  }
+
+  /// Calls `body` with those that go on, as long as `goesOn`.
+  func takeContinuing(while goesOn: () -> Bool, _ body: (Connection) -> Void) {
+    continuing.takeEach(while: goesOn) { connection in
+      connection.membership.isContinuing = false
+      body(connection)
+    }
+  }
+
+  func noteMoved(_ connection: Connection, isMuch: Bool) {
+    connection.membership.isHeavy = isMuch
+  }
+
+  /// No longer among the unadmitted, by admission or by its end.
+  func noLongerPending(_ connection: Connection) {
+    guard connection.membership.isPending else { return }
+    connection.membership.isPending = false
+    shared.pending.decrement()
+  }
+}

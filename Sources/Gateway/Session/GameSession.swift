@@ -1,0 +1,94 @@
+/// One player's stay in the game: by what credential, the leg to the game, and what has passed.
+///
+/// Its loop's table owns it, from the admission that is to open it until its leg is closed; its token names it to epoll, to
+/// the register of live sessions and to results of work beside the loop. The life of a session:
+///
+/// | state | the game's leg | the connection | leads to |
+/// |---|---|---|---|
+/// | opening | called, or about to be | waits for its `101` | `attach`, or `end` when it is refused |
+/// | attached | carries the session | carries the session | `end` |
+/// | ended | takes what is queued for it, then its FIN | says its last words | the table forgets it |
+///
+/// An attached session is one of those that the operator sees, counts and closes; an ended one is not any more, whatever
+/// its last bytes still wait for.
+internal import Bytes
+internal import Sockets
+internal import System
+internal import WebSocketWire
+
+final class GameSession {
+  enum State: Equatable {
+    case opening
+    case attached
+    case ended
+  }
+
+  let token: Token
+  let credential: Credential
+  private(set) var state = State.opening
+  /// Whose turn it is when the game says something.
+  private(set) var connection: Connection?
+  /// When its `101` was sent.
+  private(set) var startedAt: MonotonicTime
+  /// What each message touches.
+  var game = GameSide()
+
+  init(token: Token, credential: Credential, connection: Connection, now: MonotonicTime) {
+    self.token = token
+    self.credential = credential
+    self.connection = connection
+    startedAt = now
+  }
+
+  /// The connection carries it from now on.
+  func attach(to connection: Connection, now: MonotonicTime) {
+    guard state == .opening else { fatalError("GameSession: attached in the state \(state)") }
+    state = .attached
+    self.connection = connection
+    startedAt = now
+  }
+
+  /// Nothing is read from the game any more; false when it has ended already.
+  func end() -> Bool {
+    if state == .ended { return false }
+    state = .ended
+    return true
+  }
+
+  /// Its connection is gone, and with it whoever would be served.
+  func detach() {
+    connection = nil
+    game.leg = nil
+  }
+}
+
+/// The game's side of a session, in one piece, so that a turn takes hold of all of it at once.
+struct GameSide: ~Copyable {
+  /// Nil before the game is called, with `BACKEND=echo:`, and once the game was cut off.
+  var leg: BackendLeg?
+  /// In text mode: code points that the game has not finished.
+  var text: TextRepair?
+  var bytesFromPlayer: UInt64 = 0
+  var bytesFromGame: UInt64 = 0
+
+  mutating func note(_ event: ReadyEvent) {
+    leg?.note(event)
+  }
+
+  /// The game has not taken yet what the player sent.
+  var waits: Bool {
+    switch leg {
+    case .some(let leg): !leg.unsent.isEmpty
+    case nil: false
+    }
+  }
+
+  var mayHaveInput: Bool {
+    switch leg {
+    case .some(let leg): leg.mayHaveInput
+    case nil: false
+    }
+  }
+
+  mutating func takeProgress() -> Bool { leg?.takeProgress() ?? false }
+}

@@ -1,0 +1,191 @@
+import Addresses
+import Bytes
+import Glibc
+import Logging
+import Synchronization
+import System
+import TLSPeers
+import Testing
+
+@testable import AppAttest
+@testable import Configuration
+@testable import Crypto
+@testable import Gateway
+@testable import KeyStore
+@testable import Logs
+@testable import Sockets
+@testable import TLS
+
+/// One loop without a thread, a clock that stands still, and players whose bytes the test moves by hand: each turn is one
+/// call, and nothing happens between two of them.
+final class LoopHarness {
+  let clock = ManualClock()
+  let loop: Loop
+  let shared: Shared
+  private let store: KeyStore
+  private var folder: TemporaryFolder?
+  private let log = KeptLines()
+
+  /// - Parameter settings: beside those that make a gate of one loop in front of an echo.
+  init(_ settings: [(String, String)] = []) throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-loop-")
+    let path = folder.path
+    var environment = [
+      ("LISTEN", "127.0.0.1:0"), ("BACKEND", "echo:"), ("WORKERS", "1"), ("REQUIRE_APP_AUTH", "false"),
+      ("ATTESTED_KEYS_PATH", path + "/keys.json"), ("CONTROL_SOCKET", path + "/gate.sock"),
+    ]
+    environment.removeAll { name, _ in settings.contains { $0.0 == name } }
+    let configuration = try ConfigurationLoader.load(
+      environment: environment + settings, files: SystemFiles(), processors: 1, descriptorLimit: 4096
+    ).configuration
+    store = try KeyStore.open(path: path + "/keys.json") { _ in }
+    self.folder = consume folder
+    let server = try SelfSignedCertificate.localhost()
+    let tls = try TLSServerContext.make(
+      TLSMaterial(
+        certificateChainPEM: Array(server.certificate.pem.utf8),
+        privateKeyPEM: Array(try server.key.pem().utf8),
+        clientCAPEM: nil),
+      tickets: TicketKeys())
+    let mailbox = try Mailbox()
+    let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
+    shared = Shared(
+      clock: clock, entropy: SeededEntropy(1), store: store,
+      attestations: AttestationVerifier(root: .apple()), pool: try RegistrationPool(threads: 1),
+      backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
+      log: GateLogger(gateLog), mailboxes: [mailbox])
+    loop = try Loop(
+      index: 0, shared: shared,
+      settings: LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls),
+      mailbox: mailbox, doorway: Doorway([]))
+  }
+
+  deinit {
+    loop.connections.forEach { connection in loop.turn(of: connection) { $0.close() } }
+    loop.turn(waiting: 0)
+    shared.pool.stop()
+    store.close()
+    folder.take()?.remove()
+  }
+
+  /// Words of the log's lines so far.
+  var events: [String] { log.events }
+
+  /// A player whose connection is as the loop takes it from its listener.
+  func arrive() throws -> Player { try Player(self) }
+
+  /// Turns until neither side has anything to say.
+  func turn() { loop.turn(waiting: 0) }
+
+  func pass(_ duration: Duration) {
+    clock.advance(duration)
+    turn()
+  }
+}
+
+/// The other end of one connection: TLS by hand over a socket of this process.
+final class Player {
+  let client: TestClient
+  private let harness: LoopHarness
+  private var socket: Socket?
+  private(set) var hasEnded = false
+
+  fileprivate init(_ harness: LoopHarness) throws {
+    self.harness = harness
+    client = try TestClient()
+    let pair = try SocketPair()
+    socket = consume pair.near
+    harness.loop.admit(
+      Arrival(socket: pair.far, peer: Endpoint(address: .loopbackV4, port: 40_000)))
+  }
+
+  /// Sends what waits, lets the loop turn, and takes what came.
+  func exchange() {
+    let bytes = client.takeOutput()
+    if !bytes.isEmpty { send(bytes) }
+    for _ in 0..<4 {
+      harness.turn()
+      receive()
+    }
+  }
+
+  func send(_ bytes: [UInt8]) { _ = socket?.send(bytes.span) }
+
+  private func receive() {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while !hasEnded {
+      var span = bytes.mutableSpan
+      switch socket?.receive(into: &span) {
+      case .bytes(let count)?: client.feed(Array(bytes.prefix(count)))
+      case .ended?, .failed?: hasEnded = true
+      case .wouldBlock?, nil: return
+      }
+    }
+  }
+
+  func handshake() throws {
+    for _ in 0..<10 {
+      let step = client.handshake()
+      exchange()
+      if step == .finished { return }
+    }
+    Issue.record("the handshake did not come to its end")
+  }
+
+  /// Sends `text`, and returns what came back as text.
+  func say(_ text: String) -> String {
+    client.write(text)
+    exchange()
+    return hear()
+  }
+
+  func hear() -> String {
+    receive()
+    var heard: [UInt8] = []
+    while case .bytes(let bytes) = client.read() { heard += bytes }
+    return String(decoding: heard, as: UTF8.self)
+  }
+
+  /// The connection goes without a word.
+  func vanish() { socket = nil }
+
+  static let upgrade = """
+    GET / HTTP/1.1\r\nHost: g\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n
+    """
+
+  /// A frame as clients send it, masked with zeros.
+  static func frame(_ opcode: UInt8, _ text: String) -> [UInt8] {
+    [0x80 | opcode, 0x80 | UInt8(text.utf8.count), 0, 0, 0, 0] + Array(text.utf8)
+  }
+}
+
+/// Two ends of one connection.
+private struct SocketPair: ~Copyable {
+  var near: Socket
+  var far: Socket
+
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    // The kernel writes two numbers into an array of two.
+    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError("socketpair") }
+    near = Socket(owning: ends[0])
+    far = Socket(owning: ends[1])
+  }
+}
+
+/// The log's lines, in order.
+private final class KeptLines: LogSink {
+  private let lines = Mutex<[String]>([])
+
+  func write(_ line: [UInt8]) { lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
+
+  var events: [String] {
+    lines.withLock { lines in
+      lines.compactMap { line in
+        line.split(separator: " ").first { $0.hasPrefix("event=") }.map { String($0.dropFirst(6)) }
+      }
+    }
+  }
+}
