@@ -53,8 +53,8 @@ demo: release  ## Build, then play the whole story on loopback: register, connec
 .PHONY: test
 test: unit-tests end-to-end conformance-quick  ## Build, then run every test
 ifdef CI
-# The parsers' seeds and some new bytes, and whether the bench still measures what it says.
-test: fuzz-quick bench-smoke
+# The parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is built.
+test: fuzz-quick bench-smoke whole-package
 endif
 
 ##@ Building
@@ -71,6 +71,11 @@ static-libraries:
 .PHONY: build
 build: build-packages  ## Everything in debug mode, tests included
 	$(SWIFT) build --build-tests
+
+# `swift build -c release` without a product, with our flags so that nothing is compiled twice.
+.PHONY: whole-package
+whole-package: release  ## Everything in release mode, as whoever depends on the package has it
+	$(SWIFT) build $(filter-out --product portcullis,$(RELEASE_FLAGS))
 
 .PHONY: clean
 clean:  ## Remove all that was built

@@ -96,8 +96,9 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // What `make fuzz` drives; its tests replay the seeds.
-    .target(
+    // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to
+    // themselves: a plain release build, also that of whoever depends on this package, would fail over it.
+    .testTarget(
       name: "Fuzzing",
       dependencies: [
         "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON",
