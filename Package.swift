@@ -43,7 +43,8 @@ let package = Package(
     room("ProxyProtocol", ["Addresses", "Bytes"]),
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
     room("CBOR", ["Bytes", "CCBOR"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto", "JSON", "System"]),
+    room("Identity", ["Bytes", "Crypto"]),
+    room("AppAttest", ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "System"]),
 
     // Rooms that wrap C.
     room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
@@ -54,8 +55,8 @@ let package = Package(
     room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
 
     // State and the gate itself.
-    room("KeyStore", ["Bytes", "CLinux", "JSON", "System"]),
-    room("Configuration", ["Addresses", "Bytes", "CLinux", "System"]),
+    room("KeyStore", ["Bytes", "CLinux", "Identity", "JSON", "System"]),
+    room("Configuration", ["Addresses", "Bytes", "CLinux", "Identity", "System"]),
     room(
       "Device",
       [
@@ -64,13 +65,14 @@ let package = Package(
       ]),
     room("Bench", ["Bytes", "Device", "JSON", "System"]),
     room("Control", ["Bytes", "JSON", "Sockets", "System"]),
-    room("Vectors", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
+    room("Vectors", ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
     room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
 
     room(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON",
+        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
+        "JSON",
         "KeyStore", "Logs",
         "ProxyProtocol", "Sockets", "System", "TLS", "WebSocketWire",
         .product(name: "Logging", package: "swift-log"),
@@ -90,7 +92,7 @@ let package = Package(
         "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
         "Demo",
         "Device", "Gateway",
-        "HTTPWire", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
+        "HTTPWire", "Identity", "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Vectors",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -101,8 +103,9 @@ let package = Package(
     .testTarget(
       name: "Fuzzing",
       dependencies: [
-        "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire", "JSON",
-        "KeyStore", "ProxyProtocol", "System", "WebSocketWire",
+        "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire",
+        "Identity",
+        "JSON", "KeyStore", "ProxyProtocol", "System", "WebSocketWire",
       ],
       path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
 
@@ -110,7 +113,8 @@ let package = Package(
     .executableTarget(
       name: "portcullis-bench",
       dependencies: [
-        "AppAttest", "Bytes", "CLinux", "Crypto", "Device", "Gateway", "JSON", "KeyStore", "System",
+        "AppAttest", "Bytes", "CLinux", "Crypto", "Device", "Gateway", "Identity", "JSON", "KeyStore",
+        "System",
       ],
       swiftSettings: strict),
 
@@ -121,7 +125,7 @@ let package = Package(
 
     tests("Bytes"),
     tests("Fuzzing"),
-    tests("Device", ["AppAttest", "Bytes", "Crypto", "JSON", "System"]),
+    tests("Device", ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
     tests("Bench", ["Device", "JSON", "System"]),
     tests("Addresses"),
     tests("HTTPWire", ["Bytes"]),
@@ -130,7 +134,7 @@ let package = Package(
     tests("CBOR", ["Bytes"]),
     tests("Deflate", ["CZlib", "WebSocketWire"]),
     tests("Crypto", ["Bytes"]),
-    tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "System"]),
+    tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "System"]),
     tests(
       "Control",
       [
@@ -138,6 +142,7 @@ let package = Package(
         "KeyStore",
         "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
       ]),
+    tests("Identity", ["Bytes"]),
     tests("JSON"),
     tests("System"),
     tests("Confinement", ["CLinux", "CSeccomp", "System"]),
@@ -146,13 +151,14 @@ let package = Package(
     tests(
       "Gateway",
       [
-        "Addresses", "AppAttest", "Bytes", "COpenSSL", "Configuration", "Crypto", "HTTPWire", "KeyStore",
+        "Addresses", "AppAttest", "Bytes", "COpenSSL", "Configuration", "Crypto", "HTTPWire", "Identity",
+        "KeyStore",
         "Logs",
         "Sockets", "System", "TLS", "TLSPeers", "WebSocketWire",
         .product(name: "Logging", package: "swift-log"),
       ]),
-    tests("Configuration", ["Addresses"]),
+    tests("Configuration", ["Addresses", "Identity"]),
     tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
-    tests("KeyStore", ["Bytes", "JSON", "System"]),
+    tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
   ]
 )

@@ -34,9 +34,6 @@ struct CombinationRules {
       warnings.append(
         .messageSmallerThanFrame(messageBytes: limits.messageBytes, frameBytes: limits.frameBytes))
     }
-    for teamID in Set(configuration.attest.appIDs.filter { !$0.hasAppleTeamID }.map(\.teamID)).sorted() {
-      warnings.append(.unusualTeamID(teamID))
-    }
     checkValues()
   }
 

@@ -60,8 +60,6 @@ package enum ConfigurationWarning: Equatable, Sendable {
   case connectionsReduced(from: Int, to: Int, descriptorLimit: Int)
   /// No frame can be as long as `WS_MAX_FRAME_BYTES` allows.
   case messageSmallerThanFrame(messageBytes: Int, frameBytes: Int)
-  /// Not the ten characters that Apple gives, so no device will match.
-  case unusualTeamID(String)
 }
 
 extension ConfigurationWarning: CustomStringConvertible {
@@ -74,7 +72,6 @@ extension ConfigurationWarning: CustomStringConvertible {
     case .similarName: "similar_name"
     case .connectionsReduced: "connections_reduced"
     case .messageSmallerThanFrame: "message_smaller_than_frame"
-    case .unusualTeamID: "unusual_team_id"
     }
   }
 
@@ -96,8 +93,6 @@ extension ConfigurationWarning: CustomStringConvertible {
     case .messageSmallerThanFrame(let messageBytes, let frameBytes):
       "WS_MAX_MESSAGE_BYTES (\(messageBytes)) is less than WS_MAX_FRAME_BYTES (\(frameBytes)), "
         + "so no frame can be that long"
-    case .unusualTeamID(let teamID):
-      "\(teamID) is not a team identifier as Apple gives them (ten of A-Z and 0-9): no device will match it"
     }
   }
 }

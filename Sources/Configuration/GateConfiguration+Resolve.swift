@@ -1,4 +1,6 @@
 /// Values that several settings, or settings and the machine, decide together.
+internal import Identity
+
 extension GateConfiguration {
   mutating func resolve(processors: Int, descriptorLimit: Int) {
     let environments = [stated.nodeEnvironment, stated.gateEnvironment].compactMap(\.self)

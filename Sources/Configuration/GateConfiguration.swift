@@ -1,5 +1,6 @@
 /// The gate's settings as typed values (SPEC §6): what the rest of the program sees of environment and file.
 package import Addresses
+package import Identity
 
 /// Only `ConfigurationLoader` makes one, after every value and every combination has been checked.
 package struct GateConfiguration: Sendable, Equatable {
@@ -69,11 +70,6 @@ extension GateConfiguration {
     package internal(set) var requiresLaunchInfo = false
     /// A directory, or nil when receipts are not kept.
     package internal(set) var receiptsPath: String?
-  }
-
-  package enum AttestEnvironment: String, CaseIterable, Sendable {
-    case production
-    case development
   }
 
   package struct ClientCertificates: Sendable, Equatable {

@@ -1,5 +1,6 @@
 /// The syntax of names, paths and comma-separated lists.
 internal import Addresses
+internal import Identity
 
 extension SettingSyntax where Value == String {
   /// A path of the operating system, at most 4,095 bytes (PATH_MAX less the NUL, limits.h).
@@ -21,7 +22,8 @@ extension SettingSyntax where Value == String {
   /// Any word: the name of an environment is only compared.
   static let environmentName = SettingSyntax("production, development, test or staging") { text in text }
 
-  static let teamID = SettingSyntax("the ten letters and digits of the team") { (text) throws(SettingError) in
+  static let teamID = SettingSyntax("the ten of A-Z and 0-9 that Apple gave the team") {
+    (text) throws(SettingError) in
     guard AppID.isTeamID(text) else { throw SettingError("is not a team identifier") }
     return text
   }

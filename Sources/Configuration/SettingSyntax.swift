@@ -1,5 +1,6 @@
 /// How the text of a setting becomes a value: one syntax for each kind, with the words that tell a reader
 /// what to write.
+internal import Identity
 internal import System
 
 /// Why a text is not a value. `SettingSyntax.form` says what would be.
@@ -44,7 +45,7 @@ extension SettingSyntax where Value: RawRepresentable & CaseIterable, Value.RawV
   }
 }
 
-extension SettingSyntax where Value == Set<GateConfiguration.AttestEnvironment> {
+extension SettingSyntax where Value == Set<AttestEnvironment> {
   static let environments = SettingSyntax("production, development or both") { (text) throws(SettingError) in
     switch text {
     case "production": return [.production]

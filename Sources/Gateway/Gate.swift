@@ -4,6 +4,7 @@ package import AppAttest
 internal import Bytes
 package import Configuration
 internal import Crypto
+internal import Identity
 package import KeyStore
 package import Logs
 internal import Sockets
@@ -280,9 +281,7 @@ extension GateConfiguration {
   /// What attestations and assertions are judged by.
   package var attestationPolicy: AttestationPolicy {
     AttestationPolicy(
-      apps: attest.appIDs.compactMap { AppAttest.AppID($0.description) },
-      environments: Set(
-        attest.environments.compactMap { AppAttest.AttestEnvironment(rawValue: $0.rawValue) }),
+      apps: attest.appIDs, environments: attest.environments,
       launch: LaunchPolicy(
         allowedCategories: attest.allowedCategories,
         allowedBundleVersions: attest.allowedBundleVersions.map { $0.sorted() },

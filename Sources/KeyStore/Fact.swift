@@ -1,5 +1,6 @@
 /// What the journal records, and what each fact does to the table: the same live and when replayed.
 internal import Bytes
+internal import Identity
 internal import System
 
 /// A change that must outlive the process. Replaying one that is already in the snapshot changes nothing,
@@ -8,7 +9,8 @@ internal import System
 enum Fact: Equatable, Sendable {
   /// The whole record as it was after registering.
   case registered(KeyIdentifier, KeyRecord)
-  case counted(KeyIdentifier, signCount: UInt32, at: UnixTime, appID: String?, environment: KeyEnvironment)
+  case counted(
+    KeyIdentifier, signCount: UInt32, at: UnixTime, appID: String?, environment: AttestEnvironment?)
   case revoked(KeyIdentifier, at: UnixTime)
   case removed(KeyIdentifier)
 }
@@ -38,13 +40,13 @@ extension KeyTable {
   }
 
   mutating func count(
-    at position: Int, signCount: UInt32, time: Int64, appID: String?, environment: KeyEnvironment
+    at position: Int, signCount: UInt32, time: Int64, appID: String?, environment: AttestEnvironment?
   ) {
     let app = self[position].appID == 0 ? appIDs.number(of: appID) : self[position].appID
     self[position].signCount = max(self[position].signCount, signCount)
     self[position].lastUsedAt = max(self[position].lastUsedAt, time)
     self[position].appID = app
-    if self[position].environment == .unknown { self[position].environment = environment }
+    if self[position].environment == nil { self[position].environment = environment }
   }
 
   mutating func entry(_ identifier: KeyIdentifier, _ record: KeyRecord) -> Entry {
@@ -73,7 +75,7 @@ extension Fact {
       bytes.append(number: UInt64(bitPattern: record.registeredAt.milliseconds), width: 8)
       bytes.append(time: record.lastUsedAt)
       bytes.append(time: record.revokedAt)
-      bytes.append(record.environment.rawValue)
+      bytes.append(environment: record.environment)
       bytes.append(record.validationCategory == nil ? 0 : 1)
       bytes.append(number: UInt64(record.validationCategory ?? 0), width: 4)
       bytes.append(string: record.appID)
@@ -83,7 +85,7 @@ extension Fact {
       identifier.digest.append(to: &bytes)
       bytes.append(number: UInt64(signCount), width: 4)
       bytes.append(number: UInt64(bitPattern: time.milliseconds), width: 8)
-      bytes.append(environment.rawValue)
+      bytes.append(environment: environment)
       bytes.append(string: appID)
     case .revoked(let identifier, let time):
       bytes.append(Kind.revoked)
@@ -160,6 +162,14 @@ extension [UInt8] {
   }
 
   /// Lengths are those of configured app ids and of bundle versions (at most 256 bytes), far below the limit.
+  fileprivate mutating func append(environment: AttestEnvironment?) {
+    switch environment {
+    case nil: append(0)
+    case .production: append(1)
+    case .development: append(2)
+    }
+  }
+
   fileprivate mutating func append(string: String?) {
     guard let string else { return append(number: 0xFFFF, width: 2) }
     let text = string.utf8.prefix(0xFFFE)
@@ -203,8 +213,14 @@ private struct Fields: ~Escapable {
     return Bytes32(bytes.extracting(position..<position + 32))
   }
 
-  mutating func environment() -> KeyEnvironment? {
-    number(1).flatMap { KeyEnvironment(rawValue: UInt8($0)) }
+  /// Nil when the byte stands for none; `.some(nil)` for the unknown environment.
+  mutating func environment() -> AttestEnvironment?? {
+    switch number(1) {
+    case 0: .some(nil)
+    case 1: .production
+    case 2: .development
+    default: nil
+    }
   }
 
   mutating func string() -> Text? {

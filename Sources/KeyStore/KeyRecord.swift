@@ -1,22 +1,8 @@
 /// What the store knows of one attested key (SPEC §5), and what it is told of a new one.
 package import Bytes
+package import Identity
 package import JSON
 package import System
-
-/// Where a key was attested; `unknown` in files of the older design, which did not say.
-package enum KeyEnvironment: UInt8, Sendable {
-  case unknown = 0
-  case production = 1
-  case development = 2
-
-  package var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .production: "production"
-    case .development: "development"
-    }
-  }
-}
 
 package struct KeyRecord: Equatable, Sendable {
   package var publicKey: P256Point
@@ -26,14 +12,15 @@ package struct KeyRecord: Equatable, Sendable {
   package var lastUsedAt: UnixTime?
   /// `<teamId>.<bundleId>`; nil until an assertion has shown which configured app it is.
   package var appID: String?
-  package var environment: KeyEnvironment
+  /// Where the key was attested; nil from files of the older design, which did not say.
+  package var environment: AttestEnvironment?
   package var validationCategory: UInt32?
   package var bundleVersion: String?
   package var revokedAt: UnixTime?
 
   package init(
     publicKey: P256Point, signCount: UInt32 = 0, registeredAt: UnixTime, lastUsedAt: UnixTime? = nil,
-    appID: String? = nil, environment: KeyEnvironment = .unknown, validationCategory: UInt32? = nil,
+    appID: String? = nil, environment: AttestEnvironment? = nil, validationCategory: UInt32? = nil,
     bundleVersion: String? = nil, revokedAt: UnixTime? = nil
   ) {
     self.publicKey = publicKey
@@ -46,6 +33,11 @@ package struct KeyRecord: Equatable, Sendable {
     self.bundleVersion = bundleVersion
     self.revokedAt = revokedAt
   }
+
+  /// The environment as the key file and operators read it.
+  package var environmentName: String { environment?.rawValue ?? Self.unknownEnvironment }
+
+  static let unknownEnvironment = "unknown"
 
   /// The members as the key file has them, for an object that the caller opens and closes. A record whose
   /// environment is unknown says so.
@@ -65,7 +57,7 @@ package struct KeyRecord: Equatable, Sendable {
       writer.value(appID)
     }
     writer.name("environment")
-    writer.value(environment.name)
+    writer.value(environmentName)
     if let validationCategory {
       writer.name("validationCategory")
       writer.value(validationCategory)
@@ -86,13 +78,13 @@ package struct NewKey: Sendable {
   package let identifier: KeyIdentifier
   package let publicKey: P256Point
   package let appID: String
-  package let environment: KeyEnvironment
+  package let environment: AttestEnvironment
   package let validationCategory: UInt32?
   package let bundleVersion: String?
   package let registeredAt: UnixTime
 
   package init(
-    identifier: KeyIdentifier, publicKey: P256Point, appID: String, environment: KeyEnvironment,
+    identifier: KeyIdentifier, publicKey: P256Point, appID: String, environment: AttestEnvironment,
     validationCategory: UInt32? = nil, bundleVersion: String? = nil, registeredAt: UnixTime
   ) {
     self.identifier = identifier

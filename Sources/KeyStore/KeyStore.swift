@@ -5,6 +5,7 @@
 /// loop answers its peer. 4. From time to time the snapshot is rewritten and the journal begins anew
 /// (`KeyStore+Snapshot`).
 package import Bytes
+package import Identity
 internal import Synchronization
 package import System
 
@@ -151,7 +152,7 @@ package final class KeyStore: Sendable {
   package func advanceCounter(
     of identifier: KeyIdentifier, to signCount: UInt32, session: SessionReference,
     recording appID: String? = nil,
-    environment: KeyEnvironment = .unknown, now: UnixTime, isGathered: Bool = false,
+    environment: AttestEnvironment? = nil, now: UnixTime, isGathered: Bool = false,
     completion: @escaping Completion
   ) -> CounterVerdict {
     change(completion, isGathered: isGathered) { state throws(Refused<CounterVerdict>) in

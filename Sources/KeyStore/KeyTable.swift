@@ -4,6 +4,7 @@
 /// A key keeps its position for as long as it lives, so a walk in positions meets every key that was there
 /// when it began, whatever is added and removed meanwhile. Removed positions are used again.
 internal import Bytes
+internal import Identity
 internal import System
 
 struct KeyTable {
@@ -18,7 +19,7 @@ struct KeyTable {
     var bundleVersion: UInt32 = 0
     var validationCategory: UInt32 = 0
     var hasCategory = false
-    var environment = KeyEnvironment.unknown
+    var environment: AttestEnvironment?
     var isPresent = true
 
     var isRevoked: Bool { revokedAt != Self.never }

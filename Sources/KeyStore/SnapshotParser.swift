@@ -1,5 +1,6 @@
 /// Reads the key file piece by piece, a member at a time, straight into the table (SPEC §5).
 internal import Bytes
+internal import Identity
 internal import JSON
 
 struct SnapshotDamage: Error, Equatable {
@@ -90,7 +91,7 @@ struct SnapshotParser {
     guard let signCount = fields.signCount else { throw refusal(start, "signCount is missing") }
     guard let registeredAt = fields.registeredAt else { throw refusal(start, "registeredAt is missing") }
     guard table.position(of: identifier) == nil else { throw refusal(start, "the key is there twice") }
-    if fields.environment == .unknown { unknownEnvironments += 1 }
+    if fields.environment == nil { unknownEnvironments += 1 }
     table.insert(
       KeyTable.Entry(
         identifier: identifier, publicKey: publicKey, registeredAt: registeredAt,
@@ -115,7 +116,7 @@ struct SnapshotParser {
     var lastUsedAt: Int64?
     var lastAssertedAt: Int64?
     var appID: UInt32 = 0
-    var environment = KeyEnvironment.unknown
+    var environment: AttestEnvironment?
     var validationCategory: UInt32?
     var bundleVersion: UInt32 = 0
     var revokedAt: Int64?
@@ -280,8 +281,8 @@ struct SnapshotParser {
 
   private static let depthLimit = 32
   private static let memberNames = Member.allCases.map { Array("\($0)".utf8) }
-  private static let environments = [KeyEnvironment.production, .development, .unknown].map {
-    (environment: $0, name: Array($0.name.utf8))
+  private static let environments = [AttestEnvironment.production, .development, nil].map {
+    (environment: $0, name: Array(($0?.rawValue ?? KeyRecord.unknownEnvironment).utf8))
   }
   private static let lastAssertedAt = Array("lastAssertedAt".utf8)
 }

@@ -1,5 +1,6 @@
 /// The key file as it is written (SPEC §5): one key a line, so that `grep` and `diff` work on it.
 internal import Bytes
+internal import Identity
 internal import JSON
 
 struct SnapshotText {
@@ -38,7 +39,7 @@ struct SnapshotText {
       appIDs.append(entry.appID, appID, to: &bytes)
     }
     switch entry.environment {
-    case .unknown: break
+    case nil: break
     case .production: bytes.append(contentsOf: Self.production)
     case .development: bytes.append(contentsOf: Self.development)
     }

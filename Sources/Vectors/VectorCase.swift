@@ -3,6 +3,7 @@
 package import AppAttest
 package import Bytes
 internal import Crypto
+internal import Identity
 internal import JSON
 package import System
 

@@ -2,6 +2,7 @@
 package import AppAttest
 internal import Bytes
 internal import Crypto
+internal import Identity
 package import System
 
 /// What the verifiers say of a case.

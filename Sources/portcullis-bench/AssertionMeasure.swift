@@ -3,6 +3,7 @@ internal import AppAttest
 internal import Bytes
 internal import Crypto
 internal import Device
+internal import Identity
 
 enum AssertionMeasure {
   static let app = "BENCHMARKS.com.example.mud"

@@ -3,6 +3,7 @@ internal import AppAttest
 internal import Bytes
 internal import Crypto
 internal import Device
+internal import Identity
 internal import System
 
 enum RegistrationMeasure {

@@ -2,6 +2,7 @@
 /// time goes into snapshots while counters go up.
 internal import Bytes
 internal import Crypto
+internal import Identity
 internal import KeyStore
 internal import System
 

@@ -133,7 +133,7 @@ struct Check: ParsableCommand {
     do {
       let contents = try KeyStoreReader.read(configuration.store.path)
       var unknown = 0
-      contents.forEach { _, record in if record.environment == .unknown { unknown += 1 } }
+      contents.forEach { _, record in if record.environment == nil { unknown += 1 } }
       if unknown > 0 {
         report.warning(
           "store", "\(unknown) keys do not say for which environment they were attested and are accepted")

@@ -96,7 +96,7 @@ struct KeysStatistics: ParsableCommand {
     contents.forEach { _, record in
       if record.revokedAt != nil { revoked += 1 }
       if let time = record.lastUsedAt, time.milliseconds >= day { usedToday += 1 }
-      environments[record.environment.name, default: 0] += 1
+      environments[record.environmentName, default: 0] += 1
       apps[record.appID ?? "unknown", default: 0] += 1
     }
     var output = Output()
@@ -144,7 +144,7 @@ enum KeyText {
     var fields = [
       identifier.base64, record.registeredAt.timestamp, record.lastUsedAt?.timestamp ?? "-",
       "\(record.signCount)",
-      record.environment.name, record.appID.map { PrintableText.field($0, limit: 200) } ?? "-",
+      record.environmentName, record.appID.map { PrintableText.field($0, limit: 200) } ?? "-",
     ]
     if let time = record.revokedAt { fields.append("revoked \(time.timestamp)") }
     return fields.joined(separator: "  ")
@@ -156,7 +156,7 @@ enum KeyText {
       ("signCount", "\(record.signCount)"), ("registeredAt", record.registeredAt.timestamp),
       ("lastUsedAt", record.lastUsedAt?.timestamp ?? "never"),
       ("appId", record.appID.map { PrintableText.field($0, limit: 200) } ?? "unknown"),
-      ("environment", record.environment.name),
+      ("environment", record.environmentName),
     ]
     if let category = record.validationCategory { rows.append(("validationCategory", "\(category)")) }
     if let version = record.bundleVersion {

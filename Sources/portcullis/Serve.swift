@@ -7,6 +7,7 @@ import Confinement
 import Control
 import Gateway
 import Glibc
+import Identity
 import KeyStore
 import Logging
 import Logs

@@ -1,5 +1,6 @@
 /// Feeds one vector to the verifiers, as a command that reads such files would.
 import Foundation
+import Identity
 import Synchronization
 
 @testable import AppAttest

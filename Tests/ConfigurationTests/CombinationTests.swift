@@ -100,11 +100,6 @@ import Testing
     #expect(problems(test + [("APPATTEST_APP_IDS", "x")]).map(\.name) == ["APPATTEST_APP_IDS"])
   }
 
-  @Test func anUnusualTeamIsWarnedOf() throws {
-    let loaded = try load(adding: [("APPATTEST_APP_IDS", "TEAMID.com.a,abcde12345.b,ABCDE12345.c")])
-    #expect(loaded.warnings == [.unusualTeamID("TEAMID"), .unusualTeamID("abcde12345")])
-  }
-
   @Test func fallbackNeedsAnAuthority() throws {
     let on = [("ALLOW_MTLS_FALLBACK", "true")]
     #expect(problems(adding: on).map(\.name) == ["ALLOW_MTLS_FALLBACK"])

@@ -1,4 +1,5 @@
 import Addresses
+import Identity
 import Testing
 
 @testable import Configuration
@@ -137,9 +138,13 @@ import Testing
     ),
     (
       "APPATTEST_APP_IDS",
-      ["com", ".com", "TEAM.", "TEAM..a", "TEAM.a_b", "TE-AM.a", "ABCDE12345.a,,ABCDE12345.b"]
+      [
+        "com", ".com", "ABCDE12345.", "ABCDE12345..a", "ABCDE12345.a b", "TEAM.a", "abcde12345.a",
+        "ABCDE12345.a,,ABCDE12345.b",
+      ]
     ),
-    ("APPATTEST_TEAM_ID", ["TE AM", "TEAM."]), ("APPATTEST_BUNDLE_ID", ["a..b", ".a", "a_b", "a/b"]),
+    ("APPATTEST_TEAM_ID", ["TE AM", "TEAM.", "ABCDE1234", "ABCDE123456", "abcde12345"]),
+    ("APPATTEST_BUNDLE_ID", ["a..b", ".a", "a b", "a/b", String(repeating: "a", count: 156)]),
     ("APPATTEST_ENVIRONMENT", ["Production", "all", "production,development"]),
     ("APPATTEST_ALLOWED_CATEGORIES", ["-1", "4294967296", "1,,2", "1 2", "+1", "1,1"]),
     ("APPATTEST_ALLOWED_BUNDLE_VERSIONS", ["a,,b", String(repeating: "v", count: 257)]),

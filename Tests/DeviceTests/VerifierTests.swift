@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import Device
 import Foundation
+import Identity
 import System
 import Testing
 

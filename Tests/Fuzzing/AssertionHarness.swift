@@ -6,6 +6,7 @@
 @testable internal import AppAttest
 internal import Bytes
 internal import Crypto
+internal import Identity
 
 enum AssertionHarness {
   static let storedCounter: UInt32 = 7

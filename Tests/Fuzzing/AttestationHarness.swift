@@ -7,6 +7,7 @@
 internal import Bytes
 @testable internal import CBOR
 internal import Crypto
+internal import Identity
 
 enum AttestationHarness {
   private static let authority = TestAuthority.shared

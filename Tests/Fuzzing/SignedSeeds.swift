@@ -5,6 +5,7 @@
 internal import Bytes
 internal import CBOR
 @testable internal import KeyStore
+internal import Identity
 internal import System
 
 package struct SignedSeed: Sendable {
@@ -175,7 +176,7 @@ package struct SignedSeed: Sendable {
         .journal, "accepted-facts-about-a-key-that-came-back",
         encode(
           registered, counted, .registered(otherKey, record(revoked: true)), .removed(key), registered,
-          .counted(key, signCount: 5, at: time, appID: nil, environment: .unknown))),
+          .counted(key, signCount: 5, at: time, appID: nil, environment: nil))),
       SignedSeed(
         .journal, "refused-damaged-first-batch",
         header.bytes + first.dropLast() + [first[first.count - 1] ^ 1] + second),

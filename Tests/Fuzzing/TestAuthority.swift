@@ -6,6 +6,7 @@
 internal import Bytes
 internal import CBOR
 internal import Crypto
+internal import Identity
 internal import System
 
 final class TestAuthority: Sendable {

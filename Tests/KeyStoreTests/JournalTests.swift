@@ -1,4 +1,5 @@
 import Bytes
+import Identity
 import System
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
     .registered(identifier(2), KeyRecord(publicKey: point(2), registeredAt: UnixTime(milliseconds: 0))),
     .counted(
       identifier(1), signCount: .max, at: UnixTime(milliseconds: 1), appID: "A", environment: .production),
-    .counted(identifier(1), signCount: 0, at: UnixTime(milliseconds: 1), appID: nil, environment: .unknown),
+    .counted(identifier(1), signCount: 0, at: UnixTime(milliseconds: 1), appID: nil, environment: nil),
     .revoked(identifier(2), at: UnixTime(milliseconds: 2)),
     .removed(identifier(2)),
   ]
@@ -150,7 +151,7 @@ import Testing
         identifier(9), KeyRecord(publicKey: point(9), signCount: 7, registeredAt: .init(milliseconds: 1))))
     table.apply(.revoked(identifier(9), at: .init(milliseconds: 2)))
     table.apply(
-      .counted(identifier(9), signCount: 6, at: .init(milliseconds: 3), appID: nil, environment: .unknown))
+      .counted(identifier(9), signCount: 6, at: .init(milliseconds: 3), appID: nil, environment: nil))
     table.apply(
       .registered(identifier(9), KeyRecord(publicKey: point(9), registeredAt: .init(milliseconds: 1))))
     let record = table.position(of: identifier(9)).map { table.record(of: table[$0]) }

@@ -1,5 +1,6 @@
 import Bytes
 import Foundation
+import Identity
 import System
 import Testing
 

@@ -2,6 +2,7 @@
 /// verification each.
 package import Bytes
 internal import Crypto
+package import Identity
 
 /// What the gate knows of the key that an assertion is said to be made with.
 package struct RegisteredKey: Sendable {

@@ -2,6 +2,7 @@
 /// threads may use one verifier at once.
 package import Bytes
 internal import Crypto
+internal import Identity
 package import System
 
 package final class AttestationVerifier: Sendable {

@@ -1,5 +1,6 @@
 /// What a good attestation proves: this key lives in a genuine device, made by a genuine copy of this app.
 package import Bytes
+package import Identity
 
 package struct ValidatedAttestation: Equatable, Sendable {
   package let keyID: KeyIdentifier

@@ -1,5 +1,6 @@
 /// Whom the operator lets in: apps, environments, and ways of launching them.
 internal import Bytes
+package import Identity
 
 package struct AttestationPolicy: Sendable {
   package let apps: [AppID]

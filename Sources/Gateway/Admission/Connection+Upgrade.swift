@@ -5,6 +5,7 @@ internal import Bytes
 internal import Configuration
 internal import Crypto
 internal import HTTPWire
+internal import Identity
 internal import KeyStore
 internal import System
 internal import TLS
@@ -135,7 +136,7 @@ extension Connection {
     guard let headers = admission.assertion else { return }
     let registeredApp = record.appID.flatMap(loop.settings.policy.app(named:))
     let key = RegisteredKey(
-      publicKey: record.publicKey, appID: registeredApp, environment: record.environment.attested,
+      publicKey: record.publicKey, appID: registeredApp, environment: record.environment,
       storedCounter: record.signCount)
     let assertion: ValidatedAssertion
     do throws(AssertionError) {
@@ -194,16 +195,6 @@ extension Connection {
     case .closed, .truncated, .failed:
       loop.shared.log.leftEarly(self, keyID: admission.credential.keyID)
       finish()
-    }
-  }
-}
-
-extension KeyEnvironment {
-  fileprivate var attested: AttestEnvironment? {
-    switch self {
-    case .production: .production
-    case .development: .development
-    case .unknown: nil
     }
   }
 }

@@ -3,6 +3,7 @@ internal import AppAttest
 internal import Bytes
 internal import Crypto
 internal import HTTPWire
+internal import Identity
 internal import KeyStore
 internal import System
 
@@ -80,7 +81,7 @@ private struct Registrar: Sendable {
   private func store(_ attested: ValidatedAttestation) {
     let key = NewKey(
       identifier: attested.keyID, publicKey: attested.publicKey, appID: attested.appID.description,
-      environment: attested.environment == .production ? .production : .development,
+      environment: attested.environment,
       validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
       registeredAt: shared.clock.wall())
     // From here on the disk has its time (SPEC §5), however long the verification had to wait.

@@ -3,6 +3,7 @@
 @testable import Bytes
 @testable import CBOR
 @testable import Crypto
+import Identity
 @testable import System
 
 struct AttestationBuilder {

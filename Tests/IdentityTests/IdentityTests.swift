@@ -1,12 +1,12 @@
 /// App ids and environments.
 import Testing
 
-@testable import AppAttest
 @testable import Bytes
+@testable import Identity
 
 @Suite struct IdentityTests {
   @Test(arguments: [
-    "ABCDE12345.com.example.app", "0123456789.a", "ABCDE12345.with-hyphen.and_underscore", "ABCDE12345..",
+    "ABCDE12345.com.example.app", "0123456789.a", "ABCDE12345.with-hyphen.and_underscore",
     "ABCDE12345." + String(repeating: "a", count: 155),
   ])
   func accepted(_ text: String) throws {
@@ -15,13 +15,28 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "ABCDE12345", "ABCDE12345.", ".com.example", "ABCDE1234.com.example", "ABCDE123456.com.example",
+    "", "ABCDE12345", "ABCDE12345.", "ABCDE12345..", "ABCDE12345.a..b", "ABCDE12345..a",
+    ".com.example", "ABCDE1234.com.example", "ABCDE123456.com.example",
     "abcde12345.com.example", "ABCDE1234\u{212A}.com.example", "ABCDE12345.com.example ",
     "ABCDE12345.com/example",
     "ABCDE12345.\u{E9}", "ABCDE12345.a\0", "ABCDE12345.*", "ABCDE12345." + String(repeating: "a", count: 156),
   ])
   func refused(_ text: String) {
     #expect(AppID(text) == nil)
+  }
+
+  /// The lengths that Apple gives, and one less and one more.
+  @Test func lengths() {
+    for (count, isRight) in [(9, false), (10, true), (11, false)] {
+      let team = String(repeating: "A", count: count)
+      #expect(AppID.isTeamID(team) == isRight)
+      #expect((AppID(teamID: team, bundleID: "a") != nil) == isRight, "a team of \(count)")
+    }
+    for (count, isRight) in [(0, false), (1, true), (154, true), (155, true), (156, false)] {
+      let bundle = String(repeating: "a", count: count)
+      #expect(AppID.isBundleID(bundle) == isRight)
+      #expect((AppID(teamID: "ABCDE12345", bundleID: bundle) != nil) == isRight, "a bundle of \(count)")
+    }
   }
 
   /// SHA-256 of the text, by `printf %s ABCDE12345.com.example.mud | sha256sum`.
