@@ -126,7 +126,7 @@ private struct LockFile: ~Copyable {
 
   static func acquire(_ path: String) throws(DeviceError) -> LockFile {
     do throws(SystemError) {
-      let descriptor = try OwnedDescriptor.open(path, O_RDWR | O_CREAT, 0o600)
+      let descriptor = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
       while flock(descriptor.number, LOCK_EX) != 0 {
         guard errno == EINTR else { throw SystemError("lock \(path)") }
       }

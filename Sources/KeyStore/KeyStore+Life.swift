@@ -114,7 +114,7 @@ extension KeyStore {
     -> any StoreLock
   {
     let directory = try naming(paths.directory) { () throws(SystemError) in
-      try files.identity(of: paths.directory)
+      try files.identity(of: paths.insideDirectory)
     }
     guard directory != nil else { throw .directoryMissing(paths.directory) }
     do throws(StoreLockError) {
@@ -122,7 +122,7 @@ extension KeyStore {
     } catch {
       switch error {
       case .held(let owner): throw .locked(path: paths.snapshot, owner: owner)
-      case .failed(let error): throw .failed(path: paths.lock, error)
+      case .failed(let error): throw KeyStoreError(path: paths.lock, error)
       }
     }
   }
@@ -139,6 +139,7 @@ extension KeyStore {
       return try files.identity(of: paths.snapshot)
     }
     guard let identity else { return }
+    if identity.isLink { throw .danglingLink(paths.snapshot) }
     guard identity.isRegular else { throw .notAFile(paths.snapshot) }
     do throws(SystemError) {
       try files.link(paths.snapshot, to: paths.probe)

@@ -8,6 +8,10 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
   case notAFile(String)
   /// The file cannot be replaced by a rename: it is a mount of its own.
   case notReplaceable(String)
+  /// A link in the place of a file that only the store itself makes.
+  case symbolicLink(String)
+  /// The key file's own path is a link to nothing.
+  case danglingLink(String)
   case damagedSnapshot(file: String, offset: Int64, reason: String)
   case damagedJournal(file: String, offset: Int64, reason: String)
   case unsupportedJournal(file: String, version: String)
@@ -27,6 +31,14 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
         "\(path) is not a file: ATTESTED_KEYS_PATH names a file in a directory that the gate may write to"
     case .notReplaceable(let path):
       return "\(path) is a mount of its own and cannot be replaced: mount its directory instead of the file"
+    case .symbolicLink(let path):
+      return
+        "\(path) is a symbolic link, which is not followed: find out who put it there, and remove it; only "
+        + "ATTESTED_KEYS_PATH itself may be a link"
+    case .danglingLink(let path):
+      return
+        "\(path) is a symbolic link to a file that does not exist: mount or create what it leads to (an empty "
+        + "file is an empty store), or remove the link"
     case .damagedSnapshot(let file, let offset, let reason):
       return
         "\(file) is damaged at byte \(offset): \(reason); restore the file from a copy, or correct that place "
@@ -46,6 +58,16 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
   }
 }
 
+extension KeyStoreError {
+  /// A call that failed on this file.
+  init(path: String, _ error: SystemError) {
+    self = error.number == Self.meetsLink ? .symbolicLink(path) : .failed(path: path, error)
+  }
+
+  /// ELOOP: what `O_NOFOLLOW` says of a link.
+  private static let meetsLink: Int32 = 40
+}
+
 /// Says of which file a failed call was.
 func naming<Value>(
   _ path: String, _ body: () throws(SystemError) -> Value
@@ -53,6 +75,6 @@ func naming<Value>(
   do {
     return try body()
   } catch {
-    throw .failed(path: path, error)
+    throw KeyStoreError(path: path, error)
   }
 }

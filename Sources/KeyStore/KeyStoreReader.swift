@@ -88,10 +88,14 @@ package enum KeyStoreReader {
   private static func identity(_ loader: StoreLoader) throws(KeyStoreError) -> FileIdentity? {
     let (files, paths) = (loader.files, loader.paths)
     let directory = try naming(paths.directory) { () throws(SystemError) in
-      try files.identity(of: paths.directory)
+      try files.identity(of: paths.insideDirectory)
     }
     guard directory != nil else { throw .directoryMissing(paths.directory) }
-    return try naming(paths.snapshot) { () throws(SystemError) in try files.identity(of: paths.snapshot) }
+    let snapshot = try naming(paths.snapshot) { () throws(SystemError) in
+      try files.identity(of: paths.snapshot)
+    }
+    if snapshot?.isLink == true { throw .danglingLink(paths.snapshot) }
+    return snapshot
   }
 
   /// Nil when it is not there, or no longer.
@@ -100,7 +104,7 @@ package enum KeyStoreReader {
       return try loader.files.open(path, .read)
     } catch {
       if error.number == missing { return nil }
-      throw .failed(path: path, error)
+      throw KeyStoreError(path: path, error)
     }
   }
 

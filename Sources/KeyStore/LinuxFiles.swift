@@ -20,13 +20,13 @@ package struct LinuxFiles: StoreFiles {
       case .write: O_RDWR
       case .create: O_RDWR | O_CREAT | O_EXCL
       }
-    return LinuxFile(owning: try openDescriptor(path, flags))
+    return LinuxFile(owning: try openDescriptor(path, flags | O_NOFOLLOW))
   }
 
   package func identity(of path: String) throws(SystemError) -> FileIdentity? {
     var status = stat()
-    if unsafe stat(path, &status) == 0 { return FileIdentity(status) }
-    let error = SystemError("stat")
+    if unsafe lstat(path, &status) == 0 { return FileIdentity(status) }
+    let error = SystemError("lstat")
     if error.number == ENOENT { return nil }
     throw error
   }
@@ -79,13 +79,14 @@ package struct LinuxFiles: StoreFiles {
   }
 
   private func tryLock(_ path: String) throws(SystemError) -> LockAttempt {
-    let file = LinuxFile(owning: try openDescriptor(path, O_RDWR | O_CREAT))
+    let file = LinuxFile(owning: try openDescriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW))
     if portcullis_lock(file.descriptor) != 0 {
       let error = SystemError("flock")
       guard portcullis_is_would_block(error.number) != 0 else { throw error }
       let digits = String(decoding: try file.readAll(), as: UTF8.self).prefix { $0 != "\n" }
       return .held(by: Int32(digits))
     }
+    guard try file.identity().isRegular else { throw SystemError("open", EINVAL) }
     // For people and for the refusal above; the lock itself is the kernel's, so a stale number does no harm.
     try file.truncate(to: 0)
     try file.writeAll(Array("\(getpid())\n".utf8).span, at: 0)
@@ -164,6 +165,6 @@ extension FileIdentity {
   fileprivate init(_ status: stat) {
     self.init(
       device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-      isRegular: status.st_mode & S_IFMT == S_IFREG)
+      isRegular: status.st_mode & S_IFMT == S_IFREG, isLink: status.st_mode & S_IFMT == S_IFLNK)
   }
 }

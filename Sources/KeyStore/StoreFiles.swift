@@ -5,8 +5,10 @@ package import System
 package protocol StoreFiles: Sendable {
   /// The path with symbolic links followed, so that a replaced file is the real one.
   func resolve(_ path: String) -> String
+  /// Fails with `ELOOP` when `path` is a symbolic link, so that nobody who can write to the directory makes the store
+  /// read or write a file elsewhere.
   func open(_ path: String, _ access: FileAccess) throws(SystemError) -> any StoreFile
-  /// Nil when there is nothing of that name.
+  /// Of the name itself, be it a symbolic link; nil when there is nothing of that name.
   func identity(of path: String) throws(SystemError) -> FileIdentity?
   /// Names, in no order.
   func list(_ directory: String) throws(SystemError) -> [String]
@@ -16,7 +18,8 @@ package protocol StoreFiles: Sendable {
   func remove(_ path: String) throws(SystemError)
   /// Makes names that were created, renamed and removed in it durable.
   func synchronizeDirectory(_ directory: String) throws(SystemError)
-  /// Takes the lock file for this process until the lock is let go, and writes the process id into it.
+  /// Takes the lock file for this process until the lock is let go, and writes the process id into it. A symbolic link
+  /// fails with `ELOOP`.
   func lock(_ path: String) throws(StoreLockError) -> any StoreLock
 }
 
@@ -53,12 +56,14 @@ package struct FileIdentity: Equatable, Sendable {
   package let inode: UInt64
   package let size: Int64
   package let isRegular: Bool
+  package let isLink: Bool
 
-  package init(device: UInt64, inode: UInt64, size: Int64, isRegular: Bool = true) {
+  package init(device: UInt64, inode: UInt64, size: Int64, isRegular: Bool = true, isLink: Bool = false) {
     self.device = device
     self.inode = inode
     self.size = size
     self.isRegular = isRegular
+    self.isLink = isLink
   }
 
   func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }

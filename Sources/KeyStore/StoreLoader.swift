@@ -15,6 +15,8 @@ struct StorePaths: Sendable {
     directory = parts.count == 1 ? "." : (parent.isEmpty ? "/" : parent)
   }
 
+  /// The directory, even where its own name is a link.
+  var insideDirectory: String { directory + "/." }
   var temporary: String { snapshot + ".new" }
   var probe: String { snapshot + ".probe" }
   var lock: String { snapshot + ".lock" }

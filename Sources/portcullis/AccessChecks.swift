@@ -2,6 +2,7 @@
 import Bytes
 import Configuration
 import Confinement
+import KeyStore
 import System
 
 struct AccessChecks {
@@ -55,6 +56,10 @@ struct AccessChecks {
 
   private func checkStoreFiles(_ report: inout CheckReport) {
     let path = configuration.store.path
+    let lock = ((try? RealPath.of(path)) ?? path) + ".lock"
+    if (try? LinuxFiles().identity(of: lock))?.isLink == true {
+      report.problem("store", KeyStoreError.symbolicLink(shown(lock)).description, .configuration)
+    }
     guard let real = try? RealPath.of(path), let status = try? FileStatus.of(real) else { return }
     if status.isOthersToRead || status.isOthersToWrite {
       report.warning(

@@ -78,7 +78,7 @@ enum StoreAccess {
     switch error {
     case .locked, .neverStill: .temporaryFailure
     case .damagedSnapshot, .damagedJournal, .unsupportedJournal: .dataError
-    case .directoryMissing, .notAFile, .notReplaceable: .configuration
+    case .directoryMissing, .notAFile, .notReplaceable, .symbolicLink, .danglingLink: .configuration
     case .failed: .ioError
     }
   }

@@ -176,6 +176,18 @@ def test_a_lock_that_a_dead_gate_left_behind(gate, folder):
     assert status == 0 and not found(findings, "problem", "store")
 
 
+def test_a_lock_that_is_a_link(gates, backend, folder):
+    victim, lock = folder / "victim", folder / "attested-keys.json.lock"
+    victim.write_text("precious\n")
+    lock.symlink_to(victim)
+    gate = gates(backend, start=False)
+    status, findings = parse(gate.command("check"))
+    assert status == CONFIGURATION and found(findings, "problem", "store", "symbolic link", str(lock))
+    gate.launch()
+    assert gate.wait() == CONFIGURATION, gate.log_tail()
+    assert "symbolic link" in gate.log_text() and victim.read_text() == "precious\n"
+
+
 def test_the_game_is_not_there(gates):
     status, findings = parse(gates("127.0.0.1:9", start=False).command("check"))
     assert status == UNAVAILABLE and found(findings, "problem", "backend", "start the game")

@@ -170,6 +170,45 @@ import Testing
     #expect(try KeyStoreReader.read(directory.store).count == 1)
   }
 
+  /// The store's other files are its own to make: a link in their place could lead to any file that this user may write.
+  @Test(arguments: ["lock", "journal.7"]) func linksInPlaceOfOurFilesAreRefused(suffix: String) throws {
+    let directory = try Directory()
+    let victim = directory.path + "/victim"
+    try "precious".write(toFile: victim, atomically: false, encoding: .utf8)
+    let link = "\(directory.store).\(suffix)"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: victim)
+    #expect(throws: KeyStoreError.symbolicLink(link)) { try KeyStore.open(path: directory.store) { _ in } }
+    #expect(KeyStoreError.symbolicLink(link).description.hasPrefix("\(link) is a symbolic link"))
+    #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+    if suffix != "lock" {
+      #expect(throws: KeyStoreError.symbolicLink(link)) { try KeyStoreReader.read(directory.store) }
+    }
+  }
+
+  /// The temporary file's name may be taken by a link to nothing, which goes like any other leftover.
+  @Test func aLinkInPlaceOfTheTemporaryFileGoes() throws {
+    let directory = try Directory()
+    let elsewhere = directory.path + "/elsewhere"
+    let link = directory.store + ".new"
+    let store = try KeyStore.open(path: directory.store) { _ in }
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: elsewhere)
+    register(0..<1, in: store)
+    #expect(store.close())
+    #expect(!FileManager.default.fileExists(atPath: elsewhere))
+    #expect(try KeyStoreReader.read(directory.store).count == 1)
+  }
+
+  /// Perhaps what it leads to is only not mounted yet: an empty store in its place would forget every key.
+  @Test func aLinkToNothingIsNoEmptyStore() throws {
+    let directory = try Directory()
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.store, withDestinationPath: directory.path + "/none/keys.json")
+    #expect(throws: KeyStoreError.danglingLink(directory.store)) {
+      try KeyStore.open(path: directory.store) { _ in }
+    }
+    #expect(throws: KeyStoreError.danglingLink(directory.store)) { try KeyStoreReader.read(directory.store) }
+  }
+
   @Test func clearErrors() throws {
     let directory = try Directory()
     #expect(throws: KeyStoreError.directoryMissing(directory.path + "/none")) {

@@ -95,7 +95,7 @@ final class PowerLossFiles: StoreFiles {
 
   func identity(of path: String) throws(SystemError) -> FileIdentity? {
     try call("stat") { disk throws(SystemError) in
-      if path == "/store" { return FileIdentity(device: 1, inode: .max, size: 0, isRegular: false) }
+      if path == "/store/." { return FileIdentity(device: 1, inode: .max, size: 0, isRegular: false) }
       return disk.names[path].map { disk.identity($0) }
     }
   }
