@@ -1,4 +1,4 @@
-/// The documents that follow the table: the example file and the README's table.
+/// The documents that follow the table: the example file and the tables of docs/settings.md.
 extension SettingTable {
   /// `config/portcullis.env.example`, byte for byte.
   package static func exampleFile() -> String {
@@ -26,7 +26,7 @@ extension SettingTable {
     return text
   }
 
-  /// The README's table in Markdown: one section a group.
+  /// The tables of docs/settings.md: one section a group.
   package static func markdownTable() -> String {
     var text = ""
     for group in SettingGroup.allCases {

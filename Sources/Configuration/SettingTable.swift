@@ -1,5 +1,5 @@
-/// The one table of settings (SPEC §6): parsing, `portcullis config`, the example file and the README follow
-/// it.
+/// The one table of settings (SPEC §6): parsing, `portcullis config`, the example file and docs/settings.md
+/// follow it.
 package enum SettingTable {
   /// In the order in which they are listed.
   package static let settings: [Setting] =

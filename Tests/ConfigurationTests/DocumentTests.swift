@@ -19,9 +19,9 @@ import Testing
     #expect(written == Data(SettingTable.exampleFile().utf8))
   }
 
-  /// Between its markers the README has the table as it is; `UPDATE_EXAMPLE=1` puts it there.
-  @Test func theReadmeFollowsTheTable() throws {
-    let file = Self.root.appending(path: "README.md")
+  /// Between its markers the page has the table as it is; `UPDATE_EXAMPLE=1` puts it there.
+  @Test func theSettingsPageFollowsTheTable() throws {
+    let file = Self.root.appending(path: "docs/settings.md")
     let (begin, end) = ("<!-- settings:begin -->\n", "<!-- settings:end -->")
     func section(of text: String) throws -> Range<String.Index> {
       let start = try #require(text.range(of: begin)).upperBound
