@@ -1,16 +1,72 @@
-"""The documents' evidence is there: every test that the threat model names exists."""
+"""What the documents name is there: pages and headings behind links, tests, refusal codes, commands, targets."""
 
+import json
 import re
-from pathlib import Path
+import shutil
+import subprocess
 
-ROOT = Path(__file__).resolve().parents[2]
+import pytest
+
+from documents import FENCES, ROOT, anchors, blocks, headings, links, pages
+
+PAGES = pages()
 
 
-def rows():
-    """The rows of the table of attacks, as lists of cells."""
-    section = (ROOT / "docs" / "security.md").read_text().split("\n## Attacks\n")[1].split("\n## ")[0]
+def rows(page, heading):
+    """The rows of the table below a heading, as lists of cells."""
+    section = PAGES[page].split(f"\n## {heading}\n")[1].split("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+# ---- links
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    broken = []
+    for target in links(PAGES[page]):
+        if re.match(r"[a-z][a-z0-9+.-]*:", target):
+            continue
+        place, _, anchor = target.partition("#")
+        path = (ROOT / page).parent / place if place else ROOT / page
+        name = str(path.resolve().relative_to(ROOT))
+        if not path.exists() or anchor and (name not in PAGES or anchor not in anchors(PAGES[name])):
+            broken.append(target)
+    assert not broken
+
+
+def test_every_page_is_linked_and_says_whom_it_is_for():
+    for page, text in PAGES.items():
+        if page.startswith("docs/"):
+            assert f"({page})" in PAGES["README.md"], page
+            assert re.match(r"# .+\n\n\*For (?:[^*]|\n)+\*\n", text), page
+
+
+def test_the_readers_of_links_themselves():
+    page = "# A `b`: c_d\n\n## Same\n\n```sh\n# no heading\n[no](link)\n```\n## Same\n[a](x.md#y), `[b](z)` ![c](d.svg)\n"
+    assert list(anchors(page)) == ["a-b-c_d", "same", "same-1"]
+    assert list(links(page)) == ["x.md#y", "d.svg"]
+    assert [block.fence for block in blocks(page)] == ["sh"]
+
+
+def test_comments_cite_sections_that_exist():
+    """`docs/page.md, "Heading"`, wherever it stands; a comment may go on in the next line."""
+    seen = 0
+    folders = ["Sources", "Tests", "Benchmarks", "config", "scripts"]
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    for path in [*files, ROOT / "Makefile", ROOT / "Package.swift", ROOT / "Dockerfile"]:
+        if path.name.startswith("test_documents") or path.suffix in {".pyc", ".svg", ".der"}:
+            continue
+        text = re.sub(r"\n\s*(?:///?|#|\*|\.\\\")? ?", " ", path.read_text(errors="replace"))
+        for page, heading in re.findall(r'\b(docs/[a-z-]+\.md)(?:, "([^"]+)")?', text):
+            assert page in PAGES, (path, page)
+            assert not heading or heading in headings(PAGES[page]), (path, page, heading)
+            seen += 1
+    assert seen > 0
+
+
+# ---- evidence
 
 
 def test_every_attack_names_tests_that_exist():
@@ -18,10 +74,75 @@ def test_every_attack_names_tests_that_exist():
     functions = set()
     for path in (ROOT / "Tests" / "EndToEnd").glob("test_*.py"):
         functions |= set(re.findall(r"^(?:async )?def (test_\w+)", path.read_text(), re.MULTILINE))
-    table = rows()
+    table = rows("docs/security.md", "Attacks")
     assert len(table) >= 15
     for attack, _, evidence in table:
         names = re.findall(r"`([^`]+)`", evidence)
         assert names, attack
         unknown = [name for name in names if name not in files | functions]
         assert not unknown, (attack, unknown)
+
+
+def refusal_codes():
+    """Every code with its status, from where the gate has them."""
+    source = (ROOT / "Sources" / "HTTPWire" / "RefusalCode.swift").read_text()
+    cases = re.findall(r'^  case (\w+)(?: = "(\w+)")?$', source, re.MULTILINE)
+    assert len(cases) >= 20
+    return {text or name for name, text in cases}
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [("docs/app.md", "Every `Portcullis-Error`, and what the app does"), ("docs/protocol.md", "Codes")],
+)
+def test_every_refusal_code_is_in_the_tables(page, heading):
+    table = rows(page, heading)
+    column = 0 if page == "docs/app.md" else 1
+    assert {code for row in table for code in re.findall(r"`(\w+)`", row[column])} == refusal_codes()
+
+
+@pytest.mark.parametrize(("name", "heading"), [("Attestation", "Attestation"), ("Assertion", "Assertion")])
+def test_every_step_is_in_its_table(name, heading):
+    source = (ROOT / "Sources" / "AppAttest" / name / f"{name}Error.swift").read_text()
+    enumeration = source.split(f"enum {name}Step")[1].split("\n}\n")[0]
+    steps = [text or case for case, text in re.findall(r'^  case (\w+)(?: = "([\w.]+)")?$', enumeration, re.M)]
+    assert len(steps) >= 10
+    told = [step for row in rows("docs/app-attest.md", heading) for step in re.findall(r"`([^`]+)`", row[0])]
+    assert told == steps, "the table follows the order of the steps"
+
+
+# ---- code blocks
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page == "README.md" or page.startswith("docs/")])
+def test_fences_are_known_and_what_is_shown_is_well_formed(page):
+    for block in blocks(PAGES[page]):
+        assert block.fence in FENCES, (page, block.line, block.fence)
+        if block.fence in {"sh", "sh shown"}:
+            checked = subprocess.run(["bash", "-n"], input=block.text, capture_output=True, text=True)
+            assert checked.returncode == 0 and not checked.stderr, (page, block.line, checked.stderr)
+        if block.fence == "json":
+            json.loads(block.text)
+
+
+def test_the_apps_listing_can_be_parsed(folder):
+    compiler = shutil.which("swiftc")
+    if not compiler:
+        pytest.skip("swiftc is not in PATH")
+    listings = [block for text in PAGES.values() for block in blocks(text) if block.fence == "swift"]
+    assert listings
+    for number, block in enumerate(listings):
+        source = folder / f"listing-{number}.swift"
+        source.write_text(block.text)
+        parsed = subprocess.run([compiler, "-frontend", "-parse", source], capture_output=True, text=True)
+        assert parsed.returncode == 0, parsed.stderr
+
+
+def test_targets_of_make_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page, text in PAGES.items():
+        shown = [block.text for block in blocks(text) if block.fence.startswith("sh")]
+        for line in "".join(shown).splitlines():
+            if match := re.match(r"(?:sudo )?make((?: +[a-z-]+)+)", line.partition("#")[0]):
+                unknown = set(match[1].split()) - targets
+                assert not unknown, (page, line)
