@@ -1,9 +1,11 @@
 """SIGTERM, SIGINT, SIGHUP: what a stop promises to sessions and to the store, and what a reload changes."""
 
 import asyncio
+import collections
 import http.client
 import shutil
 import signal
+import socket
 import threading
 import time
 
@@ -103,6 +105,34 @@ def test_a_second_signal_ends_at_once(gates, backends, device):
     assert time.monotonic() - start < 3
     assert device.key_id_b64 in gate.keys()
     assert gate.journal_bytes() == b""
+    client.close()
+
+
+def test_who_comes_back_at_once_does_not_keep_a_stopping_gate(gates, backends):
+    """Once the drain's time is over nobody is accepted any more: someone is at the door at any moment here."""
+    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="1s")
+    over = threading.Event()
+
+    def come_back():
+        held = collections.deque(maxlen=100)
+        while not over.is_set():
+            try:
+                held.append(socket.create_connection((gate.host, gate.port), timeout=5))
+            except ConnectionRefusedError:
+                return
+            except OSError:
+                pass
+
+    comers = [threading.Thread(target=come_back) for _ in range(4)]
+    client = draining(gate)
+    for thread in comers:
+        thread.start()
+    try:
+        assert gate.wait(within=8) == 0
+    finally:
+        over.set()
+        for thread in comers:
+            thread.join(20)
     client.close()
 
 

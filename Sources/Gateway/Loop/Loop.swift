@@ -101,9 +101,7 @@ final class Loop {
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.
   private func sleepTime() -> Int32 {
-    if !continuing.isEmpty || !newcomers.isEmpty || hasExpired || doorway.mayAccept || isStopped {
-      return 0
-    }
+    if !continuing.isEmpty || !newcomers.isEmpty || hasExpired || doorway.mayAccept { return 0 }
     var end = wheel.next ?? .never
     if let pausedUntil = doorway.pausedUntil { end = min(end, pausedUntil) }
     if isDraining, let next = drain.next { end = min(end, next) }
@@ -181,6 +179,8 @@ final class Loop {
   private static let gatheringTime: Duration = .milliseconds(1)
 
   private func acceptSome() {
+    // The loop ends when nobody is left: whoever came in now would keep it, and as many as like could do so for ever.
+    if isStopped { return }
     if let pausedUntil = doorway.pausedUntil, pausedUntil <= now { doorway.resume(poller, now: now) }
     var accepted = 0
     while accepted < Doorway.acceptsPerTurn, !newcomers.isFull, doorway.mayAccept {
