@@ -41,7 +41,7 @@ final class Loop {
   /// Some are left of `expired`: asked each turn, and cheaper to read than an array of which others take hold.
   private var hasExpired = false
   private var requestNumber: UInt64 = 0
-  let newcomers = Newcomers()
+  let newcomers = Newcomers<Connection>()
   private let closedInThisTurn = LaterList()
   private var isStopped = false
   private var memory = MemoryReserve()

@@ -1,17 +1,27 @@
 /// Handshakes and requests in the order they came, so many a turn; and who of the unadmitted has waited longest.
-final class Newcomers {
+
+/// What somebody waits for among the newcomers.
+enum NewcomerStep {
+  /// A handshake's first step, which is the dear one.
+  case firstOfHandshake
+  case nextOfHandshake
+  case request
+}
+
+/// A loop's newcomers are connections; a test's are what it likes.
+final class Newcomers<Newcomer> {
   /// A handshake step costs up to 0.3 ms, a request up to 0.1 ms: a turn of newcomers stays below a millisecond.
-  static let handshakesPerTurn = 2
-  static let requestsPerTurn = 4
+  static var handshakesPerTurn: Int { 2 }
+  static var requestsPerTurn: Int { 4 }
 
   /// While so many handshakes wait, nobody else is let in: who waits in the kernel costs nothing, and is not the oldest
   /// of the unadmitted, who has to give way, just when it would be served.
-  static let handshakesAhead = 64
+  static var handshakesAhead: Int { 64 }
 
-  private var handshakes: [Connection] = []
-  /// Handshakes that have had their first step, which is the dear one. A flood of first steps does not hold these up.
-  private var begunHandshakes: [Connection] = []
-  private var requests: [Connection] = []
+  private var handshakes: [Newcomer] = []
+  /// Handshakes that have had their first step. A flood of first steps does not hold these up.
+  private var begunHandshakes: [Newcomer] = []
+  private var requests: [Newcomer] = []
   private var arrivals = ArrivalOrder()
 
   /// Asked each turn.
@@ -19,37 +29,44 @@ final class Newcomers {
   var isEmpty: Bool { waitingCount == 0 }
   var isFull: Bool { handshakes.count >= Self.handshakesAhead }
 
-  func append(_ connection: Connection) {
+  func append(_ newcomer: Newcomer, for step: NewcomerStep) {
     waitingCount += 1
-    switch connection.stage {
-    // The handshake's first step follows the PROXY header at once.
-    case .proxyHeader, .handshake:
-      if connection.membership.hasBegunHandshake {
-        begunHandshakes.append(connection)
-      } else {
-        handshakes.append(connection)
-      }
-    case .exchange, .admission, .session, .lingering, .closed: requests.append(connection)
+    switch step {
+    case .firstOfHandshake: handshakes.append(newcomer)
+    case .nextOfHandshake: begunHandshakes.append(newcomer)
+    case .request: requests.append(newcomer)
     }
   }
 
-  func takeTurn() -> [Connection] {
+  func takeTurn() -> [Newcomer] {
     if isEmpty { return [] }
     var turn = Self.take(Self.requestsPerTurn, of: &requests)
     // One of those that go on, then those that begin; what these leave of the turn is for the former again.
-    turn += Self.take(1, of: &begunHandshakes)
-    let place = Self.handshakesPerTurn - (turn.last?.membership.hasBegunHandshake ?? false ? 1 : 0)
+    var place = Self.handshakesPerTurn
+    let goingOn = Self.take(1, of: &begunHandshakes)
+    place -= goingOn.count
     let begun = Self.take(place, of: &handshakes)
-    turn += begun
-    turn += Self.take(place - begun.count, of: &begunHandshakes)
+    place -= begun.count
+    turn += goingOn + begun + Self.take(place, of: &begunHandshakes)
     waitingCount -= turn.count
     return turn
   }
 
-  private static func take(_ count: Int, of list: inout [Connection]) -> [Connection] {
+  private static func take(_ count: Int, of list: inout [Newcomer]) -> [Newcomer] {
     let taken = Array(list.prefix(count))
     list.removeFirst(taken.count)
     return taken
+  }
+}
+
+extension Newcomers where Newcomer == Connection {
+  func append(_ connection: Connection) {
+    switch connection.stage {
+    // The handshake's first step follows the PROXY header at once.
+    case .proxyHeader, .handshake:
+      append(connection, for: connection.membership.hasBegunHandshake ? .nextOfHandshake : .firstOfHandshake)
+    case .exchange, .admission, .session, .lingering, .closed: append(connection, for: .request)
+    }
   }
 
   func entered(_ connection: Connection, in table: TokenTable<Connection>) {
