@@ -58,14 +58,7 @@ extension Gate {
   package func sessions(within time: Duration = .seconds(5)) -> [SessionDescription]? {
     let gathering = Gathering(loops: shared.mailboxes.count)
     shared.postToAll(.listSessions { found in gathering.add(found) })
-    let deadline = SystemClock().monotonic() + time
-    // Loops that have ended answer nothing, and have no sessions.
-    while shared.sessions.value > 0 {
-      let now = SystemClock().monotonic()
-      if let found = gathering.wait(until: min(deadline, now + .milliseconds(50))) { return found }
-      if now >= deadline { return nil }
-    }
-    return []
+    return gathering.wait(until: SystemClock().monotonic() + time)
   }
 
   /// Ends the sessions that `isMeant` picks with 1008, and waits until they are gone.
@@ -75,11 +68,8 @@ extension Gate {
     where isMeant: (SessionDescription) -> Bool
   ) -> (ended: Int, left: Int)? {
     guard let found = sessions() else { return nil }
-    let meant = Set(found.filter(isMeant).map(\.reference))
-    for reference in meant {
-      shared.post(.end(Token(rawValue: reference.token), .closedByOperator), to: reference)
-    }
-    let left = wait { sessions()?.count { meant.contains($0.reference) } ?? meant.count }
+    let meant = found.filter(isMeant).map(\.reference)
+    let left = end(meant, .closedByOperator).wait(within: Self.endingTime)
     return (meant.count - left, left)
   }
 
@@ -101,9 +91,7 @@ extension Gate {
     case .unknownKey: return .unknownKey
     case .unavailable: return .unavailable
     case .revoked(let since, let sessions):
-      for session in sessions { shared.post(.end(Token(rawValue: session.token), .keyRevoked), to: session) }
-      let meant = Set(sessions)
-      let left = wait { meant.intersection(shared.store.sessions(of: keyID)).count }
+      let left = end(sessions, .keyRevoked).wait(within: Self.endingTime)
       return .revoked(
         since: since, sessionsEnded: sessions.count - left, sessionsLeft: left,
         isDurable: commit.wait(within: KeyStore.commitDeadline) == .committed)
@@ -117,22 +105,16 @@ extension Gate {
     return commit.wait(within: KeyStore.commitDeadline) == .committed ? removed : nil
   }
 
-  // MARK: Waiting
+  // MARK: Ending
 
-  /// Until `left` is zero or the time is over; returns what was left. Sessions end on their loops and tell
-  /// nobody, so this looks again and again.
-  private func wait(_ left: () -> Int) -> Int {
-    let deadline = SystemClock().monotonic() + Self.endingTime
-    let pause = Signal()
-    while true {
-      let count = left()
-      let now = SystemClock().monotonic()
-      if count == 0 || now >= deadline { return count }
-      pause.wait(until: now + .milliseconds(10))
-    }
+  private func end(_ sessions: [SessionReference], _ reason: SessionEnd) -> CountDownLatch {
+    let latch = CountDownLatch(count: sessions.count)
+    for session in sessions { shared.post(.end(Token(rawValue: session.token), reason, latch), to: session) }
+    return latch
   }
 
-  /// The closing handshake may take 5 s when the player says nothing; then the session ends without it.
+  /// A session that is told to go with 1008 goes in that turn of its loop, whatever its player does: this is for a loop
+  /// that does not turn.
   private static let endingTime: Duration = .seconds(6)
 }
 

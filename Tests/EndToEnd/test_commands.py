@@ -6,10 +6,11 @@ import pathlib
 
 import pytest
 
+from backend import sink
 from device import b64
 from gate import ROOT
 from waiting import eventually
-from websocket import closed_with, connect, refusal, until_prompt
+from websocket import CLOSE, RawWebSocket, closed_with, connect, refusal, until_prompt
 
 VECTORS = ROOT.parent / "shared" / "vectors"
 DATA_ERROR, USAGE = 65, 64
@@ -150,6 +151,24 @@ async def test_closing_a_session(gates, backend, device):
     assert await closed_with(connection) == 1008
     assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)  # it may come back
     assert gate.command("sessions", "close", device.key_id_b64).returncode == DATA_ERROR
+
+
+@pytest.mark.parametrize("command", [("sessions", "close"), ("keys", "revoke")])
+def test_sessions_end_whatever_their_players_do(gates, backends, device, command):
+    """Nobody answers a Close here, and one is amid another close: all are gone when the command returns."""
+    backend = backends(sink)
+    gate = gates(backend, WORKERS=2)
+    gate.app.register(device)
+    players = [RawWebSocket(gate, device.headers(gate.app.nonce()))]
+    backend.connection().close()
+    assert players[0].read_frame()[1] == CLOSE
+    players += [RawWebSocket(gate, device.headers(gate.app.nonce())) for _ in range(2)]
+    ended = gate.command(*command, device.key_id_b64)
+    assert ended.returncode == 0, ended.stderr
+    assert gate.command("sessions", "list", "--json").stdout == ""
+    assert [player.until_close()[0] for player in players[1:]] == [1008, 1008]
+    for player in players:
+        player.close()
 
 
 def test_sessions_without_a_server(commands):

@@ -30,7 +30,7 @@ extension Loop {
   /// The oldest give way when a key has more sessions than it may (SPEC §3, 1008).
   private func endSurplusSessions(of keyID: KeyIdentifier) {
     for surplus in shared.store.surplusSessions(of: keyID, limit: settings.limits.sessionsPerKey) {
-      shared.post(.end(Token(rawValue: surplus.token), .replaced), to: surplus)
+      shared.post(.end(Token(rawValue: surplus.token), .replaced, nil), to: surplus)
     }
   }
 
@@ -42,6 +42,7 @@ extension Loop {
     if let keyID = session.credential.keyID {
       shared.store.removeSession(reference(to: session.token), of: keyID)
     }
+    defer { session.tellEnded() }
     guard wasAttached else { return }
     shared.sessions.decrement()
     counters.sessionsEnded.add()

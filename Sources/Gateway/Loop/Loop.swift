@@ -70,6 +70,7 @@ final class Loop {
   /// Turns until told to stop and every connection is gone.
   func run() {
     while !isStopped || connections.count > 0 { turn(waiting: mailbox.prepareToWait() ? sleepTime() : 0) }
+    mailbox.close()
   }
 
   /// One turn: waits for events for at most so many milliseconds (-1: without end), and does what there is to do.
@@ -285,7 +286,11 @@ final class Loop {
       withConnection(token) { $0.workGoesOn(request, until: now + time) }
     case .answer(let token, let request, let answer):
       withConnection(token) { $0.answered(request, answer) }
-    case .end(let token, let end):
+    case .end(let token, let end, let latch):
+      guard let session = sessions.find(token), session.tells(latch) else {
+        latch?.countDown()
+        return
+      }
       withSession(token) { _, connection in connection.endFromOutside(end) }
     case .reload(let settings, let taken):
       self.settings = settings

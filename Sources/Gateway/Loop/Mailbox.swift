@@ -13,8 +13,8 @@ enum LoopMessage: Sendable {
   case working(Token, RequestID, within: Duration)
   /// It is done.
   case answer(Token, RequestID, Answer)
-  /// The key was revoked, or a newer session took the place.
-  case end(Token, SessionEnd)
+  /// The key was revoked, or a newer session took the place; who waits for the end has a latch.
+  case end(Token, SessionEnd, CountDownLatch?)
   /// Work by these settings from now on, and say so.
   case reload(LoopSettings, RollCall)
   /// Close all sessions with 1001, spread over `spread`; refuse new ones.
@@ -26,10 +26,24 @@ enum LoopMessage: Sendable {
   /// Say that the loop turns.
   case rollCall(RollCall)
   case stop
+
+  /// The loop has ended: it has no sessions, and says nothing to any other question.
+  func goUnheard() {
+    switch self {
+    case .end(_, _, let latch): latch?.countDown()
+    case .listSessions(let reply): reply([])
+    case .committed, .working, .answer, .reload, .drain, .abandon, .rollCall, .stop: break
+    }
+  }
 }
 
 final class Mailbox: Sendable {
-  private let messages = Mutex<[LoopMessage]>([])
+  private struct Box {
+    var messages: [LoopMessage] = []
+    var isClosed = false
+  }
+
+  private let box = Mutex(Box())
   private let wakeUp: WakeUp
   /// Set after each message, so that a turn without mail takes no lock.
   private let hasMail = Atomic(false)
@@ -45,7 +59,11 @@ final class Mailbox: Sendable {
   }
 
   func post(_ message: LoopMessage) {
-    messages.withLock { $0.append(message) }
+    let isTaken = box.withLock { box in
+      if !box.isClosed { box.messages.append(message) }
+      return !box.isClosed
+    }
+    guard isTaken else { return message.goUnheard() }
     hasMail.store(true, ordering: .sequentiallyConsistent)
     // Either this sees that the loop waits, or `prepareToWait` sees the message: all four are in one order for all threads.
     if isAwaited.exchange(false, ordering: .sequentiallyConsistent) { wakeUp.signal() }
@@ -65,10 +83,20 @@ final class Mailbox: Sendable {
     if woken { wakeUp.clear() }
     guard hasMail.load(ordering: .sequentiallyConsistent) else { return [] }
     hasMail.store(false, ordering: .sequentiallyConsistent)
-    return messages.withLock { messages in
-      let taken = messages
-      messages = []
+    return box.withLock { box in
+      let taken = box.messages
+      box.messages = []
       return taken
     }
+  }
+
+  /// The loop has ended: nobody waits in vain for its answer to what is here, or to what still comes.
+  func close() {
+    let left = box.withLock { box in
+      box.isClosed = true
+      defer { box.messages = [] }
+      return box.messages
+    }
+    for message in left { message.goUnheard() }
   }
 }

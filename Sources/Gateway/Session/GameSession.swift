@@ -30,6 +30,8 @@ final class GameSession {
   private(set) var connection: Connection?
   /// When its `101` was sent.
   private(set) var startedAt: MonotonicTime
+  /// Who waits for its end.
+  private var latches: [CountDownLatch] = []
   /// What each message touches.
   var game = GameSide()
 
@@ -53,6 +55,18 @@ final class GameSession {
     if state == .ended { return false }
     state = .ended
     return true
+  }
+
+  /// Notes who waits for its end; false when it has ended already.
+  func tells(_ latch: CountDownLatch?) -> Bool {
+    if state == .ended { return false }
+    if let latch { latches.append(latch) }
+    return true
+  }
+
+  func tellEnded() {
+    for latch in latches { latch.countDown() }
+    latches = []
   }
 
   /// Its connection is gone, and with it whoever would be served.

@@ -61,7 +61,7 @@ final class Shared: Sendable {
 
   func post(_ message: LoopMessage, to session: SessionReference) {
     let loop = Int(session.loop)
-    if loop < mailboxes.count { mailboxes[loop].post(message) }
+    if loop < mailboxes.count { mailboxes[loop].post(message) } else { message.goUnheard() }
   }
 
   func postToAll(_ message: LoopMessage) {
