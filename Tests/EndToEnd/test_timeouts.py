@@ -103,6 +103,15 @@ def test_a_dripping_body(gate):
 
 def test_an_idle_connection_is_closed_without_a_word(gate):
     with Raw(gate) as client:
+def test_a_dripping_body_of_a_refused_request(gate):
+    """It is read past for HTTP_BODY_TIMEOUT in all, and no byte of it buys more."""
+    with lasting(*BOUNDS), Raw(gate) as client:
+        client.send(head("POST", "/attest/nothing", "Content-Length: 5000"))
+        assert_refusal(client.reply(), 404, "not_found")
+        drip(client, b" " * 200)
+        assert client.closed()
+
+
         assert client.send(head("GET", "/healthz")).reply().status == 200
         with lasting(*BOUNDS):
             assert client.closed()
