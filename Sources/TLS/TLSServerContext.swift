@@ -70,12 +70,16 @@ package struct TLSMaterial: Sendable, Equatable {
   // OpenSSL counts references to an SSL_CTX atomically, and nothing here changes it after init.
   let context: OpaquePointer
   package let asksForCertificate: Bool
+  /// Whom it asks for certificates of, as a digest: a verdict on one is worth nothing under another authority.
+  let clientAuthority: [UInt8]
   private let tickets: TicketKeys
 
-  private init(owning context: OpaquePointer, tickets: TicketKeys, asksForCertificate: Bool) {
+  private init(owning context: OpaquePointer, tickets: TicketKeys, clientCA: [UInt8]?) {
     unsafe self.context = context
     self.tickets = tickets
-    self.asksForCertificate = asksForCertificate
+    asksForCertificate = clientCA != nil
+    let settings = [UInt8]("portcullis 1 \(clientCA != nil)\n".utf8) + (clientCA ?? [])
+    clientAuthority = SHA256.hash(settings.span).array
   }
 
   deinit {
@@ -87,12 +91,11 @@ package struct TLSMaterial: Sendable, Equatable {
   ) throws(TLSConfigurationError) -> TLSServerContext {
     ERR_clear_error()
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else { throw failure("SSL_CTX_new") }
-    let made = unsafe TLSServerContext(
-      owning: context, tickets: tickets, asksForCertificate: material.clientCAPEM != nil)
+    let made = unsafe TLSServerContext(owning: context, tickets: tickets, clientCA: material.clientCAPEM)
     try made.configure()
     try made.use(certificateChain: material.certificateChainPEM, privateKey: material.privateKey)
     if let clientCA = material.clientCAPEM { try made.ask(for: clientCA) }
-    try made.separateSessions(clientCA: material.clientCAPEM)
+    try made.separateSessions()
     return made
   }
 
@@ -167,12 +170,10 @@ package struct TLSMaterial: Sendable, Equatable {
   }
 
   /// A ticket issued under one client CA, or under none, must not resume under another.
-  private func separateSessions(clientCA: [UInt8]?) throws(TLSConfigurationError) {
-    let settings = [UInt8]("portcullis 1 \(asksForCertificate)\n".utf8) + (clientCA ?? [])
-    let digest = SHA256.hash(settings.span).array
+  private func separateSessions() throws(TLSConfigurationError) {
     unsafe try check(
       "SSL_CTX_set_session_id_context",
-      digest.withUnsafeBufferPointer { buffer in
+      clientAuthority.withUnsafeBufferPointer { buffer in
         unsafe SSL_CTX_set_session_id_context(context, buffer.baseAddress, UInt32(buffer.count))
       })
   }

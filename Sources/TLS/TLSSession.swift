@@ -185,11 +185,16 @@ package enum ClientCertificate: Equatable, Sendable {
 
 extension TLSSession {
   /// The client certificate, its dates judged again at `now`.
-  package func clientCertificate(at now: UnixTime) -> ClientCertificate {
+  /// - Parameter current: what newcomers are judged by now. After a reload it may name another client CA than the one
+  ///   that judged this certificate, whose verdict counts no more.
+  package func clientCertificate(at now: UnixTime, under current: TLSServerContext) -> ClientCertificate {
     guard context.asksForCertificate, let certificate = unsafe SSL_get0_peer_certificate(ssl) else {
       return .absent
     }
     let subject = unsafe Self.subject(of: certificate)
+    guard current.clientAuthority == context.clientAuthority else {
+      return .refused(subject: subject, reason: "the client CA has changed since the handshake")
+    }
     let result = unsafe SSL_get_verify_result(ssl)
     guard result == X509_V_OK else {
       // Static text of OpenSSL's.

@@ -5,6 +5,7 @@ import ssl
 import pytest
 
 from clients import UPGRADE, Raw, head
+from reloading import Reloadable
 from waiting import eventually
 from websocket import connect, refusal, until_prompt
 
@@ -96,6 +97,28 @@ async def test_dates_are_checked_at_the_upgrade(gates, backend, pki, fault):
         fault.realtime_offset = 40 * 86400 * 10**9
         reply = client.send(head("GET", "/", *UPGRADE)).reply()
         assert (reply.status, reply.code) == REQUIRED
+
+
+def test_a_certificate_is_good_under_the_authority_that_judged_it(gates, folder, pki):
+    """A client CA that a reload has taken away admits nobody, connections from before included."""
+    reloadable = Reloadable(gates, folder, pki)
+    with Raw(reloadable.gate, certificate=pki.good_client) as client:
+        assert client.send(head("GET", "/healthz")).reply().status == 200
+        reloadable.lay_out(0, 1)
+        reloadable.reload()
+        reply = client.send(head("GET", "/", *UPGRADE)).reply()
+        assert (reply.status, reply.code) == REQUIRED
+    refused = reloadable.gate.event(event="client_certificate_refused")
+    assert "changed" in refused["reason"], refused
+
+
+def test_a_reload_that_leaves_the_authority_leaves_its_verdicts(gates, folder, pki):
+    reloadable = Reloadable(gates, folder, pki)
+    with Raw(reloadable.gate, certificate=pki.good_client) as client:
+        assert client.send(head("GET", "/healthz")).reply().status == 200
+        reloadable.lay_out(1, 0)
+        reloadable.reload()
+        assert client.send(head("GET", "/", *UPGRADE)).reply(head_only=True).status == 101
 
 
 async def test_without_app_authentication_everyone_comes_in(gates, backend):

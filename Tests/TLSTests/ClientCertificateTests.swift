@@ -17,7 +17,7 @@ extension UnixTime {
     // Whatever the verdict, the connection works.
     joined.client.write("hello")
     #expect(joined.server.read(joined.client.takeOutput()).records == [Array("hello".utf8)])
-    return joined.server.session.clientCertificate(at: time)
+    return joined.server.session.clientCertificate(at: time, under: server.context)
   }
 
   @Test(arguments: both) func aGoodOneIsVerified(version: ClientOptions.Version) throws {
@@ -34,9 +34,10 @@ extension UnixTime {
 
   @Test(arguments: both) func withoutAClientCANobodyIsAsked(version: ClientOptions.Version) throws {
     let authority = try Authority("clients")
-    let joined = try Joined(Server(), ClientOptions(version: version, identity: authority.issue("player")))
+    let server = try Server()
+    let joined = try Joined(server, ClientOptions(version: version, identity: authority.issue("player")))
     #expect(joined.client.namedAuthorities == 0)
-    #expect(joined.server.session.clientCertificate(at: .now) == .absent)
+    #expect(joined.server.session.clientCertificate(at: .now, under: server.context) == .absent)
   }
 
   @Test(arguments: both) func theAuthoritiesAreNamed(version: ClientOptions.Version) throws {
@@ -51,6 +52,24 @@ extension UnixTime {
     let server = try Server(clientCA: first.pem + second.pem)
     #expect(try Self.verdict(server, second.issue("b"), version) == .verified(subject: "CN=b"))
     #expect(try Self.verdict(server, first.issue("a"), version) == .verified(subject: "CN=a"))
+  }
+
+  /// A reload may have made another context, with the same authority or not.
+  @Test(arguments: both) func aVerdictStandsWithItsAuthority(version: ClientOptions.Version) throws {
+    let authority = try Authority("clients")
+    let server = try Server(clientCA: authority.pem)
+    let options = ClientOptions(version: version, identity: try authority.issue("player"))
+    let joined = try Joined(server, options)
+    for (current, stands) in [
+      (try Server(clientCA: authority.pem), true), (try Server(clientCA: Authority("others").pem), false),
+      (try Server(), false),
+    ] {
+      switch joined.server.session.clientCertificate(at: .now, under: current.context) {
+      case .verified: #expect(stands)
+      case .refused(_, let reason): #expect(!stands && reason.contains("changed"))
+      case .absent: Issue.record("the certificate is gone")
+      }
+    }
   }
 
   /// Each with OpenSSL's reason for it.

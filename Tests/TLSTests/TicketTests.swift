@@ -96,7 +96,7 @@ import Testing
     let session = try Self.session(server, version)
     let joined = try Joined(server, ClientOptions(version: version, session: session))
     #expect(joined.wasResumed == true)
-    #expect(joined.server.session.clientCertificate(at: .now) == .absent)
+    #expect(joined.server.session.clientCertificate(at: .now, under: server.context) == .absent)
   }
 
   /// From no authority to one, from one to another, and back to none, always with the same ticket keys.

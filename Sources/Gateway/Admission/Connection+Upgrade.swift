@@ -63,7 +63,7 @@ extension Connection {
     if !loop.settings.requiresAppAuth { return .credential(.none) }
     if head.hasField(namePrefix: AssertionHeaders.prefix) { return .assertion(try assertion(of: head)) }
     if loop.settings.allowsClientCertificate {
-      switch client.tls.clientCertificate(at: loop.shared.clock.wall()) {
+      switch client.tls.clientCertificate(at: loop.shared.clock.wall(), under: loop.settings.tls) {
       case .verified(let subject): return .credential(.clientCertificate(subject: subject))
       case .refused(let subject, let reason):
         loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
