@@ -82,7 +82,7 @@ class Faults:
         struct.pack_into("=" + kind, self._map, offset, value)
 
     def name_leads_to(self, name, address):
-        """From now on `name` is resolved to `address`, whatever the system's resolver says."""
+        """From now on `name` is resolved to `address` (or several, with commas), whatever the system's resolver says."""
         self._map[RESOLVE_ADDRESS : RESOLVE_ADDRESS + 64] = address.encode().ljust(64, b"\0")
         self._map[RESOLVE_NAME : RESOLVE_NAME + 64] = name.encode().ljust(64, b"\0")
 

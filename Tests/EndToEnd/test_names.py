@@ -6,6 +6,8 @@ import time
 import pytest
 
 from backend import Backend
+from clients import UPGRADE, Raw, assert_refusal, head
+from silence import silent_listener
 from waiting import eventually, patience
 from websocket import BINARY, RawWebSocket, refusal
 
@@ -113,6 +115,45 @@ async def test_a_name_that_fails_at_the_start(gate_for, two_games, fault):
     fault.resolve_error = 0
     asked_again(fault)
     eventually_greets(gate, b"first")
+
+
+def test_an_address_that_is_silent_does_not_hide_the_next(gate_for, backends, fault):
+    """Each address has its share of BACKEND_CONNECT_TIMEOUT."""
+    game = backends(named_game(b"second"), host="127.0.0.2")
+    fault.name_leads_to(NAME, "127.0.0.1,127.0.0.2")
+    with silent_listener("127.0.0.1", game.port):
+        gate = gate_for(game.port, BACKEND_CONNECT_TIMEOUT="3s")
+        gate.event(event="listening")
+        assert greeting(gate) == b"second"
+    gate.event(event="backend_failed", address=f"127.0.0.1:{game.port}", reason="timed out")
+
+
+def test_addresses_that_are_all_silent_end_in_time(gate_for, fault):
+    fault.name_leads_to(NAME, "127.0.0.1,127.0.0.2")
+    with silent_listener("127.0.0.1") as port, silent_listener("127.0.0.2", port):
+        gate = gate_for(port, BACKEND_CONNECT_TIMEOUT="600ms")
+        gate.event(event="listening")
+        started = time.monotonic()
+        with Raw(gate) as client:
+            assert_refusal(client.send(head("GET", "/", *UPGRADE)).reply(), *UNAVAILABLE)
+    assert 0.5 <= time.monotonic() - started < patience(3)
+    gate.event(event="backend_failed", address=f"127.0.0.2:{port}")
+
+
+async def test_a_game_that_is_silent_costs_one_nonce_a_second(gates, backends, fault, device):
+    """A connect that ran out of time counts as a failed one: the next is refused before its nonce is consumed."""
+    game = backends(named_game(b"second"), host="127.0.0.2")
+    fault.name_leads_to(NAME, "127.0.0.1")
+    with silent_listener("127.0.0.1", game.port):
+        gate = gates(f"{NAME}:{game.port}", BACKEND_CONNECT_TIMEOUT="300ms", WORKERS=1, **fault.environment)
+        gate.event(event="listening")
+        gate.app.register(device)
+        first, kept = (device.headers(gate.app.nonce()) for _ in range(2))
+        assert await refusal(gate, first) == UNAVAILABLE
+        assert await refusal(gate, kept) == UNAVAILABLE
+    fault.name_leads_to(NAME, "127.0.0.2")
+    asked_again(fault)
+    assert await refusal(gate, kept) == (101, None)
 
 
 def test_a_resolver_that_does_not_answer_holds_nobody_up(gate_for, two_games, fault):

@@ -86,7 +86,7 @@ extension Connection {
   /// The time of what the admission waits for is over.
   func admissionExpired(_ admission: Admission) {
     guard admission.call.isUnderWay else { return perform(admission.machine.expired()) }
-    callFailed(admission, reason: "no answer", step: "backend_connect_timeout")
+    callFailed(admission, reason: "timed out", step: "backend_connect_timeout")
   }
 
   /// The first bytes on the game's leg, where `BACKEND_PROXY_PROTOCOL` asks for them: who plays, and by which key.

@@ -39,7 +39,7 @@ struct control {
   int32_t memory_calls;      // OpenSSL's calls so far, counted while memory_nth is set
   int32_t memory_least;      // whoever asks for so much or more gets nothing; 0: no such order
   char resolve_name[64];     // the name that is resolved by order
-  char resolve_address[64];  // what it leads to, as a number
+  char resolve_address[64];  // what it leads to: numbers, with commas between them
 };
 
 extern struct control *control;

@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -34,6 +35,20 @@ int listen(int descriptor, int backlog) {
   return REAL(listen)(descriptor, backlog);
 }
 
+// Numbers with commas between them, in this order. The C library frees its lists node by node, so they can be joined.
+static int resolve_each(
+    const char *numbers, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
+  char copy[sizeof control->resolve_address], *rest = NULL;
+  snprintf(copy, sizeof copy, "%s", numbers);
+  *found = NULL;
+  for (char *each = strtok_r(copy, ",", &rest); each; each = strtok_r(NULL, ",", &rest)) {
+    int error = REAL(getaddrinfo)(each, service, hints, found);
+    if (error) return error;
+    while (*found) found = &(*found)->ai_next;
+  }
+  return 0;
+}
+
 int getaddrinfo(
     const char *restrict name, const char *restrict service, const struct addrinfo *restrict hints,
     struct addrinfo **restrict found) {
@@ -42,7 +57,7 @@ int getaddrinfo(
     HOLD(resolve_hold, resolves_waiting)
     int error = LOAD(resolve_error);
     if (error) return error;
-    name = control->resolve_address;
+    return resolve_each(control->resolve_address, service, hints, found);
   }
   return REAL(getaddrinfo)(name, service, hints, found);
 }
