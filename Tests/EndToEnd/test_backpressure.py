@@ -3,8 +3,10 @@
 import asyncio
 import fcntl
 import hashlib
+import json
 import os
 import socket
+import ssl
 import struct
 import threading
 
@@ -158,6 +160,105 @@ def test_a_ping_amid_backpressure_does_not_freeze_the_game(gates, backends, ping
     while not pongs:
         pongs += client.read_frame()[1] == PONG
     client.close()
+
+
+def push(client, payload):
+    """Sends frames until the gate takes no more, which it has to do before their end."""
+    data = b"".join(frame(BINARY, payload[at : at + 32768]) for at in range(0, len(payload), 32768))
+    sent, tries = 0, 0
+    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32768)
+    client.socket.setblocking(False)
+
+    def is_stuck():
+        nonlocal sent, tries
+        try:
+            while sent < len(data):
+                sent += client.socket.send(data[sent : sent + 16384])
+                tries = 0
+        except ssl.SSLWantWriteError:
+            tries += 1
+        return tries > 60
+
+    eventually(is_stuck, "a gate that takes no more", 20)
+    assert sent < len(data)
+
+
+def reset(client):
+    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.socket.close()
+
+
+def pours_and_reads_after(start):
+    """Writes as fast as the gate takes it, and reads nothing before `start`."""
+
+    def play(connection):
+        threading.Thread(target=connection.write, args=(bytes(16 * MEGABYTE),), daemon=True).start()
+        start.wait(60)
+        while connection.read():
+            pass
+
+    return play
+
+
+def test_what_a_player_sent_before_its_reset_is_for_the_game(gates, backends):
+    """Neither side takes anything when the player is cut off: the game still gets all that the gate has taken."""
+    start = threading.Event()
+    backend = backends(pours_and_reads_after(start), receive_buffer=8192)
+    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    client = RawWebSocket(gate, receive_buffer=8192)
+    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back", 10)
+    payload = os.urandom(4 * MEGABYTE)
+    push(client, payload)
+    reset(client)
+    taken = int(gate.event(event="session_ended", reason="player_vanished", within=10)["bytesFromPlayer"])
+    start.set()
+    assert backend.connection().ended.wait(30)
+    received = bytes(backend.connection().received)
+    assert len(received) == taken
+    assert digest(received) == digest(payload[:taken])
+
+
+def test_a_reset_behind_a_game_that_never_reads_ends_in_time(gates, backends):
+    """What waits for the game is kept for as long as a stall may take, and no longer."""
+    backend = backends(pours_and_reads_after(threading.Event()), receive_buffer=8192)
+    gate = gates(backend, REQUIRE_APP_AUTH="false", WRITE_STALL_TIMEOUT="3s")
+    client = RawWebSocket(gate, receive_buffer=8192)
+    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back", 10)
+    push(client, os.urandom(4 * MEGABYTE))
+    reset(client)
+
+    def connections():
+        return json.loads(gate.command("stats", "--json").stdout)["now"]["connections"]
+
+    eventually(lambda: connections() == 0, "the connection's end", 15)
+
+
+def test_a_reset_player_leaves_nothing_for_the_next_one(gates, backends, fault):
+    """A ping that cannot be sent ends the session; its farewell must not go to who is pinged next in the turn."""
+    start = threading.Event()
+
+    def play(connection):
+        if connection.socket.recv(1, socket.MSG_PEEK) == b"P":
+            reads_after(start)(connection)
+        else:
+            echo(connection)
+
+    backend = backends(play, receive_buffer=8192)
+    gate = gates(
+        backend, REQUIRE_APP_AUTH="false", WORKERS=1, WRITE_STALL_TIMEOUT="600s", **fault.environment
+    )
+    client = RawWebSocket(gate)
+    neighbours = [RawWebSocket(gate) for _ in range(3)]
+    push(client, b"P" * (2 * MEGABYTE))
+    reset(client)
+    fault.jump(40)
+    for neighbour in neighbours:
+        neighbour.frame(BINARY, b"still here")
+        assert {neighbour.read_frame()[1:] for _ in range(2)} == {(PING, b""), (BINARY, b"still here")}
+    gate.event(event="session_ended", reason="player_vanished")
+    start.set()
+    for neighbour in neighbours:
+        neighbour.close()
 
 
 def test_a_client_that_is_gone_ends_a_blocked_game(gates, backends):

@@ -2,12 +2,14 @@
 
 import contextlib
 import socket
+import threading
 import time
 
 import pytest
 
 from backend import sink
 from clients import UPGRADE, Raw, assert_refusal, head
+from waiting import patience
 from websocket import PING, RawWebSocket, closed_with, connect, until_prompt
 
 SHORT = 0.4  # seconds
@@ -101,8 +103,6 @@ def test_a_dripping_body(gate):
         assert client.closed()
 
 
-def test_an_idle_connection_is_closed_without_a_word(gate):
-    with Raw(gate) as client:
 def test_a_dripping_body_of_a_refused_request(gate):
     """It is read past for HTTP_BODY_TIMEOUT in all, and no byte of it buys more."""
     with lasting(*BOUNDS), Raw(gate) as client:
@@ -112,9 +112,35 @@ def test_a_dripping_body_of_a_refused_request(gate):
         assert client.closed()
 
 
+def test_an_idle_connection_is_closed_without_a_word(gate):
+    with Raw(gate) as client:
         assert client.send(head("GET", "/healthz")).reply().status == 200
         with lasting(*BOUNDS):
             assert client.closed()
+
+
+def test_who_reads_many_answers_slowly_is_closed(gates, backend):
+    """WRITE_STALL_TIMEOUT before the session: no byte that a slow reader takes of its answers buys it more time."""
+    gate = gates(backend, WRITE_STALL_TIMEOUT="2s", WORKERS=1)
+    requests = 20_000
+    with Raw(gate, receive_buffer=2048) as client:
+        client.socket.settimeout(patience(20))
+        sender = threading.Thread(target=send_all, args=(client, head("GET", "/healthz").encode() * requests))
+        sender.start()
+        answers = 0
+        with contextlib.suppress(OSError):
+            while answers < requests / 4 and (data := client.socket.recv(1024)):
+                answers += data.count(b"HTTP/1.1 200")
+                # Slow enough to be always behind, and fast enough for the kernel to take more twice a second.
+                time.sleep(0.01)
+        client.socket.shutdown(socket.SHUT_RDWR)
+        sender.join()
+    assert 0 < answers < requests / 4
+
+
+def send_all(client, data):
+    with contextlib.suppress(OSError):
+        client.socket.sendall(data)
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ struct ClientLeg: ~Copyable {
   private(set) var unsent = SendQueue()
   /// There may be plaintext to read: set by the poller's report, cleared when TLS wants more input.
   private(set) var mayHaveInput = false
+  /// Sending has failed: nobody takes anything any more.
+  private var isGone = false
 
   init(socket: consuming Socket, tls: consuming TLSSession) {
     self.socket = socket
@@ -62,7 +64,13 @@ struct ClientLeg: ~Copyable {
   mutating func flush(_ outbox: Outbox) -> FlushResult {
     if outbox.isEmpty { return unsent.resume(on: socket) }
     defer { outbox.reset() }
-    return unsent.send(outbox.bytes, on: socket)
+    return isGone ? .drained : unsent.send(outbox.bytes, on: socket)
+  }
+
+  /// What waits, and what may still be said, goes nowhere.
+  mutating func giveUpSending() {
+    isGone = true
+    unsent = SendQueue()
   }
 
   mutating func takeProgress() -> Bool { unsent.takeProgress() }

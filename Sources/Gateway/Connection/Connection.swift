@@ -44,7 +44,7 @@ final class Connection {
 
   /// In which of the loop's lists it is; the loop's alone to change.
   var membership = Membership()
-  /// Since when one side takes nothing of what waits for it; nil while nothing waits.
+  /// Since when one side takes nothing of what waits for it, or a newcomer is behind with taking its answers.
   private(set) var blockedSince: MonotonicTime?
   private(set) var deadline = MonotonicTime.never
   private var wheelTick: UInt64 = 0
@@ -94,7 +94,8 @@ final class Connection {
     watchProgress()
   }
 
-  /// Keeps `blockedSince`: it begins when something waits, and begins anew with each byte that is taken.
+  /// Keeps `blockedSince`: it begins when something waits, and in a session, which may have much to send, begins anew with
+  /// each byte that is taken.
   private func watchProgress() {
     let clientProgressed = client.takeProgress()
     var waits = !client.unsent.isEmpty
@@ -104,12 +105,22 @@ final class Connection {
       waits = waits || session.game.waits
       hasProgressed = hasProgressed || gameProgressed
     }
-    if !waits {
-      blockedSince = nil
-    } else if blockedSince == nil || hasProgressed {
+    if waits {
+      guard blockedSince == nil || hasProgressed && session != nil else { return }
       blockedSince = loop.now
       arm(within: loop.settings.limits.writeStallTimeout)
+    } else if blockedSince != nil, hasCaughtUp {
+      blockedSince = nil
+      // Now that all is sent, the ends of both sides have their time.
+      if case .lingering = stage { arm(after: Lingering.time) }
     }
+  }
+
+  /// Nothing waits. Before its session a peer has also to have heard all that it asked for: an answer is short, and who
+  /// reads many of them slowly keeps a newcomer's place.
+  private var hasCaughtUp: Bool {
+    guard case .exchange(let exchange) = stage else { return true }
+    return exchange.isAwaitingHead && !client.mayHaveInput && !membership.isQueued
   }
 
   /// Whether something has waited for `WRITE_STALL_TIMEOUT` and neither side took a byte.
@@ -128,10 +139,15 @@ final class Connection {
   }
 
   private func clientFailed(_ error: SystemError) {
-    if case .session(let attachment) = stage {
-      endSession(attachment, .playerVanished(reason: error.description))
+    client.giveUpSending()
+    switch stage {
+    case .session(let attachment): endSession(attachment, .playerVanished(reason: error.description))
+    // What the player has sent before is still for the game.
+    case .lingering: loop.continueLater(self)
+    case .proxyHeader, .handshake, .exchange, .admission, .closed: close()
     }
-    close()
+    // What an end still had to say; left there, it would go to whoever is served next.
+    loop.outbox.reset()
   }
 
   // MARK: Its session

@@ -188,12 +188,16 @@ extension Connection {
 
   private func armIfServing(_ exchange: Exchange) {
     guard isServing(exchange) else { return }
-    if !client.unsent.isEmpty { return arm(at: loop.now + loop.settings.limits.writeStallTimeout) }
-    if let deadline = exchange.deadline(now: loop.now, limits: loop.settings.limits) { arm(at: deadline) }
+    if !client.unsent.isEmpty {
+      arm(at: loop.now + loop.settings.limits.writeStallTimeout)
+    } else if let deadline = exchange.deadline(now: loop.now, limits: loop.settings.limits) {
+      arm(at: deadline)
+    }
+    if let blockedSince { arm(at: min(deadline, blockedSince + loop.settings.limits.writeStallTimeout)) }
   }
 
   func exchangeExpired(_ exchange: Exchange) {
-    switch exchange.expired(isBlocked: !client.unsent.isEmpty) {
+    switch exchange.expired(isBlocked: !client.unsent.isEmpty || isStalled) {
     case .close: close()
     case .finish: finish()
     case .refuse(let code, let step): refuse(Refusal(code, step: step), closing: true)

@@ -63,6 +63,11 @@ final class Exchange {
   /// Bytes have come behind the request that is being served.
   var hasReceived: Bool { !received.isEmpty }
 
+  var isAwaitingHead: Bool {
+    if case .head = phase { return true }
+    return false
+  }
+
   // MARK: Bytes in
 
   func receive(_ bytes: Span<UInt8>, now: MonotonicTime) {
