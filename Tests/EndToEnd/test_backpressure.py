@@ -9,6 +9,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 
 import pytest
 
@@ -159,6 +160,39 @@ def test_a_ping_amid_backpressure_does_not_freeze_the_game(gates, backends, ping
     assert digest(b"".join(received)) == digest(payload)
     while not pongs:
         pongs += client.read_frame()[1] == PONG
+    client.close()
+
+
+def test_a_blocked_player_whose_ping_is_due_wakes_nobody(gates, backends, fault):
+    """The ping waits for what the player has to take first, and its loop sleeps meanwhile; then it comes."""
+    start = threading.Event()
+    start.set()
+    payload = os.urandom(4 * MEGABYTE)
+    backend = backends(pours(payload, start))
+    gate = gates(
+        backend, REQUIRE_APP_AUTH="false", WORKERS=1, WRITE_STALL_TIMEOUT="600s", **fault.environment
+    )
+    client = RawWebSocket(gate, receive_buffer=8192)
+    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back")
+    fault.jump(40)
+    assert gate.app.request("GET", "/healthz").status == 200  # the loop looks at its clock
+    gate.app.close()
+
+    def turns():
+        return json.loads(gate.command("stats", "--json").stdout)["turns"][0]["count"]
+
+    begin, first, looks = time.monotonic(), turns(), 1
+    while looks < 4 or time.monotonic() - begin < 1:
+        last, looks = turns(), looks + 1
+    # A tick is 50 ms: it was woken at each of them.
+    assert last - first < 10
+    received, pings = 0, 0
+    while received < len(payload) or not pings:
+        _, opcode, data = client.read_frame()
+        if opcode == PING:
+            pings += 1
+        else:
+            received += len(data)
     client.close()
 
 

@@ -88,16 +88,16 @@ final class Connection {
   /// Ends a turn: what was encrypted leaves for the kernel, and a failure there closes the connection.
   func settle() {
     if case .closed = stage { return loop.outbox.reset() }
-    let wasBlocked = !client.unsent.isEmpty
     if case .failed(let error) = client.flush(loop.outbox) { return clientFailed(error) }
-    if wasBlocked, client.unsent.isEmpty { clientDrained() }
-    watchProgress()
+    let clientProgressed = client.takeProgress()
+    // Also when that was earlier in the turn.
+    if clientProgressed, client.unsent.isEmpty { clientDrained() }
+    watchProgress(clientProgressed)
   }
 
   /// Keeps `blockedSince`: it begins when something waits, and in a session, which may have much to send, begins anew with
   /// each byte that is taken.
-  private func watchProgress() {
-    let clientProgressed = client.takeProgress()
+  private func watchProgress(_ clientProgressed: Bool) {
     var waits = !client.unsent.isEmpty
     var hasProgressed = clientProgressed
     if let session {
@@ -133,7 +133,10 @@ final class Connection {
   private func clientDrained() {
     switch stage {
     case .exchange: loop.queue(self)
-    case .session, .lingering: loop.continueLater(self)
+    case .session(let attachment):
+      sessionDrained(attachment)
+      loop.continueLater(self)
+    case .lingering: loop.continueLater(self)
     case .proxyHeader, .handshake, .admission, .closed: break
     }
   }

@@ -101,8 +101,8 @@ extension Connection {
       if client.unsent.isEmpty { return perform(attachment.stream.closing.expired(), attachment) }
       attachment.stream.closeDeadline = loop.now + Self.closeTimeout
     }
-    // While reading is off the player cannot be heard, so its silence proves nothing.
-    if attachment.stream.isReadingFromPlayer(client, attachment.session.game) {
+    // A player that is not read, or not pinged for what it has to take first, proves nothing by its silence.
+    if attachment.stream.isReadingFromPlayer(client, attachment.session.game), client.unsent.isEmpty {
       if loop.now - attachment.stream.lastHeard >= loop.settings.limits.pongTimeout {
         return endSession(attachment, .silent)
       }
@@ -114,21 +114,32 @@ extension Connection {
   }
 
   private func pingIfDue(_ attachment: Attachment) {
-    guard attachment.stream.closing.isOpen, client.unsent.isEmpty,
-      loop.now - attachment.stream.lastPing >= loop.settings.limits.pingInterval
-    else { return }
+    let nextPing = deadlines(of: attachment).nextPing(every: loop.settings.limits.pingInterval)
+    guard let nextPing, nextPing <= loop.now else { return }
     attachment.stream.lastPing = loop.now
     _ = client.tls.write(ControlFrame.ping().span)
   }
 
-  /// The earliest of what may become due; it is looked at again only when it comes up.
+  /// The earliest of what may become due; it is looked at again when that comes up.
   private func armSession(_ attachment: Attachment) {
     let limits = loop.settings.limits
-    var earliest = min(
-      attachment.stream.lastPing + limits.pingInterval, attachment.stream.lastHeard + limits.pongTimeout)
-    if let blockedSince { earliest = min(earliest, blockedSince + limits.writeStallTimeout) }
-    if let deadline = attachment.stream.closeDeadline { earliest = min(earliest, deadline) }
-    arm(at: earliest)
+    arm(
+      at: deadlines(of: attachment).earliest(
+        pingInterval: limits.pingInterval, pongTimeout: limits.pongTimeout,
+        stallTimeout: limits.writeStallTimeout))
+  }
+
+  /// The player has taken all that waited for it: it can be pinged again, and answer.
+  func sessionDrained(_ attachment: Attachment) {
+    attachment.stream.lastHeard = loop.now
+    armSession(attachment)
+  }
+
+  private func deadlines(of attachment: Attachment) -> SessionDeadlines {
+    let mayBePinged = attachment.stream.closing.isOpen && client.unsent.isEmpty
+    return SessionDeadlines(
+      lastPing: mayBePinged ? attachment.stream.lastPing : nil, lastHeard: attachment.stream.lastHeard,
+      blockedSince: blockedSince, close: attachment.stream.closeDeadline)
   }
 
   /// How long the player's reply to our Close is awaited.
