@@ -36,13 +36,13 @@ final class Loop {
   /// Since SIGTERM: no new sessions.
   var isDraining = false
 
-  let continuing = LaterList()
+  let continuing = LaterList<Connection>()
   private var expired: [DeadlineWheel.Entry] = []
   /// Some are left of `expired`: asked each turn, and cheaper to read than an array of which others take hold.
   private var hasExpired = false
   private var requestNumber: UInt64 = 0
   let newcomers = Newcomers<Connection>()
-  private let closedInThisTurn = LaterList()
+  private let closedInThisTurn = LaterList<Connection>()
   private var isStopped = false
   private var memory = MemoryReserve()
   /// The turn of the first counter that the committer has not been told of.
