@@ -42,10 +42,8 @@ void portcullis_outbox_reset(struct portcullis_outbox *outbox, size_t capacity) 
 
 // ---- BIO
 
-static int transport_read(BIO *bio, char *into, int count) {
-  struct portcullis_transport *transport = BIO_get_data(bio);
-  BIO_clear_retry_flags(bio);
-  if (count <= 0) return 0;
+// What came from the peer, in the words of `transport_read`.
+static int receive(BIO *bio, struct portcullis_transport *transport, char *into, int count) {
   if (transport->descriptor < 0) {
     if (transport->fed_count == 0) {
       if (transport->ended) return 0;
@@ -101,6 +99,23 @@ static int transport_write(BIO *bio, const char *bytes, int count) {
   return count;
 }
 
+static int transport_read(BIO *bio, char *into, int count) {
+  struct portcullis_transport *transport = BIO_get_data(bio);
+  BIO_clear_retry_flags(bio);
+  if (count <= 0) return 0;
+  if (!portcullis_bounds_allow(&transport->bounds)) {
+    if (transport->bounds.withheld) BIO_set_retry_read(bio);
+    return -1;
+  }
+  int got = receive(bio, transport, into, count);
+  if (got <= 0) return got;
+  if (portcullis_bounds_take(&transport->bounds, transport->ssl, (const uint8_t *)into, (size_t)got)) return got;
+  // In the clear, as is what it answers.
+  static const char illegal_parameter[] = {SSL3_RT_ALERT, 3, 3, 0, 2, SSL3_AL_FATAL, SSL_AD_ILLEGAL_PARAMETER};
+  transport_write(bio, illegal_parameter, sizeof illegal_parameter);
+  return -1;
+}
+
 static long transport_control(BIO *bio, int command, long number, void *pointer) {
   (void)number;
   (void)pointer;
@@ -151,6 +166,8 @@ struct portcullis_transport *portcullis_transport_attach(SSL *ssl, int descripto
   struct portcullis_transport *transport = BIO_get_data(bio);
   transport->descriptor = descriptor;
   transport->outbox = outbox;
+  transport->ssl = ssl;
+  transport->bounds.shaking = transport->bounds.judging = 1;
   SSL_set_bio(ssl, bio, bio);
   return transport;
 }
@@ -264,6 +281,11 @@ static int select_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
   return SSL_TLSEXT_ERR_OK;
 }
 
+static void note_message(const SSL *ssl, int where, int value) {
+  struct portcullis_transport *transport = BIO_get_data(SSL_get_rbio(ssl));
+  if (transport) portcullis_bounds_note(&transport->bounds, transport->ssl, where, value);
+}
+
 int portcullis_context_install(SSL_CTX *context, struct portcullis_ticket_keys *keys, int ask_for_certificate) {
   pthread_once(&keys_once, make_index);
   if (keys_index < 0 || SSL_CTX_set_ex_data(context, keys_index, keys) != 1) return 0;
@@ -274,6 +296,8 @@ int portcullis_context_install(SSL_CTX *context, struct portcullis_ticket_keys *
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_info_callback(context, note_message);
+  SSL_CTX_set_max_cert_list(context, PORTCULLIS_MESSAGE_BYTES);
   if (ask_for_certificate) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(context, judge_certificate, NULL);

@@ -44,8 +44,8 @@ extension Gate {
         ("handshakes", sum(\.handshakes)), ("handshakesResumed", sum(\.handshakesResumed)),
         ("handshakesFailed", sum(\.handshakesFailed)), ("challenges", sum(\.challenges)),
         ("registrations", sum(\.registrations)), ("admitted", sum(\.admitted)),
-        ("sessionsEnded", sum(\.sessionsEnded)), ("bytesFromPlayers", sum(\.bytesFromPlayers)),
-        ("bytesFromGame", sum(\.bytesFromGame)),
+        ("sessionsEnded", sum(\.sessionsEnded)), ("tlsRefused", sum(\.tlsRefused)),
+        ("bytesFromPlayers", sum(\.bytesFromPlayers)), ("bytesFromGame", sum(\.bytesFromGame)),
       ],
       refusals: RefusalCode.allCases.compactMap { code in refusals[code].map { (code, $0) } })
   }

@@ -8,6 +8,8 @@ package import System
 package enum HandshakeResult: Equatable, Sendable {
   case wantsInput
   case finished
+  /// The turn's share is used up, and there may be more: to be gone on with in a later turn.
+  case wantsTurn
   /// An alert may wait in the outbox.
   case failed(reason: String)
 }
@@ -16,11 +18,23 @@ package enum TLSReadResult: Equatable, Sendable {
   case bytes(Int)
   /// The socket is drained; OpenSSL has given its buffers back.
   case wantsInput
+  /// The turn's share is used up, and there may be more: to be gone on with in a later turn.
+  case wantsTurn
   /// The peer's close_notify.
   case closed
   /// The peer's FIN without a close_notify before it: what came may have been cut.
   case truncated
+  /// A bound was reached: nothing is read any more, but writing goes on.
+  case excessive(TLSExcess)
   case failed(reason: String)
+}
+
+/// Messages that cost more than the data they bring (SPEC §2); the words are for the log.
+package enum TLSExcess: String, Sendable {
+  case ciphertext = "tls_ciphertext_without_data"
+  case messages = "tls_messages_without_data"
+  case renegotiation = "tls_renegotiation"
+  case messageTooLong = "tls_message_too_long"
 }
 
 @safe package struct TLSSession: ~Copyable {
@@ -30,6 +44,7 @@ package enum TLSReadResult: Equatable, Sendable {
   private let outbox: Outbox
   /// The last `read` gave bytes, so that OpenSSL keeps a buffer only for what is left in it.
   private var hasJustRead = false
+  private var share = Share.newcomer
 
   private init(
     ssl: OpaquePointer, transport: UnsafeMutablePointer<portcullis_transport>, context: TLSServerContext,
@@ -80,12 +95,44 @@ package enum TLSReadResult: Equatable, Sendable {
   /// Whether a hang-up was told: what the socket holds now is all that will come.
   package var hasHangup: Bool { unsafe transport.pointee.hangup != 0 }
 
+  /// A peer's share of one turn. Small records and messages count for more than their bytes.
+  package enum Share: Int64 {
+    /// A whole record, before a peer has shown who it is.
+    case newcomer = 16_384
+    /// The four whole records that one round of a session may read, and somewhat more.
+    case session = 81_920
+  }
+
+  /// Begins a turn: until the next one no more is read than `share`, and what the last record exceeds it by.
+  package mutating func beginTurn(_ share: Share) {
+    self.share = share
+    unsafe portcullis_bounds_begin_turn(&transport.pointee.bounds, share.rawValue)
+  }
+
+  /// How much of its share the peer has used in this turn.
+  package var used: Int { unsafe Int(share.rawValue - transport.pointee.bounds.allowance) }
+
+  private var hasUsedShare: Bool { unsafe transport.pointee.bounds.allowance <= 0 }
+
+  /// One step, and a turn of its own.
   package mutating func handshake() -> HandshakeResult {
+    beginTurn(.newcomer)
     portcullis_clear_errors()
     let result = unsafe SSL_do_handshake(ssl)
-    if result == 1 { return .finished }
+    if result == 1 {
+      unsafe transport.pointee.bounds.shaking = 0
+      unsafe transport.pointee.bounds.judging = 0
+      unsafe portcullis_bounds_progress(&transport.pointee.bounds, 0)
+      return .finished
+    }
     let error = unsafe SSL_get_error(ssl, result)
-    if error == SSL_ERROR_WANT_READ { return .wantsInput }
+    if error == SSL_ERROR_WANT_READ {
+      return unsafe transport.pointee.bounds.withheld != 0 ? .wantsTurn : .wantsInput
+    }
+    if let excess {
+      portcullis_clear_errors()
+      return .failed(reason: excess.rawValue)
+    }
     return .failed(reason: failureReason(error))
   }
 
@@ -95,6 +142,7 @@ package enum TLSReadResult: Equatable, Sendable {
     self.hasJustRead = false
     // Nothing is left in here and in the socket: OpenSSL would take a buffer, find that, and give it back.
     if unsafe hasJustRead && transport.pointee.dry != 0 && SSL_has_pending(ssl) == 0 { return .wantsInput }
+    if hasUsedShare { return .wantsTurn }
     portcullis_clear_errors()
     var count = 0
     // OpenSSL writes at most `count` bytes of the span's own memory before it returns.
@@ -103,11 +151,17 @@ package enum TLSReadResult: Equatable, Sendable {
     }
     if result == 1 {
       self.hasJustRead = true
+      unsafe portcullis_bounds_progress(&transport.pointee.bounds, Self.recordCost)
       return .bytes(count)
     }
     let error = unsafe SSL_get_error(ssl, result)
+    if let excess {
+      portcullis_clear_errors()
+      return .excessive(excess)
+    }
     switch error {
-    case SSL_ERROR_WANT_READ: return .wantsInput
+    case SSL_ERROR_WANT_READ:
+      return unsafe transport.pointee.bounds.withheld != 0 ? .wantsTurn : .wantsInput
     case SSL_ERROR_ZERO_RETURN: return .closed
     default:
       if unsafe transport.pointee.ended != 0 {
@@ -160,6 +214,19 @@ package enum TLSReadResult: Equatable, Sendable {
   }
 
   package var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+
+  private var excess: TLSExcess? {
+    switch unsafe portcullis_excess(UInt32(transport.pointee.bounds.excess)) {
+    case PORTCULLIS_TOO_MUCH_CIPHERTEXT: .ciphertext
+    case PORTCULLIS_TOO_MANY_MESSAGES: .messages
+    case PORTCULLIS_RENEGOTIATION: .renegotiation
+    case PORTCULLIS_MESSAGE_TOO_LONG: .messageTooLong
+    default: nil
+    }
+  }
+
+  /// What a record of data costs beside its bytes, as if it had come in so many more.
+  private static let recordCost: Int64 = 256
 
   private func failureReason(_ error: Int32) -> String {
     let number = unsafe transport.pointee.error

@@ -1,3 +1,5 @@
+import TLS
+import TLS
 import Testing
 import WebSocketWire
 
@@ -11,7 +13,8 @@ import WebSocketWire
   static let ends: [ConnectionEnd] = [
     .session(.gameClosed), .session(.gameFailed(reason: "reset")), .playerClosed(.normal), .playerClosed(nil),
     .playerVanished(reason: "gone"), .violation(.protocolError, step: "mask"), .session(.keyRevoked),
-    .session(.replaced), .session(.closedByOperator), .session(.draining), .playerStalled,
+    .session(.replaced), .session(.closedByOperator), .session(.draining), .tlsExcess(.messages),
+    .playerStalled,
     .session(.gameStalled), .silent,
   ]
   static let states: [State] = [.open, .awaitingReply, .done]
@@ -40,7 +43,7 @@ import WebSocketWire
         (.closeAndFinish(.policyViolation, reason: "closed by the operator"), .done)
       case .playerClosed(let code): (.closeAndFinish(code, reason: ""), .done)
       case .violation: (.closeAndFinish(.protocolError, reason: ""), .done)
-      case .playerVanished, .playerStalled, .silent, .session(.gameStalled): (.finish, .done)
+      case .playerVanished, .tlsExcess, .playerStalled, .silent, .session(.gameStalled): (.finish, .done)
       }
     case .awaitingReply:
       switch end {
@@ -109,7 +112,8 @@ import WebSocketWire
       (.session(.closedByOperator), 1008), (.session(.gameStalled), nil),
       (.violation(.messageTooBig, step: "x"), 1009), (.session(.gameFailed(reason: "x")), 1011),
       (.playerClosed(CloseCode(4000)), 4000),
-      (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.playerStalled, nil), (.silent, nil),
+      (.playerClosed(nil), nil), (.playerVanished(reason: "x"), nil), (.tlsExcess(.messages), nil),
+      (.playerStalled, nil), (.silent, nil),
     ] as [(ConnectionEnd, UInt16?)])
   func closeCode(end: ConnectionEnd, code: UInt16?) {
     #expect(end.closeCode?.rawValue == code)
@@ -130,7 +134,7 @@ import WebSocketWire
     let expected: Bool =
       switch end {
       case .session(.keyRevoked), .session(.replaced), .session(.closedByOperator), .session(.gameFailed),
-        .session(.gameStalled), .playerStalled, .silent:
+        .session(.gameStalled), .tlsExcess, .playerStalled, .silent:
         true
       case .session(.gameClosed), .session(.draining), .playerClosed, .playerVanished, .violation: false
       }

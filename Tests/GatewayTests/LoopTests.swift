@@ -120,13 +120,15 @@ import Testing
     let harness = try LoopHarness()
     let (one, two) = (try playing(on: harness), try playing(on: harness))
     let meant = try #require(harness.loop.sessionDescriptions.first)
-    harness.shared.post(.end(Token(rawValue: meant.reference.token), .closedByOperator, nil), to: meant.reference)
+    harness.shared.post(
+      .end(Token(rawValue: meant.reference.token), .closedByOperator, nil), to: meant.reference)
     harness.turn()
     #expect(harness.shared.sessions.value == 1)
     let ends = [one.hear(), two.hear()].filter { $0.contains("closed by the operator") }
     #expect(ends.count == 1)
     // The same order again finds nobody, and least of all the other one.
-    harness.shared.post(.end(Token(rawValue: meant.reference.token), .closedByOperator, nil), to: meant.reference)
+    harness.shared.post(
+      .end(Token(rawValue: meant.reference.token), .closedByOperator, nil), to: meant.reference)
     harness.turn()
     #expect(harness.shared.sessions.value == 1)
   }

@@ -42,7 +42,8 @@ struct Accepted: ~Copyable {
 
   /// All that can be read of `bytes`, record by record, with what came last.
   mutating func read(_ bytes: [UInt8], room: Int = 20_000) -> (records: [[UInt8]], last: TLSReadResult) {
-    session.withInput(bytes.span) { session in
+    session.beginTurn(.session)
+    return session.withInput(bytes.span) { session in
       var records: [[UInt8]] = []
       var buffer = [UInt8](repeating: 0, count: room)
       while true {

@@ -18,6 +18,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include "Bounds.h"
 #include "IssuingShims.h"
 #include "Transport.h"
 #include "X509Shims.h"

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "Bounds.h"
+
 // What OpenSSL has encrypted in this turn, not yet handed to the kernel. One for each event loop.
 struct portcullis_outbox {
   uint8_t *bytes;
@@ -24,6 +26,8 @@ struct portcullis_transport {
   int hangup;  // a FIN is on its way: a short read proves nothing
   int ended;   // the peer's FIN was read
   int error;  // errno of a failed read, 0 if none
+  SSL *ssl;
+  struct portcullis_bounds bounds;
   struct portcullis_outbox *outbox;
   const uint8_t *fed;
   size_t fed_count;

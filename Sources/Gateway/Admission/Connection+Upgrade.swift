@@ -189,10 +189,14 @@ extension Connection {
   /// While the peer waits for 101 it must be silent; its end ends the wait.
   func readEarlyBytes(_ admission: Admission) {
     guard client.mayHaveInput else { return }
-    switch loop.scratch.withBytes({ bytes in client.read(into: &bytes) }) {
+    client.tls.beginTurn(.newcomer)
+    let result = loop.scratch.withBytes { bytes in client.read(into: &bytes) }
+    switch result {
     case .bytes: perform(admission.machine.spokeEarly())
     case .wantsInput: break
-    case .closed, .truncated, .failed:
+    case .wantsTurn: loop.continueLater(self)
+    case .excessive, .closed, .truncated, .failed:
+      if case .excessive(let excess) = result { noteExcess(excess) }
       loop.shared.log.leftEarly(self, keyID: admission.credential.keyID)
       finish()
     }

@@ -55,8 +55,10 @@ struct ClientLeg: ~Copyable {
 
   mutating func read(into bytes: inout MutableSpan<UInt8>) -> TLSReadResult {
     let result = tls.read(into: &bytes)
-    if case .bytes = result { return result }
-    mayHaveInput = false
+    switch result {
+    case .bytes, .wantsTurn: break
+    case .wantsInput, .closed, .truncated, .excessive, .failed: mayHaveInput = false
+    }
     return result
   }
 
@@ -72,6 +74,11 @@ struct ClientLeg: ~Copyable {
     isGone = true
     unsent = SendQueue()
   }
+
+  /// So much waits that nothing more is read, since even reading may add to it: replies to TLS messages. It is more than
+  /// a round of the game's, so that who reads slowly is still heard.
+  var isFull: Bool { unsent.count > Self.fullBytes }
+  private static let fullBytes = 96 * 1024
 
   mutating func takeProgress() -> Bool { unsent.takeProgress() }
 }

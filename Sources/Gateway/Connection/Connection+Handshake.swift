@@ -11,6 +11,7 @@ extension Connection {
     loop.noteHandshakeBegun(self)
     switch client.handshake() {
     case .wantsInput: break
+    case .wantsTurn: loop.queue(self)
     case .finished:
       counters.handshakes.add()
       if client.tls.wasResumed { counters.handshakesResumed.add() }
@@ -29,6 +30,12 @@ extension Connection {
     counters.handshakesFailed.add()
     loop.shared.log.handshakeFailed(self, reason: reason)
     close()
+  }
+
+  /// Counts and logs that the connection ends for its TLS messages; the caller ends it.
+  func noteExcess(_ excess: TLSExcess) {
+    counters.tlsRefused.add()
+    loop.shared.log.tlsRefused(self, excess)
   }
 
   /// This connection has to leave so that a newer one can come in (SPEC §7, `MAX_PENDING`).

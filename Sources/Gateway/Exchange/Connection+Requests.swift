@@ -10,6 +10,7 @@ extension Connection {
   /// Reads what came and serves one request of it. `respond` queues the connection for what is behind that, since a
   /// peer may send requests faster than they can be answered, and would never let go of the loop.
   func serveRequests(_ exchange: Exchange) {
+    client.tls.beginTurn(.newcomer)
     while isServing(exchange), client.unsent.isEmpty, !membership.isQueued {
       switch exchange.next(now: loop.now) {
       case .serve(let head): route(head, exchange)
@@ -41,6 +42,13 @@ extension Connection {
     switch result {
     case .bytes: return true
     case .wantsInput: return false
+    case .wantsTurn:
+      loop.queue(self)
+      return false
+    case .excessive(let excess):
+      noteExcess(excess)
+      finish()
+      return false
     case .closed, .truncated, .failed:
       finish()
       return false

@@ -39,14 +39,15 @@ struct ClosingHandshake: ~Copyable {
         // violation nothing is a frame (§7.1.7), and in the other cases nobody would take it.
         state = .done
         return .closeAndFinish(end.closeCode, reason: end.closeReason)
-      case .playerVanished, .playerStalled, .silent, .session(.gameStalled):
+      case .playerVanished, .tlsExcess, .playerStalled, .silent, .session(.gameStalled):
         state = .done
         return .finish
       }
     case .awaitingReply:
       switch end {
       case .session(.gameClosed), .session(.draining): return .nothing
-      case .playerClosed, .violation, .playerVanished, .playerStalled, .silent, .session(.keyRevoked),
+      case .playerClosed, .violation, .playerVanished, .tlsExcess, .playerStalled, .silent,
+        .session(.keyRevoked),
         .session(.replaced), .session(.closedByOperator), .session(.gameFailed), .session(.gameStalled):
         state = .done
         return .finish

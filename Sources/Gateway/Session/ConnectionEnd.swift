@@ -10,6 +10,8 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   /// The player's connection ended without a Close frame.
   case playerVanished(reason: String)
   case violation(CloseCode, step: String)
+  /// TLS messages that cost more than the data they bring.
+  case tlsExcess(TLSExcess)
   /// The player took nothing for `WRITE_STALL_TIMEOUT`.
   case playerStalled
   /// Nothing was heard of the player for `PONG_TIMEOUT`.
@@ -22,7 +24,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     switch self {
     case .playerClosed(let code): code
     case .violation(let code, _): code
-    case .playerVanished, .playerStalled, .silent: nil
+    case .playerVanished, .tlsExcess, .playerStalled, .silent: nil
     case .session(let end): end.closeCode
     }
   }
@@ -30,7 +32,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   var closeReason: String {
     switch self {
     case .session(let end): end.closeReason
-    case .playerClosed, .playerVanished, .violation, .playerStalled, .silent: ""
+    case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent: ""
     }
   }
 
@@ -38,7 +40,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   var cutsGameOff: Bool {
     switch self {
     case .session(let end): end.cutsGameOff
-    case .playerStalled, .silent: true
+    case .tlsExcess, .playerStalled, .silent: true
     case .playerClosed, .playerVanished, .violation: false
     }
   }
@@ -49,6 +51,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     case .playerClosed: "player_closed"
     case .playerVanished: "player_vanished"
     case .violation(_, let step): step
+    case .tlsExcess(let excess): excess.rawValue
     case .playerStalled: "write_stalled"
     case .silent: "pong_timeout"
     case .session(let end): end.word
@@ -59,7 +62,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   var detail: String? {
     switch self {
     case .playerVanished(let reason), .session(.gameFailed(let reason)): reason
-    case .playerClosed, .violation, .playerStalled, .silent, .session: nil
+    case .playerClosed, .violation, .tlsExcess, .playerStalled, .silent, .session: nil
     }
   }
 }
@@ -68,7 +71,8 @@ extension ConnectionEnd {
   /// What a read from the player says of its connection's end; nil when it goes on.
   init?(_ result: TLSReadResult) {
     switch result {
-    case .bytes, .wantsInput: return nil
+    case .bytes, .wantsInput, .wantsTurn: return nil
+    case .excessive(let excess): self = .tlsExcess(excess)
     case .closed: self = .playerVanished(reason: "close_notify without Close")
     case .truncated: self = .playerVanished(reason: "connection ended")
     case .failed(let reason): self = .playerVanished(reason: reason)

@@ -64,11 +64,11 @@ extension PlayerStream {
       while end < Self.deflatedReadBytes, ending == nil {
         var rest = bytes._mutatingExtracting(end..<bytes.count)
         let result = client.read(into: &rest)
-        if result == .wantsInput { break }
+        if result == .wantsInput || result == .wantsTurn { break }
         if case .bytes(let count) = result { end += count }
         ending = ConnectionEnd(result)
       }
-      taken += end
+      taken += client.tls.used
       if end > 0 { lastHeard = loop.now }
     }
     let isDone = try loop.deflation.scratch.withBytes { (plain) throws(ConnectionEnd) in

@@ -28,6 +28,7 @@ extension Connection {
       end = error
     }
     if let end {
+      if case .tlsExcess(let excess) = end { noteExcess(excess) }
       endSession(attachment, end)
       // What the player sends before its own Close is still for the game.
       if case .session = stage { hasMore = true }
@@ -44,6 +45,7 @@ extension PlayerStream {
   {
     pongsLeft = Self.pongsPerTurn
     taken = 0
+    client.tls.beginTurn(.session)
     try resumeBlocked(&client, &game, on: loop)
     if let deflate {
       if try pumpDeflated(deflate, &client, &game, on: loop) { return true }
@@ -59,8 +61,10 @@ extension PlayerStream {
     return pendingPong != nil && client.unsent.isEmpty
   }
 
-  /// Nothing is read from the player while the game (or, with echo, the player itself) takes nothing.
+  /// Nothing is read from the player while the game (or, with echo, the player itself) takes nothing, nor while too much
+  /// waits for the player.
   func isReadingFromPlayer(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
+    if client.isFull { return false }
     if game.leg != nil { return !game.waits }
     return client.unsent.isEmpty || !closing.isOpen
   }
@@ -117,7 +121,7 @@ extension PlayerStream {
       guard case .bytes(let count) = last else { break }
       end += count
     }
-    taken += end
+    taken += client.tls.used
     if end > 0 {
       lastHeard = loop.now
       try decode(&bytes, end: end, &client, &game, on: loop)

@@ -29,7 +29,7 @@ struct PlayerStream: ~Copyable {
   var pendingPong: [UInt8]?
   /// How many pings may still be answered one by one in this turn.
   var pongsLeft = pongsPerTurn
-  /// Bytes read in the last turn, from either side.
+  /// Bytes read in the last turn, from either side: of the player's, ciphertext and what small records cost beside it.
   var taken = 0
   static let pongsPerTurn = 16
   /// When permessage-deflate was agreed on.

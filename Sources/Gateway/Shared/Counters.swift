@@ -22,6 +22,8 @@ package final class Counters: Sendable {
   package let registrations = Counter()
   package let admitted = Counter()
   package let sessionsEnded = Counter()
+  /// Ended for TLS messages without data, or attempts to renegotiate.
+  package let tlsRefused = Counter()
   package let bytesFromPlayers = Counter()
   package let bytesFromGame = Counter()
   /// How many handshakes and requests wait for their turn, as of the loop's last turn.

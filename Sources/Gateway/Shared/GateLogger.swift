@@ -6,6 +6,7 @@ internal import Logging
 internal import Logs
 internal import Sockets
 internal import System
+internal import TLS
 internal import WebSocketWire
 
 struct GateLogger: Sendable {
@@ -52,6 +53,13 @@ struct GateLogger: Sendable {
     logger.notice(
       "client_certificate_refused",
       metadata: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
+  }
+
+  /// A connection that is ended for its TLS messages, in whatever stage.
+  func tlsRefused(_ connection: Connection, _ excess: TLSExcess) {
+    log.decision(
+      "tls_refused", code: "",
+      fields: members(connection, ["result": "refused", "step": "\(excess.rawValue)"]))
   }
 
   func leftEarly(_ connection: Connection, keyID: KeyIdentifier?) {

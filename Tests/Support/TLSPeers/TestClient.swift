@@ -5,13 +5,15 @@ internal import COpenSSL
 package struct ClientOptions {
   package init(
     version: Version? = nil, suites: String? = nil, protocols: [String] = [], identity: Identity? = nil,
-    session: ClientSession? = nil
+    session: ClientSession? = nil, padding: Int? = nil, groups: String? = nil
   ) {
     self.version = version
     self.suites = suites
     self.protocols = protocols
     self.identity = identity
     self.session = session
+    self.padding = padding
+    self.groups = groups
   }
 
   package var version: Version?
@@ -19,6 +21,10 @@ package struct ClientOptions {
   package var protocols: [String]
   package var identity: Identity?
   package var session: ClientSession?
+  /// Every record is padded to a multiple of it.
+  package var padding: Int?
+  /// The first is what its key share is for.
+  package var groups: String?
 
   package enum Version: Int32, CaseIterable, Sendable {
     case tls11 = 0x0302
@@ -54,6 +60,12 @@ package struct ClientOptions {
       try Self.check(unsafe portcullis_context_set_maximum(context, version.rawValue) == 1)
     }
     if let suites = options.suites { try Self.check(unsafe SSL_CTX_set_cipher_list(context, suites) == 1) }
+    if let padding = options.padding {
+      try Self.check(unsafe SSL_CTX_set_block_padding(context, padding) == 1)
+    }
+    if let groups = options.groups {
+      try Self.check(unsafe portcullis_context_set_groups(context, groups) == 1)
+    }
     if let identity = options.identity { try unsafe Self.use(identity, context) }
     unsafe ssl = try Self.made(unsafe SSL_new(context))
     unsafe input = try Self.made(unsafe BIO_new(BIO_s_mem()))
@@ -162,6 +174,22 @@ package struct ClientOptions {
     case SSL_ERROR_ZERO_RETURN: return .closed
     default: return .failed
     }
+  }
+
+  /// TLS 1.3's KeyUpdate (RFC 8446 §4.6.3).
+  package func updateKeys(wantsReply: Bool) {
+    ERR_clear_error()
+    let kind = wantsReply ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
+    guard unsafe SSL_key_update(ssl, kind) == 1, unsafe SSL_do_handshake(ssl) == 1 else {
+      fatalError("TestClient: no KeyUpdate was written")
+    }
+  }
+
+  /// TLS 1.2's ClientHello over the connection.
+  package func renegotiate() {
+    ERR_clear_error()
+    guard unsafe SSL_renegotiate(ssl) == 1 else { fatalError("TestClient: no ClientHello was written") }
+    _ = unsafe SSL_do_handshake(ssl)
   }
 
   package func close() { _ = unsafe SSL_shutdown(ssl) }
