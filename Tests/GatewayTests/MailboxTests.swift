@@ -78,11 +78,14 @@ import Testing
           }))
     }
     var heard: [UInt64] = []
-    while heard.count < threads * Int(each) {
-      let turn = awaited.turn()
-      try #require(!turn.isEmpty)
-      heard += turn
+    let deadline = SystemClock().monotonic() + .seconds(60)
+    // A signal may come behind its message, so a turn may find nothing.
+    while heard.count < threads * Int(each), SystemClock().monotonic() < deadline {
+      heard += awaited.turn(milliseconds: 60_000)
     }
+    #expect(heard.count == threads * Int(each))
+    // A message whose signal is lost would be found all the same, but when the wait is over.
+    #expect(SystemClock().monotonic() < deadline)
     for thread in running { thread.join() }
     for thread in 0..<UInt64(threads) {
       #expect(heard.filter { $0 / each == thread } == Array(thread * each..<(thread + 1) * each))
