@@ -1,5 +1,6 @@
 """The mTLS fallback: who may come in with a client certificate, and what a certificate never rescues."""
 
+import contextlib
 import ssl
 
 import pytest
@@ -46,6 +47,23 @@ async def test_a_bad_certificate_is_logged_with_its_reason(fallback, pki):
         return [event for event in fallback.events() if "expired" in str(event).lower()]
 
     eventually(reasons, f"a line that says expired:\n{fallback.log_tail(5)}")
+
+
+def test_lines_about_bad_certificates_are_bounded(fallback, pki):
+    """As those of other refusals: an owner of any certificate could fill the log."""
+    upgrade = head("GET", "/", *UPGRADE)
+
+    def left_out():
+        with contextlib.ExitStack() as held:
+            clients = [held.enter_context(Raw(fallback, certificate=pki.expired_client)) for _ in range(20)]
+            for _ in range(7):
+                for client in clients:
+                    client.send(upgrade)
+                for client in clients:
+                    assert client.reply().status == 401
+        return [event for event in fallback.events() if event.get("about") == "client_certificate_refused"]
+
+    eventually(left_out, "a line with the count of those left out", 10)
 
 
 async def test_a_good_certificate_does_not_rescue_a_bad_assertion(fallback, backend, pki, device, new_device):

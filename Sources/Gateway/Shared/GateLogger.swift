@@ -50,9 +50,9 @@ struct GateLogger: Sendable {
   }
 
   func certificateRefused(_ connection: Connection, subject: String, reason: String) {
-    logger.notice(
-      "client_certificate_refused",
-      metadata: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
+    log.decision(
+      "client_certificate_refused", code: "", level: .notice,
+      fields: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
   }
 
   /// A connection that is ended for its TLS messages, in whatever stage.
