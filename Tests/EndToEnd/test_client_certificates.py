@@ -4,9 +4,11 @@ import contextlib
 import ssl
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from clients import UPGRADE, Raw, head
 from reloading import Reloadable
+from pki import build, name
 from waiting import eventually
 from websocket import connect, refusal, until_prompt
 
@@ -64,6 +66,43 @@ def test_lines_about_bad_certificates_are_bounded(fallback, pki):
         return [event for event in fallback.events() if event.get("about") == "client_certificate_refused"]
 
     eventually(left_out, "a line with the count of those left out", 10)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("bits, is_taken", [(4096, True), (4104, False)])
+def test_a_key_that_is_dear_to_check_ends_the_handshake(fallback, pki, version, bits, is_taken):
+    """The client's signature is checked before anybody asks whether its certificate is good."""
+    key = rsa.generate_private_key(65537, bits)
+    certificate = build(name("dear"), key, name("dear"), key, [])
+    known = len(fallback.events())
+    pair = pki.pair(f"dear-{bits}", (certificate, key))
+    if is_taken:
+        with Raw(fallback, certificate=pair, version=version) as client:
+            assert client.send(head("GET", "/healthz")).reply().status == 200
+        return
+    handshake_is_refused(fallback, pair, version, known, "certificate verify failed")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_chain_that_is_too_long_ends_the_handshake(fallback, pki, folder, version):
+    """16 KiB are enough for a leaf and three more, each with 4,096 bits of RSA."""
+    certificate, key = pki.good_client
+    long = folder / "long.pem"
+    long.write_bytes(certificate.read_bytes() + pki.client_ca.read_bytes() * 60)
+    known = len(fallback.events())
+    reason = {ssl.TLSVersion.TLSv1_2: "tls_message_too_long", ssl.TLSVersion.TLSv1_3: "excessive message size"}
+    handshake_is_refused(fallback, (long, key), version, known, reason[version])
+
+
+def handshake_is_refused(gate, certificate, version, known, reason):
+    """As the client sees it, in TLS 1.3 only at its first read; and as the log says it."""
+    with pytest.raises((ssl.SSLError, ConnectionError, AssertionError)):
+        with Raw(gate, certificate=certificate, version=version) as client:
+            client.send(head("GET", "/healthz")).reply()
+    eventually(
+        lambda: [event for event in gate.events()[known:] if event.get("step") == reason],
+        f"a line that says {reason}; the log ends:\n{gate.log_tail(3)}",
+    )
 
 
 async def test_a_good_certificate_does_not_rescue_a_bad_assertion(fallback, backend, pki, device, new_device):
