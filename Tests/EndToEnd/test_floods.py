@@ -22,9 +22,9 @@ def arena(module_folder):
     made.close()
 
 
-@pytest.mark.parametrize("name", ["handshakes", "forgeries", "pipelined", "pings", "bytes"])
+@pytest.mark.parametrize("name", ["handshakes", "forgeries", "pipelined", "updates", "crumbs", "pings", "bytes"])
 def test_players_play_on(arena, name):
-    """The last three once kept the loop to themselves: one peer's bytes came faster than they were served."""
+    """Most of these once kept the loop to themselves: one peer's bytes came faster than they were served."""
     attack = ATTACKS[name]
     few = dataclasses.replace(attack, options=(*attack.options[:2], "--connections", 20))
     figures = floods.measure(arena, few, seconds=1, settling=0.3)

@@ -7,6 +7,8 @@
  *   registers    a fresh challenge, then --body with that nonce: valid CBOR, bad chain
  *   forgeries    a fresh challenge, then an upgrade for a known key with a signature over something else
  *   requests     GET /healthz, a socket full of them at once
+ *   updates      a request that does not end, 31 KeyUpdates in front of each byte
+ *   crumbs       the body of a registration in TLS records of one byte
  *   pings, bytes, fragments, bombs   frames without end on admitted sessions
  *
  * Runs until its standard input ends; prints one JSON object. */
@@ -22,9 +24,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum kind { CONNECTS, HANDSHAKES, CHALLENGES, REGISTERS, FORGERIES, REQUESTS, PINGS, BYTES, FRAGMENTS, BOMBS, KINDS };
+enum kind { CONNECTS, HANDSHAKES, CHALLENGES, REGISTERS, FORGERIES, REQUESTS, UPDATES, CRUMBS, PINGS, BYTES, FRAGMENTS, BOMBS, KINDS };
 static const char *const kinds[KINDS] = {"connects", "handshakes", "challenges", "registers", "forgeries",
-                                         "requests", "pings",      "bytes",      "fragments", "bombs"};
+                                         "requests", "updates",    "crumbs",     "pings",     "bytes",
+                                         "fragments", "bombs"};
 
 enum stage { CONNECTING, GREETED, SHAKING, ASKING, TELLING, POURING };
 
@@ -35,6 +38,7 @@ struct attacker {
   struct device *device;
   struct answer answer;
   size_t poured;
+  unsigned updated;
   unsigned turns;
 };
 
@@ -172,14 +176,35 @@ static bool tell(struct attacker *attacker) {
 
 /* A message is begun before what never ends it; everything else pours at once. */
 static bool begin_pouring(struct attacker *attacker) {
+  static const char post[] = "POST /attest/register HTTP/1.1\r\nHost: localhost\r\n"
+                             "Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n";
   unsigned char frame[16];
   attacker->stage = POURING;
   /* What lies in a long queue before the gate is not yet an attack. */
   int room = 64 * 1024;
   setsockopt(attacker->descriptor, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   watch(epoll, attacker->descriptor, attacker, true, false);
+  if (kind == UPDATES) return send_text(attacker, "GET / HTTP/1.1\r\nX: ", 19);
+  if (kind == CRUMBS) return send_text(attacker, post, sizeof post - 1);
   if (kind == FRAGMENTS) return send_all(attacker->tls, frame, write_frame(frame, 0x02, "x", 1)) == READY;
   return true;
+}
+
+/* The next of the records that bring a byte or nothing. */
+static enum progress pour_record(struct attacker *attacker) {
+  int result;
+  if (kind == UPDATES && attacker->updated < 31) {
+    /* A KeyUpdate that the socket did not take goes out with the next step of the handshake. */
+    if (SSL_get_key_update_type(attacker->tls) == SSL_KEY_UPDATE_NONE)
+      SSL_key_update(attacker->tls, SSL_KEY_UPDATE_REQUESTED);
+    result = SSL_do_handshake(attacker->tls);
+    attacker->updated += result == 1;
+  } else {
+    result = SSL_write(attacker->tls, "x", 1);
+    if (result == 1) attacker->updated = 0;
+  }
+  done += result == 1;
+  return result == 1 ? READY : SSL_get_error(attacker->tls, result) == SSL_ERROR_WANT_WRITE ? GOES_ON : BROKEN;
 }
 
 /* As much as the socket takes in one write; answers are thrown away unread, as only the gate needs to care. */
@@ -190,6 +215,13 @@ static bool pour(struct attacker *attacker, uint32_t events) {
     if (count == 0 || (count < 0 && errno != EAGAIN)) return false;
   }
   if (!(events & EPOLLOUT)) return true;
+  if (kind == UPDATES || kind == CRUMBS) {
+    for (int count = 0; count < 64; count++) {
+      enum progress progress = pour_record(attacker);
+      if (progress != READY) return progress == GOES_ON;
+    }
+    return true;
+  }
   size_t written = 0;
   int result = SSL_write_ex(attacker->tls, pool + attacker->poured, pool_length - attacker->poured, &written);
   if (result != 1) return SSL_get_error(attacker->tls, result) == SSL_ERROR_WANT_WRITE;
@@ -243,7 +275,7 @@ static bool goes_on(struct attacker *attacker, uint32_t events) {
     case BROKEN: return false;
     case READY: break;
     }
-    return kind == REQUESTS ? begin_pouring(attacker) : ask(attacker);
+    return kind >= REQUESTS && kind <= CRUMBS ? begin_pouring(attacker) : ask(attacker);
   case ASKING:
   case TELLING: return answered(attacker);
   case POURING: return pour(attacker, events);
@@ -301,7 +333,7 @@ int main(int argc, char **argv) {
   app_hash_of(option(argc, argv, "app", ""), app_hash);
   forwarded = (unsigned long)atol(option(argc, argv, "forwarded", "0"));
   if (kind == REGISTERS) read_body(option(argc, argv, "body", NULL));
-  if (kind >= FORGERIES && kind != REQUESTS) {
+  if (kind == FORGERIES || kind >= PINGS) {
     uint32_t counter = (uint32_t)atol(option(argc, argv, "counter", "0"));
     device_count = load_devices(option(argc, argv, "devices", NULL), devices, COUNT(devices), counter);
   }

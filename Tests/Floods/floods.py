@@ -66,6 +66,8 @@ ATTACKS = (
     flood("proxied", "challenges of 10,000 addresses through a trusted proxy", "requests/s", 500,
           "--forwarded", 10000, attack="challenges", TRUSTED_PROXIES="127.1.0.0/16"),
     flood("pipelined", "requests, a socket full at a time", "× 16 KB/s", 50, attack="requests"),
+    flood("updates", "KeyUpdates without a request's end", "KeyUpdates/s", 50),
+    flood("crumbs", "TLS records of one byte without a request's end", "records/s", 50),
     flood("registers", "registrations with a bad chain", "registrations/s", 200),
     flood("forgeries", "upgrades with forged assertions", "upgrades/s", 500),
     flood("pings", "pings by 50 sessions", "× 16 KB/s", 50),
