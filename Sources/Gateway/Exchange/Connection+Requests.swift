@@ -11,6 +11,7 @@ extension Connection {
   /// peer may send requests faster than they can be answered, and would never let go of the loop.
   func serveRequests(_ exchange: Exchange) {
     client.tls.beginTurn(.newcomer)
+    loop.noteMoved(self, isMuch: false)
     while isServing(exchange), client.unsent.isEmpty, !membership.isQueued {
       switch exchange.next(now: loop.now) {
       case .serve(let head): route(head, exchange)
@@ -43,6 +44,7 @@ extension Connection {
     case .bytes: return true
     case .wantsInput: return false
     case .wantsTurn:
+      loop.noteMoved(self, isMuch: true)
       loop.queue(self)
       return false
     case .excessive(let excess):

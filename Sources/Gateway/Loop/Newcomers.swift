@@ -6,6 +6,8 @@ enum NewcomerStep {
   case firstOfHandshake
   case nextOfHandshake
   case request
+  /// By one whose last turn used up his share.
+  case heavyRequest
 }
 
 /// A loop's newcomers are connections; a test's are what it likes.
@@ -22,6 +24,8 @@ final class Newcomers<Newcomer> {
   /// Handshakes that have had their first step. A flood of first steps does not hold these up.
   private var begunHandshakes: [Newcomer] = []
   private var requests: [Newcomer] = []
+  /// Of those who have used up their last turn's share and have more: one a turn, so that it is they who wait.
+  private var heavyRequests: [Newcomer] = []
   private var arrivals = ArrivalOrder()
 
   /// Asked each turn.
@@ -35,12 +39,13 @@ final class Newcomers<Newcomer> {
     case .firstOfHandshake: handshakes.append(newcomer)
     case .nextOfHandshake: begunHandshakes.append(newcomer)
     case .request: requests.append(newcomer)
+    case .heavyRequest: heavyRequests.append(newcomer)
     }
   }
 
   func takeTurn() -> [Newcomer] {
     if isEmpty { return [] }
-    var turn = Self.take(Self.requestsPerTurn, of: &requests)
+    var turn = Self.take(Self.requestsPerTurn, of: &requests) + Self.take(1, of: &heavyRequests)
     // One of those that go on, then those that begin; what these leave of the turn is for the former again.
     var place = Self.handshakesPerTurn
     let goingOn = Self.take(1, of: &begunHandshakes)
@@ -65,7 +70,8 @@ extension Newcomers where Newcomer == Connection {
     // The handshake's first step follows the PROXY header at once.
     case .proxyHeader, .handshake:
       append(connection, for: connection.membership.hasBegunHandshake ? .nextOfHandshake : .firstOfHandshake)
-    case .exchange, .admission, .session, .lingering, .closed: append(connection, for: .request)
+    case .exchange, .admission, .session, .lingering, .closed:
+      append(connection, for: connection.membership.isHeavy ? .heavyRequest : .request)
     }
   }
 
