@@ -322,7 +322,7 @@ int portcullis_context_install(SSL_CTX *context, struct portcullis_ticket_keys *
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_info_callback(context, note_message);
-  SSL_CTX_set_max_cert_list(context, PORTCULLIS_MESSAGE_BYTES);
+  SSL_CTX_set_max_cert_list(context, PORTCULLIS_CHAIN_BYTES);
   if (ask_for_certificate) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(context, judge_certificate, NULL);

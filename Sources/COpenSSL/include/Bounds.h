@@ -8,13 +8,16 @@
 #include <stdint.h>
 
 enum {
-  // Ciphertext since the last data, or before the handshake's end: four whole records, three of which would be a
-  // ClientHello, the one after a HelloRetryRequest and a chain of certificates, each as long as may be.
+  // Ciphertext since the last data, or before the handshake's end: four whole records, two of which would be a
+  // ClientHello and the one after a HelloRetryRequest, a third a chain of certificates, each as long as may be.
   PORTCULLIS_IDLE_BYTES = 64 * 1024,
   // Handshake messages since the last data; BoringSSL and rustls allow as many. Each costs 10 to 25 µs.
   PORTCULLIS_IDLE_MESSAGES = 32,
   // A handshake message with its header: what OpenSSL's buffer for one has room for from the beginning.
   PORTCULLIS_MESSAGE_BYTES = 16 * 1024,
+  // A client's chain: a leaf and three more with 4,096 bits of RSA each. A certificate takes some 0.13 ms to read, good or
+  // bad, and the small ones that fit in here 2 ms.
+  PORTCULLIS_CHAIN_BYTES = 8 * 1024,
   // A message's share of a turn, in bytes whose decryption would take about as long or less.
   PORTCULLIS_MESSAGE_COST = 2 * 1024,
 };
