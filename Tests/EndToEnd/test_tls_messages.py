@@ -168,6 +168,20 @@ def test_replies_to_a_session_that_reads_nothing_are_bounded(gates, backends, li
         client.close()
 
 
+def test_who_takes_no_answer_wins_no_time_by_sending(gates, library):
+    """What arrives meanwhile is not read, so it is no progress."""
+    gate = gates("echo:", WORKERS=1, WRITE_STALL_TIMEOUT="1s")
+    with Records(library, gate, receive_buffer=4096) as client:
+        client.data(head("GET", "/healthz").encode() * 1200)
+        assert client.send()
+        drops = iter(client.data(bytes(16000)).made())
+
+        def closed():
+            return not client.send_bytes(bytes([next(drops)]))
+
+        eventually(closed, "the end, in spite of a byte now and then", 10)
+
+
 # ---- others' time
 
 
