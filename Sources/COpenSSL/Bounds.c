@@ -2,6 +2,7 @@
 #include "Bounds.h"
 
 int portcullis_bounds_allow(struct portcullis_bounds *bounds) {
+  if (!bounds->applies) return 1;
   if (!bounds->excess && bounds->idle_bytes >= PORTCULLIS_IDLE_BYTES) bounds->excess = PORTCULLIS_TOO_MUCH_CIPHERTEXT;
   if (bounds->excess) return 0;
   bounds->withheld = bounds->allowance <= 0;
@@ -51,6 +52,7 @@ static int announces_too_much(struct portcullis_bounds *bounds, const SSL *ssl, 
 }
 
 int portcullis_bounds_take(struct portcullis_bounds *bounds, const SSL *ssl, const uint8_t *bytes, size_t count) {
+  if (!bounds->applies) return 1;
   bounds->allowance -= (int64_t)count;
   bounds->idle_bytes += (uint32_t)count;
   if (!bounds->judging || !announces_too_much(bounds, ssl, bytes, count)) return 1;

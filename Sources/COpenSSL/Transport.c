@@ -158,7 +158,8 @@ static void make_method(void) {
   method = made;
 }
 
-struct portcullis_transport *portcullis_transport_attach(SSL *ssl, int descriptor, struct portcullis_outbox *outbox) {
+struct portcullis_transport *portcullis_transport_attach(SSL *ssl, int descriptor, struct portcullis_outbox *outbox,
+                                                        int is_bounded) {
   pthread_once(&method_once, make_method);
   if (!method) return NULL;
   BIO *bio = BIO_new(method);
@@ -167,6 +168,7 @@ struct portcullis_transport *portcullis_transport_attach(SSL *ssl, int descripto
   transport->descriptor = descriptor;
   transport->outbox = outbox;
   transport->ssl = ssl;
+  transport->bounds.applies = (uint8_t)is_bounded;
   transport->bounds.shaking = transport->bounds.judging = 1;
   SSL_set_bio(ssl, bio, bio);
   return transport;

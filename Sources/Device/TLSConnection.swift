@@ -50,7 +50,7 @@ internal import System
       unsafe SSL_free(ssl)
       throw .tlsSettings("out of memory")
     }
-    guard let transport = unsafe portcullis_transport_attach(ssl, socket.number, outbox) else {
+    guard let transport = unsafe portcullis_transport_attach(ssl, socket.number, outbox, 0) else {
       unsafe SSL_free(ssl)
       unsafe portcullis_outbox_free(outbox)
       throw .tlsSettings("out of memory")

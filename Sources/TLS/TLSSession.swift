@@ -78,7 +78,7 @@ package enum TLSExcess: String, Sendable {
     portcullis_clear_errors()
     guard let ssl = unsafe SSL_new(context.context) else { return nil }
     // The transport belongs to the BIO, which `ssl` owns from here on; the outbox is kept alive by this struct.
-    guard let transport = unsafe portcullis_transport_attach(ssl, descriptor, outbox.pointer) else {
+    guard let transport = unsafe portcullis_transport_attach(ssl, descriptor, outbox.pointer, 1) else {
       unsafe SSL_free(ssl)
       return nil
     }

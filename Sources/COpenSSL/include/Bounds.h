@@ -34,6 +34,7 @@ struct portcullis_bounds {
   int64_t allowance;  // bytes of ciphertext left for this turn; its last read may exceed it by a record
   uint32_t idle_bytes;  // since the last data, or since the beginning
   uint16_t idle_messages;
+  uint8_t applies;  // to a peer of the gate's; the project's own clients read without bounds
   uint8_t excess;  // which bound was reached: nothing is read any more
   uint8_t withheld;  // the last read was told to come again only because the allowance was used up
   uint8_t shaking;  // the handshake goes on

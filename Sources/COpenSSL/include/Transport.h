@@ -33,7 +33,9 @@ struct portcullis_transport {
   size_t fed_count;
 };
 // Creates the BIO, gives it to `ssl` for both directions, and returns its transport, which lives as long as `ssl`.
-struct portcullis_transport *portcullis_transport_attach(SSL *ssl, int descriptor, struct portcullis_outbox *outbox);
+// `is_bounded`: what the peer may cost is bounded (Bounds.h).
+struct portcullis_transport *portcullis_transport_attach(SSL *ssl, int descriptor, struct portcullis_outbox *outbox,
+                                                        int is_bounded);
 
 // Session-ticket keys: `name` 16, `aes` 32 and `hmac` 32 bytes. Rotation keeps the previous key for decryption.
 struct portcullis_ticket_keys;
