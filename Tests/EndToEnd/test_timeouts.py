@@ -119,6 +119,16 @@ def test_an_idle_connection_is_closed_without_a_word(gate):
             assert client.closed()
 
 
+def test_a_piece_of_a_record_does_not_prolong_an_idle_connection(gate):
+    with Raw(gate) as client:
+        assert client.send(head("GET", "/healthz")).reply().status == 200
+        client.socket = socket.socket(fileno=client.socket.detach())  # below TLS
+        with lasting(*BOUNDS), contextlib.suppress(ConnectionError):
+            drip(client, b"\x17\x03\x03\x40\x00" + bytes(1000))
+            while client._more():
+                pass
+
+
 def test_who_reads_many_answers_slowly_is_closed(gates, backend):
     """WRITE_STALL_TIMEOUT before the session: no byte that a slow reader takes of its answers buys it more time."""
     gate = gates(backend, WRITE_STALL_TIMEOUT="2s", WORKERS=1)

@@ -126,23 +126,23 @@ import Testing
     let limits = Self.limits
     let exchange = Self.exchange()
     // The first head has what the handshake left.
-    #expect(exchange.deadline(now: Self.start, limits: limits) == nil)
+    #expect(exchange.deadline(limits: limits) == nil)
     Self.give("GET", to: exchange)
     let later = Self.start + .seconds(2)
     Self.give(" /", to: exchange, at: later)
     // From the first byte, whatever drips in behind it.
-    #expect(exchange.deadline(now: later, limits: limits) == Self.start + limits.httpHeadTimeout)
+    #expect(exchange.deadline(limits: limits) == Self.start + limits.httpHeadTimeout)
     #expect(exchange.expired(isBlocked: false) == .refuse(.requestTimeout, step: "head_timeout"))
     #expect(exchange.expired(isBlocked: true) == .close)
 
     let idle = Self.exchange()
     idle.answered(isLast: false, bodyLeft: 0, now: Self.start)
-    #expect(idle.deadline(now: later, limits: limits) == later + limits.httpIdleTimeout)
+    #expect(idle.deadline(limits: limits) == Self.start + limits.httpIdleTimeout)
     #expect(idle.expired(isBlocked: false) == .finish)
 
     let body = Self.exchange()
     body.awaitBody(of: try Self.request(1, length: 4))
-    #expect(body.deadline(now: later, limits: limits) == Self.start + limits.httpBodyTimeout)
+    #expect(body.deadline(limits: limits) == Self.start + limits.httpBodyTimeout)
     #expect(body.expired(isBlocked: false) == .refuse(.requestTimeout, step: "body_timeout"))
   }
 
@@ -156,7 +156,7 @@ import Testing
       Self.give("x", to: exchange, at: now)
       #expect(Self.word(exchange.next(now: now)) == "read")
       #expect(
-        exchange.deadline(now: now, limits: Self.limits) == Self.start + Self.limits.httpBodyTimeout)
+        exchange.deadline(limits: Self.limits) == Self.start + Self.limits.httpBodyTimeout)
     }
     #expect(exchange.expired(isBlocked: false) == .finish)
   }

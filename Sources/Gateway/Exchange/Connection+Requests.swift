@@ -200,7 +200,7 @@ extension Connection {
     guard isServing(exchange) else { return }
     if !client.unsent.isEmpty {
       arm(at: loop.now + loop.settings.limits.writeStallTimeout)
-    } else if let deadline = exchange.deadline(now: loop.now, limits: loop.settings.limits) {
+    } else if let deadline = exchange.deadline(limits: loop.settings.limits) {
       arm(at: deadline)
     }
     if let blockedSince { arm(at: min(deadline, blockedSince + loop.settings.limits.writeStallTimeout)) }

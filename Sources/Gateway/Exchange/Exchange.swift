@@ -52,8 +52,9 @@ final class Exchange {
   /// Whom `X-Forwarded-For` of the request being worked on names.
   var client: Endpoint?
   private var refusals = 0
-  /// Whether a request was answered: an idle connection may then be closed without a word.
-  private(set) var hasAnswered = false
+  /// Since when the next request is awaited; nil before any answer. What comes of it does not move this, so that nobody
+  /// stays by a byte now and then.
+  private var idleSince: MonotonicTime?
 
   init(limits: RequestParser.Limits) {
     self.limits = limits
@@ -139,7 +140,6 @@ final class Exchange {
 
   /// An answer has gone out. What is left of its request's body is read past.
   func answered(isLast: Bool, bodyLeft: Int, now: MonotonicTime) {
-    hasAnswered = true
     if isLast {
       phase = .ended
     } else if bodyLeft > 0 {
@@ -152,6 +152,7 @@ final class Exchange {
 
   private func expectHead(now: MonotonicTime) {
     client = nil
+    idleSince = now
     phase = .head(since: received.isEmpty ? nil : now)
   }
 
@@ -162,11 +163,11 @@ final class Exchange {
   // MARK: Time
 
   /// Until when what is awaited has to come; nil when the deadline that stands stays.
-  func deadline(now: MonotonicTime, limits: Limits) -> MonotonicTime? {
+  func deadline(limits: Limits) -> MonotonicTime? {
     switch phase {
     case .head(let since?): since + limits.httpHeadTimeout
     // The first head has what the handshake left of its time.
-    case .head(since: nil): hasAnswered ? now + limits.httpIdleTimeout : nil
+    case .head(since: nil): idleSince.map { $0 + limits.httpIdleTimeout }
     case .body(let request): request.startedAt + limits.httpBodyTimeout
     case .discarding(_, let since): since + limits.httpBodyTimeout
     case .working(_, let until): until == .never ? nil : until
