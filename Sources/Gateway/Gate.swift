@@ -206,8 +206,9 @@ package final class Gate: Sendable {
     shared.postToAll(.drain(spread: min(.seconds(2), timeout / 3)))
   }
 
-  /// Whether nobody has to be waited for any more.
-  package var isDrained: Bool { shared.sessions.value == 0 && shared.lingering.value == 0 }
+  /// Whether nobody has to be waited for any more: neither a session nor what one has still to take. Who comes back
+  /// meanwhile and is answered 503 is not waited for, else those who do so at once would hold the gate to the last.
+  package var isDrained: Bool { shared.sessions.value == 0 && shared.parting.value == 0 }
 
   /// Closes what is left, and returns when all threads have ended. The store is the caller's to close.
   package func stop() {

@@ -136,6 +136,37 @@ def test_who_comes_back_at_once_does_not_keep_a_stopping_gate(gates, backends):
     client.close()
 
 
+def test_who_is_refused_does_not_prolong_a_drain(gates, backends):
+    """Players who are told to come later and do so at once are no sessions: the gate goes when those have ended."""
+    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="300s")
+    player = draining(gate)
+    held = []
+    over = threading.Event()
+
+    def come_back():
+        while not over.is_set():
+            try:
+                held.append(Raw(gate))
+                assert held[-1].send(head("GET", "/", *UPGRADE)).reply().status == 503
+            except (AssertionError, OSError):
+                if not gate.running:
+                    return
+
+    comers = [threading.Thread(target=come_back) for _ in range(2)]
+    for thread in comers:
+        thread.start()
+    try:
+        eventually(lambda: len(held) > 4, "players who come back")
+        player.close()
+        assert gate.wait(within=12) == 0
+    finally:
+        over.set()
+        for thread in comers:
+            thread.join(20)
+    for client in held:
+        client.close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_idle_gate_stops_at_once(gates, backend, number):
     gate = gates(backend)

@@ -222,6 +222,8 @@ final class Connection {
     switch stage {
     case .lingering, .closed: return
     case .session(let attachment):
+      // Counted among those that part before it is no session any more, so that a drain misses it at no moment.
+      loop.shared.parting.increment()
       // What is queued for the game still goes there.
       leaveStage(keeping: attachment.session)
       linger(with: attachment.session)
@@ -261,7 +263,10 @@ final class Connection {
       if kept == nil { loop.release(attachment.session) }
     case .lingering(let lingering):
       loop.shared.lingering.decrement()
-      if let session = lingering.session { loop.release(session) }
+      if let session = lingering.session {
+        loop.shared.parting.decrement()
+        loop.release(session)
+      }
     case .proxyHeader, .handshake, .exchange, .closed: break
     }
   }

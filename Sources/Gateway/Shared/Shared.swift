@@ -34,6 +34,8 @@ final class Shared: Sendable {
   let sessions = Count()
   /// Connections whose last bytes are on their way.
   let lingering = Count()
+  /// Those of them that were sessions.
+  let parting = Count()
   let certificates = CertificateWatch(noticeDays: CertificateSummary.renewalDays)
   let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes)
 
