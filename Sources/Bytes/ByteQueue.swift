@@ -1,34 +1,56 @@
 /// Bytes waiting in order for a side that is slow; holds no memory while it is empty.
+///
+/// They stay in the pieces they came in, so that a queue which is filled and emptied at the same time takes up what it
+/// holds and not twice that: one growing array would keep what was sent, and double when it is full. Only small pieces
+/// are put together.
 package struct ByteQueue: Sendable {
-  private var storage: [UInt8] = []
+  private var first: [UInt8] = []
+  /// How much of `first` has gone.
   private var head = 0
+  private var later: [[UInt8]] = []
+  package private(set) var count = 0
 
   package init() {}
 
-  package var count: Int { storage.count - head }
-  package var isEmpty: Bool { head == storage.count }
+  package var isEmpty: Bool { count == 0 }
 
   package mutating func append(_ bytes: Span<UInt8>) {
-    if head > 0, head >= storage.count / 2 { compact() }
-    storage.append(copying: bytes)
+    if bytes.isEmpty { return }
+    count += bytes.count
+    if later.isEmpty {
+      if Self.fits(bytes, behind: first) { return first.append(copying: bytes) }
+    } else if Self.fits(bytes, behind: later[later.count - 1]) {
+      return later[later.count - 1].append(copying: bytes)
+    }
+    var piece: [UInt8] = []
+    piece.reserveCapacity(bytes.count)
+    piece.append(copying: bytes)
+    later.append(piece)
   }
 
-  /// What waits, oldest first.
+  /// The oldest piece of what waits; empty only if nothing does.
   package var bytes: Span<UInt8> {
-    @_lifetime(borrow self) get { storage.span.extracting(head..<storage.count) }
+    @_lifetime(borrow self) get { first.span.extracting(head..<first.count) }
   }
 
   package mutating func removeFirst(_ count: Int) {
+    precondition(count <= self.count)
+    self.count -= count
     head += count
-    precondition(head <= storage.count)
-    if head == storage.count {
-      storage = []
-      head = 0
+    while head >= first.count {
+      head -= first.count
+      if later.isEmpty {
+        first = []
+        return
+      }
+      first = later.removeFirst()
     }
   }
 
-  private mutating func compact() {
-    storage.removeFirst(head)
-    head = 0
+  private static func fits(_ bytes: Span<UInt8>, behind piece: [UInt8]) -> Bool {
+    piece.isEmpty || piece.count + bytes.count <= pieceBytes
   }
+
+  /// Up to here pieces are put together.
+  private static let pieceBytes = 16 * 1024
 }

@@ -1,6 +1,7 @@
 """A slow side costs the gate a bounded amount of memory, loses no byte, and does not hurt its neighbours."""
 
 import asyncio
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -14,7 +15,7 @@ import time
 import pytest
 
 from backend import echo, pours, reads_after
-from waiting import eventually, eventually_async
+from waiting import eventually, eventually_async, patience
 from websocket import BINARY, PING, PONG, RawWebSocket, connect, frame
 
 MEGABYTE = 1 << 20
@@ -39,7 +40,11 @@ def read_all(client, count):
 
 def queued_at_socket(connection):
     """Bytes the game has written that the gate's kernel has not taken, by TIOCOUTQ."""
-    return struct.unpack("i", fcntl.ioctl(connection.socket, 0x5411, bytes(4)))[0]
+    return unacknowledged(connection.socket)
+
+
+def unacknowledged(stream):
+    return struct.unpack("i", fcntl.ioctl(stream, 0x5411, bytes(4)))[0]
 
 
 def test_a_game_that_pours_into_clients_that_do_not_read(gates, backends):
@@ -97,6 +102,61 @@ def test_clients_that_pour_into_a_game_that_does_not_read(gates, backends):
     assert {digest(bytes(c.received)) for c in backend.connections} == {digest(payload)}
     for client in clients:
         client.close()
+
+
+def taken_of(stream, source):
+    """Starts sending `source` on `stream`; what the other end's kernel and program have taken once nothing moves."""
+    sent = [0]
+
+    def pour():
+        with contextlib.suppress(OSError, ValueError):
+            for block in source:
+                sent[0] += stream.send(block)
+
+    def taken():
+        return sent[0] - unacknowledged(stream)
+
+    seen = []
+
+    def settled():
+        seen.append(taken())
+        return len(seen) > 100 and max(seen[-100:]) == min(seen[-100:]) and unacknowledged(stream) > 0
+
+    threading.Thread(target=pour, daemon=True).start()
+    eventually(settled, "a sender that is held back", 20)
+    return seen[-1]
+
+
+def from_the_game(gates, backends, setting):
+    release = threading.Event()
+    backend = backends(lambda connection: release.wait(60))
+    gate = gates(backend, REQUIRE_APP_AUTH="false", QUEUE_MAX_BYTES=setting)
+    client = RawWebSocket(gate, receive_buffer=8192)
+    taken = taken_of(backend.connection().socket, [bytes(65536)] * 128)
+    release.set()
+    client.socket.close()
+    gate.stop()
+    return taken
+
+
+def from_the_player(gates, backends, setting):
+    release = threading.Event()
+    backend = backends(lambda connection: release.wait(60), receive_buffer=8192)
+    gate = gates(backend, REQUIRE_APP_AUTH="false", QUEUE_MAX_BYTES=setting)
+    client = RawWebSocket(gate)
+    client.socket.settimeout(patience(30))
+    taken = taken_of(client.socket, [frame(BINARY, bytes(16000))] * 512)
+    release.set()
+    client.socket.close()
+    gate.stop()
+    return taken
+
+
+@pytest.mark.parametrize("direction", [from_the_game, from_the_player])
+def test_a_queue_fills_to_its_setting(gates, backends, direction):
+    """What is taken for a side that reads nothing grows as QUEUE_MAX_BYTES does; the kernel's part is the same."""
+    small, large = (direction(gates, backends, setting) for setting in ("256KiB", "1MiB"))
+    assert 0.7 < (large - small) / (768 * 1024) < 1.3, f"{small} bytes with 256 KiB, {large} with 1 MiB"
 
 
 async def test_one_megabyte_both_ways_with_websockets(gates, backends):

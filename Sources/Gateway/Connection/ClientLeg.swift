@@ -76,9 +76,9 @@ struct ClientLeg: ~Copyable {
   }
 
   /// So much waits that nothing more is read, since even reading may add to it: replies to TLS messages. It is more than
-  /// a round of the game's, so that who reads slowly is still heard.
+  /// what of the game's may wait by default, so that who reads slowly is still heard.
   var isFull: Bool { unsent.count > Self.fullBytes }
-  private static let fullBytes = 96 * 1024
+  private static let fullBytes = 144 * 1024
 
   mutating func takeProgress() -> Bool { unsent.takeProgress() }
 }

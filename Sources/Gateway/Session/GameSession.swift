@@ -90,10 +90,12 @@ struct GameSide: ~Copyable {
   }
 
   /// The game has not taken yet what the player sent.
-  var waits: Bool {
+  var waits: Bool { queued > 0 }
+
+  var queued: Int {
     switch leg {
-    case .some(let leg): !leg.unsent.isEmpty
-    case nil: false
+    case .some(let leg): leg.unsent.count
+    case nil: 0
     }
   }
 

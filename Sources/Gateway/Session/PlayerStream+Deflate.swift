@@ -72,7 +72,8 @@ extension PlayerStream {
       if end > 0 { lastHeard = loop.now }
     }
     let isDone = try loop.deflation.scratch.withBytes { (plain) throws(ConnectionEnd) in
-      var room = plain._mutatingExtracting(0..<loop.roundBytes)
+      let limit = max(roundBytes(behind: game.queued), Self.recordBytes)
+      var room = plain._mutatingExtracting(0..<limit)
       return try inflateFrames(
         deflate, behind: piece, &bytes, end: end, ending, into: &room, &client, &game, on: loop)
     }

@@ -61,29 +61,40 @@ extension PlayerStream {
     return pendingPong != nil && client.unsent.isEmpty
   }
 
-  /// Nothing is read from the player while the game (or, with echo, the player itself) takes nothing, nor while too much
-  /// waits for the player.
+  /// Nothing is read from the player while there is no room for it in what waits for the game (or, with echo, while
+  /// anything waits for the player itself), nor while too much waits for the player.
   func isReadingFromPlayer(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
     if client.isFull { return false }
-    if game.leg != nil { return !game.waits }
+    if game.leg != nil { return roundBytes(behind: game.queued) > 0 }
     return client.unsent.isEmpty || !closing.isOpen
   }
 
-  /// Nor from the game while the player takes nothing.
+  /// Nor from the game while there is none in what waits for the player.
   func hasMoreFromGame(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
-    closing.isOpen && client.unsent.isEmpty && game.mayHaveInput
+    closing.isOpen && roundBytes(behind: client.unsent.count) > 0 && game.mayHaveInput
   }
 
-  /// Sends what waited for either side, and notes when nothing waits any more.
-  private mutating func resumeBlocked(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
-    throws(ConnectionEnd)
-  {
+  /// What may be read in one round while `queued` bytes wait for the other side, as all of it may have to wait behind
+  /// them (`QUEUE_MAX_BYTES`): a record at least, where anything is read at all, and a scratch at most.
+  ///
+  /// Once something waits in here the kernel's send buffer is full, and counts: it waits for the same peer, and a slow
+  /// reader's cost is bounded in all (SPEC §7).
+  func roundBytes(behind queued: Int) -> Int {
+    if queued == 0 { return min(max(queueBytes, Self.recordBytes), Scratch.size) }
+    let room = queueBytes - Int(Connection.sendBufferBytes) - queued
+    return room >= Self.recordBytes ? min(room, Scratch.size) : 0
+  }
+
+  /// Sends what waited for either side, and notes when it is read again from the player.
+  private mutating func resumeBlocked(
+    _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
     if game.waits {
-      switch game.leg?.resumeSending() {
-      case .drained?: lastHeard = loop.now
-      case .blocked?, nil: break
-      case .failed(let error)?: throw .session(.gameFailed(reason: Self.peerReason(error)))
+      let wasReading = isReadingFromPlayer(client, game)
+      if case .failed(let error)? = game.leg?.resumeSending() {
+        throw .session(.gameFailed(reason: Self.peerReason(error)))
       }
+      if !wasReading, isReadingFromPlayer(client, game) { lastHeard = loop.now }
     }
     if !client.unsent.isEmpty { try flush(&client, loop.outbox) }
     if pendingPong != nil, client.unsent.isEmpty, let pong = pendingPong.take() {
@@ -114,7 +125,7 @@ extension PlayerStream {
     var last = TLSReadResult.wantsInput
     // A record holds at most 16 KiB: read while a whole one fits, so that several small ones make one send. What is
     // read in one round may have to be queued as a whole.
-    let limit = loop.roundBytes
+    let limit = max(roundBytes(behind: game.queued), Self.recordBytes)
     while end + Self.recordBytes <= limit {
       var rest = bytes._mutatingExtracting(end..<bytes.count)
       last = client.read(into: &rest)
@@ -190,7 +201,8 @@ extension PlayerStream {
   private mutating func readFromGame(
     _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop, into bytes: inout MutableSpan<UInt8>
   ) throws(ConnectionEnd) {
-    var room = bytes._mutatingExtracting(0..<loop.roundBytes)
+    let limit = max(roundBytes(behind: client.unsent.count), Self.recordBytes)
+    var room = bytes._mutatingExtracting(0..<limit)
     let result = game.leg?.receive(into: &room, gapBytes: Self.headerRoom, slotBytes: Self.slotBytes)
     switch result {
     case .bytes(let count)?:
@@ -307,9 +319,4 @@ extension PlayerStream {
   private static func peerReason(_ error: SystemError) -> String {
     "the game's connection failed: \(error)"
   }
-}
-
-extension Loop {
-  /// What may be read in one round, as it may have to be queued as a whole: a record at least, a scratch at most.
-  var roundBytes: Int { min(Scratch.size, max(settings.limits.queueBytes, PlayerStream.recordBytes)) }
 }

@@ -32,6 +32,8 @@ struct PlayerStream: ~Copyable {
   /// Bytes read in the last turn, from either side: of the player's, ciphertext and what small records cost beside it.
   var taken = 0
   static let pongsPerTurn = 16
+  /// How much may wait for either side (`QUEUE_MAX_BYTES`).
+  let queueBytes: Int
   /// When permessage-deflate was agreed on.
   let deflate: DeflateSession?
   /// With `BACKEND=echo:`: the message being assembled.
@@ -39,6 +41,7 @@ struct PlayerStream: ~Copyable {
 
   init(deflate: DeflateSession?, settings: LoopSettings, now: MonotonicTime) {
     self.deflate = deflate
+    queueBytes = settings.limits.queueBytes
     lastHeard = now
     lastPing = now
     decoder = FrameDecoder(role: .server, limits: settings.frameLimits, acceptsCompressed: deflate != nil)
