@@ -10,7 +10,8 @@ package struct KeyRecord: Equatable, Sendable {
   package var signCount: UInt32
   package var registeredAt: UnixTime
   package var lastUsedAt: UnixTime?
-  /// `<teamId>.<bundleId>`; nil until an assertion has shown which configured app it is.
+  /// `<teamId>.<bundleId>`; nil until an assertion has shown which configured app it is. What a key file says that is
+  /// no App ID stands here as it is: it names no app, which is not the same as none.
   package var appID: String?
   /// Where the key was attested; nil from files of the older design, which did not say.
   package var environment: AttestEnvironment?

@@ -57,6 +57,7 @@ extension KeyStore {
     report(.loaded(keys: table.count, bytes: snapshot.bytes, duration: clock.monotonic() - started))
     if facts > 0 { report(.recovered(segments: kept.count, facts: facts)) }
     if snapshot.unknownEnvironments > 0 { report(.unknownEnvironment(keys: snapshot.unknownEnvironments)) }
+    if let found = table.malformedAppIDs() { report(.malformedAppID(keys: found.keys, first: found.first)) }
     if let fingerprint = options.fingerprint { reportMismatches(table, fingerprint, report) }
 
     let next = (segments.last?.number ?? 0) + 1

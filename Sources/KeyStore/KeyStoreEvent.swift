@@ -10,6 +10,8 @@ package enum KeyStoreEvent: Equatable, Sendable {
   case tornTail(file: String, offset: Int64, bytes: Int64)
   /// Keys that say no environment: accepted, and worth a warning.
   case unknownEnvironment(keys: Int)
+  /// Keys whose `appId` is no App ID: kept as they are, but nobody is admitted with them.
+  case malformedAppID(keys: Int, first: KeyIdentifier)
   /// Keys whose identifier is not SHA-256 of their point: kept, but no genuine device can use them.
   case identifierMismatch(keys: Int, first: KeyIdentifier)
   case snapshotWritten(keys: Int, bytes: Int64, duration: Duration)

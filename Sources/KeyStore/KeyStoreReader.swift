@@ -17,6 +17,9 @@ package enum KeyStoreReader {
 
     package var count: Int { table.count }
 
+    /// Keys whose `appId` is no App ID, with which nobody is admitted; nil when there are none.
+    package func malformedAppIDs() -> (keys: Int, first: KeyIdentifier)? { table.malformedAppIDs() }
+
     package func find(_ identifier: KeyIdentifier) -> KeyRecord? {
       table.position(of: identifier).map { table.record(of: table[$0]) }
     }

@@ -84,6 +84,18 @@ struct KeyTable {
     }
   }
 
+  /// Keys whose `appId` in the key file is not `<team id>.<bundle id>`; nil when there are none.
+  func malformedAppIDs() -> (keys: Int, first: KeyIdentifier)? {
+    let malformed = appIDs.strings.indices.filter { AppID(appIDs.strings[$0]) == nil }
+      .map { UInt32($0) + 1 }
+    if malformed.isEmpty { return nil }
+    var found: (keys: Int, first: KeyIdentifier)?
+    for position in 0..<positions where self[position].isPresent && malformed.contains(self[position].appID) {
+      found = ((found?.keys ?? 0) + 1, found?.first ?? self[position].identifier)
+    }
+    return found
+  }
+
   // MARK: Changing
 
   /// The key must not be there.

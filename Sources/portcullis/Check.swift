@@ -138,6 +138,12 @@ struct Check: ParsableCommand {
         report.warning(
           "store", "\(unknown) keys do not say for which environment they were attested and are accepted")
       }
+      if let (keys, first) = contents.malformedAppIDs() {
+        report.warning(
+          "store",
+          "\(keys) keys, \(first.short) the first, have an appId that is no App ID and admit nobody until their "
+            + "devices register again: correct it, or remove the member if any configured app will do")
+      }
       let owner = running.map { ", in use by the running gate (process \($0.process))" } ?? ""
       report.ok("store", "\(contents.count) keys in \(PrintableText.field(configuration.store.path))\(owner)")
     } catch {

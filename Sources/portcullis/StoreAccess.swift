@@ -67,8 +67,8 @@ enum StoreAccess {
     case .journalHangs: complain("the journal cannot be written: the disk does not answer")
     case .journalFailed(let error): complain("the journal cannot be written: \(error)")
     case .segmentNotRemoved(let file, let error): complain("\(file) cannot be removed: \(error)")
-    case .loaded, .recovered, .unknownEnvironment, .identifierMismatch, .snapshotWritten, .serviceRecovered,
-      .journalAnswered:
+    case .loaded, .recovered, .unknownEnvironment, .malformedAppID, .identifierMismatch, .snapshotWritten,
+      .serviceRecovered, .journalAnswered:
       break
     }
   }

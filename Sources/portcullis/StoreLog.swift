@@ -17,6 +17,8 @@ enum StoreLog {
         "journal_torn", metadata: ["file": "\(file)", "offset": "\(offset)", "bytes": "\(bytes)"])
     case .unknownEnvironment(let keys):
       logger.warning("keys_without_environment", metadata: ["keys": "\(keys)"])
+    case .malformedAppID(let keys, let first):
+      logger.warning("keys_with_malformed_app_id", metadata: ["keys": "\(keys)", "keyId": "\(first.short)"])
     case .identifierMismatch(let keys, let first):
       logger.warning(
         "keys_with_foreign_identifier", metadata: ["keys": "\(keys)", "keyId": "\(first.short)"])

@@ -8,6 +8,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from clients import connect_status, curl
+from websocket import refusal
 
 CONFIG, UNAVAILABLE, TEMPORARY = 78, 69, 75
 
@@ -184,6 +185,26 @@ def test_a_file_of_the_older_design_loads(gates, backend, device):
     rewritten = json.loads(gate.store_path.read_text())[device.key_id_b64]
     assert rewritten["signCount"] == 13 and rewritten["note"] == "kept"
     assert rewritten["appId"] == "ABCDEF12K4.org.example.mudproxy"
+
+
+@pytest.mark.parametrize("app_id", ["", "*", "org.example.mudproxy", "ABCDEF12K4.org.example.mudproxy "])
+async def test_an_app_id_that_is_none_is_not_any_app(gates, backend, device, app_id):
+    """The record stays as it is but admits nobody, until its device registers again."""
+    gate = gates(backend)
+    gate.app.register(device)
+    gate.app.close()
+    gate.stop()
+    records = json.loads(gate.store_path.read_text())
+    records[device.key_id_b64]["appId"] = app_id
+    gate.store_path.write_text(json.dumps(records))
+    done = gate.command("check")
+    assert done.returncode == 0 and "appId that is no App ID" in done.stdout + done.stderr
+    gate.start()
+    assert any(event.get("event") == "keys_with_malformed_app_id" for event in gate.events())
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (401, "key_unknown")
+    assert gate.keys()[device.key_id_b64]["appId"] == app_id
+    gate.app.register(device)
+    assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)
 
 
 def test_a_damaged_store_is_refused_with_its_name(gates, backend, folder):

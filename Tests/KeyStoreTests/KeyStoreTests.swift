@@ -318,6 +318,24 @@ import Testing
     #expect(throws: KeyStoreError.notReplaceable(storePath)) { try Bench(files: files).open() }
   }
 
+  /// The text of an `appId` that names no app outlives a rewrite, and is told of.
+  @Test(arguments: ["", "TEAMID.com.example.app", "*", "ABCDEF12K4."])
+  func malformedAppIDsAreKept(text: String) throws {
+    let bench = Bench()
+    let store = try bench.open()
+    for key in 0..<2 { _ = store.register(newKey(key)) { _ in } }
+    #expect(store.close())
+    var lines = bench.snapshotText().split(separator: "\n").map(String.init)
+    lines[2] = lines[2].replacing("ABCDEF12K4.com.example.app", with: text)
+    bench.files.place(storePath, Array(lines.joined(separator: "\n").utf8))
+    let again = try bench.open()
+    #expect(bench.events.all.contains(.malformedAppID(keys: 1, first: identifier(1))))
+    #expect(again.find(identifier(1))?.appID == text)
+    #expect(again.advance(0, to: 1) == .accepted)
+    #expect(again.close())
+    #expect(bench.snapshotText().contains("\"appId\":\"\(text)\""))
+  }
+
   @Test func mismatchesAreReportedAndKept() throws {
     let bench = Bench()
     let store = try bench.open()

@@ -130,7 +130,7 @@ import Testing
     #expect(record["publicKey"] as? String == point(7).pem)
     #expect(record["signCount"] as? Int == 4_000_000_000)
     #expect(record["registeredAt"] as? String == "2026-02-17T00:00:00.000Z")
-    #expect(record["appId"] as? String == "TEAMID.com.example.app")
+    #expect(record["appId"] as? String == "ABCDEF12K4.com.example.app")
     #expect(record["environment"] as? String == "production")
     #expect(record["validationCategory"] as? Int == 4)
     #expect(record["bundleVersion"] as? String == "1.1")

@@ -47,7 +47,7 @@ func point(_ number: Int) -> P256Point {
 
 func newKey(_ number: Int, at time: UnixTime = UnixTime(milliseconds: 1_771_286_400_000)) -> NewKey {
   NewKey(
-    identifier: identifier(number), publicKey: point(number), appID: "TEAMID.com.example.app",
+    identifier: identifier(number), publicKey: point(number), appID: "ABCDEF12K4.com.example.app",
     environment: .production, validationCategory: 4, bundleVersion: "1.\(number % 3)", registeredAt: time)
 }
 

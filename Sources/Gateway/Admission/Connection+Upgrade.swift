@@ -135,6 +135,11 @@ extension Connection {
   private func judge(_ admission: Admission, by record: KeyRecord) {
     guard let headers = admission.assertion else { return }
     let registeredApp = record.appID.flatMap(loop.settings.policy.app(named:))
+    if record.appID != nil, registeredApp == nil {
+      // A key file that names something else than an app must not mean any app.
+      return perform(
+        admission.machine.rejected(.keyUnknown, step: AssertionError.appNotConfigured.step.rawValue))
+    }
     let key = RegisteredKey(
       publicKey: record.publicKey, appID: registeredApp, environment: record.environment,
       storedCounter: record.signCount)
