@@ -1,5 +1,4 @@
-/// All keys in memory: 144 bytes a key in blocks that never move, found through an index of four bytes a
-/// slot.
+/// All keys in memory: 144 bytes a key in blocks that never move, found through `KeyIndex`.
 ///
 /// A key keeps its position for as long as it lives, so a walk in positions meets every key that was there
 /// when it began, whatever is added and removed meanwhile. Removed positions are used again.
@@ -24,6 +23,12 @@ struct KeyTable {
 
     var isRevoked: Bool { revokedAt != Self.never }
 
+    /// In an entry that is not present: the vacant position after this one in the list of them, plus one; 0 ends it.
+    fileprivate var nextVacant: UInt32 {
+      get { signCount }
+      set { signCount = newValue }
+    }
+
     static let never = Int64.min
   }
 
@@ -35,12 +40,12 @@ struct KeyTable {
   var extras: [KeyIdentifier: [UInt8]] = [:]
 
   private var blocks: [[Entry]] = []
-  private var vacant: [UInt32] = []
+  /// The first of a list through the vacant entries themselves, plus one; 0 when there are none. An array of them would
+  /// be copied whole whenever it grows.
+  private var firstVacant: UInt32 = 0
   /// Positions that were ever given out; every walk ends here.
   private(set) var positions = 0
-  /// Open addressing, linear steps, a power of two.
-  private var slots: [Slot] = Array(repeating: .empty, count: 1024)
-  private var usedSlots = 0
+  private var index = KeyIndex()
   /// Drawn at start: identifiers are chosen outside, their places in here are not.
   private let seed: (UInt64, UInt64)
 
@@ -54,7 +59,7 @@ struct KeyTable {
   // MARK: Finding
 
   func position(of identifier: KeyIdentifier) -> Int? {
-    slot(of: identifier).map { slots[$0].position }
+    index.position(hash: Self.hash(of: identifier, seed)) { self[$0].identifier == identifier }
   }
 
   subscript(position: Int) -> Entry {
@@ -100,10 +105,10 @@ struct KeyTable {
 
   /// The key must not be there.
   mutating func insert(_ entry: Entry) {
-    if (usedSlots + 1) * 4 > slots.count * 3 { rebuildIndex() }
     let position: Int
-    if let reused = vacant.popLast() {
-      position = Int(reused)
+    if firstVacant > 0 {
+      position = Int(firstVacant) - 1
+      firstVacant = self[position].nextVacant
       self[position] = entry
     } else {
       position = positions
@@ -115,20 +120,30 @@ struct KeyTable {
       blocks[position >> Self.blockBits].append(entry)
       positions += 1
     }
-    place(position, entry.identifier)
+    let (blocks, seed) = (blocks, seed)
+    index.insert(position, hash: Self.hash(of: entry.identifier, seed)) { position in
+      Self.hash(of: blocks[position >> Self.blockBits][position & Self.blockMask].identifier, seed)
+    }
     count += 1
     if entry.isRevoked { revokedCount += 1 }
   }
 
   mutating func remove(_ identifier: KeyIdentifier) {
-    guard let slot = slot(of: identifier) else { return }
-    let position = slots[slot].position
+    guard let position = takeFromIndex(identifier) else { return }
     if self[position].isRevoked { revokedCount -= 1 }
-    slots[slot] = .removed
     self[position].isPresent = false
-    vacant.append(UInt32(position))
+    self[position].nextVacant = firstVacant
+    firstVacant = UInt32(position) + 1
     extras[identifier] = nil
     count -= 1
+  }
+
+  /// By itself: while it holds on to the blocks, a change of one would copy it.
+  private mutating func takeFromIndex(_ identifier: KeyIdentifier) -> Int? {
+    let blocks = blocks
+    return index.remove(hash: Self.hash(of: identifier, seed)) { position in
+      blocks[position >> Self.blockBits][position & Self.blockMask].identifier == identifier
+    }
   }
 
   mutating func revoke(at position: Int, time: Int64) {
@@ -137,71 +152,12 @@ struct KeyTable {
     revokedCount += 1
   }
 
-  private mutating func place(_ position: Int, _ identifier: KeyIdentifier) {
-    let (first, tag) = firstSlot(identifier)
-    var slot = first
-    while slots[slot].isTaken { slot = (slot + 1) & (slots.count - 1) }
-    if slots[slot] == .empty { usedSlots += 1 }
-    slots[slot] = Slot(position: position, tag: tag)
-  }
-
-  /// Grows it, or sweeps out what removals left, whichever it takes to be at most half full.
-  private mutating func rebuildIndex() {
-    var size = 1024
-    while size < (count + 1) * 2 { size *= 2 }
-    slots = Array(repeating: .empty, count: size)
-    usedSlots = 0
-    for position in 0..<positions where self[position].isPresent {
-      place(position, self[position].identifier)
-    }
-  }
-
   /// Identifiers are digests, evenly spread; one folded product with a secret keeps the spread from being
   /// steered.
-  private func firstSlot(_ identifier: KeyIdentifier) -> (slot: Int, tag: UInt32) {
+  private static func hash(of identifier: KeyIdentifier, _ seed: (UInt64, UInt64)) -> UInt64 {
     let (first, second) = identifier.digest.leadingWords
     let product = (first ^ seed.0).multipliedFullWidth(by: second ^ seed.1)
-    let hash = product.high ^ product.low
-    return (Int(truncatingIfNeeded: hash & UInt64(slots.count - 1)), Slot.tag(of: hash))
-  }
-
-  private func slot(of identifier: KeyIdentifier) -> Int? {
-    let (first, tag) = firstSlot(identifier)
-    var slot = first
-    while slots[slot] != .empty {
-      if slots[slot].tag == tag {
-        let position = slots[slot].position
-        if blocks[position >> Self.blockBits][position & Self.blockMask].identifier == identifier {
-          return slot
-        }
-      }
-      slot = (slot + 1) & (slots.count - 1)
-    }
-    return nil
-  }
-
-  /// A position of 27 bits, more than KEYSTORE_MAX_KEYS may ask for, with five more bits of the hash beside it: a key
-  /// elsewhere in the run is passed by without a look at it, and a lookup touches memory in two places.
-  private struct Slot: Equatable {
-    private let word: UInt32
-
-    static let empty = Slot(word: 0)
-    static let removed = Slot(word: 1)
-
-    private init(word: UInt32) { self.word = word }
-
-    init(position: Int, tag: UInt32) {
-      guard position < 1 << 27 else { fatalError("KeyTable: more keys than a slot can tell apart") }
-      word = UInt32(position) << 5 | tag
-    }
-
-    var position: Int { Int(word >> 5) }
-    /// 0 when empty, 1 when removed.
-    var tag: UInt32 { word & 31 }
-    var isTaken: Bool { tag > 1 }
-
-    /// 2 to 31.
-    static func tag(of hash: UInt64) -> UInt32 { 2 + UInt32(((hash >> 32) * 30) >> 32) }
+    return product.high ^ product.low
   }
 
   private static let blockBits = 12
