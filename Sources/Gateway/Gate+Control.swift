@@ -51,6 +51,7 @@ extension Gate {
   }
 
   package var storeStatistics: KeyStoreStatistics { shared.store.statistics }
+  package var keysWithSessions: Int { shared.register.keyCount }
 
   // MARK: Sessions
 
@@ -90,19 +91,23 @@ extension Gate {
     switch shared.store.revoke(keyID, now: now, completion: { result in commit.complete(result) }) {
     case .unknownKey: return .unknownKey
     case .unavailable: return .unavailable
-    case .revoked(let since, let sessions):
+    case .revoked(let since):
+      // Behind the mark in the store: see `SessionRegister`.
+      let sessions = shared.register.sessions(of: keyID)
       let left = end(sessions, .keyRevoked).wait(within: Self.endingTime)
       return .revoked(
         since: since, sessionsEnded: sessions.count - left, sessionsLeft: left,
-        isDurable: commit.wait(within: KeyStore.commitDeadline) == .committed)
+        isDurable: commit.wait(within: CommitResult.deadline) == .committed)
     }
   }
 
   /// Removes keys without use since `cutoff`; nil when that could not be made durable.
   package func prune(unusedSince cutoff: UnixTime) -> Int? {
     let commit = CommitWait()
-    let removed = shared.store.prune(unusedSince: cutoff) { result in commit.complete(result) }
-    return commit.wait(within: KeyStore.commitDeadline) == .committed ? removed : nil
+    let register = shared.register
+    let removed = shared.store.prune(
+      unusedSince: cutoff, isInUse: { register.hasSessions(of: $0) }, completion: { commit.complete($0) })
+    return commit.wait(within: CommitResult.deadline) == .committed ? removed : nil
   }
 
   // MARK: Ending
@@ -120,18 +125,18 @@ extension Gate {
 
 /// The answer of the store to one change.
 package final class CommitWait: Sendable {
-  private let result = Mutex<KeyStore.CommitResult?>(nil)
+  private let result = Mutex<CommitResult?>(nil)
   private let signal = Signal()
 
   package init() {}
 
-  package func complete(_ result: KeyStore.CommitResult) {
+  package func complete(_ result: CommitResult) {
     self.result.withLock { $0 = result }
     signal.ring()
   }
 
   /// Nil when the time is over.
-  package func wait(within time: Duration) -> KeyStore.CommitResult? {
+  package func wait(within time: Duration) -> CommitResult? {
     let deadline = SystemClock().monotonic() + time
     while true {
       if let result = result.withLock({ $0 }) { return result }

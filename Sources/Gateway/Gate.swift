@@ -32,13 +32,14 @@ package final class Gate: Sendable {
   package struct Parts {
     package var clock: any Clock
     package var entropy: any Entropy
-    package var store: KeyStore
+    package var store: any AttestedKeyStore
     package var root: AttestationRoot
     package var tls: TLSMaterial
     package var log: GateLog
 
     package init(
-      clock: any Clock, entropy: any Entropy, store: KeyStore, root: AttestationRoot, tls: TLSMaterial,
+      clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, root: AttestationRoot,
+      tls: TLSMaterial,
       log: GateLog
     ) {
       self.clock = clock

@@ -97,14 +97,3 @@ package struct NewKey: Sendable {
     self.registeredAt = registeredAt
   }
 }
-
-/// A session by the loop it lives on and the loop's name for it.
-package struct SessionReference: Hashable, Sendable {
-  package let loop: UInt16
-  package let token: UInt64
-
-  package init(loop: UInt16, token: UInt64) {
-    self.loop = loop
-    self.token = token
-  }
-}

@@ -73,7 +73,7 @@ extension KeyStore {
   package func noteHang() {
     let now = clock.monotonic()
     let time = state.withLock { state -> Duration? in
-      guard let began = state.commitBegan, !state.isHanging, now - began >= Self.commitDeadline else {
+      guard let began = state.commitBegan, !state.isHanging, now - began >= CommitResult.deadline else {
         return nil
       }
       state.isHanging = true

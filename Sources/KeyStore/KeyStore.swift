@@ -1,4 +1,4 @@
-/// The attested keys of SPEC §5: in memory for the loops, durable by a journal and a snapshot beside them.
+/// The gate's own `AttestedKeyStore` (SPEC §5): keys in memory for the loops, durable by a journal and a snapshot beside them.
 ///
 /// Flow of a change: 1. a loop changes the table and appends a fact, under one lock (this file). 2. The
 /// committer writes all waiting facts as one batch and syncs it (`KeyStore+Commit`). 3. Completions run; the
@@ -9,7 +9,7 @@ package import Identity
 internal import Synchronization
 package import System
 
-package final class KeyStore: Sendable {
+package final class KeyStore: AttestedKeyStore {
   let paths: StorePaths
   let files: any StoreFiles
   let options: Options
@@ -44,19 +44,6 @@ package final class KeyStore: Sendable {
       self.fingerprint = fingerprint
     }
   }
-
-  /// Called once, on the committer's thread; it should only pass the news on.
-  package typealias Completion = @Sendable (CommitResult) -> Void
-
-  package enum CommitResult: Equatable, Sendable {
-    case committed
-    /// It stands in memory and may or may not be on disk: answer 503 `store_unavailable`.
-    case failed
-  }
-
-  /// How long a caller should wait for a completion before it answers 503; the store itself keeps no
-  /// deadline, since a call that hangs in the kernel cannot be called back.
-  package static let commitDeadline: Duration = .seconds(3)
 
   struct Lifetime: ~Copyable {
     var lock: (any StoreLock)?
@@ -97,15 +84,6 @@ package final class KeyStore: Sendable {
 
   // MARK: Registering
 
-  package enum RegisterVerdict: Equatable, Sendable {
-    /// The completion follows; in the other cases it does not.
-    case accepted(isNew: Bool)
-    case revoked
-    /// `maximumKeys` are there.
-    case full
-    case unavailable
-  }
-
   /// A key that is known keeps its counter and the time of its first registration; what the attestation says
   /// (app, environment, launch) replaces what an earlier one said, and counts as use.
   package func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
@@ -133,25 +111,12 @@ package final class KeyStore: Sendable {
 
   // MARK: Admitting
 
-  package enum CounterVerdict: Equatable, Sendable {
-    /// The completion follows; in the other cases it does not. The session is in its key's list.
-    case accepted
-    case unknownKey
-    case revoked
-    /// Not strictly greater than what is stored.
-    case replayed(stored: UInt32)
-    case unavailable
-  }
-
-  /// Compares, commits the counter and enters the session, in one critical section: of two assertions with
-  /// one counter one wins, and a revocation finds every session that was admitted before it.
-  ///
-  /// Whatever the completion says, the caller takes the session off with `removeSession` when it ends.
+  /// Compares and commits the counter in one critical section: of two assertions with one counter one wins, and after a
+  /// revocation none does.
   /// - Parameters: - appID: recorded when the key has none yet. - environment: recorded when the key's is
   ///   unknown. - isGathered: the committer is not told; `commitGathered` has to follow, soon.
   package func advanceCounter(
-    of identifier: KeyIdentifier, to signCount: UInt32, session: SessionReference,
-    recording appID: String? = nil,
+    of identifier: KeyIdentifier, to signCount: UInt32, recording appID: String? = nil,
     environment: AttestEnvironment? = nil, now: UnixTime, isGathered: Bool = false,
     completion: @escaping Completion
   ) -> CounterVerdict {
@@ -164,7 +129,6 @@ package final class KeyStore: Sendable {
       let newAppID = entry.appID == 0 ? appID : nil
       state.table.count(
         at: position, signCount: signCount, time: now.milliseconds, appID: newAppID, environment: environment)
-      state.sessions[identifier, default: []].append(session)
       let fact = Fact.counted(
         identifier, signCount: signCount, at: now, appID: newAppID, environment: environment)
       return Change(fact, .accepted)

@@ -11,21 +11,23 @@ package struct KeyStoreStatistics: Equatable, Sendable {
     case closed
   }
 
-  package let service: Service
-  package let keys: Int
-  package let revokedKeys: Int
-  package let keysWithSessions: Int
-  package let journalBytes: Int64
-  package let journalSegment: UInt64
+  package var service: Service = .accepting
+  package var keys: Int = 0
+  package var revokedKeys: Int = 0
+  package var journalBytes: Int64 = 0
+  package var journalSegment: UInt64 = 0
   /// Facts made durable, and the syncs it took.
-  package let commits: UInt64
-  package let batches: UInt64
+  package var commits: UInt64 = 0
+  package var batches: UInt64 = 0
   /// Bytes of facts that wait for the journal.
-  package let waitingBytes: Int
-  package let snapshots: UInt64
-  package let snapshotBytes: Int64
-  package let lastSnapshotAt: UnixTime?
-  package let lastSnapshotDuration: Duration
+  package var waitingBytes: Int = 0
+  package var snapshots: UInt64 = 0
+  package var snapshotBytes: Int64 = 0
+  package var lastSnapshotAt: UnixTime?
+  package var lastSnapshotDuration: Duration = .zero
+
+  /// What a store has nothing to say of stays 0.
+  package init() {}
 }
 
 extension KeyStore {
@@ -39,13 +41,20 @@ extension KeyStore {
         case .accepting: .accepting
         case .stalled(let error): .stalled(error)
         }
-      return KeyStoreStatistics(
-        service: service, keys: state.table.count, revokedKeys: state.table.revokedCount,
-        keysWithSessions: state.sessions.count, journalBytes: state.journalBytes,
-        journalSegment: state.segment.number, commits: state.commits, batches: state.batches,
-        waitingBytes: state.pending.bytes,
-        snapshots: state.snapshots, snapshotBytes: state.schedule.snapshotBytes,
-        lastSnapshotAt: state.lastSnapshotAt, lastSnapshotDuration: state.schedule.lastDuration)
+      var statistics = KeyStoreStatistics()
+      statistics.service = service
+      statistics.keys = state.table.count
+      statistics.revokedKeys = state.table.revokedCount
+      statistics.journalBytes = state.journalBytes
+      statistics.journalSegment = state.segment.number
+      statistics.commits = state.commits
+      statistics.batches = state.batches
+      statistics.waitingBytes = state.pending.bytes
+      statistics.snapshots = state.snapshots
+      statistics.snapshotBytes = state.schedule.snapshotBytes
+      statistics.lastSnapshotAt = state.lastSnapshotAt
+      statistics.lastSnapshotDuration = state.schedule.lastDuration
+      return statistics
     }
   }
 }

@@ -1,4 +1,4 @@
-/// What the key store's lock guards: the table, the live sessions, and what waits to be made durable.
+/// What the key store's lock guards: the table, and what waits to be made durable.
 internal import Bytes
 internal import System
 
@@ -10,7 +10,6 @@ struct StoreState {
   }
 
   var table: KeyTable
-  var sessions: [KeyIdentifier: [SessionReference]] = [:]
   var pending = PendingFacts()
   var service = Service.accepting
   var isClosing = false

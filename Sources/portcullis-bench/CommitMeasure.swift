@@ -33,7 +33,6 @@ enum CommitMeasure {
     _ store: KeyStore, _ identifiers: [KeyIdentifier], atOnce: Int, after first: UInt32, seconds: Double
   ) throws -> (Double, UInt32) {
     let flight = Monitor(Flight())
-    let session = SessionReference(loop: 0, token: 1)
     let clock = WallClock()
     var started = 0
     var counter = first
@@ -44,10 +43,9 @@ enum CommitMeasure {
       let identifier = identifiers[started % identifiers.count]
       flight.withLock { state, _ in state.underWay += 1 }
       let verdict = store.advanceCounter(
-        of: identifier, to: counter, session: session, now: SystemClock().wall()
+        of: identifier, to: counter, now: SystemClock().wall()
       ) { result in land(flight, result) }
       guard verdict == .accepted else { throw Broken("a counter was refused: \(verdict)") }
-      store.removeSession(session, of: identifier)
       started += 1
     }
     wait(flight, until: 0)
@@ -59,7 +57,7 @@ enum CommitMeasure {
     return (Double(committed) / elapsed, counter)
   }
 
-  private static func land(_ flight: Monitor<Flight>, _ result: KeyStore.CommitResult) {
+  private static func land(_ flight: Monitor<Flight>, _ result: CommitResult) {
     flight.withLock { state, wake in
       state.underWay -= 1
       if result == .committed { state.committed += 1 } else { state.failed += 1 }

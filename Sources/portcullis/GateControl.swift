@@ -31,7 +31,8 @@ final class GateControl: ControlHandler {
     switch request {
     case .health: .health(health)
     case .statistics: .statistics(statistics)
-    case .keysStatistics: .keysStatistics(StoreStatistics(gate.storeStatistics))
+    case .keysStatistics:
+      .keysStatistics(StoreStatistics(gate.storeStatistics, keysWithSessions: gate.keysWithSessions))
     case .keysRevoke(let keyID): revoke(keyID)
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
@@ -59,7 +60,7 @@ final class GateControl: ControlHandler {
       counters: activity.counters.map { NamedCount($0.name, $0.count) },
       refusals: activity.refusals.map { NamedCount($0.code.rawValue, $0.count) },
       turns: activity.turns.map(TurnStatistics.init),
-      store: StoreStatistics(gate.storeStatistics))
+      store: StoreStatistics(gate.storeStatistics, keysWithSessions: gate.keysWithSessions))
   }
 
   // MARK: Keys
@@ -116,7 +117,7 @@ final class GateControl: ControlHandler {
 }
 
 extension StoreStatistics {
-  init(_ statistics: KeyStoreStatistics) {
+  init(_ statistics: KeyStoreStatistics, keysWithSessions: Int) {
     var reason: String?
     let service: String
     switch statistics.service {
@@ -130,7 +131,7 @@ extension StoreStatistics {
       service: service, reason: reason, lastSnapshotAt: statistics.lastSnapshotAt?.timestamp,
       counts: [
         NamedCount("keys", statistics.keys), NamedCount("revokedKeys", statistics.revokedKeys),
-        NamedCount("keysWithSessions", statistics.keysWithSessions),
+        NamedCount("keysWithSessions", keysWithSessions),
         NamedCount("commits", Int(clamping: statistics.commits)),
         NamedCount("batches", Int(clamping: statistics.batches)),
         NamedCount("waitingBytes", statistics.waitingBytes),

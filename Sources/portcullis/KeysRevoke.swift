@@ -47,7 +47,7 @@ struct KeysRevoke: ParsableCommand {
   {
     try StoreAccess.edit(configuration) { store, wait in
       switch store.revoke(identifier, now: SystemClock().wall(), completion: { wait.complete($0) }) {
-      case .revoked(let since, _): return since
+      case .revoked(let since): return since
       case .unknownKey: throw KeySelection.unknown(identifier)
       case .unavailable: throw ExitStatus.temporaryFailure.code
       }

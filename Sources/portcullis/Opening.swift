@@ -67,7 +67,7 @@ struct Opening {
     do {
       let parts = Gate.Parts(
         clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log)
-      return try open(parts, decision, credentials, folders)
+      return try open(parts, store, decision, credentials, folders)
     } catch {
       store.close()
       throw error
@@ -75,8 +75,8 @@ struct Opening {
   }
 
   private func open(
-    _ parts: Gate.Parts, _ decision: ServingDecision, _ credentials: consuming Credentials,
-    _ folders: [String]
+    _ parts: Gate.Parts, _ store: KeyStore, _ decision: ServingDecision,
+    _ credentials: consuming Credentials, _ folders: [String]
   ) throws -> OpenGate {
     let listener = try controlListener()
     do {
@@ -88,14 +88,14 @@ struct Opening {
       do throws(SystemError) { try credentials.drop() } catch { throw refused(error) }
       try confine(decision, folders, filter)
       try writer.begin()
-      try parts.store.begin()
+      try store.begin()
       let gate = try prepared.start()
       let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
       do {
         let server = try ControlServer.start(on: listener, handler: control)
         return OpenGate(
           gate: gate, control: control, controlServer: server,
-          made: configuration.tls == nil ? parts.tls : nil, store: parts.store)
+          made: configuration.tls == nil ? parts.tls : nil, store: store)
       } catch {
         gate.stop()
         throw error

@@ -40,7 +40,7 @@ enum StoreAccess {
     defer { store.close() }
     let wait = CommitWait()
     let result = try change(store, wait)
-    guard wait.wait(within: KeyStore.commitDeadline) == .committed else {
+    guard wait.wait(within: CommitResult.deadline) == .committed else {
       complain("\(configuration.store.path) cannot be written: nothing is certain to have changed")
       throw ExitStatus.ioError.code
     }

@@ -22,7 +22,6 @@ final class LoopHarness {
   let clock = ManualClock()
   let loop: Loop
   let shared: Shared
-  private let store: KeyStore
   private var folder: TemporaryFolder?
   private let log = KeptLines()
 
@@ -38,7 +37,6 @@ final class LoopHarness {
     let configuration = try ConfigurationLoader.load(
       environment: environment + settings, files: SystemFiles(), processors: 1, descriptorLimit: 4096
     ).configuration
-    store = try KeyStore.open(path: path + "/keys.json") { _ in }
     self.folder = consume folder
     let server = try SelfSignedCertificate.localhost()
     let tls = try TLSServerContext.make(
@@ -50,7 +48,7 @@ final class LoopHarness {
     let mailbox = try Mailbox()
     let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
     shared = Shared(
-      clock: clock, entropy: SeededEntropy(1), store: store,
+      clock: clock, entropy: SeededEntropy(1), store: MemoryStore(),
       attestations: AttestationVerifier(root: .apple()), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
       log: GateLogger(gateLog), mailboxes: [mailbox])
@@ -64,7 +62,6 @@ final class LoopHarness {
     loop.connections.forEach { connection in loop.turn(of: connection) { $0.close() } }
     loop.turn(waiting: 0)
     shared.pool.stop()
-    store.close()
     folder.take()?.remove()
   }
 

@@ -10,7 +10,7 @@ import Testing
     let bench = Bench()
     let store = try bench.open()
     let before = bench.events.all.count
-    let results = Recorder<KeyStore.CommitResult>()
+    let results = Recorder<CommitResult>()
     #expect(store.register(newKey(1)) { results.append($0) } == .accepted(isNew: true))
     bench.files.duringNextSync {
       bench.clock.advance(.milliseconds(2999))
@@ -38,7 +38,7 @@ import Testing
   @Test func endsInAnErrorThatCounts() throws {
     let bench = Bench()
     let store = try bench.open()
-    let results = Recorder<KeyStore.CommitResult>()
+    let results = Recorder<CommitResult>()
     #expect(store.register(newKey(1)) { results.append($0) } == .accepted(isNew: true))
     bench.files.duringNextSync {
       bench.clock.advance(.seconds(5))

@@ -11,7 +11,7 @@ import Testing
   @Test func registersOnceDurable() throws {
     let bench = Bench()
     let store = try bench.open()
-    let results = Recorder<KeyStore.CommitResult>()
+    let results = Recorder<CommitResult>()
     #expect(store.register(newKey(1)) { results.append($0) } == .accepted(isNew: true))
     #expect(store.find(identifier(1))?.signCount == 0)
     #expect(results.all.isEmpty)
@@ -22,7 +22,7 @@ import Testing
 
   @Test func relaxedDoesNotWait() throws {
     let store = try Bench().open(.init(durability: .relaxed))
-    let results = Recorder<KeyStore.CommitResult>()
+    let results = Recorder<CommitResult>()
     _ = store.register(newKey(1)) { results.append($0) }
     #expect(store.advance(1, to: 1) { results.append($0) } == .accepted)
     _ = store.revoke(identifier(1), now: UnixTime(milliseconds: 5)) { results.append($0) }
@@ -39,7 +39,6 @@ import Testing
     #expect(store.advance(1, to: .max) == .replayed(stored: .max))
     #expect(store.advance(1, to: 7) == .replayed(stored: .max))
     #expect(store.advance(2, to: 1) == .unknownKey)
-    #expect(store.sessions(of: identifier(1)).count == 2)
   }
 
   @Test func registeringAgainKeepsCounterAndFirstTime() throws {
@@ -70,13 +69,13 @@ import Testing
     let id = SnapshotTests.olderIdentifier
     #expect(bench.events.all.contains(.unknownEnvironment(keys: 1)))
     let verdict = store.advanceCounter(
-      of: id, to: 13, session: session(1), recording: "T.app", environment: .production,
+      of: id, to: 13, recording: "T.app", environment: .production,
       now: UnixTime(milliseconds: 99),
       completion: { _ in })
     #expect(verdict == .accepted)
     // Only the first is recorded.
     _ = store.advanceCounter(
-      of: id, to: 14, session: session(2), recording: "U.app", environment: .development,
+      of: id, to: 14, recording: "U.app", environment: .development,
       now: UnixTime(milliseconds: 100), completion: { _ in })
     store.commitAll()
     let record = try #require(store.find(id))
@@ -94,53 +93,36 @@ import Testing
     #expect(store.statistics.keys == limit)
   }
 
-  @Test func revocationSticksAndFindsSessions() throws {
+  @Test func revocationSticks() throws {
     let bench = Bench()
     let store = try bench.open()
     _ = store.register(newKey(1)) { _ in }
-    _ = store.advance(1, to: 1, session: 11)
-    _ = store.advance(1, to: 2, session: 12)
-    store.removeSession(session(11), of: identifier(1))
+    _ = store.advance(1, to: 1)
+    _ = store.advance(1, to: 2)
     let first = UnixTime(milliseconds: 1_800_000_000_000)
-    #expect(
-      store.revoke(identifier(1), now: first) { _ in } == .revoked(since: first, sessions: [session(12)]))
+    #expect(store.revoke(identifier(1), now: first) { _ in } == .revoked(since: first))
     #expect(store.isRevoked(identifier(1)))
     #expect(store.advance(1, to: 3) == .revoked)
     #expect(store.register(newKey(1)) { _ in } == .revoked)
     // Again: the first time stands.
     let second = UnixTime(milliseconds: 1_900_000_000_000)
-    #expect(
-      store.revoke(identifier(1), now: second) { _ in } == .revoked(since: first, sessions: [session(12)]))
+    #expect(store.revoke(identifier(1), now: second) { _ in } == .revoked(since: first))
     #expect(store.revoke(identifier(2), now: first) { _ in } == .unknownKey)
-    store.removeSession(session(12), of: identifier(1))
     #expect(store.prune(unusedSince: second) { _ in } == 0)
     #expect(store.close())
     #expect(try bench.open().find(identifier(1))?.revokedAt == first)
   }
 
-  @Test func surplusIsTheOldest() throws {
-    let store = try Bench().open()
-    _ = store.register(newKey(1)) { _ in }
-    for count in 1...6 { _ = store.advance(1, to: UInt32(count), session: count) }
-    #expect(store.surplusSessions(of: identifier(1), limit: 7).isEmpty)
-    #expect(store.surplusSessions(of: identifier(1), limit: 6).isEmpty)
-    #expect(store.surplusSessions(of: identifier(1), limit: 5) == [session(1)])
-    #expect(store.surplusSessions(of: identifier(1), limit: 4) == [session(1), session(2)])
-    for count in 1...6 { store.removeSession(session(count), of: identifier(1)) }
-    #expect(store.sessions(of: identifier(1)).isEmpty)
-    #expect(store.statistics.keysWithSessions == 0)
-  }
-
   @Test func theCommitterIsToldOfWhatWasGathered() throws {
     let store = try Bench().open()
     let past = MonotonicTime(nanoseconds: 0)
-    let results = Recorder<KeyStore.CommitResult>()
+    let results = Recorder<CommitResult>()
     #expect(store.register(newKey(1)) { _ in } == .accepted(isNew: true))
     #expect(store.commitSignal.wait(until: past))
     store.commitAll()
     for count in 1...3 {
       let verdict = store.advanceCounter(
-        of: identifier(1), to: UInt32(count), session: session(count), now: UnixTime(milliseconds: 1),
+        of: identifier(1), to: UInt32(count), now: UnixTime(milliseconds: 1),
         isGathered: true
       ) { results.append($0) }
       #expect(verdict == .accepted)
@@ -163,19 +145,22 @@ import Testing
       _ = store.register(newKey(key, at: UnixTime(milliseconds: key == 0 ? 10_000 : 9_999))) { _ in }
     }
     _ = store.advanceCounter(
-      of: identifier(1), to: 1, session: session(1), now: UnixTime(milliseconds: 10_000), completion: { _ in }
+      of: identifier(1), to: 1, now: UnixTime(milliseconds: 10_000), completion: { _ in }
     )
-    store.removeSession(session(1), of: identifier(1))
     _ = store.advanceCounter(
-      of: identifier(2), to: 1, session: session(2), now: UnixTime(milliseconds: 9_999), completion: { _ in })
+      of: identifier(2), to: 1, now: UnixTime(milliseconds: 9_999), completion: { _ in })
     _ = store.revoke(identifier(3), now: cutoff) { _ in }
-    let results = Recorder<KeyStore.CommitResult>()
-    #expect(store.prune(unusedSince: cutoff) { results.append($0) } == 1)
+    let results = Recorder<CommitResult>()
+    #expect(
+      store.prune(unusedSince: cutoff, isInUse: { $0 == identifier(2) }, completion: { results.append($0) })
+        == 1)
     #expect(results.all.isEmpty)
     store.commitAll()
     #expect(results.all == [.committed])
     #expect((0..<5).map { store.find(identifier($0)) != nil } == [true, true, true, true, false])
-    #expect(store.prune(unusedSince: cutoff) { results.append($0) } == 0)
+    #expect(
+      store.prune(unusedSince: cutoff, isInUse: { $0 == identifier(2) }, completion: { results.append($0) })
+        == 0)
     #expect(results.all == [.committed, .committed])
     #expect(store.close())
     #expect(try bench.open().statistics.keys == 4)
@@ -188,7 +173,7 @@ import Testing
     let store = try bench.open()
     _ = store.register(newKey(1)) { _ in }
     store.commitAll()
-    let results = Recorder<KeyStore.CommitResult>()
+    let results = Recorder<CommitResult>()
     #expect(store.advance(1, to: 1) { results.append($0) } == .accepted)
     bench.files.failAll(error)
     store.commitAll()
@@ -230,7 +215,7 @@ import Testing
     for seed in 0..<40 {
       let bench = Bench(files: PowerLossFiles(seed: UInt64(seed)))
       var store = try bench.open()
-      let results = Recorder<KeyStore.CommitResult>()
+      let results = Recorder<CommitResult>()
       _ = store.register(newKey(1)) { results.append($0) }
       // The write goes well, the sync does not.
       bench.files.plan([1: .inputOutput])
@@ -251,7 +236,7 @@ import Testing
     for seed in 0..<40 {
       let bench = Bench(files: PowerLossFiles(seed: UInt64(seed)))
       let store = try bench.open()
-      let results = Recorder<KeyStore.CommitResult>()
+      let results = Recorder<CommitResult>()
       _ = store.register(newKey(1)) { results.append($0) }
       store.commitAll()
       _ = store.advance(1, to: 5) { results.append($0) }
@@ -354,12 +339,11 @@ import Testing
 /// reopenings.
 @Suite struct KeyStoreModelTests {
   @Test(arguments: 0..<8) func behavesLikeADictionary(seed: Int) throws {
-    struct Model { var count: UInt32 = 0, isRevoked = false, sessions: [SessionReference] = [] }
+    struct Model { var count: UInt32 = 0, isRevoked = false, isInUse = false }
     let bench = Bench(files: PowerLossFiles(seed: UInt64(seed)))
     var store = try bench.open()
     var model: [Int: Model] = [:]
     var random = SplitMix(seed: UInt64(seed) + 99)
-    var token = 0
     for _ in 0..<1500 {
       let key = Int(random.next() % 400)
       switch random.next() % 100 {
@@ -373,8 +357,7 @@ import Testing
         }
       case 30..<80:
         let count = UInt32(random.next() % 40)
-        token += 1
-        let verdict = store.advance(key, to: count, session: token)
+        let verdict = store.advance(key, to: count)
         switch model[key] {
         case nil: #expect(verdict == .unknownKey)
         case let known? where known.isRevoked: #expect(verdict == .revoked)
@@ -382,22 +365,25 @@ import Testing
         default:
           #expect(verdict == .accepted)
           model[key]?.count = count
-          model[key]?.sessions.append(session(token))
+          model[key]?.isInUse = true
         }
       case 80..<90:
-        if let last = model[key]?.sessions.popLast() { store.removeSession(last, of: identifier(key)) }
+        model[key]?.isInUse = false
       case 90..<92:
         let verdict = store.revoke(identifier(key), now: UnixTime(milliseconds: 1)) { _ in }
-        if let known = model[key] {
-          #expect(verdict == .revoked(since: UnixTime(milliseconds: 1), sessions: known.sessions))
+        if model[key] != nil {
+          #expect(verdict == .revoked(since: UnixTime(milliseconds: 1)))
           model[key]?.isRevoked = true
         } else {
           #expect(verdict == .unknownKey)
         }
       case 92..<93:
-        // Everything is long unused; revoked keys and keys with sessions stay.
-        let expected = model.filter { !$0.value.isRevoked && $0.value.sessions.isEmpty }
-        #expect(store.prune(unusedSince: UnixTime(milliseconds: .max)) { _ in } == expected.count)
+        // Everything is long unused; revoked keys and keys in use stay.
+        let expected = model.filter { !$0.value.isRevoked && !$0.value.isInUse }
+        let used = Set(model.filter(\.value.isInUse).keys.map(identifier))
+        let removed = store.prune(
+          unusedSince: UnixTime(milliseconds: .max), isInUse: used.contains, completion: { _ in })
+        #expect(removed == expected.count)
         for key in expected.keys { model[key] = nil }
       case 93..<97:
         bench.clock.advance(.seconds(2))
@@ -407,12 +393,11 @@ import Testing
         if random.next() % 2 == 0 { #expect(store.close()) }
         bench.files.reboot()
         store = try bench.open()
-        for key in model.keys { model[key]?.sessions = [] }
+        for key in model.keys { model[key]?.isInUse = false }
       }
       let found = store.find(identifier(key))
       #expect(found?.signCount == model[key]?.count)
       #expect((found?.revokedAt != nil) == (model[key]?.isRevoked ?? false))
-      #expect(store.sessions(of: identifier(key)) == model[key]?.sessions ?? [])
     }
     #expect(store.statistics.keys == model.count)
     #expect(store.statistics.revokedKeys == model.values.count { $0.isRevoked })

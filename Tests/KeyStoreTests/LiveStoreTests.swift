@@ -30,7 +30,7 @@ import Testing
 
     init(_ count: Int) { left = Mutex(count) }
 
-    func arrived(_ result: KeyStore.CommitResult) {
+    func arrived(_ result: CommitResult) {
       if result == .failed { failures.withLock { $0 += 1 } }
       let isLast = left.withLock { left in
         left -= 1
@@ -79,7 +79,7 @@ import Testing
     #expect(again.close())
   }
 
-  /// Many threads, one key, one counter: exactly one wins, and its session is the one in the list.
+  /// Many threads, one key, one counter: exactly one wins.
   @Test func oneWinsOfMany() throws {
     let directory = try Directory()
     let store = try KeyStore.open(path: directory.store) { _ in }
@@ -91,7 +91,7 @@ import Testing
       var threads: [JoinHandle] = []
       for contender in 0..<8 {
         let thread = try Thread(name: "contender") {
-          let verdict = store.advance(0, to: UInt32(round), session: round * 10 + contender) {
+          let verdict = store.advance(0, to: UInt32(round)) {
             committed.arrived($0)
           }
           if verdict == .accepted {
@@ -107,9 +107,7 @@ import Testing
       for thread in threads { thread.join() }
       #expect(committed.wait() == 0)
       #expect(winners.all.count == 1)
-      #expect(store.sessions(of: identifier(0)).last == session(round * 10 + (winners.all.first ?? 0)))
     }
-    #expect(store.sessions(of: identifier(0)).count == 50)
     #expect(store.close())
   }
 

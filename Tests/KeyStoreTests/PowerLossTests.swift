@@ -196,7 +196,6 @@ private final class Story {
         all[key]?.leastCount = max(before.leastCount, count)
       }
     }
-    store.removeSession(session(1), of: identifier(key))
   }
 
   private func revoke(_ store: KeyStore, _ key: Int) {

@@ -51,8 +51,6 @@ func newKey(_ number: Int, at time: UnixTime = UnixTime(milliseconds: 1_771_286_
     environment: .production, validationCategory: 4, bundleVersion: "1.\(number % 3)", registeredAt: time)
 }
 
-func session(_ token: Int) -> SessionReference { SessionReference(loop: 1, token: UInt64(token)) }
-
 let storePath = "/store/keys.json"
 
 /// A store without threads: the test takes the committer's and the snapshotter's steps.
@@ -80,11 +78,11 @@ extension KeyStore {
   func commitAll() { while commitOnce() {} }
 
   func advance(
-    _ number: Int, to count: UInt32, session token: Int = 1, _ completion: @escaping Completion = { _ in }
+    _ number: Int, to count: UInt32, _ completion: @escaping Completion = { _ in }
   )
     -> CounterVerdict
   {
     advanceCounter(
-      of: identifier(number), to: count, session: session(token), now: clock.wall(), completion: completion)
+      of: identifier(number), to: count, now: clock.wall(), completion: completion)
   }
 }

@@ -157,22 +157,23 @@ extension Connection {
     commit(assertion, headers.keyID, admission, recordsApp: registeredApp == nil)
   }
 
-  /// Compare-and-set of the counter, with the session entered in its key's list in the same critical section.
+  /// Compare-and-set of the counter. Into the register first, or a revocation might miss the session: see there.
   private func commit(
     _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ admission: Admission, recordsApp: Bool
   ) {
     let mailbox = loop.mailbox
     let session = admission.session.token
+    loop.shared.register.enter(loop.reference(to: session), of: keyID)
     let verdict = loop.shared.store.advanceCounter(
-      of: keyID, to: assertion.signCount, session: loop.reference(to: session),
-      recording: recordsApp ? assertion.appID.description : nil, now: loop.shared.clock.wall(),
-      isGathered: true
+      of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,
+      environment: nil, now: loop.shared.clock.wall(), isGathered: true
     ) { result in mailbox.post(.committed(session, result)) }
     switch verdict {
     case .accepted:
       loop.noteCommit()
       arm(at: loop.now + Self.commitTimeout)
       perform(admission.machine.accepted())
+      loop.supersedeWaiting(of: keyID)
     case .replayed:
       perform(admission.machine.rejected(.assertionRejected, step: AssertionError.signCount.step.rawValue))
     case .unknownKey: perform(admission.machine.rejected(.keyUnknown, step: "key_unknown"))
@@ -182,9 +183,9 @@ extension Connection {
   }
 
   /// A commit takes a few milliseconds; a disk that needs longer than this is failing (SPEC §5).
-  private static let commitTimeout = KeyStore.commitDeadline
+  private static let commitTimeout = CommitResult.deadline
 
-  func committed(_ result: KeyStore.CommitResult, _ session: GameSession) {
+  func committed(_ result: CommitResult, _ session: GameSession) {
     guard case .admission(let admission) = stage, admission.session === session else { return }
     perform(admission.machine.committed(durably: result == .committed))
   }

@@ -85,7 +85,7 @@ private struct Registrar: Sendable {
       validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
       registeredAt: shared.clock.wall())
     // From here on the disk has its time (SPEC §5), however long the verification had to wait.
-    mailbox.post(.working(token, request, within: KeyStore.commitDeadline))
+    mailbox.post(.working(token, request, within: CommitResult.deadline))
     let verdict = shared.store.register(key) { result in
       switch result {
       case .committed: mailbox.post(.answer(token, request, .registered(body.keyID)))

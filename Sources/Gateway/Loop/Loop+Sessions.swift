@@ -24,13 +24,22 @@ extension Loop {
     noLongerPending(connection)
     counters.admitted.add()
     shared.sessions.increment()
-    if let keyID = session.credential.keyID { endSurplusSessions(of: keyID) }
+    if let keyID = session.credential.keyID { enter(session, amongSessionsOf: keyID) }
   }
 
-  /// The oldest give way when a key has more sessions than it may (SPEC §3, 1008).
-  private func endSurplusSessions(of keyID: KeyIdentifier) {
-    for surplus in shared.store.surplusSessions(of: keyID, limit: settings.limits.sessionsPerKey) {
+  /// From now on the session counts among those of its key; the oldest are closed when these are more than it may have
+  /// (SPEC §3, 1008).
+  private func enter(_ session: GameSession, amongSessionsOf keyID: KeyIdentifier) {
+    let limit = settings.limits.sessionsPerKey
+    for surplus in shared.register.admit(reference(to: session.token), of: keyID, limit: limit) {
       shared.post(.end(Token(rawValue: surplus.token), .replaced, nil), to: surplus)
+    }
+  }
+
+  /// One key does not have more upgrades waiting than it may have sessions: the oldest are refused.
+  func supersedeWaiting(of keyID: KeyIdentifier) {
+    for surplus in shared.register.surplusWaiting(of: keyID, limit: settings.limits.sessionsPerKey) {
+      shared.post(.superseded(Token(rawValue: surplus.token)), to: surplus)
     }
   }
 
@@ -40,7 +49,7 @@ extension Loop {
     let wasAttached = session.state == .attached
     guard session.end() else { return }
     if let keyID = session.credential.keyID {
-      shared.store.removeSession(reference(to: session.token), of: keyID)
+      shared.register.leave(reference(to: session.token), of: keyID)
     }
     defer { session.tellEnded() }
     guard wasAttached else { return }

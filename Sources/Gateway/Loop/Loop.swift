@@ -282,6 +282,8 @@ final class Loop {
     switch message {
     case .committed(let token, let result):
       withSession(token) { session, connection in connection.committed(result, session) }
+    case .superseded(let token):
+      withSession(token) { _, connection in connection.superseded() }
     case .working(let token, let request, let time):
       withConnection(token) { $0.workGoesOn(request, until: now + time) }
     case .answer(let token, let request, let answer):

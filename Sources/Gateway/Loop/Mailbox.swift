@@ -8,13 +8,15 @@ internal import TLS
 
 enum LoopMessage: Sendable {
   /// The counter of the admission that is to open this session is durable, or is not.
-  case committed(Token, KeyStore.CommitResult)
+  case committed(Token, CommitResult)
   /// The work that this connection's request waits for has so much time from now on.
   case working(Token, RequestID, within: Duration)
   /// It is done.
   case answer(Token, RequestID, Answer)
   /// The key was revoked, or a newer session took the place; who waits for the end has a latch.
   case end(Token, SessionEnd, CountDownLatch?)
+  /// Newer upgrades of its key take the place of one that still waits for its `101`.
+  case superseded(Token)
   /// Work by these settings from now on, and say so.
   case reload(LoopSettings, RollCall)
   /// Close all sessions with 1001, spread over `spread`; refuse new ones.
@@ -32,7 +34,7 @@ enum LoopMessage: Sendable {
     switch self {
     case .end(_, _, let latch): latch?.countDown()
     case .listSessions(let reply): reply([])
-    case .committed, .working, .answer, .reload, .drain, .abandon, .rollCall, .stop: break
+    case .committed, .superseded, .working, .answer, .reload, .drain, .abandon, .rollCall, .stop: break
     }
   }
 }

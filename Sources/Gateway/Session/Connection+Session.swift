@@ -53,10 +53,14 @@ extension Connection {
     switch end {
     case .draining: perform(admission.machine.draining())
     case .keyRevoked: perform(admission.machine.revoked())
-    case .replaced: perform(admission.machine.superseded())
-    // Meant for a session that has gone, or not from outside at all.
-    case .gameClosed, .gameFailed, .gameStalled, .closedByOperator: break
+    // Meant for sessions, or not from outside at all.
+    case .gameClosed, .gameFailed, .gameStalled, .replaced, .closedByOperator: break
     }
+  }
+
+  /// Newer upgrades of the key take the place of one that still waits.
+  func superseded() {
+    if case .admission(let admission) = stage { perform(admission.machine.superseded()) }
   }
 
   func endSession(_ attachment: Attachment, _ end: ConnectionEnd) {

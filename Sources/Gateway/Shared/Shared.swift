@@ -13,7 +13,7 @@ internal import WebSocketWire
 final class Shared: Sendable {
   let clock: any Clock
   let challenges: ChallengeIssuer
-  let store: KeyStore
+  let store: any AttestedKeyStore
   let attestations: AttestationVerifier
   let pool: RegistrationPool
   let backends: BackendDirectory
@@ -32,6 +32,7 @@ final class Shared: Sendable {
   /// Connections that are not admitted yet.
   let pending = Count()
   let sessions = Count()
+  let register = SessionRegister()
   /// Connections whose last bytes are on their way.
   let lingering = Count()
   /// Those of them that were sessions.
@@ -40,7 +41,7 @@ final class Shared: Sendable {
   let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes)
 
   init(
-    clock: any Clock, entropy: any Entropy, store: KeyStore, attestations: AttestationVerifier,
+    clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, attestations: AttestationVerifier,
     pool: RegistrationPool,
     backends: BackendDirectory, receipts: ReceiptFolder?, log: GateLogger, mailboxes: [Mailbox]
   ) {

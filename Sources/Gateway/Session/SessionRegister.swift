@@ -1,0 +1,101 @@
+/// Which sessions, and upgrades on their way to one, each attested key has, over all loops.
+///
+/// The register and the key store have locks of their own, and yet a revocation finds every session of its key, however
+/// it races with an admission, because each side writes before it reads:
+///
+/// - An admission enters the register first, and then advances the counter in the store, which refuses a revoked key; one
+///   that is refused leaves the register.
+/// - A revocation first marks the key in the store, and then reads the register.
+///
+/// Say the store took the counter. If that came before the mark, the session was in the register before the revocation
+/// read it, and is found. If it came after the mark, the counter would have been refused. From there to its `101` and
+/// to its end the session stays in the register: `admit` moves it in one step. So it is told to end; and should that word
+/// come while it waits for its `101`, the key is looked at again before that is sent.
+///
+/// Pruning asks under the store's lock whether a key has sessions, with the same argument: a counter that was taken before
+/// has its session here, one that comes after finds no key. Who was just entered and will be refused may be counted among
+/// those that a revocation ends. Nobody calls the store while holding a lock of the register.
+internal import Bytes
+internal import Synchronization
+
+/// A session by the loop it lives on and the loop's name for it, which no later session has.
+struct SessionReference: Hashable, Sendable {
+  let loop: UInt16
+  let token: UInt64
+}
+
+final class SessionRegister: Sendable {
+  /// Sessions of one key, oldest first.
+  private struct Sessions {
+    var admitted: [SessionReference] = []
+    var waiting: [SessionReference] = []
+
+    mutating func remove(_ session: SessionReference) {
+      if let index = waiting.firstIndex(of: session) {
+        waiting.remove(at: index)
+      } else if let index = admitted.firstIndex(of: session) {
+        admitted.remove(at: index)
+      }
+    }
+  }
+
+  private final class Part: Sendable {
+    let sessions = Mutex<[KeyIdentifier: Sessions]>([:])
+  }
+
+  /// Loops seldom meet in one of many, and a dictionary that grows holds nobody up for long.
+  private let parts = (0..<256).map { _ in Part() }
+
+  private func part(of key: KeyIdentifier) -> Part {
+    parts[Int(truncatingIfNeeded: key.digest.leadingWords.0 % UInt64(parts.count))]
+  }
+
+  // MARK: The way of a session
+
+  /// One that waits for its `101`; whatever becomes of it, it has to leave.
+  func enter(_ session: SessionReference, of key: KeyIdentifier) {
+    part(of: key).sessions.withLock { $0[key, default: Sessions()].waiting.append(session) }
+  }
+
+  /// One that waited has its `101`.
+  /// - Returns: the oldest of those that were admitted, as many as there are beyond `limit` now; they stay until they leave.
+  func admit(_ session: SessionReference, of key: KeyIdentifier, limit: Int) -> [SessionReference] {
+    part(of: key).sessions.withLock { all in
+      var sessions = all[key] ?? Sessions()
+      sessions.remove(session)
+      sessions.admitted.append(session)
+      all[key] = sessions
+      return Array(sessions.admitted.dropLast(limit))
+    }
+  }
+
+  func leave(_ session: SessionReference, of key: KeyIdentifier) {
+    part(of: key).sessions.withLock { all in
+      guard var sessions = all[key] else { return }
+      sessions.remove(session)
+      all[key] = sessions.admitted.isEmpty && sessions.waiting.isEmpty ? nil : sessions
+    }
+  }
+
+  // MARK: Looking
+
+  /// Those that were admitted, then those that wait; oldest first.
+  func sessions(of key: KeyIdentifier) -> [SessionReference] {
+    part(of: key).sessions.withLock { all in all[key].map { $0.admitted + $0.waiting } ?? [] }
+  }
+
+  /// The oldest of those that wait, as many as there are beyond `limit`; they stay until they leave.
+  func surplusWaiting(of key: KeyIdentifier, limit: Int) -> [SessionReference] {
+    part(of: key).sessions.withLock { all in
+      guard let waiting = all[key]?.waiting, waiting.count > limit else { return [] }
+      return Array(waiting.dropLast(limit))
+    }
+  }
+
+  func hasSessions(of key: KeyIdentifier) -> Bool {
+    part(of: key).sessions.withLock { $0[key] != nil }
+  }
+
+  /// Keys with at least one.
+  var keyCount: Int { parts.reduce(0) { $0 + $1.sessions.withLock { $0.count } } }
+}

@@ -1,0 +1,86 @@
+/// What a gate asks of whatever keeps its attested keys: this package's file with its journal (`KeyStore`), a database, or
+/// a test's memory.
+///
+/// Loops call it, so every method answers at once, from memory; what takes time, being durable, comes as a completion.
+/// A store over a database keeps what `find` gives at hand, and its compare-and-set of the counter has to hold for all
+/// processes that share it before the completion says `committed`.
+package import Bytes
+package import Identity
+package import System
+
+package protocol AttestedKeyStore: AnyObject, Sendable {
+  typealias Completion = @Sendable (CommitResult) -> Void
+
+  func find(_ identifier: KeyIdentifier) -> KeyRecord?
+  func isRevoked(_ identifier: KeyIdentifier) -> Bool
+  /// Whether changes can become durable just now.
+  var isAccepting: Bool { get }
+
+  /// A key that is known keeps its counter; one that is revoked is refused.
+  func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict
+
+  /// Sets the counter if the key is there, not revoked, and the counter greater than what is stored: in one step, so
+  /// that of two assertions with one counter one wins.
+  /// - Parameters:
+  ///   - appID: recorded when the key has none yet.
+  ///   - environment: recorded when the key's is unknown.
+  ///   - isGathered: `commitGathered` follows soon, and the change may wait for it.
+  func advanceCounter(
+    of identifier: KeyIdentifier, to signCount: UInt32, recording appID: String?,
+    environment: AttestEnvironment?, now: UnixTime, isGathered: Bool, completion: @escaping Completion
+  ) -> CounterVerdict
+  /// Makes what was gathered durable, all at once.
+  func commitGathered()
+
+  /// From the moment at which this returns, the key is refused; that holds even while nothing can become durable.
+  func revoke(_ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion) -> RevokeVerdict
+
+  /// Removes keys unused since `cutoff`, but neither revoked ones nor those in use, which is asked in the same step in
+  /// which a key is removed. The completion follows in any case.
+  /// - Returns: how many were removed.
+  func prune(
+    unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
+  ) -> Int
+
+  /// To be called from time to time by a thread that waits for no disk: a call that hangs in the kernel cannot say so.
+  func noteHang()
+  var statistics: KeyStoreStatistics { get }
+}
+
+/// What has become of a change; said once, on a thread of the store's.
+package enum CommitResult: Equatable, Sendable {
+  case committed
+  /// It stands in memory and may or may not be on disk: answer 503 `store_unavailable`.
+  case failed
+
+  /// How long a caller should wait for it before it answers 503; the store itself keeps no deadline, since a call that
+  /// hangs in the kernel cannot be called back.
+  package static let deadline: Duration = .seconds(3)
+}
+
+package enum RegisterVerdict: Equatable, Sendable {
+  /// The completion follows; in the other cases it does not.
+  case accepted(isNew: Bool)
+  case revoked
+  /// As many keys are there as there may be.
+  case full
+  case unavailable
+}
+
+package enum CounterVerdict: Equatable, Sendable {
+  /// The completion follows; in the other cases it does not.
+  case accepted
+  case unknownKey
+  case revoked
+  /// Not strictly greater than what is stored.
+  case replayed(stored: UInt32)
+  case unavailable
+}
+
+package enum RevokeVerdict: Equatable, Sendable {
+  /// The completion follows; in the other cases it does not. A key that was revoked before keeps its time.
+  case revoked(since: UnixTime)
+  case unknownKey
+  /// The store is closing.
+  case unavailable
+}

@@ -1,0 +1,83 @@
+import Bytes
+import Identity
+import KeyStore
+import Synchronization
+import System
+
+/// The least that an `AttestedKeyStore` can be: a dictionary, durable for as long as the process lives.
+final class MemoryStore: AttestedKeyStore {
+  private let records = Mutex<[KeyIdentifier: KeyRecord]>([:])
+
+  func find(_ identifier: KeyIdentifier) -> KeyRecord? { records.withLock { $0[identifier] } }
+  func isRevoked(_ identifier: KeyIdentifier) -> Bool { find(identifier)?.revokedAt != nil }
+  var isAccepting: Bool { true }
+
+  func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
+    let verdict = records.withLock { records -> RegisterVerdict in
+      if records[key.identifier]?.revokedAt != nil { return .revoked }
+      let known = records[key.identifier]
+      records[key.identifier] = KeyRecord(
+        publicKey: key.publicKey, signCount: known?.signCount ?? 0, registeredAt: key.registeredAt,
+        appID: key.appID, environment: key.environment, validationCategory: key.validationCategory,
+        bundleVersion: key.bundleVersion)
+      return .accepted(isNew: known == nil)
+    }
+    if case .accepted = verdict { completion(.committed) }
+    return verdict
+  }
+
+  func advanceCounter(
+    of identifier: KeyIdentifier, to signCount: UInt32, recording appID: String?,
+    environment: AttestEnvironment?, now: UnixTime, isGathered: Bool, completion: @escaping Completion
+  ) -> CounterVerdict {
+    let verdict = records.withLock { records -> CounterVerdict in
+      guard var record = records[identifier] else { return .unknownKey }
+      if record.revokedAt != nil { return .revoked }
+      guard signCount > record.signCount else { return .replayed(stored: record.signCount) }
+      (record.signCount, record.lastUsedAt) = (signCount, now)
+      record.appID = record.appID ?? appID
+      record.environment = record.environment ?? environment
+      records[identifier] = record
+      return .accepted
+    }
+    if verdict == .accepted { completion(.committed) }
+    return verdict
+  }
+
+  func commitGathered() {}
+
+  func revoke(_ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion) -> RevokeVerdict {
+    let since = records.withLock { records -> UnixTime? in
+      guard let record = records[identifier] else { return nil }
+      let since = record.revokedAt ?? now
+      records[identifier]?.revokedAt = since
+      return since
+    }
+    guard let since else { return .unknownKey }
+    completion(.committed)
+    return .revoked(since: since)
+  }
+
+  func prune(
+    unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
+  ) -> Int {
+    let removed = records.withLock { records in
+      let unused = records.filter { identifier, record in
+        record.revokedAt == nil && !isInUse(identifier)
+          && max(record.lastUsedAt ?? record.registeredAt, record.registeredAt).milliseconds
+            < cutoff.milliseconds
+      }
+      for identifier in unused.keys { records[identifier] = nil }
+      return unused.count
+    }
+    completion(.committed)
+    return removed
+  }
+
+  func noteHang() {}
+  var statistics: KeyStoreStatistics {
+    var statistics = KeyStoreStatistics()
+    statistics.keys = records.withLock { $0.count }
+    return statistics
+  }
+}
