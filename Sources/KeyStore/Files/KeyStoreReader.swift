@@ -33,8 +33,8 @@ package enum KeyStoreReader {
     }
   }
 
-  /// Opens the journals, then the snapshot: a snapshot that comes meanwhile holds what a journal that goes
-  /// had. If the snapshot was replaced or a journal removed in between, starts over.
+  /// Opens the journals first, then the snapshot: should the server replace the snapshot and remove a journal in
+  /// between, the new snapshot holds what that journal held. Starts over if it sees that happen.
   package static func read(
     _ path: String, files: any StoreFiles = LinuxFiles(), entropy: any Entropy = KernelEntropy()
   ) throws(KeyStoreError) -> Contents {

@@ -87,7 +87,8 @@ package struct LinuxFiles: StoreFiles {
       return .held(by: Int32(digits))
     }
     guard try file.identity().isRegular else { throw SystemError("open", EINVAL) }
-    // For people and for the refusal above; the lock itself is the kernel's, so a stale number does no harm.
+    // The process id is for operators and for the refusal above. The lock itself is the kernel's, so an old id does no
+    // harm.
     try file.truncate(to: 0)
     try file.writeAll(Array("\(getpid())\n".utf8).span, at: 0)
     return .taken(file)

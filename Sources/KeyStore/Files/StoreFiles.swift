@@ -75,8 +75,8 @@ extension StoreFile {
     var written = 0
     while written < bytes.count {
       let count = try write(bytes.extracting(written..<bytes.count), at: offset + Int64(written))
-      // No call should take nothing without an error; a loop that never ends is worse than an error that is
-      // odd.
+      // A call that writes nothing and reports no error should not happen; an EIO of our own is better than an endless
+      // loop.
       guard count > 0 else { throw SystemError("pwrite", ioError) }
       written += count
     }

@@ -3,9 +3,9 @@ internal import Bytes
 internal import Identity
 internal import System
 
-/// A change that must outlive the process. Replaying one that is already in the snapshot changes nothing,
-/// provided that all later ones are replayed too: counters only rise, a revocation sticks, and what a removal
-/// took away the facts after it bring back.
+/// A change that must outlive the process. Replaying one that the snapshot holds already changes nothing, provided
+/// that all later ones are replayed too: counters only rise, a revocation is never undone, and a key that a replayed
+/// removal takes away is brought back by the registration that followed.
 enum Fact: Equatable, Sendable {
   /// The whole record as it was after registering.
   case registered(KeyIdentifier, KeyRecord)

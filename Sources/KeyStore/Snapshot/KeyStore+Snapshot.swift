@@ -10,7 +10,7 @@ extension KeyStore {
     while !state.withLock({ $0.isClosing }) {
       let next = snapshotStep()
       state.withLock { $0.snapshotWake = next }
-      // A change between the step and here has rung already.
+      // A change made since that step has rung the signal, so this wait returns at once.
       snapshotSignal.wait(until: next)
     }
   }
@@ -63,7 +63,7 @@ extension KeyStore {
     if recovering { report(.serviceRecovered) }
   }
 
-  /// Opens the segment that will hold all facts the walk can miss: those that come after this returns.
+  /// Opens the segment for the facts that the snapshot may lack: those that come after this returns.
   /// - Returns: the first segment that the snapshot does not make superfluous.
   private func beginSegment(recovering: Bool) throws(SystemError) -> UInt64 {
     let kept = state.withLock { state -> UInt64? in
@@ -72,7 +72,8 @@ extension KeyStore {
         state.beginWalk(recovering: true)
         return segment.number
       }
-      // A disk that is full for days must not fill with headers.
+      // After a failed snapshot its segment is used again: on a disk that is full for days, each attempt would leave a
+      // file.
       guard state.keepsSegment, state.newestSegment.length < SnapshotSchedule.largeSnapshot else {
         return nil
       }
@@ -128,7 +129,7 @@ extension KeyStore {
       try file.writeAll(buffer.span, at: length)
       length += Int64(buffer.count)
       buffer.removeAll(keepingCapacity: true)
-      // Little by little, or the last sync would hold up the journal's for seconds.
+      // In small steps: one sync of the whole file at the end would delay the journal's syncs for seconds.
       if isDone || length - synced >= Self.syncLength {
         try file.synchronize()
         synced = length
@@ -152,9 +153,9 @@ extension KeyStore {
     if recovering { commitSignal.ring() }
   }
 
-  /// Oldest first, each gone for good before the next: a later segment without an earlier one loses nothing,
-  /// but an earlier one without a later one would replay a removal that was taken back. Stops at the first
-  /// that stays.
+  /// Oldest first, each removed durably before the next. If an old segment outlived a newer one, replay would repeat
+  /// the removal of a key without the registration that came after it. Stops at the first segment that cannot be
+  /// removed.
   func removeSegments(below first: UInt64) {
     let numbers = state.withLock { state in state.segmentBytes.map(\.number).filter { $0 < first } }
     for number in numbers {
@@ -179,8 +180,8 @@ extension KeyStore {
 }
 
 extension StoreState {
-  /// From here on facts go to the new segment. While the journal is given up, what waits (revocations) is in
-  /// memory already and the walk will meet it.
+  /// From here on facts go to the new segment. In recovery the facts that wait (revocations) are dropped: they are in
+  /// the table already, so this snapshot holds them.
   fileprivate mutating func beginWalk(recovering: Bool) {
     schedule.began()
     if recovering { _ = pending.takeAll() }

@@ -25,7 +25,7 @@ struct SnapshotParser {
   private var unsuitable = ""
   private(set) var unknownEnvironments = 0
 
-  /// Takes as many whole members as `bytes` holds; the caller brings the rest again with more behind it.
+  /// Takes as many whole members as `bytes` holds; the caller passes the rest again, followed by more of the file.
   /// - Parameter isLast: nothing will follow.
   /// - Returns: how many bytes were taken.
   mutating func parse(
@@ -147,7 +147,7 @@ struct SnapshotParser {
         throw JSONError(.duplicateName, at: name.range.lowerBound)
       }
       seen |= 1 << member.rawValue
-      // Absent and null are one, but not for what every record has.
+      // `null` counts as absent, except for the three members that every record must have.
       if member.rawValue > Member.registeredAt.rawValue, reader.peek() == UInt8(ascii: "n") {
         _ = try reader.readLiteral()
         continue
@@ -171,7 +171,7 @@ struct SnapshotParser {
       let start = reader.position
       let text = try reader.readString()
       guard let known = Self.environments.first(where: { reader.matches(text, $0.name) }) else {
-        // To take it for unknown would be to accept it.
+        // Taken for unknown, it would be accepted in every environment.
         throw refusal(start, "environment is neither production nor development")
       }
       fields.environment = known.environment
@@ -181,8 +181,8 @@ struct SnapshotParser {
     }
   }
 
-  /// A member that is not ours survives as it is. Of one older layout, `lastAssertedAt` also says when the
-  /// key was last used, so that pruning does not take a key that was.
+  /// Keeps a member that this program does not know. In one older layout `lastAssertedAt` says when the key was last
+  /// used: it is read as well, so that pruning does not remove a key that is in use.
   private mutating func keep(
     _ name: JSONReader.Text, _ bytes: Span<UInt8>, _ reader: inout JSONReader, _ fields: inout Fields
   ) throws(JSONError) {
@@ -216,7 +216,7 @@ struct SnapshotParser {
     -> UInt32
   {
     let range = try reader.readNumber()
-    // Of a number at a piece's end nobody knows what it will be.
+    // A number at the end of a piece may go on in the next one.
     guard range.upperBound < bytes.count else { throw JSONError(.unexpectedEnd, at: range.upperBound) }
     var value: UInt64 = 0
     for index in range {

@@ -10,7 +10,7 @@ struct SnapshotSchedule: Sendable {
   private(set) var lastDuration: Duration = .zero
   /// Bytes of the last snapshot that was read or written.
   private(set) var snapshotBytes: Int64 = 0
-  /// Taken by a snapshot under way: comes back should it fail.
+  /// The `firstChange` of the snapshot that is being written; restored if that fails.
   private var changeInProgress: MonotonicTime?
   private var failures = 0
   private var retryAt: MonotonicTime?
@@ -21,7 +21,7 @@ struct SnapshotSchedule: Sendable {
 
   var isClean: Bool { firstChange == nil && changeInProgress == nil }
 
-  /// True when this change is the first since the last snapshot began, so that somebody has to be told.
+  /// True when this change is the first since the last snapshot began, so that the snapshot's thread has to be woken.
   mutating func noteChange(at now: () -> MonotonicTime) -> Bool {
     guard firstChange == nil else { return false }
     firstChange = now()

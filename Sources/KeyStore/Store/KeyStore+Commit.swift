@@ -16,8 +16,8 @@ extension KeyStore {
   func commitOnce() -> Bool {
     let work = state.withLock { state -> (JournalSegment, PendingFacts.Batch)? in
       guard state.service == .accepting else { return nil }
-      // Facts that were taken before this belong to the old segment, and to the snapshot whose walk began
-      // since.
+      // Batches taken before this went to the old segment. The snapshot that the new segment was opened for began to
+      // walk the table after that, so it holds their changes.
       state.takeUpNextSegment()
       guard let batch = state.pending.takeFirst() else { return nil }
       state.commitBegan = clock.monotonic()
@@ -25,7 +25,7 @@ extension KeyStore {
     }
     guard case (var segment, let batch)? = work else { return false }
     do throws(SystemError) {
-      // A batch of completions alone only had to wait its turn.
+      // A batch may hold completions alone (`append(barrier:)`); then there is nothing to write.
       if batch.count > 0 { try segment.append(batch.facts) }
     } catch {
       stall(error, batch)
@@ -51,8 +51,8 @@ extension KeyStore {
     return true
   }
 
-  /// The segment is given up for good. What waits fails; memory keeps it, since an assertion must not be
-  /// usable twice only because its first use was unlucky.
+  /// Gives the segment up for good and fails every change that waits. Memory is not rolled back: otherwise an
+  /// assertion whose commit failed could be used a second time.
   private func stall(_ error: SystemError, _ batch: PendingFacts.Batch) {
     _ = noteAnswer()
     let waiting = state.withLock { state in

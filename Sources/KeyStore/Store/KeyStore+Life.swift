@@ -74,9 +74,9 @@ extension KeyStore {
       paths: paths, options: options, files: files, clock: clock, entropy: entropy, report: report,
       state: state,
       lock: lock)
-    // What was just read may stand in the page cache alone: its sync may never have come, or have failed, and
-    // no later one would tell. So it goes into a snapshot of our own before anything can be built upon it.
-    // That also cuts a torn tail.
+    // The journal as it was just read may exist in the page cache alone: the sync that should have made it durable may
+    // not have happened, or have failed, and a later sync would not report that. So it goes into a new snapshot before
+    // anything relies on it. That also cuts off a torn tail.
     if facts > 0 {
       try naming(paths.snapshot) { () throws(SystemError) in try store.writeSnapshot(recovering: false) }
     }
@@ -128,12 +128,12 @@ extension KeyStore {
     }
   }
 
-  /// A file that is a mount of its own cannot be replaced (`rename`: EBUSY). A second name for it tells
-  /// without touching it: a link across mounts fails even within one file system. Where links do not exist at
-  /// all, the first snapshot tells.
+  /// A file that is a mount of its own cannot be replaced (`rename`: EBUSY). Making a hard link to it shows that
+  /// without changing it: a link across mounts fails even within one file system. On a file system without hard links
+  /// the first snapshot fails instead.
   private static func checkReplaceable(_ paths: StorePaths, _ files: any StoreFiles) throws(KeyStoreError) {
     let identity = try naming(paths.snapshot) { () throws(SystemError) in
-      // What a stop in the middle left.
+      // Left behind by a process that was killed.
       for leftover in [paths.probe, paths.temporary] where try files.identity(of: leftover) != nil {
         try files.remove(leftover)
       }

@@ -32,7 +32,8 @@ package final class KeyStore: AttestedKeyStore {
     package var durability: Durability
     /// A registration beyond it is refused; nothing is ever evicted.
     package var maximumKeys: Int
-    /// SHA-256 of a point's 65 bytes, to find keys whose identifier is another's; nil leaves that out.
+    /// SHA-256 of a point's 65 bytes, which is the key's identifier. With it, opening reports keys whose identifier
+    /// does not belong to their point.
     package var fingerprint: (@Sendable (P256Point) -> Bytes32)?
 
     package init(
@@ -135,7 +136,7 @@ package final class KeyStore: AttestedKeyStore {
     }
   }
 
-  /// Tells the committer of what was gathered: many changes cost one waking then, and one sync.
+  /// Wakes the committer once for all gathered changes, so that they share one batch and one sync.
   package func commitGathered() {
     commitSignal.ring()
   }
@@ -180,7 +181,8 @@ package final class KeyStore: AttestedKeyStore {
     }
   }
 
-  /// The committer, unless a loop gathers the fact with others and will say so, and the snapshot's thread.
+  /// Wakes the committer, unless the caller gathers changes and will call `commitGathered`; and the snapshot's thread
+  /// if this is the first change since the last snapshot began.
   func wake(isFirstChange: Bool, isGathered: Bool = false) {
     if !isGathered { commitSignal.ring() }
     if isFirstChange { snapshotSignal.ring() }

@@ -8,7 +8,7 @@ package enum KeyStoreEvent: Equatable, Sendable {
   case recovered(segments: Int, facts: Int)
   /// A batch that was never acknowledged, cut off.
   case tornTail(file: String, offset: Int64, bytes: Int64)
-  /// Keys that say no environment: accepted, and worth a warning.
+  /// Keys whose record has no `environment`: they are accepted, which is worth a warning.
   case unknownEnvironment(keys: Int)
   /// Keys whose `appId` is no App ID: kept as they are, but nobody is admitted with them.
   case malformedAppID(keys: Int, first: KeyIdentifier)
@@ -20,9 +20,9 @@ package enum KeyStoreEvent: Equatable, Sendable {
   /// Nothing is accepted until `serviceRecovered`.
   case journalFailed(SystemError)
   case serviceRecovered
-  /// A batch is with the disk for so long already, and nothing new is accepted until that has answered.
+  /// Writing a batch has taken this long and goes on; nothing new is accepted until the disk answers.
   case journalHangs(Duration)
-  /// It took so long, and then went well.
+  /// The batch of `journalHangs` was written after all, after this time.
   case journalAnswered(after: Duration)
   /// A journal file that is no longer needed stays; the next snapshot tries again.
   case segmentNotRemoved(file: String, SystemError)

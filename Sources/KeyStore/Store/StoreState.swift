@@ -18,7 +18,7 @@ struct StoreState {
   var segment: JournalSegment
   /// Taken up by the committer before its next batch.
   var nextSegment: JournalSegment?
-  /// Ready for when service resumes.
+  /// Created while the journal is given up; takes the place of `segment` when a snapshot has ended the outage.
   var recoverySegment: JournalSegment?
   /// The last snapshot failed, and the segment begun for it serves the next attempt.
   var keepsSegment = false
@@ -34,9 +34,9 @@ struct StoreState {
   var snapshots: UInt64 = 0
   var lastSnapshotAt: UnixTime?
 
-  /// When the batch that is on its way to the disk was handed to it; nil between batches.
+  /// When the committer began to write the current batch; nil between batches.
   var commitBegan: MonotonicTime?
-  /// That was longer ago than anybody waits, so nothing new is begun until the disk answers.
+  /// The current batch has taken longer than `CommitResult.deadline`: nothing new is accepted until the disk answers.
   var isHanging = false
 
   var isAccepting: Bool {
@@ -78,7 +78,7 @@ struct PendingFacts {
     if let completion { batches[last].completions.append(completion) }
   }
 
-  /// Its turn comes when all facts before it are durable.
+  /// A completion without a fact of its own: called when all facts before it are durable.
   mutating func append(barrier completion: @escaping KeyStore.Completion) {
     if batches.isEmpty { batches.append(Batch()) }
     batches[batches.count - 1].completions.append(completion)

@@ -164,13 +164,14 @@ struct KeyTable {
   private static let blockMask = 1 << blockBits - 1
 }
 
-/// Strings that many keys share, by small numbers; 0 is none. Only genuine devices bring new ones, and few.
+/// Strings that many keys share, each kept once under a small number; 0 stands for none. There are few, since only
+/// attested devices bring new ones.
 struct Names {
   private(set) var strings: [String] = []
   private var numbers: [String: UInt32] = [:]
-  /// Most keys carry the name that the one before carried.
+  /// The number given last: most keys have the same string as the key before them.
   private var last: UInt32 = 0
-  /// The same for those that come as bytes.
+  /// The same for strings that come as bytes.
   private var lastRead: (text: [UInt8], number: UInt32) = ([], 0)
 
   subscript(number: UInt32) -> String? {
