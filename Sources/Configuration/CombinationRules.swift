@@ -10,6 +10,8 @@ struct CombinationRules {
   private let stated: [String: StatedSetting]
   private let invalid: Set<String>
   private let places: [String: String?]
+  /// Settings whose files or folders are not as they should be.
+  private var unusable: Set<String> = []
 
   init(
     configuration: GateConfiguration, stated: [String: StatedSetting], invalid: Set<String>,
@@ -42,7 +44,23 @@ struct CombinationRules {
     checkProduction()
     checkAppIDs()
     checkFallback()
+    let count = problems.count
     checkFiles(files)
+    unusable = Set(problems[count...].compactMap(\.name))
+  }
+
+  /// Those that are good each by itself, whatever else is wrong.
+  var usableFiles: GateFiles {
+    func path(_ name: String) -> String? {
+      guard isValid(name), !unusable.contains(name) else { return nil }
+      return stated[name]?.text ?? SettingTable.setting(named: name)?.defaultText
+    }
+    return GateFiles(
+      isProduction: configuration.isProduction, isUserKnown: isValid("RUN_AS"), runAs: configuration.runAs,
+      certificatePath: path("TLS_CERT_PATH"), keyPath: path("TLS_KEY_PATH"),
+      clientCAPath: configuration.mtls.fallback ? path("MTLS_CLIENT_CA_PATH") : nil,
+      rootPath: path("APPATTEST_ROOT_CA_PATH"), receiptsPath: path("RECEIPTS_PATH"),
+      storePath: path("ATTESTED_KEYS_PATH"), controlSocketPath: path("CONTROL_SOCKET"))
   }
 
   // MARK: - Values

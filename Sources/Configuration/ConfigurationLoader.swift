@@ -44,7 +44,7 @@ package struct ConfigurationLoader {
     let others = loader.lineProblems + loader.nameProblems
     let warnings = loader.warnings + rules.warnings
     guard others.isEmpty, ordered.isEmpty else {
-      throw ConfigurationFailure(problems: others + ordered, warnings: warnings)
+      throw ConfigurationFailure(problems: others + ordered, warnings: warnings, files: rules.usableFiles)
     }
     return LoadedConfiguration(
       configuration: rules.configuration, warnings: warnings, filePath: file?.path,

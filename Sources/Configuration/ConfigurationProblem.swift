@@ -45,6 +45,8 @@ package struct ConfigurationFailure: Error, Equatable, Sendable {
   /// In the order of the table, then unknown names; never empty.
   package let problems: [ConfigurationProblem]
   package let warnings: [ConfigurationWarning]
+  /// What is named and there all the same; their contents may be wrong too, and are told of in the same run.
+  package let files: GateFiles
 }
 
 /// Something the operator should know, though the gate starts.

@@ -6,7 +6,7 @@ import KeyStore
 import System
 
 struct AccessChecks {
-  let configuration: GateConfiguration
+  let files: GateFiles
   /// Of `--config`.
   let file: String?
   /// The process that answers on the control socket.
@@ -26,7 +26,7 @@ struct AccessChecks {
   // MARK: Whom files are open to
 
   private func checkPrivateKey(_ report: inout CheckReport) {
-    guard let path = configuration.tls?.keyPath, let status = try? FileStatus.of(path) else { return }
+    guard let path = files.keyPath, let status = try? FileStatus.of(path) else { return }
     if status.isOthersToRead || status.isOthersToWrite {
       report.warning(
         "key", "\(shown(path)) is open to other users (mode \(octal(status))): chmod 600 \(shown(path))")
@@ -37,10 +37,12 @@ struct AccessChecks {
 
   /// Who may write to the folder may put another store or socket in place.
   private func checkFolders(_ report: inout CheckReport) {
-    var folders = [("store", FileNeeds.folder(of: configuration.store.path))]
-    let socket = FileNeeds.folder(of: configuration.controlSocketPath)
-    if socket != folders[0].1 { folders.append(("control_socket", socket)) }
-    if let receipts = configuration.attest.receiptsPath { folders.append(("receipts", receipts)) }
+    var folders: [(String, String)] = []
+    if let store = files.storePath { folders.append(("store", FileNeeds.folder(of: store))) }
+    if let socket = files.controlSocketPath.map(FileNeeds.folder), socket != folders.first?.1 {
+      folders.append(("control_socket", socket))
+    }
+    if let receipts = files.receiptsPath { folders.append(("receipts", receipts)) }
     for (name, path) in folders {
       guard let status = try? FileStatus.of(path) else { continue }
       if status.isOthersToWrite {
@@ -55,7 +57,7 @@ struct AccessChecks {
   }
 
   private func checkStoreFiles(_ report: inout CheckReport) {
-    let path = configuration.store.path
+    guard let path = files.storePath else { return }
     let lock = ((try? RealPath.of(path)) ?? path) + ".lock"
     if (try? LinuxFiles().identity(of: lock))?.isLink == true {
       report.problem("store", KeyStoreError.symbolicLink(shown(lock)).description, .configuration)
@@ -83,8 +85,9 @@ struct AccessChecks {
     if let running, let user = userOfProcess(running), user != 0 {
       return (Account.of(user: user), "user of the running gate")
     }
-    let folder = FileNeeds.folder(of: configuration.store.path)
-    guard let status = try? FileStatus.of(folder), status.user != 0 else { return nil }
+    guard let folder = files.storePath.map(FileNeeds.folder), let status = try? FileStatus.of(folder),
+      status.user != 0
+    else { return nil }
     return (Account.of(user: status.user), "owner of \(shown(folder)); --user names another")
   }
 
@@ -98,7 +101,7 @@ struct AccessChecks {
   }
 
   private func checkAccount(_ account: Account, _ why: String, _ report: inout CheckReport) {
-    let hindrances = FileNeeds.of(configuration, file: file).compactMap { $0.hindrance(account) }
+    let hindrances = FileNeeds.of(files, file: file).compactMap { $0.hindrance(account) }
     for hindrance in hindrances { report.problem("user", hindrance, .configuration) }
     if hindrances.isEmpty { report.ok("user", "\(account) gets at all files (\(why))") }
   }
@@ -116,7 +119,7 @@ struct AccessChecks {
 extension AccessChecks {
   /// The process that has the store locked, if it is not the one that answers.
   func stranger() -> Int32? {
-    let path = configuration.store.path
+    guard let path = files.storePath else { return nil }
     let lock = ((try? RealPath.of(path)) ?? path) + ".lock"
     guard let status = try? FileStatus.of(lock), let digits = try? text(lock).prefix(while: { $0 != "\n" }),
       let owner = Int32(digits), running.map({ Int($0) }) != Int(owner),

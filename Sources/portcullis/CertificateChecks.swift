@@ -8,26 +8,26 @@ import TLS
 
 struct CertificateChecks {
   let now: UnixTime
+  /// False of what is left of a configuration with problems: what is not named there may only be missing.
+  let isWhole: Bool
 
-  func check(_ configuration: GateConfiguration, _ report: inout CheckReport) {
+  func check(_ files: GateFiles, _ report: inout CheckReport) {
     var clientCA: [UInt8]?
-    if configuration.mtls.fallback, let path = configuration.mtls.clientCAPath {
+    if let path = files.clientCAPath {
       clientCA = contents(path, "client_ca", &report)
       if let clientCA { checkDates(clientCA, "client_ca", &report) }
     }
-    if let files = configuration.tls {
-      if let certificate = contents(files.certificatePath, "certificate", &report) {
-        checkDates(certificate, "certificate", &report)
-        if let key = contents(files.keyPath, "key", &report) {
-          checkUse(
-            TLSMaterial(certificateChainPEM: certificate, privateKeyPEM: key, clientCAPEM: clientCA), &report)
-        }
-      }
-    } else {
+    let certificate = files.certificatePath.flatMap { contents($0, "certificate", &report) }
+    if let certificate { checkDates(certificate, "certificate", &report) }
+    if let key = files.keyPath.flatMap({ contents($0, "key", &report) }), let certificate {
+      checkUse(
+        TLSMaterial(certificateChainPEM: certificate, privateKeyPEM: key, clientCAPEM: clientCA), &report)
+    }
+    if isWhole, files.certificatePath == nil {
       report.warning(
         "certificate", "none is configured: one for localhost is made at each start, not for production")
     }
-    checkRoot(configuration, &report)
+    checkRoot(files, &report)
   }
 
   private func checkDates(_ pem: [UInt8], _ name: String, _ report: inout CheckReport) {
@@ -66,9 +66,9 @@ struct CertificateChecks {
     }
   }
 
-  private func checkRoot(_ configuration: GateConfiguration, _ report: inout CheckReport) {
-    guard let path = configuration.attest.rootPath else {
-      report.ok("attestation_root", "Apple's, as compiled in")
+  private func checkRoot(_ files: GateFiles, _ report: inout CheckReport) {
+    guard let path = files.rootPath else {
+      if isWhole { report.ok("attestation_root", "Apple's, as compiled in") }
       return
     }
     guard let pem = contents(path, "attestation_root", &report) else { return }
@@ -76,7 +76,7 @@ struct CertificateChecks {
       let root = try AttestationRoot(pem: pem.span)
       if root.isApple {
         report.ok("attestation_root", "Apple's, from \(PrintableText.field(path))")
-      } else if configuration.isProduction {
+      } else if files.isProduction {
         report.problem(
           "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): unset APPATTEST_ROOT_CA_PATH",
           .configuration)

@@ -41,24 +41,38 @@ struct Check: ParsableCommand {
     let account = try account()
     var report = CheckReport()
     checkClock(&report)
-    if let configuration = try loaded(&report) {
-      CertificateChecks(now: SystemClock().wall()).check(configuration, &report)
-      let running = running(configuration)
-      checkStore(configuration, running, &report)
-      let access = AccessChecks(
-        configuration: configuration, file: settings.config, running: running?.process, named: account,
-        wanted: wantedUser(configuration, &report))
-      access.check(&report)
-      if let owner = access.stranger() {
-        report.problem(
-          "store",
-          "process \(owner) has it locked and does not answer at \(configuration.controlSocketPath): stop it, or "
-            + "set CONTROL_SOCKET as it has", .unavailable)
-      }
-      ReachChecks(configuration: configuration, isRunning: running != nil).check(&report)
+    switch try loaded(&report) {
+    case .success(let configuration): check(configuration, account, &report)
+    case .failure(let failure):
+      // What else there is to mend.
+      CertificateChecks(now: SystemClock().wall(), isWhole: false).check(failure.files, &report)
+      accessChecks(failure.files, running: nil, account, &report).check(&report)
     }
     try report.print()
     if let status = report.status { throw status.code }
+  }
+
+  private func check(_ configuration: GateConfiguration, _ account: Account?, _ report: inout CheckReport) {
+    CertificateChecks(now: SystemClock().wall(), isWhole: true).check(configuration.files, &report)
+    let running = running(configuration)
+    checkStore(configuration, running, &report)
+    let access = accessChecks(configuration.files, running: running?.process, account, &report)
+    access.check(&report)
+    if let owner = access.stranger() {
+      report.problem(
+        "store",
+        "process \(owner) has it locked and does not answer at \(configuration.controlSocketPath): stop it, or "
+          + "set CONTROL_SOCKET as it has", .unavailable)
+    }
+    ReachChecks(configuration: configuration, isRunning: running != nil).check(&report)
+  }
+
+  private func accessChecks(
+    _ files: GateFiles, running: Int?, _ account: Account?, _ report: inout CheckReport
+  ) -> AccessChecks {
+    AccessChecks(
+      files: files, file: settings.config, running: running, named: account,
+      wanted: wantedUser(files, &report))
   }
 
   private func account() throws -> Account? {
@@ -69,8 +83,8 @@ struct Check: ParsableCommand {
   }
 
   /// Whom the gate would become; a problem if there is no such user.
-  private func wantedUser(_ configuration: GateConfiguration, _ report: inout CheckReport) -> ServingUser? {
-    guard let runAs = configuration.runAs else { return nil }
+  private func wantedUser(_ files: GateFiles, _ report: inout CheckReport) -> ServingUser? {
+    guard let runAs = files.runAs else { return nil }
     do {
       return try ServingUser.find(user: runAs.user, group: runAs.group)
     } catch {
@@ -89,7 +103,9 @@ struct Check: ParsableCommand {
     if health.status != .ok { throw ExitStatus.unavailable.code }
   }
 
-  private func loaded(_ report: inout CheckReport) throws -> GateConfiguration? {
+  private func loaded(
+    _ report: inout CheckReport
+  ) throws -> Result<GateConfiguration, ConfigurationFailure> {
     do {
       let loaded = try ConfigurationLoader.load(
         environment: ProcessContext.environment(), file: try Startup.file(settings.config),
@@ -98,11 +114,11 @@ struct Check: ParsableCommand {
       for warning in loaded.warnings { report.warning("configuration", "\(warning)") }
       let kind = loaded.configuration.isProduction ? "production" : "not production"
       report.ok("configuration", "\(kind), \(loaded.configuration.workers) event loops")
-      return loaded.configuration
+      return .success(loaded.configuration)
     } catch let failure as ConfigurationFailure {
       for warning in failure.warnings { report.warning("configuration", "\(warning)") }
       for problem in failure.problems { report.problem("configuration", problem.description, .configuration) }
-      return nil
+      return .failure(failure)
     }
   }
 

@@ -38,37 +38,45 @@ struct FileNeed {
 
 enum FileNeeds {
   /// - Parameter file: of `--config`.
-  static func of(_ configuration: GateConfiguration, file: String?) -> [FileNeed] {
-    reading(configuration, file) + writing(configuration)
+  static func of(_ files: GateFiles, file: String?) -> [FileNeed] {
+    reading(files, file) + writing(files)
   }
 
   /// Folders in which the gate makes and removes files.
-  static func folders(_ configuration: GateConfiguration) -> [String] {
-    [storeFolder(configuration), folder(of: configuration.controlSocketPath)]
-      + [configuration.attest.receiptsPath].compactMap(\.self)
+  static func folders(_ files: GateFiles) -> [String] {
+    [files.storePath.map(storeFolder), files.controlSocketPath.map(folder), files.receiptsPath]
+      .compactMap(\.self)
   }
 
-  private static func reading(_ configuration: GateConfiguration, _ file: String?) -> [FileNeed] {
-    var files: [(String, String?)] = [
-      ("--config", file), ("TLS_CERT_PATH", configuration.tls?.certificatePath),
-      ("TLS_KEY_PATH", configuration.tls?.keyPath),
+  private static func reading(_ files: GateFiles, _ file: String?) -> [FileNeed] {
+    let named = [
+      ("--config", file), ("TLS_CERT_PATH", files.certificatePath), ("TLS_KEY_PATH", files.keyPath),
+      ("MTLS_CLIENT_CA_PATH", files.clientCAPath), ("APPATTEST_ROOT_CA_PATH", files.rootPath),
     ]
-    if configuration.mtls.fallback { files.append(("MTLS_CLIENT_CA_PATH", configuration.mtls.clientCAPath)) }
-    files.append(("APPATTEST_ROOT_CA_PATH", configuration.attest.rootPath))
-    return files.compactMap { setting, path in
+    return named.compactMap { setting, path in
       path.map { FileNeed(setting: setting, path: $0, wishes: [.read], isForReload: true) }
     }
   }
 
-  private static func writing(_ configuration: GateConfiguration) -> [FileNeed] {
+  private static func writing(_ files: GateFiles) -> [FileNeed] {
     var needs: [FileNeed] = []
-    if let path = configuration.attest.receiptsPath {
+    if let path = files.receiptsPath {
       needs.append(FileNeed(setting: "RECEIPTS_PATH", path: path, wishes: [.write, .search]))
     }
-    let folder = storeFolder(configuration)
+    if let path = files.storePath { needs += writing(store: path) }
+    if let path = files.controlSocketPath {
+      needs.append(
+        FileNeed(setting: "CONTROL_SOCKET", path: folder(of: path), wishes: [.write, .search]))
+    }
+    return needs
+  }
+
+  private static func writing(store path: String) -> [FileNeed] {
+    var needs: [FileNeed] = []
+    let folder = storeFolder(path)
     needs.append(
       FileNeed(setting: "ATTESTED_KEYS_PATH", path: folder, wishes: [.write, .search, .read]))
-    let store = (try? RealPath.of(configuration.store.path)) ?? configuration.store.path
+    let store = (try? RealPath.of(path)) ?? path
     // What an earlier gate left, perhaps as somebody else.
     var files = [(store, [FileStatus.Wish.read]), (store + ".lock", [.read, .write])]
     let base = store.split(separator: "/").last.map(String.init) ?? store
@@ -78,17 +86,12 @@ enum FileNeeds {
     for (path, wishes) in files where WholeFile.exists(path) {
       needs.append(FileNeed(setting: "ATTESTED_KEYS_PATH", path: path, wishes: wishes))
     }
-    needs.append(
-      FileNeed(
-        setting: "CONTROL_SOCKET", path: Self.folder(of: configuration.controlSocketPath),
-        wishes: [.write, .search]))
     return needs
   }
 
   /// A link is followed first: the temporary file lies beside what it leads to.
-  private static func storeFolder(_ configuration: GateConfiguration) -> String {
-    let store = configuration.store.path
-    return folder(of: (try? RealPath.of(store)) ?? store)
+  private static func storeFolder(_ store: String) -> String {
+    folder(of: (try? RealPath.of(store)) ?? store)
   }
 
   static func folder(of path: String) -> String {

@@ -55,19 +55,17 @@ struct Opening {
   private var logger: Logger { log.logger(label: "portcullis") }
 
   func open() throws -> OpenGate {
-    let decision = try Startup.servingDecision(configuration)
-    let root = try Startup.attestationRoot(configuration)
-    let material = try Startup.tlsMaterial(configuration, logger: logger)
-    let needs = FileNeeds.of(configuration, file: file)
-    let folders = FileNeeds.folders(configuration)
-    let credentials = Credentials(decision)
-    do throws(SystemError) { try credentials.assume() } catch { throw refused(error) }
-    if case .becomes(let user) = decision { try check(needs, user, credentials) }
+    let files = configuration.files
+    let folders = FileNeeds.folders(files)
+    let passed = try StartInspection(files: files, file: file, logger: logger).pass { contents in
+      try Startup.tlsMaterial(contents, logger: logger)
+    }
     let store = try Startup.store(configuration, logger: logger)
     do {
       let parts = Gate.Parts(
-        clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log)
-      return try open(parts, store, decision, credentials, folders)
+        clock: SystemClock(), entropy: KernelEntropy(), store: store, root: passed.root, tls: passed.material,
+        log: log)
+      return try open(parts, store, passed, folders)
     } catch {
       store.close()
       throw error
@@ -75,17 +73,18 @@ struct Opening {
   }
 
   private func open(
-    _ parts: Gate.Parts, _ store: KeyStore, _ decision: ServingDecision,
-    _ credentials: consuming Credentials, _ folders: [String]
+    _ parts: Gate.Parts, _ store: KeyStore, _ passed: consuming StartInspection.Passed,
+    _ folders: [String]
   ) throws -> OpenGate {
     let listener = try controlListener()
     do {
       let filter: SystemCallFilter?
-      do throws(SystemError) { filter = try systemCallFilter() } catch { throw refused(error) }
+      do throws(SystemError) { filter = try systemCallFilter() } catch { throw Self.refused(error) }
       // Whoever finds the ports open finds in the log what came before.
       writer.writeWaiting()
-      let prepared = try credentials.asStarted { try prepare(parts) }
-      do throws(SystemError) { try credentials.drop() } catch { throw refused(error) }
+      let prepared = try passed.credentials.asStarted { try prepare(parts) }
+      let decision = passed.decision
+      do throws(SystemError) { try passed.drop() } catch { throw Self.refused(error) }
       try confine(decision, folders, filter)
       try writer.begin()
       try store.begin()
@@ -110,25 +109,6 @@ struct Opening {
   }
 
   // MARK: Steps
-
-  /// What the user of `RUN_AS` does not get at: fatal, unless it is only for a later reload.
-  private func check(_ needs: [FileNeed], _ user: ServingUser, _ credentials: borrowing Credentials) throws {
-    var isHindered = false
-    for need in needs where !EffectiveAccess.isGranted(need.path, need.wishes) {
-      // As root, who sees all of the path.
-      let reason = credentials.asStarted {
-        need.hindrance(user.account) ?? "\(user) gets no access to \(need.setting)=\(need.path)"
-      }
-      if need.isForReload {
-        logger.warning(
-          "unreadable_for_reload", metadata: ["reason": "\(reason)", "result": "SIGHUP will fail"])
-      } else {
-        complain("RUN_AS: \(reason), such as: chown \(user.user):\(user.group) \(need.path)")
-        isHindered = true
-      }
-    }
-    if isHindered { throw ExitStatus.configuration.code }
-  }
 
   /// While the store is ours, whose lock makes a socket that nobody answers a stale one.
   private func controlListener() throws -> UnixListener {
@@ -168,7 +148,7 @@ struct Opening {
       let isFiltered = try filter?.install() != nil
       metadata["seccomp"] = isFiltered ? "on" : configuration.isSandboxed ? "unavailable" : "off"
     } catch {
-      throw refused(error)
+      throw Self.refused(error)
     }
     logger.notice("confined", metadata: metadata)
   }
@@ -189,7 +169,7 @@ struct Opening {
   }
 
   /// What should always succeed: nothing is served with more privileges than were asked for.
-  private func refused(_ error: SystemError) -> ExitCode {
+  static func refused(_ error: SystemError) -> ExitCode {
     complain("privileges cannot be given up: \(error)")
     return ExitStatus.osError.code
   }

@@ -21,11 +21,12 @@ struct Serve: ParsableCommand {
   var config: String?
 
   func run() throws {
-    let loaded = try Startup.configuration(file: config)
-    // Before any thread starts, so that all of them leave signals to this one.
-    let signals = try Self.given { () throws(SystemError) in try ProcessSignals() }
     // Before a key is read.
     try Self.given { () throws(SystemError) in try Credentials.hideMemory() }
+    let loaded = try Startup.configuration(
+      file: config, rest: { files in try StartInspection(files: files, file: config).tellTheRest() })
+    // Before any thread starts, so that all of them leave signals to this one.
+    let signals = try Self.given { () throws(SystemError) in try ProcessSignals() }
     let writer = LogWriter.prepared(
       clock: SystemClock(), format: loaded.configuration.log.writtenFormat)
     let log = GateLog(
@@ -114,10 +115,13 @@ struct Serve: ParsableCommand {
     let logger = log.logger(label: "portcullis")
     do {
       let tell: Startup.Teller = { logger.error("reload_problem", metadata: ["reason": "\($0)"]) }
-      let loaded = try Startup.configuration(file: config, tell: tell).configuration
+      let loaded = try Startup.configuration(
+        file: config, tell: tell, rest: { files in _ = try Startup.tlsContents(files, tell: tell) }
+      ).configuration
       let differences = current.reloadDifferences(to: loaded)
       let next = current.reloading(from: loaded)
-      let material = try Startup.tlsMaterial(next, keeping: open.made, logger: logger, tell: tell)
+      let contents = try Startup.tlsContents(next.files, tell: tell)
+      let material = try Startup.tlsMaterial(contents, keeping: open.made, logger: logger)
       let isTaken = try open.gate.reload(next, tls: material)
       // What was read from files is not kept: the key's text goes with it.
       if next.tls == nil { open.made = material }

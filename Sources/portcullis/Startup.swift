@@ -15,8 +15,10 @@ enum Startup {
   typealias Teller = (String) -> Void
 
   /// The configuration, or all that is wrong with it and exit status 78.
+  /// - Parameter rest: tells what is wrong with the files of a configuration that is wrong already.
   static func configuration(
-    file path: String?, scope: ConfigurationLoader.Scope = .server, tell: Teller = { complain($0) }
+    file path: String?, scope: ConfigurationLoader.Scope = .server, tell: Teller = { complain($0) },
+    rest: (GateFiles) throws -> Void = { _ in }
   ) throws -> LoadedConfiguration {
     let file = try file(path, tell: tell)
     let files = SystemFiles()
@@ -28,6 +30,7 @@ enum Startup {
     } catch let failure {
       for warning in failure.warnings { tell("warning: \(warning)") }
       for problem in failure.problems { tell(problem.description) }
+      try rest(failure.files)
       throw ExitStatus.configuration.code
     }
   }
@@ -44,64 +47,104 @@ enum Startup {
     }
   }
 
-  /// Certificate, key and client CA as their files have them now; outside production without paths, a certificate
-  /// made for this run, and kept at a reload so that pins of it stay good.
-  static func tlsMaterial(
-    _ configuration: GateConfiguration, keeping made: TLSMaterial? = nil, logger: Logger,
-    tell: Teller = { complain($0) }
-  ) throws -> TLSMaterial {
-    var clientCA: [UInt8]?
-    if configuration.mtls.fallback, let path = configuration.mtls.clientCAPath {
-      clientCA = try contents(of: path, setting: "MTLS_CLIENT_CA_PATH", tell)
-    }
-    guard let files = configuration.tls else {
-      if var made {
-        made.clientCAPEM = clientCA
-        return made
+  /// Certificate, key and client CA as their files have them now, or all that is wrong with them.
+  static func tlsContents(_ files: GateFiles, tell: Teller = { complain($0) }) throws -> TLSContents {
+    var isRead = true
+    func unlessTold<Part>(_ read: () throws -> Part) -> Part? {
+      do {
+        return try read()
+      } catch {
+        isRead = false
+        return nil
       }
-      let made = try SelfSignedCertificate.localhost()
-      logger.warning("self_signed_certificate", metadata: ["sha256": "\(made.fingerprint)"])
-      return TLSMaterial(
-        certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
-        clientCAPEM: clientCA)
     }
-    let material = TLSMaterial(
-      certificateChainPEM: try contents(of: files.certificatePath, setting: "TLS_CERT_PATH", tell),
-      privateKey: try privateKey(files.keyPath, tell), clientCAPEM: clientCA)
-    try check(material, configuration, tell)
-    return material
+    let clientCA = files.clientCAPath.flatMap { path in unlessTold { try clientCAContents(path, tell) } }
+    let chain = files.certificatePath.flatMap { path in
+      unlessTold { try contents(of: path, setting: "TLS_CERT_PATH", tell) }
+    }
+    let key = files.keyPath.flatMap { path in unlessTold { try privateKey(path, tell) } }
+    var material: TLSMaterial?
+    if let chain, let key {
+      let pair = TLSMaterial(certificateChainPEM: chain, privateKey: key, clientCAPEM: clientCA)
+      material = unlessTold {
+        try check(pair, files, tell)
+        return pair
+      }
+    } else if let chain, let path = files.certificatePath {
+      _ = unlessTold { try checkChain(chain, path, tell) }
+    }
+    guard isRead else { throw ExitStatus.configuration.code }
+    return TLSContents(material: material, clientCA: clientCA)
   }
 
-  /// Whether certificate, key and client CA can be used together; told with the setting's name otherwise.
-  private static func check(_ material: TLSMaterial, _ configuration: GateConfiguration, _ tell: Teller)
-    throws
-  {
+  /// The material of the files; outside production without paths, that of a certificate made for this run, and kept at a
+  /// reload so that pins of it stay good.
+  static func tlsMaterial(
+    _ contents: TLSContents, keeping made: TLSMaterial? = nil, logger: Logger
+  ) throws -> TLSMaterial {
+    if let material = contents.material { return material }
+    if var made {
+      made.clientCAPEM = contents.clientCA
+      return made
+    }
+    let made = try SelfSignedCertificate.localhost()
+    logger.warning("self_signed_certificate", metadata: ["sha256": "\(made.fingerprint)"])
+    return TLSMaterial(
+      certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
+      clientCAPEM: contents.clientCA)
+  }
+
+  /// Whether certificate and key can be used together; told with the setting's name otherwise.
+  private static func check(_ material: TLSMaterial, _ files: GateFiles, _ tell: Teller) throws {
     do {
       _ = try TLSServerContext.make(material, tickets: TicketKeys())
     } catch {
-      let certificate = "TLS_CERT_PATH=\(configuration.tls?.certificatePath ?? "")"
-      let key = "TLS_KEY_PATH=\(configuration.tls?.keyPath ?? "")"
+      let certificate = "TLS_CERT_PATH=\(files.certificatePath ?? "")"
+      let key = "TLS_KEY_PATH=\(files.keyPath ?? "")"
       switch error {
       case .certificateUnreadable:
         tell("\(certificate): \(error); name a PEM file, the server's certificate first")
       case .keyUnreadable:
         tell("\(key): \(error); name the PEM file of the certificate's key, without a pass phrase")
       case .keyDoesNotMatch: tell("\(key), \(certificate): \(error); name the two files of one pair")
-      case .clientCAUnreadable:
-        tell(
-          "MTLS_CLIENT_CA_PATH=\(configuration.mtls.clientCAPath ?? ""): \(error); name a PEM file of CA certificates"
-        )
+      case .clientCAUnreadable: tellOfClientCA(files.clientCAPath ?? "", error, tell)
       case .refused: tell("TLS: \(error)")
       }
       throw ExitStatus.configuration.code
     }
   }
 
+  /// Where there is no key to go with it.
+  private static func checkChain(_ chain: [UInt8], _ path: String, _ tell: Teller) throws {
+    do {
+      _ = try CertificateSummary.all(inPEM: chain.span)
+    } catch {
+      tell("TLS_CERT_PATH=\(path) holds no certificates; name a PEM file, the server's certificate first")
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// Looked at by itself, as what is wrong with the server's certificate would hide it.
+  private static func clientCAContents(_ path: String, _ tell: Teller) throws -> [UInt8] {
+    let pem = try contents(of: path, setting: "MTLS_CLIENT_CA_PATH", tell)
+    do {
+      _ = try CertificateSummary.all(inPEM: pem.span)
+    } catch {
+      tellOfClientCA(path, .clientCAUnreadable(reason: "it holds no certificates"), tell)
+      throw ExitStatus.configuration.code
+    }
+    return pem
+  }
+
+  private static func tellOfClientCA(_ path: String, _ error: TLSConfigurationError, _ tell: Teller) {
+    tell("MTLS_CLIENT_CA_PATH=\(path): \(error); name a PEM file of CA certificates")
+  }
+
   /// Apple's root, or outside production the one that replaces it.
   static func attestationRoot(
-    _ configuration: GateConfiguration, tell: Teller = { complain($0) }
+    _ files: GateFiles, tell: Teller = { complain($0) }
   ) throws -> AttestationRoot {
-    guard let path = configuration.attest.rootPath else { return .apple() }
+    guard let path = files.rootPath else { return .apple() }
     let pem = try contents(of: path, setting: "APPATTEST_ROOT_CA_PATH", tell)
     let root: AttestationRoot
     do {
@@ -111,7 +154,7 @@ enum Startup {
         "APPATTEST_ROOT_CA_PATH=\(path) is no root certificate (\(error)): name a PEM file with one P-384 CA")
       throw ExitStatus.configuration.code
     }
-    if configuration.isProduction, !root.isApple {
+    if files.isProduction, !root.isApple {
       tell(
         "APPATTEST_ROOT_CA_PATH=\(path) is not Apple's root, SHA-256 \(root.fingerprint.hex): in production unset it"
       )
@@ -148,10 +191,10 @@ enum Startup {
 
   // MARK: Whom to serve as
 
-  static func servingDecision(_ configuration: GateConfiguration) throws -> ServingDecision {
+  static func servingDecision(_ files: GateFiles) throws -> ServingDecision {
     do {
       return try ServingDecision.make(
-        wanted: configuration.runAs.map { ($0.user, $0.group) }, isProduction: configuration.isProduction)
+        wanted: files.runAs.map { ($0.user, $0.group) }, isProduction: files.isProduction)
     } catch {
       complain(error.description)
       throw ExitStatus.configuration.code
@@ -166,4 +209,11 @@ enum Startup {
       throw ExitStatus.configuration.code
     }
   }
+}
+
+/// What the files of certificates hold.
+struct TLSContents {
+  /// Nil where none are named.
+  let material: TLSMaterial?
+  let clientCA: [UInt8]?
 }

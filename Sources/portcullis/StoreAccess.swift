@@ -50,7 +50,7 @@ enum StoreAccess {
   /// Files that root made could not be opened by the gate, and what root opens might be a link that its user put there.
   private static func becomeServingUser(_ configuration: GateConfiguration) throws {
     guard Account.effectiveUser == 0, configuration.runAs != nil else { return }
-    let credentials = Credentials(try Startup.servingDecision(configuration))
+    let credentials = Credentials(try Startup.servingDecision(configuration.files))
     do {
       try credentials.assume()
     } catch {

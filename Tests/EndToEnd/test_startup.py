@@ -1,6 +1,7 @@
 """What stops a start: wrong configuration, a taken port, a taken store; each with its status and a remedy."""
 
 import json
+import os
 import re
 import stat
 
@@ -85,6 +86,55 @@ def test_all_problems_at_once(refused):
     )
     for name in ("WORKERS", "WS_MESSAGE_TYPE", "LOG_LEVEL", "TLS_CERT_PATH"):
         assert name in text
+
+
+def production_gone_wrong(folder, pki):
+    """Values, combinations, contents of files, and folders: each of another kind, and found by another part."""
+    locked = folder / "locked"
+    locked.mkdir(mode=0o500)
+    return {
+        "PORTCULLIS_ENV": "production",
+        "APPATTEST_ROOT_CA_PATH": pki.attestation_root,
+        "TLS_CERT_PATH": "/nowhere.pem",
+        "WORKERS": "zero",
+        "BACKEND": "just-a-name",
+        "REQUIRE_APP_AUTH": "false",
+        "RECEIPTS_PATH": locked,
+        # Root may write everywhere, and nobody not.
+        "RUN_AS": "nobody" if os.geteuid() == 0 else None,
+    }
+
+
+NAMED = ("APPATTEST_ROOT_CA_PATH", "TLS_CERT_PATH", "WORKERS", "BACKEND", "REQUIRE_APP_AUTH", "RECEIPTS_PATH")
+
+
+def test_a_production_gone_wrong_is_told_in_one_run(refused, folder, pki, authority):
+    lines = refused(CONFIG, **production_gone_wrong(folder, pki)).splitlines()
+    for name in NAMED:
+        assert sum(f"{name}=" in line for line in lines) == 1, f"{name}: {lines}"
+    assert any("is not Apple's root" in line for line in lines)
+
+
+def test_contents_are_told_beside_values(refused, folder, pki):
+    """A pair that is none, a client CA that is none and a wrong number: three problems, one run."""
+    _, other = pki.issue_server("other")
+    nothing = folder / "empty.pem"
+    nothing.write_text("nothing")
+    text = refused(
+        CONFIG, TLS_KEY_PATH=other, ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=nothing, WORKERS="zero"
+    )
+    for name in ("TLS_KEY_PATH", "MTLS_CLIENT_CA_PATH", "WORKERS"):
+        assert f"{name}=" in text
+
+
+def test_check_tells_all_of_it_as_well(gates, folder, pki):
+    gate = gates(start=False, **production_gone_wrong(folder, pki))
+    checked = gate.command("check")
+    assert checked.returncode == CONFIG
+    problems = [line for line in checked.stdout.splitlines() if line.startswith("problem")]
+    for name in NAMED:
+        # The names of settings, but for what is looked at by itself.
+        assert any({"APPATTEST_ROOT_CA_PATH": "not Apple's"}.get(name, name) in line for line in problems), name
 
 
 @pytest.mark.parametrize("name", ["APPATTEST_TEAMID", "PORTCULLIS_MODE", "KEYSTORE_SIZE", "MTLS_CA"])

@@ -1,0 +1,26 @@
+/// The user, files and folders that a configuration names, for whoever looks at more of them than that they are there.
+package struct GateFiles: Sendable, Equatable {
+  package internal(set) var isProduction = false
+  /// False where `RUN_AS` is no user and group, and so nothing can be said of whom the gate would be.
+  package internal(set) var isUserKnown = true
+  package internal(set) var runAs: GateConfiguration.RunAs?
+  package internal(set) var certificatePath: String?
+  package internal(set) var keyPath: String?
+  /// Nil as well while no client certificate admits.
+  package internal(set) var clientCAPath: String?
+  /// Nil for Apple's root.
+  package internal(set) var rootPath: String?
+  package internal(set) var receiptsPath: String?
+  /// Never nil of a whole configuration, as is the next.
+  package internal(set) var storePath: String?
+  package internal(set) var controlSocketPath: String?
+}
+
+extension GateConfiguration {
+  package var files: GateFiles {
+    GateFiles(
+      isProduction: isProduction, runAs: runAs, certificatePath: tls?.certificatePath, keyPath: tls?.keyPath,
+      clientCAPath: mtls.fallback ? mtls.clientCAPath : nil, rootPath: attest.rootPath,
+      receiptsPath: attest.receiptsPath, storePath: store.path, controlSocketPath: controlSocketPath)
+  }
+}
