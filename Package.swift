@@ -139,7 +139,7 @@ let package = Package(
       "Control",
       [
         "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
-        "KeyStore",
+        "JSON", "KeyStore",
         "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
       ]),
     tests("Identity", ["Bytes"]),

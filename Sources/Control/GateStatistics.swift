@@ -116,6 +116,26 @@ package struct GateStatistics: Equatable, Sendable {
   }
 }
 
+extension GateStatistics {
+  /// Everything as text: a name and what is to stand behind it.
+  package var rows: [(String, String)] {
+    var rows = [
+      ("status", health.status.rawValue), ("version", health.version), ("pid", "\(health.process)"),
+      ("uptimeSeconds", "\(health.uptimeSeconds)"),
+    ]
+    rows += (gauges + counters).map { ($0.name, "\($0.count)") }
+    rows += refusals.map { ("refused.\($0.name)", "\($0.count)") }
+    for (index, loop) in turns.enumerated() {
+      rows += TurnStatistics.numbers.map { ("loop.\(index).\($0.label)", "\($0.read(loop))") }
+    }
+    rows.append(("store.service", store.service))
+    if let reason = store.reason { rows.append(("store.reason", reason)) }
+    rows += store.counts.map { ("store.\($0.name)", "\($0.count)") }
+    if let time = store.lastSnapshotAt { rows.append(("store.lastSnapshotAt", time)) }
+    return rows
+  }
+}
+
 package struct StoreStatistics: Equatable, Sendable {
   /// `accepting`, `stalled` or `closed`.
   package let service: String

@@ -30,6 +30,14 @@ package struct TurnStatistics: Equatable, Sendable {
     self.buckets = buckets
   }
 
+  /// One row a number: its name as JSON and as text, and where it is.
+  static let numbers: [(name: String, label: String, read: @Sendable (TurnStatistics) -> Int)] = [
+    ("count", "turns", \.count),
+    ("p50Microseconds", "turnMicroseconds.p50", \.median),
+    ("p99Microseconds", "turnMicroseconds.p99", \.percentile99),
+    ("maximumMicroseconds", "turnMicroseconds.maximum", \.maximum),
+  ]
+
   init(_ object: JSONObject) throws(ControlAnswerError) {
     guard let pairs = object["buckets"]?.array else { throw .missing("buckets") }
     var buckets: [Bucket] = []
@@ -49,10 +57,7 @@ package struct TurnStatistics: Equatable, Sendable {
   /// With the buckets as pairs: microseconds, and how many turns.
   package func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.member("count", count)
-    writer.member("p50Microseconds", median)
-    writer.member("p99Microseconds", percentile99)
-    writer.member("maximumMicroseconds", maximum)
+    for number in Self.numbers { writer.member(number.name, number.read(self)) }
     writer.name("buckets")
     writer.beginArray()
     for bucket in buckets {

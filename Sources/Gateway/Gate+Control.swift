@@ -7,51 +7,32 @@ package import System
 
 /// Numbers of one moment, over all loops.
 package struct GateActivity: Sendable {
-  package let loops: Int
-  /// Of all kinds, from `accept` to the last byte.
-  package let connections: Int
-  /// Not admitted yet.
-  package let pending: Int
-  package let sessions: Int
-  package let lingering: Int
-  /// Handshakes and requests that wait for their turn.
-  package let newcomersWaiting: Int
-  /// Attestations that wait for a thread.
-  package let registrationsWaiting: Int
-  /// By loop.
-  package let turns: [TurnReading]
-  /// In the order of `Counters`.
-  package let counters: [(name: String, count: Int)]
+  /// By row of `OperatorNumber`, in its order.
+  package let numbers: [(row: OperatorNumber, value: Int)]
   /// Those that occurred, in the order of `RefusalCode`.
   package let refusals: [(code: RefusalCode, count: Int)]
+  /// By loop.
+  package let turns: [TurnReading]
+  package let store: KeyStoreStatistics
 }
 
 extension Gate {
   package var activity: GateActivity {
-    let all = shared.counters
-    func sum(_ counter: (Counters) -> Counter) -> Int { all.reduce(0) { $0 + counter($1).value } }
+    let source = OperatorNumber.Source(shared: shared, store: storeStatistics)
     var refusals: [RefusalCode: Int] = [:]
-    for counters in all {
+    for counters in shared.counters {
       for (code, count) in counters.refusalsByCode { refusals[code, default: 0] += count }
     }
     return GateActivity(
-      loops: all.count, connections: shared.occupancy.value, pending: shared.pending.value,
-      sessions: shared.sessions.value, lingering: shared.lingering.value,
-      newcomersWaiting: sum(\.newcomersWaiting), registrationsWaiting: shared.pool.waitingCount,
-      turns: all.map(\.turns.reading),
-      counters: [
-        ("accepted", sum(\.accepted)), ("closedAtDoor", sum(\.closedAtDoor)), ("gaveWay", sum(\.gaveWay)),
-        ("handshakes", sum(\.handshakes)), ("handshakesResumed", sum(\.handshakesResumed)),
-        ("handshakesFailed", sum(\.handshakesFailed)), ("challenges", sum(\.challenges)),
-        ("registrations", sum(\.registrations)), ("admitted", sum(\.admitted)),
-        ("sessionsEnded", sum(\.sessionsEnded)), ("tlsRefused", sum(\.tlsRefused)),
-        ("bytesFromPlayers", sum(\.bytesFromPlayers)), ("bytesFromGame", sum(\.bytesFromGame)),
-      ],
-      refusals: RefusalCode.allCases.compactMap { code in refusals[code].map { (code, $0) } })
+      numbers: OperatorNumber.all.map { ($0, $0.read(source)) },
+      refusals: RefusalCode.allCases.compactMap { code in refusals[code].map { (code, $0) } },
+      turns: shared.counters.map(\.turns.reading), store: source.store)
   }
 
+  /// Those that are admitted and not over.
+  package var sessionCount: Int { shared.sessions.value }
+
   package var storeStatistics: KeyStoreStatistics { shared.store.statistics }
-  package var keysWithSessions: Int { shared.register.keyCount }
 
   // MARK: Sessions
 

@@ -31,8 +31,7 @@ final class GateControl: ControlHandler {
     switch request {
     case .health: .health(health)
     case .statistics: .statistics(statistics)
-    case .keysStatistics:
-      .keysStatistics(StoreStatistics(gate.storeStatistics, keysWithSessions: gate.keysWithSessions))
+    case .keysStatistics: .keysStatistics(StoreStatistics(gate.activity))
     case .keysRevoke(let keyID): revoke(keyID)
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
@@ -49,18 +48,9 @@ final class GateControl: ControlHandler {
   private var statistics: GateStatistics {
     let activity = gate.activity
     return GateStatistics(
-      health: health,
-      gauges: [
-        NamedCount("loops", activity.loops), NamedCount("connections", activity.connections),
-        NamedCount("pending", activity.pending), NamedCount("sessions", activity.sessions),
-        NamedCount("lingering", activity.lingering),
-        NamedCount("newcomersWaiting", activity.newcomersWaiting),
-        NamedCount("registrationsWaiting", activity.registrationsWaiting),
-      ],
-      counters: activity.counters.map { NamedCount($0.name, $0.count) },
+      health: health, gauges: activity.counts(.now), counters: activity.counts(.sinceStart),
       refusals: activity.refusals.map { NamedCount($0.code.rawValue, $0.count) },
-      turns: activity.turns.map(TurnStatistics.init),
-      store: StoreStatistics(gate.storeStatistics, keysWithSessions: gate.keysWithSessions))
+      turns: activity.turns.map(TurnStatistics.init), store: StoreStatistics(activity))
   }
 
   // MARK: Keys
@@ -116,8 +106,15 @@ final class GateControl: ControlHandler {
     ControlRefusal(.timeout, "an event loop did not answer in time; try again"))
 }
 
+extension GateActivity {
+  fileprivate func counts(_ group: OperatorNumber.Group) -> [NamedCount] {
+    numbers.filter { $0.row.group == group }.map { NamedCount($0.row.name, $0.value) }
+  }
+}
+
 extension StoreStatistics {
-  init(_ statistics: KeyStoreStatistics, keysWithSessions: Int) {
+  fileprivate init(_ activity: GateActivity) {
+    let statistics = activity.store
     var reason: String?
     let service: String
     switch statistics.service {
@@ -129,17 +126,7 @@ extension StoreStatistics {
     }
     self.init(
       service: service, reason: reason, lastSnapshotAt: statistics.lastSnapshotAt?.timestamp,
-      counts: [
-        NamedCount("keys", statistics.keys), NamedCount("revokedKeys", statistics.revokedKeys),
-        NamedCount("keysWithSessions", keysWithSessions),
-        NamedCount("commits", Int(clamping: statistics.commits)),
-        NamedCount("batches", Int(clamping: statistics.batches)),
-        NamedCount("waitingBytes", statistics.waitingBytes),
-        NamedCount("journalBytes", Int(statistics.journalBytes)),
-        NamedCount("snapshots", Int(clamping: statistics.snapshots)),
-        NamedCount("snapshotBytes", Int(statistics.snapshotBytes)),
-        NamedCount("lastSnapshotMilliseconds", Int(statistics.lastSnapshotDuration.wholeMilliseconds)),
-      ])
+      counts: activity.counts(.store))
   }
 }
 

@@ -75,7 +75,7 @@ struct ServiceReports: ~Copyable {
   /// The line that `systemctl status` shows.
   private func status(_ gate: Gate) -> String {
     let endpoints = gate.endpoints.map(\.description).joined(separator: ", ")
-    let sessions = gate.activity.sessions
+    let sessions = gate.sessionCount
     let doing = isDraining ? "Draining" : "Listening on \(endpoints)"
     return "\(doing), \(sessions) session\(sessions == 1 ? "" : "s")"
   }

@@ -30,31 +30,8 @@ struct Stats: ParsableCommand {
       writer.endObject()
       try output.line(json: writer)
     } else {
-      for line in columns(rows(statistics)) { try output.line(line) }
+      for line in columns(statistics.rows) { try output.line(line) }
     }
     try output.flush()
-  }
-
-  private func rows(_ statistics: GateStatistics) -> [(String, String)] {
-    let health = statistics.health
-    var rows = [
-      ("status", health.status.rawValue), ("version", health.version), ("pid", "\(health.process)"),
-      ("uptimeSeconds", "\(health.uptimeSeconds)"),
-    ]
-    rows += (statistics.gauges + statistics.counters).map { ($0.name, "\($0.count)") }
-    rows += statistics.refusals.map { ("refused.\($0.name)", "\($0.count)") }
-    for (index, loop) in statistics.turns.enumerated() {
-      rows += [
-        ("loop.\(index).turns", "\(loop.count)"),
-        ("loop.\(index).turnMicroseconds.p50", "\(loop.median)"),
-        ("loop.\(index).turnMicroseconds.p99", "\(loop.percentile99)"),
-        ("loop.\(index).turnMicroseconds.maximum", "\(loop.maximum)"),
-      ]
-    }
-    rows.append(("store.service", statistics.store.service))
-    if let reason = statistics.store.reason { rows.append(("store.reason", reason)) }
-    rows += statistics.store.counts.map { ("store.\($0.name)", "\($0.count)") }
-    if let time = statistics.store.lastSnapshotAt { rows.append(("store.lastSnapshotAt", time)) }
-    return rows
   }
 }

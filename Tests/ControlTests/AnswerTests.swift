@@ -2,6 +2,8 @@
 import Testing
 
 @testable import Control
+@testable import Gateway
+@testable import JSON
 
 @Suite struct AnswerTests {
   static let health = GateHealth(status: .draining, version: "0.1.0", process: 4711, uptimeSeconds: 86_400)
@@ -39,6 +41,25 @@ import Testing
     let line = answer.line
     #expect(!line.contains(UInt8(ascii: "\n")))
     #expect(try Self.parse(line) == answer)
+  }
+
+  /// What the gate counts can be seen in text and in JSON, by its name and once.
+  @Test(arguments: OperatorNumber.all.map(\.name)) func everyNumberIsInBothOutputs(name: String) throws {
+    let row = try #require(OperatorNumber.all.first { $0.name == name })
+    func counts(_ group: OperatorNumber.Group) -> [NamedCount] {
+      OperatorNumber.all.filter { $0.group == group }.map { NamedCount($0.name, $0.name == name ? 4711 : 0) }
+    }
+    let statistics = GateStatistics(
+      health: GateHealth(status: .ok, version: "1", process: 1, uptimeSeconds: 1), gauges: counts(.now),
+      counters: counts(.sinceStart), refusals: [], turns: Self.turns,
+      store: StoreStatistics(service: "accepting", reason: nil, lastSnapshotAt: nil, counts: counts(.store)))
+    let label = row.group == .store ? "store.\(name)" : name
+    #expect(statistics.rows.filter { $0.0 == label }.map(\.1) == ["4711"])
+    let line = ControlAnswer.statistics(statistics).line
+    let value = try JSONValue(parsing: line.span, depthLimit: 8)
+    let json = try #require(value.object)
+    #expect(json[row.group.rawValue]?.object?[name]?.integer == 4711)
+    #expect(!row.help.isEmpty && !row.help.hasSuffix("."))
   }
 
   /// A gate of another version may know more.

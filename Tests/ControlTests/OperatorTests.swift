@@ -99,7 +99,7 @@ import Testing
     let other = try registeredApp()
     let sessions = [try app.connect(), try app.connect()]
     let stays = try other.connect()
-    #expect(gate.activity.sessions == 3)
+    #expect(gate.sessionCount == 3)
 
     let (gate, keyID) = (gate, app.enclave.keyIdentifier)
     let revocation = try beside({ gate.revoke(keyID, now: SystemClock().wall()) }) {
@@ -112,7 +112,7 @@ import Testing
     #expect(ended == 2)
     #expect(left == 0)
     #expect(isDurable)
-    #expect(gate.activity.sessions == 1)
+    #expect(gate.sessionCount == 1)
 
     try stays.send(text: "look")
     #expect(try stays.receive() == .text("look"))
@@ -129,6 +129,23 @@ import Testing
       Issue.record("not revoked again")
       return
     }
+  }
+
+  /// Rows are read where they say: each kind once, against what was done.
+  @Test func numbersAreThoseOfTheGate() throws {
+    defer { end() }
+    let session = try registeredApp().connect()
+    var found: [String: Int] = [:]
+    for (row, value) in gate.activity.numbers {
+      #expect(found.updateValue(value, forKey: row.name) == nil, "\(row.name) twice")
+      #expect(value >= 0)
+    }
+    let expected = [
+      "loops": 2, "sessions": 1, "challenges": 2, "registrations": 1, "admitted": 1, "sessionsEnded": 0,
+      "keys": 1, "revokedKeys": 0, "keysWithSessions": 1,
+    ]
+    for (name, value) in expected { #expect(found[name] == value, "\(name)") }
+    _ = session
   }
 
   @Test func unknownKeyIsNotRevoked() throws {

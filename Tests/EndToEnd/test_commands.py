@@ -138,6 +138,12 @@ async def test_sessions_and_stats(gates, backend, device):
         assert listed.returncode == 0 and device.key_id_b64[:8] in listed.stdout
         stats = gate.command("stats", "--json")
         assert stats.returncode == 0 and "assertion_required" in stats.stdout
+        # Text and JSON have the same numbers.
+        whole = json.loads(stats.stdout)
+        text = dict(line.split(None, 1) for line in gate.command("stats").stdout.splitlines())
+        names = {*whole["now"], *whole["sinceStart"]} | {f"refused.{name}" for name in whole["refusals"]}
+        names |= {f"store.{name}" for name in whole["store"]}
+        assert len(whole["now"]) == 7 and names <= set(text), names - set(text)
 
 
 async def test_closing_a_session(gates, backend, device):

@@ -1,0 +1,109 @@
+/// Every number that an operator sees of the running gate (SPEC §8): one row each, with its name, unit and meaning, and
+/// where it is read. The control socket's answer, and with it text and JSON of `portcullis stats`, are made of these rows.
+///
+/// Beside them stand refusals, whose rows are `RefusalCode`, and turns, of which each loop has its own.
+internal import KeyStore
+internal import System
+
+package struct OperatorNumber: Sendable {
+  package enum Group: String, CaseIterable, Sendable {
+    /// What there is at this moment.
+    case now
+    /// What has happened, over all loops.
+    case sinceStart
+    /// Of the key store, both kinds.
+    case store
+  }
+
+  package enum Unit: String, Sendable {
+    case count
+    case bytes
+    case milliseconds
+  }
+
+  package let name: String
+  package let group: Group
+  package let unit: Unit
+  /// Never falls while the gate runs, so that the difference of two readings is what was between them.
+  package let onlyRises: Bool
+  /// What is counted, without a full stop.
+  package let help: String
+  let read: @Sendable (Source) -> Int
+
+  /// What a row is read from.
+  struct Source {
+    let shared: Shared
+    let store: KeyStoreStatistics
+  }
+
+  package static let all: [OperatorNumber] = [
+    now("loops", "event loops, each a thread") { $0.shared.counters.count },
+    now("connections", "connections of all kinds, from accept to the last byte") {
+      $0.shared.occupancy.value
+    },
+    now("pending", "connections that are not admitted yet") { $0.shared.pending.value },
+    now("sessions", "players' sessions") { $0.shared.sessions.value },
+    now("lingering", "connections that only wait for their peer's end") { $0.shared.lingering.value },
+    now("newcomersWaiting", "handshakes and requests that wait for their turn") { source in
+      source.shared.counters.reduce(0) { $0 + $1.newcomersWaiting.value }
+    },
+    now("registrationsWaiting", "attestations that wait for a thread") { $0.shared.pool.waitingCount },
+
+    sum("accepted", "connections accepted", \.accepted),
+    sum(
+      "closedAtDoor", "connections closed before the handshake, too many of all or of one address",
+      \.closedAtDoor),
+    sum("gaveWay", "unadmitted connections that were closed to make room for newer ones", \.gaveWay),
+    sum("handshakes", "TLS handshakes that succeeded", \.handshakes),
+    sum("handshakesResumed", "those among them that resumed an earlier session", \.handshakesResumed),
+    sum("handshakesFailed", "TLS handshakes that failed", \.handshakesFailed),
+    sum("challenges", "challenges issued", \.challenges),
+    sum("registrations", "keys registered", \.registrations),
+    sum("admitted", "sessions begun", \.admitted),
+    sum("sessionsEnded", "sessions ended", \.sessionsEnded),
+    sum(
+      "tlsRefused", "connections ended for TLS messages without data, or attempts to renegotiate", \.tlsRefused),
+    sum(
+      "bytesFromPlayers", in: .bytes, "payload from players, of sessions that have ended", \.bytesFromPlayers),
+    sum("bytesFromGame", in: .bytes, "payload from the game, of sessions that have ended", \.bytesFromGame),
+
+    store("keys", "keys in the store", \.keys),
+    store("revokedKeys", "keys that are revoked", \.revokedKeys),
+    now("keysWithSessions", of: .store, "keys that have a session") { $0.shared.register.keyCount },
+    store("commits", rises: true, "changes made durable", \.commits),
+    store("batches", rises: true, "syncs of the journal that this took", \.batches),
+    store("waitingBytes", in: .bytes, "changes that wait for the journal", \.waitingBytes),
+    store("journalBytes", in: .bytes, "the journal's size", \.journalBytes),
+    store("snapshots", rises: true, "snapshots written", \.snapshots),
+    store("snapshotBytes", in: .bytes, "the last snapshot's size", \.snapshotBytes),
+    store("lastSnapshotMilliseconds", in: .milliseconds, "how long the last snapshot took") {
+      $0.lastSnapshotDuration.wholeMilliseconds
+    },
+  ]
+
+  // MARK: Rows
+
+  private static func now(
+    _ name: String, of group: Group = .now, _ help: String, _ read: @escaping @Sendable (Source) -> Int
+  ) -> OperatorNumber {
+    OperatorNumber(name: name, group: group, unit: .count, onlyRises: false, help: help, read: read)
+  }
+
+  private static func sum(
+    _ name: String, in unit: Unit = .count, _ help: String,
+    _ counter: @escaping @Sendable (Counters) -> Counter
+  ) -> OperatorNumber {
+    OperatorNumber(name: name, group: .sinceStart, unit: unit, onlyRises: true, help: help) { source in
+      source.shared.counters.reduce(0) { $0 + counter($1).value }
+    }
+  }
+
+  private static func store<Number: BinaryInteger & SendableMetatype>(
+    _ name: String, in unit: Unit = .count, rises: Bool = false, _ help: String,
+    _ number: @escaping @Sendable (KeyStoreStatistics) -> Number
+  ) -> OperatorNumber {
+    OperatorNumber(name: name, group: .store, unit: unit, onlyRises: rises, help: help) { source in
+      Int(clamping: number(source.store))
+    }
+  }
+}
