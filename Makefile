@@ -74,8 +74,9 @@ build: build-packages  ## Everything in debug mode, tests included
 
 # `swift build -c release` without a product, with our flags so that nothing is compiled twice.
 .PHONY: whole-package
-whole-package: release  ## Everything in release mode, as whoever depends on the package has it
+whole-package: release  ## Everything in release mode, and a package that depends on this one
 	$(SWIFT) build $(filter-out --product portcullis,$(RELEASE_FLAGS))
+	SWIFT=$(SWIFT) scripts/dependent-test
 
 .PHONY: clean
 clean:  ## Remove all that was built

@@ -1,5 +1,6 @@
 /// What a load test found: counts, durations, and what failed by its code.
 package import Device
+internal import PortcullisProtocol
 
 package struct BenchResult: Sendable {
   /// Of things done one after the other: how long each took, and how long all of them together.
@@ -91,6 +92,6 @@ extension GateClientError {
   var retryAfter: Int? {
     guard case .refused(let response) = self, response.status == 429 || response.errorCode == "overloaded"
     else { return nil }
-    return response["Retry-After"].flatMap { Int($0) }.map { max(1, $0) }
+    return response[HeaderName.retryAfter].flatMap { Int($0) }.map { max(1, $0) }
   }
 }

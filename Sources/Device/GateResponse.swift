@@ -1,4 +1,6 @@
 /// A response as a client reads it (RFC 9112 §4, §6): head first, then as many bytes as Content-Length says.
+internal import PortcullisProtocol
+
 package struct GateResponse: Equatable, Sendable {
   package struct Field: Equatable, Sendable {
     package let name: String
@@ -21,7 +23,7 @@ package struct GateResponse: Equatable, Sendable {
   }
 
   /// The gate's word for a refusal (SPEC §3).
-  package var errorCode: String? { self["Portcullis-Error"] }
+  package var errorCode: String? { self[HeaderName.error] }
 
   package var text: String { String(decoding: body, as: UTF8.self) }
 }

@@ -2,6 +2,7 @@
 package import Bytes
 internal import Crypto
 internal import JSON
+internal import PortcullisProtocol
 package import System
 
 /// A challenge as the gate issued it.
@@ -15,7 +16,7 @@ package struct Challenge: Equatable, Sendable {
   /// From the body of `GET /attest/challenge`.
   package init?(json: [UInt8]) {
     guard let object = (try? JSONValue(parsing: json.span, depthLimit: 4))?.object,
-      let nonce = object["nonce"]?.string, let expires = object["expires"]?.integer,
+      let nonce = object[MemberName.nonce]?.string, let expires = object[MemberName.expires]?.integer,
       let bytes = Hex.decode(Array(nonce.utf8).span), bytes.count == 32
     else { return nil }
     self.nonce = nonce
@@ -33,9 +34,9 @@ package struct AdmissionHeaders: Equatable, Sendable {
 
   package var fields: [GateResponse.Field] {
     [
-      GateResponse.Field("X-App-Assert-KeyId", keyIdentifier.base64),
-      GateResponse.Field("X-App-Assert-Data", Base64.encode(assertion.span)),
-      GateResponse.Field("X-App-Assert-Nonce", nonce),
+      GateResponse.Field(HeaderName.assertionKeyID, keyIdentifier.base64),
+      GateResponse.Field(HeaderName.assertionData, Base64.encode(assertion.span)),
+      GateResponse.Field(HeaderName.assertionNonce, nonce),
     ]
   }
 }
@@ -79,7 +80,7 @@ package final class SimulatedApp {
   // MARK: Step by step
 
   package func challenge() throws(GateClientError) -> Challenge {
-    let response = try client.get("/attest/challenge")
+    let response = try client.get(EndpointPath.challenge)
     guard response.status == 200 else { throw .refused(response) }
     guard let challenge = Challenge(json: response.body) else {
       throw .malformedResponse("not a challenge: \(response.text)")
@@ -93,14 +94,14 @@ package final class SimulatedApp {
   {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.name("keyId")
+    writer.name(MemberName.keyID)
     writer.value(enclave.keyIdentifier.base64)
-    writer.name("attestation")
+    writer.name(MemberName.attestation)
     writer.value(Base64.encode(attestation.span))
-    writer.name("clientData")
+    writer.name(MemberName.clientData)
     writer.value(challenge.nonce)
     writer.endObject()
-    return try client.post("/attest/register", json: writer.bytes)
+    return try client.post(EndpointPath.register, json: writer.bytes)
   }
 
   /// - Parameter signCount: in place of the enclave's next one, which then is not used up.

@@ -1,7 +1,7 @@
 /// What the operator sees of the running gate and may do to it (SPEC §8), from any thread but a loop's.
 package import Bytes
-package import HTTPWire
 package import KeyStore
+package import PortcullisProtocol
 internal import Synchronization
 package import System
 

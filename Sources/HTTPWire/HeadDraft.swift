@@ -1,5 +1,7 @@
 /// A head whose syntax holds, and the review of what it means: framing first (RFC 9112 §6), then the rest
 /// (SPEC §3).
+internal import PortcullisProtocol
+
 struct HeadDraft: Sendable {
   var method = 0..<0
   var target = 0..<0
@@ -130,7 +132,7 @@ private struct Findings {
     Symbol.equalIgnoringCase(name, "content-type") || Symbol.equalIgnoringCase(name, "origin")
       || Symbol.equalIgnoringCase(name, "sec-websocket-key")
       || Symbol.equalIgnoringCase(name, "sec-websocket-version")
-      || Symbol.begins(name, with: "x-app-assert-", ignoringCase: true)
+      || Symbol.begins(name, with: HeaderName.assertionPrefix, ignoringCase: true)
   }
 
   /// `1*DIGIT` and nothing else; what no `Int` can hold is `Int.max`, more than any limit allows.

@@ -1,5 +1,7 @@
 /// Why a request head was refused: the broken rule, what the peer is told, and whether the connection may go
 /// on.
+package import PortcullisProtocol
+
 package struct RequestRefusal: Error, Equatable, Sendable {
   package let rule: Rule
   /// The length of the head when it is whole, its framing is beyond doubt, no body follows and the peer wants

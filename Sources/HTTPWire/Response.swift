@@ -1,5 +1,7 @@
 /// Builds responses (RFC 9112 §4, SPEC §3): JSON bodies, refusals with their code in a field, and bare
 /// interim ones.
+package import PortcullisProtocol
+
 package struct Response: Sendable {
   package let status: Status
   package let body: [UInt8]
@@ -17,11 +19,13 @@ package struct Response: Sendable {
   /// the status asks for is there.
   package static func refusal(_ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET") -> Response {
     var response = Response(
-      code.status, json: #"{"error":{"code":""# + code.rawValue + #"","message":""# + code.sentence + #""}}"#)
-    response.add("Portcullis-Error", code.rawValue)
+      code.status,
+      json: #"{"\#(MemberName.error)":{"\#(MemberName.code)":"\#(code.rawValue)","#
+        + #""\#(MemberName.message)":"\#(code.sentence)"}}"#)
+    response.add(HeaderName.error, code.rawValue)
     switch code.status {
     case .tooManyRequests, .serviceUnavailable:
-      response.add("Retry-After", String(retryAfter))
+      response.add(HeaderName.retryAfter, String(retryAfter))
     case .methodNotAllowed:
       response.add("Allow", allow)
     case .unauthorized:

@@ -1,4 +1,6 @@
 /// The status codes the gate sends (RFC 9110 §15, RFC 6585) with their reason phrases.
+package import PortcullisProtocol
+
 package enum Status: Int, CaseIterable, Sendable {
   case `continue` = 100
   case switchingProtocols = 101
@@ -48,5 +50,14 @@ package enum Status: Int, CaseIterable, Sendable {
     case .serviceUnavailable: "Service Unavailable"
     case .versionNotSupported: "HTTP Version Not Supported"
     }
+  }
+}
+
+extension RefusalCode {
+  package var status: Status {
+    guard let status = Status(rawValue: statusCode) else {
+      fatalError("\(rawValue) has status \(statusCode), which is none that the gate sends")
+    }
+    return status
   }
 }

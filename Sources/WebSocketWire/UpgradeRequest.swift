@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Crypto
 package import HTTPWire
+package import PortcullisProtocol
 
 /// A request that asks for a WebSocket as RFC 6455 §4.2.1 says; whether it is let in is for others to say.
 package struct UpgradeRequest: Sendable {
@@ -34,7 +35,7 @@ package struct UpgradeRequest: Sendable {
 
   /// The first that was offered of those the gate speaks: raw bytes either way (SPEC §3).
   package var chosenSubprotocol: String? {
-    subprotocols.first { $0 == "binary" || $0 == "telnet.mudstandards.org" }
+    subprotocols.first { Subprotocol(rawValue: $0) != nil }
   }
 
   /// `101 Switching Protocols`. `extensions` is what was agreed on, as it stands in its field; nil for none.

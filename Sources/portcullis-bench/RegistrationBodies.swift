@@ -4,6 +4,7 @@ internal import Bytes
 internal import Crypto
 internal import Device
 internal import JSON
+internal import PortcullisProtocol
 internal import System
 
 enum RegistrationBodies {
@@ -21,11 +22,11 @@ enum RegistrationBodies {
         clientDataHash: SHA256.hash(bytes.span), by: authority, now: now)
       var writer = JSONWriter()
       writer.beginObject()
-      writer.name("keyId")
+      writer.name(MemberName.keyID)
       writer.value(enclave.keyIdentifier.base64)
-      writer.name("attestation")
+      writer.name(MemberName.attestation)
       writer.value(Base64.encode(attestation.span))
-      writer.name("clientData")
+      writer.name(MemberName.clientData)
       writer.value(String(decoding: nonce, as: UTF8.self))
       writer.endObject()
       bodies += writer.bytes

@@ -5,6 +5,7 @@ import Control
 import Gateway
 import HTTPWire
 import KeyStore
+import PortcullisProtocol
 import Synchronization
 import System
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Bench
 import Device
 import Glibc
+import PortcullisProtocol
 import System
 
 struct SimulateBench: ParsableCommand {
@@ -127,7 +128,7 @@ struct SimulateBench: ParsableCommand {
   /// What is wrong with all connections is told once, with its remedy, before there are many.
   private func knock(_ plan: BenchPlan) throws(GateClientError) {
     let client = try GateClient(plan.url, trust: plan.trust, timeout: .seconds(plan.timeoutSeconds))
-    let response = try client.get("/healthz")
+    let response = try client.get(EndpointPath.health)
     guard response.status == 200 else { throw .refused(response) }
   }
 }

@@ -1,6 +1,7 @@
 /// How `simulate` tells why it did not get in, what to do about it, and with which exit status.
 import ArgumentParser
 import Device
+import PortcullisProtocol
 
 enum SimulateFailure {
   /// Says it on standard error.
@@ -44,23 +45,23 @@ enum SimulateFailure {
   }
 
   private static func advice(on response: GateResponse) -> String? {
-    switch response.errorCode {
-    case "assertion_required":
+    switch response.errorCode.flatMap(RefusalCode.init) {
+    case .assertionRequired:
       "the gate wants an assertion: leave out --without-assertion, or show a client certificate"
-    case "nonce_invalid": "the challenge was older than a minute, or used before: try again"
-    case "key_unknown": "the gate does not know this key: run `portcullis simulate register`"
-    case "assertion_rejected":
+    case .nonceInvalid: "the challenge was older than a minute, or used before: try again"
+    case .keyUnknown: "the gate does not know this key: run `portcullis simulate register`"
+    case .assertionRejected:
       "is the state file an old copy, with a counter that the gate has seen? Its log names the step"
-    case "attestation_rejected":
+    case .attestationRejected:
       "the gate's log names the step: APPATTEST_ROOT_CA_PATH must be this authority's root, and app id and "
         + "environment of the key must be configured"
-    case "key_revoked": "this key is locked out: remove the state file and register a new one"
-    case "superseded": "another connection with this key came in meanwhile: try again"
-    case "origin_forbidden": "the Origin header is not among the gate's ALLOWED_ORIGINS"
-    case "not_found": "the gate has no app id configured, or something else answers here"
-    case "backend_unavailable": "the gate cannot reach the game: see its BACKEND"
-    case "rate_limited", "overloaded", "shutting_down", "store_unavailable":
-      "try again\(response["Retry-After"].map { " in \($0) s" } ?? " later")"
+    case .keyRevoked: "this key is locked out: remove the state file and register a new one"
+    case .superseded: "another connection with this key came in meanwhile: try again"
+    case .originForbidden: "the Origin header is not among the gate's ALLOWED_ORIGINS"
+    case .notFound: "the gate has no app id configured, or something else answers here"
+    case .backendUnavailable: "the gate cannot reach the game: see its BACKEND"
+    case .rateLimited, .overloaded, .shuttingDown, .storeUnavailable:
+      "try again\(response[HeaderName.retryAfter].map { " in \($0) s" } ?? " later")"
     default: nil
     }
   }

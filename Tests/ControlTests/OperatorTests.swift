@@ -2,6 +2,7 @@
 /// (1008) and §8.
 import Foundation
 import Logging
+import PortcullisProtocol
 import Testing
 
 @testable import Addresses

@@ -2,6 +2,7 @@ import Bytes
 import HTTPWire
 import KeyStore
 import System
+import PortcullisProtocol
 import Testing
 
 @testable import Gateway

@@ -1,5 +1,6 @@
 import Bytes
 import HTTPWire
+import PortcullisProtocol
 import Testing
 
 @testable import Gateway
@@ -98,7 +99,7 @@ import Testing
   @Test(arguments: [["X-App-Assert-Version: 2"], ["X-App-Assert-: x"], ["x-app-assert-keyid2: \(hex)"]])
   func onlyUnknownOnes(fields: [String]) throws {
     let head = try Self.read(fields)
-    #expect(head.hasField(namePrefix: AssertionHeaders.prefix))
+    #expect(head.hasField(namePrefix: HeaderName.assertionPrefix))
     #expect(throws: AssertionHeaders.Refused.unknownOnly) { try AssertionHeaders(head) }
   }
 

@@ -1,5 +1,6 @@
 import Addresses
 import HTTPWire
+import PortcullisProtocol
 import Sockets
 import System
 import Testing

@@ -1,3 +1,4 @@
+import PortcullisProtocol
 import Testing
 
 @testable import HTTPWire

@@ -1,5 +1,6 @@
 /// The heads among the rows of Tests/EndToEnd/strictness.jsonl, whose members `strictness.py` there explains.
 import Foundation
+import PortcullisProtocol
 import Testing
 
 @testable import HTTPWire

@@ -1,6 +1,7 @@
 /// The body of `POST /attest/register` (SPEC §3): the members that count, read from its JSON.
 package import Bytes
 internal import JSON
+internal import PortcullisProtocol
 
 package struct RegistrationBody: Sendable {
   package static let depthLimit = 8
@@ -22,16 +23,17 @@ package struct RegistrationBody: Sendable {
       throw Malformed(step: "json_\(error.rule.rawValue)")
     }
     guard let object = value.object else { throw Malformed(step: "json_object") }
-    guard let keyID = object["keyId"]?.string, let identifier = KeyIdentifier(base64: keyID) else {
+    guard let keyID = object[MemberName.keyID]?.string, let identifier = KeyIdentifier(base64: keyID) else {
       throw Malformed(step: "key_id")
     }
-    guard let text = object["attestation"]?.string, let attestation = Base64.decode(Array(text.utf8).span)
+    guard let text = object[MemberName.attestation]?.string,
+      let attestation = Base64.decode(Array(text.utf8).span)
     else { throw Malformed(step: "attestation_base64") }
     // Two names for one thing: whichever is given, but not both (SPEC §3).
-    guard object["clientData"] == nil || object["nonce"] == nil else {
+    guard object[MemberName.clientData] == nil || object[MemberName.nonce] == nil else {
       throw Malformed(step: "client_data_and_nonce")
     }
-    guard let hex = (object["clientData"] ?? object["nonce"])?.string,
+    guard let hex = (object[MemberName.clientData] ?? object[MemberName.nonce])?.string,
       let bytes = Hex.decode(Array(hex.utf8).span),
       let nonce = Bytes32(bytes)
     else { throw Malformed(step: "client_data") }

@@ -5,6 +5,7 @@
 internal import Bytes
 internal import HTTPWire
 internal import KeyStore
+internal import PortcullisProtocol
 
 struct AdmissionMachine: ~Copyable {
   enum State: Equatable, CaseIterable {

@@ -1,9 +1,9 @@
 /// The three fields of an upgrade that carry an assertion (SPEC §3, admission step 3).
 internal import Bytes
 internal import HTTPWire
+internal import PortcullisProtocol
 
 struct AssertionHeaders {
-  static let prefix = "X-App-Assert-"
   let keyID: KeyIdentifier
   /// The assertion's CBOR, not looked at yet.
   let assertion: [UInt8]
@@ -16,9 +16,9 @@ struct AssertionHeaders {
   }
 
   init(_ head: RequestHead) throws(Refused) {
-    let keyID = head.valueBytes(Self.prefix + "KeyId")
-    let data = head.valueBytes(Self.prefix + "Data")
-    let nonce = head.valueBytes(Self.prefix + "Nonce")
+    let keyID = head.valueBytes(HeaderName.assertionKeyID)
+    let data = head.valueBytes(HeaderName.assertionData)
+    let nonce = head.valueBytes(HeaderName.assertionNonce)
     if keyID == nil, data == nil, nonce == nil { throw .unknownOnly }
     guard let keyID, let data, let nonce else { throw .malformed(step: "assertion_header_missing") }
     guard let identifier = KeyIdentifier(base64: keyID.span) else { throw .malformed(step: "key_id") }

@@ -7,6 +7,7 @@ internal import Crypto
 internal import HTTPWire
 internal import Identity
 internal import KeyStore
+internal import PortcullisProtocol
 internal import System
 internal import TLS
 internal import WebSocketWire
@@ -61,7 +62,7 @@ extension Connection {
       throw Refusal(.originForbidden, step: "origin")
     }
     if !loop.settings.requiresAppAuth { return .credential(.none) }
-    if head.hasField(namePrefix: AssertionHeaders.prefix) { return .assertion(try assertion(of: head)) }
+    if head.hasField(namePrefix: HeaderName.assertionPrefix) { return .assertion(try assertion(of: head)) }
     if loop.settings.allowsClientCertificate {
       switch client.tls.clientCertificate(at: loop.shared.clock.wall(), under: loop.settings.tls) {
       case .verified(let subject): return .credential(.clientCertificate(subject: subject))

@@ -1,6 +1,7 @@
 /// A decision against a peer: what it is told, and what the log is told.
 internal import Bytes
 internal import HTTPWire
+internal import PortcullisProtocol
 
 struct Refusal: Error, Equatable {
   let code: RefusalCode

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Configuration
 internal import HTTPWire
+internal import PortcullisProtocol
 internal import ProxyProtocol
 internal import System
 internal import TLS
@@ -82,7 +83,7 @@ extension Connection {
 
   private func health(for head: RequestHead) {
     if loop.isDraining { return refuse(Refusal(.shuttingDown, step: "draining"), to: head) }
-    respond(Response(.ok, json: #"{"status":"ok"}"#), to: head)
+    respond(Response(.ok, json: #"{"\#(MemberName.status)":"ok"}"#), to: head)
   }
 
   private func challenge(for head: RequestHead) {
@@ -95,7 +96,9 @@ extension Connection {
     counters.challenges.add()
     respond(
       Response(
-        .ok, json: #"{"nonce":"\#(challenge.nonce.hex)","expires":\#(challenge.expires.milliseconds)}"#),
+        .ok,
+        json: #"{"\#(MemberName.nonce)":"\#(challenge.nonce.hex)","#
+          + #""\#(MemberName.expires)":\#(challenge.expires.milliseconds)}"#),
       to: head)
   }
 

@@ -6,6 +6,7 @@ internal import Addresses
 internal import Bytes
 internal import Configuration
 internal import HTTPWire
+internal import PortcullisProtocol
 internal import System
 
 final class Exchange {

@@ -5,6 +5,7 @@ internal import Crypto
 internal import HTTPWire
 internal import Identity
 internal import KeyStore
+internal import PortcullisProtocol
 internal import System
 
 extension Connection {

@@ -1,5 +1,6 @@
 /// Where a request goes (SPEC §3).
 internal import HTTPWire
+internal import PortcullisProtocol
 
 enum Route: Equatable {
   case health
@@ -14,13 +15,13 @@ enum Route: Equatable {
   /// - Parameter attests: whether any app id is configured; else all of `/attest/` does not exist.
   init(_ head: RequestHead, attests: Bool) {
     let isGet = head.method == .get
-    if head.pathIs("/healthz") {
+    if head.pathIs(EndpointPath.health) {
       self = isGet ? .health : .methodNotAllowed(allow: "GET")
-    } else if attests, head.pathIs("/attest/challenge") {
+    } else if attests, head.pathIs(EndpointPath.challenge) {
       self = isGet ? .challenge : .methodNotAllowed(allow: "GET")
-    } else if attests, head.pathIs("/attest/register") {
+    } else if attests, head.pathIs(EndpointPath.register) {
       self = head.method == .post ? .body(.register) : .methodNotAllowed(allow: "POST")
-    } else if head.pathBegins(with: "/attest/") {
+    } else if head.pathBegins(with: EndpointPath.attestPrefix) {
       self = .notFound
     } else {
       self = isGet ? .upgrade : .methodNotAllowed(allow: "GET")

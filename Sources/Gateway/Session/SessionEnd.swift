@@ -1,4 +1,5 @@
 /// Why a session ends: what the player is told (RFC 6455 §7.4, SPEC §3), and what becomes of the game's leg.
+internal import PortcullisProtocol
 internal import WebSocketWire
 
 /// What is over is the stay in the game, whichever connection carries it.
@@ -28,10 +29,10 @@ enum SessionEnd: Error, Equatable, Sendable {
   var closeReason: String {
     switch self {
     case .gameFailed(let reason): reason
-    case .keyRevoked: "key revoked"
-    case .replaced: "replaced by a newer session"
-    case .closedByOperator: "closed by the operator"
-    case .draining: "the gate is shutting down"
+    case .keyRevoked: CloseReason.keyRevoked.rawValue
+    case .replaced: CloseReason.replaced.rawValue
+    case .closedByOperator: CloseReason.closedByOperator.rawValue
+    case .draining: CloseReason.draining.rawValue
     case .gameClosed, .gameStalled: ""
     }
   }

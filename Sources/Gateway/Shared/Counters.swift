@@ -1,5 +1,5 @@
 /// What a loop has counted since the start; other threads read it for `portcullis stats`.
-package import HTTPWire
+package import PortcullisProtocol
 internal import Synchronization
 
 package final class Counter: Sendable {

@@ -4,6 +4,7 @@ internal import Bytes
 internal import HTTPWire
 internal import Logging
 internal import Logs
+internal import PortcullisProtocol
 internal import Sockets
 internal import System
 internal import TLS

@@ -1,5 +1,5 @@
 /// The codes a peer can be refused with, their statuses and their one sentence (SPEC §3, the table).
-package enum RefusalCode: String, CaseIterable, Sendable {
+public enum RefusalCode: String, CaseIterable, Sendable {
   case badRequest = "bad_request"
   case assertionRequired = "assertion_required"
   case nonceInvalid = "nonce_invalid"
@@ -28,32 +28,33 @@ package enum RefusalCode: String, CaseIterable, Sendable {
   case storeUnavailable = "store_unavailable"
   case versionNotSupported = "version_not_supported"
 
-  package var status: Status {
+  /// The HTTP status that it comes with.
+  public var statusCode: Int {
     switch self {
-    case .badRequest: .badRequest
-    case .assertionRequired, .nonceInvalid, .keyUnknown, .assertionRejected: .unauthorized
-    case .attestationRejected, .originForbidden, .keyRevoked: .forbidden
-    case .notFound: .notFound
-    case .methodNotAllowed: .methodNotAllowed
-    case .requestTimeout: .requestTimeout
-    case .superseded: .conflict
-    case .lengthRequired: .lengthRequired
-    case .contentTooLarge: .contentTooLarge
-    case .uriTooLong: .uriTooLong
-    case .unsupportedMediaType: .unsupportedMediaType
-    case .expectationFailed: .expectationFailed
-    case .upgradeRequired: .upgradeRequired
-    case .rateLimited: .tooManyRequests
-    case .headersTooLarge: .requestHeaderFieldsTooLarge
-    case .internalError: .internalServerError
-    case .notImplemented: .notImplemented
-    case .backendUnavailable, .overloaded, .shuttingDown, .storeUnavailable: .serviceUnavailable
-    case .versionNotSupported: .versionNotSupported
+    case .badRequest: 400
+    case .assertionRequired, .nonceInvalid, .keyUnknown, .assertionRejected: 401
+    case .attestationRejected, .originForbidden, .keyRevoked: 403
+    case .notFound: 404
+    case .methodNotAllowed: 405
+    case .requestTimeout: 408
+    case .superseded: 409
+    case .lengthRequired: 411
+    case .contentTooLarge: 413
+    case .uriTooLong: 414
+    case .unsupportedMediaType: 415
+    case .expectationFailed: 417
+    case .upgradeRequired: 426
+    case .rateLimited: 429
+    case .headersTooLarge: 431
+    case .internalError: 500
+    case .notImplemented: 501
+    case .backendUnavailable, .overloaded, .shuttingDown, .storeUnavailable: 503
+    case .versionNotSupported: 505
     }
   }
 
   /// What the peer is told, in ASCII without quotes; the precise reason goes to the log.
-  package var sentence: String {
+  public var sentence: String {
     switch self {
     case .badRequest: "The request is malformed."
     case .assertionRequired: "An App Attest assertion is required here."

@@ -1,0 +1,16 @@
+/// The names of HTTP fields that are the gate's own, or that it wants its clients to heed (SPEC §3).
+public enum HeaderName {
+  /// All fields of an upgrade that begin so belong to the assertion.
+  public static let assertionPrefix = "X-App-Assert-"
+  /// Base64 of the key identifier's 32 bytes.
+  public static let assertionKeyID = "X-App-Assert-KeyId"
+  /// Base64 of the assertion, which is CBOR.
+  public static let assertionData = "X-App-Assert-Data"
+  /// The challenge as it was issued: 64 hexadecimal digits.
+  public static let assertionNonce = "X-App-Assert-Nonce"
+
+  /// Of a refusal: the code, which a client of a refused upgrade sees even where it sees no body.
+  public static let error = "Portcullis-Error"
+  /// Of 429 and 503: seconds to wait.
+  public static let retryAfter = "Retry-After"
+}

@@ -1,0 +1,5 @@
+/// The WebSocket subprotocols that the gate speaks (SPEC §3): raw bytes either way in all of them.
+public enum Subprotocol: String, CaseIterable, Sendable {
+  case binary
+  case telnet = "telnet.mudstandards.org"
+}
