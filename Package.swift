@@ -48,7 +48,9 @@ let package = Package(
     room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire", "PortcullisProtocol"]),
     room("CBOR", ["Bytes", "CCBOR"]),
     room("Identity", ["Bytes", "Crypto"]),
-    room("AppAttest", ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System"]),
+    room("X509", ["Bytes", "Crypto", "System"]),
+    room(
+      "AppAttest", ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System", "X509"]),
 
     // Rooms that wrap C.
     room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
@@ -106,7 +108,7 @@ let package = Package(
       dependencies: [
         "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire",
         "Identity",
-        "JSON", "KeyStore", "ProxyProtocol", "System", "WebSocketWire",
+        "JSON", "KeyStore", "ProxyProtocol", "System", "WebSocketWire", "X509",
       ],
       path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
 
@@ -136,7 +138,9 @@ let package = Package(
     tests("CBOR", ["Bytes"]),
     tests("Deflate", ["CZlib", "WebSocketWire"]),
     tests("Crypto", ["Bytes"]),
-    tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "System"]),
+    tests(
+      "AppAttest",
+      ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "System", "X509", "X509Tests"]),
     tests(
       "Control",
       [
@@ -145,6 +149,7 @@ let package = Package(
         "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
       ]),
     tests("Identity", ["Bytes"]),
+    tests("X509", ["Bytes", "COpenSSL", "System"]),
     tests("JSON"),
     tests("System"),
     tests("Confinement", ["CLinux", "CSeccomp", "System"]),

@@ -7,6 +7,7 @@ import Testing
 @testable import CBOR
 @testable import Crypto
 @testable import System
+@testable import X509Tests
 
 struct AssertionBuilder {
   var signer = AttestationBuilder.deviceKey

@@ -8,6 +8,8 @@ import Testing
 @testable import CBOR
 @testable import Crypto
 @testable import System
+@testable import X509
+@testable import X509Tests
 
 @Suite struct AttestationTests {
   typealias Case = ChainTests.Case
@@ -45,24 +47,24 @@ import Testing
     Case("another app's hash", .relyingParty) {
       $0.rpIDHash = SHA256.hash(Array("com.example.mud".utf8).span)
     },
-    Case("no app id in the leaf", .leafAppID) { $0.leaf.remove(ObjectIdentifiers.appleKeyOwner) },
+    Case("no app id in the leaf", .leafAppID) { $0.leaf.remove(AppleIdentifiers.keyOwner) },
     Case("another app id in the leaf", .leafAppID) {
-      $0.leaf.set(ObjectIdentifiers.appleKeyOwner, AttestationBuilder.keyOwner("ABCDE12345.com.example.mux"))
+      $0.leaf.set(AppleIdentifiers.keyOwner, AttestationBuilder.keyOwner("ABCDE12345.com.example.mux"))
     },
     Case("the app id in the leaf twice", .leafAppID) {
       let member = DERWriter.element(
         [0xBF, 0x89, 0x34], DERWriter.octetString(Array(AttestationBuilder.app.description.utf8)))
-      $0.leaf.set(ObjectIdentifiers.appleKeyOwner, DERWriter.sequence(member, member))
+      $0.leaf.set(AppleIdentifiers.keyOwner, DERWriter.sequence(member, member))
     },
     Case("something after the app id in the leaf", .leafAppID) {
       $0.leaf.set(
-        ObjectIdentifiers.appleKeyOwner,
+        AppleIdentifiers.keyOwner,
         AttestationBuilder.keyOwner(AttestationBuilder.app.description) + [0x05, 0x00])
     },
     Case("something beside the app id in the leaf", .leafAppID) {
       let name = DERWriter.octetString(Array(AttestationBuilder.app.description.utf8))
       $0.leaf.set(
-        ObjectIdentifiers.appleKeyOwner,
+        AppleIdentifiers.keyOwner,
         DERWriter.sequence(DERWriter.element([0xBF, 0x89, 0x34], name + name)))
     },
     Case("counter 1", .signCount) { $0.signCount = 1 },

@@ -5,6 +5,8 @@ import Testing
 @testable import Bytes
 @testable import Crypto
 @testable import System
+@testable import X509Tests
+@testable import X509
 
 private typealias Identifiers = ObjectIdentifiers
 
@@ -54,7 +56,7 @@ private typealias Identifiers = ObjectIdentifiers
       $0.intermediate.extensions.append($0.intermediate.extensions[0])
     },
     Case("critical FALSE is encoded", .certificate(.leaf, .encodedDefault)) {
-      $0.leaf.set(Identifiers.appleKeyOwner, critical: DERWriter.false, [0x30, 0x00])
+      $0.leaf.set(AppleIdentifiers.keyOwner, critical: DERWriter.false, [0x30, 0x00])
     },
     Case("critical is neither 00 nor FF", .certificate(.leaf, .boolean)) {
       $0.leaf.set(Identifiers.keyUsage, critical: [0x01, 0x01, 0x01], [0x03, 0x02, 0x04, 0xF0])

@@ -8,6 +8,7 @@ internal import Bytes
 @testable internal import CBOR
 internal import Crypto
 internal import Identity
+@testable internal import X509
 
 enum AttestationHarness {
   private static let authority = TestAuthority.shared
@@ -140,7 +141,7 @@ enum AttestationHarness {
 
   /// The leaf with this nonce where its own stands, if it has one.
   private static func leaf(_ leaf: [UInt8], with nonce: [UInt8]) -> [UInt8] {
-    let head = ObjectIdentifiers.appleNonce + [0x04, 0x26, 0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
+    let head = AppleIdentifiers.nonce + [0x04, 0x26, 0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
     var leaf = leaf
     for start in leaf.indices.dropLast(head.count + nonce.count - 1)
     where leaf[start...].starts(with: head) {

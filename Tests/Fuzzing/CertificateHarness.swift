@@ -3,6 +3,7 @@
 @testable internal import AppAttest
 internal import Bytes
 internal import Crypto
+@testable internal import X509
 
 enum CertificateHarness {
   static func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {

@@ -1,4 +1,5 @@
 /// The assertion object as ranges of its bytes: CBOR { signature, authenticatorData } and nothing more.
+internal import Bytes
 internal import CBOR
 
 struct UnverifiedAssertion: Sendable {

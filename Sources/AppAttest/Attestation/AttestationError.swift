@@ -2,6 +2,7 @@
 package import Bytes
 package import CBOR
 package import Crypto
+package import X509
 
 package enum AttestationError: Error, Equatable, Sendable {
   /// The key identifier in front of the object is not base64 of 32 bytes.

@@ -1,5 +1,6 @@
 /// The attestation object as ranges of its bytes: CBOR { fmt, attStmt { x5c, receipt }, authData } and
 /// nothing more (WebAuthn Level 3 §6.5.4; Apple, "Validating apps that connect to your server").
+internal import Bytes
 internal import CBOR
 
 struct UnverifiedAttestation: Sendable {

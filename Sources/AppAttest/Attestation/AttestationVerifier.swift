@@ -4,6 +4,7 @@ package import Bytes
 internal import Crypto
 internal import Identity
 package import System
+internal import X509
 
 package final class AttestationVerifier: Sendable {
   package let root: AttestationRoot
@@ -43,7 +44,7 @@ package final class AttestationVerifier: Sendable {
 
     guard let authenticatorData = AuthenticatorData(data) else { throw .authenticatorData }
     guard let appID = policy.app(rpIDHash: authenticatorData.rpIDHash) else { throw .relyingParty }
-    guard let owner = leaf.certificate.extensionValue(ObjectIdentifiers.appleKeyOwner),
+    guard let owner = leaf.certificate.extensionValue(AppleIdentifiers.keyOwner),
       KeyOwner.names(appID, leaf.certificate.der.span, owner)
     else { throw .leafAppID }
     guard authenticatorData.signCount == 0 else { throw .signCount }
@@ -65,7 +66,7 @@ package final class AttestationVerifier: Sendable {
     _ leaf: ValidatedLeaf, _ data: Span<UInt8>, _ clientDataHash: Span<UInt8>
   ) throws(AttestationError) {
     let head: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
-    guard let value = leaf.certificate.extensionValue(ObjectIdentifiers.appleNonce) else {
+    guard let value = leaf.certificate.extensionValue(AppleIdentifiers.nonce) else {
       throw .nonceExtension
     }
     let encoded = leaf.certificate.der.span.extracting(value)

@@ -1,6 +1,7 @@
 /// The one certificate that attestation chains must end in; the system's roots are never consulted.
 package import Bytes
 internal import Crypto
+internal import X509
 
 package enum AttestationRootError: Error, Equatable, Sendable {
   /// Not exactly one certificate in PEM.

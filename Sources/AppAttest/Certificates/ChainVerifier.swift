@@ -5,6 +5,7 @@
 internal import Bytes
 internal import Crypto
 internal import System
+internal import X509
 
 /// Which certificate of the chain broke a rule.
 package enum CertificateRole: String, Sendable {

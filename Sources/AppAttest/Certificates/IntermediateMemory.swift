@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Crypto
 internal import Synchronization
+internal import X509
 
 /// Only what the root has signed gets in, so a stranger can neither fill nor clear it. Everything else about
 /// an intermediate, its validity above all, is judged anew at every use.

@@ -1,5 +1,7 @@
 /// The leaf extension that says whose key it is (1.2.840.113635.100.8.5), of which one member is needed.
+internal import Bytes
 internal import Identity
+internal import X509
 
 enum KeyOwner {
   /// Whether the extension's value is SEQUENCE OF [n] EXPLICIT, with exactly one [1204], an OCTET STRING that

@@ -5,6 +5,11 @@
 @testable import Crypto
 import Identity
 @testable import System
+@testable import X509
+@testable import X509Tests
+
+/// The one that can write what DER forbids; Crypto has another.
+typealias DERWriter = X509Tests.DERWriter
 
 struct AttestationBuilder {
   static let rootKey = TestKey.p384()
@@ -80,7 +85,7 @@ struct AttestationBuilder {
       key: Self.deviceKey.subjectPublicKeyInfo, extensions: [])
     leaf.set(ObjectIdentifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence())
     leaf.set(ObjectIdentifiers.keyUsage, critical: DERWriter.true, [0x03, 0x02, 0x04, 0xF0])
-    leaf.set(ObjectIdentifiers.appleKeyOwner, Self.keyOwner(Self.app.description))
+    leaf.set(AppleIdentifiers.keyOwner, Self.keyOwner(Self.app.description))
   }
 
   static func keyOwner(_ appID: String) -> [UInt8] {
@@ -99,7 +104,7 @@ struct AttestationBuilder {
     let data = authenticatorData
     var leaf = leaf
     let nonce = nonceExtension(data)
-    if !nonce.isEmpty { leaf.set(ObjectIdentifiers.appleNonce, nonce) }
+    if !nonce.isEmpty { leaf.set(AppleIdentifiers.nonce, nonce) }
     let chain =
       certificates ?? [
         leaf.encoded(signedBy: leafSigner), intermediate.encoded(signedBy: intermediateSigner),

@@ -3,13 +3,13 @@
 ///
 /// OpenSSL reads BER where X.509 wants DER, and re-encoding proves nothing because it replays the bytes it
 /// read.
-enum DERWalk {
+package enum DERWalk {
   /// Throws unless `bytes` are exactly one element, and all within it is DER.
-  static func check(_ bytes: Span<UInt8>) throws(DERError) {
+  package static func check(_ bytes: Span<UInt8>) throws(DERError) {
     try check(bytes, in: 0..<bytes.count)
   }
 
-  static func check(_ bytes: Span<UInt8>, in range: Range<Int>) throws(DERError) {
+  package static func check(_ bytes: Span<UInt8>, in range: Range<Int>) throws(DERError) {
     var elementsLeft = maximumElements
     var reader = DERReader(bytes, in: range)
     try visit(try reader.next(), bytes, depth: 1, &elementsLeft)

@@ -1,6 +1,4 @@
 /// A certificate with every part open to be broken.
-@testable import AppAttest
-
 struct TestCertificate {
   var version: [UInt8] = [0xA0, 0x03, 0x02, 0x01, 0x02]
   var serial: [UInt8] = [0x01]

@@ -3,13 +3,13 @@ internal import Bytes
 internal import Crypto
 internal import System
 
-enum CertificateParseError: Error, Equatable {
+package enum CertificateParseError: Error, Equatable {
   case der(DERError)
   case duplicateExtension
 }
 
-enum CertificateParser {
-  static func parse(_ der: Span<UInt8>) throws(CertificateParseError) -> ParsedCertificate {
+package enum CertificateParser {
+  package static func parse(_ der: Span<UInt8>) throws(CertificateParseError) -> ParsedCertificate {
     let parts: (body: Body, outer: ParsedCertificate.SignatureAlgorithm)
     do throws(DERError) {
       try DERWalk.check(der)

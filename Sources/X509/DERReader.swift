@@ -1,27 +1,27 @@
 /// Reads DER elements one after the other from a range of bytes; every head must be the shortest (X.690
 /// §10.1).
-struct DERReader: ~Escapable {
+package struct DERReader: ~Escapable {
   private let bytes: Span<UInt8>
   private var position: Int
   private let end: Int
 
   /// Ranges that the reader returns are those of `bytes`, also when it reads only a part of it.
   @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>, in range: Range<Int>) {
+  package init(_ bytes: Span<UInt8>, in range: Range<Int>) {
     self.bytes = bytes
     position = range.lowerBound
     end = range.upperBound
   }
 
   @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) {
+  package init(_ bytes: Span<UInt8>) {
     self.init(bytes, in: 0..<bytes.count)
   }
 
-  var isAtEnd: Bool { position == end }
+  package var isAtEnd: Bool { position == end }
 
   @_lifetime(self: copy self)
-  mutating func next() throws(DERError) -> DERElement {
+  package mutating func next() throws(DERError) -> DERElement {
     let start = position
     let tag = try readTag()
     let length = try readLength()
@@ -32,7 +32,7 @@ struct DERReader: ~Escapable {
   }
 
   @_lifetime(self: copy self)
-  mutating func next(_ tag: DERTag) throws(DERError) -> DERElement {
+  package mutating func next(_ tag: DERTag) throws(DERError) -> DERElement {
     let element = try next()
     guard element.tag == tag else { throw .unexpectedTag }
     return element
@@ -40,7 +40,7 @@ struct DERReader: ~Escapable {
 
   /// The next element if it has this tag; otherwise nothing is consumed.
   @_lifetime(self: copy self)
-  mutating func nextIfPresent(_ tag: DERTag) throws(DERError) -> DERElement? {
+  package mutating func nextIfPresent(_ tag: DERTag) throws(DERError) -> DERElement? {
     if isAtEnd { return nil }
     let start = position
     let element = try next()
@@ -49,7 +49,7 @@ struct DERReader: ~Escapable {
     return nil
   }
 
-  func expectEnd() throws(DERError) {
+  package func expectEnd() throws(DERError) {
     guard isAtEnd else { throw .trailingBytes }
   }
 

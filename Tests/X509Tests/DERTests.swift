@@ -1,8 +1,8 @@
 /// DER as X.690 has it: heads, universal types, and the walk over them.
 import Testing
 
-@testable import AppAttest
 @testable import System
+@testable import X509
 
 @Suite struct DERTests {
   static func check(_ bytes: [UInt8]) -> DERError? {
@@ -98,9 +98,18 @@ import Testing
     #expect(time.seconds == seconds)
   }
 
+  private static func certificate() -> [UInt8] {
+    var certificate = TestCertificate(
+      issuer: DERWriter.name("Test Authority"), subject: DERWriter.name("Test"),
+      key: TestKey.p256().subjectPublicKeyInfo, extensions: [])
+    certificate.set(ObjectIdentifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence())
+    certificate.set(ObjectIdentifiers.keyUsage, critical: DERWriter.true, [0x03, 0x02, 0x04, 0xF0])
+    return certificate.encoded(signedBy: TestKey.p384())
+  }
+
   /// No prefix of a certificate is one, and none makes the parser trap.
   @Test func prefixes() {
-    let certificate = AttestationBuilder().leaf.encoded(signedBy: AttestationBuilder.intermediateKey)
+    let certificate = Self.certificate()
     for count in 0..<certificate.count {
       #expect(Self.check(Array(certificate[..<count])) != nil)
     }
@@ -109,7 +118,7 @@ import Testing
 
   /// Whatever bytes come, the parser returns: a certificate with one or two of them changed.
   @Test func changedBytes() {
-    let certificate = AttestationBuilder().leaf.encoded(signedBy: AttestationBuilder.intermediateKey)
+    let certificate = Self.certificate()
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<20_000 {
       var changed = certificate

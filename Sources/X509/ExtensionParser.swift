@@ -1,4 +1,6 @@
 /// Reads `Extensions` (RFC 5280 §4.1, §4.2), the bodies of basicConstraints and keyUsage included.
+internal import Bytes
+
 enum ExtensionParser {
   struct Extensions {
     var all: [ParsedCertificate.Extension] = []
