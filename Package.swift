@@ -1,7 +1,51 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// One row per room; the arrows point from what the wire says (pure cores) towards what the gate does (Gateway).
+/// A module uses those of its own layer and of the layers before it, never one after: ManifestTests reads these rows.
+enum Layer: String {
+  case c = "C"
+  case base = "Base"
+  case wire = "Wire"
+  case trust = "Trust"
+  case operate = "Operate"
+  case gate = "Gate"
+  case phone = "Phone"
+  case program = "Program"
+}
+
+struct Module {
+  let name: String
+  let layer: Layer
+  let dependencies: [String]
+  let libraries: [String]
+  let isProgram: Bool
+  let settings: [SwiftSetting]
+
+  init(
+    _ name: String, in layer: Layer, _ dependencies: [String] = [], linked libraries: [String] = [],
+    isProgram: Bool = false, warningsAreErrors: Bool = true
+  ) {
+    self.name = name
+    self.layer = layer
+    self.dependencies = dependencies
+    self.libraries = libraries
+    self.isProgram = isProgram
+    settings = layer == .c ? [] : warningsAreErrors ? strict : safe
+  }
+
+  var path: String { "Sources/\(name)" }
+
+  var target: Target {
+    let dependencies = dependencies.map(dependency)
+    if isProgram {
+      return .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+    }
+    return .target(
+      name: name, dependencies: dependencies, path: path, swiftSettings: settings,
+      linkerSettings: libraries.map { .linkedLibrary($0) })
+  }
+}
+
 let safe: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .strictMemorySafety(),
@@ -12,14 +56,156 @@ let safe: [SwiftSetting] = [
 ]
 let strict = safe + [.treatAllWarnings(as: .error)]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func dependency(_ name: String) -> Target.Dependency {
+  switch name {
+  case "ArgumentParser": .product(name: name, package: "swift-argument-parser")
+  case "Logging": .product(name: name, package: "swift-log")
+  default: .byName(name: name)
+  }
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func tests(_ name: String, _ dependencies: [String] = []) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
+    name: "\(name)Tests", dependencies: ([name] + dependencies).map(dependency), swiftSettings: strict)
 }
+
+let modules = [
+  // Headers, inline shims for macros, and the one BIO. Everything above is Swift.
+  Module("CLinux", in: .c),
+  Module("COpenSSL", in: .c, linked: ["ssl", "crypto"]),
+  Module("CCBOR", in: .c, linked: ["cbor"]),
+  Module("CZlib", in: .c, linked: ["z"]),
+  Module("CSeccomp", in: .c, linked: ["seccomp"]),
+
+  // What knows nothing of the gate.
+  Module("Bytes", in: .base),
+  Module("JSON", in: .base),
+  Module("Addresses", in: .base),
+  Module("System", in: .base, ["CLinux"]),
+  Module("Crypto", in: .base, ["Bytes", "COpenSSL", "System"]),
+  Module("Logs", in: .base, ["Bytes", "Logging", "System"]),
+  Module("Sockets", in: .base, ["Addresses", "CLinux", "System"]),
+  Module("Identity", in: .base, ["Bytes", "Crypto"]),
+
+  // Bytes of protocols in, values out.
+  // For whoever writes a client as well, and so a product. Xcode does not build a package whose warnings are errors for
+  // another one.
+  Module("PortcullisProtocol", in: .wire, warningsAreErrors: false),
+  Module("HTTPWire", in: .wire, ["Addresses", "PortcullisProtocol"]),
+  Module("WebSocketWire", in: .wire, ["Bytes", "Crypto", "HTTPWire", "PortcullisProtocol"]),
+  Module("ProxyProtocol", in: .wire, ["Addresses", "Bytes"]),
+  Module("CBOR", in: .wire, ["Bytes", "CCBOR"]),
+  Module("Deflate", in: .wire, ["Bytes", "CZlib", "WebSocketWire"]),
+
+  // Who may come in, and who has.
+  Module("X509", in: .trust, ["Bytes", "Crypto", "System"]),
+  Module(
+    "AppAttest", in: .trust,
+    ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System", "X509"]),
+  Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System"]),
+
+  // What an operator sets and asks.
+  Module("Configuration", in: .operate, ["Addresses", "Bytes", "CLinux", "Identity", "System"]),
+  Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
+  Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
+
+  // Connections and sessions.
+  Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
+  Module(
+    "Gateway", in: .gate,
+    [
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
+      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "Sockets", "System", "TLS",
+      "WebSocketWire",
+    ]),
+
+  // The simulated device.
+  Module(
+    "Device", in: .phone,
+    [
+      "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "PortcullisProtocol",
+      "System", "WebSocketWire",
+    ]),
+
+  // What is run.
+  Module("Vectors", in: .program, ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
+  Module(
+    "Demo", in: .program,
+    [
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore",
+      "Logging", "Logs", "Sockets", "System", "TLS",
+    ]),
+  Module("Bench", in: .program, ["Bytes", "Device", "JSON", "PortcullisProtocol", "System"]),
+  Module(
+    "portcullis", in: .program,
+    [
+      "Addresses", "AppAttest", "ArgumentParser", "Bench", "Bytes", "Configuration", "Confinement", "Control",
+      "Crypto", "Demo", "Device", "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs",
+      "PortcullisProtocol", "Sockets", "System", "TLS", "Vectors",
+    ], isProgram: true),
+  // Not installed: what `make bench` measures in process.
+  Module(
+    "portcullis-bench", in: .program,
+    [
+      "AppAttest", "Bytes", "CLinux", "Crypto", "Device", "Identity", "JSON", "KeyStore",
+      "PortcullisProtocol", "System",
+    ], isProgram: true),
+]
+
+let testTargets = [
+  tests("Bytes"),
+  tests("Device", ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
+  tests("Bench", ["Device", "JSON", "System"]),
+  tests("Addresses"),
+  tests("PortcullisProtocol"),
+  tests("HTTPWire", ["Bytes", "PortcullisProtocol"]),
+  tests("ProxyProtocol", ["Addresses", "Bytes"]),
+  tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
+  tests("CBOR", ["Bytes"]),
+  tests("Deflate", ["CZlib", "WebSocketWire"]),
+  tests("Crypto", ["Bytes"]),
+  tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "System", "X509", "X509Tests"]),
+  tests(
+    "Control",
+    [
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "JSON",
+      "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
+    ]),
+  tests("Identity", ["Bytes"]),
+  tests("X509", ["Bytes", "COpenSSL", "System"]),
+  tests("JSON"),
+  tests("System"),
+  tests("Confinement", ["CLinux", "CSeccomp", "System"]),
+  tests("Sockets", ["Addresses", "System"]),
+  tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
+  tests(
+    "Gateway",
+    [
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "Identity", "KeyStore",
+      "Logging",
+      "Logs", "PortcullisProtocol", "Sockets", "System", "TLS", "TLSPeers", "WebSocketWire",
+    ]),
+  tests("Configuration", ["Addresses", "Identity"]),
+  tests("Logs", ["Bytes", "System", "Logging"]),
+  tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
+  .testTarget(name: "ManifestTests", swiftSettings: strict),
+
+  // TLS clients and certificates for the tests of two modules.
+  .target(
+    name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "System"], path: "Tests/Support/TLSPeers",
+    swiftSettings: strict),
+
+  // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to
+  // themselves: a plain release build, also that of whoever depends on this package, would fail over it.
+  .testTarget(
+    name: "Fuzzing",
+    dependencies: [
+      "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
+      "JSON", "KeyStore", "ProxyProtocol", "System", "WebSocketWire", "X509",
+    ],
+    path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
+  tests("Fuzzing"),
+]
 
 let package = Package(
   name: "portcullis",
@@ -28,144 +214,5 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
-  targets: [
-    // C fences: headers, inline shims for macros, and the one BIO. Everything above is Swift.
-    .target(name: "CLinux"),
-    .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
-    .target(name: "CCBOR", linkerSettings: [.linkedLibrary("cbor")]),
-    .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
-    .target(name: "CSeccomp", linkerSettings: [.linkedLibrary("seccomp")]),
-
-    // Pure: bytes in, values out.
-    // What a client has to know of the gate, for whoever writes one: without dependencies, and a product of its own. Xcode
-    // does not build a package whose warnings are errors for another one.
-    .target(name: "PortcullisProtocol", swiftSettings: safe),
-    room("Bytes"),
-    room("JSON", ["Bytes"]),
-    room("Addresses", ["Bytes"]),
-    room("HTTPWire", ["Addresses", "Bytes", "PortcullisProtocol"]),
-    room("ProxyProtocol", ["Addresses", "Bytes"]),
-    room("WebSocketWire", ["Bytes", "Crypto", "HTTPWire", "PortcullisProtocol"]),
-    room("CBOR", ["Bytes", "CCBOR"]),
-    room("Identity", ["Bytes", "Crypto"]),
-    room("X509", ["Bytes", "Crypto", "System"]),
-    room(
-      "AppAttest", ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System", "X509"]),
-
-    // Rooms that wrap C.
-    room("Deflate", ["Bytes", "CZlib", "WebSocketWire"]),
-    room("System", ["Bytes", "CLinux"]),
-    room("Confinement", ["Bytes", "CLinux", "CSeccomp", "System"]),
-    room("Crypto", ["Bytes", "COpenSSL", "System"]),
-    room("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
-    room("Sockets", ["Addresses", "Bytes", "CLinux", "System"]),
-
-    // State and the gate itself.
-    room("KeyStore", ["Bytes", "CLinux", "Identity", "JSON", "System"]),
-    room("Configuration", ["Addresses", "Bytes", "CLinux", "Identity", "System"]),
-    room(
-      "Device",
-      [
-        "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "PortcullisProtocol",
-        "System", "WebSocketWire",
-      ]),
-    room("Bench", ["Bytes", "Device", "JSON", "PortcullisProtocol", "System"]),
-    room("Control", ["Bytes", "JSON", "Sockets", "System"]),
-    room("Vectors", ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
-    room("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
-
-    room(
-      "Gateway",
-      [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
-        "JSON", "KeyStore", "Logs", "PortcullisProtocol", "ProxyProtocol", "Sockets", "System", "TLS",
-        "WebSocketWire", .product(name: "Logging", package: "swift-log"),
-      ]),
-
-    room(
-      "Demo",
-      [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore", "Logs",
-        "Sockets",
-        "System", "TLS", .product(name: "Logging", package: "swift-log"),
-      ]),
-
-    .executableTarget(
-      name: "portcullis",
-      dependencies: [
-        "Addresses", "AppAttest", "Bench", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
-        "Demo", "Device", "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Logs", "PortcullisProtocol",
-        "Sockets", "System", "TLS", "Vectors",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict),
-
-    // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to
-    // themselves: a plain release build, also that of whoever depends on this package, would fail over it.
-    .testTarget(
-      name: "Fuzzing",
-      dependencies: [
-        "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire",
-        "Identity",
-        "JSON", "KeyStore", "ProxyProtocol", "System", "WebSocketWire", "X509",
-      ],
-      path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
-
-    // Not installed: what `make bench` measures in process.
-    .executableTarget(
-      name: "portcullis-bench",
-      dependencies: [
-        "AppAttest", "Bytes", "CLinux", "Crypto", "Device", "Gateway", "Identity", "JSON", "KeyStore",
-        "PortcullisProtocol", "System",
-      ],
-      swiftSettings: strict),
-
-    // TLS clients and certificates for tests.
-    .target(
-      name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "System"], path: "Tests/Support/TLSPeers",
-      swiftSettings: strict),
-
-    tests("Bytes"),
-    tests("Fuzzing"),
-    tests("Device", ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
-    tests("Bench", ["Device", "JSON", "System"]),
-    tests("Addresses"),
-    tests("PortcullisProtocol"),
-    tests("HTTPWire", ["Bytes", "PortcullisProtocol"]),
-    tests("ProxyProtocol", ["Addresses", "Bytes"]),
-    tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
-    tests("CBOR", ["Bytes"]),
-    tests("Deflate", ["CZlib", "WebSocketWire"]),
-    tests("Crypto", ["Bytes"]),
-    tests(
-      "AppAttest",
-      ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "System", "X509", "X509Tests"]),
-    tests(
-      "Control",
-      [
-        "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
-        "JSON", "KeyStore",
-        "Logs", "Sockets", "System", "TLS", .product(name: "Logging", package: "swift-log"),
-      ]),
-    tests("Identity", ["Bytes"]),
-    tests("X509", ["Bytes", "COpenSSL", "System"]),
-    tests("JSON"),
-    tests("System"),
-    tests("Confinement", ["CLinux", "CSeccomp", "System"]),
-    tests("Sockets", ["Addresses", "System"]),
-    tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
-    tests(
-      "Gateway",
-      [
-        "Addresses", "AppAttest", "Bytes", "COpenSSL", "Configuration", "Crypto", "HTTPWire", "Identity",
-        "KeyStore",
-        "Logs", "PortcullisProtocol",
-        "Sockets", "System", "TLS", "TLSPeers", "WebSocketWire",
-        .product(name: "Logging", package: "swift-log"),
-      ]),
-    tests("Configuration", ["Addresses", "Identity"]),
-    tests("Logs", ["Bytes", "System", .product(name: "Logging", package: "swift-log")]),
-    tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
-  ]
+  targets: modules.map(\.target) + testTargets
 )

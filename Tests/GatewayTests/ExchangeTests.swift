@@ -1,5 +1,6 @@
 import Bytes
 import HTTPWire
+import PortcullisProtocol
 import System
 import Testing
 

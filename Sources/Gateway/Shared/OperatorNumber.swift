@@ -62,7 +62,8 @@ package struct OperatorNumber: Sendable {
     sum("admitted", "sessions begun", \.admitted),
     sum("sessionsEnded", "sessions ended", \.sessionsEnded),
     sum(
-      "tlsRefused", "connections ended for TLS messages without data, or attempts to renegotiate", \.tlsRefused),
+      "tlsRefused", "connections ended for TLS messages without data, or attempts to renegotiate",
+      \.tlsRefused),
     sum(
       "bytesFromPlayers", in: .bytes, "payload from players, of sessions that have ended", \.bytesFromPlayers),
     sum("bytesFromGame", in: .bytes, "payload from the game, of sessions that have ended", \.bytesFromGame),
