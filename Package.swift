@@ -33,7 +33,7 @@ struct Module {
     settings = layer == .c ? [] : warningsAreErrors ? strict : safe
   }
 
-  var path: String { "Sources/\(name)" }
+  var path: String { "Sources/\(layer.rawValue)/\(name)" }
 
   var target: Target {
     let dependencies = dependencies.map(dependency)
