@@ -30,16 +30,14 @@ import Testing
 
   private func rank(_ layer: String) throws -> Int { try #require(layers.firstIndex(of: layer)) }
 
-  /// `Sources/<module>`, or `Sources/<layer>/<module>`.
+  /// `Sources/<layer>/<module>`.
   private func folder(of module: Module) throws -> URL {
-    let sources = Self.root.appending(path: "Sources")
-    let places = [
-      sources.appending(path: module.name),
-      sources.appending(path: try #require(folders[module.layer])).appending(path: module.name),
-    ]
-    return try #require(
-      places.first { FileManager.default.fileExists(atPath: $0.path()) },
+    let layer = try #require(folders[module.layer])
+    let folder = Self.root.appending(path: "Sources/\(layer)/\(module.name)")
+    try #require(
+      FileManager.default.fileExists(atPath: folder.path()),
       "\(module.name) lies in the folder of another layer than \(module.layer)")
+    return folder
   }
 
   private func imports(in folder: URL) throws -> Set<String> {
