@@ -128,8 +128,8 @@ faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 k
 	  $(PYTEST_FLAGS) --durations=0 -o faulthandler_timeout=0 \
 	  $(addprefix Tests/EndToEnd/,$(addsuffix .py,$(FAULT_TESTS)))
 
-FAULT_TESTS := test_kill test_durability test_disk test_time test_names test_game_faults test_backpressure \
-  test_resources test_rivals test_reload_load
+FAULT_TESTS := store/test_kill store/test_durability store/test_disk limits/test_time game/test_names \
+  game/test_game_faults limits/test_backpressure limits/test_resources operate/test_rivals operate/test_reload_load
 
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from device import APPLE, AttestationAuthority, Device, sha256
 
-VECTORS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "vectors"
+VECTORS = pathlib.Path(__file__).resolve().parents[4] / "shared" / "vectors"
 APP_ID = "ABCDEF12K4.org.example.mudproxy"
 NONCE = bytes(range(32)).hex()
 

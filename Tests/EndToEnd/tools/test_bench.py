@@ -7,7 +7,7 @@ import xml.dom.minidom
 
 import pytest
 
-BENCH = pathlib.Path(__file__).resolve().parents[2] / "Benchmarks" / "bench"
+BENCH = pathlib.Path(__file__).resolve().parents[3] / "Benchmarks" / "bench"
 
 
 @pytest.fixture

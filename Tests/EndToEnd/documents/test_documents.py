@@ -72,7 +72,7 @@ def test_comments_cite_sections_that_exist():
 def test_every_attack_names_tests_that_exist():
     files = {path.name for path in (ROOT / "Tests").rglob("*Tests.swift")}
     functions = set()
-    for path in (ROOT / "Tests" / "EndToEnd").glob("test_*.py"):
+    for path in (ROOT / "Tests" / "EndToEnd").rglob("test_*.py"):
         functions |= set(re.findall(r"^(?:async )?def (test_\w+)", path.read_text(), re.MULTILINE))
     table = rows("docs/security.md", "Attacks")
     assert len(table) >= 15

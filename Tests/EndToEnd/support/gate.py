@@ -12,7 +12,7 @@ import subprocess
 
 from waiting import eventually, patience
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = pathlib.Path(os.environ.get("PORTCULLIS_BIN", ROOT / ".build" / "release" / "portcullis")).resolve()
 CRASH_WORDS = (
     "Fatal error",

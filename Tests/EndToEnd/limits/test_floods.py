@@ -8,7 +8,7 @@ import pytest
 
 from websocket import PONG, RawWebSocket, frame
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Floods"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Floods"))
 
 import floods  # noqa: E402
 
