@@ -85,7 +85,7 @@ def test_every_attack_names_tests_that_exist():
 
 def refusal_codes():
     """Every code with its status, from where the gate has them."""
-    source = (ROOT / "Sources" / "HTTPWire" / "RefusalCode.swift").read_text()
+    source = (ROOT / "Sources" / "Wire" / "PortcullisProtocol" / "RefusalCode.swift").read_text()
     cases = re.findall(r'^  case (\w+)(?: = "(\w+)")?$', source, re.MULTILINE)
     assert len(cases) >= 20
     return {text or name for name, text in cases}
@@ -103,7 +103,7 @@ def test_every_refusal_code_is_in_the_tables(page, heading):
 
 @pytest.mark.parametrize(("name", "heading"), [("Attestation", "Attestation"), ("Assertion", "Assertion")])
 def test_every_step_is_in_its_table(name, heading):
-    source = (ROOT / "Sources" / "AppAttest" / name / f"{name}Error.swift").read_text()
+    source = (ROOT / "Sources" / "Trust" / "AppAttest" / name / f"{name}Error.swift").read_text()
     enumeration = source.split(f"enum {name}Step")[1].split("\n}\n")[0]
     steps = [text or case for case, text in re.findall(r'^  case (\w+)(?: = "([\w.]+)")?$', enumeration, re.M)]
     assert len(steps) >= 10
