@@ -1,4 +1,4 @@
-/// SPEC §4, assertion steps 1 to 6: each case breaks one thing of a valid assertion.
+/// docs/app-attest.md, "Assertion": each case breaks one thing of a valid assertion.
 import Identity
 import Testing
 

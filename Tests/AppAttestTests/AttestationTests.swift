@@ -1,4 +1,4 @@
-/// SPEC §4 steps 3 to 9 on a test PKI, and the published sample under Apple's root.
+/// docs/app-attest.md, "Attestation" on a test PKI, and the published sample under Apple's root.
 import Foundation
 import Identity
 import Testing

@@ -1,4 +1,4 @@
-/// SPEC §4 steps 1 and 2 on a test PKI: each case breaks one thing of a valid chain.
+/// docs/app-attest.md, "Attestation" on a test PKI: each case breaks one thing of a valid chain.
 import Testing
 
 @testable import AppAttest

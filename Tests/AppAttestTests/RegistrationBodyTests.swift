@@ -3,7 +3,8 @@ import Testing
 
 @testable import AppAttest
 
-/// The body of `POST /attest/register` (SPEC §3): valid to begin with, and one thing changed at a time.
+/// The body of `POST /attest/register` (docs/protocol.md, "Registration"): valid to begin with, and one thing changed
+/// at a time.
 @Suite struct RegistrationBodyTests {
   private static let keyID = "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA="
   private static let urlKeyID = "__79_Pv6-fj39vX08_Lx8O_u7ezr6uno5-bl5OPi4eA"

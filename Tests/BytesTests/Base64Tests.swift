@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bytes
 
-/// RFC 4648 §10 and the rule of SPEC §3 on alphabets, padding and spare bits.
+/// RFC 4648 §10 and the rule of docs/protocol.md, "Registration" on alphabets, padding and spare bits.
 @Suite struct Base64Tests {
   static let vectors = [
     ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bytes
 
-/// SPEC §3: hexadecimal is lower case, both ways.
+/// docs/protocol.md, "Registration": hexadecimal is lower case, both ways.
 @Suite struct HexTests {
   @Test func everyByteRoundTrips() {
     let all = (0...255).map { UInt8($0) }

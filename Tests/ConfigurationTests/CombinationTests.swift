@@ -2,7 +2,7 @@ import Testing
 
 @testable import Configuration
 
-/// What settings mean together (SPEC §6), and what the machine adds.
+/// What settings mean together (docs/settings.md, "Production"), and what the machine adds.
 @Suite struct CombinationTests {
   @Test(
     arguments: [

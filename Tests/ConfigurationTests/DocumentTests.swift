@@ -62,7 +62,7 @@ import Testing
     for line in example.split(separator: "\n") { #expect(line.count <= 110) }
   }
 
-  /// SPEC §6 and §7, in their order, and what came with least privilege.
+  /// docs/settings.md, in their order, and what came with least privilege.
   @Test func theTableHasTheNamesOfTheContract() {
     let names = """
       REQUIRE_APP_AUTH APPATTEST_BUNDLE_ID APPATTEST_TEAM_ID ALLOW_MTLS_FALLBACK MTLS_CLIENT_CA_PATH

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Configuration
 
-/// Every setting of SPEC §6 and §7: what it reads, what it refuses, and its limits.
+/// Every setting of docs/settings.md: what it reads, what it refuses, and its limits.
 @Suite struct SettingTests {
   struct Reading: Sendable, CustomTestStringConvertible {
     let name: String
@@ -186,7 +186,7 @@ import Testing
     #expect(inFile.contains { $0.reason == "is empty" && $0.place == "gate.env:2" })
   }
 
-  /// SPEC §6 and §7: the defaults, written out once more by hand.
+  /// docs/settings.md: the defaults, written out once more by hand.
   @Test func defaults() throws {
     let configuration = try load().configuration
     #expect(configuration.listen.map(\.description) == ["0.0.0.0:8443", "[::]:8443"])

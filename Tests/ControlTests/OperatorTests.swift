@@ -1,5 +1,5 @@
-/// What the control socket asks of a gate, done to a real one on loopback with a simulated device: SPEC §3
-/// (1008) and §8.
+/// What the control socket asks of a gate, done to a real one on loopback with a simulated device:
+/// docs/protocol.md, "Close codes", and docs/operating.md, "Control socket".
 import Foundation
 import Logging
 import PortcullisProtocol

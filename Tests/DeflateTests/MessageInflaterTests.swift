@@ -150,7 +150,7 @@ import WebSocketWire
 
   // MARK: Zlib state
 
-  /// SPEC §2: one inflater per loop. A session has it only within a message.
+  /// docs/architecture.md, "The byte itself": one inflater per loop. A session has it only within a message.
   @Test func stateIsHeldWithinMessagesOnly() {
     let pool = ZlibPool()
     #expect(!pool.hasSpareInflater)

@@ -5,7 +5,7 @@ import Foundation
 import System
 import Testing
 
-/// The chain judged by `openssl`, the shape by the bytes that SPEC §4 demands.
+/// The chain judged by `openssl`, the shape by the bytes that docs/app-attest.md, "Attestation" demands.
 @Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
 struct AttestationAuthorityTests {
   private let folder: TemporaryFolder

@@ -1,5 +1,5 @@
-/// Assertions (SPEC §4): nothing passes that the device has not signed, and of what it has signed, only what
-/// keeps every rule.
+/// Assertions (docs/app-attest.md, "Assertion"): nothing passes that the device has not signed, and of what it has
+/// signed, only what keeps every rule.
 ///
 /// As with attestations, an input is verified as it is, and once more after the device has signed its
 /// authenticator data.

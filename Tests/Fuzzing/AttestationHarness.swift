@@ -1,5 +1,5 @@
-/// Attestations (SPEC §4): nothing passes that the authority has not signed, and of what it has signed, only
-/// what keeps every rule.
+/// Attestations (docs/app-attest.md, "Attestation"): nothing passes that the authority has not signed, and of what it
+/// has signed, only what keeps every rule.
 ///
 /// An input is verified as it is; and, where only a signature or the nonce is wrong, once more after the
 /// authority has signed it as it stands. Without that the fuzzer would never come past the signatures.
@@ -54,7 +54,7 @@ enum AttestationHarness {
 
   // MARK: What is true of every accepted one
 
-  /// The rules of SPEC §4 once more, as plainly as they can be written.
+  /// The rules of docs/app-attest.md, "Attestation" once more, as plainly as they can be written.
   private static func checkAccepted(
     _ attestation: ValidatedAttestation, _ bytes: [UInt8]
   ) throws(BrokenProperty) {

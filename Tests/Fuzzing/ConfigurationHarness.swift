@@ -1,4 +1,4 @@
-/// The file of `--config` (SPEC §6): every problem names its variable or its line, and what loads can be
+/// The file of `--config` (docs/settings.md): every problem names its variable or its line, and what loads can be
 /// written down and loads again.
 internal import Bytes
 @testable internal import Configuration

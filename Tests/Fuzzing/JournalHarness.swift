@@ -1,4 +1,5 @@
-/// Journal segments (SPEC §5): what was durable comes back, what was torn is cut, and damage is never silent.
+/// Journal segments (docs/key-store.md, "Journal"): what was durable comes back, what was torn is cut, and damage is
+/// never silent.
 ///
 /// An input is read as a segment as it is; and, because no random bytes have the right checksum, as facts for
 /// which sound batches are made, which are then cut and changed.

@@ -1,4 +1,4 @@
-/// The key file (SPEC §5): read the same wherever a piece ends, and written as it was read.
+/// The key file (docs/key-store.md, "Snapshot"): read the same wherever a piece ends, and written as it was read.
 internal import Bytes
 @testable internal import KeyStore
 

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Gateway
 
-/// Every pair of state and event; the order of the waits is SPEC §3's: key found, assertion verified, counter durable,
-/// game connected, 101.
+/// Every pair of state and event; the order of the waits is that of docs/protocol.md, "Admission": key found, assertion
+/// verified, counter durable, game connected, 101.
 @Suite struct AdmissionMachineTests {
   enum Event: CaseIterable, Sendable {
     case found, foundNone, foundRevoked, accepted, rejected, durable, notDurable, connected, connectFailed,

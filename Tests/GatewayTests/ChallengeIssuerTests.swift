@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// SPEC §3, `GET /attest/challenge`.
+/// docs/protocol.md, "Challenges".
 @Suite struct ChallengeIssuerTests {
   private let clock = ManualClock()
 

@@ -102,7 +102,7 @@ import WebSocketWire
 }
 
 @Suite struct SessionEndTests {
-  /// SPEC §3, "After 101".
+  /// docs/protocol.md, "Close codes".
   @Test(
     arguments: [
       (.session(.gameClosed), 1000), (.session(.draining), 1001),

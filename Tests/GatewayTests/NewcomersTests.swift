@@ -2,7 +2,8 @@ import Testing
 
 @testable import Gateway
 
-/// SPEC §2: per loop turn at most 2 handshake steps and a bounded number of requests, neither at the other's cost.
+/// docs/architecture.md, "Fair turns": per loop turn at most 2 handshake steps and a bounded number of requests,
+/// neither at the other's cost.
 @Suite struct NewcomersTests {
   private typealias Queue = Newcomers<String>
 

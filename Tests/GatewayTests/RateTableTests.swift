@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// SPEC §7: token buckets in a table of fixed size.
+/// docs/settings.md, "More about some limits": token buckets in a table of fixed size.
 @Suite struct RateTableTests {
   private let table = RateTable()
   private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)

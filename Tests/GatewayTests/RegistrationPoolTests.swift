@@ -6,7 +6,8 @@ import Testing
 
 @testable import Gateway
 
-/// SPEC §2: a bounded pool beside the loops at lower priority, at most 2 running and 8 waiting per address.
+/// docs/architecture.md, "Threads": a bounded pool beside the loops at lower priority, at most 2 running and 8 waiting
+/// per address.
 @Suite struct RegistrationPoolTests {
   private struct State {
     var running = 0

@@ -6,7 +6,7 @@ import Testing
 @testable import Gateway
 
 @Suite struct RouteTests {
-  /// SPEC §3; the first is with app ids configured, the second without.
+  /// docs/protocol.md, "Codes"; the first is with app ids configured, the second without.
   @Test(
     arguments: [
       ("GET /healthz", .health, .health),
@@ -50,7 +50,7 @@ import Testing
   }
 }
 
-/// SPEC §3, admission step 3.
+/// docs/protocol.md, "Admission".
 @Suite struct AssertionHeadersTests {
   private static let keyID = "X-App-Assert-KeyId: //79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA="
   private static let data = "X-App-Assert-Data: omlz"

@@ -9,7 +9,7 @@ import Testing
     MonotonicTime(nanoseconds: seconds * 1_000_000_000)
   }
 
-  /// All in seconds, with the defaults of SPEC §7.
+  /// All in seconds, with the defaults of docs/settings.md.
   private static func earliest(
     lastPing: UInt64?, lastHeard: UInt64, blockedSince: UInt64? = nil, close: UInt64? = nil
   ) -> UInt64 {

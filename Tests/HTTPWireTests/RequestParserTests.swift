@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPWire
 
-/// RFC 9112 §2 to §6 and SPEC §3, as strict as the gate reads them.
+/// RFC 9112 §2 to §6 and docs/protocol.md, "HTTP", as strict as the gate reads them.
 @Suite struct RequestParserTests {
   static let upgrade = """
     GET /play?room=1 HTTP/1.1\r\nHost: mud.example:8443\r\nUpgrade: websocket\r

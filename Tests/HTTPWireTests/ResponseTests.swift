@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPWire
 
-/// Responses byte for byte (SPEC §3), and dates against RFC 9110 §5.6.7.
+/// Responses byte for byte (docs/protocol.md, "Answers"), and dates against RFC 9110 §5.6.7.
 @Suite struct ResponseTests {
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -56,7 +56,7 @@ import Testing
         "Connection: Upgrade, close\r\n"))
   }
 
-  /// SPEC §3, the table.
+  /// docs/protocol.md, "Codes".
   @Test(arguments: [
     (400, ["bad_request"]),
     (401, ["assertion_rejected", "assertion_required", "key_unknown", "nonce_invalid"]),

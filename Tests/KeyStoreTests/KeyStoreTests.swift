@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyStore
 
-/// What a loop may rely on (SPEC §3, §5), on a store whose threads' steps the test takes.
+/// What a loop may rely on (docs/key-store.md, "Durability"), on a store whose threads' steps the test takes.
 @Suite struct KeyStoreTests {
   @Test func registersOnceDurable() throws {
     let bench = Bench()

@@ -7,8 +7,7 @@ import Testing
 @testable import KeyStore
 
 /// Loses power, fails and shortens calls at every place, and asks after each: is everything there that was
-/// acknowledged? (SPEC §5: "after kill -9 or power loss nothing acknowledged is lost and no counter goes
-/// back".)
+/// acknowledged? (docs/key-store.md, "Durability")
 @Suite struct PowerLossTests {
   @Test(arguments: 0..<6) func powerLossAtEveryCall(seed: Int) throws {
     try sweep(seed) { [$0: .powerLoss] }

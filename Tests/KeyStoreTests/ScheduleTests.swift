@@ -4,8 +4,8 @@ import Testing
 
 @testable import KeyStore
 
-/// When a snapshot is written (SPEC §5: max(1 s, 20 × the last duration) after the first change, never
-/// starved; above 16 MiB also only once the journal exceeds a tenth of it, or after 10 minutes).
+/// When a snapshot is written (docs/key-store.md, "Snapshot": max(1 s, 20 × the last duration) after the first change,
+/// never starved; above 16 MiB also only once the journal exceeds a tenth of it, or after 10 minutes).
 @Suite struct ScheduleTests {
   private func at(_ milliseconds: Int) -> MonotonicTime {
     MonotonicTime(nanoseconds: UInt64(milliseconds) * 1_000_000)

@@ -7,7 +7,8 @@ import Testing
 @testable import JSON
 @testable import KeyStore
 
-/// The key file (SPEC §5): what is read, what survives, what is refused and where, how it is written.
+/// The key file (docs/key-store.md, "Snapshot"): what is read, what survives, what is refused and where, how it is
+/// written.
 @Suite struct SnapshotTests {
   static let olderIdentifier = identifier(1)
   /// As the older design wrote it: indented, three members a key.

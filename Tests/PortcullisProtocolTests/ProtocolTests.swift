@@ -1,4 +1,4 @@
-/// What clients were told once stays as it is: these are SPEC §3's own words, written out again.
+/// What clients were told once stays as it is: these are the words of docs/protocol.md, written out again.
 import PortcullisProtocol
 import Testing
 

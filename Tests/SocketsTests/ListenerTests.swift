@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  /// SPEC §2: whoever claims a port shares it with his own listeners, and not with another's claim.
+  /// docs/architecture.md, "To the door": whoever claims a port shares it with his own listeners, and not with
+  /// another's claim.
   @Test func aClaimedPortIsSharedAndNotClaimedAgain() throws {
     let first = try Listener(
       on: Endpoint(address: .loopbackV4, port: 0), sharesPort: true, claimsPort: true, receiveBufferBytes: nil
@@ -80,7 +81,7 @@ import Testing
     #expect(!counts.contains(0))
   }
 
-  /// SPEC §2: a second gate on the port is refused although both would share it.
+  /// docs/architecture.md, "To the door": a second gate on the port is refused although both would share it.
   @Test func theProbeNoticesASharedPort() throws {
     let endpoint: Endpoint
     do {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// What a peer's TLS messages may cost beyond the data that they bring (SPEC §2).
+/// What a peer's TLS messages may cost beyond the data that they bring (docs/protocol.md, "TLS").
 @Suite struct BoundsTests {
   private let server: Server
   /// See `PORTCULLIS_IDLE_MESSAGES`.

@@ -8,7 +8,7 @@ extension UnixTime {
   static var now: UnixTime { SystemClock().wall() }
 }
 
-/// SPEC §3, admission step 4: judged, and never the end of a handshake.
+/// docs/protocol.md, "Admission": judged, and never the end of a handshake.
 @Suite struct ClientCertificateTests {
   private static func verdict(
     _ server: Server, _ identity: Identity?, _ version: ClientOptions.Version, at time: UnixTime = .now

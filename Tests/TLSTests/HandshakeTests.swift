@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// SPEC §3, "TLS".
+/// docs/protocol.md, "TLS".
 @Suite struct HandshakeTests {
   private let server: Server
 

@@ -3,7 +3,7 @@ import Testing
 @testable import WebSocketWire
 
 /// What breaks a rule of RFC 6455 §5.2 to §5.5 in its header, how many bytes prove it, and the limits of
-/// SPEC §7.
+/// docs/settings.md, "More about some limits".
 @Suite struct FrameViolationTests {
   // MARK: Violations of the header
 
@@ -78,7 +78,8 @@ import Testing
       ])
   }
 
-  /// SPEC §7: a compressed frame or message may be a little longer than what it becomes.
+  /// docs/settings.md, "More about some limits": a compressed frame or message may be a little longer than what it
+  /// becomes.
   @Test func compressedLimits() {
     let setup = Setup(limits: .init(frameBytes: 1000, messageBytes: 160), acceptsCompressed: true)
     let most = [UInt8](repeating: 0, count: 160 + 160 / 16 + 64)

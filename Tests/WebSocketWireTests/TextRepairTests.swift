@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebSocketWire
 
-/// SPEC §3, text mode: the game's bytes become valid text, with at most 3 of them waiting.
+/// docs/protocol.md, "Sessions", text mode: the game's bytes become valid text, with at most 3 of them waiting.
 @Suite struct TextRepairTests {
   private func repaired(_ pieces: [[UInt8]]) -> String? {
     var repair = TextRepair()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebSocketWire
 
-/// RFC 6455 §4.2 and SPEC §3: what is an upgrade, and what it is answered with.
+/// RFC 6455 §4.2 and docs/protocol.md, "Admission": what is an upgrade, and what it is answered with.
 @Suite struct UpgradeRequestTests {
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 

@@ -26,7 +26,7 @@ extension Endpoint: CustomStringConvertible {
   package var description: String { address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
 }
 
-/// An endpoint to listen on. An IPv6 one takes IPv6 only (SPEC §6), so `0.0.0.0` and `[::]` stand side by
+/// An endpoint to listen on. An IPv6 one takes IPv6 only (docs/settings.md), so `0.0.0.0` and `[::]` stand side by
 /// side. With port 0 the kernel chooses, once for all workers, when the port is first tried.
 package struct ListenAddress: Hashable, Sendable {
   package let endpoint: Endpoint

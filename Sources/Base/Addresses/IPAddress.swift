@@ -88,8 +88,9 @@ package struct IPAddress: Hashable, Sendable {
     return address.family == .v4 ? address.low >> 28 == 0xE : address.high >> 56 == 0xFF
   }
 
-  /// What one peer is counted by (SPEC §7): an IPv4 address whole, also when it comes mapped, and IPv6 by its
-  /// /64, because a subscriber is given at least that much and can take a new address for every connection.
+  /// What one peer is counted by (docs/settings.md, "More about some limits"): an IPv4 address whole, also when it
+  /// comes mapped, and IPv6 by its /64, because a subscriber is given at least that much and can take a new address for
+  /// every connection.
   package var accountingPrefix: IPAddress {
     let address = unmapped
     return address.family == .v4 ? address : IPAddress(v6: address.high, 0)

@@ -1,4 +1,4 @@
-/// Base64 (RFC 4648) under the one rule of SPEC §3: one alphabet a value, spare bits zero.
+/// Base64 (RFC 4648) under the one rule of docs/protocol.md, "Registration": one alphabet a value, spare bits zero.
 ///
 /// The alphabet of §4 needs its padding; that of §5 (base64url) may leave it out. No white space, no line breaks.
 package enum Base64 {

@@ -1,4 +1,5 @@
-/// Hexadecimal as the gate speaks it: two lower-case digits a byte, and nothing else is read (SPEC §3).
+/// Hexadecimal as the gate speaks it: two lower-case digits a byte, and nothing else is read (docs/protocol.md,
+/// "Registration").
 package enum Hex {
   package static func encode(_ bytes: Span<UInt8>) -> String {
     var text: [UInt8] = []

@@ -1,4 +1,4 @@
-/// One event as one line, in logfmt or JSON (SPEC §9). Pure.
+/// One event as one line, in logfmt or JSON (docs/operating.md, "Logs"). Pure.
 internal import Bytes
 package import Logging
 package import System

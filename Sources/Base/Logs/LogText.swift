@@ -1,4 +1,4 @@
-/// Values of a log line: whose they are decides how much of them is shown (SPEC §9).
+/// Values of a log line: whose they are decides how much of them is shown (docs/operating.md, "Logs").
 internal import Bytes
 package import Logging
 

@@ -1,5 +1,5 @@
-/// How often the same thing is told: so many lines a second for each event and code, then their number (SPEC
-/// §9).
+/// How often the same thing is told: so many lines a second for each event and code, then their number
+/// (docs/operating.md, "Logs").
 internal import Synchronization
 package import System
 

@@ -1,4 +1,5 @@
-/// What the operator sees of the running gate and may do to it (SPEC §8), from any thread but a loop's.
+/// What the operator sees of the running gate and may do to it (docs/operating.md, "Control socket"), from any thread
+/// but a loop's.
 package import Bytes
 package import KeyStore
 package import PortcullisProtocol

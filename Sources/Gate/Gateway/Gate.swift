@@ -202,7 +202,8 @@ package final class Gate: Sendable {
   /// A turn takes milliseconds. The main thread waits here, so a service manager's watchdog has to outlast it.
   private static let reloadTime: Duration = .seconds(2)
 
-  /// No new sessions or registrations from now on; those that are get 1001, spread over a while (SPEC §10).
+  /// No new sessions or registrations from now on; those that are get 1001, spread over a while (docs/operating.md,
+  /// "Stopping").
   package func beginDrain(timeout: Duration) {
     shared.postToAll(.drain(spread: min(.seconds(2), timeout / 3)))
   }

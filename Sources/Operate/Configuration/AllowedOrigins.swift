@@ -1,4 +1,4 @@
-/// Which `Origin` headers may upgrade (SPEC §3, admission 1; RFC 6454 §6.2 for their form).
+/// Which `Origin` headers may upgrade (docs/protocol.md, "Admission"; RFC 6454 §6.2 for their form).
 internal import Addresses
 
 /// A list of exact origins, with `*` for any.

@@ -1,4 +1,4 @@
-/// What the settings mean together (SPEC §6): production, pairs, and files that must be there.
+/// What the settings mean together (docs/settings.md, "Production"): production, pairs, and files that must be there.
 internal import Addresses
 
 /// Starts from values that are good each by itself, and completes or refuses them together.

@@ -1,4 +1,5 @@
-/// From environment and file to a configuration, or to everything that is wrong with them (SPEC §6).
+/// From environment and file to a configuration, or to everything that is wrong with them (docs/settings.md,
+/// "Problems").
 ///
 /// 1. The file is split into lines. 2. Names are checked. 3. Each setting is read, the environment before the
 /// file. 4. `CombinationRules` looks at what the values mean together. Pure but for the seam on files.

@@ -1,4 +1,4 @@
-/// The gate's settings as typed values (SPEC §6): what the rest of the program sees of environment and file.
+/// The gate's settings as typed values (docs/settings.md): what the rest of the program sees of environment and file.
 package import Addresses
 package import Identity
 

@@ -1,4 +1,4 @@
-/// Every limit of SPEC §7 as a typed value; `SettingTable` has the defaults and the reasons.
+/// Every limit of docs/settings.md, "Limits" as a typed value; `SettingTable` has the defaults and the reasons.
 package struct Limits: Sendable, Equatable {
   package internal(set) var tlsHandshakeTimeout = Duration.zero
   /// Per address.

@@ -1,4 +1,5 @@
-/// Names that are no settings: which are refused, and which look like a slip of the finger (SPEC §6).
+/// Names that are no settings: which are refused, and which look like a slip of the finger (docs/settings.md,
+/// "Problems").
 enum NameCheck {
   /// Names with these beginnings are ours, so an unknown one is an error wherever it stands.
   static let ownPrefixes = ["APPATTEST_", "PORTCULLIS_", "KEYSTORE_", "MTLS_"]

@@ -142,7 +142,7 @@ extension SettingSyntax where Value == Set<UInt32> {
 }
 
 extension SettingSyntax where Value == Set<String> {
-  /// `longest` is what an authenticator may state (SPEC §4, step 9).
+  /// `longest` is what an authenticator may state (docs/app-attest.md, "Launch information").
   static func words(longest: Int) -> Self {
     SettingSyntax("words of at most \(longest) bytes, several with commas") { (text) throws(SettingError) in
       let words = try list(text) { (item) throws(SettingError) in

@@ -1,4 +1,4 @@
-/// The limits of SPEC §7, each with the reason for its default. All are taken over at SIGHUP.
+/// The limits of docs/settings.md, "Limits", each with the reason for its default. All are taken over at SIGHUP.
 extension SettingTable {
   static let limits: [Setting] = handshakeAndHTTP + sessions + counts
 

@@ -1,4 +1,4 @@
-/// The one table of settings (SPEC §6): parsing, `portcullis config`, the example file and docs/settings.md
+/// The one table of settings: parsing, `portcullis config`, the example file and docs/settings.md
 /// follow it.
 package enum SettingTable {
   /// In the order in which they are listed.

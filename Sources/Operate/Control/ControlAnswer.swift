@@ -1,5 +1,5 @@
 /// What the running gate answers: one JSON object a line, which names its kind in `answer`, or has an `error`
-/// (SPEC §8).
+/// (docs/operating.md, "Control socket").
 internal import JSON
 
 package enum ControlAnswer: Equatable, Sendable {

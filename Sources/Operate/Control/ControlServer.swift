@@ -1,4 +1,5 @@
-/// The control socket's server: a few threads of its own that accept, read a request, and answer (SPEC §8).
+/// The control socket's server: a few threads of its own that accept, read a request, and answer (docs/operating.md,
+/// "Control socket").
 ///
 /// A client has so many seconds for each request, and so many clients are served at once; the others wait in
 /// the kernel's queue. Nobody but the gate's own user and root is heard.
@@ -122,7 +123,7 @@ package final class ControlServer: Sendable {
     listener.remove()
   }
 
-  /// The rule of SPEC §8.
+  /// The rule of docs/operating.md, "Control socket".
   package static func isOwnUserOrRoot(_ user: UInt32?) -> Bool {
     user == 0 || user == geteuid()
   }

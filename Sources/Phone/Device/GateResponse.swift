@@ -22,7 +22,7 @@ package struct GateResponse: Equatable, Sendable {
     return fields.first { $0.name.lowercased() == wanted }?.value
   }
 
-  /// The gate's word for a refusal (SPEC §3).
+  /// The gate's word for a refusal (docs/protocol.md, "Answers").
   package var errorCode: String? { self[HeaderName.error] }
 
   package var text: String { String(decoding: body, as: UTF8.self) }

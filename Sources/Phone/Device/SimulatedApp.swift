@@ -1,4 +1,5 @@
-/// An app on a software device: registers its key with a gate and connects with assertions (SPEC §3, §4).
+/// An app on a software device: registers its key with a gate and connects with assertions (docs/protocol.md,
+/// docs/app-attest.md).
 package import Bytes
 internal import Crypto
 internal import JSON

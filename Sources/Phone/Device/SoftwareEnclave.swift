@@ -1,5 +1,5 @@
-/// Stands in for the Secure Enclave: one App Attest key, its attestation and its counted assertions (SPEC
-/// §4).
+/// Stands in for the Secure Enclave: one App Attest key, its attestation and its counted assertions
+/// (docs/app-attest.md).
 package import Bytes
 internal import CBOR
 internal import Crypto

@@ -1,5 +1,5 @@
-/// Plays Apple's part for tests: a root, an intermediate, and leaves shaped like those of App Attest (SPEC
-/// §4).
+/// Plays Apple's part for tests: a root, an intermediate, and leaves shaped like those of App Attest
+/// (docs/app-attest.md, "Attestation").
 internal import Bytes
 package import Crypto
 package import System
@@ -74,7 +74,7 @@ package final class TestAttestationAuthority: Sendable {
   }
 }
 
-/// The extensions by which Apple's leaves carry the nonce and the app (SPEC §4, steps 3 and 5).
+/// The extensions by which Apple's leaves carry the nonce and the app (docs/app-attest.md, "Attestation").
 private enum AppleExtension {
   /// SEQUENCE { [1] { OCTET STRING } }: 30 24 A1 22 04 20 and the 32 bytes.
   static func nonce(_ nonce: Bytes32) -> CertificateExtension {

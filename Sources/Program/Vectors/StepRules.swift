@@ -1,4 +1,4 @@
-/// The rule behind each step's word, for people (SPEC §4).
+/// The rule behind each step's word, for people (docs/app-attest.md).
 package import AppAttest
 
 extension AttestationStep {

@@ -1,4 +1,4 @@
-/// The command line's root: names the subcommands (SPEC §8).
+/// The command line's root: names the subcommands (docs/operating.md, "Commands").
 import ArgumentParser
 import Configuration
 import Glibc

@@ -1,5 +1,5 @@
 /// Standard output of the commands: whole lines in large pieces, and peers' strings made fit for a terminal
-/// (SPEC §9).
+/// (docs/operating.md, "Logs").
 import ArgumentParser
 import Bytes
 import Glibc

@@ -1,4 +1,4 @@
-/// The rules of strict CBOR (SPEC §4), one case each.
+/// The rules of strict CBOR (docs/app-attest.md, "Strict CBOR"), one case each.
 package enum CBORError: Error, Equatable, Sendable {
   case tooManyBytes
   case tooManyItems

@@ -1,5 +1,5 @@
 /// A head whose syntax holds, and the review of what it means: framing first (RFC 9112 §6), then the rest
-/// (SPEC §3).
+/// (docs/protocol.md, "HTTP").
 internal import PortcullisProtocol
 
 struct HeadDraft: Sendable {
@@ -127,7 +127,7 @@ private struct Findings {
     return expectsMore ? .expectation : nil
   }
 
-  /// The fields that may not come twice (SPEC §3, status 400), beside Host and Content-Length.
+  /// The fields that may not come twice (docs/protocol.md, "HTTP"), beside Host and Content-Length.
   private static func isSingleton(_ name: Span<UInt8>) -> Bool {
     Symbol.equalIgnoringCase(name, "content-type") || Symbol.equalIgnoringCase(name, "origin")
       || Symbol.equalIgnoringCase(name, "sec-websocket-key")

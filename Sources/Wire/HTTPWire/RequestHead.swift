@@ -1,4 +1,5 @@
-/// A request head that passed every check of the parser: what RFC 9112 and SPEC §3 ask of one is true of it.
+/// A request head that passed every check of the parser: what RFC 9112 and docs/protocol.md, "HTTP" ask of one is true
+/// of it.
 ///
 /// It owns one copy of the head's bytes; the fields are ranges in it. All of it is ASCII.
 package struct RequestHead: Sendable {

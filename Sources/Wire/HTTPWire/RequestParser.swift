@@ -1,7 +1,7 @@
 /// Reads request heads (RFC 9112 §2 to §5) strictly, as their bytes arrive; syntax is judged at the first bad
 /// byte.
 package struct RequestParser: Sendable {
-  /// What a peer may make us look at before it has said what it wants (SPEC §7).
+  /// What a peer may make us look at before it has said what it wants (docs/settings.md, "More about some limits").
   package struct Limits: Sendable {
     /// An iOS upgrade with an assertion takes about 1 KiB; 8 KiB is what servers commonly allow.
     package var headBytes: Int

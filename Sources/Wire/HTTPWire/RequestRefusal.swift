@@ -22,7 +22,7 @@ package struct RequestRefusal: Error, Equatable, Sendable {
     self.isHead = isHead
   }
 
-  /// The rules of RFC 9112 and SPEC §3, each by the name the log knows it by.
+  /// The rules of RFC 9112 and docs/protocol.md, "HTTP", each by the name the log knows it by.
   package enum Rule: String, CaseIterable, Sendable {
     // Syntax, judged byte by byte.
     case emptyLine = "empty_line"

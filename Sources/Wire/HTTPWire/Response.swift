@@ -1,5 +1,5 @@
-/// Builds responses (RFC 9112 §4, SPEC §3): JSON bodies, refusals with their code in a field, and bare
-/// interim ones.
+/// Builds responses (RFC 9112 §4, docs/protocol.md, "Answers"): JSON bodies, refusals with their code in a field, and
+/// bare interim ones.
 package import PortcullisProtocol
 
 package struct Response: Sendable {

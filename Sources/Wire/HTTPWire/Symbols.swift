@@ -24,8 +24,8 @@ enum Symbol {
     }
   }
 
-  /// What a field value may hold: visible ASCII, space and tab. RFC 9110 §5.5 lets 8-bit bytes through; SPEC
-  /// §3 does not.
+  /// What a field value may hold: visible ASCII, space and tab. RFC 9110 §5.5 lets 8-bit bytes through;
+  /// docs/protocol.md, "HTTP" does not.
   static func isValue(_ byte: UInt8) -> Bool {
     byte == tab || (0x20...0x7E).contains(byte)
   }

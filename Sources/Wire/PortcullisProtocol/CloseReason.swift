@@ -1,4 +1,5 @@
-/// The reasons that the gate writes into a Close frame of its own accord (SPEC §3), with the codes they come with.
+/// The reasons that the gate writes into a Close frame of its own accord (docs/protocol.md), with the codes they come
+/// with.
 public enum CloseReason: String, CaseIterable, Sendable {
   /// 1008.
   case keyRevoked = "key revoked"

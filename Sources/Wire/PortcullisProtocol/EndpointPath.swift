@@ -1,4 +1,4 @@
-/// The paths that are not the game's (SPEC §3): any other is for WebSocket upgrades.
+/// The paths that are not the game's (docs/protocol.md): any other is for WebSocket upgrades.
 public enum EndpointPath {
   /// GET: a challenge, good for one registration or one assertion.
   public static let challenge = "/attest/challenge"

@@ -1,4 +1,4 @@
-/// The names of HTTP fields that are the gate's own, or that it wants its clients to heed (SPEC §3).
+/// The names of HTTP fields that are the gate's own, or that it wants its clients to heed (docs/protocol.md).
 public enum HeaderName {
   /// All fields of an upgrade that begin so belong to the assertion.
   public static let assertionPrefix = "X-App-Assert-"

@@ -1,4 +1,4 @@
-/// The members of the JSON objects that clients send and get (SPEC §3).
+/// The members of the JSON objects that clients send and get (docs/protocol.md).
 public enum MemberName {
   // Of a challenge.
   /// 64 hexadecimal digits; in a registration another name of `clientData`.

@@ -10,8 +10,8 @@ package enum ProxyHeader: Equatable, Sendable {
   /// meant.
   case relayed(source: Endpoint, destination: Endpoint)
 
-  /// Of either version, as SPEC §6 bounds it: what fits one segment on every path of IPv4 (576 bytes less 40
-  /// of IP and TCP headers), so that an honest sender's header comes in one piece.
+  /// Of either version, as docs/protocol.md, "Proxies in front" bounds it: what fits one segment on every path of IPv4
+  /// (576 bytes less 40 of IP and TCP headers), so that an honest sender's header comes in one piece.
   package static let byteLimit = 536
   /// Of version 1, its CR LF included (§2.1).
   package static let lineLimit = 107

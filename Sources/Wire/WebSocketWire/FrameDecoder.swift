@@ -13,9 +13,9 @@ package struct FrameDecoder: Sendable {
     case client
   }
 
-  /// SPEC §7. What a compressed message becomes is for whoever inflates it to count; on the wire it and its
-  /// frames may take as much as data within the limits that does not compress at all: one part in 16 more,
-  /// and a little.
+  /// docs/settings.md, "More about some limits". What a compressed message becomes is for whoever inflates it to count;
+  /// on the wire it and its frames may take as much as data within the limits that does not compress at all: one part
+  /// in 16 more, and a little.
   package struct Limits: Sendable {
     package var frameBytes: Int
     package var messageBytes: Int

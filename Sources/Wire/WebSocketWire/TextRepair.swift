@@ -1,5 +1,5 @@
-/// Turns the game's bytes into valid UTF-8 for text messages (SPEC §3): at most 3 bytes of an unfinished code
-/// point wait for the rest, and what is no UTF-8 becomes U+FFFD.
+/// Turns the game's bytes into valid UTF-8 for text messages (docs/protocol.md, "Sessions"): at most 3 bytes of an
+/// unfinished code point wait for the rest, and what is no UTF-8 becomes U+FFFD.
 internal import Bytes
 
 /// One U+FFFD for each maximal part that a code point could have begun with (Unicode 15, §3.9; the WHATWG's

@@ -33,7 +33,7 @@ package struct UpgradeRequest: Sendable {
     self.extensions = extensions
   }
 
-  /// The first that was offered of those the gate speaks: raw bytes either way (SPEC §3).
+  /// The first that was offered of those the gate speaks: raw bytes either way (docs/protocol.md, "Admission").
   package var chosenSubprotocol: String? {
     subprotocols.first { Subprotocol(rawValue: $0) != nil }
   }

@@ -1,4 +1,4 @@
-"""A game on its bad days: it stalls, stops, resets, pours; what a slow player then costs (SPEC §7)."""
+"""A game on its bad days: it stalls, stops, resets, pours; what a slow player then costs (docs/settings.md)."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""A game known by a name (SPEC §6): it moves, fails, or gets no answer at all; the shim is the resolver."""
+"""A game known by a name (docs/protocol.md): it moves, fails, or gets no answer at all; the shim is the resolver."""
 
 import signal
 import time

@@ -1,4 +1,4 @@
-"""SIGHUP (SPEC §10): what a reload changes, and what it leaves alone."""
+"""SIGHUP (docs/operating.md, "Reloading"): what a reload changes, and what it leaves alone."""
 
 import ssl
 

@@ -1,4 +1,4 @@
-"""SIGHUP (SPEC §10) while players play and others come: a hundred reloads, and a storm of signals.
+"""SIGHUP (docs/operating.md) while players play and others come: a hundred reloads, and a storm of signals.
 
 A reload is confirmed in the log once every loop works by it, so what comes after the line needs no waiting for.
 """

@@ -1,4 +1,4 @@
-"""The disk under the store: full, read-only, slow beyond patience; nothing untrue is said (SPEC §5).
+"""The disk under the store: full, read-only, slow beyond patience; nothing untrue is said (docs/key-store.md).
 
 `test_durability.py` has each call of the store failing in turn; here is what lasts, and real file systems.
 """

@@ -41,7 +41,7 @@ class Reply:
 
 
 def assert_refusal(reply, status, code):
-    """The whole shape of a refusal, as SPEC §3 draws it."""
+    """The whole shape of a refusal, as docs/protocol.md, "Answers" draws it."""
     assert (reply.status, reply.code) == (status, code), reply
     assert reply.header("Content-Type") == "application/json; charset=utf-8"
     assert reply.header("Cache-Control") == "no-store"

@@ -134,7 +134,7 @@ def test_messages_between_data_go_on(gate, library, updates, size):
 
 
 def test_replies_to_a_session_that_reads_nothing_are_bounded(gates, backends, library):
-    """A session that takes nothing costs less than 512 KiB (SPEC §7), whatever it sends."""
+    """A session that takes nothing costs less than 512 KiB (docs/settings.md), whatever it sends."""
     gate = gates(backends(sink), WORKERS=1, REQUIRE_APP_AUTH="false")
     count, body = 4, frame(BINARY, bytes(1))
     clients = [Records(library, gate, receive_buffer=4096).upgrade() for _ in range(count)]

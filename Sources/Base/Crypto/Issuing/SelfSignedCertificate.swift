@@ -1,4 +1,5 @@
-/// A server certificate that vouches for itself, for a gate outside production that was given none (SPEC §6).
+/// A server certificate that vouches for itself, for a gate outside production that was given none (docs/settings.md,
+/// "Production").
 package import System
 
 package struct SelfSignedCertificate: ~Copyable {

@@ -1,5 +1,5 @@
-/// The way from an upgrade request to its `101`, in the order of SPEC §3: key found, assertion verified, counter durable,
-/// game connected, key still good.
+/// The way from an upgrade request to its `101`, in the order of docs/protocol.md, "Admission": key found, assertion
+/// verified, counter durable, game connected, key still good.
 ///
 /// Each step may have to be waited for, finding the key too: a store in memory answers at once, another one later.
 internal import Bytes
@@ -129,7 +129,7 @@ struct AdmissionMachine: ~Copyable {
     }
   }
 
-  /// A newer session of the key took the place (SPEC §3, 409).
+  /// A newer session of the key took the place (docs/protocol.md, "Admission", 409).
   mutating func superseded() -> Action {
     switch state {
     case .finding, .judging, .committing, .connecting: return refuse(.superseded, step: "superseded")
@@ -144,7 +144,7 @@ struct AdmissionMachine: ~Copyable {
     }
   }
 
-  /// A peer that speaks before `101` is not a WebSocket client (SPEC §3).
+  /// A peer that speaks before `101` is not a WebSocket client (docs/protocol.md, "Admission").
   mutating func spokeEarly() -> Action {
     switch state {
     case .finding, .judging, .committing, .connecting: return refuse(.badRequest, step: "bytes_before_101")

@@ -1,4 +1,4 @@
-/// The three fields of an upgrade that carry an assertion (SPEC §3, admission step 3).
+/// The three fields of an upgrade that carry an assertion (docs/protocol.md, "Admission").
 internal import Bytes
 internal import HTTPWire
 internal import PortcullisProtocol

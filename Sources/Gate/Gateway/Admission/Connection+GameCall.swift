@@ -1,4 +1,5 @@
-/// The call to the game: its addresses tried in turn within one deadline, and what its outcome means (SPEC §3, §6).
+/// The call to the game: its addresses tried in turn within one deadline, and what its outcome means (docs/protocol.md,
+/// "The game's side").
 internal import Addresses
 internal import Bytes
 internal import Configuration
@@ -116,7 +117,7 @@ extension Connection {
     socket.set(.keepAliveCount(4))
   }
 
-  /// Bounds what the game can push into the kernel for a player who reads slowly (SPEC §7, `QUEUE_MAX_BYTES`).
+  /// Bounds what the game can push into the kernel for a player who reads slowly (docs/settings.md, `QUEUE_MAX_BYTES`).
   static let backendReceiveBufferBytes: Int32 = 64 * 1024
 
   /// Bounds what either leg's kernel buffer keeps for a peer that reads slowly, or takes much and acknowledges nothing:

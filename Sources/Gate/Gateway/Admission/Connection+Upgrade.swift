@@ -1,5 +1,5 @@
-/// A WebSocket upgrade, judged in the order of SPEC §3: origin, then the assertion if there is one, then the client
-/// certificate. The first that matches decides, and nothing rescues a bad assertion.
+/// A WebSocket upgrade, judged in the order of docs/protocol.md, "Admission": origin, then the assertion if there is
+/// one, then the client certificate. The first that matches decides, and nothing rescues a bad assertion.
 internal import AppAttest
 internal import Bytes
 internal import Configuration
@@ -183,7 +183,8 @@ extension Connection {
     }
   }
 
-  /// A commit takes a few milliseconds; a disk that needs longer than this is failing (SPEC §5).
+  /// A commit takes a few milliseconds; a disk that needs longer than this is failing (docs/key-store.md,
+  /// "Durability").
   private static let commitTimeout = CommitResult.deadline
 
   func committed(_ result: CommitResult, _ session: GameSession) {

@@ -38,7 +38,7 @@ extension Connection {
     loop.shared.log.tlsRefused(self, excess)
   }
 
-  /// This connection has to leave so that a newer one can come in (SPEC §7, `MAX_PENDING`).
+  /// This connection has to leave so that a newer one can come in (docs/settings.md, `MAX_PENDING`).
   func giveWay() {
     counters.gaveWay.add()
     loop.shared.log.turnedAway(source, reason: "max_pending")

@@ -1,5 +1,5 @@
-/// Whose connection or request it is, and what is counted for that address (SPEC §6, `TRUSTED_PROXIES`; SPEC
-/// §7).
+/// Whose connection or request it is, and what is counted for that address (docs/protocol.md, "Proxies in front";
+/// docs/settings.md).
 ///
 /// | peer | the source is | `HANDSHAKE_RATE` takes | `MAX_CONNECTIONS_PER_ADDRESS` counts |
 /// |---|---|---|---|

@@ -1,4 +1,5 @@
-/// What a new peer is to the gate, by `TRUSTED_PROXIES` and `LISTEN_PROXY_PROTOCOL` (SPEC §6).
+/// What a new peer is to the gate, by `TRUSTED_PROXIES` and `LISTEN_PROXY_PROTOCOL` (docs/protocol.md,
+/// "Proxies in front").
 internal import Addresses
 internal import Configuration
 

@@ -1,4 +1,5 @@
-/// Requests on a connection: read, told apart by endpoint, answered in order, kept alive or closed (RFC 9112, SPEC §3).
+/// Requests on a connection: read, told apart by endpoint, answered in order, kept alive or closed (RFC 9112,
+/// docs/protocol.md, "HTTP").
 internal import Bytes
 internal import Configuration
 internal import HTTPWire

@@ -1,5 +1,5 @@
 /// The requests of one connection before it becomes a session: bytes not parsed yet, where the parser stands, and what is to
-/// be done next (RFC 9112 §9, SPEC §3).
+/// be done next (RFC 9112 §9, docs/protocol.md, "HTTP").
 ///
 /// Pure: it is given bytes, answers and the time, and says what to do. The connection reads, routes, answers and arms.
 internal import Addresses
@@ -43,7 +43,7 @@ final class Exchange {
     case close
   }
 
-  /// A peer that is refused so often has its connection closed (SPEC §3).
+  /// A peer that is refused so often has its connection closed (docs/protocol.md, "HTTP").
   static let refusalLimit = 8
 
   private(set) var phase = Phase.head(since: nil)

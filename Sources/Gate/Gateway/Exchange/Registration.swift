@@ -1,4 +1,5 @@
-/// `POST /attest/register`: the checks before the body, the work beside the loop, and its outcome (SPEC §3).
+/// `POST /attest/register`: the checks before the body, the work beside the loop, and its outcome (docs/protocol.md,
+/// "Registration").
 internal import AppAttest
 internal import Bytes
 internal import Crypto
@@ -57,7 +58,7 @@ private struct Registrar: Sendable {
     }
     let attested: ValidatedAttestation
     do throws(AttestationError) {
-      // The nonce's 32 bytes are the client data (SPEC §3), not their hexadecimal text.
+      // The nonce's 32 bytes are the client data (docs/protocol.md, "Registration"), not their hexadecimal text.
       attested = try shared.attestations.verify(
         body.attestation.span, keyID: body.keyID, clientDataHash: SHA256.hash(body.nonce),
         at: shared.clock.wall(),
@@ -85,7 +86,7 @@ private struct Registrar: Sendable {
       environment: attested.environment,
       validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
       registeredAt: shared.clock.wall())
-    // From here on the disk has its time (SPEC §5), however long the verification had to wait.
+    // From here on the disk has its time (docs/key-store.md), however long the verification had to wait.
     mailbox.post(.working(token, request, within: CommitResult.deadline))
     let verdict = shared.store.register(key) { result in
       switch result {

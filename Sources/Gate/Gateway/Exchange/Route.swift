@@ -1,4 +1,4 @@
-/// Where a request goes (SPEC §3).
+/// Where a request goes (docs/protocol.md, "HTTP").
 internal import HTTPWire
 internal import PortcullisProtocol
 

@@ -1,4 +1,5 @@
-/// Which sessions are told 1001 when, so that not all players come back in the same moment (SPEC §10).
+/// Which sessions are told 1001 when, so that not all players come back in the same moment (docs/operating.md,
+/// "Stopping").
 internal import System
 
 struct DrainSchedule {

@@ -28,7 +28,7 @@ extension Loop {
   }
 
   /// From now on the session counts among those of its key; the oldest are closed when these are more than it may have
-  /// (SPEC §3, 1008).
+  /// (docs/protocol.md, "Close codes").
   private func enter(_ session: GameSession, amongSessionsOf keyID: KeyIdentifier) {
     let limit = settings.limits.sessionsPerKey
     for surplus in shared.register.admit(reference(to: session.token), of: keyID, limit: limit) {

@@ -1,7 +1,7 @@
 /// One event loop on one thread: its listeners, its epoll instance, its connections and their deadlines.
 ///
 /// A turn serves sessions first, then messages from other threads, then a bounded number of handshakes, requests and
-/// accepts (SPEC §2), so that newcomers wait for those who play and not the other way round.
+/// accepts (docs/architecture.md, "Fair turns"), so that newcomers wait for those who play and not the other way round.
 internal import Addresses
 internal import AppAttest
 internal import Bytes
@@ -260,7 +260,7 @@ final class Loop {
     memory.shortage(in: now)
   }
 
-  /// Takes a token for one handshake of `address` (SPEC §7, `HANDSHAKE_RATE`).
+  /// Takes a token for one handshake of `address` (docs/settings.md, `HANDSHAKE_RATE`).
   func mayShakeHands(_ address: IPAddress) -> Bool {
     shared.handshakeRates.take(address.accountingPrefix, settings.handshakeAllowance, now: now) == nil
   }

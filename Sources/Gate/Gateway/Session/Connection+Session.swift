@@ -16,7 +16,7 @@ extension Connection {
     if let keyID = session.credential.keyID, loop.shared.store.isRevoked(keyID) {
       return perform(admission.machine.revoked())
     }
-    // Only now, as a peer that is refused causes no byte at the game (SPEC §3).
+    // Only now, as a peer that is refused causes no byte at the game (docs/protocol.md, "Admission").
     guard introducePlayer(to: session) else { return perform(admission.machine.gameLost()) }
     let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
     let date = loop.date.text(at: loop.now, clock: loop.shared.clock)

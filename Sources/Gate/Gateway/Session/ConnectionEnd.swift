@@ -1,4 +1,5 @@
-/// Why a connection stops carrying its session, with what the player is told of it (RFC 6455 §7.4, SPEC §3).
+/// Why a connection stops carrying its session, with what the player is told of it (RFC 6455 §7.4, docs/protocol.md,
+/// "Close codes").
 ///
 /// A session cannot go on without its connection yet, so that each of these ends the session too.
 internal import TLS

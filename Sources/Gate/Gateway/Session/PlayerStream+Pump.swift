@@ -78,7 +78,7 @@ extension PlayerStream {
   /// them (`QUEUE_MAX_BYTES`): a record at least, where anything is read at all, and a scratch at most.
   ///
   /// Once something waits in here the kernel's send buffer is full, and counts: it waits for the same peer, and a slow
-  /// reader's cost is bounded in all (SPEC §7).
+  /// reader's cost is bounded in all (docs/settings.md, "More about some limits").
   func roundBytes(behind queued: Int) -> Int {
     if queued == 0 { return min(max(queueBytes, Self.recordBytes), Scratch.size) }
     let room = queueBytes - Int(Connection.sendBufferBytes) - queued

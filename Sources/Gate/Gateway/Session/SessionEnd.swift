@@ -1,4 +1,5 @@
-/// Why a session ends: what the player is told (RFC 6455 §7.4, SPEC §3), and what becomes of the game's leg.
+/// Why a session ends: what the player is told (RFC 6455 §7.4, docs/protocol.md, "Close codes"), and what becomes of
+/// the game's leg.
 internal import PortcullisProtocol
 internal import WebSocketWire
 

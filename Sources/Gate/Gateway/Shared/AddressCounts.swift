@@ -1,4 +1,4 @@
-/// How many connections each address has open over all loops (SPEC §7, `MAX_CONNECTIONS_PER_ADDRESS`).
+/// How many connections each address has open over all loops (docs/settings.md, `MAX_CONNECTIONS_PER_ADDRESS`).
 internal import Addresses
 internal import Synchronization
 

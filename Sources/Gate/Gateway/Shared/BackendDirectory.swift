@@ -1,4 +1,5 @@
-/// Where the game is: its addresses, resolved off the loops, and whether it was reachable a moment ago (SPEC §3, §6).
+/// Where the game is: its addresses, resolved off the loops, and whether it was reachable a moment ago
+/// (docs/protocol.md, "The game's side").
 package import Addresses
 internal import Sockets
 internal import Synchronization

@@ -1,4 +1,4 @@
-/// Challenges (SPEC §3, `GET /attest/challenge`): issued without memory, recognised by their tag, consumed by one bit.
+/// Challenges (docs/protocol.md, "Challenges"): issued without memory, recognised by their tag, consumed by one bit.
 ///
 /// A nonce is 16 bytes that only this process can read (AES-256 over millisecond, loop, index and randomness) and 16
 /// bytes of HMAC-SHA-256 over them. Whoever floods the endpoint makes numbers go by; nothing of others is displaced.

@@ -1,4 +1,5 @@
-/// The gate's events as log lines (SPEC §9): one method for each event, none of which sees a nonce, key or payload.
+/// The gate's events as log lines (docs/operating.md, "Logs"): one method for each event, none of which sees a nonce,
+/// key or payload.
 internal import Addresses
 internal import Bytes
 internal import HTTPWire

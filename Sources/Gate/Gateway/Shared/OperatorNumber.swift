@@ -1,5 +1,6 @@
-/// Every number that an operator sees of the running gate (SPEC §8): one row each, with its name, unit and meaning, and
-/// where it is read. The control socket's answer, and with it text and JSON of `portcullis stats`, are made of these rows.
+/// Every number that an operator sees of the running gate (docs/operating.md, "Commands"): one row each, with its name,
+/// unit and meaning, and where it is read. The control socket's answer, and with it text and JSON of `portcullis
+/// stats`, are made of these rows.
 ///
 /// Beside them stand refusals, whose rows are `RefusalCode`, and turns, of which each loop has its own.
 internal import KeyStore

@@ -1,4 +1,5 @@
-/// Token buckets for addresses in a table of fixed size, which no flood can grow (SPEC §7).
+/// Token buckets for addresses in a table of fixed size, which no flood can grow (docs/settings.md,
+/// "More about some limits").
 ///
 /// Each bucket is one number, the time at which it will be full again (the "theoretical arrival time" of the generic
 /// cell rate algorithm, ITU-T I.371). Four buckets share a place; a fifth address takes over the fullest of them.

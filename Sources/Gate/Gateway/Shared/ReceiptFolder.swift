@@ -1,4 +1,5 @@
-/// Where receipts of attestations are kept, out of the key store: one file for each key (SPEC §4, step 10).
+/// Where receipts of attestations are kept, out of the key store: one file for each key (docs/key-store.md,
+/// "Receipts").
 ///
 /// A receipt is opaque here and not covered by the nonce: it is evidence for Apple's servers, not for the gate.
 internal import Bytes

@@ -1,4 +1,5 @@
-/// Threads at low priority that verify attestations beside the loops (SPEC §2: over a millisecond each).
+/// Threads at low priority that verify attestations beside the loops (docs/architecture.md, "Threads": over a
+/// millisecond each).
 package import Addresses
 internal import Crypto
 internal import Synchronization

@@ -1,4 +1,5 @@
-/// What all loops share: challenges, keys, rates, counts, the verifier, the game's whereabouts and the log (SPEC §2).
+/// What all loops share: challenges, keys, rates, counts, the verifier, the game's whereabouts and the log
+/// (docs/architecture.md, "Locks").
 internal import Addresses
 internal import AppAttest
 internal import Configuration
@@ -92,7 +93,8 @@ final class Count: Sendable {
   func leave() { decrement() }
 }
 
-/// Bytes of request bodies that all connections together may have announced (SPEC §7).
+/// Bytes of request bodies that all connections together may have announced (docs/settings.md,
+/// "More about some limits").
 final class BodyBudget: Sendable {
   private let used = Atomic<Int>(0)
   private let limit: Int

@@ -1,4 +1,5 @@
-/// `portcullis config`: every setting as it holds, and where it came from (SPEC §6, §8).
+/// `portcullis config`: every setting as it holds, and where it came from (docs/settings.md, docs/operating.md,
+/// "Commands").
 import ArgumentParser
 import Configuration
 

@@ -1,4 +1,5 @@
-/// `portcullis verify`: attestations and assertions judged offline, as the gate would (SPEC §4, §8).
+/// `portcullis verify`: attestations and assertions judged offline, as the gate would (docs/app-attest.md,
+/// docs/operating.md, "Commands").
 import AppAttest
 import ArgumentParser
 import Bytes

@@ -1,4 +1,4 @@
-/// Answers the control socket for the running gate (SPEC §8).
+/// Answers the control socket for the running gate (docs/operating.md, "Control socket").
 import Addresses
 import Bytes
 import Control

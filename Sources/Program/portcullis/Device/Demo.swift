@@ -1,4 +1,4 @@
-/// `portcullis demo`: the whole of it on the loopback in one process (SPEC §8).
+/// `portcullis demo`: the whole of it on the loopback in one process (docs/operating.md, "Commands").
 import ArgumentParser
 import Demo
 import Glibc

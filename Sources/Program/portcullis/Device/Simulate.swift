@@ -1,4 +1,5 @@
-/// `portcullis simulate`: a software device that registers and connects as the app does (SPEC §8).
+/// `portcullis simulate`: a software device that registers and connects as the app does (docs/operating.md,
+/// "Commands").
 import ArgumentParser
 import Device
 import System

@@ -1,4 +1,4 @@
-/// `portcullis keys`: the attested keys, read beside a running gate (SPEC §5, §8).
+/// `portcullis keys`: the attested keys, read beside a running gate (docs/key-store.md, docs/operating.md, "Commands").
 import ArgumentParser
 import Bytes
 import JSON

@@ -1,4 +1,4 @@
-/// `portcullis keys revoke`: by the running gate, or by hand when there is none (SPEC §8).
+/// `portcullis keys revoke`: by the running gate, or by hand when there is none (docs/operating.md, "Commands").
 import ArgumentParser
 import Bytes
 import Configuration

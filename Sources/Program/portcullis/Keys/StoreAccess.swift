@@ -1,4 +1,5 @@
-/// The key store without a gate: read beside whoever owns it, or owned for a moment to edit it (SPEC §5).
+/// The key store without a gate: read beside whoever owns it, or owned for a moment to edit it (docs/key-store.md,
+/// "One owner").
 import ArgumentParser
 import Configuration
 import Confinement

@@ -1,4 +1,4 @@
-/// `portcullis serve`: the gate in the foreground until a signal ends it (SPEC §8, §10).
+/// `portcullis serve`: the gate in the foreground until a signal ends it (docs/operating.md, "Commands" and "Signals").
 internal import Addresses
 import ArgumentParser
 import Addresses
@@ -110,7 +110,8 @@ struct Serve: ParsableCommand {
     }
   }
 
-  /// Reads file, certificates and client CA anew (SPEC §10). Whatever is wrong with them, the gate goes on as it was.
+  /// Reads file, certificates and client CA anew (docs/operating.md, "Reloading"). Whatever is wrong with them, the
+  /// gate goes on as it was.
   private func reload(_ open: OpenGate, _ current: GateConfiguration, _ log: GateLog) -> GateConfiguration {
     let logger = log.logger(label: "portcullis")
     do {

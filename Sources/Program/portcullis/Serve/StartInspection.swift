@@ -1,5 +1,5 @@
 /// Looks at the user, certificates and folders of a start, and tells all that is wrong with them before it gives up: who
-/// mends a configuration wants to do it once (SPEC §6).
+/// mends a configuration wants to do it once (docs/settings.md).
 import AppAttest
 import ArgumentParser
 import Bytes

@@ -1,4 +1,5 @@
-/// From environment and files to what a gate is made of, with every problem told to the operator (SPEC §6).
+/// From environment and files to what a gate is made of, with every problem told to the operator (docs/settings.md,
+/// "Problems").
 import AppAttest
 import ArgumentParser
 import Bytes

@@ -1,4 +1,4 @@
-/// Why an assertion is refused: one case for each rule of SPEC §4.
+/// Why an assertion is refused: one case for each rule of docs/app-attest.md, "Assertion".
 package import CBOR
 
 package enum AssertionError: Error, Equatable, Sendable {

@@ -1,5 +1,5 @@
-/// Verifies assertions (SPEC §4; Apple, "Validating apps that connect to your server"): one P-256
-/// verification each.
+/// Verifies assertions (docs/app-attest.md, "Assertion"; Apple, "Validating apps that connect to your server"): one
+/// P-256 verification each.
 package import Bytes
 internal import Crypto
 package import Identity
@@ -40,9 +40,9 @@ package final class AssertionVerifier {
 
   package init() {}
 
-  /// Throws the first rule that is broken, in the order of SPEC §4. `clientDataHash` must be SHA-256 of the
-  /// nonce that was issued here and presented in this request: nothing in the object can put another in its
-  /// place.
+  /// Throws the first rule that is broken, in the order of docs/app-attest.md, "Assertion". `clientDataHash` must be
+  /// SHA-256 of the nonce that was issued here and presented in this request: nothing in the object can put another in
+  /// its place.
   package func verify(
     _ assertion: Span<UInt8>, clientDataHash: Bytes32, by key: RegisteredKey, policy: AttestationPolicy
   ) throws(AssertionError) -> ValidatedAssertion {

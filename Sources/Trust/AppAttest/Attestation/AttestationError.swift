@@ -1,4 +1,4 @@
-/// Why an attestation is refused: one case for each rule of SPEC §4.
+/// Why an attestation is refused: one case for each rule of docs/app-attest.md, "Attestation".
 package import Bytes
 package import CBOR
 package import Crypto

@@ -1,5 +1,5 @@
-/// Verifies attestations (SPEC §4; Apple, "Validating apps that connect to your server"); any number of
-/// threads may use one verifier at once.
+/// Verifies attestations (docs/app-attest.md, "Attestation"; Apple, "Validating apps that connect to your server"); any
+/// number of threads may use one verifier at once.
 package import Bytes
 internal import Crypto
 internal import Identity
@@ -15,8 +15,8 @@ package final class AttestationVerifier: Sendable {
     chains = ChainVerifier(root: root)
   }
 
-  /// Throws the first rule that is broken, in the order of SPEC §4. `clientDataHash` must be SHA-256 of a
-  /// nonce that was issued here; `keyID` is what the app calls the key. `time` judges the certificates.
+  /// Throws the first rule that is broken, in the order of docs/app-attest.md, "Attestation". `clientDataHash` must be
+  /// SHA-256 of a nonce that was issued here; `keyID` is what the app calls the key. `time` judges the certificates.
   package func verify(
     _ attestation: Span<UInt8>, keyID: KeyIdentifier, clientDataHash: Bytes32, at time: UnixTime,
     policy: AttestationPolicy

@@ -1,4 +1,5 @@
-/// How the app was launched: the extensions of authenticator data that iOS 27 introduced (SPEC §4 step 9).
+/// How the app was launched: the extensions of authenticator data that iOS 27 introduced (docs/app-attest.md,
+/// "Launch information").
 internal import Bytes
 internal import CBOR
 

@@ -1,4 +1,4 @@
-/// Verifies leaf, intermediate and pinned root as a path of exactly three (SPEC §4 step 2).
+/// Verifies leaf, intermediate and pinned root as a path of exactly three (docs/app-attest.md, "Attestation").
 ///
 /// OpenSSL accepts many paths that are wrong here, so each rule is checked explicitly first; its own opinion,
 /// the signatures among it, comes last because it is the expensive part.

@@ -1,5 +1,5 @@
-/// What the operator wants of the launch information that iOS 27 puts into authenticator data (SPEC §4 step
-/// 9).
+/// What the operator wants of the launch information that iOS 27 puts into authenticator data
+/// (docs/app-attest.md, "Launch information").
 package struct LaunchPolicy: Hashable, Sendable {
   /// Nil: any.
   package let allowedCategories: Set<UInt32>?

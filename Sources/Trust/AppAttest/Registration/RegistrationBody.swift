@@ -1,4 +1,4 @@
-/// The body of `POST /attest/register` (SPEC §3): the members that count, read from its JSON.
+/// The body of `POST /attest/register` (docs/protocol.md, "Registration"): the members that count, read from its JSON.
 package import Bytes
 internal import JSON
 internal import PortcullisProtocol
@@ -29,7 +29,7 @@ package struct RegistrationBody: Sendable {
     guard let text = object[MemberName.attestation]?.string,
       let attestation = Base64.decode(Array(text.utf8).span)
     else { throw Malformed(step: "attestation_base64") }
-    // Two names for one thing: whichever is given, but not both (SPEC §3).
+    // Two names for one thing: whichever is given, but not both (docs/protocol.md, "Registration").
     guard object[MemberName.clientData] == nil || object[MemberName.nonce] == nil else {
       throw Malformed(step: "client_data_and_nonce")
     }

@@ -1,4 +1,5 @@
-/// Reads a store beside the process that runs it, without its lock and without disturbing it (SPEC §5).
+/// Reads a store beside the process that runs it, without its lock and without disturbing it (docs/key-store.md,
+/// "One owner").
 package import Bytes
 package import System
 

@@ -1,4 +1,5 @@
-/// Brings a store's files into a table: first the snapshot, then every journal segment in order (SPEC §5).
+/// Brings a store's files into a table: first the snapshot, then every journal segment in order (docs/key-store.md,
+/// "Recovery").
 internal import System
 
 /// The names of a store's files, all in one directory.

@@ -1,4 +1,4 @@
-/// Reads the key file piece by piece, a member at a time, straight into the table (SPEC §5).
+/// Reads the key file piece by piece, a member at a time, straight into the table (docs/key-store.md, "Snapshot").
 internal import Bytes
 internal import Identity
 internal import JSON

@@ -1,4 +1,4 @@
-/// When the next snapshot is due (SPEC §5): a pure decision from readings of the clock.
+/// When the next snapshot is due (docs/key-store.md, "Snapshot"): a pure decision from readings of the clock.
 ///
 /// The first change starts the wait and later ones never prolong it, so that steady traffic cannot starve it. Of changes that
 /// come while a snapshot is being written the wait starts when that is done: writing is a share of 1/21 at most.

@@ -1,4 +1,4 @@
-/// The key file as it is written (SPEC §5): one key a line, so that `grep` and `diff` work on it.
+/// The key file as it is written (docs/key-store.md, "Snapshot"): one key a line, so that `grep` and `diff` work on it.
 internal import Bytes
 internal import Identity
 internal import JSON

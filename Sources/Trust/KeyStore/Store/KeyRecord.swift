@@ -1,4 +1,4 @@
-/// What the store knows of one attested key (SPEC §5), and what it is told of a new one.
+/// What the store knows of one attested key (docs/key-store.md, "Snapshot"), and what it is told of a new one.
 package import Bytes
 package import Identity
 package import JSON

@@ -1,4 +1,5 @@
-/// The gate's own `AttestedKeyStore` (SPEC §5): keys in memory for the loops, durable by a journal and a snapshot beside them.
+/// The gate's own `AttestedKeyStore` (docs/key-store.md): keys in memory for the loops, durable by a journal and a
+/// snapshot beside them.
 ///
 /// Flow of a change: 1. a loop changes the table and appends a fact, under one lock (this file). 2. The
 /// committer writes all waiting facts as one batch and syncs it (`KeyStore+Commit`). 3. Completions run; the
