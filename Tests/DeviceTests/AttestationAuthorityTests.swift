@@ -113,7 +113,7 @@ struct AttestationAuthorityTests {
   }
 }
 
-/// SHA-256 by `openssl`, so that the room's own is judged by another's.
+/// SHA-256 by `openssl`, so that the module's own is judged by another's.
 enum SHA256Digest {
   static func of(_ bytes: [UInt8]) -> String {
     guard let openssl = Tool.openssl, let folder = try? TemporaryFolder(),

@@ -11,7 +11,7 @@ package enum CertificateError: Error, Equatable, Sendable {
 }
 
 @safe package struct Certificate: ~Copyable {
-  /// `X509*`; the room's other files may use it while this value lives.
+  /// `X509*`; the module's other files may use it while this value lives.
   let handle: OpaquePointer
 
   package init(der: Span<UInt8>) throws(CertificateError) {

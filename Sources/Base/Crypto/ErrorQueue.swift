@@ -1,4 +1,4 @@
-/// OpenSSL's per-thread error queue, kept empty around every call of this room.
+/// OpenSSL's per-thread error queue, kept empty around every call of this module.
 internal import COpenSSL
 
 /// Runs `body` with an empty queue and leaves it empty: neither an older error nor this one can be taken for

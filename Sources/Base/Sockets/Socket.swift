@@ -22,7 +22,7 @@ package enum SendResult: Equatable, Sendable {
 }
 
 package struct Socket: ~Copyable {
-  /// For the rooms that wrap C alone (epoll here, the BIO in TLS): it is never stored beyond this socket's life.
+  /// Only for modules that wrap C (epoll here, the BIO in TLS): it is never stored beyond this socket's life.
   package let descriptor: Int32
 
   init(owning descriptor: Int32) {

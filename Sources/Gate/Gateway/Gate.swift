@@ -194,7 +194,7 @@ package final class Gate: Sendable {
     let settings = try Self.settings(configuration, tls, tickets)
     shared.certificates.watch(tls.watched)
     shared.tellOfCertificates()
-    let taken = RollCall(loops: shared.mailboxes.count)
+    let taken = LoopAcknowledgement(loops: shared.mailboxes.count)
     shared.postToAll(.reload(settings, taken))
     return taken.wait(within: Self.reloadTime)
   }

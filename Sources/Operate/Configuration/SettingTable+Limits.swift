@@ -76,7 +76,7 @@ extension SettingTable {
       "Connections in all; beyond, closed before the handshake, so that those who are in stay well served."),
     limit(
       "MAX_PENDING", .count(1...10_000_000), \.limits.pending, "4096",
-      "Connections not yet admitted, in all; the oldest gives way, so that a flood cannot lock the door."),
+      "Connections not yet admitted, in all; the oldest is closed, so that a flood cannot lock the door."),
     limit(
       "MAX_CONNECTIONS_PER_ADDRESS", .count(1...10_000_000), \.limits.connectionsPerAddress, "256",
       "Of one IPv4 address or one IPv6 /64; generous, since thousands share an address behind a carrier's "
@@ -84,7 +84,7 @@ extension SettingTable {
     ),
     limit(
       "MAX_SESSIONS_PER_KEY", .count(1...1000), \.limits.sessionsPerKey, "5",
-      "Sessions of one device; the oldest gives way (1008), so that a lost network never locks its player "
+      "Sessions of one device; the oldest is closed (1008), so that a lost network never locks its player "
         + "out."
     ),
     limit(

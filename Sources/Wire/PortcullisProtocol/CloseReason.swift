@@ -3,7 +3,7 @@
 public enum CloseReason: String, CaseIterable, Sendable {
   /// 1008.
   case keyRevoked = "key revoked"
-  /// 1008: the oldest session of the key gave way.
+  /// 1008: the oldest session of the key was closed for a newer one.
   case replaced = "replaced by a newer session"
   /// 1008.
   case closedByOperator = "closed by the operator"

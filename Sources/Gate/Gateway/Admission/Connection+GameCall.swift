@@ -9,8 +9,8 @@ internal import System
 
 /// Which of the game's addresses is being tried, and until when.
 ///
-/// All of them together have `BACKEND_CONNECT_TIMEOUT`, and each its share of what is left: an address that swallows
-/// everything does not hide a good one behind it. A refusal comes back at once and leaves its share to the next.
+/// All of them together have `BACKEND_CONNECT_TIMEOUT`, and each its share of what is left: an address that never
+/// answers does not hide a good one behind it. A refusal comes back at once and leaves its share to the next.
 struct GameCall {
   private var addresses: [SocketAddress] = []
   private var next = 0

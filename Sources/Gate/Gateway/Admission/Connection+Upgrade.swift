@@ -158,7 +158,8 @@ extension Connection {
     commit(assertion, headers.keyID, admission, recordsApp: registeredApp == nil)
   }
 
-  /// Compare-and-set of the counter. Into the register first, or a revocation might miss the session: see there.
+  /// Compare-and-set of the counter. Into the register first, or a revocation might miss the session: see
+  /// `SessionRegister`.
   private func commit(
     _ assertion: ValidatedAssertion, _ keyID: KeyIdentifier, _ admission: Admission, recordsApp: Bool
   ) {

@@ -75,8 +75,9 @@ struct ClientLeg: ~Copyable {
     unsent = SendQueue()
   }
 
-  /// So much waits that nothing more is read, since even reading may add to it: replies to TLS messages. It is more than
-  /// what of the game's may wait by default, so that who reads slowly is still heard.
+  /// So much waits for the player that nothing more is read from it, since reading may add to it: OpenSSL replies to
+  /// some TLS messages. More than what of the game's bytes waits here at the default of `QUEUE_MAX_BYTES`, so that a
+  /// player who only reads slowly is still heard.
   var isFull: Bool { unsent.count > Self.fullBytes }
   private static let fullBytes = 144 * 1024
 

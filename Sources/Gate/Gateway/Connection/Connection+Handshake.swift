@@ -38,9 +38,9 @@ extension Connection {
     loop.shared.log.tlsRefused(self, excess)
   }
 
-  /// This connection has to leave so that a newer one can come in (docs/settings.md, `MAX_PENDING`).
-  func giveWay() {
-    counters.gaveWay.add()
+  /// Closes a connection that is not admitted to make room for a newer one (docs/settings.md, `MAX_PENDING`).
+  func evict() {
+    counters.evicted.add()
     loop.shared.log.turnedAway(source, reason: "max_pending")
     client.socket.resetOnClose()
     close()

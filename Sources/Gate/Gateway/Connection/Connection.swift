@@ -10,7 +10,7 @@ internal import System
 internal import TLS
 
 final class Connection {
-  /// What it is about, with what belongs to that alone.
+  /// How far it has come, with what belongs to that stage alone.
   enum Stage {
     /// The proxy in front has not said yet whose connection it is (`LISTEN_PROXY_PROTOCOL`).
     case proxyHeader
@@ -67,7 +67,6 @@ final class Connection {
 
   // MARK: A turn
 
-  /// Does what there is to do.
   func proceed() {
     switch stage {
     case .proxyHeader: readProxyHeader()
@@ -90,7 +89,7 @@ final class Connection {
     if case .closed = stage { return loop.outbox.reset() }
     if case .failed(let error) = client.flush(loop.outbox) { return clientFailed(error) }
     let clientProgressed = client.takeProgress()
-    // Also when that was earlier in the turn.
+    // What waited may have left earlier in this turn, with nothing to flush now.
     if clientProgressed, client.unsent.isEmpty { clientDrained() }
     watchProgress(clientProgressed)
   }
@@ -116,8 +115,9 @@ final class Connection {
     }
   }
 
-  /// Nothing waits. Before its session a peer has also to have heard all that it asked for: an answer is short, and who
-  /// reads many of them slowly keeps a newcomer's place.
+  /// Whether a peer for whom nothing waits is no longer behind. Before its session all that it has sent must be
+  /// answered as well: else whoever sends many requests and takes their short answers one by one would have a new
+  /// deadline with each, and keep a newcomer's place.
   private var hasCaughtUp: Bool {
     guard case .exchange(let exchange) = stage else { return true }
     return exchange.isAwaitingHead && !client.mayHaveInput && !membership.isQueued
@@ -149,7 +149,7 @@ final class Connection {
     case .lingering: loop.continueLater(self)
     case .proxyHeader, .handshake, .exchange, .admission, .closed: close()
     }
-    // What an end still had to say; left there, it would go to whoever is served next.
+    // An end may have encrypted a last word, which nobody takes: left there, it would go to whoever is served next.
     loop.outbox.reset()
   }
 
@@ -250,7 +250,7 @@ final class Connection {
     loop.closed(self)
   }
 
-  /// Undoes what the present stage holds; each way down passes here.
+  /// Gives back what the present stage holds; every way out of a stage but the one forward passes here.
   /// - Parameter kept: a session whose leg has still something to say.
   private func leaveStage(keeping kept: GameSession? = nil) {
     switch stage {

@@ -53,8 +53,8 @@ final class Exchange {
   /// Whom `X-Forwarded-For` of the request being worked on names.
   var client: Endpoint?
   private var refusals = 0
-  /// Since when the next request is awaited; nil before any answer. What comes of it does not move this, so that nobody
-  /// stays by a byte now and then.
+  /// Since when the next request is awaited; nil before any answer. Bytes that come do not move it, so that a byte now
+  /// and then keeps no connection open.
   private var idleSince: MonotonicTime?
 
   init(limits: RequestParser.Limits) {
@@ -167,7 +167,7 @@ final class Exchange {
   func deadline(limits: Limits) -> MonotonicTime? {
     switch phase {
     case .head(let since?): since + limits.httpHeadTimeout
-    // The first head has what the handshake left of its time.
+    // The first head has the deadline that was set when the handshake ended.
     case .head(since: nil): idleSince.map { $0 + limits.httpIdleTimeout }
     case .body(let request): request.startedAt + limits.httpBodyTimeout
     case .discarding(_, let since): since + limits.httpBodyTimeout

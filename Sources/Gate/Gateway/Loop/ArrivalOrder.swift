@@ -1,4 +1,4 @@
-/// Connections in the order in which they came, for whoever has to give way: the one that has waited longest.
+/// Connections in the order in which they came, to find the one to evict: the one that has waited longest.
 
 /// Those that no longer wait are dropped when they come to the front, and all of them when the list has grown.
 struct ArrivalOrder {
@@ -13,7 +13,8 @@ struct ArrivalOrder {
 
   mutating func append(_ token: Token, isWaiting: (Token) -> Bool) {
     if tokens.count >= limit {
-      // One peer that stays in front (it may ask for challenges for hours) would else keep all behind it.
+      // A peer that stays unadmitted in front, asking for challenges for hours, would else keep the entries of all who
+      // came after it.
       tokens = tokens[first...].filter(isWaiting)
       first = 0
       // Twice what is left, so that looking through costs each arrival the same however many wait.

@@ -3,7 +3,7 @@
 /// A connection has one entry. Moving its deadline later costs nothing: the entry comes up, is found early, and is put
 /// where it belongs now. Moving it earlier adds an entry, and the old one is ignored as stale.
 ///
-/// A class, so that a loop reads one number of it each turn without taking hold of the whole.
+/// A class, so that a loop reads one number of it each turn without a check for exclusive access to the whole.
 internal import System
 
 final class DeadlineWheel {

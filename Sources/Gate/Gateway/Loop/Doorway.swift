@@ -13,7 +13,8 @@ final class Door {
   }
 }
 
-/// A class, like all that a loop looks at each turn: it is then a constant of the loop, and its numbers are read as they are.
+/// A class, like all that a loop looks at each turn: as a constant of the loop it is read without a check for exclusive
+/// access.
 final class Doorway {
   static let acceptsPerTurn = 16
   /// How long nothing is accepted after descriptors ran out.

@@ -38,7 +38,8 @@ final class Loop {
 
   let continuing = LaterList<Connection>()
   private var expired: [DeadlineWheel.Entry] = []
-  /// Some are left of `expired`: asked each turn, and cheaper to read than an array of which others take hold.
+  /// Some are left of `expired`. Asked each turn, and cheaper than the array, each access to which is checked for
+  /// exclusivity.
   private var hasExpired = false
   private var requestNumber: UInt64 = 0
   let newcomers = Newcomers<Connection>()
@@ -112,8 +113,8 @@ final class Loop {
 
   // MARK: Turns
 
-  /// The one door to a connection: whatever it is to do, it does here, and what it encrypts leaves before anybody else's
-  /// turn. All share one outbox, so bytes left in it would reach another's socket.
+  /// The only way to have a connection do something. What it encrypts leaves before anybody else's turn: all
+  /// connections of a loop share one outbox, so bytes left in it would reach another's socket.
   @inline(__always)
   func turn(of connection: Connection, _ body: (Connection) -> Void) {
     guard outbox.isEmpty else { fatalError("Loop: a turn begins with another connection's ciphertext") }
@@ -132,13 +133,15 @@ final class Loop {
     attend(connection) { $0.gameReported(event) }
   }
 
-  /// Something has come: who plays is served at once, unless there is much to do for him already.
+  /// Something has come. A session is served at once, unless it waits for its next turn already or moved much in its
+  /// last.
   @inline(__always)
   private func attend(_ connection: Connection, _ body: (Connection) -> Void) {
     switch connection.stage {
     case .proxyHeader, .handshake, .exchange: queue(connection)
     case .session:
-      // Who has more to do than a turn allows is served among his like, whatever else comes in meanwhile.
+      // It had more to do than one turn allows, and is among those that go on: what comes meanwhile does not put it
+      // first.
       if connection.membership.isContinuing { return }
       if connection.membership.isHeavy { return continueLater(connection) }
       turn(of: connection, body)
@@ -180,7 +183,7 @@ final class Loop {
   private static let gatheringTime: Duration = .milliseconds(1)
 
   private func acceptSome() {
-    // The loop ends when nobody is left: whoever came in now would keep it, and as many as like could do so for ever.
+    // The loop ends when its last connection is gone: peers that come back at once would keep it running for ever.
     if isStopped { return }
     if let pausedUntil = doorway.pausedUntil, pausedUntil <= now { doorway.resume(poller, now: now) }
     var accepted = 0
@@ -190,7 +193,7 @@ final class Loop {
     }
   }
 
-  /// Deadlines that have passed, so many a turn: thousands who came at once are late at once.
+  /// Deadlines that have passed, so many a turn: of thousands of connections that came together they pass together.
   private func expireSome() {
     let passed = wheel.expire(now: now)
     if passed.isEmpty, !hasExpired { return }
@@ -251,7 +254,7 @@ final class Loop {
     }
     newcomers.entered(connection, in: connections)
     if pending > limits.pending, let oldest = newcomers.oldestPending(in: connections) {
-      turn(of: oldest) { $0.giveWay() }
+      turn(of: oldest) { $0.evict() }
     }
   }
 
@@ -296,7 +299,7 @@ final class Loop {
       withSession(token) { _, connection in connection.endFromOutside(end) }
     case .reload(let settings, let taken):
       self.settings = settings
-      taken.answer(loop: index)
+      taken.acknowledge(by: index)
     case .drain(let spread):
       isDraining = true
       drain.begin(sessions: sessionTokens(), spread: spread, now: now)
@@ -304,7 +307,7 @@ final class Loop {
       isStopped = true
       connections.forEach { turn(of: $0) { $0.abandon() } }
     case .listSessions(let reply): reply(sessionDescriptions)
-    case .rollCall(let roll): roll.answer(loop: index)
+    case .acknowledge(let acknowledgement): acknowledgement.acknowledge(by: index)
     case .stop:
       isStopped = true
       connections.forEach { turn(of: $0) { $0.close() } }

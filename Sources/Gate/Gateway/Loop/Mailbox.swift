@@ -18,7 +18,7 @@ enum LoopMessage: Sendable {
   /// Newer upgrades of its key take the place of one that still waits for its `101`.
   case superseded(Token)
   /// Work by these settings from now on, and say so.
-  case reload(LoopSettings, RollCall)
+  case reload(LoopSettings, LoopAcknowledgement)
   /// Close all sessions with 1001, spread over `spread`; refuse new ones.
   case drain(spread: Duration)
   /// Close what is left.
@@ -26,7 +26,7 @@ enum LoopMessage: Sendable {
   /// Describe the sessions, for the control socket.
   case listSessions(@Sendable ([SessionDescription]) -> Void)
   /// Say that the loop turns.
-  case rollCall(RollCall)
+  case acknowledge(LoopAcknowledgement)
   case stop
 
   /// The loop has ended: it has no sessions, and says nothing to any other question.
@@ -34,7 +34,7 @@ enum LoopMessage: Sendable {
     switch self {
     case .end(_, _, let latch): latch?.countDown()
     case .listSessions(let reply): reply([])
-    case .committed, .superseded, .working, .answer, .reload, .drain, .abandon, .rollCall, .stop: break
+    case .committed, .superseded, .working, .answer, .reload, .drain, .abandon, .acknowledge, .stop: break
     }
   }
 }
@@ -67,7 +67,8 @@ final class Mailbox: Sendable {
     }
     guard isTaken else { return message.goUnheard() }
     hasMail.store(true, ordering: .sequentiallyConsistent)
-    // Either this sees that the loop waits, or `prepareToWait` sees the message: all four are in one order for all threads.
+    // Either this sees that the loop waits, or `prepareToWait` sees the message: both store before they load, and
+    // sequentially consistent accesses are in one order for all threads.
     if isAwaited.exchange(false, ordering: .sequentiallyConsistent) { wakeUp.signal() }
   }
 

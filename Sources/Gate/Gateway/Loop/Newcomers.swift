@@ -16,19 +16,19 @@ final class Newcomers<Newcomer> {
   static var handshakesPerTurn: Int { 2 }
   static var requestsPerTurn: Int { 4 }
 
-  /// While so many handshakes wait, nobody else is let in: who waits in the kernel costs nothing, and is not the oldest
-  /// of the unadmitted, who has to give way, just when it would be served.
+  /// While so many handshakes wait, nobody else is accepted: who waits in the kernel's queue costs nothing, while who
+  /// is accepted too early may be evicted, as the oldest of the unadmitted, just when its turn comes.
   static var handshakesAhead: Int { 64 }
 
   private var handshakes: [Newcomer] = []
   /// Handshakes that have had their first step. A flood of first steps does not hold these up.
   private var begunHandshakes: [Newcomer] = []
   private var requests: [Newcomer] = []
-  /// Of those who have used up their last turn's share and have more: one a turn, so that it is they who wait.
+  /// Of those who used up their share of their last turn and have more: one a turn, so that they wait for each other
+  /// and nobody else for them.
   private var heavyRequests: [Newcomer] = []
   private var arrivals = ArrivalOrder()
 
-  /// Asked each turn.
   private(set) var waitingCount = 0
   var isEmpty: Bool { waitingCount == 0 }
   var isFull: Bool { handshakes.count >= Self.handshakesAhead }
@@ -46,7 +46,7 @@ final class Newcomers<Newcomer> {
   func takeTurn() -> [Newcomer] {
     if isEmpty { return [] }
     var turn = Self.take(Self.requestsPerTurn, of: &requests) + Self.take(1, of: &heavyRequests)
-    // One of those that go on, then those that begin; what these leave of the turn is for the former again.
+    // One handshake under way, then new ones; the places that these leave are for more of those under way.
     var place = Self.handshakesPerTurn
     let goingOn = Self.take(1, of: &begunHandshakes)
     place -= goingOn.count

@@ -53,7 +53,7 @@ extension Connection {
     switch end {
     case .draining: perform(admission.machine.draining())
     case .keyRevoked: perform(admission.machine.revoked())
-    // Meant for sessions, or not from outside at all.
+    // The first three never come from outside; the others are for who plays.
     case .gameClosed, .gameFailed, .gameStalled, .replaced, .closedByOperator: break
     }
   }
@@ -105,7 +105,7 @@ extension Connection {
       if client.unsent.isEmpty { return perform(attachment.stream.closing.expired(), attachment) }
       attachment.stream.closeDeadline = loop.now + Self.closeTimeout
     }
-    // A player that is not read, or not pinged for what it has to take first, proves nothing by its silence.
+    // A player may be silent because nothing is read from it, or because it is not pinged: it has much to take first.
     if attachment.stream.isReadingFromPlayer(client, attachment.session.game), client.unsent.isEmpty {
       if loop.now - attachment.stream.lastHeard >= loop.settings.limits.pongTimeout {
         return endSession(attachment, .silent)

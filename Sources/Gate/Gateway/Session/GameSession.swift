@@ -26,13 +26,12 @@ final class GameSession {
   let token: Token
   let credential: Credential
   private(set) var state = State.opening
-  /// Whose turn it is when the game says something.
+  /// Served when the game says something.
   private(set) var connection: Connection?
   /// When its `101` was sent.
   private(set) var startedAt: MonotonicTime
   /// Who waits for its end.
   private var latches: [CountDownLatch] = []
-  /// What each message touches.
   var game = GameSide()
 
   init(token: Token, credential: Credential, connection: Connection, now: MonotonicTime) {
@@ -69,14 +68,14 @@ final class GameSession {
     latches = []
   }
 
-  /// Its connection is gone, and with it whoever would be served.
+  /// Its connection is gone: nobody is served for it any more.
   func detach() {
     connection = nil
     game.leg = nil
   }
 }
 
-/// The game's side of a session, in one piece, so that a turn takes hold of all of it at once.
+/// The game's side of a session, in one struct, so that a turn has one check for exclusive access to all of it.
 struct GameSide: ~Copyable {
   /// Nil before the game is called, with `BACKEND=echo:`, and once the game was cut off.
   var leg: BackendLeg?

@@ -8,9 +8,10 @@
 ///
 /// Reading from a side stops while anything waits for the other one: that is the backpressure, both ways.
 ///
-/// A turn holds all it touches, session and legs, from its beginning to its end. So the compiler proves what the run
-/// time would else check at every use (a fifth of a message's instructions), and nothing in here can end the session
-/// under a function that still works on it: an end is thrown to whoever began the turn.
+/// A turn is given stream and legs as `inout`, from its beginning to its end. So the compiler proves the exclusive
+/// access that the run time would else check at every use (a fifth of a message's instructions), and nothing in here
+/// can end the session under a function that still works on it: an end is thrown to `Connection.pump`, which acts on
+/// it.
 internal import Bytes
 internal import Configuration
 internal import Sockets
@@ -69,7 +70,7 @@ extension PlayerStream {
     return client.unsent.isEmpty || !closing.isOpen
   }
 
-  /// Nor from the game while there is none in what waits for the player.
+  /// Nothing is read from the game while there is no room for it in what waits for the player.
   func hasMoreFromGame(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
     closing.isOpen && roundBytes(behind: client.unsent.count) > 0 && game.mayHaveInput
   }
@@ -77,8 +78,8 @@ extension PlayerStream {
   /// What may be read in one round while `queued` bytes wait for the other side, as all of it may have to wait behind
   /// them (`QUEUE_MAX_BYTES`): a record at least, where anything is read at all, and a scratch at most.
   ///
-  /// Once something waits in here the kernel's send buffer is full, and counts: it waits for the same peer, and a slow
-  /// reader's cost is bounded in all (docs/settings.md, "More about some limits").
+  /// Once something waits in here the kernel's send buffer is full. That waits for the same peer, and counts too, so
+  /// that a slow reader's cost is bounded in all (docs/settings.md, "More about some limits").
   func roundBytes(behind queued: Int) -> Int {
     if queued == 0 { return min(max(queueBytes, Self.recordBytes), Scratch.size) }
     let room = queueBytes - Int(Connection.sendBufferBytes) - queued
@@ -312,7 +313,7 @@ extension PlayerStream {
   /// With its header, one TLS record of 16 KiB (RFC 8446 §5.1).
   static let slotBytes = recordBytes - headerRoom
   static let recordBytes = 16 * 1024
-  /// Nobody who plays moves so much in a turn; who does is next served with others of that kind.
+  /// Playing does not move so much in a turn; a session that does is served behind the others next time.
   static let heavyBytes = recordBytes / 2
 
   /// What a player may know of a failure on the game's side.

@@ -1,7 +1,8 @@
 /// Challenges (docs/protocol.md, "Challenges"): issued without memory, recognised by their tag, consumed by one bit.
 ///
 /// A nonce is 16 bytes that only this process can read (AES-256 over millisecond, loop, index and randomness) and 16
-/// bytes of HMAC-SHA-256 over them. Whoever floods the endpoint makes numbers go by; nothing of others is displaced.
+/// bytes of HMAC-SHA-256 over them. A flood of requests uses up numbers only: no challenge of anybody else is
+/// displaced.
 package import Bytes
 internal import Crypto
 internal import Synchronization

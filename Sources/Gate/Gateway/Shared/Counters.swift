@@ -14,7 +14,8 @@ package final class Counters: Sendable {
   package let accepted = Counter()
   /// Closed before the handshake: too many connections, or too many handshakes of one address.
   package let closedAtDoor = Counter()
-  package let gaveWay = Counter()
+  /// Unadmitted connections that were closed to make room for newer ones.
+  package let evicted = Counter()
   package let handshakes = Counter()
   package let handshakesResumed = Counter()
   package let handshakesFailed = Counter()

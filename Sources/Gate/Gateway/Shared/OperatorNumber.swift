@@ -54,7 +54,7 @@ package struct OperatorNumber: Sendable {
     sum(
       "closedAtDoor", "connections closed before the handshake, too many of all or of one address",
       \.closedAtDoor),
-    sum("gaveWay", "unadmitted connections that were closed to make room for newer ones", \.gaveWay),
+    sum("gaveWay", "unadmitted connections that were closed to make room for newer ones", \.evicted),
     sum("handshakes", "TLS handshakes that succeeded", \.handshakes),
     sum("handshakesResumed", "those among them that resumed an earlier session", \.handshakesResumed),
     sum("handshakesFailed", "TLS handshakes that failed", \.handshakesFailed),

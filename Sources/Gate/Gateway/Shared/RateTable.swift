@@ -27,7 +27,8 @@ package final class RateTable: Sendable {
     var fullAt: UInt64 = 0
   }
 
-  /// Without memory until an address falls into it: a megabyte a table is for those who are called by thousands.
+  /// Without memory until an address falls into it: only a gate with thousands of callers needs a table's whole
+  /// megabyte.
   private final class Stripe: Sendable {
     let buckets = Mutex<[Bucket]>([])
   }

@@ -12,7 +12,7 @@ struct ServiceReports: ~Copyable {
   private let clock: any Clock
   private let logger: Logger
   private var schedule: WatchdogSchedule?
-  private var roll: RollCall?
+  private var acknowledgement: LoopAcknowledgement?
   private var hasFailed = false
   private var isDraining = false
 
@@ -57,11 +57,11 @@ struct ServiceReports: ~Copyable {
   /// - Returns: milliseconds until this has to be called again, -1 for never.
   mutating func attend(_ gate: Gate) -> Int32 {
     while true {
-      switch schedule?.next(now: clock.monotonic(), isAnswered: roll?.isComplete ?? false) {
-      case .ask?: roll = gate.callRoll()
+      switch schedule?.next(now: clock.monotonic(), isAnswered: acknowledgement?.isComplete ?? false) {
+      case .ask?: acknowledgement = gate.askLoops()
       case .tell?: tell(.alive(status: status(gate)))
       case .complain?:
-        let loops = roll?.silentLoops.map(String.init).joined(separator: ",") ?? ""
+        let loops = acknowledgement?.silentLoops.map(String.init).joined(separator: ",") ?? ""
         logger.error(
           "loops_silent", metadata: ["reason": "no sign of life to the service manager", "loops": "\(loops)"])
       case .wait(let time)?: return Int32(clamping: time.wholeMilliseconds + 1)

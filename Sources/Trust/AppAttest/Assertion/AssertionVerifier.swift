@@ -34,7 +34,7 @@ package struct ValidatedAssertion: Equatable, Sendable {
   package let bundleVersion: String?
 }
 
-/// One to a thread: it keeps OpenSSL's room for a key.
+/// One to a thread: it keeps the OpenSSL objects that a key is put into.
 package final class AssertionVerifier {
   private let signatures = P256Verifier()
 
