@@ -100,8 +100,8 @@ extension Gate {
     return latch
   }
 
-  /// A session that is told to go with 1008 goes in that turn of its loop, whatever its player does: this is for a loop
-  /// that does not turn.
+  /// A session that is told to end with 1008 ends in that turn of its loop, whatever its player does. So the time is
+  /// only ever over when a loop hangs.
   private static let endingTime: Duration = .seconds(6)
 }
 

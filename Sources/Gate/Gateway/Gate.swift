@@ -176,7 +176,8 @@ package final class Gate: Sendable {
           shared: shared, endpoints: endpoints, tickets: prepared.tickets, threads: threads,
           housekeeper: housekeeper, resolver: resolver)
       } catch {
-        // A gate that lacks a thread is none: those that run already end, and whoever came in is cut off.
+        // Without all of its threads the gate does not start: those that run already end, with the connections that
+        // they have accepted meanwhile.
         shared.postToAll(.stop)
         for thread in threads { thread.join() }
         shared.pool.stop()
@@ -208,8 +209,8 @@ package final class Gate: Sendable {
     shared.postToAll(.drain(spread: min(.seconds(2), timeout / 3)))
   }
 
-  /// Whether nobody has to be waited for any more: neither a session nor what one has still to take. Who comes back
-  /// meanwhile and is answered 503 is not waited for, else those who do so at once would hold the gate to the last.
+  /// Whether a drain is over: no session is left, and none has bytes left to send. Connections that were only answered
+  /// 503 do not count, else players who come back at once would hold the gate until the drain's time is over.
   package var isDrained: Bool { shared.sessions.value == 0 && shared.parting.value == 0 }
 
   /// Closes what is left, and returns when all threads have ended. The store is the caller's to close.

@@ -93,7 +93,8 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// The loop has ended: nobody waits in vain for its answer to what is here, or to what still comes.
+  /// The loop has ended. Messages that are here or still come get the answer of a loop without sessions, so that no
+  /// thread waits for one in vain.
   func close() {
     let left = box.withLock { box in
       box.isClosed = true

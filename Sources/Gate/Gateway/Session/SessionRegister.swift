@@ -43,7 +43,7 @@ final class SessionRegister: Sendable {
     let sessions = Mutex<[KeyIdentifier: Sessions]>([:])
   }
 
-  /// Loops seldom meet in one of many, and a dictionary that grows holds nobody up for long.
+  /// Many, so that loops seldom wait for each other, and so that a dictionary that grows holds a lock only shortly.
   private let parts = (0..<256).map { _ in Part() }
 
   private func part(of key: KeyIdentifier) -> Part {

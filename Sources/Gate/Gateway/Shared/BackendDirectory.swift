@@ -8,7 +8,7 @@ internal import System
 package final class BackendDirectory: Sendable {
   /// How often a name is resolved again.
   static let resolutionInterval: Duration = .seconds(30)
-  /// After a failed connect, admissions are refused for so long without asking the game or using up a challenge.
+  /// After a failed connect, admissions are refused for so long: the game is not called, and no challenge used up.
   static let quarantine: Duration = .seconds(1)
 
   private struct State: Sendable {
