@@ -41,10 +41,14 @@ def arguments():
     parser.add_argument("--rounds", type=int, help="rounds of each row, instead of 3")
     parser.add_argument("--portcullis", type=pathlib.Path, default=ROOT / ".build/release/portcullis")
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/release/portcullis-bench")
+    parser.add_argument(
+        "--beside", type=pathlib.Path, metavar="PROGRAM",
+        help="another build, in place of the peers: ratios of rows a to e, and nothing is written",
+    )
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / ".build/bench")
     parser.add_argument("--output", type=pathlib.Path, default=HERE, help="folder of results.json")
     options = parser.parse_args()
-    options.rows = options.rows.split() or list(ROWS)
+    options.rows = options.rows.split() or list("abcde" if options.beside else ROWS)
     unknown = [row for row in options.rows if row not in ROWS]
     if unknown:
         parser.error(f"no such row: {' '.join(unknown)}; there are {' '.join(ROWS)}")
@@ -57,6 +61,8 @@ def run(options, setup, samples):
         started = time.monotonic()
         ROWS[row](setup, samples, rounds)
         print(f"row {row}: {time.monotonic() - started:.0f} s", flush=True)
+        if options.beside:
+            print_ratios(samples.summary(), row)
 
 
 def main():
@@ -64,7 +70,7 @@ def main():
     lengths = SMOKE if options.smoke else FULL
     disk = options.programs / "disk"
     started = time.monotonic()
-    setup = Setup(options.programs, options.portcullis, options.tool, lengths, disk)
+    setup = Setup(options.programs, options.portcullis, options.tool, lengths, disk, options.beside)
     if machine.LOAD_CORE == machine.GATE_CORE:
         print("there is but one core: load and server share it, and the numbers mean little")
     for name in setup.missing:
@@ -80,12 +86,23 @@ def main():
     if options.smoke:
         print(f"every measure is whole; {time.monotonic() - started:.0f} s in all")
         return 0
+    if options.beside:
+        print(f"\n{time.monotonic() - started:.0f} s in all")
+        return 0
     lines, summary = verdicts.judge(samples), samples.summary()
     verdicts.print_medians(summary)
     verdicts.print_table(lines)
     print(f"\n{time.monotonic() - started:.0f} s in all")
     write(options, setup, lines, summary)
     return 0
+
+
+def print_ratios(summary, letter):
+    """The median of this build over that of the other one, for each measure of the row."""
+    for row, contestants in sorted(summary.items()):
+        if row.startswith(letter) and "earlier" in contestants and "portcullis" in contestants:
+            ours, earlier = contestants["portcullis"]["median"], contestants["earlier"]["median"]
+            print(f"{row:14} {ours:10.3f} {earlier:10.3f}  {ours / earlier:.3f}", flush=True)
 
 
 def write(options, setup, lines, summary):

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from contestants import APP_ID, AdmissionFloor, Portcullis
+from contestants import APP_ID, AdmissionFloor, Earlier, Portcullis
 from machine import CORES, Broken
 from programs import Load
 from traffic import Watched, echo, latencies, opened, right_of_way, undisturbed
@@ -48,22 +48,23 @@ def check_counters(contestant, expected):
         raise Broken(f"{expected} admissions have raised counters by {raised}")
 
 
-def portcullis_admissions(setup, samples, row, **options):
+def portcullis_admissions(setup, samples, row, kind=Portcullis, **options):
     count = setup.lengths.admissions
-    with setup.running(Portcullis, **options) as (contestant, game):
+    with setup.running(kind, **options) as (contestant, game):
         load, challenge, result = fetched_challenges(setup, contestant, game, count)
         with load:
             cost, details = admit(contestant, game, load, count)
         check_counters(contestant, count)
-    samples.add(row, Portcullis.name, cost, details)
+    samples.add(row, kind.name, cost, details)
     return challenge, result
 
 
 def admission_row(setup, samples, rounds):
     """Row e, with the floor's calls in between."""
     for _ in range(rounds):
-        challenge, details = portcullis_admissions(setup, samples, "e")
-        samples.add("e challenge", Portcullis.name, challenge, details)
+        for kind in (Earlier, Portcullis) if setup.earlier else (Portcullis,):
+            challenge, details = portcullis_admissions(setup, samples, "e", kind)
+            samples.add("e challenge", kind.name, challenge, details)
         count = setup.lengths.admissions
         with setup.running(AdmissionFloor) as (contestant, game):
             # The floor knows no challenges; these are made up, and signed all the same.

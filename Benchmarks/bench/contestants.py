@@ -254,4 +254,13 @@ class Portcullis(Contestant):
         return {name: value for name, value in made.items() if value is not None}
 
 
+class Earlier(Portcullis):
+    """Another build of it, such as the one before a change."""
+
+    name = "earlier"
+
+    def command(self):
+        return [self.setup.earlier, *super().command()[1:]]
+
+
 PEERS = (HAProxy, Nginx, Node, Websockify)

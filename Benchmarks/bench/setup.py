@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 import machine
-from contestants import APP_ID, PEERS
+from contestants import APP_ID, PEERS, Earlier
 from programs import Game
 
 
@@ -68,22 +68,28 @@ SMOKE = Lengths(
 class Setup:
     """Made once a run, in a folder in memory, as the journal of the admission row is to be on tmpfs."""
 
-    def __init__(self, programs, portcullis, tool, lengths, disk):
+    def __init__(self, programs, portcullis, tool, lengths, disk, earlier=None):
         self.programs, self.tool = programs, tool
-        # As `make install` leaves it.
-        self.portcullis = programs / "portcullis"
-        subprocess.run(["strip", "-o", self.portcullis, portcullis], check=True)
+        self.portcullis = self.installed(portcullis, "portcullis")
+        self.earlier = self.installed(earlier, "portcullis-earlier") if earlier else None
         self.lengths = lengths
         # Where the key store's own measures write: a real disk.
         self.disk = disk
         self.descriptors = machine.raise_descriptor_limit()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="portcullis-bench-", dir="/dev/shm"))
-        self.peers = [peer for peer in PEERS if peer.version() is not None]
-        self.missing = [peer.name for peer in PEERS if peer not in self.peers]
+        wanted = (Earlier,) if earlier else PEERS
+        self.peers = [peer for peer in wanted if earlier or peer.version() is not None]
+        self.missing = [peer.name for peer in wanted if peer not in self.peers]
         # What is installed for others to read must be readable, whatever the caller's umask.
         self.folder.chmod(0o755)
         self.make_certificate()
         self.make_keys()
+
+    def installed(self, program, name):
+        """As `make install` leaves it."""
+        stripped = self.programs / name
+        subprocess.run(["strip", "-o", stripped, program], check=True)
+        return stripped
 
     def make_certificate(self):
         key, certificate = self.folder / "server-key.pem", self.folder / "server.pem"
