@@ -89,6 +89,11 @@ enum VectorFiles {
     }
   }
 
+  /// Nil when the file is not there.
+  static func count(_ name: String) -> Int? {
+    contents(name).map { bytes in bytes.split(separator: UInt8(ascii: "\n")).count }
+  }
+
   static func contents(_ name: String) -> [UInt8]? {
     (try? Data(contentsOf: folder.appending(path: name))).map(Array.init)
   }

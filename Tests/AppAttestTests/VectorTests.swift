@@ -21,6 +21,27 @@ import Testing
     ),
   ]
 
+  /// How many cases each file had when this was written.
+  static let known = [
+    "generated-attestation.jsonl": 338, "generated-assertion.jsonl": 130, "real-attestation.jsonl": 11,
+    "real-assertion.jsonl": 6, "sweeps.jsonl": 6,
+  ]
+
+  /// What is not there is counted and said; a file that is there and holds less than it did is a mistake.
+  @Test func nothingIsPassedOverInSilence() {
+    var missing = 0
+    for (file, count) in Self.known {
+      if let found = VectorFiles.count(file) {
+        #expect(found >= count, "\(file)")
+      } else {
+        missing += count
+      }
+    }
+    let all = Self.known.values.reduce(0, +)
+    let rest = missing > 0 ? "; \(missing) are missing, as \(VectorFiles.folder.path()) is not whole" : ""
+    print("vectors: \(all - missing) of \(all) known cases are judged\(rest)")
+  }
+
   @Test(arguments: [
     "generated-attestation.jsonl", "generated-assertion.jsonl", "real-attestation.jsonl",
     "real-assertion.jsonl",
