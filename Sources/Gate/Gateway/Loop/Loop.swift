@@ -44,8 +44,8 @@ final class Loop {
   private var requestNumber: UInt64 = 0
   let newcomers = Newcomers<Connection>()
   private let closedInThisTurn = LaterList<Connection>()
-  private var isStopped = false
-  private var memory = MemoryReserve()
+  var isStopped = false
+  var memory = MemoryReserve()
   /// The turn of the first counter that the committer has not been told of.
   private var gatheredSince: MonotonicTime?
   var drain = DrainSchedule()
@@ -209,64 +209,7 @@ final class Loop {
 
   private static let expiriesPerTurn = 16
 
-  // MARK: Coming and going
-
-  /// Takes a new peer in, or closes it before the handshake when a limit says so.
-  func admit(_ arrival: consuming Arrival) {
-    let peer = arrival.peer
-    let socket = arrival.socket
-    let limits = settings.limits
-    let role = settings.role(of: peer.address)
-    counters.accepted.add()
-    guard role != .stranger else {
-      counters.closedAtDoor.add()
-      shared.log.turnedAway(peer, reason: "untrusted_peer")
-      socket.resetOnClose()
-      return
-    }
-    guard shared.occupancy.enter(limit: limits.connections) else {
-      counters.closedAtDoor.add()
-      shared.log.turnedAway(peer, reason: "max_connections")
-      socket.resetOnClose()
-      return
-    }
-    guard role != .client || mayShakeHands(peer.address) else {
-      counters.closedAtDoor.add()
-      shared.occupancy.leave()
-      shared.log.turnedAway(peer, reason: "handshake_rate")
-      socket.resetOnClose()
-      return
-    }
-    guard let tls = TLSSession.accepting(on: socket, context: settings.tls, outbox: outbox) else {
-      shared.occupancy.leave()
-      return
-    }
-    let token = connections.reserve()
-    let connection = Connection(loop: self, token: token, socket: socket, tls: tls, peer: peer, role: role)
-    if role == .client { connection.isOverLimit = !connection.enterCount() }
-    connections.insert(connection, at: token)
-    let pending = shared.pending.increment()
-    do throws(SystemError) {
-      try poller.add(connection.client.socket, token: token.rawValue)
-    } catch {
-      connection.close()
-      return
-    }
-    newcomers.entered(connection, in: connections)
-    if pending > limits.pending, let oldest = newcomers.oldestPending(in: connections) {
-      turn(of: oldest) { $0.evict() }
-    }
-  }
-
-  /// Nil while there is memory to let somebody in.
-  func memoryShortage() -> SystemError? {
-    memory.shortage(in: now)
-  }
-
-  /// Takes a token for one handshake of `address` (docs/settings.md, `HANDSHAKE_RATE`).
-  func mayShakeHands(_ address: IPAddress) -> Bool {
-    shared.handshakeRates.take(address.accountingPrefix, settings.handshakeAllowance, now: now) == nil
-  }
+  // MARK: The end of a turn
 
   func closed(_ connection: Connection) {
     noLongerPending(connection)
@@ -277,62 +220,5 @@ final class Loop {
   /// Frees what was closed in this turn: its sockets close here, and its slot may be used again.
   private func sweep() {
     closedInThisTurn.takeEach { connections.release($0.token) }
-  }
-
-  // MARK: Orders
-
-  private func receive(_ message: LoopMessage) {
-    switch message {
-    case .committed(let token, let result):
-      withSession(token) { session, connection in connection.committed(result, session) }
-    case .superseded(let token):
-      withSession(token) { _, connection in connection.superseded() }
-    case .working(let token, let request, let time):
-      withConnection(token) { $0.workGoesOn(request, until: now + time) }
-    case .answer(let token, let request, let answer):
-      withConnection(token) { $0.answered(request, answer) }
-    case .end(let token, let end, let latch):
-      guard let session = sessions.find(token), session.tells(latch) else {
-        latch?.countDown()
-        return
-      }
-      withSession(token) { _, connection in connection.endFromOutside(end) }
-    case .reload(let settings, let taken):
-      self.settings = settings
-      taken.acknowledge(by: index)
-    case .drain(let spread):
-      isDraining = true
-      drain.begin(sessions: sessionTokens(), spread: spread, now: now)
-    case .abandon:
-      isStopped = true
-      connections.forEach { turn(of: $0) { $0.abandon() } }
-    case .listSessions(let reply): reply(sessionDescriptions)
-    case .acknowledge(let acknowledgement): acknowledgement.acknowledge(by: index)
-    case .stop:
-      isStopped = true
-      connections.forEach { turn(of: $0) { $0.close() } }
-    }
-  }
-
-  private func withConnection(_ token: Token, _ body: (Connection) -> Void) {
-    if let connection = connections.find(token) { turn(of: connection, body) }
-  }
-
-  private func withSession(_ token: Token, _ body: (GameSession, Connection) -> Void) {
-    guard let session = sessions.find(token), let connection = session.connection else { return }
-    turn(of: connection) { body(session, $0) }
-  }
-
-  private func sessionTokens() -> [Token] {
-    var tokens: [Token] = []
-    sessions.forEach { if $0.state != .ended { tokens.append($0.token) } }
-    return tokens
-  }
-
-  private func advanceDrain() {
-    if !isDraining { return }
-    for token in drain.due(now: now) {
-      withSession(token) { _, connection in connection.endFromOutside(.draining) }
-    }
   }
 }

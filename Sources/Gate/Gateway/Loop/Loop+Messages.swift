@@ -1,0 +1,59 @@
+/// What other threads tell a loop, and what it does about it.
+internal import System
+
+extension Loop {
+  func receive(_ message: LoopMessage) {
+    switch message {
+    case .committed(let token, let result):
+      withSession(token) { session, connection in connection.committed(result, session) }
+    case .superseded(let token):
+      withSession(token) { _, connection in connection.superseded() }
+    case .working(let token, let request, let time):
+      withConnection(token) { $0.workGoesOn(request, until: now + time) }
+    case .answer(let token, let request, let answer):
+      withConnection(token) { $0.answered(request, answer) }
+    case .end(let token, let end, let latch):
+      guard let session = sessions.find(token), session.tells(latch) else {
+        latch?.countDown()
+        return
+      }
+      withSession(token) { _, connection in connection.endFromOutside(end) }
+    case .reload(let settings, let taken):
+      self.settings = settings
+      taken.acknowledge(by: index)
+    case .drain(let spread):
+      isDraining = true
+      drain.begin(sessions: sessionTokens(), spread: spread, now: now)
+    case .abandon:
+      isStopped = true
+      connections.forEach { turn(of: $0) { $0.abandon() } }
+    case .listSessions(let reply): reply(sessionDescriptions)
+    case .acknowledge(let acknowledgement): acknowledgement.acknowledge(by: index)
+    case .stop:
+      isStopped = true
+      connections.forEach { turn(of: $0) { $0.close() } }
+    }
+  }
+
+  private func withConnection(_ token: Token, _ body: (Connection) -> Void) {
+    if let connection = connections.find(token) { turn(of: connection, body) }
+  }
+
+  private func withSession(_ token: Token, _ body: (GameSession, Connection) -> Void) {
+    guard let session = sessions.find(token), let connection = session.connection else { return }
+    turn(of: connection) { body(session, $0) }
+  }
+
+  private func sessionTokens() -> [Token] {
+    var tokens: [Token] = []
+    sessions.forEach { if $0.state != .ended { tokens.append($0.token) } }
+    return tokens
+  }
+
+  func advanceDrain() {
+    if !isDraining { return }
+    for token in drain.due(now: now) {
+      withSession(token) { _, connection in connection.endFromOutside(.draining) }
+    }
+  }
+}
