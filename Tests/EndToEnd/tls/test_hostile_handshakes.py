@@ -193,8 +193,8 @@ def test_how_long_a_hello_may_be(gate, size, answer):
         assert first_record(client) == answer
         if answer == ALERT:
             drained(client)
-            steps = eventually(lambda: failures(gate, known), "a line in the log")
-            assert steps == ["tls_message_too_long"]
+            # Beside it, peers of earlier tests may be told of that have only now gone.
+            eventually(lambda: "tls_message_too_long" in failures(gate, known), "a line in the log")
 
 
 def test_a_hello_in_too_many_crumbs_ends_at_once(gate):
@@ -203,8 +203,7 @@ def test_a_hello_in_too_many_crumbs_ends_at_once(gate):
     with Raw(gate, tls=False) as client:
         send(client, records(grown_hello(LONGEST), 1))
         drained(client)
-    steps = eventually(lambda: failures(gate, known), "a line in the log")
-    assert steps == ["tls_ciphertext_without_data"]
+    eventually(lambda: "tls_ciphertext_without_data" in failures(gate, known), "a line in the log")
 
 
 def test_a_crowd_that_stalls_costs_what_it_may(gate):
