@@ -43,6 +43,4 @@ struct Token: Hashable, Sendable {
 
   private static let kindBits: UInt64 = 2
   private static let kindMask: UInt64 = 3
-  /// The highest number that `number` can be.
-  static let largestNumber = UInt64.max >> kindBits
 }
