@@ -96,6 +96,7 @@ let modules = [
   Module("ProxyProtocol", in: .wire, ["Addresses", "Bytes"]),
   Module("CBOR", in: .wire, ["Bytes", "CCBOR"]),
   Module("Deflate", in: .wire, ["Bytes", "CZlib", "WebSocketWire"]),
+  Module("SessionWire", in: .wire, ["PortcullisProtocol"]),
 
   // Who may come in, and who has.
   Module("X509", in: .trust, ["Bytes", "Crypto", "System"]),
@@ -161,6 +162,7 @@ let testTargets = [
   tests("HTTPWire", ["Bytes", "PortcullisProtocol"]),
   tests("ProxyProtocol", ["Addresses", "Bytes"]),
   tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
+  tests("SessionWire", ["PortcullisProtocol"]),
   tests("CBOR", ["Bytes"]),
   tests("Deflate", ["CZlib", "WebSocketWire"]),
   tests("Crypto", ["Bytes"]),

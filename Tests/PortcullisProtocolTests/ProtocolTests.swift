@@ -10,15 +10,42 @@ import Testing
     #expect(
       [
         HeaderName.assertionKeyID, HeaderName.assertionData, HeaderName.assertionNonce, HeaderName.error,
-        EndpointPath.challenge, EndpointPath.register, EndpointPath.health,
+        HeaderName.resume, HeaderName.client, EndpointPath.challenge, EndpointPath.register,
+        EndpointPath.health,
       ] == [
         "X-App-Assert-KeyId", "X-App-Assert-Data", "X-App-Assert-Nonce", "Portcullis-Error",
-        "/attest/challenge", "/attest/register", "/healthz",
+        "Portcullis-Resume", "Portcullis-Client", "/attest/challenge", "/attest/register", "/healthz",
       ])
     #expect(
       [MemberName.nonce, MemberName.expires, MemberName.keyID, MemberName.attestation, MemberName.clientData]
         == ["nonce", "expires", "keyId", "attestation", "clientData"])
-    #expect(Subprotocol.allCases.map(\.rawValue) == ["binary", "telnet.mudstandards.org"])
+    #expect(
+      Subprotocol.allCases.map(\.rawValue) == [
+        "binary", "telnet.mudstandards.org", "terminal.mudstandards.org", "gmcp.mudstandards.org",
+        "json.mudstandards.org", "portcullis.v1",
+      ])
+    #expect(Subprotocol.allCases.filter(\.isRaw) == [.binary, .telnet])
+  }
+
+  @Test func wordsOfSessions() {
+    #expect(
+      MessageKind.allCases.map(\.rawValue) == [
+        "session", "prompt", "echo", "mssp", "gap", "closing", "ended", "gmcp", "msdp", "ack", "client",
+        "leave",
+      ])
+    #expect(
+      EndedReason.allCases.map(\.rawValue) == [
+        "game_closed", "game_failed", "revoked", "replaced", "closed_by_operator", "expired", "let_go",
+        "shutdown",
+      ])
+    #expect(
+      ClosingReason.allCases.map { "\($0.closeCode) \($0.rawValue)" } == [
+        "1000 ended", "1002 protocol_error", "1007 invalid_payload", "1009 message_too_big",
+        "1012 restarting", "4000 left", "4001 taken_over", "4002 malformed",
+      ])
+    #expect(ClosingReason.allCases.filter { !$0.keepsSession } == [.ended])
+    #expect(ClientFeature.allCases.map(\.rawValue) == ["truecolor", "screen_reader"])
+    #expect(ResumeRefusal.allCases.map(\.rawValue) == ["unknown"])
   }
 
   /// Any other code is a gate newer than the client, or not ours.

@@ -93,7 +93,7 @@ import Testing
 
   @Test(arguments: [
     ("binary", "binary"), ("a, telnet.mudstandards.org, binary", "telnet.mudstandards.org"), ("Binary", nil),
-    ("a,b", nil),
+    ("a,b", nil), ("portcullis.v1, binary", "binary"), ("portcullis.v1", nil),
   ])
   func subprotocol(offered: String, chosen: String?) throws {
     let request = try UpgradeRequest(head("GET / HTTP/1.1", ["Sec-WebSocket-Protocol": offered]))

@@ -9,6 +9,11 @@ public enum HeaderName {
   /// The challenge as it was issued: 64 hexadecimal digits.
   public static let assertionNonce = "X-App-Assert-Nonce"
 
+  /// Of an upgrade to `portcullis.v1`: the session to be resumed, `<id>;received=<n>` and perhaps `;state`.
+  public static let resume = "Portcullis-Resume"
+  /// Of an upgrade to `portcullis.v1`: base64url of the object that `client` messages are.
+  public static let client = "Portcullis-Client"
+
   /// Of a refusal: the code, which a client of a refused upgrade sees even where it sees no body.
   public static let error = "Portcullis-Error"
   /// Of 429 and 503: seconds to wait.

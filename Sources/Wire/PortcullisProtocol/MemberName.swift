@@ -23,4 +23,49 @@ public enum MemberName {
   public static let error = "error"
   public static let code = "code"
   public static let message = "message"
+
+  // Of the messages of `portcullis.v1` (docs/sessions.md).
+  /// What the message is: a `MessageKind`.
+  public static let type = "type"
+  /// Of `session`: what it is resumed by.
+  public static let id = "id"
+  public static let resumed = "resumed"
+  /// How many counted messages the sender of this one has got.
+  public static let received = "received"
+  /// Seconds that the session stays without a connection.
+  public static let resumeFor = "resumeFor"
+  /// The most bytes of a message to the gate.
+  public static let maxMessage = "maxMessage"
+  /// Whether the session outlives a restart of the gate.
+  public static let kept = "kept"
+  /// Messages that may have reached the game or not.
+  public static let doubt = "doubt"
+  /// Of `session`, `closing` and `ended`.
+  public static let reason = "reason"
+  public static let echo = "echo"
+  /// Of `session`: whether the game speaks GMCP. Of `client`: what the app supports.
+  public static let gmcp = "gmcp"
+  public static let msdp = "msdp"
+  public static let on = "on"
+  /// The name of a GMCP message.
+  public static let package = "package"
+  public static let data = "data"
+  /// True where the message repeats what was said.
+  public static let again = "again"
+  /// Of `gap`: how many are missing; null where nobody knows.
+  public static let messages = "messages"
+  /// Of `gap`: the number of the next counted message.
+  public static let next = "next"
+
+  // Of `client`.
+  public static let name = "name"
+  public static let version = "version"
+  public static let terminal = "terminal"
+  /// `ClientFeature`s.
+  public static let features = "features"
+  public static let columns = "columns"
+  public static let rows = "rows"
+
+  // Of the objects of `json.mudstandards.org`; with `id` and `data`.
+  public static let proto = "proto"
 }

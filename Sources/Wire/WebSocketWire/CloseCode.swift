@@ -1,5 +1,7 @@
-/// Close codes (RFC 6455 §7.4) that may stand in a Close frame; 1005, 1006 and 1015 are no such value, so
-/// they are never sent.
+/// What a Close frame says (RFC 6455 §5.5.1, §7.4).
+package import PortcullisProtocol
+
+/// Close codes that may stand in a Close frame; 1005, 1006 and 1015 are no such value, so they are never sent.
 package struct CloseCode: Hashable, Sendable {
   package let rawValue: UInt16
 
@@ -10,6 +12,10 @@ package struct CloseCode: Hashable, Sendable {
     case 1000...1003, 1007...1014, 3000...4999: self.rawValue = rawValue
     default: return nil
     }
+  }
+
+  package init(_ reason: ClosingReason) {
+    rawValue = reason.closeCode
   }
 
   private init(known rawValue: UInt16) {

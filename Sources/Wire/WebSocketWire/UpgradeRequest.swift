@@ -35,7 +35,7 @@ package struct UpgradeRequest: Sendable {
 
   /// The first that was offered of those the gate speaks: raw bytes either way (docs/protocol.md, "Admission").
   package var chosenSubprotocol: String? {
-    subprotocols.first { Subprotocol(rawValue: $0) != nil }
+    subprotocols.first { Subprotocol(rawValue: $0)?.isRaw == true }
   }
 
   /// `101 Switching Protocols`. `extensions` is what was agreed on, as it stands in its field; nil for none.
