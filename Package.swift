@@ -107,7 +107,7 @@ let modules = [
   Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System"]),
 
   // What an operator sets and asks.
-  Module("Configuration", in: .operate, ["Addresses", "Bytes", "CLinux", "Identity", "System"]),
+  Module("Configuration", in: .operate, ["Addresses", "Bytes", "Charsets", "CLinux", "Identity", "System"]),
   Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
 
@@ -189,7 +189,7 @@ let testTargets = [
       "Logging",
       "Logs", "PortcullisProtocol", "Sockets", "System", "TLS", "TLSPeers", "WebSocketWire",
     ]),
-  tests("Configuration", ["Addresses", "Identity"]),
+  tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),
   tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),

@@ -132,8 +132,9 @@ import Testing
 
   @Test(
     arguments: [
-      (40_256, nil, 20_000, false), (40_255, nil, 19_999, true), (1024, nil, 384, true), (256, nil, 1, true),
-      (0, nil, 1, true), (1024, "384", 384, false), (1024, "385", 384, true),
+      (50_256, nil, 20_000, false), (50_255, nil, 19_999, true), (40_256, nil, 15_000, true),
+      (1024, nil, 288, true), (256, nil, 1, true),
+      (0, nil, 1, true), (1024, "288", 288, false), (1024, "289", 288, true),
       (1_000_000, "30000", 30_000, false),
     ] as [(Int, String?, Int, Bool)])
   func connectionsFitTheDescriptors(limit: Int, text: String?, expected: Int, isWarned: Bool) throws {
@@ -141,6 +142,79 @@ import Testing
     let loaded = try load(adding: adding, descriptors: limit)
     #expect(loaded.configuration.limits.connections == expected)
     #expect(loaded.warnings.map(\.code) == (isWarned ? ["connections_reduced"] : []))
+  }
+
+  /// A quarter at most goes to sessions without a connection, and nothing where there can be none.
+  @Test(
+    arguments: [
+      (65_536, [], 10_000, 20_000), (40_256, [], 10_000, 15_000), (40_255, [], 9999, 15_000),
+      (1024, [], 192, 288),
+      (1024, [("MAX_DETACHED", "100")], 100, 334), (1024, [("SESSION_RESUME_FOR", "0")], 0, 384),
+      (1024, [("SUBPROTOCOLS", "none,json.mudstandards.org")], 0, 384),
+      (1024, [("SUBPROTOCOLS", "portcullis.v1")], 192, 288), (260, [], 1, 1),
+    ] as [(Int, [(String, String)], Int, Int)])
+  func detachedSessionsHaveTheirShare(
+    limit: Int, adding: [(String, String)], detached: Int, connections: Int
+  ) throws {
+    let limits = try load(adding: adding, descriptors: limit).configuration.limits
+    #expect(limits.detached == detached && limits.connections == connections)
+  }
+
+  @Test func detachedSessionsThatWereAskedForAreWarnedOf() throws {
+    let connections = ("MAX_CONNECTIONS", "100")
+    #expect(try load(adding: [connections], descriptors: 1024).warnings.isEmpty)
+    let loaded = try load(adding: [connections, ("MAX_DETACHED", "193")], descriptors: 1024)
+    #expect(
+      loaded.warnings == [.detachedReduced(from: 193, to: 192, descriptorLimit: 1024, needed: 256 + 4 * 193)])
+    let enough = try load(adding: [connections, ("MAX_DETACHED", "193")], descriptors: 256 + 4 * 193)
+    #expect(enough.warnings.isEmpty && enough.configuration.limits.detached == 193)
+  }
+
+  @Test func theRemedyOfTheWarningSuffices() throws {
+    let wanted = [("MAX_CONNECTIONS", "1000"), ("MAX_DETACHED", "5000")]
+    let warnings = try load(adding: wanted, descriptors: 1024).warnings
+    #expect(warnings.first?.description.hasSuffix("to 20256") == true)
+    let limits = try load(adding: wanted, descriptors: 20_256).configuration.limits
+    #expect(limits.connections == 1000 && limits.detached == 5000)
+  }
+
+  @Test func aReloadOfTheTimeCountsDescriptorsAnew() throws {
+    let old = try load(descriptors: 1024).configuration
+    let new = try load(
+      adding: [("SESSION_RESUME_FOR", "0"), ("SUBPROTOCOLS", "none")], descriptors: 1024
+    ).configuration
+    #expect(old.reloading(from: new).limits.connections == 384)
+    // What needs a restart has no part in it.
+    let raw = try load(adding: [("SUBPROTOCOLS", "none")], descriptors: 1024).configuration
+    #expect(raw.limits.connections == 384 && old.reloading(from: raw).limits.connections == 288)
+    #expect(old.reloadDifferences(to: new).needRestart == ["SUBPROTOCOLS"])
+    #expect(old.reloadDifferences(to: new).applicable == ["SESSION_RESUME_FOR"])
+  }
+
+  @Test(arguments: [("64KiB", "65536", true), ("65KiB", "65536", false)]) func buffersHoldOneAtLeast(
+    one: String, all: String, isGood: Bool
+  ) {
+    let found = problems(adding: [("SESSION_BUFFER", one), ("SESSION_BUFFERS_TOTAL", all)])
+    #expect(found.map(\.name) == (isGood ? [] : ["SESSION_BUFFERS_TOTAL"]))
+  }
+
+  @Test(arguments: [
+    ("keys.json", "device-pseudonym.key"), ("config/k", "config/device-pseudonym.key"),
+    ("/receipts/k", "/receipts/device-pseudonym.key"), ("/k", "/device-pseudonym.key"),
+  ])
+  func thePseudonymKeyLiesBesideTheStore(store: String, expected: String) throws {
+    let loaded = try load(adding: [("ATTESTED_KEYS_PATH", store)])
+    #expect(loaded.configuration.store.pseudonymKeyPath == expected)
+  }
+
+  @Test(
+    arguments: [
+      ("none,binary,telnet.mudstandards.org", false), ("none", false), ("portcullis.v1", true),
+      ("none,terminal.mudstandards.org", true),
+    ])
+  func whetherTelnetIsSpoken(subprotocols: String, expected: Bool) throws {
+    let loaded = try load(adding: [("SUBPROTOCOLS", subprotocols)])
+    #expect(loaded.configuration.sessions.haveTelnet == expected)
   }
 
   @Test(arguments: [(0, 1), (1, 1), (256, 256), (257, 256)]) func workers(processors: Int, expected: Int)

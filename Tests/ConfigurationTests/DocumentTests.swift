@@ -75,6 +75,8 @@ import Testing
       BACKEND_CONNECT_TIMEOUT WS_MAX_FRAME_BYTES WS_MAX_MESSAGE_BYTES QUEUE_MAX_BYTES
       WRITE_STALL_TIMEOUT PING_INTERVAL PONG_TIMEOUT MAX_CONNECTIONS MAX_PENDING
       MAX_CONNECTIONS_PER_ADDRESS MAX_SESSIONS_PER_KEY CHALLENGE_RATE REGISTER_RATE DRAIN_TIMEOUT
+      GAME_CHARSET GAME_SGA GAME_COMPRESSION GAME_KEEPALIVE SUBPROTOCOLS GMCP_AGAIN SESSION_RESUME_FOR
+      DEVICE_PSEUDONYM_KEY_PATH INPUT_RATE SESSION_BUFFER SESSION_BUFFERS_TOTAL MAX_DETACHED
       """
     #expect(
       Set(names.split(whereSeparator: \.isWhitespace).map(String.init))
@@ -116,7 +118,9 @@ import Testing
       level?.value == "debug" && level?.source == "file" && level?.line == 2 && level?.file == "gate.env")
     #expect(level?.reloadable == true)
     let connections = lines.first { $0.name == "MAX_CONNECTIONS" }
-    #expect(connections?.value == "384" && connections?.source == "default" && connections?.note != nil)
+    #expect(connections?.value == "288" && connections?.source == "default" && connections?.note != nil)
+    let detached = lines.first { $0.name == "MAX_DETACHED" }
+    #expect(detached?.value == "192" && detached?.note == "10000 needs more descriptors")
   }
 
   @Test func theFileSystem() throws {

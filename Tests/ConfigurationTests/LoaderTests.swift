@@ -207,6 +207,10 @@ import Testing
     let fixed = SettingTable.settings.filter { $0.group == .limits && !$0.isReloadable }.map(\.name)
     #expect(fixed.isEmpty)
     let others = SettingTable.settings.filter { $0.group != .limits && $0.isReloadable }.map(\.name)
-    #expect(others == ["TLS_CERT_PATH", "TLS_KEY_PATH", "MTLS_CLIENT_CA_PATH", "LOG_LEVEL"])
+    #expect(
+      others == [
+        "TLS_CERT_PATH", "TLS_KEY_PATH", "GMCP_AGAIN", "SESSION_RESUME_FOR", "MTLS_CLIENT_CA_PATH",
+        "LOG_LEVEL",
+      ])
   }
 }

@@ -1,4 +1,5 @@
 import Addresses
+import Charsets
 import Identity
 import Testing
 
@@ -96,6 +97,24 @@ import Testing
       $0.limits.registerRate == Rate(count: 1_000_000, per: .seconds(60), burst: 1_000_000)
     },
     Reading("DRAIN_TIMEOUT", "1s") { $0.limits.drainTimeout == .seconds(1) },
+    Reading("GAME_CHARSET", "koi8-r") { $0.telnet.charset == .koi8R },
+    Reading("GAME_CHARSET", "LATIN1") { $0.telnet.charset == .iso88591 },
+    Reading("GAME_SGA", "true") { $0.telnet.agreesToSuppressGoAhead },
+    Reading("GAME_COMPRESSION", "mccp2") { $0.telnet.compression == .mccp2 },
+    Reading("GAME_COMPRESSION", "off") { $0.telnet.compression == .off },
+    Reading("GAME_KEEPALIVE", "1m") { $0.telnet.keepAlive == .seconds(60) },
+    Reading("GAME_KEEPALIVE", "off") { $0.telnet.keepAlive == nil },
+    Reading("SUBPROTOCOLS", "portcullis.v1, none") { $0.sessions.subprotocols == ["portcullis.v1", "none"] },
+    Reading("GMCP_AGAIN", "Char.Vitals, room.*") {
+      $0.sessions.packagesToldAgain == ["Char.Vitals", "room.*"]
+    },
+    Reading("SESSION_RESUME_FOR", "0") { $0.sessions.resumableFor == .zero },
+    Reading("SESSION_RESUME_FOR", "24h") { $0.sessions.resumableFor == .seconds(86_400) },
+    Reading("DEVICE_PSEUDONYM_KEY_PATH", "secret.key") { $0.store.pseudonymKeyPath == "secret.key" },
+    Reading("INPUT_RATE", "5/s") { $0.limits.inputRate == Rate(count: 5, per: .seconds(1), burst: 50) },
+    Reading("SESSION_BUFFER", "4KiB") { $0.limits.sessionBufferBytes == 4096 },
+    Reading("SESSION_BUFFERS_TOTAL", "65536MiB") { $0.limits.sessionBuffersBytes == 64 << 30 },
+    Reading("MAX_DETACHED", "7") { $0.limits.detached == 7 },
   ]
 
   @Test(arguments: values) func read(reading: Reading) throws {
@@ -167,6 +186,24 @@ import Testing
     ("WS_MAX_MESSAGE_BYTES", ["124", "65MiB"]), ("QUEUE_MAX_BYTES", ["4095", "16385KiB"]),
     ("HANDSHAKE_RATE", ["30", "30/h", "0/s", "/s", "1000001/s", "-1/s", "1.5/s", "30 /s"]),
     ("CHALLENGE_RATE", ["0/m"]), ("REGISTER_RATE", ["x/m"]), ("MAX_CONNECTIONS", ["0", "10000001"]),
+    ("GAME_CHARSET", ["UTF-16", "utf 8", "UTF-8,latin1", "ISO-8859-12", "windows-1258"]),
+    ("GAME_SGA", ["yes"]), ("GAME_COMPRESSION", ["MCCP2", "true", "mccp3"]),
+    ("GAME_KEEPALIVE", ["0", "Off", "false", "999ms", "25h", "never"]),
+    (
+      "SUBPROTOCOLS",
+      [
+        "None", "raw", "all,none", "All", "portcullis", "none,none", "none,", "binary none", "Portcullis.v1",
+        "none,v2",
+      ]
+    ),
+    (
+      "GMCP_AGAIN",
+      ["*", ".*", "Char*", "Char.*.*", "1Char", "Char Vitals", "Char,,Room", "C\u{E9}", "Char,Char"]
+    ),
+    ("GMCP_AGAIN", [String(repeating: "a", count: 65), String(repeating: "a", count: 65) + ".*"]),
+    ("SESSION_RESUME_FOR", ["-1", "86401", "25h", "off", "x"]), ("INPUT_RATE", ["20", "0/s"]),
+    ("SESSION_BUFFER", ["4095", "17MiB", "0"]), ("SESSION_BUFFERS_TOTAL", ["65535", "65537MiB", "1GiB"]),
+    ("MAX_DETACHED", ["0", "10000001", "x"]),
     ("MAX_PENDING", ["0"]), ("MAX_CONNECTIONS_PER_ADDRESS", ["0"]), ("MAX_SESSIONS_PER_KEY", ["0", "1001"]),
   ]
 
@@ -212,6 +249,16 @@ import Testing
     #expect(limits.pingInterval == .seconds(30) && limits.pongTimeout == .seconds(90))
     #expect(limits.connections == 20_000 && limits.pending == 4096 && limits.connectionsPerAddress == 256)
     #expect(limits.sessionsPerKey == 5 && limits.drainTimeout == .seconds(7))
+    #expect(limits.inputRate == Rate(count: 20, per: .seconds(1), burst: 200))
+    #expect(limits.sessionBufferBytes == 65_536 && limits.sessionBuffersBytes == 256 << 20)
+    #expect(limits.detached == 10_000)
+    #expect(configuration.telnet == GateConfiguration.Telnet() && configuration.telnet.charset == .utf8)
+    #expect(!configuration.telnet.agreesToSuppressGoAhead && configuration.telnet.compression == .off)
+    #expect(configuration.telnet.keepAlive == nil)
+    #expect(configuration.sessions.subprotocols == GateConfiguration.Sessions.allSubprotocols)
+    #expect(configuration.sessions.packagesToldAgain == ["Char.*", "Room.*", "Group.*"])
+    #expect(configuration.sessions.resumableFor == .seconds(600))
+    #expect(configuration.store.pseudonymKeyPath == "config/device-pseudonym.key")
     #expect(limits.challengeRate == Rate(count: 600, per: .seconds(60), burst: 600))
     #expect(limits.registerRate == Rate(count: 120, per: .seconds(60), burst: 120))
   }

@@ -36,6 +36,13 @@ struct CombinationRules {
       warnings.append(
         .messageSmallerThanFrame(messageBytes: limits.messageBytes, frameBytes: limits.frameBytes))
     }
+    if isValid("SESSION_BUFFER", "SESSION_BUFFERS_TOTAL"),
+      limits.sessionBuffersBytes < limits.sessionBufferBytes
+    {
+      report(
+        "SESSION_BUFFERS_TOTAL", "is less than SESSION_BUFFER (\(sizeText(limits.sessionBufferBytes)))",
+        "write a larger one, such as 4096 times SESSION_BUFFER")
+    }
     checkValues()
   }
 
@@ -204,9 +211,18 @@ struct CombinationRules {
 
   private mutating func warnOfConnections(descriptorLimit: Int) {
     let wanted = configuration.stated.maximumConnections ?? Limits.defaultConnections
-    let possible = configuration.limits.connections
-    guard possible < wanted else { return }
-    warnings.append(.connectionsReduced(from: wanted, to: possible, descriptorLimit: descriptorLimit))
+    let limits = configuration.limits
+    let detached = configuration.sessions.canBeDetached ? configuration.stated.maximumDetached : 0
+    let needed = Limits.descriptors(connections: wanted, detached: detached)
+    if limits.connections < wanted {
+      warnings.append(
+        .connectionsReduced(
+          from: wanted, to: limits.connections, descriptorLimit: descriptorLimit, needed: needed))
+    } else if limits.detached < detached, stated["MAX_DETACHED"] != nil {
+      warnings.append(
+        .detachedReduced(
+          from: detached, to: limits.detached, descriptorLimit: descriptorLimit, needed: needed))
+    }
   }
 
   // MARK: - Helpers
@@ -221,6 +237,12 @@ struct CombinationRules {
         name: name, shownValue: text.flatMap { shown($0, isSecret: setting?.isSecret ?? false) },
         place: places[name] ?? nil, reason: reason, remedy: remedy))
   }
+}
+
+/// A file in the directory that `path` lies in.
+func beside(_ path: String, _ name: String) -> String {
+  guard let slash = path.lastIndex(of: "/") else { return name }
+  return path[...slash] + name
 }
 
 /// The directory that `path` lies in.

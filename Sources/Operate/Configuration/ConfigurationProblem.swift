@@ -59,7 +59,9 @@ package enum ConfigurationWarning: Equatable, Sendable {
   /// A name of the environment within two letters of a setting's.
   case similarName(String, setting: String)
   /// The descriptor limit has no room for what was stated, or for the default.
-  case connectionsReduced(from: Int, to: Int, descriptorLimit: Int)
+  case connectionsReduced(from: Int, to: Int, descriptorLimit: Int, needed: Int)
+  /// Only where it was stated: the default is meant for a machine with descriptors enough.
+  case detachedReduced(from: Int, to: Int, descriptorLimit: Int, needed: Int)
   /// No frame can be as long as `WS_MAX_FRAME_BYTES` allows.
   case messageSmallerThanFrame(messageBytes: Int, frameBytes: Int)
 }
@@ -73,6 +75,7 @@ extension ConfigurationWarning: CustomStringConvertible {
     case .fallbackIgnoredInProduction: "mtls_fallback_ignored"
     case .similarName: "similar_name"
     case .connectionsReduced: "connections_reduced"
+    case .detachedReduced: "detached_reduced"
     case .messageSmallerThanFrame: "message_smaller_than_frame"
     }
   }
@@ -89,9 +92,12 @@ extension ConfigurationWarning: CustomStringConvertible {
       "ALLOW_MTLS_FALLBACK=true is ignored in production: only the attested app comes in"
     case .similarName(let name, let setting):
       "\(quoted(name)) in the environment is not a setting: is \(setting) meant?"
-    case .connectionsReduced(let wanted, let possible, let limit):
+    case .connectionsReduced(let wanted, let possible, let limit, let needed):
       "MAX_CONNECTIONS is \(possible) instead of \(wanted), because only \(limit) descriptors may be open: "
-        + "raise the limit (ulimit -n, LimitNOFILE=) to \(wanted * 2 + Limits.reservedDescriptors)"
+        + "raise the limit (ulimit -n, LimitNOFILE=) to \(needed)"
+    case .detachedReduced(let wanted, let possible, let limit, let needed):
+      "MAX_DETACHED is \(possible) instead of \(wanted), because only \(limit) descriptors may be open: "
+        + "raise the limit (ulimit -n, LimitNOFILE=) to \(needed)"
     case .messageSmallerThanFrame(let messageBytes, let frameBytes):
       "WS_MAX_MESSAGE_BYTES (\(messageBytes)) is less than WS_MAX_FRAME_BYTES (\(frameBytes)), "
         + "so no frame can be that long"

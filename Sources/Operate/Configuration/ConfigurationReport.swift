@@ -35,6 +35,11 @@ package struct EffectiveSetting: Sendable, Equatable {
       let isIgnored = configuration.stated.allowsFallback && !configuration.mtls.fallback
       return isIgnored ? ("false", "ignored in production") : nil
     case "WORKERS": return ("\(configuration.workers)", nil)
+    case "MAX_DETACHED":
+      let wanted = configuration.stated.maximumDetached
+      let holds = configuration.limits.detached
+      guard configuration.sessions.canBeDetached else { return ("\(wanted)", "no session can be detached") }
+      return ("\(holds)", holds < wanted ? "\(wanted) needs more descriptors" : nil)
     case "MAX_CONNECTIONS":
       let wanted = configuration.stated.maximumConnections ?? Limits.defaultConnections
       let holds = configuration.limits.connections

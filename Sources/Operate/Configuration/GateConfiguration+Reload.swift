@@ -25,8 +25,9 @@ extension GateConfiguration {
   package func reloading(from new: GateConfiguration) -> GateConfiguration {
     var result = self
     for setting in SettingTable.settings where setting.isReloadable { setting.copy(new, &result) }
-    // What is computed from reloadable settings follows; it was computed for the same machine.
-    result.limits.connections = new.limits.connections
+    // What is computed from reloadable settings follows, for the same machine.
+    result.stated.descriptorLimit = new.stated.descriptorLimit
+    result.resolveCounts()
     result.tls = new.tls
     if isProduction, new.tls == nil {
       result.tls = tls

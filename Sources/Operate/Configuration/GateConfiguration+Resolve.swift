@@ -18,9 +18,19 @@ extension GateConfiguration {
       tls = ServerCertificateFiles(certificatePath: certificatePath, keyPath: keyPath)
     }
     workers = stated.workers ?? min(max(processors, 1), 256)
+    store.pseudonymKeyPath = stated.pseudonymKeyPath ?? beside(store.path, "device-pseudonym.key")
+    stated.descriptorLimit = descriptorLimit
+    resolveCounts()
+  }
+
+  /// What descriptors there are goes to sessions without a connection, a quarter at most, and then to connections.
+  mutating func resolveCounts() {
+    let limit = stated.descriptorLimit
+    limits.detached =
+      sessions.canBeDetached ? min(stated.maximumDetached, Limits.detached(forDescriptors: limit)) : 0
     limits.connections = min(
       stated.maximumConnections ?? Limits.defaultConnections,
-      Limits.connections(forDescriptors: descriptorLimit))
+      Limits.connections(forDescriptors: limit, detached: limits.detached))
   }
 
   /// Without blanks at the ends and in lower case: a stray blank must not open production up.

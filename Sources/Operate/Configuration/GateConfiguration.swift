@@ -1,5 +1,6 @@
 /// The gate's settings as typed values (docs/settings.md): what the rest of the program sees of environment and file.
 package import Addresses
+package import Charsets
 package import Identity
 
 /// Only `ConfigurationLoader` makes one, after every value and every combination has been checked.
@@ -30,6 +31,8 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var workers = 1
   /// Of messages that carry the game's bytes.
   package internal(set) var messageType = MessageType.binary
+  package internal(set) var telnet = Telnet()
+  package internal(set) var sessions = Sessions()
   package internal(set) var limits = Limits()
 
   /// Settings that only together, or with the machine's measures, give one of the values above.
@@ -92,6 +95,8 @@ extension GateConfiguration {
     package internal(set) var path = ""
     package internal(set) var durability = Durability.strict
     package internal(set) var maximumKeys = 0
+    /// The secret that `PORTCULLIS_DEVICE` is made with; beside the store where nothing is stated.
+    package internal(set) var pseudonymKeyPath = ""
   }
 
   package enum Durability: String, CaseIterable, Sendable {
@@ -125,6 +130,50 @@ extension GateConfiguration {
     case binary
     case text
   }
+
+  /// How the game is spoken to where the gate speaks telnet for the app.
+  package struct Telnet: Sendable, Equatable {
+    /// Of the game's text, until the two agree on another one.
+    package internal(set) var charset = Charset.utf8
+    /// Whether a game that offers to suppress go-ahead may.
+    package internal(set) var agreesToSuppressGoAhead = false
+    package internal(set) var compression = GameCompression.off
+    /// After so long a silence towards the game it is sent a NOP; nil for never.
+    package internal(set) var keepAlive: Duration?
+  }
+
+  package enum GameCompression: String, CaseIterable, Sendable {
+    case off
+    case mccp2
+  }
+
+  /// What apps may choose, and what becomes of a session whose connection is gone.
+  package struct Sessions: Sendable, Equatable {
+    /// Names of `allSubprotocols`; never empty.
+    package internal(set) var subprotocols: [String] = []
+    /// Package names of GMCP whose last value is told again; `.*` at an end stands for all below a name.
+    package internal(set) var packagesToldAgain: [String] = []
+    /// How long a session waits for its app; zero for not at all.
+    package internal(set) var resumableFor = Duration.zero
+
+    /// `none` is an upgrade without a subprotocol.
+    package static let allSubprotocols = [
+      "none", "binary", "telnet.mudstandards.org", "terminal.mudstandards.org", "gmcp.mudstandards.org",
+      "json.mudstandards.org", resumableSubprotocol,
+    ]
+    /// The one whose sessions outlive their connection.
+    package static let resumableSubprotocol = "portcullis.v1"
+
+    /// Whether a session can be without a connection at all.
+    package var canBeDetached: Bool {
+      resumableFor > .zero && subprotocols.contains(Self.resumableSubprotocol)
+    }
+
+    /// Whether there are sessions in which the gate speaks telnet, and so decodes the game's text.
+    package var haveTelnet: Bool {
+      !subprotocols.allSatisfy(["none", "binary", "telnet.mudstandards.org"].contains)
+    }
+  }
 }
 
 /// One setting a field, nil when not stated, until `CombinationRules` has made values of them.
@@ -139,4 +188,8 @@ struct StatedSettings: Sendable, Equatable {
   var allowsFallback = false
   var workers: Int?
   var maximumConnections: Int?
+  var maximumDetached = 0
+  var pseudonymKeyPath: String?
+  /// Not a setting, but what `MAX_CONNECTIONS` and `MAX_DETACHED` are cut to.
+  var descriptorLimit = 0
 }

@@ -27,6 +27,15 @@ package struct Limits: Sendable, Equatable {
   /// Per address, over all loops.
   package internal(set) var registerRate = Rate()
   package internal(set) var drainTimeout = Duration.zero
+  /// Messages of an app in all subprotocols in which the gate speaks telnet.
+  package internal(set) var inputRate = Rate()
+  /// Kept for an app until it acknowledges them.
+  package internal(set) var sessionBufferBytes = 0
+  /// Over all sessions.
+  package internal(set) var sessionBuffersBytes = 0
+  /// Sessions without a connection, in all; 0 where no session can be. As stated or by default, and not more than a
+  /// quarter of the descriptors.
+  package internal(set) var detached = 0
 
   /// Fields of one HTTP head: a browser sends about twenty.
   package static let headFields = 64
@@ -37,10 +46,21 @@ package struct Limits: Sendable, Equatable {
   /// Descriptors kept for listeners, files, epoll and the reserve.
   package static let reservedDescriptors = 256
 
-  /// How many connections a descriptor limit has room for: each may need a second descriptor, towards the
-  /// game.
-  package static func connections(forDescriptors limit: Int) -> Int {
-    max(1, (limit - reservedDescriptors) / 2)
+  /// How many connections a descriptor limit has room for beside `detached` sessions, which need a descriptor each:
+  /// a connection may need a second one, towards the game.
+  package static func connections(forDescriptors limit: Int, detached: Int) -> Int {
+    max(1, (limit - reservedDescriptors - detached) / 2)
+  }
+
+  /// The most sessions without a connection that a descriptor limit has room for: they may not take the place of
+  /// those who play.
+  package static func detached(forDescriptors limit: Int) -> Int {
+    max(1, (limit - reservedDescriptors) / 4)
+  }
+
+  /// The smallest descriptor limit that cuts neither number.
+  package static func descriptors(connections: Int, detached: Int) -> Int {
+    reservedDescriptors + max(connections * 2 + detached, detached * 4)
   }
 }
 

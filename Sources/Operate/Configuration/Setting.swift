@@ -62,6 +62,7 @@ package enum SettingGroup: String, CaseIterable, Sendable {
   case environment = "Environment"
   case listening = "Listening"
   case game = "The game"
+  case sessions = "Sessions"
   case admission = "Admission"
   case attestation = "App Attest"
   case store = "Key store"

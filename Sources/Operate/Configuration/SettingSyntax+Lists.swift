@@ -1,5 +1,6 @@
 /// The syntax of names, paths and comma-separated lists.
 internal import Addresses
+internal import Charsets
 internal import Identity
 
 extension SettingSyntax where Value == String {
@@ -63,6 +64,42 @@ extension SettingSyntax where Value == BackendTarget {
       case .malformedPath:
         throw SettingError("has no path of 1 to \(BackendTarget.longestSocketPath) bytes")
       }
+    }
+  }
+}
+
+extension SettingSyntax where Value == Charset {
+  static let charset = SettingSyntax("one of " + Charset.allCases.map(\.name).joined(separator: ", ")) {
+    (text) throws(SettingError) in
+    guard let charset = Charset(named: text) else { throw SettingError("is no charset that is known here") }
+    return charset
+  }
+}
+
+extension SettingSyntax where Value == [String] {
+  static let subprotocols = SettingSyntax(
+    "all, or with commas some of " + GateConfiguration.Sessions.allSubprotocols.joined(separator: ", ")
+  ) { (text) throws(SettingError) in
+    if text == "all" { return GateConfiguration.Sessions.allSubprotocols }
+    return try list(text) { (item) throws(SettingError) in
+      guard GateConfiguration.Sessions.allSubprotocols.contains(item) else {
+        throw SettingError("has \(quoted(item)), which is no subprotocol of the gate")
+      }
+      return item
+    }
+  }
+
+  /// Names as GMCP has them; with `.*` behind, all below a name.
+  static let packages = SettingSyntax("GMCP packages such as Char.Vitals or Char.*, several with commas") {
+    (text) throws(SettingError) in
+    try list(text) { (item) throws(SettingError) in
+      let name = item.hasSuffix(".*") ? item.dropLast(2) : item[...]
+      let isName = name.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "_.-".utf8.contains(byte)
+      }
+      guard isName, let first = name.utf8.first, (0x61...0x7A).contains(first | 0x20), name.utf8.count <= 64
+      else { throw SettingError("has \(quoted(item)), which is no package") }
+      return item
     }
   }
 }

@@ -94,6 +94,16 @@ extension SettingSyntax where Value == Duration {
   }
 }
 
+extension SettingSyntax where Value == Duration? {
+  /// A duration, or nil for `off`.
+  static func durationOrOff(_ range: ClosedRange<Duration>) -> Self {
+    let duration = SettingSyntax<Duration>.duration(range)
+    return SettingSyntax("off, or \(duration.form)") { (text) throws(SettingError) in
+      text == "off" ? nil : try duration.parse(text)
+    }
+  }
+}
+
 extension SettingSyntax where Value == Rate {
   /// `N/s` or `N/m`. The bucket holds what comes in over `window`, and one at least.
   static func rate(burstOver window: Duration) -> Self {

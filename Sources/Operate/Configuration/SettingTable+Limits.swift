@@ -67,12 +67,26 @@ extension SettingTable {
     limit(
       "DRAIN_TIMEOUT", .duration(anyTimeout), \.limits.drainTimeout, "7s",
       "Time for sessions to end at a stop, within the ten seconds after which container runtimes kill."),
+    limit(
+      "INPUT_RATE", .rate(burstOver: .seconds(10)), \.limits.inputRate, "20/s",
+      "Messages of an app to the game where the gate speaks telnet, ten seconds' worth at once; then it is not "
+        + "read."
+    ),
+    limit(
+      "SESSION_BUFFER", .size(4 << 10...16 << 20), \.limits.sessionBufferBytes, "64KiB",
+      "Kept for an app until it acknowledges it, some screens of text; without its connection the oldest goes "
+        + "first."
+    ),
+    limit(
+      "SESSION_BUFFERS_TOTAL", .size(64 << 10...64 << 30), \.limits.sessionBuffersBytes, "256MiB",
+      "The same over all sessions, of which few are full; then the fullest without a connection loses most."),
   ]
 
   private static let counts: [Setting] = [
     Setting(
       "MAX_CONNECTIONS", .count(1...10_000_000), optional: \.stated.maximumConnections,
-      otherwise: "20000, or (descriptor limit - 256) / 2 if that is less", in: .limits, isReloadable: true,
+      otherwise: "20000, or (descriptor limit - 256 - MAX_DETACHED) / 2 if that is less", in: .limits,
+      isReloadable: true,
       "Connections in all; beyond, closed before the handshake, so that those who are in stay well served."),
     limit(
       "MAX_PENDING", .count(1...10_000_000), \.limits.pending, "4096",
@@ -86,6 +100,11 @@ extension SettingTable {
       "MAX_SESSIONS_PER_KEY", .count(1...1000), \.limits.sessionsPerKey, "5",
       "Sessions of one device; the oldest is closed (1008), so that a lost network never locks its player "
         + "out."
+    ),
+    limit(
+      "MAX_DETACHED", .count(1...10_000_000), \.stated.maximumDetached, "10000",
+      "Sessions without a connection, and at most a quarter of the descriptors; then the one that waits longest "
+        + "ends."
     ),
     limit(
       "CHALLENGE_RATE", .rate(burstOver: .seconds(60)), \.limits.challengeRate, "600/m",

@@ -3,7 +3,7 @@
 package enum SettingTable {
   /// In the order in which they are listed.
   package static let settings: [Setting] =
-    environment + listening + game + admission + attestation + store + operation + limits
+    environment + listening + game + sessionSettings + admission + attestation + store + operation + limits
 
   package static func setting(named name: String) -> Setting? { byName[name] }
 
@@ -63,6 +63,45 @@ package enum SettingTable {
     Setting(
       "WS_MESSAGE_TYPE", .choice, \.messageType, default: "binary", in: .game,
       "The type of messages with the game's bytes; binary, since Telnet is not UTF-8."),
+    Setting(
+      "GAME_CHARSET", .charset, \.telnet.charset, default: "UTF-8", in: .game,
+      "The charset of the game's text where the gate speaks telnet; apps always get UTF-8, which newer games "
+        + "speak too."),
+    Setting(
+      "GAME_SGA", .boolean, \.telnet.agreesToSuppressGoAhead, default: "false", in: .game,
+      "Whether a game may suppress go-ahead, as those that read key by key want; false, for go-ahead marks "
+        + "prompts."),
+    Setting(
+      "GAME_COMPRESSION", .choice, \.telnet.compression, default: "off", in: .game,
+      "Whether a game may compress its output (MCCP2); off, as it is near, and what goes to apps is compressed "
+        + "anyway."),
+    Setting(
+      "GAME_KEEPALIVE", .durationOrOff(.seconds(1)...Duration.seconds(86_400)), \.telnet.keepAlive,
+      default: "off", in: .game,
+      "Silence towards the game after which it is sent a telnet NOP; off, as few games drop those who are silent."
+    ),
+  ]
+
+  private static let sessionSettings: [Setting] = [
+    Setting(
+      "SUBPROTOCOLS", .subprotocols, \.sessions.subprotocols,
+      default: "all", in: .sessions,
+      "What apps may choose; none is an upgrade without a subprotocol. With none, binary and telnet only, no "
+        + "telnet is spoken here."),
+    Setting(
+      "GMCP_AGAIN", .packages, \.sessions.packagesToldAgain, default: "Char.*,Room.*,Group.*", in: .sessions,
+      isReloadable: true,
+      "GMCP packages whose last value an app is told again when messages were lost; those that say how things "
+        + "stand."),
+    Setting(
+      "SESSION_RESUME_FOR", .duration(.zero...Duration.seconds(86_400)), \.sessions.resumableFor,
+      default: "10m", in: .sessions, isReloadable: true,
+      "How long a session of portcullis.v1 waits for its app after the connection is gone; 0 turns it off."),
+    Setting(
+      "DEVICE_PSEUDONYM_KEY_PATH", .path, optional: \.stated.pseudonymKeyPath,
+      otherwise: "device-pseudonym.key beside ATTESTED_KEYS_PATH", in: .sessions,
+      "The secret that devices' pseudonyms for the game are made with; another one would void what the game noted."
+    ),
   ]
 
   private static let admission: [Setting] = [

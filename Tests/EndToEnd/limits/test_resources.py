@@ -139,7 +139,7 @@ def test_a_small_limit_at_the_start(gates, backend):
     gate.prefix = ["prlimit", "--nofile=300:"]
     gate.start()
     warned = gate.event(event="configuration", code="connections_reduced")
-    assert "22" in warned["reason"] and "300" in warned["reason"]
+    assert "16" in warned["reason"] and "300" in warned["reason"]
     assert gate.app.request("GET", "/healthz").status == 200
 
 
