@@ -97,6 +97,7 @@ let modules = [
   Module("ProxyProtocol", in: .wire, ["Addresses", "Bytes"]),
   Module("CBOR", in: .wire, ["Bytes", "CCBOR"]),
   Module("Deflate", in: .wire, ["Bytes", "CZlib", "WebSocketWire"]),
+  Module("TelnetWire", in: .wire, ["Bytes", "Deflate", "JSON", "System"]),
   Module("SessionWire", in: .wire, ["PortcullisProtocol"]),
 
   // Who may come in, and who has.

@@ -1,0 +1,86 @@
+/// What an app types and says of itself, on its way to the game.
+internal import Bytes
+
+extension TelnetEngine {
+  // MARK: Typing
+
+  /// Lines end with CR LF, however they ended; a LF directly behind a CR belongs to it, across calls too. NUL is left
+  /// out, 255 doubled.
+  ///
+  /// - Parameters:
+  ///   - text: in the game's charset.
+  ///   - endsLine: whether it gets a line end if it has none of its own.
+  package mutating func type(_ text: Span<UInt8>, endsLine: Bool = false, into output: inout [UInt8]) {
+    var position = 0
+    while position < text.count {
+      let end = TelnetScan.endOfTyped(text, from: position)
+      if end > position {
+        output.append(copying: text.extracting(position..<end))
+        state.appTypedCR = false
+      }
+      position = end + 1
+      guard end < text.count else { break }
+      let byte = text[end]
+      switch byte {
+      case TelnetByte.cr: appendLineEnd(isCR: true, &output)
+      case TelnetByte.lf where state.appTypedCR: state.appTypedCR = false
+      case TelnetByte.lf: appendLineEnd(isCR: false, &output)
+      case TelnetByte.iac:
+        output.append(byte)
+        output.append(byte)
+        state.appTypedCR = false
+      default: break
+      }
+    }
+    guard endsLine else { return }
+    let last = text.isEmpty ? 0 : text[text.count - 1]
+    if last != TelnetByte.cr, last != TelnetByte.lf { appendLineEnd(isCR: false, &output) }
+  }
+
+  private mutating func appendLineEnd(isCR: Bool, _ output: inout [UInt8]) {
+    output.append(TelnetByte.cr)
+    output.append(TelnetByte.lf)
+    state.appTypedCR = isCR
+  }
+
+  /// So that nothing between gate and game forgets a connection on which nothing is said.
+  package func keepAlive(into output: inout [UInt8]) {
+    output.append(TelnetByte.iac)
+    output.append(TelnetByte.nop)
+  }
+
+  // MARK: Who it is
+
+  /// The first description lets go what waited for it; a later one is told where it differs.
+  package mutating func update(_ new: ClientDescription, into output: inout [UInt8]) {
+    let old = client
+    let oldSize = size
+    let before = environment
+    client = new
+    sayTerminalTypesDue(&output)
+    sayEnvironmentDue(&output)
+    sayEnvironmentChanges(since: before, &output)
+    if size != oldSize { sayWindowSize(&output) }
+    if state.isHelloDue {
+      sayHello(&output)
+    } else if isGMCPAgreed, old?.gmcp != new.gmcp {
+      saySupports(&output)
+    }
+  }
+
+  /// The size alone, also before anything else is known.
+  package mutating func resize(_ new: TerminalSize, into output: inout [UInt8]) {
+    guard size != new else { return }
+    if client == nil { earlySize = new } else { client?.size = new }
+    sayWindowSize(&output)
+  }
+
+  /// Whether a connection carries the session; the game is told when that changes.
+  package mutating func link(isAttached: Bool, into output: inout [UInt8]) {
+    guard state.isAttached != isAttached else { return }
+    let before = environment
+    state.isAttached = isAttached
+    sayEnvironmentChanges(since: before, &output)
+    sayLink(&output)
+  }
+}

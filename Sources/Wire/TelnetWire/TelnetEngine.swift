@@ -1,0 +1,80 @@
+/// Telnet towards a game (RFC 854, RFC 855, RFC 1143; docs/telnet.md): the game's bytes become events, and what an app
+/// wants becomes the game's bytes.
+///
+/// It knows no socket and no clock. What is to be sent to the game is appended to `output`, which the caller owns, as it
+/// has to lie on the wire, in each call that has such a parameter.
+package import System
+
+package struct TelnetEngine: ~Copyable {
+  /// What became of something an app wants the game to have.
+  package enum Sending: Equatable, Sendable {
+    case sent
+    /// The game has not agreed to it, or no longer. `Core.Hello` and `Core.Supports.Set` are kept nevertheless, and said
+    /// when it does.
+    case notAgreed
+    /// It does not fit its grammar or its limits; nothing was sent.
+    case unfit
+  }
+
+  /// In bytes behind the option, their 255s not doubled.
+  package static let subnegotiationLimit = 65_536
+  /// In bytes of JSON.
+  package static let eventLimit = 262_144
+
+  package internal(set) var state: TelnetState
+  package let settings: TelnetSettings
+  /// Nil until the app has said who it is, or has had its time.
+  package internal(set) var client: ClientDescription?
+  /// What was said of the terminal's size before anything else was known.
+  var earlySize: TerminalSize?
+  /// In use now; `settings.charset` until the game chooses another one.
+  package internal(set) var charset: TelnetCharset
+  /// The open subnegotiation with its option; empty, and without storage, at any other time and if nobody wants it.
+  var body: [UInt8] = []
+  /// Names that the game asked for by NEW-ENVIRON while nothing was known of the app.
+  var environmentDue: [UInt8]?
+  /// What the app itself said by GMCP, to be said again when the game agrees to GMCP anew.
+  var ownWords = OwnWords()
+  /// Nil unless what the game sends is compressed.
+  var inflation: Inflation?
+  /// The piece of it that is being read.
+  var inflated: [UInt8] = []
+
+  /// - Parameters:
+  ///   - client: nil if the app has not said yet who it is. What the game wants to know of it then waits for `update`,
+  ///     which the owner calls after 500 ms at the latest, with an empty description if need be.
+  ///   - state: of a session that goes on. A subnegotiation that was open is dropped up to its end; a compressed stream
+  ///     cannot be taken up again.
+  package init(
+    _ settings: TelnetSettings, client: ClientDescription? = nil, state: TelnetState = TelnetState()
+  ) {
+    self.settings = settings
+    self.client = client
+    self.state = state
+    charset = settings.charset
+  }
+
+  package var isGMCPAgreed: Bool { state.ofGame.contains(.gmcp) || state.ofGate.contains(.gmcp) }
+  package var isMSDPAgreed: Bool { state.ofGame.contains(.msdp) || state.ofGate.contains(.msdp) }
+  var size: TerminalSize? { client?.size ?? earlySize }
+  package var gameEchoes: Bool { state.ofGame.contains(.echo) }
+
+  /// The next event in `input[position...]`; moves `position` behind what was read. Call until it says `needMore` or
+  /// that it wants to be asked later; what then stands at `position` belongs to the front of the next call's input.
+  ///
+  /// The events do not depend on how the input comes in pieces, but for the text, which comes in more of them.
+  package mutating func next(
+    _ input: Span<UInt8>, position: inout Int, now: MonotonicTime, into output: inout [UInt8]
+  ) -> TelnetEvent {
+    if !state.isCompressed {
+      return read(input, &position, now, isInflated: false, &output)
+    }
+    return nextInflated(input, &position, now, &output)
+  }
+
+  /// The bytes of a text that `next` found in `input`; good until the next call.
+  @_lifetime(borrow self, copy input)
+  package func text(_ text: TelnetText, in input: Span<UInt8>) -> Span<UInt8> {
+    text.isInflated ? inflated.span.extracting(text.range) : input.extracting(text.range)
+  }
+}

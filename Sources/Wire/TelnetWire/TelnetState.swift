@@ -1,0 +1,92 @@
+/// What a session's telnet has to remember between two bytes, as a small plain value.
+package import System
+
+package struct TelnetState: Equatable, Sendable {
+  /// What the next byte of the game is part of.
+  package enum Place: UInt8, Sendable {
+    case data
+    /// Behind an IAC.
+    case command
+    /// Behind WILL, WONT, DO, DONT.
+    case will, wont, `do`, dont
+    /// Behind SB; the option is the first byte of the body.
+    case body
+    /// Behind an IAC in a body.
+    case bodyCommand
+  }
+
+  package var place = Place.data
+  /// Whether the last byte of the game's text was CR.
+  package var gameSaidCR = false
+  /// Whether the last byte that was typed was CR.
+  package var appTypedCR = false
+  package var isAttached = true
+  package var isCompressed = false
+  /// How many TTYPE answers have been given, up to the last different one.
+  package var terminalTypeStep: UInt8 = 0
+  /// TTYPE questions that wait for the app's description.
+  package var terminalTypesDue: UInt8 = 0
+  /// `Core.Hello` waits for it too.
+  package var isHelloDue = false
+  /// Options that are on: what the game does, and what the gate does.
+  package var ofGame = TelnetOptionSet()
+  package var ofGate = TelnetOptionSet()
+  /// How long the open subnegotiation is.
+  package var bodyBytes: UInt32 = 0
+  /// Answers of a second, and when it began.
+  package var answers: UInt8 = 0
+  package var answersSince = MonotonicTime(nanoseconds: 0)
+  /// For each option how often it was answered again, in the lowest three bits, and in which second it was last.
+  package var repetitions = InlineArray<11, UInt32>(repeating: 0)
+
+  package init() {}
+
+  package static func == (left: Self, right: Self) -> Bool {
+    for index in 0..<TelnetOption.count where left.repetitions[index] != right.repetitions[index] {
+      return false
+    }
+    return left.place == right.place && left.gameSaidCR == right.gameSaidCR
+      && left.appTypedCR == right.appTypedCR && left.isAttached == right.isAttached
+      && left.isCompressed == right.isCompressed && left.terminalTypeStep == right.terminalTypeStep
+      && left.terminalTypesDue == right.terminalTypesDue && left.isHelloDue == right.isHelloDue
+      && left.ofGame == right.ofGame && left.ofGate == right.ofGate && left.bodyBytes == right.bodyBytes
+      && left.answers == right.answers && left.answersSince == right.answersSince
+  }
+}
+
+// MARK: Rates
+
+extension TelnetState {
+  /// Nil when another answer may be given now, else when.
+  func nextAnswer(_ now: MonotonicTime) -> MonotonicTime? {
+    let end = answersSince + Self.answersPeriod
+    return answers < Self.answersLimit || now >= end ? nil : end
+  }
+
+  /// After `nextAnswer` was nil.
+  mutating func countAnswer(_ now: MonotonicTime) {
+    if now >= answersSince + Self.answersPeriod {
+      answersSince = now
+      answers = 0
+    }
+    answers += 1
+  }
+
+  /// Whether `option`, which is on and asked for again, is answered again: at most four times in any minute. A pause of
+  /// a minute behind the last of them makes it four more.
+  mutating func mayRepeat(_ option: TelnetOption, _ now: MonotonicTime) -> Bool {
+    let second = UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000) & Self.secondMask
+    let last = repetitions[option.index]
+    var count = last & 7
+    // Seconds are whole ones, so a minute is over for sure when 61 of them lie between. The mask lets time wrap.
+    if count > 0, (second &- last >> 3) & Self.secondMask > 60 { count = 0 }
+    guard count < Self.repetitionsLimit else { return false }
+    repetitions[option.index] = second << 3 | (count + 1)
+    return true
+  }
+
+  private static let answersLimit: UInt8 = 64
+  private static let answersPeriod = Duration.seconds(1)
+  private static let repetitionsLimit: UInt32 = 4
+  private static let secondMask: UInt32 = UInt32.max >> 3
+}
