@@ -1,0 +1,168 @@
+/// The state of the game that can be said again (docs/sessions.md, "State again"): whether it echoes, and the last
+/// values of GMCP packages, MSDP variables and MSSP.
+///
+/// What is newest stays: beyond a limit the value goes that was not renewed for the longest time. A value is kept whole
+/// or not at all, and one that is too large takes the older one of its name with it, as that is no longer true.
+internal import Bytes
+internal import JSON
+internal import PortcullisProtocol
+
+package struct AgainCache: Sendable {
+  package static let packageLimit = 32
+  package static let byteLimit = 16 * 1024
+  /// What a value costs beside its bytes.
+  static let overhead = 64
+
+  /// Which GMCP packages are kept.
+  private let selection: AgainSelection
+  private let limit: Int
+  /// Nil until the game has said something of it.
+  private var echo: Bool?
+  /// What was renewed last is last.
+  private var entries: [Entry] = []
+  private var packages = 0
+  /// What the values take, with what they cost beside.
+  package private(set) var bytes = 0
+
+  private enum Kind: Equatable, Sendable { case gmcp, msdp, mssp }
+
+  private struct Entry: Sendable {
+    let kind: Kind
+    /// The name, then the data.
+    let bytes: [UInt8]
+    let nameCount: Int
+    let hasData: Bool
+
+    var name: Span<UInt8> {
+      @_lifetime(borrow self) get { bytes.span.extracting(0..<nameCount) }
+    }
+    var data: Span<UInt8> {
+      @_lifetime(borrow self) get { bytes.span.extracting(nameCount..<bytes.count) }
+    }
+
+    /// GMCP's names are compared without case, as its games do.
+    func isOf(_ kind: Kind, _ name: Span<UInt8>) -> Bool {
+      guard kind == self.kind else { return false }
+      return kind == .gmcp ? AgainSelection.isSame(self.name, name) : name.isEqual(to: self.name)
+    }
+
+    var cost: Int { bytes.count + AgainCache.overhead }
+  }
+
+  /// - Parameter bufferBytes: `SESSION_BUFFER`, of which the cache takes a quarter at most.
+  package init(_ selection: AgainSelection, bufferBytes: Int) {
+    self.selection = selection
+    limit = min(Self.byteLimit, bufferBytes / 4)
+  }
+
+  // MARK: What the game says
+
+  package mutating func noteEcho(_ isOn: Bool) { echo = isOn }
+
+  package mutating func noteGMCP(package name: Span<UInt8>, data: Span<UInt8>?) {
+    guard selection.takes(name) else { return }
+    keep(.gmcp, name, data)
+  }
+
+  /// - Parameter data: an object, whose members are kept one by one.
+  package mutating func noteMSDP(data: Span<UInt8>) {
+    var reader = JSONReader(data, depthLimit: Self.depthLimit)
+    do throws(JSONError) {
+      try reader.enterObject()
+      while let name = try reader.nextMember() {
+        let value = try reader.skipValue()
+        keep(.msdp, data.extracting(name.range), data.extracting(value))
+      }
+    } catch {
+      // Of what this gate has written itself; if it were no object, there would be nothing to say again.
+      return
+    }
+  }
+
+  package mutating func noteMSSP(data: Span<UInt8>) {
+    keep(.mssp, data.extracting(0..<0), data)
+  }
+
+  /// The game agrees to GMCP anew: what it said before is no longer meant.
+  package mutating func forgetGMCP() {
+    for index in entries.indices.reversed() where entries[index].kind == .gmcp { remove(at: index) }
+  }
+
+  // MARK: What the app is told
+
+  /// The payloads of the messages that say it, in the order in which they go.
+  package func messages() -> [[UInt8]] {
+    var messages: [[UInt8]] = []
+    if let echo { messages.append(Self.message { GateMessage.echo(echo, again: true, to: &$0) }) }
+    for entry in entries where entry.kind == .gmcp {
+      messages.append(
+        Self.message {
+          GateMessage.gmcp(
+            package: entry.name, data: entry.hasData ? entry.data : nil, again: true, to: &$0)
+        })
+    }
+    if let variables = variables() {
+      messages.append(
+        Self.message { GateMessage.variables(.msdp, data: variables.span, again: true, to: &$0) })
+    }
+    for entry in entries where entry.kind == .mssp {
+      messages.append(Self.message { GateMessage.variables(.mssp, data: entry.data, again: true, to: &$0) })
+    }
+    return messages
+  }
+
+  /// Those of MSDP as one object.
+  private func variables() -> [UInt8]? {
+    var object: [UInt8] = []
+    for entry in entries where entry.kind == .msdp {
+      object.append(UInt8(ascii: object.isEmpty ? "{" : ","))
+      // As it stood between its quotes, escapes and all.
+      object.append(UInt8(ascii: "\""))
+      object.append(copying: entry.name)
+      object.append(contentsOf: "\":".utf8)
+      object.append(copying: entry.data)
+    }
+    if object.isEmpty { return nil }
+    object.append(UInt8(ascii: "}"))
+    return object
+  }
+
+  private static func message(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
+    var bytes: [UInt8] = []
+    write(&bytes)
+    return bytes
+  }
+
+  // MARK: Keeping
+
+  private mutating func keep(_ kind: Kind, _ name: Span<UInt8>, _ data: Span<UInt8>?) {
+    if let index = index(of: kind, name) { remove(at: index) }
+    let cost = name.count + (data?.count ?? 0) + Self.overhead
+    guard cost <= limit else { return }
+    if kind == .gmcp, packages == Self.packageLimit {
+      if let oldest = entries.firstIndex(where: { $0.kind == .gmcp }) { remove(at: oldest) }
+    }
+    while bytes + cost > limit { remove(at: 0) }
+    var copy: [UInt8] = []
+    copy.reserveCapacity(cost - Self.overhead)
+    copy.append(copying: name)
+    if let data { copy.append(copying: data) }
+    entries.append(Entry(kind: kind, bytes: copy, nameCount: name.count, hasData: data != nil))
+    bytes += cost
+    if kind == .gmcp { packages += 1 }
+  }
+
+  private mutating func remove(at index: Int) {
+    let entry = entries.remove(at: index)
+    bytes -= entry.cost
+    if entry.kind == .gmcp { packages -= 1 }
+  }
+
+  private func index(of kind: Kind, _ name: Span<UInt8>) -> Int? {
+    // From the newest: what changes often stands there.
+    entries.lastIndex { $0.isOf(kind, name) }
+  }
+
+  /// More than what MSDP's values have.
+  private static let depthLimit = 16
+}

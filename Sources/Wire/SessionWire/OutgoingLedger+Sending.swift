@@ -1,0 +1,108 @@
+/// What the present connection of a session is sent of its messages: frames as they lie, or one message at a time for
+/// who frames it anew, and the gaps between them.
+internal import Bytes
+package import WebSocketWire
+
+extension OutgoingLedger {
+  /// Messages that the app will never get.
+  package struct Gap: Equatable, Sendable {
+    /// How many; nil where nobody knows.
+    package let messages: Int?
+    /// The number of the next message behind them.
+    package let next: Int
+
+    package init(messages: Int?, next: Int) {
+      self.messages = messages
+      self.next = next
+    }
+  }
+
+  /// The number of the message that the present connection gets next.
+  package var cursorNumber: Int { cursor }
+
+  /// Whether the present connection has not been sent everything.
+  package var hasUnsent: Bool { isAttached && cursor <= last }
+
+  /// Whether something else may be sent now: uncounted messages and control frames never stand inside a frame.
+  package var isBetweenFrames: Bool { sentOfRecord == 0 }
+
+  /// The gap that comes next; the cursor is then behind it. To be asked for before `unsentFrames`.
+  package mutating func takeGap() -> Gap? {
+    guard hasUnsent, sentOfRecord == 0 else { return nil }
+    let start = cursor
+    if cursorOffset == 0, cursor < firstKept { cursor = firstKept }
+    while cursorOffset < ring.count, case .hole(let next) = ring.record(at: cursorOffset).content {
+      cursor = next
+      cursorOffset += ring.record(at: cursorOffset).totalBytes
+    }
+    if cursor == start { return nil }
+    highestSent = max(highestSent, cursor - 1)
+    return Gap(messages: cursor - start, next: cursor)
+  }
+
+  /// Frames for the present connection, as they lie: whole ones, or a part of one at the ring's seam. Empty when all
+  /// is sent, or a gap comes first.
+  package var unsentFrames: Span<UInt8> {
+    @_lifetime(borrow self) get { ring.piece(from: cursorOffset + sentOfRecord, to: unsentEnd) }
+  }
+
+  /// The first `bytes` of `unsentFrames` were sent.
+  package mutating func markSent(bytes: Int) {
+    var left = sentOfRecord + bytes
+    if cursorOffset + left == ring.count {
+      (cursorOffset, cursor, left) = (ring.count, last + 1, 0)
+    }
+    while left > 0 {
+      let record = ring.record(at: cursorOffset)
+      if record.totalBytes > left { break }
+      left -= record.totalBytes
+      cursorOffset += record.totalBytes
+      cursor += 1
+    }
+    sentOfRecord = left
+    highestSent = max(highestSent, cursor - 1)
+  }
+
+  /// All messages were sent, by whoever had them at hand.
+  package mutating func markAllSent() {
+    cursor = last + 1
+    cursorOffset = ring.count
+    sentOfRecord = 0
+    highestSent = last
+  }
+
+  /// The payload of the next unsent message, behind what `payload` holds, for who frames it anew; nil when all is sent,
+  /// or a gap comes first. Then `markMessageSent`.
+  package func copyUnsentMessage(into payload: inout [UInt8]) -> MessageType? {
+    guard isAttached, sentOfRecord == 0, cursorOffset < unsentEnd else { return nil }
+    let record = ring.record(at: cursorOffset)
+    guard case .message(let type) = record.content else { return nil }
+    let start = cursorOffset + record.headerBytes
+    let end = cursorOffset + record.totalBytes
+    let first = ring.piece(from: start, to: end)
+    payload.append(copying: first)
+    payload.append(copying: ring.piece(from: start + first.count, to: end))
+    return type
+  }
+
+  package mutating func markMessageSent() {
+    guard cursorOffset < ring.count else { return }
+    cursorOffset += ring.record(at: cursorOffset).totalBytes
+    cursor += 1
+    highestSent = max(highestSent, cursor - 1)
+  }
+
+  /// Where the frames end that can be sent now.
+  private var unsentEnd: Int {
+    guard isAttached else { return 0 }
+    if cursorOffset == 0, cursor < firstKept { return 0 }
+    if holes == 0 { return ring.count }
+    var end = cursorOffset
+    while end < ring.count {
+      let record = ring.record(at: end)
+      if case .hole = record.content { break }
+      end += record.totalBytes
+    }
+    return end
+  }
+}

@@ -1,0 +1,185 @@
+/// The counted messages from the gate to the app (docs/sessions.md, "Counting"): each has a number, and is kept until
+/// the app has acknowledged it.
+///
+/// They are numbered from 1. What is kept is a run of numbers up to the last one, perhaps with holes for messages that
+/// were too large to be kept. A cursor says what the present connection has been sent.
+internal import Bytes
+package import WebSocketWire
+
+package struct OutgoingLedger: Sendable {
+  /// `SESSION_BUFFER`.
+  package let limit: Int
+  /// What the state is said again from; its bytes count as buffered.
+  package var again: AgainCache
+
+  private(set) var ring = RecordRing()
+  /// The number of the last message, kept or not.
+  package private(set) var last = 0
+  /// The highest number that the app has acknowledged.
+  package private(set) var acknowledged = 0
+  /// The highest number that any connection was sent.
+  package internal(set) var highestSent = 0
+  /// The number of the oldest record.
+  private(set) var firstKept = 1
+  /// Holes among the records.
+  private(set) var holes = 0
+  package private(set) var isAttached = false
+
+  // What the present connection gets next. The record at `cursorOffset` has the number `cursor`, unless messages are
+  // missing there.
+  var cursor = 1
+  var cursorOffset = 0
+  /// Bytes of that record that were sent already.
+  var sentOfRecord = 0
+
+  package init(limit: Int, again: AgainCache) {
+    self.limit = limit
+    self.again = again
+  }
+
+  /// What counts for `SESSION_BUFFER` and `SESSION_BUFFERS_TOTAL`.
+  package var bufferedBytes: Int { ring.count + again.bytes }
+  /// Attached, nothing more is read of the game then.
+  package var isFull: Bool { bufferedBytes >= limit }
+  /// How much more may be kept.
+  package var room: Int { max(0, limit - bufferedBytes) }
+  /// Memory beside the structure itself.
+  package var allocatedBytes: Int { ring.capacity + again.bytes }
+
+  // MARK: Messages
+
+  /// The next number is this message's.
+  ///
+  /// Attached, it is kept whatever its size, and comes last in `unsentFrames`. Detached, the oldest make room for it; a
+  /// message that has none even so is missing from then on.
+  package mutating func append(_ type: MessageType, _ payload: Span<UInt8>) {
+    last += 1
+    if !isAttached {
+      let size = RecordRing.size(payload: payload.count)
+      guard size + again.bytes <= limit else { return appendHole() }
+      while size + bufferedBytes > limit, evictOldest() > 0 {}
+    }
+    ring.append(type, payload, limit: limit)
+  }
+
+  /// In place of the last message.
+  private mutating func appendHole() {
+    ring.appendHole(next: last + 1, limit: limit)
+    holes += 1
+    while bufferedBytes > limit, evictOldest() > 0 {}
+  }
+
+  /// The app has got all up to `number`. What is above what its connection was sent, or below what it said before, is
+  /// ignored.
+  package mutating func acknowledge(_ number: Int) {
+    guard isAttached, number > acknowledged, number < cursor else { return }
+    acknowledged = number
+    while ring.count > 0 {
+      let record = ring.record(at: 0)
+      guard end(of: record, numbered: firstKept) <= number + 1 else { break }
+      remove(record)
+    }
+  }
+
+  /// Of a detached session, for whom there is too little room: the bytes that this has freed.
+  @discardableResult
+  package mutating func evictOldest() -> Int {
+    guard !isAttached, ring.count > 0 else { return 0 }
+    let record = ring.record(at: 0)
+    remove(record)
+    return record.totalBytes
+  }
+
+  // MARK: Connections
+
+  /// A new session's connection.
+  package mutating func attach() {
+    guard attach(after: 0) else { fatalError("OutgoingLedger: nothing is above nothing") }
+  }
+
+  /// The session has a new connection, whose app has got all up to `number`. False, and nothing changes, if it was
+  /// never sent so many.
+  package mutating func attach(after number: Int) -> Bool {
+    guard number >= 0, number <= highestSent else { return false }
+    isAttached = true
+    cursor = number + 1
+    cursorOffset = 0
+    sentOfRecord = 0
+    var recordNumber = firstKept
+    while cursorOffset < ring.count {
+      let record = ring.record(at: cursorOffset)
+      let end = end(of: record, numbered: recordNumber)
+      if end > cursor { break }
+      recordNumber = end
+      cursorOffset += record.totalBytes
+    }
+    return true
+  }
+
+  /// The session has no connection any more.
+  package mutating func detach() {
+    isAttached = false
+    if bufferedBytes > limit {
+      if holdsTooLarge { dropTooLarge() }
+      while bufferedBytes > limit, evictOldest() > 0 {}
+    }
+    ring.trim()
+  }
+
+  // MARK: Records
+
+  private func end(of record: RecordRing.Record, numbered number: Int) -> Int {
+    switch record.content {
+    case .message: number + 1
+    case .hole(let next): next
+    }
+  }
+
+  /// The oldest record.
+  private mutating func remove(_ record: RecordRing.Record) {
+    firstKept = end(of: record, numbered: firstKept)
+    if case .hole = record.content { holes -= 1 }
+    ring.removeFirst(record.totalBytes)
+    cursorOffset = max(0, cursorOffset - record.totalBytes)
+  }
+
+  private var holdsTooLarge: Bool {
+    var offset = 0
+    while offset < ring.count {
+      let record = ring.record(at: offset)
+      if record.totalBytes + again.bytes > limit { return true }
+      offset += record.totalBytes
+    }
+    return false
+  }
+
+  /// Holes stand for messages that alone would be too much for a detached session.
+  private mutating func dropTooLarge() {
+    var kept = RecordRing()
+    var offset = 0
+    var number = firstKept
+    var payload: [UInt8] = []
+    while offset < ring.count {
+      let record = ring.record(at: offset)
+      let next = end(of: record, numbered: number)
+      switch record.content {
+      case .message(let type) where record.totalBytes + again.bytes <= limit:
+        payload.removeAll(keepingCapacity: true)
+        let first = ring.piece(from: offset + record.headerBytes, to: offset + record.totalBytes)
+        payload.append(copying: first)
+        payload.append(
+          copying: ring.piece(
+            from: offset + record.headerBytes + first.count, to: offset + record.totalBytes))
+        kept.append(type, payload.span, limit: limit)
+      case .message:
+        holes += 1
+        kept.appendHole(next: next, limit: limit)
+      case .hole:
+        kept.appendHole(next: next, limit: limit)
+      }
+      number = next
+      offset += record.totalBytes
+    }
+    ring = kept
+  }
+}

@@ -1,0 +1,111 @@
+/// The state that is said again after a gap, and its limits.
+import SessionWire
+import Testing
+
+@Suite struct AgainCacheTests {
+  private func cache(bufferBytes: Int = 65_536) -> AgainCache {
+    AgainCache(.usual, bufferBytes: bufferBytes)
+  }
+
+  private func note(_ name: String, _ data: String?, in cache: inout AgainCache) {
+    if let data {
+      cache.noteGMCP(package: Array(name.utf8).span, data: Array(data.utf8).span)
+    } else {
+      cache.noteGMCP(package: Array(name.utf8).span, data: nil)
+    }
+  }
+
+  private func messages(of cache: AgainCache) -> [String] {
+    cache.messages().map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func takes(_ selection: AgainSelection, _ name: String) -> Bool {
+    selection.takes(Array(name.utf8).span)
+  }
+
+  @Test func nothing() {
+    #expect(messages(of: cache()) == [] && cache().bytes == 0)
+  }
+
+  @Test func everything() {
+    var cache = cache()
+    cache.noteMSSP(data: Array(#"{"NAME":"x"}"#.utf8).span)
+    cache.noteMSDP(data: Array(#"{"HEALTH":"5", "ROOM":{"A":["1","2"]}}"#.utf8).span)
+    note("Char.Vitals", #"{"hp":1}"#, in: &cache)
+    note("Room.Info", nil, in: &cache)
+    note("char.vitals", #"{"hp":2}"#, in: &cache)
+    cache.noteMSDP(data: Array(#"{"HEALTH":"6"}"#.utf8).span)
+    cache.noteEcho(true)
+    #expect(
+      messages(of: cache) == [
+        #"{"type":"echo","on":true,"again":true}"#,
+        #"{"type":"gmcp","package":"Room.Info","again":true}"#,
+        #"{"type":"gmcp","package":"char.vitals","data":{"hp":2},"again":true}"#,
+        #"{"type":"msdp","data":{"ROOM":{"A":["1","2"]},"HEALTH":"6"},"again":true}"#,
+        #"{"type":"mssp","data":{"NAME":"x"},"again":true}"#,
+      ])
+    cache.forgetGMCP()
+    #expect(messages(of: cache).count == 3)
+    cache.noteEcho(false)
+    #expect(messages(of: cache).first == #"{"type":"echo","on":false,"again":true}"#)
+  }
+
+  @Test(arguments: [
+    ("Char.Vitals", true), ("CHAR.x", true), ("Group.Members", true), ("Room.Info.Short", true),
+    ("Group", false), ("Group.", false), ("Groups.A", false), ("Core.Ping", false), ("", false),
+  ])
+  func usualSelection(name: String, taken: Bool) {
+    #expect(takes(.usual, name) == taken)
+  }
+
+  @Test func selections() throws {
+    let one = try #require(AgainSelection(words: ["Core.Ping", "IRE.*"]))
+    for (name, taken) in [
+      ("core.ping", true), ("core.ping.x", false), ("ire.Rift.List", true), ("ire", false),
+    ] {
+      #expect(takes(one, name) == taken, "\(name)")
+    }
+    let all = try #require(AgainSelection(words: ["*"]))
+    #expect(takes(all, "x"))
+    let none = try #require(AgainSelection(words: []))
+    #expect(!takes(none, "Char.Vitals"))
+    for word in ["", ".*", ".", "Char*", "*.Char", "Ch ar", "Chär.*", "Char.**"] {
+      #expect(AgainSelection(words: [word]) == nil, "\(word)")
+    }
+    #expect(AgainSelection(words: ["Char.*", "Room.*", "Group.*"]) == .usual)
+  }
+
+  /// At and above the number of packages: the one that was not renewed for the longest time goes.
+  @Test func packages() {
+    var cache = cache()
+    for number in 1...32 { note("Char.\(number)", "1", in: &cache) }
+    note("Char.1", "2", in: &cache)
+    #expect(cache.messages().count == 32)
+    note("Char.33", "1", in: &cache)
+    let told = messages(of: cache)
+    #expect(told.count == 32 && told.last?.contains("Char.33") == true)
+    #expect(!told.contains { $0.contains("\"Char.2\"") } && told.contains { $0.contains("\"Char.1\"") })
+    // Variables do not count as packages.
+    cache.noteMSDP(data: Array(#"{"A":"1"}"#.utf8).span)
+    #expect(cache.messages().count == 33)
+  }
+
+  /// A quarter of the session's buffer, at most 16 KiB, with what a value costs beside its bytes.
+  @Test(arguments: [(65_536, 16_384), (1 << 20, 16_384), (4096, 1024)])
+  func bytes(bufferBytes: Int, limit: Int) {
+    var cache = cache(bufferBytes: bufferBytes)
+    note("Char.Name", "1", in: &cache)
+    note("Room.Info", String(repeating: "1", count: limit - 64 - 9), in: &cache)
+    #expect(cache.bytes == limit && cache.messages().count == 1, "it fits, and has the room for itself")
+    note("Room.Info", String(repeating: "1", count: limit - 64 - 8), in: &cache)
+    #expect(cache.bytes == 0 && cache.messages().isEmpty, "what it was before is no longer true")
+    for number in 0..<100 { note("Room.\(number)", String(repeating: "1", count: limit / 10), in: &cache) }
+    #expect(cache.bytes <= limit && cache.bytes > limit / 2)
+  }
+
+  @Test func whatIsNoObject() {
+    var cache = cache()
+    for data in ["", "[]", "{", #"{"A":}"#] { cache.noteMSDP(data: Array(data.utf8).span) }
+    #expect(cache.messages().isEmpty)
+  }
+}

@@ -1,0 +1,306 @@
+/// The messages that wait for an app's acknowledgement: examples, limits, and random operations against the model.
+import Bytes
+import SessionWire
+import Testing
+import WebSocketWire
+
+@Suite struct OutgoingLedgerTests {
+  private func ledger(limit: Int = 1000) -> OutgoingLedger {
+    OutgoingLedger(limit: limit, again: AgainCache(.usual, bufferBytes: limit))
+  }
+
+  private func append(_ text: String, to ledger: inout OutgoingLedger, _ type: MessageType = .binary) {
+    ledger.append(type, Array(text.utf8).span)
+  }
+
+  /// Everything that the connection gets, as the payloads of its frames; a gap as its numbers.
+  private func send(_ ledger: inout OutgoingLedger) -> [String] {
+    var told: [String] = []
+    while let item = Sending.next(&ledger) {
+      switch item {
+      case .gap(let messages, let next): told.append("gap \(messages) next \(next)")
+      case .message(let message): told.append(String(decoding: message.payload, as: UTF8.self))
+      }
+    }
+    return told
+  }
+
+  @Test func emptyOwnsNothing() {
+    var ledger = ledger()
+    #expect(ledger.allocatedBytes == 0 && ledger.bufferedBytes == 0)
+    ledger.attach()
+    append("hello", to: &ledger)
+    #expect(ledger.bufferedBytes == 7 && ledger.allocatedBytes > 0)
+    #expect(send(&ledger) == ["hello"])
+    ledger.acknowledge(1)
+    #expect(ledger.allocatedBytes == 0 && ledger.bufferedBytes == 0)
+  }
+
+  @Test func frames() {
+    var ledger = ledger()
+    ledger.attach()
+    append("a", to: &ledger)
+    append("{}", to: &ledger, .text)
+    let frames = ledger.unsentFrames.array
+    #expect(frames == [0x82, 1, 0x61, 0x81, 2, 0x7B, 0x7D])
+    ledger.markSent(bytes: 4)
+    #expect(!ledger.isBetweenFrames && ledger.hasUnsent)
+    let rest = ledger.unsentFrames.array
+    #expect(rest == [2, 0x7B, 0x7D])
+    ledger.markSent(bytes: 3)
+    #expect(ledger.isBetweenFrames && !ledger.hasUnsent)
+  }
+
+  /// What came over the lost connection is not sent twice, what did not is.
+  @Test func resumes() {
+    var ledger = ledger()
+    ledger.attach()
+    for text in ["1", "2", "3"] { append(text, to: &ledger) }
+    #expect(send(&ledger) == ["1", "2", "3"])
+    ledger.acknowledge(1)
+    ledger.detach()
+    append("4", to: &ledger)
+    let attached = ledger.attach(after: 2)
+    #expect(attached)
+    #expect(send(&ledger) == ["3", "4"])
+    // The upgrade acknowledges nothing: another attempt may name an older number.
+    let again = ledger.attach(after: 1)
+    #expect(again)
+    #expect(send(&ledger) == ["2", "3", "4"])
+    // But what was acknowledged is gone.
+    let gone = ledger.attach(after: 0)
+    #expect(gone)
+    #expect(send(&ledger) == ["gap 1 next 2", "2", "3", "4"])
+  }
+
+  @Test func numbersThatWereNeverSent() {
+    var ledger = ledger()
+    ledger.attach()
+    append("1", to: &ledger)
+    let early = ledger.attach(after: 1)
+    #expect(!early, "not sent yet")
+    ledger.acknowledge(1)
+    #expect(ledger.acknowledged == 0)
+    #expect(send(&ledger) == ["1"])
+    for number in [-1, 2, Int.max] {
+      let attached = ledger.attach(after: number)
+      #expect(!attached)
+      ledger.acknowledge(number)
+    }
+    #expect(ledger.acknowledged == 0)
+    ledger.acknowledge(1)
+    #expect(ledger.acknowledged == 1)
+    ledger.acknowledge(0)
+    #expect(ledger.acknowledged == 1)
+  }
+
+  /// An app cannot acknowledge on its new connection what that has not brought it.
+  @Test func acknowledgedPerConnection() {
+    var ledger = ledger()
+    ledger.attach()
+    for text in ["1", "2", "3"] { append(text, to: &ledger) }
+    #expect(send(&ledger).count == 3)
+    let attached = ledger.attach(after: 1)
+    #expect(attached)
+    ledger.acknowledge(3)
+    #expect(ledger.acknowledged == 0 && send(&ledger) == ["2", "3"])
+  }
+
+  @Test func oldestGoFirstWhileDetached() {
+    var ledger = ledger(limit: 30)
+    ledger.attach()
+    append("sent", to: &ledger)
+    #expect(send(&ledger) == ["sent"])
+    ledger.detach()
+    for number in 2...6 { append("text \(number)", to: &ledger) }
+    #expect(ledger.bufferedBytes == 24)
+    let attached = ledger.attach(after: 1)
+    #expect(attached)
+    #expect(send(&ledger) == ["gap 2 next 4", "text 4", "text 5", "text 6"])
+    ledger.acknowledge(6)
+    #expect(ledger.bufferedBytes == 0)
+  }
+
+  /// At the limit, the others make room for it, and then it for the next; above it, it alone is missing.
+  @Test(arguments: [(98, ["gap 2 next 3", "last"]), (99, ["first", "gap 1 next 3", "last"])])
+  func largeWhileDetached(size: Int, expected: [String]) {
+    var ledger = ledger(limit: 100)
+    append("first", to: &ledger)
+    // Its frame has a header of two bytes.
+    append(String(repeating: "x", count: size), to: &ledger)
+    append("last", to: &ledger)
+    ledger.attach()
+    #expect(send(&ledger) == expected)
+  }
+
+  /// Attached it is sent, whatever its size; whoever comes back for it later finds a gap.
+  @Test func largeWhileAttached() {
+    var ledger = ledger(limit: 100)
+    ledger.attach()
+    append("first", to: &ledger)
+    append(String(repeating: "x", count: 100_000), to: &ledger)
+    append("last", to: &ledger)
+    #expect(ledger.isFull && ledger.room == 0)
+    #expect(send(&ledger).map(\.count) == [5, 100_000, 4])
+    ledger.detach()
+    #expect(!ledger.isFull && ledger.allocatedBytes <= 100)
+    let attached = ledger.attach(after: 0)
+    #expect(attached)
+    #expect(send(&ledger) == ["first", "gap 1 next 3", "last"])
+    let behind = ledger.attach(after: 2)
+    #expect(behind)
+    #expect(send(&ledger) == ["last"])
+    ledger.acknowledge(3)
+    #expect(ledger.bufferedBytes == 0)
+  }
+
+  @Test func whatIsSaidAgainCountsAsBuffered() {
+    var ledger = ledger(limit: 1000)
+    ledger.again.noteGMCP(package: Array("Room.Info".utf8).span, data: Array("{}".utf8).span)
+    #expect(ledger.bufferedBytes == 75 && ledger.room == 925)
+    append(String(repeating: "x", count: 500), to: &ledger)
+    append(String(repeating: "y", count: 421), to: &ledger)
+    #expect(ledger.bufferedBytes == 75 + 425)
+    ledger.attach()
+    #expect(send(&ledger).map { $0.prefix(5) } == ["gap 1", "yyyyy"])
+  }
+
+  @Test func evictionFreesAndStops() {
+    var ledger = ledger()
+    append("1", to: &ledger)
+    append("22", to: &ledger)
+    #expect(ledger.evictOldest() == 3)
+    #expect(ledger.evictOldest() == 4)
+    #expect(ledger.evictOldest() == 0)
+    ledger.attach()
+    append("3", to: &ledger)
+    #expect(ledger.evictOldest() == 0, "attached, nothing is lost")
+    #expect(send(&ledger) == ["gap 2 next 3", "3"])
+  }
+
+  /// Acknowledged every so often, memory stays near what is held, however long it goes on.
+  @Test func memoryStaysSmall() {
+    var ledger = ledger(limit: 65_536)
+    ledger.attach()
+    let text = String(repeating: "t", count: 64)
+    for number in 1...10_000 {
+      append(text, to: &ledger)
+      ledger.markAllSent()
+      if number % 32 == 0 { ledger.acknowledge(number - 3) }
+      #expect(ledger.allocatedBytes <= 4096)
+    }
+    // A burst grows it, and silence gives that back.
+    for _ in 0..<900 { append(text, to: &ledger) }
+    #expect(ledger.allocatedBytes >= 900 * 66 && ledger.allocatedBytes <= 65_536)
+    ledger.markAllSent()
+    ledger.acknowledge(10_890)
+    #expect(ledger.allocatedBytes <= 4096)
+    ledger.acknowledge(10_900)
+    #expect(ledger.allocatedBytes == 0)
+  }
+
+  @Test(arguments: 0..<60) func random(seed: UInt64) {
+    var random = SplitMix(seed)
+    let limit = [64, 300, 2000][Int(seed % 3)]
+    var ledger = ledger(limit: limit)
+    var model = OutgoingModel(limit: limit)
+    for _ in 0..<1500 {
+      switch random.below(12) {
+      case 0..<4:
+        let type: MessageType = random.below(2) == 0 ? .text : .binary
+        let size = random.below(9) == 0 ? random.below(limit * 2) : random.below(40)
+        let payload = (0..<size).map { _ in UInt8(random.below(256)) }
+        ledger.append(type, payload.span)
+        model.append(type, payload)
+      case 4..<7:
+        let number = model.acknowledged + random.below(6) - 1
+        ledger.acknowledge(number)
+        model.acknowledge(number)
+      case 7..<9:
+        // Some of what is due, by one of the three ways.
+        for _ in 0..<random.below(4) {
+          let item = random.below(2) == 0 ? Sending.next(&ledger) : Sending.nextInPieces(&ledger, &random)
+          let expected = model.next()
+          #expect(item == expected)
+        }
+      case 9:
+        let number = max(0, model.highestSent - random.below(8) + 1)
+        let attached = ledger.attach(after: number)
+        let expected = model.attach(after: number)
+        #expect(attached == expected)
+      case 10:
+        ledger.detach()
+        model.detach()
+      default:
+        let freed = ledger.evictOldest()
+        let expected = model.evictOldest()
+        #expect((freed > 0) == expected)
+      }
+      #expect(
+        ledger.last == model.last && ledger.acknowledged == model.acknowledged
+          && ledger.highestSent == model.highestSent && ledger.bufferedBytes == model.bytes
+          && ledger.isAttached == model.isAttached)
+      if !ledger.isAttached { #expect(ledger.bufferedBytes <= limit) }
+      #expect(ledger.bufferedBytes > 0 || ledger.allocatedBytes == 0)
+    }
+  }
+}
+
+/// What a connection would do with a ledger, one item at a time.
+enum Sending {
+  /// As whole messages.
+  static func next(_ ledger: inout OutgoingLedger) -> OutgoingModel.Item? {
+    if let gap = ledger.takeGap() { return .gap(messages: gap.messages ?? -1, next: gap.next) }
+    var payload: [UInt8] = []
+    guard let type = ledger.copyUnsentMessage(into: &payload) else { return nil }
+    let number = ledger.cursorNumber
+    ledger.markMessageSent()
+    return .message(OutgoingModel.Message(number: number, type: type, payload: payload))
+  }
+
+  /// As bytes of its frame, of which a part is sent at a time.
+  static func nextInPieces(_ ledger: inout OutgoingLedger, _ random: inout SplitMix) -> OutgoingModel.Item? {
+    if let gap = ledger.takeGap() { return .gap(messages: gap.messages ?? -1, next: gap.next) }
+    let number = ledger.cursorNumber
+    var frame: [UInt8] = []
+    var total = Int.max
+    while frame.count < total {
+      let available = ledger.unsentFrames.count
+      if available == 0 { return nil }
+      // Never more than what is known to be of this frame: its first byte, its length, then the rest.
+      let known = total == .max ? 1 : total - frame.count
+      let count = min(available, 1 + random.below(known))
+      frame += ledger.unsentFrames.extracting(0..<count).array
+      ledger.markSent(bytes: count)
+      if total == .max { total = size(frame) ?? .max }
+    }
+    let header = frame[1] < 126 ? 2 : frame[1] == 126 ? 4 : 10
+    return .message(
+      OutgoingModel.Message(
+        number: number, type: frame[0] == 0x81 ? .text : .binary, payload: Array(frame[header...])))
+  }
+
+  private static func size(_ frame: [UInt8]) -> Int? {
+    guard frame.count >= 2 else { return nil }
+    switch frame[1] {
+    case 126: return frame.count < 4 ? nil : 4 + Int(frame[2]) << 8 + Int(frame[3])
+    case 127: return frame.count < 10 ? nil : 10 + frame[2..<10].reduce(0) { $0 << 8 | Int($1) }
+    default: return 2 + Int(frame[1])
+    }
+  }
+}
+
+/// The same numbers each time (Steele, Lea, Flood 2014).
+struct SplitMix {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func below(_ limit: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
+  }
+}
