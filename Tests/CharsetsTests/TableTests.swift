@@ -1,0 +1,48 @@
+import Testing
+
+@testable import Charsets
+
+/// The charsets with a byte for each character, against the C library's.
+@Suite struct TableTests {
+  static let charsets = Charset.allCases.filter { CharacterForm($0) == nil }
+
+  @Test(arguments: charsets) func eachByteIsWhatTheLibrarySays(charset: Charset) {
+    let reference = Reference(from: charset.name, to: "UTF-8")
+    for byte in UInt8.min...UInt8.max {
+      let expected = reference.convert([byte]) ?? Array("\u{FFFD}".utf8)
+      #expect(decoded([byte], from: charset) == expected, "\(byte)")
+    }
+  }
+
+  /// Every code point that UTF-8 can have in two or three bytes, and some beyond.
+  @Test(arguments: charsets) func eachCharacterHasItsByteOrNone(charset: Charset) {
+    var bytes: [UInt32: UInt8] = [:]
+    for byte in UInt8.min...UInt8.max {
+      let scalars = Array(text([byte], from: charset).unicodeScalars)
+      #expect(scalars.count == 1)
+      if scalars[0] != "\u{FFFD}" { bytes[scalars[0].value] = byte }
+    }
+    for scalar in Array(UInt32(0)...0xFFFF) + [0x1_0041, 0x1_F409, 0xE0041, 0x10_FFFF]
+    where Unicode.Scalar(scalar) != nil {
+      let found = encoded(utf8(scalar), to: charset)
+      if found != [bytes[scalar] ?? UInt8(ascii: "?")] { Issue.record("\(scalar) is \(found)") }
+    }
+  }
+
+  @Test func aCapitalIsNotAWordOfTelnet() {
+    #expect(encoded("Моя", to: .windows1251) == [0xCC, 0xEE, 0xFF])
+    #expect(text([0xCC, 0xEE, 0xFF], from: .windows1251) == "Моя")
+  }
+
+  @Test func nothingWaits() throws {
+    for charset in Self.charsets {
+      var decoder = try #require(library.decoder(for: charset))
+      var output: [UInt8] = []
+      for byte in UInt8.min...UInt8.max {
+        let piece = [byte]
+        decoder.decode(piece.span, into: &output)
+        #expect(decoder.held.isEmpty)
+      }
+    }
+  }
+}
