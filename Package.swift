@@ -176,7 +176,7 @@ let testTargets = [
       "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "JSON",
       "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
     ]),
-  tests("Identity", ["Bytes"]),
+  tests("Identity", ["Bytes", "Crypto"]),
   tests("X509", ["Bytes", "COpenSSL", "System"]),
   tests("JSON"),
   tests("System"),

@@ -68,6 +68,8 @@ private func bytes(_ hex: String) -> [UInt8] {
     }
     let ofNothing = hmac.authenticate([UInt8]().span)
     #expect(ofNothing.hex != tag)
+    let byText = HMACSHA256(key: PrivateKeyText(copying: bytes(key).span)).authenticate(bytes(message).span)
+    #expect(byText.hex == tag)
   }
 
   /// FIPS 197 Appendix C.3.

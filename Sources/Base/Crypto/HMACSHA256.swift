@@ -7,14 +7,24 @@ internal import COpenSSL
   private let keyed: OpaquePointer
 
   /// `key` must not be empty; 32 bytes or more are wanted for full strength.
-  package init(key: Span<UInt8>) {
-    // OpenSSL takes a missing key for "the one you have": an empty one is our own bug.
-    guard !key.isEmpty else { fatalError("HMACSHA256: empty key") }
+  package convenience init(key: Span<UInt8>) {
     let keyed = unsafe key.withUnsafeBufferPointer { buffer in
       unsafe portcullis_hmac_sha256_new(buffer.baseAddress, buffer.count)
     }
+    unsafe self.init(owning: keyed, key.count)
+  }
+
+  private init(owning keyed: OpaquePointer?, _ keyBytes: Int) {
+    // OpenSSL takes a missing key for "the one you have": an empty one is our own bug.
+    guard keyBytes > 0 else { fatalError("HMACSHA256: empty key") }
     guard let keyed = unsafe keyed else { fatalError("OpenSSL: HMAC-SHA-256 is not available") }
     unsafe self.keyed = keyed
+  }
+
+  /// `key` must not be empty.
+  package convenience init(key: PrivateKeyText) {
+    // `count` bytes from where the key lies, for the length of the call; OpenSSL takes a copy.
+    unsafe self.init(owning: key.withPointer { unsafe portcullis_hmac_sha256_new($0, key.count) }, key.count)
   }
 
   deinit {
