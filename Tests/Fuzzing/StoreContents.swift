@@ -10,6 +10,7 @@ struct StoreContents: Equatable {
   }
 
   let keys: [KeyIdentifier: Key]
+  let pseudonymKeyMadeAt: Int64
 
   init(_ table: KeyTable) {
     var keys: [KeyIdentifier: Key] = [:]
@@ -17,6 +18,7 @@ struct StoreContents: Equatable {
       keys[entry.identifier] = Key(record: table.record(of: entry), extra: table.extras[entry.identifier])
     }
     self.keys = keys
+    pseudonymKeyMadeAt = table.pseudonymKeyMadeAt
   }
 
   static func emptyTable() -> KeyTable { KeyTable(entropy: FixedEntropy()) }
@@ -31,7 +33,7 @@ struct StoreContents: Equatable {
   static func text(_ table: KeyTable) -> [UInt8] {
     var text = SnapshotText()
     var bytes: [UInt8] = []
-    text.begin(&bytes)
+    text.begin(&bytes, pseudonymKeyMadeAt: table.pseudonymKeyMadeAt)
     let names = SnapshotText.Shared(appIDs: table.appIDs, bundleVersions: table.bundleVersions)
     for entry in entries(table) {
       text.append(entry, names, extra: table.extras[entry.identifier], to: &bytes)

@@ -18,6 +18,9 @@ package enum KeyStoreReader {
 
     package var count: Int { table.count }
 
+    /// Since when there is a key for devices' pseudonyms; nil while none was noted.
+    package var pseudonymKeyMadeAt: UnixTime? { UnixTime(noted: table.pseudonymKeyMadeAt) }
+
     /// Keys whose `appId` is no App ID, with which nobody is admitted; nil when there are none.
     package func malformedAppIDs() -> (keys: Int, first: KeyIdentifier)? { table.malformedAppIDs() }
 

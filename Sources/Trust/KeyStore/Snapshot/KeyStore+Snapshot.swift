@@ -111,7 +111,7 @@ extension KeyStore {
     var length: Int64 = 0
     var synced: Int64 = 0
     var isDone = false
-    text.begin(&buffer)
+    text.begin(&buffer, pseudonymKeyMadeAt: state.withLock { $0.table.pseudonymKeyMadeAt })
     while !isDone {
       entries.removeAll(keepingCapacity: true)
       let (names, extras) = state.withLock { state in

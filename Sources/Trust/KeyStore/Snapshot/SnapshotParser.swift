@@ -79,6 +79,14 @@ struct SnapshotParser {
   private mutating func readMember(
     _ name: JSONReader.Text, _ bytes: Span<UInt8>, _ reader: inout JSONReader, _ table: inout KeyTable
   ) throws(JSONError) {
+    if reader.matches(name, SnapshotText.pseudonymKeyMadeAtName) {
+      let time = try readTime(bytes, &reader)
+      guard table.pseudonymKeyMadeAt == KeyTable.Entry.never else {
+        throw JSONError(.duplicateName, at: name.range.lowerBound)
+      }
+      table.pseudonymKeyMadeAt = time
+      return
+    }
     let text = name.isEscaped ? reader.unescaped(name) : []
     let digest =
       name.isEscaped

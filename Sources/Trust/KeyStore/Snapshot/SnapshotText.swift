@@ -10,8 +10,14 @@ struct SnapshotText {
   private var appIDs = QuotedNames()
   private var bundleVersions = QuotedNames()
 
-  func begin(_ bytes: inout [UInt8]) {
+  /// - Parameter pseudonymKeyMadeAt: a line of its own before the keys, unless it is `KeyTable.Entry.never`.
+  mutating func begin(_ bytes: inout [UInt8], pseudonymKeyMadeAt: Int64) {
     bytes.append(contentsOf: "{".utf8)
+    guard pseudonymKeyMadeAt != KeyTable.Entry.never else { return }
+    isFirst = false
+    bytes.append(contentsOf: Self.firstLine + Self.pseudonymKeyMadeAtName + Array("\":\"".utf8))
+    times.append(pseudonymKeyMadeAt, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
   }
 
   func end(_ bytes: inout [UInt8]) {
@@ -94,6 +100,9 @@ struct SnapshotText {
       divisor /= 10
     }
   }
+
+  /// No base64 of 32 bytes, and so no key's name.
+  static let pseudonymKeyMadeAtName = Array("pseudonymKeyMadeAt".utf8)
 
   private static let firstLine = Array("\n\"".utf8)
   private static let nextLine = Array(",\n\"".utf8)

@@ -83,6 +83,24 @@ extension KeyStore {
     return store
   }
 
+  /// Since when there is a key for devices' pseudonyms; nil while none was noted.
+  package var pseudonymKeyMadeAt: UnixTime? {
+    UnixTime(noted: state.withLock { $0.table.pseudonymKeyMadeAt })
+  }
+
+  /// Notes that there is one, and returns when that is durable. To be called before `begin`, with the key's own file
+  /// durable: whoever finds the note and no key knows that one was lost (docs/key-store.md, "The pseudonym key").
+  package func notePseudonymKey(now: UnixTime) throws(KeyStoreError) {
+    let isNew = state.withLock { state in
+      guard state.table.pseudonymKeyMadeAt == KeyTable.Entry.never else { return false }
+      state.table.pseudonymKeyMadeAt = now.milliseconds
+      // Nothing was written to it yet.
+      state.keepsSegment = true
+      return true
+    }
+    if isNew { try naming(paths.snapshot) { () throws(SystemError) in try writeSnapshot(recovering: false) } }
+  }
+
   /// Refuses changes from now on, commits what waits, writes a last snapshot, empties the journal and lets
   /// the lock go. Anything that fails was reported, and what was acknowledged is in the journal.
   /// - Returns: whether the snapshot holds everything and the journal is empty.

@@ -36,6 +36,8 @@ struct KeyTable {
   private(set) var revokedCount = 0
   var appIDs = Names()
   var bundleVersions = Names()
+  /// Since when there is a key for devices' pseudonyms, or `Entry.never` (docs/key-store.md, "The pseudonym key").
+  var pseudonymKeyMadeAt = Entry.never
   /// Members of the key file that are not ours, as `,"name":value` without white space.
   var extras: [KeyIdentifier: [UInt8]] = [:]
 
@@ -162,6 +164,14 @@ struct KeyTable {
 
   private static let blockBits = 12
   private static let blockMask = 1 << blockBits - 1
+}
+
+extension UnixTime {
+  /// Nil for `KeyTable.Entry.never`.
+  init?(noted milliseconds: Int64) {
+    if milliseconds == KeyTable.Entry.never { return nil }
+    self.init(milliseconds: milliseconds)
+  }
 }
 
 /// Strings that many keys share, each kept once under a small number; 0 stands for none. There are few, since only
