@@ -1,3 +1,4 @@
+import Crypto
 import System
 import TLSPeers
 import Testing
@@ -20,11 +21,16 @@ extension UnixTime {
     return joined.server.session.clientCertificate(at: time, under: server.context)
   }
 
+  private static func verified(_ subject: String, _ identity: Identity) -> TLS.ClientCertificate {
+    .verified(subject: subject, publicKey: SHA256.hash(identity.subjectPublicKeyInfo.span))
+  }
+
   @Test(arguments: both) func aGoodOneIsVerified(version: ClientOptions.Version) throws {
     let authority = try Authority("clients")
     let server = try Server(clientCA: authority.pem)
-    let verdict = try Self.verdict(server, authority.issue("player one"), version)
-    #expect(verdict == .verified(subject: "CN=player one"))
+    let identity = try authority.issue("player one")
+    let verdict = try Self.verdict(server, identity, version)
+    #expect(verdict == Self.verified("CN=player one", identity))
   }
 
   @Test(arguments: both) func noneIsAbsent(version: ClientOptions.Version) throws {
@@ -50,8 +56,9 @@ extension UnixTime {
     let first = try Authority("one")
     let second = try Authority("two")
     let server = try Server(clientCA: first.pem + second.pem)
-    #expect(try Self.verdict(server, second.issue("b"), version) == .verified(subject: "CN=b"))
-    #expect(try Self.verdict(server, first.issue("a"), version) == .verified(subject: "CN=a"))
+    let (b, a) = (try second.issue("b"), try first.issue("a"))
+    #expect(try Self.verdict(server, b, version) == Self.verified("CN=b", b))
+    #expect(try Self.verdict(server, a, version) == Self.verified("CN=a", a))
   }
 
   /// A reload may have made another context, with the same authority or not.
@@ -105,7 +112,7 @@ extension UnixTime {
       let verdict = try Self.verdict(server, identity, version, at: time)
       let expected =
         isGood
-        ? TLS.ClientCertificate.verified(subject: "CN=player")
+        ? Self.verified("CN=player", identity)
         : .refused(subject: "CN=player", reason: "not valid at this time")
       #expect(verdict == expected, "\(days) days from now")
     }
@@ -124,7 +131,8 @@ extension UnixTime {
   @Test func subjectsAreEscaped() throws {
     let authority = try Authority("clients")
     let server = try Server(clientCA: authority.pem)
-    let verdict = try Self.verdict(server, authority.issue("a,b\nc=d"), .tls13)
-    #expect(verdict == .verified(subject: "CN=a\\,b\\0Ac=d"))
+    let identity = try authority.issue("a,b\nc=d")
+    let verdict = try Self.verdict(server, identity, .tls13)
+    #expect(verdict == Self.verified("CN=a\\,b\\0Ac=d", identity))
   }
 }

@@ -1,7 +1,9 @@
 /// One TLS connection, seen from the server: handshake, records in, records out, close.
 ///
 /// It reads its socket itself, one `recv` for as many records as came; what it wants sent goes to the loop's `Outbox`.
+package import Bytes
 internal import COpenSSL
+internal import Crypto
 package import Sockets
 package import System
 
@@ -246,7 +248,8 @@ package enum TLSExcess: String, Sendable {
 package enum ClientCertificate: Equatable, Sendable {
   case absent
   /// Good at the handshake for purpose "client" against the client CA; dates are looked at again when it counts.
-  case verified(subject: String)
+  /// - Parameter publicKey: SHA-256 of its `SubjectPublicKeyInfo`.
+  case verified(subject: String, publicKey: Bytes32)
   case refused(subject: String, reason: String)
 }
 
@@ -277,7 +280,23 @@ extension TLSSession {
         unsafe X509_cmp_time(X509_get0_notAfter(each), &seconds) > 0
       else { return .refused(subject: subject, reason: "not valid at this time") }
     }
-    return .verified(subject: subject)
+    guard let publicKey = unsafe Self.publicKeyHash(of: certificate) else {
+      return .refused(subject: subject, reason: "no memory")
+    }
+    return .verified(subject: subject, publicKey: publicKey)
+  }
+
+  /// Of the whole `SubjectPublicKeyInfo` in DER, algorithm included (RFC 5280 §4.1); nil only without memory.
+  private static func publicKeyHash(of certificate: OpaquePointer) -> Bytes32? {
+    var encoded: UnsafeMutablePointer<UInt8>?
+    let count = unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded)
+    guard count > 0, let start = unsafe encoded else {
+      portcullis_clear_errors()
+      return nil
+    }
+    // OpenSSL allocated `count` bytes for it, which are freed when they have been read.
+    defer { unsafe portcullis_openssl_free(start) }
+    return unsafe SHA256.hash(Span(_unsafeStart: UnsafePointer(start), count: Int(count)))
   }
 
   private static func subject(of certificate: OpaquePointer) -> String {

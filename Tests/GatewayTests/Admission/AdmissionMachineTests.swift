@@ -110,7 +110,7 @@ import Testing
       withKey.connected(),
     ]
     #expect(actions == [.find(Self.keyID), .judge(Self.record), .nothing, .connect, .open])
-    for credential in [Credential.none, .clientCertificate(subject: "CN=x")] {
+    for credential in [Credential.none, .clientCertificate(subject: "CN=x", publicKey: Bytes32())] {
       var without = AdmissionMachine(credential)
       let actions = [without.begin(), without.connected()]
       #expect(actions == [.connect, .open])

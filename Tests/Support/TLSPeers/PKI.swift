@@ -6,6 +6,8 @@ internal import System
 package struct Identity: Sendable {
   package let chain: [UInt8]
   package let key: [UInt8]
+  /// Of the certificate, in DER.
+  package let subjectPublicKeyInfo: [UInt8]
 }
 
 /// An authority that certificates are issued by.
@@ -47,7 +49,10 @@ package struct Authority: ~Copyable {
         .subjectAlternativeNames(CertificateExtension.AlternativeName.loopback),
         .authorityKeyIdentifier(try key.keyIdentifier()),
       ])
-    let leaf = try builder.sign(subjectPublicKeyInfo: leafKey.subjectPublicKeyInfo(), with: key)
-    return Identity(chain: Array((leaf.pem + certificate.pem).utf8), key: Array(try leafKey.pem().utf8))
+    let publicKey = try leafKey.subjectPublicKeyInfo()
+    let leaf = try builder.sign(subjectPublicKeyInfo: publicKey, with: key)
+    return Identity(
+      chain: Array((leaf.pem + certificate.pem).utf8), key: Array(try leafKey.pem().utf8),
+      subjectPublicKeyInfo: publicKey)
   }
 }

@@ -65,7 +65,8 @@ extension Connection {
     if head.hasField(namePrefix: HeaderName.assertionPrefix) { return .assertion(try assertion(of: head)) }
     if loop.settings.allowsClientCertificate {
       switch client.tls.clientCertificate(at: loop.shared.clock.wall(), under: loop.settings.tls) {
-      case .verified(let subject): return .credential(.clientCertificate(subject: subject))
+      case .verified(let subject, let publicKey):
+        return .credential(.clientCertificate(subject: subject, publicKey: publicKey))
       case .refused(let subject, let reason):
         loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
       case .absent: break

@@ -3,7 +3,8 @@ internal import Bytes
 
 enum Credential: Equatable, Sendable {
   case assertion(KeyIdentifier)
-  case clientCertificate(subject: String)
+  /// - Parameter publicKey: SHA-256 of its `SubjectPublicKeyInfo`; it stays when a certificate is renewed with its key.
+  case clientCertificate(subject: String, publicKey: Bytes32)
   /// `REQUIRE_APP_AUTH=false`.
   case none
 

@@ -24,7 +24,7 @@ extension GameSession {
   func description(at now: MonotonicTime) -> SessionDescription? {
     guard state == .attached, let connection else { return nil }
     var subject: String?
-    if case .clientCertificate(let name) = credential { subject = name }
+    if case .clientCertificate(let name, _) = credential { subject = name }
     return SessionDescription(
       reference: connection.loop.reference(to: token), name: connection.name, peer: connection.peer,
       credential: credential.word, keyID: credential.keyID,

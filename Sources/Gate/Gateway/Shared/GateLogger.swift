@@ -116,7 +116,7 @@ struct GateLogger: Sendable {
       line.add("result", "accepted")
       if case .assertion(let keyID) = credential { line.add("keyId", keyID.short) }
       line.add("credential", credential.word)
-      if case .clientCertificate(let subject) = credential { line.add("subject", peer: subject) }
+      if case .clientCertificate(let subject, _) = credential { line.add("subject", peer: subject) }
       line.add("waitedMs", String(waited.wholeMilliseconds))
     }
   }
