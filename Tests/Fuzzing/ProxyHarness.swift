@@ -2,6 +2,7 @@
 /// they were read.
 @testable internal import Addresses
 internal import Bytes
+internal import Identity
 @testable internal import ProxyProtocol
 
 enum ProxyHarness {
@@ -31,7 +32,10 @@ enum ProxyHarness {
     guard case .header(let header, let consumed) = whole else { return false }
     try require(consumed <= ProxyHeader.byteLimit && consumed <= bytes.count, "\(consumed) bytes consumed")
     try checkWriting(header, header.encodedLine)
-    try checkWriting(header, header.encodedBinary(keyID: KeyIdentifier(Bytes32())))
+    try checkWriting(
+      header,
+      header.encodedBinary(
+        keyID: KeyIdentifier(Bytes32()), device: DevicePseudonym("AAAAAAAAAAAAAAAAAAAAAA")))
     return true
   }
 

@@ -1,5 +1,6 @@
 import Addresses
 import Bytes
+import Identity
 import Testing
 
 @testable import ProxyProtocol
@@ -30,7 +31,7 @@ import Testing
     (.socketAddresses, binary(0x20, 0x00, [])),
   ])
   func binaryForm(header: ProxyHeader?, whole: [UInt8]) throws {
-    #expect(try #require(header).encodedBinary(keyID: nil) == whole)
+    #expect(try #require(header).encodedBinary(keyID: nil, device: nil) == whole)
   }
 
   /// The key's 32 bytes as they are, in a value of type 0xE0.
@@ -38,12 +39,25 @@ import Testing
     let digest = (0..<32).map { UInt8($0 * 8) }
     let keyID = KeyIdentifier(try #require(Bytes32(digest)))
     let header = try #require(relayed("203.0.113.9:4660", "198.51.100.1:443"))
-    let encoded = header.encodedBinary(keyID: keyID)
+    let encoded = header.encodedBinary(keyID: keyID, device: nil)
     #expect(encoded == binary(0x21, 0x11, ipv4Block + [0xE0, 0x00, 0x20] + digest))
     #expect(parse(encoded) == .header(header, consumed: encoded.count))
     #expect(
-      ProxyHeader.socketAddresses.encodedBinary(keyID: keyID)
+      ProxyHeader.socketAddresses.encodedBinary(keyID: keyID, device: nil)
         == binary(0x20, 0x00, [0xE0, 0x00, 0x20] + digest))
+  }
+
+  /// The pseudonym's 16 bytes as they are, in a value of type 0xE1 behind the key's; a client certificate has no key.
+  @Test func pseudonym() throws {
+    let bytes = (0..<16).map { UInt8($0 * 16) }
+    let device = try #require(DevicePseudonym(Base64.encode(bytes.span)))
+    let header = try #require(relayed("203.0.113.9:4660", "198.51.100.1:443"))
+    let value: [UInt8] = [0xE1, 0x00, 0x10] + bytes
+    #expect(header.encodedBinary(keyID: nil, device: device) == binary(0x21, 0x11, ipv4Block + value))
+    let both = header.encodedBinary(keyID: KeyIdentifier(Bytes32()), device: device)
+    #expect(
+      both == binary(0x21, 0x11, ipv4Block + [0xE0, 0x00, 0x20] + [UInt8](repeating: 0, count: 32) + value))
+    #expect(parse(both) == .header(header, consumed: both.count))
   }
 
   /// What is written is read as it was meant, whatever the families, within both limits.
@@ -60,8 +74,10 @@ import Testing
     for _ in 0..<2000 {
       let header = ProxyHeader.relayed(source: endpoint(), destination: endpoint())
       for encoded in [
-        header.encodedLine, header.encodedBinary(keyID: nil),
-        header.encodedBinary(keyID: KeyIdentifier(Bytes32())),
+        header.encodedLine, header.encodedBinary(keyID: nil, device: nil),
+        header.encodedBinary(keyID: KeyIdentifier(Bytes32()), device: nil),
+        header.encodedBinary(
+          keyID: KeyIdentifier(Bytes32()), device: DevicePseudonym("AAAAAAAAAAAAAAAAAAAAAA")),
       ] {
         #expect(parse(encoded + [0x50]) == .header(header, consumed: encoded.count))
       }

@@ -4,7 +4,7 @@ package import AppAttest
 internal import Bytes
 package import Configuration
 internal import Crypto
-internal import Identity
+package import Identity
 package import KeyStore
 package import Logs
 internal import Sockets
@@ -36,11 +36,13 @@ package final class Gate: Sendable {
     package var root: AttestationRoot
     package var tls: TLSMaterial
     package var log: GateLog
+    /// Nil for a game that is not told of devices.
+    package var pseudonyms: PseudonymKey?
 
     package init(
       clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, root: AttestationRoot,
       tls: TLSMaterial,
-      log: GateLog
+      log: GateLog, pseudonyms: PseudonymKey? = nil
     ) {
       self.clock = clock
       self.entropy = entropy
@@ -48,6 +50,7 @@ package final class Gate: Sendable {
       self.root = root
       self.tls = tls
       self.log = log
+      self.pseudonyms = pseudonyms
     }
   }
 
@@ -155,6 +158,7 @@ package final class Gate: Sendable {
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
         backends: prepared.backends,
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
+        pseudonyms: parts.pseudonyms,
         log: GateLogger(parts.log),
         mailboxes: mailboxes)
       shared.certificates.watch(parts.tls.watched)

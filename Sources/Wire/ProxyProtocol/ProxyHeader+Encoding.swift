@@ -1,10 +1,13 @@
 /// Writes the PROXY header that a game server is told its player by (HAProxy's text, §2.1 and §2.2).
 internal import Addresses
 package import Bytes
+package import Identity
 
 extension ProxyHeader {
   /// The type of the value with the key: the first of those left to applications (§2.2.8).
   package static let keyIdentifierType: UInt8 = 0xE0
+  /// And of the one with the device's pseudonym.
+  package static let pseudonymType: UInt8 = 0xE1
 
   /// Version 1, a line of text; ports that nobody knows are 0.
   package var encodedLine: [UInt8] {
@@ -19,8 +22,9 @@ extension ProxyHeader {
     }
   }
 
-  /// Version 2, with the key's 32 bytes as a value of type 0xE0 when there is a key.
-  package func encodedBinary(keyID: KeyIdentifier?) -> [UInt8] {
+  /// Version 2, with the key's 32 bytes as a value of type 0xE0 and the pseudonym's 16 as one of type 0xE1, each when
+  /// there is one.
+  package func encodedBinary(keyID: KeyIdentifier?, device: DevicePseudonym?) -> [UInt8] {
     var block: [UInt8] = []
     var command: UInt8 = 0x20
     var family: UInt8 = 0x00
@@ -35,7 +39,10 @@ extension ProxyHeader {
       block += [Self.keyIdentifierType] + Self.bigEndian(32)
       keyID.digest.append(to: &block)
     }
-    // 36 bytes of addresses and 35 of the key at most.
+    if let device {
+      block += [Self.pseudonymType] + Self.bigEndian(UInt16(DevicePseudonym.byteCount)) + device.bytes
+    }
+    // 36 bytes of addresses, 35 of the key and 19 of the pseudonym at most.
     return Self.binarySignature + [command, family] + Self.bigEndian(UInt16(block.count)) + block
   }
 

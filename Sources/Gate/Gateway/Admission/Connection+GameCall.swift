@@ -100,7 +100,12 @@ extension Connection {
     let called =
       destination ?? client.socket.localAddress()?.endpoint ?? Endpoint(address: .anyV4, port: 0)
     let header = ProxyHeader.relayed(source: source, destination: called)
-    let bytes = version == .v1 ? header.encodedLine : header.encodedBinary(keyID: session.credential.keyID)
+    let (credential, key) = (session.credential, loop.shared.pseudonyms)
+    let bytes =
+      version == .v1
+      ? header.encodedLine
+      : header.encodedBinary(
+        keyID: credential.keyID, device: key.flatMap { credential.pseudonym(under: $0) })
     guard case .failed(let error)? = session.game.leg?.send(bytes.span) else { return true }
     loop.shared.backends.noteFailure(at: loop.now)
     loop.shared.log.backendFailed(

@@ -1,5 +1,6 @@
 /// What a player is let in by.
 internal import Bytes
+internal import Identity
 
 enum Credential: Equatable, Sendable {
   case assertion(KeyIdentifier)
@@ -11,6 +12,15 @@ enum Credential: Equatable, Sendable {
   var keyID: KeyIdentifier? {
     if case .assertion(let keyID) = self { return keyID }
     return nil
+  }
+
+  /// By which the game knows the device; nil where there is no credential to make it of.
+  func pseudonym(under key: PseudonymKey) -> DevicePseudonym? {
+    switch self {
+    case .assertion(let keyID): key.pseudonym(ofKey: keyID)
+    case .clientCertificate(_, let publicKey): key.pseudonym(ofCertificateKey: publicKey)
+    case .none: nil
+    }
   }
 
   /// The word for the log.

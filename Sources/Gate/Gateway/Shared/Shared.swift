@@ -5,6 +5,7 @@ internal import AppAttest
 internal import Configuration
 internal import Crypto
 internal import HTTPWire
+internal import Identity
 internal import KeyStore
 internal import Synchronization
 internal import System
@@ -20,6 +21,8 @@ final class Shared: Sendable {
   let backends: BackendDirectory
   /// Nil when receipts are not kept.
   let receipts: ReceiptFolder?
+  /// By which the game is told of devices; nil where it is not.
+  let pseudonyms: PseudonymKey?
   let log: GateLogger
   let mailboxes: [Mailbox]
   let counters: [Counters]
@@ -44,7 +47,8 @@ final class Shared: Sendable {
   init(
     clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, attestations: AttestationVerifier,
     pool: RegistrationPool,
-    backends: BackendDirectory, receipts: ReceiptFolder?, log: GateLogger, mailboxes: [Mailbox]
+    backends: BackendDirectory, receipts: ReceiptFolder?, pseudonyms: PseudonymKey?, log: GateLogger,
+    mailboxes: [Mailbox]
   ) {
     self.clock = clock
     self.store = store
@@ -52,6 +56,7 @@ final class Shared: Sendable {
     self.pool = pool
     self.backends = backends
     self.receipts = receipts
+    self.pseudonyms = pseudonyms
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
