@@ -56,6 +56,13 @@ struct CombinationRules {
     unusable = Set(problems[count...].compactMap(\.name))
   }
 
+  private var pseudonymKeyPath: String? {
+    // Where it is not stated, it follows from the store's.
+    let names = ["DEVICE_PSEUDONYM_KEY_PATH", "ATTESTED_KEYS_PATH"]
+    let deciding = stated[names[0]] == nil ? names[1] : names[0]
+    return isValid(deciding) && !unusable.contains(deciding) ? configuration.store.pseudonymKeyPath : nil
+  }
+
   /// Those that are good each by itself, whatever else is wrong.
   var usableFiles: GateFiles {
     func path(_ name: String) -> String? {
@@ -67,7 +74,8 @@ struct CombinationRules {
       certificatePath: path("TLS_CERT_PATH"), keyPath: path("TLS_KEY_PATH"),
       clientCAPath: configuration.mtls.fallback ? path("MTLS_CLIENT_CA_PATH") : nil,
       rootPath: path("APPATTEST_ROOT_CA_PATH"), receiptsPath: path("RECEIPTS_PATH"),
-      storePath: path("ATTESTED_KEYS_PATH"), controlSocketPath: path("CONTROL_SOCKET"))
+      storePath: path("ATTESTED_KEYS_PATH"), pseudonymKeyPath: pseudonymKeyPath,
+      controlSocketPath: path("CONTROL_SOCKET"))
   }
 
   // MARK: - Values
@@ -161,10 +169,24 @@ struct CombinationRules {
       case .file, .other: report("RECEIPTS_PATH", "does not name a directory", "name a directory")
       }
     }
+    if isValid("DEVICE_PSEUDONYM_KEY_PATH"), let path = configuration.stated.pseudonymKeyPath {
+      checkPseudonymKey(path, files)
+    }
     for (name, path) in [
       ("ATTESTED_KEYS_PATH", configuration.store.path), ("CONTROL_SOCKET", configuration.controlSocketPath),
     ] where isValid(name) {
       checkPlace(of: name, path, files)
+    }
+  }
+
+  /// Made by the gate where it is missing, and only read where it is there.
+  private mutating func checkPseudonymKey(_ path: String, _ files: any ConfigurationFiles) {
+    let name = "DEVICE_PSEUDONYM_KEY_PATH"
+    switch files.kind(of: path) {
+    case nil: checkPlace(of: name, path, files)
+    case .file where files.isReadable(path): break
+    case .file: report(name, "names a file that may not be read", "let the gate's user read it")
+    case .directory, .other: report(name, "does not name a file", "name a file for the key")
     }
   }
 

@@ -11,8 +11,9 @@ package struct GateFiles: Sendable, Equatable {
   /// Nil for Apple's root.
   package internal(set) var rootPath: String?
   package internal(set) var receiptsPath: String?
-  /// Never nil of a whole configuration, as is the next.
+  /// Never nil of a whole configuration, as are the next two.
   package internal(set) var storePath: String?
+  package internal(set) var pseudonymKeyPath: String?
   package internal(set) var controlSocketPath: String?
 }
 
@@ -21,6 +22,7 @@ extension GateConfiguration {
     GateFiles(
       isProduction: isProduction, runAs: runAs, certificatePath: tls?.certificatePath, keyPath: tls?.keyPath,
       clientCAPath: mtls.fallback ? mtls.clientCAPath : nil, rootPath: attest.rootPath,
-      receiptsPath: attest.receiptsPath, storePath: store.path, controlSocketPath: controlSocketPath)
+      receiptsPath: attest.receiptsPath, storePath: store.path, pseudonymKeyPath: store.pseudonymKeyPath,
+      controlSocketPath: controlSocketPath)
   }
 }

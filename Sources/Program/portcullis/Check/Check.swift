@@ -47,6 +47,9 @@ struct Check: ParsableCommand {
       // What else there is to mend.
       CertificateChecks(now: SystemClock().wall(), isWhole: false).check(failure.files, &report)
       accessChecks(failure.files, running: nil, account, &report).check(&report)
+      if let file = PseudonymKeyFile(failure.files) {
+        PseudonymKeyCheck(file: file, store: nil).check(&report)
+      }
     }
     try report.print()
     if let status = report.status { throw status.code }
@@ -146,8 +149,10 @@ struct Check: ParsableCommand {
   private func checkStore(
     _ configuration: GateConfiguration, _ running: GateHealth?, _ report: inout CheckReport
   ) {
+    let keyFile = PseudonymKeyFile(path: configuration.store.pseudonymKeyPath)
     do {
       let contents = try KeyStoreReader.read(configuration.store.path)
+      PseudonymKeyCheck(file: keyFile, store: contents).check(&report)
       var unknown = 0
       contents.forEach { _, record in if record.environment == nil { unknown += 1 } }
       if unknown > 0 {
@@ -164,6 +169,7 @@ struct Check: ParsableCommand {
       report.ok("store", "\(contents.count) keys in \(PrintableText.field(configuration.store.path))\(owner)")
     } catch {
       report.problem("store", "\(error)", .configuration)
+      PseudonymKeyCheck(file: keyFile, store: nil).check(&report)
     }
   }
 }

@@ -1,18 +1,22 @@
 /// `portcullis keys`: the attested keys, read beside a running gate (docs/key-store.md, docs/operating.md, "Commands").
 import ArgumentParser
 import Bytes
+import Configuration
+import Identity
 import JSON
 import KeyStore
 import System
 
 struct Keys: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List, show, revoke, prune and count attested keys.",
+    abstract: "List, show, find, revoke, prune and count attested keys.",
     discussion: """
-      list, show and stats read the snapshot and the journal and do not disturb a running gate. revoke and \
+      list, show, find and stats read the snapshot and the journal and do not disturb a running gate. revoke and \
       prune ask the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
       """,
-    subcommands: [KeysList.self, KeysShow.self, KeysStatistics.self, KeysRevoke.self, KeysPrune.self])
+    subcommands: [
+      KeysList.self, KeysShow.self, KeysFind.self, KeysStatistics.self, KeysRevoke.self, KeysPrune.self,
+    ])
 }
 
 struct KeysList: ParsableCommand {
@@ -20,7 +24,8 @@ struct KeysList: ParsableCommand {
     commandName: "list", abstract: "List all keys.",
     discussion: """
       One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its \
-      time. With --json one object a line, with the members of the key file and keyId before them.
+      time. With --json one object a line, with the members of the key file, keyId before them, and behind them \
+      the pseudonym, where the key of DEVICE_PSEUDONYM_KEY_PATH can be read.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -32,13 +37,15 @@ struct KeysList: ParsableCommand {
   var revoked = false
 
   func run() throws {
-    let contents = try StoreAccess.read(try settings.values())
+    let configuration = try settings.values()
+    let contents = try StoreAccess.read(configuration)
+    let key = KeyText.pseudonymKey(configuration)
     var output = Output()
     if !json, Output.isTerminal { try output.line(Self.heading) }
     try contents.forEach { identifier, record throws in
       if revoked, record.revokedAt == nil { return }
       if json {
-        try output.line(json: KeyText.json(identifier, record))
+        try output.line(json: KeyText.json(identifier, record, key?.pseudonym(ofKey: identifier)))
       } else {
         try output.line(KeyText.line(identifier, record))
       }
@@ -63,14 +70,16 @@ struct KeysShow: ParsableCommand {
   var json = false
 
   func run() throws {
-    let contents = try StoreAccess.read(try settings.values())
+    let configuration = try settings.values()
+    let contents = try StoreAccess.read(configuration)
     let identifier = try key.identifier(in: contents)
     guard let record = contents.find(identifier) else { throw KeySelection.unknown(identifier) }
+    let pseudonym = KeyText.pseudonymKey(configuration)?.pseudonym(ofKey: identifier)
     var output = Output()
     if json {
-      try output.line(json: KeyText.json(identifier, record))
+      try output.line(json: KeyText.json(identifier, record, pseudonym))
     } else {
-      for line in columns(KeyText.rows(identifier, record)) { try output.line(line) }
+      for line in columns(KeyText.rows(identifier, record, pseudonym)) { try output.line(line) }
     }
     try output.flush()
   }
@@ -140,6 +149,11 @@ struct KeysStatistics: ParsableCommand {
 
 /// A key in text and in JSON.
 enum KeyText {
+  /// Nil where there is none, or whoever asks may not read it: keys are shown all the same.
+  static func pseudonymKey(_ configuration: GateConfiguration) -> PseudonymKey? {
+    (try? PseudonymKeyFile(path: configuration.store.pseudonymKeyPath).read()) ?? nil
+  }
+
   static func line(_ identifier: KeyIdentifier, _ record: KeyRecord) -> String {
     var fields = [
       identifier.base64, record.registeredAt.timestamp, record.lastUsedAt?.timestamp ?? "-",
@@ -150,7 +164,9 @@ enum KeyText {
     return fields.joined(separator: "  ")
   }
 
-  static func rows(_ identifier: KeyIdentifier, _ record: KeyRecord) -> [(String, String)] {
+  static func rows(
+    _ identifier: KeyIdentifier, _ record: KeyRecord, _ pseudonym: DevicePseudonym?
+  ) -> [(String, String)] {
     var rows = [
       ("keyId", identifier.base64), ("publicKey", Base64.encode(record.publicKey.x963.span)),
       ("signCount", "\(record.signCount)"), ("registeredAt", record.registeredAt.timestamp),
@@ -163,15 +179,22 @@ enum KeyText {
       rows.append(("bundleVersion", PrintableText.field(version, limit: 256)))
     }
     if let time = record.revokedAt { rows.append(("revokedAt", time.timestamp)) }
+    if let pseudonym { rows.append(("pseudonym", pseudonym.description)) }
     return rows
   }
 
-  static func json(_ identifier: KeyIdentifier, _ record: KeyRecord) -> JSONWriter {
+  static func json(
+    _ identifier: KeyIdentifier, _ record: KeyRecord, _ pseudonym: DevicePseudonym?
+  ) -> JSONWriter {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("keyId")
     writer.value(identifier.base64)
     record.writeMembers(to: &writer)
+    if let pseudonym {
+      writer.name("pseudonym")
+      writer.value(pseudonym.description)
+    }
     writer.endObject()
     return writer
   }

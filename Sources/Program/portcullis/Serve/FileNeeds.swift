@@ -64,6 +64,15 @@ enum FileNeeds {
       needs.append(FileNeed(setting: "RECEIPTS_PATH", path: path, wishes: [.write, .search]))
     }
     if let path = files.storePath { needs += writing(store: path) }
+    if let path = files.pseudonymKeyPath {
+      // Made once, and only read from then on.
+      let (setting, folder) = ("DEVICE_PSEUDONYM_KEY_PATH", folder(of: path))
+      if WholeFile.exists(path) {
+        needs.append(FileNeed(setting: setting, path: path, wishes: [.read]))
+      } else if folder != files.storePath.map(self.folder) {
+        needs.append(FileNeed(setting: setting, path: folder, wishes: [.write, .search]))
+      }
+    }
     if let path = files.controlSocketPath {
       needs.append(
         FileNeed(setting: "CONTROL_SOCKET", path: folder(of: path), wishes: [.write, .search]))

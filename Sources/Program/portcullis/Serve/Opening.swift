@@ -1,8 +1,9 @@
 /// From a configuration to a gate that serves, in the order that least privilege asks for.
 ///
 /// 1. Keys and certificates are read as whoever started the program. 2. The user of `RUN_AS`, on trial. 3. The store
-/// and its lock. 4. The control socket, so that nobody is served while it is missing. 5. The ports, as root once more.
-/// 6. That user for good. 7. The sandbox. 8. The threads, which inherit all of this: the first connection is accepted.
+/// and its lock, and the key of pseudonyms. 4. The control socket, so that nobody is served while it is missing. 5. The
+/// ports, as root once more. 6. That user for good. 7. The sandbox. 8. The threads, which inherit all of this: the first
+/// connection is accepted.
 import Addresses
 import AppAttest
 import ArgumentParser
@@ -62,9 +63,12 @@ struct Opening {
     }
     let store = try Startup.store(configuration, logger: logger)
     do {
+      let pseudonyms = try PseudonymKeyFile(files).map { file in
+        try Startup.pseudonymKey(passed.pseudonymKey, file, store, logger: logger)
+      }
       let parts = Gate.Parts(
         clock: SystemClock(), entropy: KernelEntropy(), store: store, root: passed.root, tls: passed.material,
-        log: log)
+        log: log, pseudonyms: pseudonyms)
       return try open(parts, store, passed, folders)
     } catch {
       store.close()

@@ -5,6 +5,7 @@ import ArgumentParser
 import Bytes
 import Configuration
 import Confinement
+import Identity
 import Logging
 import System
 import TLS
@@ -23,6 +24,8 @@ struct StartInspection {
     let credentials: Credentials
     let root: AttestationRoot
     let material: TLSMaterial
+    /// Nil where it is to be made.
+    let pseudonymKey: PseudonymKey?
 
     /// No way back from here.
     consuming func drop() throws(SystemError) { try credentials.drop() }
@@ -41,9 +44,22 @@ struct StartInspection {
     do throws(SystemError) { try credentials.assume() } catch { throw Opening.refused(error) }
     var isHindered = false
     if case .becomes(let user) = decision { isHindered = hinders(needs, user, credentials) }
-    guard let root, let contents, !isHindered else { throw ExitStatus.configuration.code }
+    let pseudonymKey = pseudonymKey(isToldOf: decision)
+    guard let root, let contents, let pseudonymKey, !isHindered else { throw ExitStatus.configuration.code }
     return Passed(
-      decision: decision, credentials: credentials, root: root, material: try material(contents))
+      decision: decision, credentials: credentials, root: root, material: try material(contents),
+      pseudonymKey: pseudonymKey)
+  }
+
+  /// As whom the gate serves, for it is a file of his folder.
+  /// - Returns: nil when there was something to tell.
+  private func pseudonymKey(isToldOf decision: ServingDecision) -> PseudonymKey?? {
+    guard let file = PseudonymKeyFile(files) else { return .some(nil) }
+    // That the user of `RUN_AS` may not read it has been told with the other files.
+    if case .becomes = decision, WholeFile.exists(file.path), !EffectiveAccess.isGranted(file.path, [.read]) {
+      return nil
+    }
+    return Self.unlessTold { try Startup.pseudonymKey(file) }
   }
 
   /// Of a configuration that is wrong already: what else is.

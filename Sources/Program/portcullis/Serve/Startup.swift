@@ -6,6 +6,7 @@ import Bytes
 import Configuration
 import Confinement
 import Crypto
+import Identity
 import KeyStore
 import Logging
 import System
@@ -179,6 +180,42 @@ enum Startup {
       tell("ATTESTED_KEYS_PATH: \(error)")
       throw StoreAccess.status(error).code
     }
+  }
+
+  /// The key of pseudonyms as its file has it; nil where there is none yet.
+  static func pseudonymKey(_ file: PseudonymKeyFile) throws -> PseudonymKey? {
+    do {
+      return try file.read()
+    } catch {
+      complain(error.description)
+      throw error.status.code
+    }
+  }
+
+  /// The same, made where there was never one, and noted in the store before it is used.
+  static func pseudonymKey(
+    _ found: PseudonymKey?, _ file: PseudonymKeyFile, _ store: KeyStore, logger: Logger
+  ) throws -> PseudonymKey {
+    let key: PseudonymKey
+    do throws(PseudonymKeyFile.Problem) {
+      if let found {
+        key = found
+      } else {
+        if let since = store.pseudonymKeyMadeAt { throw .lost(file.path, since: since) }
+        key = try file.make(KernelEntropy())
+        logger.notice("pseudonym_key_made", metadata: ["file": "\(file.path)"])
+      }
+    } catch {
+      complain(error.description)
+      throw error.status.code
+    }
+    do {
+      try store.notePseudonymKey(now: SystemClock().wall())
+    } catch {
+      complain("ATTESTED_KEYS_PATH: \(error)")
+      throw StoreAccess.status(error).code
+    }
+    return key
   }
 
   private static func privateKey(_ path: String, _ tell: Teller) throws -> PrivateKeyText {

@@ -1,0 +1,34 @@
+/// The part of `portcullis check` that looks at the key of pseudonyms.
+import Bytes
+import Configuration
+import Identity
+import KeyStore
+import System
+
+struct PseudonymKeyCheck {
+  let file: PseudonymKeyFile
+  /// Nil where the store could not be read: whether a missing key was lost is not known then.
+  let store: KeyStoreReader.Contents?
+
+  func check(_ report: inout CheckReport) {
+    do throws(PseudonymKeyFile.Problem) {
+      let path = PrintableText.field(file.path)
+      guard try file.read() != nil else {
+        guard let store else { return }
+        if let since = store.pseudonymKeyMadeAt { throw .lost(file.path, since: since) }
+        return report.ok(Self.name, "none yet: the first start makes \(path)")
+      }
+      guard let status = try? FileStatus.of(file.path) else { return }
+      let mode = "0" + String(status.mode, radix: 8)
+      if status.isOthersToRead || status.isOthersToWrite {
+        report.warning(Self.name, "\(path) is open to other users (mode \(mode)): chmod 600 \(path)")
+      } else {
+        report.ok(Self.name, "\(path) is its owner's alone (mode \(mode))")
+      }
+    } catch {
+      report.problem(Self.name, error.description, error.status)
+    }
+  }
+
+  private static let name = "pseudonym_key"
+}
