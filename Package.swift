@@ -98,7 +98,9 @@ let modules = [
   Module("CBOR", in: .wire, ["Bytes", "CCBOR"]),
   Module("Deflate", in: .wire, ["Bytes", "CZlib", "WebSocketWire"]),
   Module("TelnetWire", in: .wire, ["Bytes", "Deflate", "JSON", "System"]),
-  Module("SessionWire", in: .wire, ["Bytes", "JSON", "PortcullisProtocol", "System", "WebSocketWire"]),
+  Module(
+    "SessionWire", in: .wire,
+    ["Bytes", "JSON", "PortcullisProtocol", "System", "TelnetWire", "WebSocketWire"]),
 
   // Who may come in, and who has.
   Module("X509", in: .trust, ["Bytes", "Crypto", "System"]),
@@ -165,7 +167,7 @@ let testTargets = [
   tests("HTTPWire", ["Bytes", "PortcullisProtocol"]),
   tests("ProxyProtocol", ["Addresses", "Bytes", "Identity"]),
   tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
-  tests("SessionWire", ["Bytes", "PortcullisProtocol", "System", "WebSocketWire"]),
+  tests("SessionWire", ["Bytes", "JSON", "PortcullisProtocol", "System", "TelnetWire", "WebSocketWire"]),
   tests("CBOR", ["Bytes"]),
   tests("Deflate", ["CZlib", "WebSocketWire"]),
   tests("Crypto", ["Bytes"]),

@@ -6,6 +6,7 @@
 internal import Bytes
 internal import JSON
 internal import PortcullisProtocol
+package import TelnetWire
 
 package struct AgainCache: Sendable {
   package static let packageLimit = 32
@@ -56,6 +57,20 @@ package struct AgainCache: Sendable {
   }
 
   // MARK: What the game says
+
+  /// Only some events are of interest here.
+  package mutating func note(_ event: TelnetEvent) {
+    switch event {
+    case .echo(let isOn): noteEcho(isOn)
+    case .gmcp(let package, let data): noteGMCP(package: package.span, data: data?.span)
+    case .gmcpAgreed: forgetGMCP()
+    case .msdp(let data): noteMSDP(data: data.span)
+    case .mssp(let data): noteMSSP(data: data.span)
+    case .needMore, .again, .waits, .text, .prompt, .msdpAgreed, .charset, .compressionStarted,
+      .compressionEnded, .compressionFailed, .dropped:
+      break
+    }
+  }
 
   package mutating func noteEcho(_ isOn: Bool) { echo = isOn }
 
