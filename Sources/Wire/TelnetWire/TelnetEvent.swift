@@ -7,8 +7,8 @@ package enum TelnetEvent: Equatable, Sendable {
   /// A bounded piece of compressed input has been read and nothing came of it, or not all yet: ask again, best in the
   /// session's next turn. The input may be used up already.
   case again
-  /// The game has had as many answers as it may in a second. What stands at `position` stays unread: ask again with it,
-  /// at this time or later.
+  /// The game has had as many answers as it may in a second. What stands at `position`, if anything does, stays unread:
+  /// ask again with it, at this time or later.
   case waits(until: MonotonicTime)
 
   /// Text in the game's charset; `TelnetEngine.text(_:in:)` has its bytes. It may end within a character.
