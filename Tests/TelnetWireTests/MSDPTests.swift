@@ -113,6 +113,46 @@ import Testing
     #expect(talker.takeOutput() == (body.map { wire("IAC SB 69 \($0) IAC SE") } ?? []), "\(object)")
   }
 
+  // MARK: Reports
+
+  @Test func reportsAreSaidWhenTheGameAgrees() {
+    let talker = Talker()
+    #expect(talker.msdp(#"{"REPORT":"HP"}"#) == .notAgreed)
+    #expect(talker.msdp(#"{"REPORT":["MP","XP"]}"#) == .notAgreed)
+    #expect(talker.msdp(#"{"UNREPORT":"MP"}"#) == .notAgreed)
+    #expect(talker.msdp(#"{"REPORT":"HP"}"#) == .notAgreed)
+    #expect(talker.msdp(#"{"LIST":"COMMANDS"}"#) == .notAgreed)
+    let reports =
+      wire("IAC SB 69 1 'REPORT' 2 5 2 'MP' 2 'XP' 6 IAC SE IAC SB 69 1 'UNREPORT' 2 'MP' IAC SE")
+      + wire("IAC SB 69 1 'REPORT' 2 'HP' IAC SE")
+    for _ in 0..<2 {
+      talker.receive("IAC WILL 69")
+      #expect(talker.takeOutput() == wire("IAC DO 69") + reports)
+    }
+    #expect(talker.msdp(#"{"RESET":"REPORTABLE_VARIABLES"}"#) == .sent)
+    let reset = wire("IAC SB 69 1 'RESET' 2 'REPORTABLE_VARIABLES' IAC SE")
+    #expect(talker.takeOutput() == reset)
+    talker.receive("IAC WONT 69 IAC DO 69")
+    #expect(talker.takeOutput() == wire("IAC DONT 69 IAC WILL 69") + reports + reset)
+  }
+
+  @Test func howManyReportsAreKept() {
+    for (count, isKept) in [(512, true), (513, false)] {
+      let talker = Talker()
+      let name = String(repeating: "x", count: count - 8)
+      _ = talker.msdp(#"{"REPORT":"a"}"#)
+      _ = talker.msdp(#"{"REPORT":"\#(name)"}"#)
+      talker.receive("IAC WILL 69")
+      let kept = isKept ? name : "a"
+      #expect(talker.takeOutput() == wire("IAC DO 69 IAC SB 69 1 'REPORT' 2 '\(kept)' IAC SE"))
+    }
+    let talker = Talker()
+    for number in 10..<99 { _ = talker.msdp(#"{"REPORT":"\#(number)"}"#) }
+    talker.receive("IAC WILL 69")
+    let last = (48...98).map { "IAC SB 69 1 'REPORT' 2 '\($0)' IAC SE" }.joined(separator: " ")
+    #expect(talker.takeOutput() == wire("IAC DO 69 \(last)"))
+  }
+
   /// What one of us sends, another reads as it was.
   @Test func randomObjectsComeBack() throws {
     var random = SplitMix(seed: 69)

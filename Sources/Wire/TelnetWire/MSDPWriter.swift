@@ -1,4 +1,5 @@
-/// An app's JSON object as MSDP: members become variables, and numbers and literals their text.
+/// An app's JSON object as MSDP: members become variables, and numbers and literals their text. What it wants reported is
+/// kept, and said when the game agrees to MSDP, first or anew.
 internal import JSON
 
 struct MSDPWriter {
@@ -7,7 +8,6 @@ struct MSDPWriter {
 
   private let charset: TelnetCharset
   private var body: [UInt8] = []
-  private var depth = 0
 
   private init(_ charset: TelnetCharset) {
     self.charset = charset
@@ -64,8 +64,20 @@ extension TelnetEngine {
   /// - Parameter object: a JSON object of variables, not empty.
   package mutating func sendMSDP(_ object: [UInt8], into output: inout [UInt8]) -> Sending {
     guard let body = MSDPWriter.body(object, charset) else { return .unfit }
+    if Self.isReporting(body) { ownWords.keep(report: body) }
     guard isMSDPAgreed else { return .notAgreed }
     TelnetWriter.subnegotiation(.msdp, body, to: &output)
     return .sent
   }
+
+  func sayReports(_ output: inout [UInt8]) {
+    for body in ownWords.reports { TelnetWriter.subnegotiation(.msdp, body, to: &output) }
+  }
+
+  /// Whether its first variable is one of the commands that say what is to be reported.
+  private static func isReporting(_ body: [UInt8]) -> Bool {
+    reportingCommands.contains { body.starts(with: [MSDPByte.variable] + $0 + [MSDPByte.value]) }
+  }
+
+  private static let reportingCommands = ["REPORT", "UNREPORT", "RESET"].map { Array($0.utf8) }
 }

@@ -1,15 +1,6 @@
 /// GMCP both ways: what games say as checked JSON, and what is said to them.
 internal import JSON
 
-/// What the app itself said by GMCP about itself, as JSON: kept while it is short.
-struct OwnWords: Equatable, Sendable {
-  var hello: [UInt8]?
-  var supports: [UInt8]?
-
-  /// In bytes, each.
-  static let limit = 512
-}
-
 extension TelnetEngine {
   // MARK: From the game
 

@@ -62,6 +62,7 @@ extension TelnetEngine {
       sayHello(&output)
       return .gmcpAgreed
     case .msdp where !isSecondSide:
+      sayReports(&output)
       return .msdpAgreed
     case .suppressGoAhead, .endOfRecord, .newEnvironment, .charset, .msdp, .mssp, .compression, .gmcp:
       return nil

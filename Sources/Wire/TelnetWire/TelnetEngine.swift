@@ -9,8 +9,8 @@ package struct TelnetEngine: ~Copyable {
   /// What became of something an app wants the game to have.
   package enum Sending: Equatable, Sendable {
     case sent
-    /// The game has not agreed to it, or no longer. `Core.Hello` and `Core.Supports.Set` are kept nevertheless, and said
-    /// when it does.
+    /// The game has not agreed to it, or no longer. `Core.Hello` and `Core.Supports.Set`, and what MSDP is to report, are
+    /// kept nevertheless, and said when it does.
     case notAgreed
     /// It does not fit its grammar or its limits; nothing was sent.
     case unfit
@@ -33,7 +33,7 @@ package struct TelnetEngine: ~Copyable {
   var body: [UInt8] = []
   /// Names that the game asked for by NEW-ENVIRON while nothing was known of the app.
   var environmentDue: [UInt8]?
-  /// What the app itself said by GMCP, to be said again when the game agrees to GMCP anew.
+  /// What the app has said that is to be said again when the game agrees to GMCP or MSDP anew.
   var ownWords = OwnWords()
   /// Nil unless what the game sends is compressed.
   var inflation: Inflation?
