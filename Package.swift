@@ -144,9 +144,9 @@ let modules = [
   Module(
     "portcullis", in: .program,
     [
-      "Addresses", "AppAttest", "ArgumentParser", "Bench", "Bytes", "Configuration", "Confinement", "Control",
-      "Crypto", "Demo", "Device", "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs",
-      "PortcullisProtocol", "Sockets", "System", "TLS", "Vectors",
+      "Addresses", "AppAttest", "ArgumentParser", "Bench", "Bytes", "Charsets", "Configuration",
+      "Confinement", "Control", "Crypto", "Demo", "Device", "Gateway", "HTTPWire", "Identity", "JSON",
+      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Sockets", "System", "TLS", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(
@@ -208,8 +208,8 @@ let testTargets = [
   .testTarget(
     name: "Fuzzing",
     dependencies: [
-      "Addresses", "AppAttest", "Bytes", "CBOR", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
-      "JSON", "KeyStore", "ProxyProtocol", "System", "WebSocketWire", "X509",
+      "Addresses", "AppAttest", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto", "Deflate", "HTTPWire",
+      "Identity", "JSON", "KeyStore", "ProxyProtocol", "System", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
   tests("Fuzzing"),

@@ -1,3 +1,4 @@
+import Charsets
 import Testing
 
 @testable import Configuration
@@ -255,6 +256,20 @@ import Testing
         "ATTESTED_KEYS_PATH",
         "CONTROL_SOCKET",
       ])
+  }
+
+  /// The C library may have been installed without its modules.
+  @Test func theCharsetMustBeThere() {
+    var files = ImaginaryFiles.complete
+    files.missingCharsets = [.gbk]
+    let gbk = ("GAME_CHARSET", "gbk")
+    let found = problems(adding: [gbk], files: files)
+    #expect(found.map(\.name) == ["GAME_CHARSET"] && found.first?.reason.contains("no module") == true)
+    #expect(problems(adding: [("GAME_CHARSET", "Big5")], files: files).isEmpty)
+    #expect(problems(adding: [gbk]).isEmpty)
+    // Where no telnet is spoken it is not needed.
+    #expect(problems(adding: [gbk, ("SUBPROTOCOLS", "none,binary")], files: files).isEmpty)
+    #expect(problems(adding: [gbk], files: files, scope: .values).isEmpty)
   }
 
   @Test(arguments: [("a/b/c", "a/b"), ("a", "."), ("/a", "/"), ("/a/b", "/a"), ("./a", ".")])

@@ -1,3 +1,4 @@
+import Charsets
 import Foundation
 import Testing
 
@@ -129,6 +130,7 @@ import Testing
     #expect(files.kind(of: Self.root.path()) == .directory)
     #expect(files.kind(of: "/dev/null") == .other)
     #expect(files.kind(of: "/nowhere/at/all") == nil)
+    #expect(files.has(.utf8) && files.has(.koi8R) && files.has(.gbk))
     #expect(files.isReadable(#filePath) && !files.isReadable("/nowhere/at/all"))
     let contents = try files.contents(of: #filePath, limit: 1 << 20)
     #expect(contents == [UInt8](try Data(contentsOf: URL(filePath: #filePath))))

@@ -1,3 +1,4 @@
+import Charsets
 import Configuration
 
 /// A file system of the test's own: what is not named does not exist.
@@ -5,10 +6,12 @@ struct ImaginaryFiles: ConfigurationFiles {
   var kinds: [String: FileKind] = [:]
   var unreadable: Set<String> = []
   var unwritable: Set<String> = []
+  var missingCharsets: Set<Charset> = []
 
   func kind(of path: String) -> FileKind? { kinds[path] }
   func isReadable(_ path: String) -> Bool { !unreadable.contains(path) }
   func isWritable(_ path: String) -> Bool { !unwritable.contains(path) }
+  func has(_ charset: Charset) -> Bool { !missingCharsets.contains(charset) }
 
   /// All that the tests name.
   static let complete = ImaginaryFiles(kinds: [

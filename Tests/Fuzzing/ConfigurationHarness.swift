@@ -1,6 +1,7 @@
 /// The file of `--config` (docs/settings.md): every problem names its variable or its line, and what loads can be
 /// written down and loads again.
 internal import Bytes
+internal import Charsets
 @testable internal import Configuration
 
 enum ConfigurationHarness {
@@ -41,6 +42,7 @@ enum ConfigurationHarness {
     }
     func isReadable(_ path: String) -> Bool { !path.hasSuffix("secret.pem") }
     func isWritable(_ path: String) -> Bool { !path.hasSuffix("fixed") }
+    func has(_ charset: Charset) -> Bool { charset != .eucKR }
   }
 
   // MARK: Properties

@@ -51,6 +51,13 @@ struct CombinationRules {
     checkProduction()
     checkAppIDs()
     checkFallback()
+    if isValid("GAME_CHARSET", "SUBPROTOCOLS"), configuration.sessions.haveTelnet,
+      !files.has(configuration.telnet.charset)
+    {
+      report(
+        "GAME_CHARSET", "is a charset that the C library has no module for",
+        "install the package with its modules (gconv), or write another one")
+    }
     let count = problems.count
     checkFiles(files)
     unusable = Set(problems[count...].compactMap(\.name))
@@ -259,12 +266,6 @@ struct CombinationRules {
         name: name, shownValue: text.flatMap { shown($0, isSecret: setting?.isSecret ?? false) },
         place: places[name] ?? nil, reason: reason, remedy: remedy))
   }
-}
-
-/// A file in the directory that `path` lies in.
-func beside(_ path: String, _ name: String) -> String {
-  guard let slash = path.lastIndex(of: "/") else { return name }
-  return path[...slash] + name
 }
 
 /// The directory that `path` lies in.

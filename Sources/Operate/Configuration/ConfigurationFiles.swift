@@ -1,4 +1,5 @@
 /// What the loader asks of the file system, behind a seam, and the file system's answers.
+package import Charsets
 internal import CLinux
 internal import Glibc
 package import System
@@ -15,6 +16,8 @@ package protocol ConfigurationFiles: Sendable {
   func kind(of path: String) -> FileKind?
   func isReadable(_ path: String) -> Bool
   func isWritable(_ path: String) -> Bool
+  /// Whether text can be converted from it; the C library has a file for some charsets.
+  func has(_ charset: Charset) -> Bool
 }
 
 /// stat(2) and access(2), with the process's real user, which the gate does not change.
@@ -35,6 +38,8 @@ package struct SystemFiles: ConfigurationFiles {
   package func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
   package func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
+
+  package func has(_ charset: Charset) -> Bool { CharsetLibrary.isAvailable(charset) }
 
   /// The bytes of a file, at most one more than `limit`, so that a longer one shows itself.
   package func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {

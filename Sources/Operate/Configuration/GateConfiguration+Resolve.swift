@@ -36,3 +36,9 @@ extension GateConfiguration {
   /// Without blanks at the ends and in lower case: a stray blank must not open production up.
   static func normalized(_ environment: String) -> String { trimmed(environment).lowercased() }
 }
+
+/// A file in the directory that `path` lies in.
+func beside(_ path: String, _ name: String) -> String {
+  guard let slash = path.lastIndex(of: "/") else { return name }
+  return path[...slash] + name
+}

@@ -50,8 +50,17 @@ def test_all_is_well(check, folder):
     status, findings = check(**certificate(folder, "server", 90))
     assert status == 0 and not [one for one in findings if one[0] == "problem"], findings
     assert {name for _, name, _ in findings} >= {
-        "clock", "configuration", "certificate", "key", "attestation_root", "store", "backend", "listen",
+        "clock", "configuration", "certificate", "key", "attestation_root", "store", "backend", "listen", "charset",
     }
+
+
+def test_the_charset_of_the_game(check):
+    assert found(check()[1], "ok", "charset", "UTF-8")
+    assert found(check(GAME_CHARSET="cp1251")[1], "ok", "charset", "windows-1251")
+    assert not any(name == "charset" for _, name, _ in check(SUBPROTOCOLS="none,binary")[1])
+    status, findings = check(GAME_CHARSET="UTF-16")
+    assert status == CONFIGURATION
+    assert found(findings, "problem", "configuration", "GAME_CHARSET=UTF-16", "no charset", "KOI8-R")
 
 
 @pytest.mark.parametrize("days, grade", [(1, "warning"), (20, "warning"), (23, "ok"), (300, "ok")])

@@ -3,6 +3,7 @@
 import AppAttest
 import ArgumentParser
 import Bytes
+import Charsets
 import Configuration
 import Confinement
 import Control
@@ -56,6 +57,7 @@ struct Check: ParsableCommand {
   }
 
   private func check(_ configuration: GateConfiguration, _ account: Account?, _ report: inout CheckReport) {
+    checkCharsets(configuration, &report)
     CertificateChecks(now: SystemClock().wall(), isWhole: true).check(configuration.files, &report)
     let running = running(configuration)
     checkStore(configuration, running, &report)
@@ -122,6 +124,20 @@ struct Check: ParsableCommand {
       for warning in failure.warnings { report.warning("configuration", "\(warning)") }
       for problem in failure.problems { report.problem("configuration", problem.description, .configuration) }
       return .failure(failure)
+    }
+  }
+
+  /// Where the gate speaks telnet; games may offer others than `GAME_CHARSET`.
+  private func checkCharsets(_ configuration: GateConfiguration, _ report: inout CheckReport) {
+    guard configuration.sessions.haveTelnet else { return }
+    let missing = Charset.allCases.filter { !CharsetLibrary.isAvailable($0) }
+    if missing.isEmpty {
+      report.ok("charset", "\(configuration.telnet.charset.name)")
+    } else {
+      report.warning(
+        "charset",
+        "\(configuration.telnet.charset.name); a game that offers \(missing.map(\.name).joined(separator: ", ")) is "
+          + "refused that, for the C library has no modules for them")
     }
   }
 
