@@ -119,9 +119,9 @@ let modules = [
   Module(
     "Gateway", in: .gate,
     [
-      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
-      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "Sockets", "System", "TLS",
-      "WebSocketWire",
+      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
+      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "SessionWire", "Sockets", "System",
+      "TLS", "TelnetWire", "WebSocketWire",
     ]),
 
   // The simulated device.
@@ -189,9 +189,9 @@ let testTargets = [
   tests(
     "Gateway",
     [
-      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "HTTPWire", "Identity", "KeyStore",
-      "Logging",
-      "Logs", "PortcullisProtocol", "Sockets", "System", "TLS", "TLSPeers", "WebSocketWire",
+      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "HTTPWire", "Identity",
+      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionWire", "Sockets", "System", "TLS", "TLSPeers",
+      "TelnetWire", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),

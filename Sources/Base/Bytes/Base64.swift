@@ -26,6 +26,21 @@ package enum Base64 {
     }
   }
 
+  /// With the alphabet of §5 and without padding.
+  package static func encodeURL(_ bytes: Span<UInt8>) -> String {
+    var text: [UInt8] = []
+    append(bytes, to: &text)
+    while text.last == padding { text.removeLast() }
+    for index in text.indices {
+      switch text[index] {
+      case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
+      case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
+      default: break
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
   /// The bytes, or nil when `text` breaks the rule.
   package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
     var digits = text.count

@@ -27,17 +27,7 @@ package struct DevicePseudonym: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// In base64url without padding: 22 characters.
-  package var description: String {
-    String(
-      Base64.encode(bytes.span).compactMap { character in
-        switch character {
-        case "+": "-"
-        case "/": "_"
-        case "=": nil
-        default: character
-        }
-      })
-  }
+  package var description: String { Base64.encodeURL(bytes.span) }
 }
 
 /// The key behind the pseudonyms of one gate; any number of threads may use it at once.

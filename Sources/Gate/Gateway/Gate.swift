@@ -2,6 +2,7 @@
 package import Addresses
 package import AppAttest
 internal import Bytes
+package import Charsets
 package import Configuration
 internal import Crypto
 package import Identity
@@ -38,11 +39,13 @@ package final class Gate: Sendable {
     package var log: GateLog
     /// Nil for a game that is not told of devices.
     package var pseudonyms: PseudonymKey?
+    /// Those that games may speak; what needs a module of the C library has to be open before the sandbox is raised.
+    package var charsets: CharsetLibrary
 
     package init(
       clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, root: AttestationRoot,
       tls: TLSMaterial,
-      log: GateLog, pseudonyms: PseudonymKey? = nil
+      log: GateLog, pseudonyms: PseudonymKey? = nil, charsets: CharsetLibrary = CharsetLibrary(opening: [])
     ) {
       self.clock = clock
       self.entropy = entropy
@@ -51,6 +54,7 @@ package final class Gate: Sendable {
       self.tls = tls
       self.log = log
       self.pseudonyms = pseudonyms
+      self.charsets = charsets
     }
   }
 
@@ -158,7 +162,7 @@ package final class Gate: Sendable {
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
         backends: prepared.backends,
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
-        pseudonyms: parts.pseudonyms,
+        pseudonyms: parts.pseudonyms, charsets: parts.charsets,
         log: GateLogger(parts.log),
         mailboxes: mailboxes)
       shared.certificates.watch(parts.tls.watched)
@@ -215,7 +219,9 @@ package final class Gate: Sendable {
 
   /// Whether a drain is over: no session is left, and none has bytes left to send. Connections that were only answered
   /// 503 do not count, else players who come back at once would hold the gate until the drain's time is over.
-  package var isDrained: Bool { shared.sessions.value == 0 && shared.parting.value == 0 }
+  package var isDrained: Bool {
+    shared.sessions.value == 0 && shared.away.value == 0 && shared.parting.value == 0
+  }
 
   /// Closes what is left, and returns when all threads have ended. The store is the caller's to close.
   package func stop() {

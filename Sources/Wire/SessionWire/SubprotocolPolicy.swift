@@ -10,6 +10,9 @@ package struct SubprotocolPolicy: Equatable, Sendable {
 
   package static let all = Self(allowsNone: true, allowed: Set(Subprotocol.allCases))
 
+  /// Everything is refused.
+  package static let nothing = Self(allowsNone: false, allowed: [])
+
   private init(allowsNone: Bool, allowed: Set<Subprotocol>) {
     self.allowsNone = allowsNone
     self.allowed = allowed

@@ -33,19 +33,18 @@ package struct UpgradeRequest: Sendable {
     self.extensions = extensions
   }
 
-  /// The first that was offered of those the gate speaks: raw bytes either way (docs/protocol.md, "Admission").
-  package var chosenSubprotocol: String? {
-    subprotocols.first { Subprotocol(rawValue: $0)?.isRaw == true }
-  }
-
-  /// `101 Switching Protocols`. `extensions` is what was agreed on, as it stands in its field; nil for none.
-  package func response(extensions: String? = nil, date: String? = nil) -> [UInt8] {
+  /// `101 Switching Protocols`.
+  ///
+  /// - Parameters:
+  ///   - subprotocol: the one of those that were offered that is spoken; nil for none.
+  ///   - extensions: what was agreed on, as it stands in its field; nil for none.
+  package func response(subprotocol: String? = nil, extensions: String? = nil, date: String? = nil) -> [UInt8] {
     var head = ResponseHead(.switchingProtocols)
     if let date { head.add("Date", date) }
     head.add("Upgrade", "websocket")
     head.add("Connection", "Upgrade")
     head.add("Sec-WebSocket-Accept", WebSocketAccept.value(for: key))
-    if let chosenSubprotocol { head.add("Sec-WebSocket-Protocol", chosenSubprotocol) }
+    if let subprotocol { head.add("Sec-WebSocket-Protocol", subprotocol) }
     if let extensions { head.add("Sec-WebSocket-Extensions", extensions) }
     return head.ended()
   }

@@ -11,8 +11,8 @@ import Testing
 /// verified, counter durable, game connected, 101.
 @Suite struct AdmissionMachineTests {
   enum Event: CaseIterable, Sendable {
-    case found, foundNone, foundRevoked, accepted, rejected, durable, notDurable, connected, connectFailed,
-      gameLost
+    case found, foundNone, foundRevoked, accepted, rejected, durable, notDurable, resumed, notResumed
+    case connected, connectFailed, gameLost
     case expired, revoked, superseded, draining, spokeEarly
   }
 
@@ -31,7 +31,7 @@ import Testing
 
   /// What is not named here does nothing.
   private static func expected(_ state: State, _ event: Event) -> (Action, State) {
-    let isWaiting = [.finding, .judging, .committing, .connecting].contains(state)
+    let isWaiting = [.finding, .judging, .committing, .resuming, .connecting].contains(state)
     return switch (state, event) {
     case (.finding, .found): (.judge(record), .judging)
     case (.finding, .foundNone): refuse(.keyUnknown, "key_unknown")
@@ -39,7 +39,11 @@ import Testing
     case (.finding, .expired): refuse(.storeUnavailable, "find_timeout")
     case (.judging, .accepted): (.nothing, .committing)
     case (.judging, .rejected): refuse(.assertionRejected, "signature")
-    case (.committing, .durable): (.connect, .connecting)
+    // The machine of these tests is asked to resume.
+    case (.committing, .durable): (.resume, .resuming)
+    case (.resuming, .resumed): (.open, .open)
+    case (.resuming, .notResumed): (.connect, .connecting)
+    case (.resuming, .expired): refuse(.overloaded, "resume_timeout")
     case (.committing, .notDurable): refuse(.storeUnavailable, "commit_failed")
     case (.committing, .expired): refuse(.storeUnavailable, "commit_timeout")
     case (.connecting, .connected): (.open, .open)
@@ -57,12 +61,12 @@ import Testing
   }
 
   private static func machine(in state: State) -> AdmissionMachine {
-    var machine = AdmissionMachine(.assertion(keyID))
+    var machine = AdmissionMachine(.assertion(keyID), resumes: true)
     if state == .refused {
       _ = machine.found(nil)
       return machine
     }
-    for step in [Event.found, .accepted, .durable, .connected] {
+    for step in [Event.found, .accepted, .durable, .notResumed, .connected] {
       if machine.state == state { break }
       _ = send(step, to: &machine)
     }
@@ -80,6 +84,8 @@ import Testing
     case .rejected: machine.rejected(.assertionRejected, step: "signature")
     case .durable: machine.committed(durably: true)
     case .notDurable: machine.committed(durably: false)
+    case .resumed: machine.resumed()
+    case .notResumed: machine.notResumed()
     case .connected: machine.connected()
     case .connectFailed: machine.connectFailed()
     case .gameLost: machine.gameLost()
@@ -110,6 +116,15 @@ import Testing
       withKey.connected(),
     ]
     #expect(actions == [.find(Self.keyID), .judge(Self.record), .nothing, .connect, .open])
+    var resumed = AdmissionMachine(.assertion(Self.keyID), resumes: true)
+    let ways = [
+      resumed.found(Self.record), resumed.accepted(), resumed.committed(durably: true), resumed.resumed(),
+    ]
+    #expect(ways == [.judge(Self.record), .nothing, .resume, .open])
+    var withoutKey = AdmissionMachine(.none, resumes: true)
+    let first = withoutKey.begin()
+    let second = withoutKey.notResumed()
+    #expect([first, second] == [.resume, .connect])
     for credential in [Credential.none, .clientCertificate(subject: "CN=x", publicKey: Bytes32())] {
       var without = AdmissionMachine(credential)
       let actions = [without.begin(), without.connected()]
@@ -120,7 +135,7 @@ import Testing
   /// Whatever comes in whatever order, one answer is given at most, and nobody is let in without all of it.
   @Test(arguments: 0..<2000 as Range<UInt64>) func oneAnswerAtMost(seed: UInt64) {
     var random = Numbers(seed)
-    var machine = AdmissionMachine(.assertion(Self.keyID))
+    var machine = AdmissionMachine(.assertion(Self.keyID), resumes: seed.isMultiple(of: 2))
     var passed: [Event] = []
     var answers = 0
     for _ in 0..<40 {
@@ -129,8 +144,10 @@ import Testing
       switch Self.send(event, to: &machine) {
       case .refuse: answers += 1
       case .open:
-        #expect(passed == [.found, .accepted, .durable])
-      case .find, .judge, .connect, .nothing: break
+        let isResumed = machine.state == .open && event == .resumed
+        #expect(passed.filter { $0 != .notResumed } == [.found, .accepted, .durable])
+        #expect(isResumed || event == .connected)
+      case .find, .judge, .resume, .connect, .nothing: break
       }
       let after = machine.state
       if after != before, after != .refused { passed.append(event) }

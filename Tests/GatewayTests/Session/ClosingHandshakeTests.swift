@@ -15,7 +15,8 @@ import WebSocketWire
     .playerVanished(reason: "gone"), .violation(.protocolError, step: "mask"), .session(.keyRevoked),
     .session(.replaced), .session(.closedByOperator), .session(.draining), .tlsExcess(.messages),
     .playerStalled,
-    .session(.gameStalled), .silent,
+    .session(.gameStalled), .session(.expired), .session(.letGo), .silent, .left, .takenOver,
+    .malformed(step: "message_no_type"),
   ]
   static let states: [State] = [.open, .awaitingReply, .done]
 
@@ -41,9 +42,14 @@ import WebSocketWire
         (.closeAndFinish(.policyViolation, reason: "replaced by a newer session"), .done)
       case .session(.closedByOperator):
         (.closeAndFinish(.policyViolation, reason: "closed by the operator"), .done)
+      case .left: (.closeAndFinish(CloseCode(4000), reason: "left"), .done)
+      case .takenOver: (.closeAndFinish(CloseCode(4001), reason: "taken_over"), .done)
+      case .malformed: (.closeAndFinish(CloseCode(4002), reason: "malformed"), .done)
       case .playerClosed(let code): (.closeAndFinish(code, reason: ""), .done)
       case .violation: (.closeAndFinish(.protocolError, reason: ""), .done)
-      case .playerVanished, .tlsExcess, .playerStalled, .silent, .session(.gameStalled): (.finish, .done)
+      case .playerVanished, .tlsExcess, .playerStalled, .silent, .session(.gameStalled), .session(.expired),
+        .session(.letGo):
+        (.finish, .done)
       }
     case .awaitingReply:
       switch end {
@@ -134,9 +140,11 @@ import WebSocketWire
     let expected: Bool =
       switch end {
       case .session(.keyRevoked), .session(.replaced), .session(.closedByOperator), .session(.gameFailed),
-        .session(.gameStalled), .tlsExcess, .playerStalled, .silent:
+        .session(.gameStalled), .session(.expired), .session(.letGo), .tlsExcess, .playerStalled, .silent:
         true
-      case .session(.gameClosed), .session(.draining), .playerClosed, .playerVanished, .violation: false
+      case .session(.gameClosed), .session(.draining), .playerClosed, .playerVanished, .violation, .left,
+        .takenOver, .malformed:
+        false
       }
     #expect(end.cutsGameOff == expected)
   }

@@ -1,5 +1,6 @@
 import Addresses
 import Bytes
+import Charsets
 import Glibc
 import Logging
 import Synchronization
@@ -51,7 +52,7 @@ final class LoopHarness {
       clock: clock, entropy: SeededEntropy(1), store: MemoryStore(),
       attestations: AttestationVerifier(root: .apple()), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
-      pseudonyms: nil, log: GateLogger(gateLog), mailboxes: [mailbox])
+      pseudonyms: nil, charsets: CharsetLibrary(opening: []), log: GateLogger(gateLog), mailboxes: [mailbox])
     loop = try Loop(
       index: 0, shared: shared,
       settings: LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls),

@@ -1,6 +1,8 @@
 /// An upgrade on its way to its `101`: what was asked, by what credential, and what is being waited for.
 internal import KeyStore
+internal import SessionWire
 internal import System
+internal import TelnetWire
 internal import WebSocketWire
 
 /// Its name is its session's token: results of work elsewhere carry it, so that those of an earlier admission on the same
@@ -8,6 +10,13 @@ internal import WebSocketWire
 final class Admission {
   let session: GameSession
   let upgrade: UpgradeRequest
+  let choice: SubprotocolChoice
+  /// What the app says of itself, if the upgrade says it.
+  let client: ClientDescription?
+  /// The session that the app wants to go on with.
+  let resume: ResumeRequest?
+  /// Where it was asked for last.
+  var asked: SessionReference?
   /// Nil when there is nothing to be verified.
   let assertion: AssertionHeaders?
   /// Where the connection goes on if this is refused.
@@ -19,16 +28,19 @@ final class Admission {
   var call = GameCall()
 
   init(
-    _ session: GameSession, upgrade: UpgradeRequest, assertion: AssertionHeaders?, exchange: Exchange,
+    _ session: GameSession, upgrade: PlayerUpgrade, assertion: AssertionHeaders?, exchange: Exchange,
     closesAfterRefusal: Bool, startedAt: MonotonicTime
   ) {
     self.session = session
-    self.upgrade = upgrade
+    self.upgrade = upgrade.request
+    choice = upgrade.choice
+    client = upgrade.client
+    resume = upgrade.resume
     self.assertion = assertion
     self.exchange = exchange
     self.closesAfterRefusal = closesAfterRefusal
     self.startedAt = startedAt
-    machine = AdmissionMachine(session.credential)
+    machine = AdmissionMachine(session.credential, resumes: upgrade.resume != nil)
   }
 
   var credential: Credential { session.credential }

@@ -1,5 +1,5 @@
 /// The way from an upgrade request to its `101`, in the order of docs/protocol.md, "Admission": key found, assertion
-/// verified, counter durable, game connected, key still good.
+/// verified, counter durable, the session that is to be resumed found or the game connected, key still good.
 ///
 /// Each step may have to be waited for, finding the key too: a store in memory answers at once, another one later.
 internal import Bytes
@@ -15,6 +15,8 @@ struct AdmissionMachine: ~Copyable {
     case judging
     /// The counter is on its way to the disk.
     case committing
+    /// The loop of the session that is to be resumed was asked for it.
+    case resuming
     /// The game has been called.
     case connecting
     case open
@@ -24,6 +26,8 @@ struct AdmissionMachine: ~Copyable {
   enum Action: Equatable {
     case find(KeyIdentifier)
     case judge(KeyRecord)
+    /// Ask for the session that the upgrade names.
+    case resume
     case connect
     /// Look whether the key was revoked meanwhile, then answer 101.
     case open
@@ -34,15 +38,18 @@ struct AdmissionMachine: ~Copyable {
 
   private(set) var state: State
   private let keyID: KeyIdentifier?
+  private let resumes: Bool
 
-  init(_ credential: Credential) {
+  /// - Parameter resumes: the upgrade names a session to go on with.
+  init(_ credential: Credential, resumes: Bool = false) {
     keyID = credential.keyID
-    state = keyID == nil ? .connecting : .finding
+    self.resumes = resumes
+    state = keyID != nil ? .finding : resumes ? .resuming : .connecting
   }
 
   /// The first step.
   func begin() -> Action {
-    keyID.map { .find($0) } ?? .connect
+    keyID.map { .find($0) } ?? (resumes ? .resume : .connect)
   }
 
   /// - Parameter record: nil when there is no such key.
@@ -53,7 +60,7 @@ struct AdmissionMachine: ~Copyable {
       if record.revokedAt != nil { return refuse(.keyRevoked, step: "key_revoked") }
       state = .judging
       return .judge(record)
-    case .judging, .committing, .connecting, .open, .refused: return .nothing
+    case .judging, .committing, .resuming, .connecting, .open, .refused: return .nothing
     }
   }
 
@@ -63,14 +70,14 @@ struct AdmissionMachine: ~Copyable {
     case .judging:
       state = .committing
       return .nothing
-    case .finding, .committing, .connecting, .open, .refused: return .nothing
+    case .finding, .committing, .resuming, .connecting, .open, .refused: return .nothing
     }
   }
 
   mutating func rejected(_ code: RefusalCode, step: String) -> Action {
     switch state {
     case .judging: return refuse(code, step: step)
-    case .finding, .committing, .connecting, .open, .refused: return .nothing
+    case .finding, .committing, .resuming, .connecting, .open, .refused: return .nothing
     }
   }
 
@@ -78,11 +85,31 @@ struct AdmissionMachine: ~Copyable {
     switch state {
     case .committing:
       if durably {
-        state = .connecting
-        return .connect
+        state = resumes ? .resuming : .connecting
+        return resumes ? .resume : .connect
       }
       return refuse(.storeUnavailable, step: "commit_failed")
-    case .finding, .judging, .connecting, .open, .refused: return .nothing
+    case .finding, .judging, .resuming, .connecting, .open, .refused: return .nothing
+    }
+  }
+
+  /// The session that the upgrade names is here.
+  mutating func resumed() -> Action {
+    switch state {
+    case .resuming:
+      state = .open
+      return .open
+    case .finding, .judging, .committing, .connecting, .open, .refused: return .nothing
+    }
+  }
+
+  /// There is none for this app: a new one begins.
+  mutating func notResumed() -> Action {
+    switch state {
+    case .resuming:
+      state = .connecting
+      return .connect
+    case .finding, .judging, .committing, .connecting, .open, .refused: return .nothing
     }
   }
 
@@ -91,7 +118,7 @@ struct AdmissionMachine: ~Copyable {
     case .connecting:
       state = .open
       return .open
-    case .finding, .judging, .committing, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .open, .refused: return .nothing
     }
   }
 
@@ -100,7 +127,7 @@ struct AdmissionMachine: ~Copyable {
   mutating func connectFailed(step: String = "backend_connect") -> Action {
     switch state {
     case .connecting: return refuse(.backendUnavailable, step: step)
-    case .finding, .judging, .committing, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .open, .refused: return .nothing
     }
   }
 
@@ -108,7 +135,7 @@ struct AdmissionMachine: ~Copyable {
   mutating func gameLost() -> Action {
     switch state {
     case .open: return refuse(.backendUnavailable, step: "backend_proxy_header")
-    case .finding, .judging, .committing, .connecting, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .connecting, .refused: return .nothing
     }
   }
 
@@ -117,6 +144,7 @@ struct AdmissionMachine: ~Copyable {
     switch state {
     case .finding: return refuse(.storeUnavailable, step: "find_timeout")
     case .committing: return refuse(.storeUnavailable, step: "commit_timeout")
+    case .resuming: return refuse(.overloaded, step: "resume_timeout")
     case .connecting: return refuse(.backendUnavailable, step: "backend_connect_timeout")
     case .judging, .open, .refused: return .nothing
     }
@@ -124,7 +152,8 @@ struct AdmissionMachine: ~Copyable {
 
   mutating func revoked() -> Action {
     switch state {
-    case .finding, .judging, .committing, .connecting, .open: return refuse(.keyRevoked, step: "key_revoked")
+    case .finding, .judging, .committing, .resuming, .connecting, .open:
+      return refuse(.keyRevoked, step: "key_revoked")
     case .refused: return .nothing
     }
   }
@@ -132,14 +161,16 @@ struct AdmissionMachine: ~Copyable {
   /// A newer session of the key took the place (docs/protocol.md, "Admission", 409).
   mutating func superseded() -> Action {
     switch state {
-    case .finding, .judging, .committing, .connecting: return refuse(.superseded, step: "superseded")
+    case .finding, .judging, .committing, .resuming, .connecting:
+      return refuse(.superseded, step: "superseded")
     case .open, .refused: return .nothing
     }
   }
 
   mutating func draining() -> Action {
     switch state {
-    case .finding, .judging, .committing, .connecting: return refuse(.shuttingDown, step: "draining")
+    case .finding, .judging, .committing, .resuming, .connecting:
+      return refuse(.shuttingDown, step: "draining")
     case .open, .refused: return .nothing
     }
   }
@@ -147,7 +178,8 @@ struct AdmissionMachine: ~Copyable {
   /// A peer that speaks before `101` is not a WebSocket client (docs/protocol.md, "Admission").
   mutating func spokeEarly() -> Action {
     switch state {
-    case .finding, .judging, .committing, .connecting: return refuse(.badRequest, step: "bytes_before_101")
+    case .finding, .judging, .committing, .resuming, .connecting:
+      return refuse(.badRequest, step: "bytes_before_101")
     case .open, .refused: return .nothing
     }
   }

@@ -14,11 +14,11 @@ internal import WebSocketWire
 
 extension Connection {
   func beginUpgrade(_ head: RequestHead, _ exchange: Exchange) {
-    let upgrade: UpgradeRequest
-    do throws(UpgradeRefusal) {
-      upgrade = try UpgradeRequest(head)
+    let upgrade: PlayerUpgrade
+    do throws(Refusal) {
+      upgrade = try PlayerUpgrade(head, allowing: loop.settings.subprotocols)
     } catch {
-      return refuse(Refusal(error.code, step: error.step), to: head)
+      return refuse(error, to: head)
     }
     if loop.isDraining { return refuse(Refusal(.shuttingDown, step: "draining"), to: head) }
     // A WebSocket client waits for 101 before it speaks (RFC 6455 §4.1).
@@ -28,7 +28,7 @@ extension Connection {
       return refuse(Refusal(.rateLimited, step: "connections_per_address"), to: head)
     }
     do throws(Refusal) {
-      let claim = try claim(of: head)
+      let claim = try claim(of: head, resumes: upgrade.resume != nil)
       admit(claim, upgrade, exchange, closesAfterRefusal: !head.keepsAlive || head.expectsContinue)
     } catch {
       if role == .proxyWithFields { leaveCount() }
@@ -57,12 +57,14 @@ extension Connection {
     }
   }
 
-  private func claim(of head: RequestHead) throws(Refusal) -> Claim {
+  private func claim(of head: RequestHead, resumes: Bool) throws(Refusal) -> Claim {
     if let origin = head.value("Origin"), !loop.settings.origins.permits(origin) {
       throw Refusal(.originForbidden, step: "origin")
     }
     if !loop.settings.requiresAppAuth { return .credential(.none) }
-    if head.hasField(namePrefix: HeaderName.assertionPrefix) { return .assertion(try assertion(of: head)) }
+    if head.hasField(namePrefix: HeaderName.assertionPrefix) { 
+      return .assertion(try assertion(of: head, resumes: resumes))
+    }
     if loop.settings.allowsClientCertificate {
       switch client.tls.clientCertificate(at: loop.shared.clock.wall(), under: loop.settings.tls) {
       case .verified(let subject, let publicKey):
@@ -75,7 +77,7 @@ extension Connection {
     throw Refusal(.assertionRequired, step: "no_credential")
   }
 
-  private func assertion(of head: RequestHead) throws(Refusal) -> AssertionHeaders {
+  private func assertion(of head: RequestHead, resumes: Bool) throws(Refusal) -> AssertionHeaders {
     let headers: AssertionHeaders
     do throws(AssertionHeaders.Refused) {
       headers = try AssertionHeaders(head)
@@ -85,8 +87,8 @@ extension Connection {
       case .malformed(let step): throw Refusal(.badRequest, step: step)
       }
     }
-    // Neither of these uses up the challenge.
-    if loop.shared.backends.failedRecently(now: loop.now) {
+    // Neither of these uses up the challenge. A session that is to be resumed has its game already.
+    if !resumes, loop.shared.backends.failedRecently(now: loop.now) {
       throw Refusal(.backendUnavailable, step: "backend_failed_recently", keyID: headers.keyID)
     }
     if !loop.shared.store.isAccepting {
@@ -103,7 +105,7 @@ extension Connection {
   // MARK: The way to 101
 
   private func admit(
-    _ claim: Claim, _ upgrade: UpgradeRequest, _ exchange: Exchange, closesAfterRefusal: Bool
+    _ claim: Claim, _ upgrade: PlayerUpgrade, _ exchange: Exchange, closesAfterRefusal: Bool
   ) {
     let session = loop.openSession(by: claim.credential, on: self)
     let admission = Admission(
@@ -120,6 +122,7 @@ extension Connection {
     case .nothing: break
     case .find(let keyID): perform(admission.machine.found(loop.shared.store.find(keyID)))
     case .judge(let record): judge(admission, by: record)
+    case .resume: lookForSession(admission)
     case .connect: callGame(admission)
     case .open: open(admission)
     case .refuse(let code, let step):

@@ -14,6 +14,16 @@ enum Credential: Equatable, Sendable {
     return nil
   }
 
+  /// Whether who is let in by one may go on with a session of the other. Certificates are the same that have one key.
+  func isSame(as other: Credential) -> Bool {
+    switch (self, other) {
+    case (.assertion(let one), .assertion(let other)): one == other
+    case (.clientCertificate(_, let one), .clientCertificate(_, let other)): one == other
+    case (.none, .none): true
+    case (.assertion, _), (.clientCertificate, _), (.none, _): false
+    }
+  }
+
   /// By which the game knows the device; nil where there is no credential to make it of.
   func pseudonym(under key: PseudonymKey) -> DevicePseudonym? {
     switch self {

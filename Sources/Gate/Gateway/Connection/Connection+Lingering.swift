@@ -6,11 +6,14 @@ internal import System
 final class Lingering {
   /// The session that has ended, while its leg to the game has still something to say.
   let session: GameSession?
+  /// It had one, whatever became of that.
+  let isParting: Bool
   fileprivate var hasSentFinToClient = false
   fileprivate var hasSentFinToGame = false
 
-  init(_ session: GameSession?) {
+  init(_ session: GameSession?, isParting: Bool) {
     self.session = session
+    self.isParting = isParting
   }
 
   /// How long the ends of both sides are awaited once all is sent.

@@ -46,8 +46,7 @@ final class Connection {
   var membership = Membership()
   /// Since when one side takes nothing of what waits for it, or a newcomer is behind with taking its answers.
   private(set) var blockedSince: MonotonicTime?
-  private(set) var deadline = MonotonicTime.never
-  private var wheelTick: UInt64 = 0
+  private var alarm = Alarm()
 
   init(
     loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint,
@@ -167,11 +166,11 @@ final class Connection {
 
   // MARK: Deadline
 
+  var deadline: MonotonicTime { alarm.deadline }
+
   /// Sets the deadline, and sees that it comes up.
   func arm(at deadline: MonotonicTime) {
-    self.deadline = deadline
-    let wanted = DeadlineWheel.tick(of: deadline)
-    if wheelTick == 0 || wanted < wheelTick { wheelTick = loop.wheel.insert(token.rawValue, at: deadline) }
+    alarm.set(at: deadline, for: token, in: loop.wheel)
   }
 
   func arm(after duration: Duration) {
@@ -185,13 +184,7 @@ final class Connection {
 
   /// An entry of the wheel came up.
   func entryExpired(tick: UInt64) {
-    guard tick == wheelTick else { return }
-    wheelTick = 0
-    if deadline > loop.now {
-      arm(at: deadline)
-      return
-    }
-    deadline = MonotonicTime.never
+    guard alarm.rings(tick: tick, for: token, in: loop.wheel, now: loop.now) else { return }
     switch stage {
     case .proxyHeader: handshakeFailed("proxy_header_timeout")
     case .handshake: handshakeFailed("timeout")
@@ -224,18 +217,18 @@ final class Connection {
     case .session(let attachment):
       // Counted among those that part before it is no session any more, so that a drain misses it at no moment.
       loop.shared.parting.increment()
-      // What is queued for the game still goes there.
+      // What is queued for the game still goes there, unless the session lives on without this connection.
       leaveStage(keeping: attachment.session)
-      linger(with: attachment.session)
+      beginLingering(Lingering(attachment.session.state == .ended ? attachment.session : nil, isParting: true))
     case .proxyHeader, .handshake, .exchange, .admission:
       leaveStage()
-      linger(with: nil)
+      beginLingering(Lingering(nil, isParting: false))
     }
   }
 
-  private func linger(with session: GameSession?) {
+  private func beginLingering(_ lingering: Lingering) {
     loop.shared.lingering.increment()
-    move(to: .lingering(Lingering(session)))
+    move(to: .lingering(lingering))
     client.tls.finishSending()
     arm(at: loop.now + Lingering.time)
     loop.continueLater(self)
@@ -255,18 +248,19 @@ final class Connection {
   private func leaveStage(keeping kept: GameSession? = nil) {
     switch stage {
     case .admission(let admission):
-      loop.end(admission.session, on: self, because: nil)
-      loop.release(admission.session)
+      // One that was to be resumed, and is here already, goes on without this connection.
+      if admission.session.state == .opening {
+        loop.end(admission.session, because: nil)
+        loop.release(admission.session)
+      }
       if role == .proxyWithFields { leaveCount() }
     case .session(let attachment):
-      loop.end(attachment.session, on: self, because: attachment.stream.end)
-      if kept == nil { loop.release(attachment.session) }
+      loop.part(attachment.session, from: self, because: attachment.stream.end)
+      if kept == nil, attachment.session.state == .ended { loop.release(attachment.session) }
     case .lingering(let lingering):
       loop.shared.lingering.decrement()
-      if let session = lingering.session {
-        loop.shared.parting.decrement()
-        loop.release(session)
-      }
+      if lingering.isParting { loop.shared.parting.decrement() }
+      if let session = lingering.session { loop.release(session) }
     case .proxyHeader, .handshake, .exchange, .closed: break
     }
   }

@@ -17,21 +17,31 @@ extension Loop {
         latch?.countDown()
         return
       }
-      withSession(token) { _, connection in connection.endFromOutside(end) }
+      if let connection = session.connection {
+        turn(of: connection) { $0.endFromOutside(end) }
+      } else {
+        endAway(session, end)
+      }
+    case .takeOver(let takeover): handOver(takeover)
+    case .handedOver(let token, let answer): handedOver(token, answer)
+    case .letGoLongest: letGoLongest()
     case .reload(let settings, let taken):
       self.settings = settings
       taken.acknowledge(by: index)
     case .drain(let spread):
       isDraining = true
+      endAllAway(.draining)
       drain.begin(sessions: sessionTokens(), spread: spread, now: now)
     case .abandon:
       isStopped = true
       connections.forEach { turn(of: $0) { $0.abandon() } }
+      endAllAway(.draining)
     case .listSessions(let reply): reply(sessionDescriptions)
     case .acknowledge(let acknowledgement): acknowledgement.acknowledge(by: index)
     case .stop:
       isStopped = true
       connections.forEach { turn(of: $0) { $0.close() } }
+      endAllAway(.draining)
     }
   }
 

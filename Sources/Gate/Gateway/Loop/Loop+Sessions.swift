@@ -20,15 +20,17 @@ extension Loop {
 
   /// The `101` is out.
   func attach(_ session: GameSession, to connection: Connection) {
-    session.attach(to: connection, now: now)
+    if session.state != .opening { leaveAway(session) }
+    session.attach(to: connection, number: shared.sessionNumbers.next(), now: now)
     noLongerPending(connection)
     counters.admitted.add()
+    if session.isOver { return }
     shared.sessions.increment()
     if let keyID = session.credential.keyID { enter(session, amongSessionsOf: keyID) }
   }
 
-  /// From now on the session counts among those of its key; the oldest are closed when these are more than it may have
-  /// (docs/protocol.md, "Close codes").
+  /// From now on the session counts among those of its key; those that are too many are closed (docs/protocol.md, "Close
+  /// codes").
   private func enter(_ session: GameSession, amongSessionsOf keyID: KeyIdentifier) {
     let limit = settings.limits.sessionsPerKey
     for surplus in shared.register.admit(reference(to: session.token), of: keyID, limit: limit) {
@@ -43,26 +45,49 @@ extension Loop {
     }
   }
 
-  /// Takes it out of all counts and lists, and writes its last line in the log. One that was never attached only gives its
-  /// place in its key's list back.
-  func end(_ session: GameSession, on connection: Connection, because end: ConnectionEnd?) {
-    let wasAttached = session.state == .attached
-    guard session.end() else { return }
+  // MARK: Ends
+
+  /// `connection` stops carrying the session, which goes on without it, is over, or ends with it.
+  func part(_ session: GameSession, from connection: Connection, because end: ConnectionEnd?) {
+    if canStay(session, after: end) {
+      detach(session, from: connection, because: end)
+    } else {
+      self.end(session, because: end)
+    }
+  }
+
+  /// The stay in the game is over: it leaves all counts and lists, and its last line is written in the log. What speaks
+  /// `portcullis.v1` keeps its last messages until they are acknowledged.
+  func conclude(_ session: GameSession, because end: ConnectionEnd?) {
+    let state = session.state
+    guard session.conclude() else { return }
     if let keyID = session.credential.keyID {
       shared.register.leave(reference(to: session.token), of: keyID)
     }
     defer { session.tellEnded() }
-    guard wasAttached else { return }
-    shared.sessions.decrement()
+    switch state {
+    case .attached: shared.sessions.decrement()
+    case .detached: releaseAddress(of: session)
+    case .opening, .concluded, .ended: return
+    }
     counters.sessionsEnded.add()
     counters.bytesFromPlayers.add(Int(clamping: session.game.bytesFromPlayer))
     counters.bytesFromGame.add(Int(clamping: session.game.bytesFromGame))
-    shared.log.sessionEnded(connection, session, end)
+    shared.log.sessionEnded(session, end, now: now)
+  }
+
+  /// Nobody can come back to it.
+  func end(_ session: GameSession, because end: ConnectionEnd?) {
+    conclude(session, because: end)
+    if session.state == .concluded { leaveAway(session) }
+    if !session.end() { return }
+    forgetIDs(of: session)
+    giveBackBuffers(of: session)
   }
 
   /// Closes its leg to the game and forgets it.
   func release(_ session: GameSession) {
-    session.detach()
+    session.release()
     sessions.release(session.token)
   }
 
@@ -70,7 +95,7 @@ extension Loop {
 
   var sessionDescriptions: [SessionDescription] {
     var found: [SessionDescription] = []
-    sessions.forEach { if let description = $0.description(at: now) { found.append(description) } }
+    sessions.forEach { if let description = $0.description(on: self) { found.append(description) } }
     return found
   }
 }

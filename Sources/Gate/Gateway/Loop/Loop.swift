@@ -37,6 +37,10 @@ final class Loop {
   var isDraining = false
 
   let continuing = LaterList<Connection>()
+  /// Those of them that have no connection.
+  let continuingSessions = LaterList<GameSession>()
+  /// Sessions without a connection, by how long.
+  var away = AwayList()
   private var expired: [DeadlineWheel.Entry] = []
   /// Some are left of `expired`. Asked each turn, and cheaper than the array, each access to which is checked for
   /// exclusivity.
@@ -103,7 +107,9 @@ final class Loop {
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.
   private func sleepTime() -> Int32 {
-    if !continuing.isEmpty || !newcomers.isEmpty || hasExpired || doorway.mayAccept { return 0 }
+    if !continuing.isEmpty || !continuingSessions.isEmpty || !newcomers.isEmpty || hasExpired || doorway.mayAccept {
+      return 0
+    }
     var end = wheel.next ?? .never
     if let pausedUntil = doorway.pausedUntil { end = min(end, pausedUntil) }
     if isDraining, let next = drain.next { end = min(end, next) }
@@ -129,7 +135,7 @@ final class Loop {
 
   private func gameReported(_ event: ReadyEvent, _ session: GameSession) {
     session.game.note(event)
-    guard let connection = session.connection else { return }
+    guard let connection = session.connection else { return continueLater(session) }
     attend(connection) { $0.gameReported(event) }
   }
 
@@ -155,6 +161,11 @@ final class Loop {
   private func goOn() {
     takeContinuing(while: { shared.clock.monotonic() - now < Self.continuingTime }) { connection in
       turn(of: connection) { $0.proceed() }
+    }
+    // Nobody listens to these: they come behind all others, and one of them has its turn in any case.
+    continuingSessions.takeEach(while: { shared.clock.monotonic() - now < Self.continuingTime }) { session in
+      session.isContinuing = false
+      serve(session)
     }
   }
 
@@ -202,8 +213,12 @@ final class Loop {
     expired.removeFirst(due.count)
     hasExpired = !expired.isEmpty
     for entry in due {
-      guard let connection = connections.find(Token(rawValue: entry.token)) else { continue }
-      turn(of: connection) { $0.entryExpired(tick: entry.tick) }
+      let token = Token(rawValue: entry.token)
+      if let connection = connections.find(token) {
+        turn(of: connection) { $0.entryExpired(tick: entry.tick) }
+      } else if let session = sessions.find(token) {
+        entryExpired(session, tick: entry.tick)
+      }
     }
   }
 

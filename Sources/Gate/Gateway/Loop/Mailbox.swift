@@ -15,6 +15,12 @@ enum LoopMessage: Sendable {
   case answer(Token, RequestID, Answer)
   /// The key was revoked, or a newer session took the place; who waits for the end has a latch.
   case end(Token, SessionEnd, CountDownLatch?)
+  /// Hand a session over to the connection that asks for it.
+  case takeOver(Takeover)
+  /// What came of that, for the upgrade that is to open this session.
+  case handedOver(Token, TakeoverAnswer)
+  /// More sessions are without a connection than may be, and this loop has the one that is so for longest.
+  case letGoLongest
   /// Newer upgrades of its key take the place of one that still waits for its `101`.
   case superseded(Token)
   /// Work by these settings from now on, and say so.
@@ -34,7 +40,10 @@ enum LoopMessage: Sendable {
     switch self {
     case .end(_, _, let latch): latch?.countDown()
     case .listSessions(let reply): reply([])
-    case .committed, .superseded, .working, .answer, .reload, .drain, .abandon, .acknowledge, .stop: break
+    case .takeOver(let takeover): takeover.answer(.gone)
+    case .committed, .superseded, .working, .answer, .handedOver, .letGoLongest, .reload, .drain, .abandon,
+      .acknowledge, .stop:
+      break
     }
   }
 }

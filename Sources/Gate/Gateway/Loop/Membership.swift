@@ -44,6 +44,13 @@ extension Loop {
     continuing.append(connection)
   }
 
+  /// The same for a session that has no connection.
+  func continueLater(_ session: GameSession) {
+    if session.isContinuing { return }
+    session.isContinuing = true
+    continuingSessions.append(session)
+  }
+
   /// Calls `body` with those that go on, as long as `goesOn`.
   func takeContinuing(while goesOn: () -> Bool, _ body: (Connection) -> Void) {
     continuing.takeEach(while: goesOn) { connection in

@@ -3,6 +3,8 @@ internal import Bytes
 internal import Configuration
 internal import HTTPWire
 internal import KeyStore
+internal import PortcullisProtocol
+internal import SessionWire
 internal import System
 internal import TLS
 internal import WebSocketWire
@@ -10,31 +12,42 @@ internal import WebSocketWire
 extension Connection {
   // MARK: Opening
 
-  /// The game is connected: one more look at the key, then 101.
+  /// The game is connected, or the session that the app goes on with is here: one more look at the key, then 101.
   func open(_ admission: Admission) {
     let session = admission.session
+    let isResumed = session.state != .opening
     if let keyID = session.credential.keyID, loop.shared.store.isRevoked(keyID) {
-      return perform(admission.machine.revoked())
+      perform(admission.machine.revoked())
+      if isResumed { loop.endAway(session, .keyRevoked) }
+      return
     }
     // Only now, as a peer that is refused causes no byte at the game (docs/protocol.md, "Admission").
-    guard introducePlayer(to: session) else { return perform(admission.machine.gameLost()) }
+    guard isResumed || introducePlayer(to: session) else { return perform(admission.machine.gameLost()) }
     let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
     let date = loop.date.text(at: loop.now, clock: loop.shared.clock)
-    let response = admission.upgrade.response(extensions: agreement?.response, date: date)
+    let response = admission.upgrade.response(
+      subprotocol: admission.choice.name, extensions: agreement?.response, date: date)
     guard client.tls.write(response.span) else { return close() }
     // Nobody else will be spoken for on this connection.
     peer = source
     let deflate = agreement.map {
       DeflateSession($0, messageBytes: loop.settings.frameLimits.messageBytes)
     }
-    session.game.text = loop.settings.messageType == .text ? TextRepair() : nil
+    session.subprotocol = admission.choice.name
+    if let dialect = admission.choice.dialect {
+      if !isResumed { session.game.conversation = conversation(in: dialect, admission) }
+    } else {
+      session.game.text = loop.settings.messageType == .text ? TextRepair() : nil
+    }
     let stream = PlayerStream(deflate: deflate, settings: loop.settings, now: loop.now)
-    move(to: .session(Attachment(session, stream: stream)))
+    let attachment = Attachment(session, stream: stream)
+    move(to: .session(attachment))
     loop.attach(session, to: self)
-    loop.shared.log.admitted(self, session.credential, waited: loop.now - admission.startedAt)
+    loop.shared.log.admitted(self, session, waited: loop.now - admission.startedAt)
     arm(at: loop.now + loop.settings.limits.pingInterval)
+    if let conversation = session.game.conversation { begin(conversation, attachment, admission, isResumed: isResumed) }
     // The game may have spoken first.
-    loop.continueLater(self)
+    if case .session = stage { loop.continueLater(self) }
   }
 
   // MARK: Ending
@@ -54,7 +67,7 @@ extension Connection {
     case .draining: perform(admission.machine.draining())
     case .keyRevoked: perform(admission.machine.revoked())
     // The first three never come from outside; the others are for who plays.
-    case .gameClosed, .gameFailed, .gameStalled, .replaced, .closedByOperator: break
+    case .gameClosed, .gameFailed, .gameStalled, .replaced, .closedByOperator, .expired, .letGo: break
     }
   }
 
@@ -64,8 +77,10 @@ extension Connection {
   }
 
   func endSession(_ attachment: Attachment, _ end: ConnectionEnd) {
+    let session = attachment.session
     let action = attachment.stream.end(end)
-    if end.cutsGameOff { attachment.session.game.leg = nil }
+    if let conversation = session.game.conversation { conclude(conversation, attachment, end) }
+    if end.cutsGameOff, !loop.canStay(session, after: end) { session.game.leg = nil }
     perform(action, attachment)
   }
 
@@ -73,17 +88,22 @@ extension Connection {
     switch action {
     case .nothing: break
     case .sendClose(let code, let reason):
-      sendClose(code, reason)
+      sendClose(code, reason, attachment)
       attachment.stream.closeDeadline = loop.now + Self.closeTimeout
       arm(within: Self.closeTimeout)
     case .closeAndFinish(let code, let reason):
-      sendClose(code, reason)
+      sendClose(code, reason, attachment)
       finish()
     case .finish: finish()
     }
   }
 
-  private func sendClose(_ code: CloseCode?, _ reason: String) {
+  private func sendClose(_ code: CloseCode?, _ reason: String, _ attachment: Attachment) {
+    var (code, reason) = (code, reason)
+    if let closing = attachment.session.game.conversation?.closing(for: attachment.stream.end) {
+      (code, reason) = (CloseCode(closing), closing.rawValue)
+      _ = client.tls.write(PlayerStream.textFrame(closing.message).span)
+    }
     _ = client.tls.write(ControlFrame.close(code, reason: reason).span)
   }
 
@@ -115,6 +135,8 @@ extension Connection {
     }
     pingIfDue(attachment)
     armSession(attachment)
+    // What may be due of a conversation is looked at in its turn.
+    if attachment.session.game.conversation != nil { loop.continueLater(self) }
   }
 
   private func pingIfDue(_ attachment: Attachment) {
@@ -127,10 +149,10 @@ extension Connection {
   /// The earliest of what may become due; it is looked at again when that comes up.
   private func armSession(_ attachment: Attachment) {
     let limits = loop.settings.limits
-    arm(
-      at: deadlines(of: attachment).earliest(
-        pingInterval: limits.pingInterval, pongTimeout: limits.pongTimeout,
-        stallTimeout: limits.writeStallTimeout))
+    let earliest = deadlines(of: attachment).earliest(
+      pingInterval: limits.pingInterval, pongTimeout: limits.pongTimeout,
+      stallTimeout: limits.writeStallTimeout)
+    arm(at: min(earliest, conversationDeadline(attachment)))
   }
 
   /// The player has taken all that waited for it: it can be pinged again, and answer.

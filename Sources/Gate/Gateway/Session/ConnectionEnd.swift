@@ -1,7 +1,9 @@
 /// Why a connection stops carrying its session, with what the player is told of it (RFC 6455 §7.4, docs/protocol.md,
 /// "Close codes").
 ///
-/// A session cannot go on without its connection yet, so that each of these ends the session too.
+/// What passes as it comes ends with its connection, whatever the reason; a session of `portcullis.v1` outlives most of
+/// them (`endsResumable`).
+internal import PortcullisProtocol
 internal import TLS
 internal import WebSocketWire
 
@@ -13,8 +15,14 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   case violation(CloseCode, step: String)
   /// TLS messages that cost more than the data they bring.
   case tlsExcess(TLSExcess)
-  /// The player took nothing for `WRITE_STALL_TIMEOUT`.
+  /// The player took nothing for `WRITE_STALL_TIMEOUT`, or acknowledged nothing while as much was kept for it as may be.
   case playerStalled
+  /// The app stays in the game without a connection.
+  case left
+  /// Another connection carries the session from now on.
+  case takenOver
+  /// A text message of `portcullis.v1` that is no object with a type.
+  case malformed(step: String)
   /// Nothing was heard of the player for `PONG_TIMEOUT`.
   case silent
   /// The session is over, whatever the connection is like.
@@ -25,6 +33,9 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     switch self {
     case .playerClosed(let code): code
     case .violation(let code, _): code
+    case .left: CloseCode(.left)
+    case .takenOver: CloseCode(.takenOver)
+    case .malformed: CloseCode(.malformed)
     case .playerVanished, .tlsExcess, .playerStalled, .silent: nil
     case .session(let end): end.closeCode
     }
@@ -33,16 +44,45 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   var closeReason: String {
     switch self {
     case .session(let end): end.closeReason
+    case .left: ClosingReason.left.rawValue
+    case .takenOver: ClosingReason.takenOver.rawValue
+    case .malformed: ClosingReason.malformed.rawValue
     case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent: ""
     }
   }
 
-  /// Whether the game loses its connection in the same turn, with what was queued for it.
+  /// Whether it ends the session of an app that could else come back: the game's word and the operator's, and the app's
+  /// own Close with 1000.
+  var endsResumable: Bool {
+    switch self {
+    case .session: true
+    case .playerClosed(let code): code == .normal
+    case .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed: false
+    }
+  }
+
+  /// Whether somebody may come back for the last messages of a session that is over.
+  var leavesWord: Bool {
+    if case .session(let end) = self { end.leavesWord } else { true }
+  }
+
+  /// What stands in `closing` (docs/sessions.md) before the gate's Close; nil where no Close is sent, or for another reason.
+  var closingReason: ClosingReason? {
+    switch self {
+    case .violation(let code, _): ClosingReason.allCases.first { CloseCode($0) == code }
+    case .left: .left
+    case .takenOver: .takenOver
+    case .malformed: .malformed
+    case .session, .playerClosed, .playerVanished, .tlsExcess, .playerStalled, .silent: nil
+    }
+  }
+
+  /// Whether the game loses its connection in the same turn, with what was queued for it, where the session ends too.
   var cutsGameOff: Bool {
     switch self {
     case .session(let end): end.cutsGameOff
     case .tlsExcess, .playerStalled, .silent: true
-    case .playerClosed, .playerVanished, .violation: false
+    case .playerClosed, .playerVanished, .violation, .left, .takenOver, .malformed: false
     }
   }
 
@@ -55,6 +95,9 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     case .tlsExcess(let excess): excess.rawValue
     case .playerStalled: "write_stalled"
     case .silent: "pong_timeout"
+    case .left: "left"
+    case .takenOver: "taken_over"
+    case .malformed(let step): step
     case .session(let end): end.word
     }
   }
@@ -63,7 +106,8 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   var detail: String? {
     switch self {
     case .playerVanished(let reason), .session(.gameFailed(let reason)): reason
-    case .playerClosed, .violation, .tlsExcess, .playerStalled, .silent, .session: nil
+    case .playerClosed, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed, .session:
+      nil
     }
   }
 }

@@ -1,16 +1,20 @@
 /// One player's stay in the game: by what credential, the leg to the game, and what has passed.
 ///
-/// Its loop's table owns it, from the admission that is to open it until its leg is closed; its token names it to epoll, to
-/// the register of live sessions and to results of work beside the loop. The life of a session:
+/// Its loop's table owns it, from the admission that is to open it until nobody can come back to it; its token names it to
+/// epoll, to the register of live sessions, to the directory of those that can be resumed, and to results of work beside
+/// the loop. The life of a session:
 ///
 /// | state | the game's leg | the connection | leads to |
 /// |---|---|---|---|
 /// | opening | called, or about to be | waits for its `101` | `attach`, or `end` when it is refused |
-/// | attached | carries the session | carries the session | `end` |
+/// | attached | carries the session | carries the session | `detach`, `end`, `conclude` |
+/// | detached | carries the session | none | `attach`, `end`, or to another loop |
+/// | concluded | gone | none: the last messages wait for whoever comes back | `attach`, `end` |
 /// | ended | takes what is queued for it, then its FIN | says its last words | the table forgets it |
 ///
-/// An attached session is one of those that the operator sees, counts and closes; an ended one is not any more, whatever
-/// its last bytes still wait for.
+/// An attached or detached session is one of those that the operator sees, counts and closes; a concluded or ended one is
+/// not any more, whatever its last bytes still wait for. Only what speaks `portcullis.v1` is ever detached.
+internal import Addresses
 internal import Bytes
 internal import Sockets
 internal import System
@@ -20,45 +24,129 @@ final class GameSession {
   enum State: Equatable {
     case opening
     case attached
+    case detached
+    case concluded
     case ended
   }
 
   let token: Token
   let credential: Credential
   private(set) var state = State.opening
+  /// Whether the stay is over, though somebody may still come back for its last messages. An attached session whose stay is
+  /// over says them.
+  private(set) var isOver = false
   /// Served when the game says something.
   private(set) var connection: Connection?
-  /// When its `101` was sent.
+  /// The operator's name for it, which outlives its connections; 0 before its first `101`.
+  private(set) var number: UInt64 = 0
+  /// When its first `101` was sent.
   private(set) var startedAt: MonotonicTime
+  /// When its present connection took it up, or it lost its last one.
+  private(set) var changedAt: MonotonicTime
+  /// How long it had no connection before the present one.
+  private(set) var wasAwayFor: Duration = .zero
+  /// Who plays, or has played last.
+  private(set) var source: Endpoint
+  /// What was chosen for it; nil for none.
+  var subprotocol: String?
   /// Who waits for its end.
   private var latches: [CountDownLatch] = []
   var game = GameSide()
+
+  /// Without a connection: its place among the loop's others.
+  var away = AwayList.Neighbours()
+  /// When something is due.
+  var alarm = Alarm()
+  /// Among its loop's sessions that go on.
+  var isContinuing = false
+  /// Without a connection: whose address it counts for.
+  var heldAddress: IPAddress?
 
   init(token: Token, credential: Credential, connection: Connection, now: MonotonicTime) {
     self.token = token
     self.credential = credential
     self.connection = connection
+    source = connection.source
     startedAt = now
+    changedAt = now
+  }
+
+  /// One that comes from another loop, while nobody waits for it here.
+  init(token: Token, taking parcel: SessionParcel) {
+    self.token = token
+    credential = parcel.credential
+    source = parcel.source
+    startedAt = parcel.startedAt
+    changedAt = parcel.changedAt
+    take(parcel)
   }
 
   /// The connection carries it from now on.
-  func attach(to connection: Connection, now: MonotonicTime) {
-    guard state == .opening else { fatalError("GameSession: attached in the state \(state)") }
+  /// - Parameter number: for a session that has none yet.
+  func attach(to connection: Connection, number: @autoclosure () -> UInt64, now: MonotonicTime) {
+    switch state {
+    case .opening: startedAt = now
+    case .detached, .concluded: break
+    case .attached, .ended: fatalError("GameSession: attached in the state \(state)")
+    }
+    if self.number == 0 { self.number = number() }
+    wasAwayFor = now - changedAt
     state = .attached
     self.connection = connection
-    startedAt = now
+    source = connection.source
+    changedAt = now
+  }
+
+  /// No connection carries it any more, and somebody may come back.
+  func detach(now: MonotonicTime) {
+    guard state == .attached else { fatalError("GameSession: detached in the state \(state)") }
+    state = isOver ? .concluded : .detached
+    connection = nil
+    changedAt = now
+  }
+
+  /// The stay is over; false when it was already.
+  func conclude() -> Bool {
+    if isOver || state == .ended { return false }
+    isOver = true
+    if state == .detached { state = .concluded }
+    return true
   }
 
   /// Nothing is read from the game any more; false when it has ended already.
   func end() -> Bool {
     if state == .ended { return false }
     state = .ended
+    isOver = true
     return true
   }
 
-  /// Notes who waits for its end; false when it has ended already.
+  /// Takes up what another token named so far, instead of opening a stay of its own.
+  func take(_ parcel: SessionParcel) {
+    guard state == .opening else { fatalError("GameSession: takes another one in the state \(state)") }
+    state = parcel.isOver ? .concluded : .detached
+    isOver = parcel.isOver
+    number = parcel.number
+    startedAt = parcel.startedAt
+    changedAt = parcel.changedAt
+    game = parcel.takeGame()
+  }
+
+  /// All that is needed to go on elsewhere; there is nothing left here.
+  func pack() -> SessionParcel {
+    guard state == .detached || state == .concluded else {
+      fatalError("GameSession: packed in the state \(state)")
+    }
+    state = .ended
+    var side = GameSide()
+    swap(&side, &game)
+    return SessionParcel(
+      game: side, credential: credential, number: number, startedAt: startedAt, changedAt: changedAt, source: source, isOver: isOver)
+  }
+
+  /// Notes who waits for its end; false when there is nothing left to end.
   func tells(_ latch: CountDownLatch?) -> Bool {
-    if state == .ended { return false }
+    if isOver { return false }
     if let latch { latches.append(latch) }
     return true
   }
@@ -68,10 +156,39 @@ final class GameSession {
     latches = []
   }
 
-  /// Its connection is gone: nobody is served for it any more.
-  func detach() {
+  /// Its connection is gone for good: nobody is served for it any more.
+  func release() {
     connection = nil
     game.leg = nil
+  }
+}
+
+/// A detached session on its way from one loop to another, which alone opens it.
+final class SessionParcel: @unchecked Sendable {
+  private var game: GameSide?
+  let credential: Credential
+  let number: UInt64
+  let startedAt: MonotonicTime
+  let changedAt: MonotonicTime
+  let source: Endpoint
+  let isOver: Bool
+
+  fileprivate init(
+    game: consuming GameSide, credential: Credential, number: UInt64, startedAt: MonotonicTime, changedAt: MonotonicTime,
+    source: Endpoint, isOver: Bool
+  ) {
+    self.game = consume game
+    self.credential = credential
+    self.number = number
+    self.startedAt = startedAt
+    self.changedAt = changedAt
+    self.source = source
+    self.isOver = isOver
+  }
+
+  fileprivate func takeGame() -> GameSide {
+    guard let game = game.take() else { fatalError("SessionParcel: opened twice") }
+    return game
   }
 }
 
@@ -79,6 +196,8 @@ final class GameSession {
 struct GameSide: ~Copyable {
   /// Nil before the game is called, with `BACKEND=echo:`, and once the game was cut off.
   var leg: BackendLeg?
+  /// What the gate speaks for both sides; nil where bytes pass as they come.
+  var conversation: Conversation?
   /// In text mode: code points that the game has not finished.
   var text: TextRepair?
   var bytesFromPlayer: UInt64 = 0
@@ -87,6 +206,29 @@ struct GameSide: ~Copyable {
   mutating func note(_ event: ReadyEvent) {
     leg?.note(event)
   }
+
+  /// Its events are another loop's from now on.
+  func leave(_ poller: borrowing Poller) {
+    switch leg {
+    case .some(let leg): poller.remove(leg.socket)
+    case nil: break
+    }
+  }
+
+  /// Whatever is true of the leg is reported anew. One that cannot be registered is lost.
+  mutating func enter(_ poller: borrowing Poller, token: Token) {
+    do throws(SystemError) {
+      switch leg {
+      case .some(let leg): try poller.add(leg.socket, token: token.rawValue)
+      case nil: break
+      }
+    } catch {
+      leg = nil
+    }
+  }
+
+  /// Messages of the player are read whole, and not passed on as they come.
+  var readsMessages: Bool { conversation != nil || leg == nil }
 
   /// The game has not taken yet what the player sent.
   var waits: Bool { queued > 0 }

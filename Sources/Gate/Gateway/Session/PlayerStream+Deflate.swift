@@ -40,7 +40,7 @@ extension PlayerStream {
 
   // MARK: 1. From the player
 
-  private mutating func readDeflated(
+  mutating func readDeflated(
     _ deflate: DeflateSession, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) {
     try loop.scratch.withBytes { (bytes) throws(ConnectionEnd) in
@@ -148,9 +148,9 @@ extension PlayerStream {
       made += taken
       isWhole = taken == payload.count
     }
-    if game.leg == nil {
+    if game.readsMessages {
       let endsMessage = piece.endsMessage && isWhole
-      try echo(
+      try accept(
         plain.span.extracting(start..<made), type: piece.type, endsMessage: endsMessage, &client, &game,
         on: loop)
     }

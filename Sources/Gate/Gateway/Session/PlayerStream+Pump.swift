@@ -35,6 +35,7 @@ extension Connection {
       if case .session = stage { hasMore = true }
     }
     loop.noteMoved(self, isMuch: attachment.stream.taken >= PlayerStream.heavyBytes)
+    if attachment.session.game.conversation != nil, case .session = stage { noteConversed(attachment) }
     if hasMore { loop.continueLater(self) }
   }
 }
@@ -48,7 +49,9 @@ extension PlayerStream {
     taken = 0
     client.tls.beginTurn(.session)
     try resumeBlocked(&client, &game, on: loop)
-    if let deflate {
+    if let conversation = game.conversation {
+      if try converse(conversation, &client, &game, on: loop) { return true }
+    } else if let deflate {
       if try pumpDeflated(deflate, &client, &game, on: loop) { return true }
     } else {
       if isReadingFromPlayer(client, game), client.mayHaveInput {
@@ -111,7 +114,7 @@ extension PlayerStream {
 
   // MARK: 1. From the player
 
-  private mutating func readFromPlayer(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
+  mutating func readFromPlayer(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
     throws(ConnectionEnd)
   {
     try loop.scratch.withBytes { (bytes) throws(ConnectionEnd) in
@@ -154,9 +157,9 @@ extension PlayerStream {
       switch decoder.next(&bytes, position: &position, end: end, output: &output) {
       case .needMore: break decoding
       case .data(let piece):
-        if game.leg == nil {
+        if game.readsMessages {
           let payload = bytes.span.extracting(piece.start..<output)
-          try echo(payload, type: piece.type, endsMessage: piece.endsMessage, &client, &game, on: loop)
+          try accept(payload, type: piece.type, endsMessage: piece.endsMessage, &client, &game, on: loop)
         }
       case .ping(let payload): answerPing(payload, to: &client)
       case .pong: break
@@ -166,6 +169,18 @@ extension PlayerStream {
     }
     if closing.delivers { try deliver(bytes.span.extracting(0..<output), to: &game) }
     if let ending { throw ending }
+  }
+
+  /// Where messages are read whole: a piece of one.
+  mutating func accept(
+    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ client: inout ClientLeg,
+    _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
+    if let conversation = game.conversation {
+      try take(payload, type: type, endsMessage: endsMessage, conversation, &game, on: loop)
+    } else {
+      try echo(payload, type: type, endsMessage: endsMessage, &client, &game, on: loop)
+    }
   }
 
   /// A record may hold thousands of pings: after some answers in one turn only the newest one is kept for the next.
@@ -181,7 +196,7 @@ extension PlayerStream {
   // MARK: 3. To the game
 
   mutating func deliver(_ payload: Span<UInt8>, to game: inout GameSide) throws(ConnectionEnd) {
-    guard !payload.isEmpty, game.leg != nil else { return }
+    guard !payload.isEmpty, game.leg != nil, game.conversation == nil else { return }
     game.bytesFromPlayer += UInt64(payload.count)
     if case .failed(let error)? = game.leg?.send(payload) {
       throw .session(.gameFailed(reason: Self.peerReason(error)))
@@ -270,7 +285,7 @@ extension PlayerStream {
   }
 
   /// A message with a buffer of its own.
-  private func sendMessage(
+  func sendMessage(
     _ payload: [UInt8], opcode: Opcode, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) {
     if let deflate, try sendDeflated(deflate, payload.span, opcode: opcode, &client, &game, on: loop) {
@@ -298,10 +313,10 @@ extension PlayerStream {
   ) throws(ConnectionEnd) {
     guard closing.isOpen else { return }
     game.bytesFromPlayer += UInt64(payload.count)
-    echo.append(copying: payload)
+    assembly.append(copying: payload)
     guard endsMessage else { return }
-    let message = echo
-    echo = []
+    let message = assembly
+    assembly = []
     game.bytesFromGame += UInt64(message.count)
     try sendMessage(message, opcode: type.opcode, &client, &game, on: loop)
   }
@@ -317,7 +332,7 @@ extension PlayerStream {
   static let heavyBytes = recordBytes / 2
 
   /// What a player may know of a failure on the game's side.
-  private static func peerReason(_ error: SystemError) -> String {
+  static func peerReason(_ error: SystemError) -> String {
     "the game's connection failed: \(error)"
   }
 }

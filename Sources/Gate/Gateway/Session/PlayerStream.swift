@@ -36,8 +36,10 @@ struct PlayerStream: ~Copyable {
   let queueBytes: Int
   /// When permessage-deflate was agreed on.
   let deflate: DeflateSession?
-  /// With `BACKEND=echo:`: the message being assembled.
-  var echo: [UInt8] = []
+  /// Where messages are read whole, by a conversation or with `BACKEND=echo:`: the one being assembled.
+  var assembly: [UInt8] = []
+  /// Those that came faster than the app may speak.
+  var pending = PendingMessages()
 
   init(deflate: DeflateSession?, settings: LoopSettings, now: MonotonicTime) {
     self.deflate = deflate

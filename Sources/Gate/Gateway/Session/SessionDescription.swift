@@ -5,15 +5,31 @@ internal import KeyStore
 internal import System
 
 package struct SessionDescription: Sendable {
+  package enum State: String, Sendable {
+    case attached
+    /// Without a connection.
+    case detached
+  }
+
   let reference: SessionReference
-  /// Of the connection that carries it, as the log has it.
-  package let name: String
+  /// What it is closed by: it outlives connections.
+  package let number: UInt64
+  package let state: State
+  /// How long it has been so.
+  package let since: Duration
+  /// Of the connection that carries it, as the log has it; nil without one.
+  package let name: String?
+  /// Who plays, or has played last.
   package let peer: Endpoint
   /// `assertion`, `client_certificate` or `none`.
   package let credential: String
   package let keyID: KeyIdentifier?
   /// Of the client certificate, by which it was admitted.
   package let subject: String?
+  /// What was chosen for it; nil for none.
+  package let subprotocol: String?
+  /// Of messages that are kept for the app.
+  package let bufferedBytes: Int
   package let duration: Duration
   package let bytesFromPlayer: UInt64
   package let bytesFromGame: UInt64
@@ -21,14 +37,15 @@ package struct SessionDescription: Sendable {
 
 extension GameSession {
   /// Nil before `101` and after the end.
-  func description(at now: MonotonicTime) -> SessionDescription? {
-    guard state == .attached, let connection else { return nil }
+  func description(on loop: Loop) -> SessionDescription? {
+    guard state == .attached || state == .detached, !isOver else { return nil }
     var subject: String?
     if case .clientCertificate(let name, _) = credential { subject = name }
     return SessionDescription(
-      reference: connection.loop.reference(to: token), name: connection.name, peer: connection.peer,
-      credential: credential.word, keyID: credential.keyID,
-      subject: subject, duration: now - startedAt, bytesFromPlayer: game.bytesFromPlayer,
-      bytesFromGame: game.bytesFromGame)
+      reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
+      since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
+      keyID: credential.keyID, subject: subject, subprotocol: subprotocol,
+      bufferedBytes: game.conversation?.bufferedBytes ?? 0, duration: loop.now - startedAt,
+      bytesFromPlayer: game.bytesFromPlayer, bytesFromGame: game.bytesFromGame)
   }
 }

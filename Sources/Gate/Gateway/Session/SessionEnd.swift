@@ -14,6 +14,10 @@ enum SessionEnd: Error, Equatable, Sendable {
   case replaced
   case closedByOperator
   case draining
+  /// Nobody came back in `SESSION_RESUME_FOR`.
+  case expired
+  /// Without a connection, and given up for others.
+  case letGo
 
   /// What the player is told; nil when the connection just ends.
   var closeCode: CloseCode? {
@@ -23,6 +27,7 @@ enum SessionEnd: Error, Equatable, Sendable {
     case .gameStalled: nil
     case .keyRevoked, .replaced, .closedByOperator: .policyViolation
     case .draining: .goingAway
+    case .expired, .letGo: nil
     }
   }
 
@@ -34,14 +39,14 @@ enum SessionEnd: Error, Equatable, Sendable {
     case .replaced: CloseReason.replaced.rawValue
     case .closedByOperator: CloseReason.closedByOperator.rawValue
     case .draining: CloseReason.draining.rawValue
-    case .gameClosed, .gameStalled: ""
+    case .gameClosed, .gameStalled, .expired, .letGo: ""
     }
   }
 
   /// Whether the game loses its connection in the same turn, with what was queued for it.
   var cutsGameOff: Bool {
     switch self {
-    case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .gameStalled: true
+    case .keyRevoked, .replaced, .closedByOperator, .gameFailed, .gameStalled, .expired, .letGo: true
     case .gameClosed, .draining: false
     }
   }
@@ -56,6 +61,31 @@ enum SessionEnd: Error, Equatable, Sendable {
     case .replaced: "replaced"
     case .closedByOperator: "closed_by_operator"
     case .draining: "draining"
+    case .expired: "expired"
+    case .letGo: "let_go"
+    }
+  }
+
+  /// What `ended` tells the app (docs/sessions.md).
+  var endedReason: EndedReason {
+    switch self {
+    case .gameClosed: .gameClosed
+    case .gameFailed, .gameStalled: .gameFailed
+    case .keyRevoked: .revoked
+    case .replaced: .replaced
+    case .closedByOperator: .closedByOperator
+    case .draining: .shutdown
+    case .expired: .expired
+    case .letGo: .letGo
+    }
+  }
+
+  /// Whether somebody may come back for the last messages: not with a key that was revoked, and not to a session that was
+  /// given up.
+  var leavesWord: Bool {
+    switch self {
+    case .gameClosed, .gameFailed, .gameStalled, .replaced, .closedByOperator: true
+    case .keyRevoked, .draining, .expired, .letGo: false
     }
   }
 }

@@ -12,6 +12,10 @@
 /// to its end the session stays in the register: `admit` moves it in one step. So it is told to end; and should that word
 /// come while it waits for its `101`, the key is looked at again before that is sent.
 ///
+/// A session that is taken up by a new connection changes its name on the way: the one of the upgrade that takes it up was
+/// entered before its counter was advanced, and stays. So at every moment one of the two stands here, and the loop that
+/// is told about the later one ends what it has taken up.
+///
 /// Pruning asks under the store's lock whether a key has sessions, with the same argument: a counter that was taken before
 /// has its session here, one that comes after finds no key. Who was just entered and will be refused may be counted among
 /// those that a revocation ends. Nobody calls the store while holding a lock of the register.
@@ -27,15 +31,27 @@ struct SessionReference: Hashable, Sendable {
 final class SessionRegister: Sendable {
   /// Sessions of one key, oldest first.
   private struct Sessions {
-    var admitted: [SessionReference] = []
+    var attached: [SessionReference] = []
+    /// By when they were detached.
+    var detached: [SessionReference] = []
     var waiting: [SessionReference] = []
+
+    var isEmpty: Bool { attached.isEmpty && detached.isEmpty && waiting.isEmpty }
 
     mutating func remove(_ session: SessionReference) {
       if let index = waiting.firstIndex(of: session) {
         waiting.remove(at: index)
-      } else if let index = admitted.firstIndex(of: session) {
-        admitted.remove(at: index)
+      } else if let index = attached.firstIndex(of: session) {
+        attached.remove(at: index)
+      } else if let index = detached.firstIndex(of: session) {
+        detached.remove(at: index)
       }
+    }
+
+    /// As many as there are beyond `limit`: those that were detached longest, and only then the oldest attached ones.
+    func surplus(beyond limit: Int) -> [SessionReference] {
+      let excess = attached.count + detached.count - limit
+      return excess > 0 ? Array((detached + attached).prefix(excess)) : []
     }
   }
 
@@ -58,14 +74,24 @@ final class SessionRegister: Sendable {
   }
 
   /// One that waited has its `101`.
-  /// - Returns: the oldest of those that were admitted, as many as there are beyond `limit` now; they stay until they leave.
+  /// - Returns: those that have to go, as there are more than `limit` now; they stay until they leave.
   func admit(_ session: SessionReference, of key: KeyIdentifier, limit: Int) -> [SessionReference] {
     part(of: key).sessions.withLock { all in
       var sessions = all[key] ?? Sessions()
       sessions.remove(session)
-      sessions.admitted.append(session)
+      sessions.attached.append(session)
       all[key] = sessions
-      return Array(sessions.admitted.dropLast(limit))
+      return sessions.surplus(beyond: limit)
+    }
+  }
+
+  /// One lives on without a connection.
+  func detach(_ session: SessionReference, of key: KeyIdentifier) {
+    part(of: key).sessions.withLock { all in
+      var sessions = all[key] ?? Sessions()
+      sessions.remove(session)
+      sessions.detached.append(session)
+      all[key] = sessions
     }
   }
 
@@ -73,15 +99,15 @@ final class SessionRegister: Sendable {
     part(of: key).sessions.withLock { all in
       guard var sessions = all[key] else { return }
       sessions.remove(session)
-      all[key] = sessions.admitted.isEmpty && sessions.waiting.isEmpty ? nil : sessions
+      all[key] = sessions.isEmpty ? nil : sessions
     }
   }
 
   // MARK: Looking
 
-  /// Those that were admitted, then those that wait; oldest first.
+  /// Those that were admitted, then those that wait.
   func sessions(of key: KeyIdentifier) -> [SessionReference] {
-    part(of: key).sessions.withLock { all in all[key].map { $0.admitted + $0.waiting } ?? [] }
+    part(of: key).sessions.withLock { all in all[key].map { $0.attached + $0.detached + $0.waiting } ?? [] }
   }
 
   /// The oldest of those that wait, as many as there are beyond `limit`; they stay until they leave.

@@ -3,7 +3,11 @@ package import PortcullisProtocol
 internal import Synchronization
 
 package final class Counter: Sendable {
-  private let number = Atomic<Int>(0)
+  private let number: Atomic<Int>
+
+  init(_ value: Int = 0) {
+    number = Atomic(value)
+  }
 
   package var value: Int { number.load(ordering: .relaxed) }
   func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }

@@ -110,23 +110,57 @@ struct GateLogger: Sendable {
     }
   }
 
-  func admitted(_ connection: Connection, _ credential: Credential, waited: Duration) {
+  func admitted(_ connection: Connection, _ session: GameSession, waited: Duration) {
     log.write(.info, "admitted") { line in
-      Self.begin(&line, connection)
+      Self.begin(&line, connection, session)
       line.add("result", "accepted")
-      if case .assertion(let keyID) = credential { line.add("keyId", keyID.short) }
-      line.add("credential", credential.word)
-      if case .clientCertificate(let subject, _) = credential { line.add("subject", peer: subject) }
+      if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
+      line.add("credential", session.credential.word)
+      if case .clientCertificate(let subject, _) = session.credential { line.add("subject", peer: subject) }
       line.add("waitedMs", String(waited.wholeMilliseconds))
     }
   }
 
-  func sessionEnded(_ connection: Connection, _ session: GameSession, _ end: ConnectionEnd?) {
+  // MARK: Sessions
+
+  func sessionDetached(_ connection: Connection, _ session: GameSession, _ end: ConnectionEnd?) {
+    log.write(.info, "session_detached") { line in
+      Self.begin(&line, connection, session)
+      if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
+      if let code = end?.closeCode { line.add("closeCode", String(code.rawValue)) }
+      if let detail = end?.detail { line.add("detail", detail) }
+      line.add("reason", end?.word ?? "closed")
+    }
+  }
+
+  /// - Parameter missing: how many messages the app will never get.
+  func sessionResumed(_ connection: Connection, _ session: GameSession, missing: Int) {
+    log.write(.info, "session_resumed") { line in
+      Self.begin(&line, connection, session)
+      if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
+      line.add("gap", String(missing))
+      line.add("waitedMs", String(session.wasAwayFor.wholeMilliseconds))
+    }
+  }
+
+  /// Without a connection, and given up for others.
+  func sessionLetGo(_ session: GameSession, now: MonotonicTime) {
+    log.write(.notice, "session_let_go") { line in
+      line.add("session", String(session.number))
+      line.add("source", session.source.peerDescription)
+      if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
+      line.add("waitedMs", String((now - session.changedAt).wholeMilliseconds))
+    }
+  }
+
+  func sessionEnded(_ session: GameSession, _ end: ConnectionEnd?, now: MonotonicTime) {
     let keyID = session.credential.keyID
     let (fromGame, fromPlayer) = (session.game.bytesFromGame, session.game.bytesFromPlayer)
-    let duration = connection.loop.now - session.startedAt
+    let duration = now - session.startedAt
     log.write(.info, "session_ended") { line in
-      Self.begin(&line, connection)
+      if let connection = session.connection { line.add("connection", connection.name) }
+      line.add("session", String(session.number))
+      line.add("source", session.source.peerDescription)
       if let keyID { line.add("keyId", keyID.short) }
       line.add("bytesFromGame", String(fromGame))
       line.add("bytesFromPlayer", String(fromPlayer))
@@ -135,6 +169,12 @@ struct GateLogger: Sendable {
       line.add("durationMs", String(duration.wholeMilliseconds))
       line.add("reason", end?.word ?? "closed")
     }
+  }
+
+  private static func begin(_ line: inout LogLineWriter, _ connection: Connection, _ session: GameSession) {
+    line.add("connection", connection.name)
+    line.add("session", String(session.number))
+    line.add("source", connection.source.peerDescription)
   }
 
   private static func begin(_ line: inout LogLineWriter, _ connection: Connection) {

@@ -2,11 +2,14 @@
 /// (docs/architecture.md, "Locks").
 internal import Addresses
 internal import AppAttest
+internal import Charsets
 internal import Configuration
 internal import Crypto
 internal import HTTPWire
+internal import PortcullisProtocol
 internal import Identity
 internal import KeyStore
+internal import SessionWire
 internal import Synchronization
 internal import System
 internal import TLS
@@ -14,6 +17,7 @@ internal import WebSocketWire
 
 final class Shared: Sendable {
   let clock: any Clock
+  let entropy: any Entropy
   let challenges: ChallengeIssuer
   let store: any AttestedKeyStore
   let attestations: AttestationVerifier
@@ -23,6 +27,8 @@ final class Shared: Sendable {
   let receipts: ReceiptFolder?
   /// By which the game is told of devices; nil where it is not.
   let pseudonyms: PseudonymKey?
+  /// Those that games may speak.
+  let charsets: CharsetLibrary
   let log: GateLogger
   let mailboxes: [Mailbox]
   let counters: [Counters]
@@ -37,6 +43,17 @@ final class Shared: Sendable {
   let pending = Count()
   let sessions = Count()
   let register = SessionRegister()
+  /// What those sessions are named by that are numbered from now on.
+  let sessionNumbers = Sequence()
+  /// Sessions without a connection, those included whose stay is over and whose last messages wait.
+  let away = Count()
+  /// By loop, since when the longest of them is (nanoseconds of the monotonic clock).
+  let longestAway: [Counter]
+  /// How many of them an address has that are without an attested key.
+  let unattestedAway = AddressCounts()
+  let directory = SessionDirectory()
+  /// Bytes of messages that all sessions keep.
+  let buffers = Sum()
   /// Connections whose last bytes are on their way.
   let lingering = Count()
   /// Those of them that were sessions.
@@ -47,16 +64,19 @@ final class Shared: Sendable {
   init(
     clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, attestations: AttestationVerifier,
     pool: RegistrationPool,
-    backends: BackendDirectory, receipts: ReceiptFolder?, pseudonyms: PseudonymKey?, log: GateLogger,
-    mailboxes: [Mailbox]
+    backends: BackendDirectory, receipts: ReceiptFolder?, pseudonyms: PseudonymKey?,
+    charsets: CharsetLibrary, log: GateLogger, mailboxes: [Mailbox]
   ) {
     self.clock = clock
+    self.entropy = entropy
+    longestAway = mailboxes.map { _ in Counter(.max) }
     self.store = store
     self.attestations = attestations
     self.pool = pool
     self.backends = backends
     self.receipts = receipts
     self.pseudonyms = pseudonyms
+    self.charsets = charsets
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
@@ -98,6 +118,25 @@ final class Count: Sendable {
   func leave() { decrement() }
 }
 
+/// Numbers from 1 on, each once.
+final class Sequence: Sendable {
+  private let last = Atomic<UInt64>(0)
+
+  func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+/// A sum that all loops change.
+final class Sum: Sendable {
+  private let sum = Atomic<Int>(0)
+
+  var value: Int { sum.load(ordering: .relaxed) }
+
+  /// What it is then.
+  func change(by amount: Int) -> Int {
+    amount == 0 ? value : sum.wrappingAdd(amount, ordering: .relaxed).newValue
+  }
+}
+
 /// Bytes of request bodies that all connections together may have announced (docs/settings.md,
 /// "More about some limits").
 final class BodyBudget: Sendable {
@@ -130,6 +169,10 @@ struct LoopSettings: Sendable {
   /// Whether a verified client certificate admits; never in production.
   let allowsClientCertificate: Bool
   let messageType: GateConfiguration.MessageType
+  let telnet: GateConfiguration.Telnet
+  let sessions: GateConfiguration.Sessions
+  let subprotocols: SubprotocolPolicy
+  let packagesToldAgain: AgainSelection
   let policy: AttestationPolicy
   /// Whether the `/attest/` endpoints exist.
   let attests: Bool
@@ -148,6 +191,10 @@ struct LoopSettings: Sendable {
     requiresAppAuth = configuration.requiresAppAuth
     allowsClientCertificate = configuration.mtls.fallback
     messageType = configuration.messageType
+    telnet = configuration.telnet
+    sessions = configuration.sessions
+    subprotocols = SubprotocolPolicy(configuration)
+    packagesToldAgain = AgainSelection(words: sessions.packagesToldAgain) ?? .usual
     self.policy = policy
     attests = !policy.apps.isEmpty
     headLimits = RequestParser.Limits(headBytes: limits.httpHeadBytes, fields: Limits.headFields)
@@ -155,6 +202,21 @@ struct LoopSettings: Sendable {
     handshakeAllowance = RateTable.Allowance(limits.handshakeRate)
     challengeAllowance = RateTable.Allowance(limits.challengeRate)
     registerAllowance = RateTable.Allowance(limits.registerRate)
+  }
+}
+
+extension SubprotocolPolicy {
+  /// As the operator says; an echo is no game, and has no telnet to be spoken.
+  fileprivate init(_ configuration: GateConfiguration) {
+    var words = configuration.sessions.subprotocols
+    if configuration.backend.target == .echo {
+      words = words.filter { Subprotocol(rawValue: $0)?.isRaw ?? true }
+    }
+    do throws(SubprotocolPolicyError) {
+      self = try SubprotocolPolicy(words: words)
+    } catch {
+      self = .nothing
+    }
   }
 }
 

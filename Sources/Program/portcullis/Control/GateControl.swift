@@ -143,7 +143,7 @@ extension TurnStatistics {
 extension SessionEntry {
   init(_ session: SessionDescription) {
     self.init(
-      connection: session.name, source: session.peer.peerDescription, credential: session.credential,
+      connection: session.name ?? "-", source: session.peer.peerDescription, credential: session.credential,
       keyID: session.keyID?.base64, subject: session.subject,
       seconds: Int(session.duration.components.seconds),
       bytesFromPlayer: session.bytesFromPlayer, bytesFromGame: session.bytesFromGame)

@@ -7,6 +7,7 @@
 import Addresses
 import AppAttest
 import ArgumentParser
+import Charsets
 import Configuration
 import Confinement
 import Control
@@ -68,7 +69,8 @@ struct Opening {
       }
       let parts = Gate.Parts(
         clock: SystemClock(), entropy: KernelEntropy(), store: store, root: passed.root, tls: passed.material,
-        log: log, pseudonyms: pseudonyms)
+        log: log, pseudonyms: pseudonyms,
+        charsets: CharsetLibrary(opening: configuration.sessions.haveTelnet ? Charset.allCases : []))
       return try open(parts, store, passed, folders)
     } catch {
       store.close()

@@ -1,0 +1,38 @@
+/// An upgrade that names a session to go on with: asked of the loop that the session lives on, which is this one or another
+/// (docs/sessions.md, "Resuming").
+internal import SessionWire
+internal import System
+
+extension Connection {
+  /// Asks for the session that the upgrade names. It may move while it is asked for; so it is asked for again where it has
+  /// moved to, until there is no new place.
+  func lookForSession(_ admission: Admission) {
+    guard let resume = admission.resume, let id = SessionIDHash(of: resume),
+      let place = loop.shared.directory.find(id), place != admission.asked
+    else { return perform(admission.machine.notResumed()) }
+    admission.asked = place
+    arm(at: loop.now + Self.resumeTimeout)
+    let takeover = Takeover(
+      session: Token(rawValue: place.token), id: id, received: resume.received,
+      credential: admission.credential, by: loop.reference(to: admission.session.token), mailbox: loop.mailbox)
+    loop.shared.post(.takeOver(takeover), to: place)
+  }
+
+  /// The loop that was asked has answered. A session that it has handed over is `session` by now.
+  func handedOver(_ answer: TakeoverAnswer, _ session: GameSession) {
+    guard case .admission(let admission) = stage, admission.session === session else { return }
+    switch answer {
+    case .session: perform(admission.machine.resumed())
+    case .unknown: perform(admission.machine.notResumed())
+    case .gone: lookForSession(admission)
+    }
+  }
+
+  /// A newer connection of the same app carries the session from now on: nothing more is read of this one.
+  func takenOver() {
+    if case .session(let attachment) = stage { endSession(attachment, .takenOver) }
+  }
+
+  /// A loop answers in its next turn.
+  private static let resumeTimeout: Duration = .seconds(5)
+}

@@ -1,0 +1,120 @@
+/// A conversation on the connection that carries it: its beginning, its last words, and when it is to be looked at.
+internal import Addresses
+internal import Bytes
+internal import Configuration
+internal import PortcullisProtocol
+internal import SessionWire
+internal import System
+internal import TLS
+internal import TelnetWire
+internal import WebSocketWire
+
+extension Connection {
+  // MARK: Beginning
+
+  func conversation(in dialect: Dialect, _ admission: Admission) -> Conversation {
+    let shared = loop.shared
+    let telnet = TelnetSettings(
+      loop.settings.telnet, dialect, charsets: shared.charsets, address: source.address,
+      device: shared.pseudonyms.flatMap { admission.credential.pseudonym(under: $0) })
+    return Conversation(
+      dialect, telnet, client: admission.client, charsets: shared.charsets, settings: loop.settings,
+      queuedForGame: admission.session.game.queued, now: loop.now)
+  }
+
+  /// The first messages: who the session is, then what the app has missed.
+  func begin(_ conversation: Conversation, _ attachment: Attachment, _ admission: Admission, isResumed: Bool) {
+    let session = attachment.session
+    conversation.attach(after: isResumed ? admission.resume?.received : nil)
+    guard conversation.dialect == .portcullis else { return }
+    let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
+    let resumed: Bool? = admission.resume == nil ? nil : isResumed
+    say([conversation.greeting(id, resumed: resumed, loop.settings)])
+    if isResumed {
+      let gap = conversation.outgoing.takeGap()
+      loop.shared.log.sessionResumed(self, session, missing: gap?.messages ?? 0)
+      if let gap {
+        say(conversation.afterGap(gap))
+      } else if admission.resume?.wantsState == true {
+        say(conversation.outgoing.again.messages())
+      }
+      if let client = admission.client { conversation.update(client) }
+    }
+    // It was over before: what it has still to say, and nothing behind that.
+    if session.isOver { endSession(attachment, .session(.gameClosed)) }
+  }
+
+  /// A new id for the session. The one that the upgrade named stays good until the app is heard, as the answer may be lost.
+  private func name(_ session: GameSession, _ conversation: Conversation, asked: ResumeRequest?) -> SessionID {
+    let id = SessionID(loop.shared.entropy)
+    let named = asked.flatMap { SessionIDHash(of: $0) }
+    for old in conversation.renew(id.hash, named: named) { loop.shared.directory.remove(old) }
+    if conversation.isResumable {
+      loop.shared.directory.place(id.hash, at: loop.reference(to: session.token))
+    }
+    return id
+  }
+
+  private func say(_ messages: [[UInt8]]) {
+    for message in messages { _ = client.tls.write(PlayerStream.textFrame(message).span) }
+  }
+
+  // MARK: Ending
+
+  /// The player is told all that there was, and how it ended.
+  func conclude(_ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd) {
+    let session = attachment.session
+    switch end {
+    case .session(let reason):
+      if !session.isOver {
+        conversation.over(reason)
+        if conversation.isResumable { loop.conclude(session, because: end) }
+      }
+    case .playerClosed:
+      attachment.stream.finishMessages(conversation, &session.game, on: loop)
+      return
+    case .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed: return
+    }
+    do throws(ConnectionEnd) {
+      _ = try attachment.stream.tell(conversation, &client, &session.game, on: loop, all: true)
+    } catch {
+      // The player is gone already.
+      client.giveUpSending()
+    }
+  }
+
+  // MARK: Deadlines
+
+  func conversationDeadline(_ attachment: Attachment) -> MonotonicTime {
+    guard let conversation = attachment.session.game.conversation, attachment.stream.closing.isOpen else {
+      return .never
+    }
+    var deadline = conversation.nextDeadline(loop.settings)
+    if !attachment.stream.pending.isEmpty { deadline = min(deadline, conversation.allowance.next(now: loop.now)) }
+    return deadline
+  }
+
+  /// After a turn: what it keeps, and what is due earlier than anything that was waited for.
+  func noteConversed(_ attachment: Attachment) {
+    loop.accountBuffers(of: attachment.session)
+    let due = conversationDeadline(attachment)
+    if due < deadline { arm(at: due) }
+  }
+}
+
+extension Conversation {
+  /// What the app is told before the gate's Close; nil in other dialects, and behind the app's own Close.
+  func closing(for end: ConnectionEnd?) -> ClosingReason? {
+    guard dialect == .portcullis else { return nil }
+    if case .session? = end { return .ended }
+    return end?.closingReason
+  }
+}
+
+extension ClosingReason {
+  var message: [UInt8] {
+    var message: [UInt8] = []
+    GateMessage.closing(self, to: &message)
+    return message
+  }
+}

@@ -1,0 +1,72 @@
+/// The game's leg as a conversation sees it: what comes of it is read a piece a turn, and what is for it leaves in one send.
+internal import Bytes
+internal import Configuration
+internal import Sockets
+internal import System
+
+extension GameSide {
+  /// One read of the game's, or what of an earlier one telnet has not read yet. Whether there is more at once.
+  mutating func hear(_ conversation: Conversation, on loop: Loop, wantsMore: Bool) throws(SessionEnd) -> Bool {
+    if conversation.mayReadOn(at: loop.now) {
+      try conversation.readOn(now: loop.now)
+    } else if wantsMore, mayHaveInput {
+      try receive(conversation, on: loop)
+    }
+    return conversation.mayReadOn(at: loop.now) || wantsMore && mayHaveInput
+  }
+
+  private mutating func receive(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {
+    try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
+      var room = bytes._mutatingExtracting(0..<Self.pieceBytes)
+      switch leg?.receive(into: &room, gapBytes: 0, slotBytes: Self.pieceBytes) {
+      case .bytes(let count)?:
+        bytesFromGame += UInt64(count)
+        try conversation.hear(bytes.span.extracting(0..<count), now: loop.now)
+      case .wouldBlock?, nil: break
+      case .ended?: throw .gameClosed
+      case .failed(let error)?: throw .gameFailed(reason: PlayerStream.peerReason(error))
+      }
+    }
+  }
+
+  /// Sends what the conversation has for the game, behind what already waits, and tells it what the game has taken.
+  mutating func say(_ conversation: Conversation, now: MonotonicTime) throws(SessionEnd) {
+    if !conversation.toGame.isEmpty {
+      if case .failed(let error)? = leg?.send(conversation.toGame.span) {
+        throw .gameFailed(reason: PlayerStream.peerReason(error))
+      }
+      bytesFromPlayer += UInt64(conversation.toGame.count)
+    } else if waits, case .failed(let error)? = leg?.resumeSending() {
+      throw .gameFailed(reason: PlayerStream.peerReason(error))
+    }
+    conversation.said(stillQueued: queued, now: now)
+  }
+
+  static let pieceBytes = 16 * 1024
+}
+
+extension Conversation {
+  /// What a turn without a connection comes to.
+  enum DetachedTurn {
+    case waits(hasMore: Bool)
+    case ends(SessionEnd)
+  }
+
+  /// One turn of a session that nobody listens to.
+  func proceedDetached(_ game: inout GameSide, on loop: Loop) -> DetachedTurn {
+    do throws(SessionEnd) {
+      guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
+      tick(loop.settings, now: loop.now)
+      // A game that takes nothing is not listened to either, as its answers would pile up.
+      let hasMore = try game.hear(self, on: loop, wantsMore: mayHear(bufferIsShort: false) && !game.waits)
+      try game.say(self, now: loop.now)
+      let stalls = gameStalls(
+        waits: game.waits, hasProgressed: game.takeProgress(), now: loop.now,
+        after: loop.settings.limits.writeStallTimeout)
+      if stalls { throw .gameStalled }
+      return .waits(hasMore: hasMore && !game.waits)
+    } catch {
+      return .ends(error)
+    }
+  }
+}

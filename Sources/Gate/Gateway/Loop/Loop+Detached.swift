@@ -1,0 +1,278 @@
+/// Sessions without a connection: how a loop keeps them, serves them, lets them go, and hands them over to whoever comes
+/// back, be it on this loop or on another.
+///
+/// | what | bound |
+/// |---|---|
+/// | sessions without a connection, concluded ones too | `MAX_DETACHED`: the longest one goes |
+/// | those of an address without an attested key | 5 |
+/// | their time | `SESSION_RESUME_FOR` |
+/// | their messages | `SESSION_BUFFER` each, `SESSION_BUFFERS_TOTAL` together with those of attached ones |
+internal import Addresses
+internal import Bytes
+internal import Configuration
+internal import KeyStore
+internal import Sockets
+internal import System
+
+/// A connection that has proved its credential asks for the session that it names.
+struct Takeover: Sendable {
+  let session: Token
+  let id: SessionIDHash
+  /// How many messages the app has received.
+  let received: Int
+  let credential: Credential
+  /// The upgrade, by the name of its session.
+  let by: SessionReference
+  /// Where the answer goes.
+  let mailbox: Mailbox
+}
+
+enum TakeoverAnswer: Sendable {
+  case session(SessionParcel)
+  /// There is no such session for this app.
+  case unknown
+  /// It is not there any more: ended, or handed over to another connection.
+  case gone
+}
+
+extension Loop {
+  // MARK: Detaching
+
+  /// Whether somebody may come back after `end`.
+  func canStay(_ session: GameSession, after end: ConnectionEnd?) -> Bool {
+    guard let conversation = session.game.conversation, conversation.isResumable, !isStopped, !isDraining else {
+      return false
+    }
+    if session.isOver { return conversation.hasUnacknowledged && (end?.leavesWord ?? true) }
+    guard end?.endsResumable != true else { return false }
+    return session.credential.keyID != nil || mayHoldAnother(session)
+  }
+
+  /// The session goes on without `connection`, for a while.
+  func detach(_ session: GameSession, from connection: Connection, because end: ConnectionEnd?) {
+    if !session.isOver {
+      shared.sessions.decrement()
+      if let keyID = session.credential.keyID {
+        shared.register.detach(reference(to: session.token), of: keyID)
+      }
+      holdAddress(of: connection, for: session)
+    }
+    session.detach(now: now)
+    shared.log.sessionDetached(connection, session, end)
+    session.game.conversation?.detach()
+    if session.isOver { session.game.leg = nil }
+    enterAway(session)
+    serve(session)
+  }
+
+  /// Counts it among those without a connection, and lets the longest one go when there are too many.
+  private func enterAway(_ session: GameSession) {
+    session.alarm.set(at: session.changedAt + settings.sessions.resumableFor, for: session.token, in: wheel)
+    away.enter(session)
+    publishLongest()
+    if shared.away.increment() > settings.limits.detached { letGoLongestOfAll() }
+  }
+
+  /// Somebody has come back, or nobody can any more.
+  func leaveAway(_ session: GameSession) {
+    shared.away.decrement()
+    away.leave(session)
+    publishLongest()
+    session.alarm.clear()
+    releaseAddress(of: session)
+  }
+
+  private func publishLongest() {
+    let since = away.longest.map { Int(clamping: $0.changedAt.nanoseconds) } ?? .max
+    shared.longestAway[index].set(since)
+  }
+
+  private func letGoLongestOfAll() {
+    let loops = shared.longestAway.indices.min { shared.longestAway[$0].value < shared.longestAway[$1].value }
+    if let loop = loops { shared.mailboxes[loop].post(.letGoLongest) }
+  }
+
+  func letGoLongest() {
+    while shared.away.value > settings.limits.detached, let session = away.longest { endAway(session, .letGo) }
+  }
+
+  func endAllAway(_ reason: SessionEnd) {
+    while let session = away.longest { endAway(session, reason) }
+  }
+
+  // MARK: Addresses
+
+  /// Without an attested key an address may hold but a few.
+  private func mayHoldAnother(_ session: GameSession) -> Bool {
+    let address = session.source.address.accountingPrefix
+    if shared.unattestedAway.enter(address) <= Self.unattestedPerAddress { return true }
+    shared.unattestedAway.leave(address)
+    return false
+  }
+
+  static let unattestedPerAddress = 5
+
+  /// It counts for its player's address as the connection did.
+  private func holdAddress(of connection: Connection, for session: GameSession) {
+    session.heldAddress = connection.payer
+    _ = shared.addressCounts.enter(connection.payer)
+  }
+
+  func releaseAddress(of session: GameSession) {
+    guard let address = session.heldAddress else { return }
+    session.heldAddress = nil
+    shared.addressCounts.leave(address)
+    if session.credential.keyID == nil { shared.unattestedAway.leave(address) }
+  }
+
+  // MARK: Meanwhile
+
+  /// What the game says to a session that nobody listens to, one round.
+  func serve(_ session: GameSession) {
+    guard session.state == .detached, let conversation = session.game.conversation else { return }
+    switch conversation.proceedDetached(&session.game, on: self) {
+    case .ends(let end): endAway(session, end)
+    case .waits(let hasMore):
+      accountBuffers(of: session)
+      if hasMore { continueLater(session) }
+      armAway(session, conversation)
+    }
+  }
+
+  private func armAway(_ session: GameSession, _ conversation: Conversation) {
+    let expiry = session.changedAt + settings.sessions.resumableFor
+    let due = min(expiry, conversation.nextDeadline(settings))
+    if due != session.alarm.deadline { session.alarm.set(at: due, for: session.token, in: wheel) }
+  }
+
+  func entryExpired(_ session: GameSession, tick: UInt64) {
+    guard session.alarm.rings(tick: tick, for: session.token, in: wheel, now: now) else { return }
+    if session.connection != nil { return }
+    if now - session.changedAt >= settings.sessions.resumableFor { return endAway(session, .expired) }
+    serve(session)
+  }
+
+  /// The end of a session that has no connection. What its player is still to read stays, unless nobody could ask for it.
+  func endAway(_ session: GameSession, _ reason: SessionEnd) {
+    let end = ConnectionEnd.session(reason)
+    if reason == .letGo { shared.log.sessionLetGo(session, now: now) }
+    if !session.isOver { session.game.conversation?.over(reason) }
+    if reason.leavesWord, !isDraining, !isStopped, !session.isOver {
+      conclude(session, because: end)
+      session.game.leg = nil
+      accountBuffers(of: session)
+    } else {
+      self.end(session, because: end)
+      release(session)
+    }
+  }
+
+  // MARK: Buffers
+
+  /// Keeps the sum of all sessions' messages; when it is too large, the fullest of those without a connection lose their
+  /// oldest ones.
+  func accountBuffers(of session: GameSession) {
+    guard let conversation = session.game.conversation else { return }
+    if shared.buffers.change(by: conversation.takeBufferChange()) > settings.limits.sessionBuffersBytes {
+      levelBuffers()
+    }
+  }
+
+  func giveBackBuffers(of session: GameSession) {
+    guard let conversation = session.game.conversation else { return }
+    conversation.forgetMessages()
+    _ = shared.buffers.change(by: conversation.takeBufferChange())
+  }
+
+  /// Takes the excess, and a hundredth of the whole so that this is not asked for with each message, off the fullest.
+  private func levelBuffers() {
+    let wanted = shared.buffers.value - settings.limits.sessionBuffersBytes + settings.limits.sessionBuffersBytes / 100
+    var fullest: [(bytes: Int, conversation: Conversation)] = []
+    sessions.forEach { session in
+      guard session.connection == nil, let conversation = session.game.conversation else { return }
+      if conversation.bufferedBytes > 0 { fullest.append((conversation.bufferedBytes, conversation)) }
+    }
+    fullest.sort { $0.bytes > $1.bytes }
+    var excess = wanted
+    for (index, entry) in fullest.enumerated() where excess > 0 {
+      // As far down as the next one stands, so that nobody loses more than the others.
+      let next = index + 1 < fullest.count ? fullest[index + 1].bytes : 0
+      let before = entry.bytes
+      entry.conversation.evict(downTo: max(next / 2, before - excess))
+      excess -= before - entry.conversation.bufferedBytes
+      _ = shared.buffers.change(by: entry.conversation.takeBufferChange())
+    }
+  }
+
+  // MARK: Handing over
+
+  /// Hands the session that `takeover` names to the connection that asks, when it is its own.
+  func handOver(_ takeover: Takeover) {
+    guard let session = sessions.find(takeover.session),
+      let conversation = session.game.conversation, conversation.isKnown(by: takeover.id)
+    else { return takeover.answer(.gone) }
+    guard session.credential.isSame(as: takeover.credential), conversation.canResume(after: takeover.received) else {
+      return takeover.answer(.unknown)
+    }
+    // From here on nothing more of the old connection's is read.
+    if let connection = session.connection { turn(of: connection) { $0.takenOver() } }
+    guard session.state == .detached || session.state == .concluded else { return takeover.answer(.gone) }
+    leaveAway(session)
+    if let keyID = session.credential.keyID, !session.isOver {
+      shared.register.leave(reference(to: session.token), of: keyID)
+    }
+    session.game.leave(poller)
+    let parcel = session.pack()
+    release(session)
+    takeover.answer(.session(parcel))
+    // Behind the parcel: who finds the new place asks there behind it.
+    for id in conversation.ids { shared.directory.place(id, at: takeover.by) }
+  }
+
+  /// What `handOver` has answered to the upgrade that `token` names.
+  func handedOver(_ token: Token, _ answer: TakeoverAnswer) {
+    guard let session = sessions.find(token), session.state == .opening, let connection = session.connection else {
+      if case .session(let parcel) = answer { shelter(parcel) }
+      return
+    }
+    if case .session(let parcel) = answer { adopt(parcel, as: session) }
+    turn(of: connection) { $0.handedOver(answer, session) }
+  }
+
+  /// Nobody waits for it any more: it goes on without a connection, here.
+  private func shelter(_ parcel: SessionParcel) {
+    let token = sessions.reserve()
+    let session = GameSession(token: token, taking: parcel)
+    sessions.insert(session, at: token)
+    settle(session)
+    // It was in nobody's list for a moment, in which its key may have been revoked.
+    if let keyID = session.credential.keyID, shared.store.isRevoked(keyID) { return endAway(session, .keyRevoked) }
+    if isDraining || isStopped { return endAway(session, .draining) }
+    serve(session)
+  }
+
+  private func adopt(_ parcel: SessionParcel, as session: GameSession) {
+    session.take(parcel)
+    settle(session)
+  }
+
+  /// It lives here from now on, without a connection at first.
+  private func settle(_ session: GameSession) {
+    if !session.isOver, let keyID = session.credential.keyID {
+      shared.register.detach(reference(to: session.token), of: keyID)
+    }
+    for id in session.game.conversation?.ids ?? [] { shared.directory.place(id, at: reference(to: session.token)) }
+    session.game.enter(poller, token: session.token)
+    enterAway(session)
+  }
+
+  func forgetIDs(of session: GameSession) {
+    for id in session.game.conversation?.ids ?? [] { shared.directory.remove(id) }
+  }
+}
+
+extension Takeover {
+  func answer(_ answer: TakeoverAnswer) {
+    mailbox.post(.handedOver(Token(rawValue: by.token), answer))
+  }
+}

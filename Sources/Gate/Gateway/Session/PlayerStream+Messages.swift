@@ -1,0 +1,242 @@
+/// The pump of sessions whose messages the gate reads itself: whole ones to the conversation, the conversation's messages to
+/// the player.
+///
+/// Outbound (player to game)                      Inbound (game to player)
+///   1. take     pieces → whole messages            4. hear     telnet → messages (GameSide.hear)
+///   2. handle   at the app's rate                  5. tell     frames as they were kept → outbox
+///   3. say      one send to the game (GameSide)
+///
+/// Frames come from the same two ways as elsewhere (`PlayerStream+Pump`, `PlayerStream+Deflate`), which hand each piece to
+/// `take`. What came too fast waits here, one read at most, while nothing more is read.
+internal import Bytes
+internal import Configuration
+internal import SessionWire
+internal import Sockets
+internal import System
+internal import TLS
+internal import WebSocketWire
+
+/// Whole messages that came faster than `INPUT_RATE` lets them.
+struct PendingMessages {
+  private var bytes: [UInt8] = []
+  private var messages: [(type: MessageType, count: Int)] = []
+  private var next = 0
+  private var start = 0
+
+  var isEmpty: Bool { next == messages.count }
+
+  /// The oldest one.
+  var first: (message: [UInt8], type: MessageType)? {
+    if isEmpty { return nil }
+    let (type, count) = messages[next]
+    return (Array(bytes[start..<start + count]), type)
+  }
+
+  mutating func append(_ message: Span<UInt8>, type: MessageType) {
+    bytes.append(copying: message)
+    messages.append((type, message.count))
+  }
+
+  mutating func removeFirst() {
+    start += messages[next].count
+    next += 1
+    if isEmpty { self = PendingMessages() }
+  }
+}
+
+extension PlayerStream {
+  // MARK: A turn
+
+  /// Whether there is more to do.
+  mutating func converse(
+    _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) -> Bool {
+    conversation.tick(loop.settings, now: loop.now)
+    if conversation.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
+    try handlePending(conversation, &game, on: loop)
+    let mayRead = pending.isEmpty && isReadingFromPlayer(client, game)
+    if mayRead { try readMessages(&client, &game, on: loop) }
+    var hasMore = false
+    var sessionEnd: SessionEnd?
+    do throws(SessionEnd) {
+      if closing.isOpen { hasMore = try hear(conversation, client, &game, on: loop) }
+      try game.say(conversation, now: loop.now)
+    } catch {
+      sessionEnd = error
+    }
+    if let sessionEnd { throw .session(sessionEnd) }
+    if closing.isOpen {
+      acknowledge(conversation, &client, now: loop.now)
+      hasMore = try tell(conversation, &client, &game, on: loop) || hasMore
+    }
+    return hasMore || pending.isEmpty && isReadingFromPlayer(client, game) && hasInput(client)
+  }
+
+  private func hasInput(_ client: borrowing ClientLeg) -> Bool {
+    client.mayHaveInput || deflate?.waiting != nil
+  }
+
+  private mutating func readMessages(
+    _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
+    if let deflate {
+      if hasInput(client) { try readDeflated(deflate, &client, &game, on: loop) }
+    } else if client.mayHaveInput {
+      try readFromPlayer(&client, &game, on: loop)
+    }
+  }
+
+  /// The game is heard while all it has said before is on its way to the player.
+  private mutating func hear(
+    _ conversation: Conversation, _ client: borrowing ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(SessionEnd) -> Bool {
+    guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
+    let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
+    let wantsMore =
+      client.unsent.isEmpty && !conversation.outgoing.hasUnsent && conversation.mayHear(bufferIsShort: isShort)
+    let before = game.bytesFromGame
+    let hasMore = try game.hear(conversation, on: loop, wantsMore: wantsMore)
+    taken += Int(game.bytesFromGame - before)
+    return hasMore
+  }
+
+  // MARK: 1. Whole messages
+
+  /// A piece of a message, in order; the message is handled with its last one.
+  mutating func take(
+    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ conversation: Conversation,
+    _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
+    if assembly.isEmpty, endsMessage { return try handle(payload, type, conversation, &game, on: loop) }
+    assembly.append(copying: payload)
+    guard endsMessage else { return }
+    let message = assembly
+    assembly = []
+    try handle(message.span, type, conversation, &game, on: loop)
+  }
+
+  // MARK: 2. At the app's rate
+
+  private mutating func handle(
+    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
+    guard pending.isEmpty, try handleNow(message, type, conversation, on: loop) else {
+      return pending.append(message, type: type)
+    }
+  }
+
+  private mutating func handlePending(
+    _ conversation: Conversation, _ game: inout GameSide, on loop: Loop, regardlessOfRate: Bool = false
+  ) throws(ConnectionEnd) {
+    while !game.waits || regardlessOfRate, let (message, type) = pending.first {
+      let isTaken = try handleNow(message.span, type, conversation, on: loop, atAnyRate: regardlessOfRate)
+      guard isTaken else { return }
+      pending.removeFirst()
+    }
+  }
+
+  /// False when it came too fast.
+  private func handleNow(
+    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, on loop: Loop,
+    atAnyRate: Bool = false
+  ) throws(ConnectionEnd) -> Bool {
+    if let id = conversation.confirmID() { loop.shared.directory.remove(id) }
+    switch conversation.take(message, type: type, now: loop.now, atAnyRate: atAnyRate) {
+    case .nothing: return true
+    case .wait: return false
+    case .leave: throw .left
+    case .close(let step): throw .malformed(step: step)
+    }
+  }
+
+  /// The player's last words are for the game, however fast they came.
+  mutating func finishMessages(_ conversation: Conversation, _ game: inout GameSide, on loop: Loop) {
+    do throws(ConnectionEnd) {
+      try handlePending(conversation, &game, on: loop, regardlessOfRate: true)
+    } catch {
+      // It ends already.
+    }
+    do throws(SessionEnd) {
+      try game.say(conversation, now: loop.now)
+    } catch {
+      game.leg = nil
+    }
+  }
+
+  // MARK: 5. To the player
+
+  private func acknowledge(_ conversation: Conversation, _ client: inout ClientLeg, now: MonotonicTime) {
+    guard let message = conversation.dueAck(now: now) else { return }
+    _ = client.tls.write(Self.textFrame(message).span)
+  }
+
+  /// What was not sent yet, so much in a turn; whether there is more.
+  mutating func tell(
+    _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop,
+    all: Bool = false
+  ) throws(ConnectionEnd) -> Bool {
+    guard client.unsent.isEmpty || all else { return false }
+    var sent = 0
+    while conversation.outgoing.hasUnsent {
+      if conversation.outgoing.isBetweenFrames {
+        if sent >= Self.tellBytes, !all { return true }
+        if let gap = conversation.outgoing.takeGap() {
+          for message in conversation.afterGap(gap) { try encrypt(Self.textFrame(message).span, to: &client) }
+          continue
+        }
+      }
+      if let deflate {
+        sent += try tellDeflated(deflate, conversation, &client, &game, on: loop)
+      } else {
+        sent += try tellPiece(conversation, &client)
+      }
+    }
+    if !conversation.dialect.isResumable { conversation.outgoing.acknowledge(conversation.outgoing.last) }
+    return false
+  }
+
+  private func tellPiece(_ conversation: Conversation, _ client: inout ClientLeg) throws(ConnectionEnd) -> Int {
+    let count = try conversation.outgoing.withUnsentFrames(limit: Self.recordBytes) {
+      (frames) throws(ConnectionEnd) in try encrypt(frames, to: &client)
+    }
+    conversation.outgoing.markSent(bytes: count)
+    return count
+  }
+
+  private func tellDeflated(
+    _ deflate: DeflateSession, _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide,
+    on loop: Loop
+  ) throws(ConnectionEnd) -> Int {
+    var payload: [UInt8] = []
+    guard let type = conversation.outgoing.copyUnsentMessage(into: &payload) else {
+      fatalError("OutgoingLedger: something is unsent, and no message comes next")
+    }
+    conversation.outgoing.markMessageSent()
+    try sendMessage(payload, opcode: type.opcode, &client, &game, on: loop)
+    return payload.count
+  }
+
+  static func textFrame(_ payload: [UInt8]) -> [UInt8] {
+    let size = FrameHeader.size(payload: payload.count)
+    var frame = [UInt8](repeating: 0, count: size)
+    var header = frame.mutableSpan
+    FrameHeader.write(opcode: .text, payload: payload.count, into: &header, at: 0)
+    frame += payload
+    return frame
+  }
+
+  /// So much is sent in a turn.
+  private static let tellBytes = 64 * 1024
+}
+
+extension OutgoingLedger {
+  /// Lends the next frames, `limit` bytes at most, and returns how many those are.
+  fileprivate func withUnsentFrames<Failure: Error>(
+    limit: Int, _ body: (Span<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    let frames = unsentFrames
+    let piece = frames.extracting(0..<min(frames.count, limit))
+    try body(piece)
+    return piece.count
+  }
+}
