@@ -1,0 +1,41 @@
+/// The name of a session, which is also what it is resumed by: 128 random bits, known to the app alone, and so never
+/// logged and never kept but as a hash.
+internal import Bytes
+
+package struct SessionID: Equatable, Sendable, CustomStringConvertible {
+  package let bytes: [16 of UInt8]
+
+  /// From whoever has randomness.
+  package init(_ bytes: [16 of UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// 22 characters of base64url without padding, spare bits zero; nil for anything else.
+  package init?(text: Span<UInt8>) {
+    guard text.count == Self.textBytes, let decoded = Base64.decode(text), decoded.count == Self.count else {
+      return nil
+    }
+    bytes = InlineArray { index in decoded[index] }
+  }
+
+  package var text: String {
+    let encoded = Base64.encode(bytes.span).utf8.prefix(Self.textBytes).map { byte in
+      switch byte {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: byte
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// Not the identifier: descriptions end up in logs.
+  package var description: String { "a session's id" }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    equalInConstantTime(left.bytes.span, right.bytes.span)
+  }
+
+  package static let count = 16
+  package static let textBytes = 22
+}
