@@ -6,6 +6,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case httpHead = "http-head"
   case registerBody = "register-body"
   case webSocket = "websocket"
+  case sessionMessage = "session-message"
   case cbor
   case attestation
   case assertion
@@ -23,6 +24,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .httpHead: try HTTPHeadHarness.check(bytes)
     case .registerBody: try RegistrationHarness.check(bytes)
     case .webSocket: try WebSocketHarness.check(bytes)
+    case .sessionMessage: try SessionMessageHarness.check(bytes)
     case .cbor: try CBORHarness.check(bytes)
     case .attestation: try AttestationHarness.check(bytes)
     case .assertion: try AssertionHarness.check(bytes)
