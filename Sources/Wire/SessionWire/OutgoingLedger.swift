@@ -97,10 +97,13 @@ package struct OutgoingLedger: Sendable {
     guard attach(after: 0) else { fatalError("OutgoingLedger: nothing is above nothing") }
   }
 
+  /// Whether an app can have got so many.
+  package func wasSent(_ number: Int) -> Bool { (0...highestSent).contains(number) }
+
   /// The session has a new connection, whose app has got all up to `number`. False, and nothing changes, if it was
   /// never sent so many.
   package mutating func attach(after number: Int) -> Bool {
-    guard number >= 0, number <= highestSent else { return false }
+    guard wasSent(number) else { return false }
     isAttached = true
     cursor = number + 1
     cursorOffset = 0

@@ -134,7 +134,7 @@ struct RecordRing: Sendable {
       return
     }
     // By half, so that little is left over; a ring that is nearly full grows no further than it may.
-    let steps = bytes.count + bytes.count / 2
+    let steps = bytes.count + max(bytes.count / 2, Self.smallestBytes)
     move(toCapacity: max(needed, min(steps, max(limit, bytes.count))))
   }
 
