@@ -14,22 +14,22 @@ extension TelnetEngine {
     let isGame = state.place == .will || state.place == .wont
     let option = TelnetOption(rawValue: byte)
     let isOn = option.map { isGame ? state.ofGame.contains($0) : state.ofGate.contains($0) } ?? false
-    // A refusal of what is off is no question.
-    if isOffer || isOn, let time = state.nextAnswer(now) { return .waits(until: time) }
+    let isRepeated = isOffer && isOn
+    // A refusal of what is off is no question, and not every repetition is answered.
+    let isAnswered = isRepeated ? option.map { state.mayRepeat($0, now) } ?? false : isOffer || isOn
+    if isAnswered {
+      if let time = state.nextAnswer(now) { return .waits(until: time) }
+      state.countAnswer(now)
+    }
     position += 1
     state.place = .data
-    guard isOffer else {
-      guard isOn, let option else { return nil }
-      state.countAnswer(now)
-      return turnOff(option, isGame: isGame, &output)
-    }
+    guard isAnswered else { return nil }
+    if !isOffer, let option { return turnOff(option, isGame: isGame, &output) }
     guard let option, isGame ? option.isWantedOfGame(settings) : option.isWantedOfGate(settings) else {
-      state.countAnswer(now)
       TelnetWriter.command(isGame ? TelnetByte.dont : TelnetByte.wont, byte, to: &output)
       return nil
     }
-    if isOn, !state.mayRepeat(option, now) { return nil }
-    state.countAnswer(now)
+    if isRepeated { state.countRepetition(option, now) }
     TelnetWriter.command(isGame ? TelnetByte.do : TelnetByte.will, byte, to: &output)
     return turnOn(option, isGame: isGame, wasOn: isOn, &output)
   }

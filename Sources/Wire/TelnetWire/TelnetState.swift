@@ -74,15 +74,24 @@ extension TelnetState {
 
   /// Whether `option`, which is on and asked for again, is answered again: at most four times in any minute. A pause of
   /// a minute behind the last of them makes it four more.
-  mutating func mayRepeat(_ option: TelnetOption, _ now: MonotonicTime) -> Bool {
-    let second = UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000) & Self.secondMask
+  func mayRepeat(_ option: TelnetOption, _ now: MonotonicTime) -> Bool {
+    repetitionsSoFar(option, now) < Self.repetitionsLimit
+  }
+
+  /// After `mayRepeat` was true.
+  mutating func countRepetition(_ option: TelnetOption, _ now: MonotonicTime) {
+    repetitions[option.index] = Self.second(now) << 3 | (repetitionsSoFar(option, now) + 1)
+  }
+
+  private func repetitionsSoFar(_ option: TelnetOption, _ now: MonotonicTime) -> UInt32 {
     let last = repetitions[option.index]
-    var count = last & 7
     // Seconds are whole ones, so a minute is over for sure when 61 of them lie between. The mask lets time wrap.
-    if count > 0, (second &- last >> 3) & Self.secondMask > 60 { count = 0 }
-    guard count < Self.repetitionsLimit else { return false }
-    repetitions[option.index] = second << 3 | (count + 1)
-    return true
+    let isOver = (Self.second(now) &- last >> 3) & Self.secondMask > 60
+    return isOver ? 0 : last & 7
+  }
+
+  private static func second(_ now: MonotonicTime) -> UInt32 {
+    UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000) & secondMask
   }
 
   private static let answersLimit: UInt8 = 64
