@@ -18,6 +18,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case proxy
   case json
   case text
+  case telnet
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -36,6 +37,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .proxy: try ProxyHarness.check(bytes)
     case .json: try JSONHarness.check(bytes)
     case .text: try TextHarness.check(bytes)
+    case .telnet: try TelnetHarness.check(bytes)
     }
   }
 }
