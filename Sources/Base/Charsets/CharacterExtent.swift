@@ -1,6 +1,8 @@
 /// Where a character ends, by the form of its bytes alone: what is complete, what waits, and what is none.
 ///
 /// Looks at no byte behind the one that decides, so that text in pieces is cut up as text in one.
+internal import Bytes
+
 enum CharacterExtent: Equatable {
   /// A character of so many bytes; whether the charset has it is another matter.
   case complete(Int)
@@ -108,15 +110,34 @@ enum CharacterForm: Sendable {
     return .complete(count)
   }
 
-  /// The code point of a complete character of UTF-8.
-  static func scalar(in bytes: Span<UInt8>, at start: Int, count: Int) -> UInt32 {
-    func six(_ offset: Int) -> UInt32 { UInt32(bytes[start + offset] & 0x3F) }
-    let first = UInt32(bytes[start])
-    switch count {
-    case 1: return first
-    case 2: return (first & 0x1F) << 6 | six(1)
-    case 3: return (first & 0x0F) << 12 | six(1) << 6 | six(2)
-    default: return (first & 0x07) << 18 | six(1) << 12 | six(2) << 6 | six(3)
+  /// Where UTF-8 that begins at `start` ends, and what is there.
+  static func endOfUTF8(_ bytes: Span<UInt8>, from start: Int) -> (end: Int, extent: CharacterExtent) {
+    var index = start
+    while index < bytes.count {
+      if bytes[index] < 0x80 {
+        index = UTF8Validator.endOfASCII(bytes, from: index)
+        continue
+      }
+      let extent = CharacterForm.utf8.extent(in: bytes, at: index)
+      guard case .complete(let count) = extent else { return (index, extent) }
+      index += count
+    }
+    return (index, .incomplete)
+  }
+
+  /// The code point at `index` of valid UTF-8, and on to the next one.
+  static func nextScalar(in bytes: Span<UInt8>, at index: inout Int) -> UInt32 {
+    let first = UInt32(bytes[index])
+    index += 1
+    func six() -> UInt32 {
+      defer { index += 1 }
+      return UInt32(bytes[index] & 0x3F)
+    }
+    switch first {
+    case 0..<0x80: return first
+    case 0x80..<0xE0: return (first & 0x1F) << 6 | six()
+    case 0xE0..<0xF0: return (first & 0x0F) << 12 | six() << 6 | six()
+    default: return (first & 0x07) << 18 | six() << 12 | six() << 6 | six()
     }
   }
 }

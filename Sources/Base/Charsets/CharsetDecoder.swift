@@ -47,7 +47,7 @@ package struct CharsetDecoder: Sendable {
   package func unchangedPrefix(of bytes: Span<UInt8>) -> Int {
     guard waitingCount == 0 else { return 0 }
     guard case .utf8 = coding else { return UTF8Validator.endOfASCII(bytes, from: 0) }
-    return Self.unchanged(bytes, from: 0).end
+    return CharacterForm.endOfUTF8(bytes, from: 0).end
   }
 
   // MARK: - What waits
@@ -99,30 +99,13 @@ package struct CharsetDecoder: Sendable {
   private mutating func copy(_ bytes: Span<UInt8>, into output: inout [UInt8]) {
     var start = 0
     while start < bytes.count {
-      let (end, extent) = Self.unchanged(bytes, from: start)
+      let (end, extent) = CharacterForm.endOfUTF8(bytes, from: start)
       output.append(copying: bytes.extracting(start..<end))
       guard end < bytes.count else { return }
       guard case .malformed(let count) = extent else { return hold(bytes.extracting(end..<bytes.count)) }
       output.appendReplacement()
       start = end + count
     }
-  }
-
-  /// Where UTF-8 that begins at `start` ends, and what is there.
-  private static func unchanged(
-    _ bytes: Span<UInt8>, from start: Int
-  ) -> (end: Int, extent: CharacterExtent) {
-    var index = start
-    while index < bytes.count {
-      if bytes[index] < 0x80 {
-        index = UTF8Validator.endOfASCII(bytes, from: index)
-        continue
-      }
-      let extent = CharacterForm.utf8.extent(in: bytes, at: index)
-      guard case .complete(let count) = extent else { return (index, extent) }
-      index += count
-    }
-    return (index, .incomplete)
   }
 
   /// In pieces, as room for the longest text is made beforehand.

@@ -11,50 +11,37 @@ package struct CharsetEncoder: Sendable {
 
   /// Appends `text` in the charset: a question mark for each character that it does not have, and for what is no UTF-8.
   package func encode(_ text: Span<UInt8>, into output: inout [UInt8]) {
-    // Code points that are none of ASCII's, on their way to the C library.
+    var start = 0
+    while start < text.count {
+      let (end, extent) = CharacterForm.endOfUTF8(text, from: start)
+      let valid = text.extracting(start..<end)
+      switch coding {
+      case .utf8: output.append(copying: valid)
+      case .singleByte(let table): table.encode(valid, into: &output)
+      case .multibyte(let charset): Self.encode(valid, by: charset, into: &output)
+      }
+      guard end < text.count else { return }
+      output.append(UInt8(ascii: "?"))
+      guard case .malformed(let count) = extent else { return }
+      start = end + count
+    }
+  }
+
+  /// All but ASCII by the C library, in pieces.
+  private static func encode(
+    _ text: Span<UInt8>, by charset: MultibyteCharset, into output: inout [UInt8]
+  ) {
     var scalars: [UInt32] = []
     var index = 0
     while index < text.count {
       let start = index
       index = UTF8Validator.endOfASCII(text, from: index)
       output.append(copying: text.extracting(start..<index))
-      while index < text.count, text[index] >= 0x80 {
-        index += encodeCharacter(text, at: index, &scalars, into: &output)
+      scalars.removeAll(keepingCapacity: true)
+      while index < text.count, text[index] >= 0x80, scalars.count < MultibyteCharset.mostAtOnce {
+        scalars.append(CharacterForm.nextScalar(in: text, at: &index))
       }
-      flush(&scalars, into: &output)
+      charset.encode(scalars.span, into: &output)
     }
-  }
-
-  /// How many bytes it had.
-  private func encodeCharacter(
-    _ text: Span<UInt8>, at index: Int, _ scalars: inout [UInt32], into output: inout [UInt8]
-  ) -> Int {
-    let count: Int
-    switch CharacterForm.utf8.extent(in: text, at: index) {
-    case .complete(let length): count = length
-    case .incomplete: return replace(text.count - index, &scalars, into: &output)
-    case .malformed(let length): return replace(length, &scalars, into: &output)
-    }
-    switch coding {
-    case .utf8: output.append(copying: text.extracting(index..<index + count))
-    case .singleByte(let table):
-      output.append(table.byte(for: CharacterForm.scalar(in: text, at: index, count: count)))
-    case .multibyte:
-      scalars.append(CharacterForm.scalar(in: text, at: index, count: count))
-      if scalars.count == MultibyteCharset.mostAtOnce { flush(&scalars, into: &output) }
-    }
-    return count
-  }
-
-  private func replace(_ count: Int, _ scalars: inout [UInt32], into output: inout [UInt8]) -> Int {
-    flush(&scalars, into: &output)
-    output.append(UInt8(ascii: "?"))
-    return count
-  }
-
-  private func flush(_ scalars: inout [UInt32], into output: inout [UInt8]) {
-    guard !scalars.isEmpty, case .multibyte(let charset) = coding else { return }
-    charset.encode(scalars.span, into: &output)
-    scalars.removeAll(keepingCapacity: true)
   }
 }

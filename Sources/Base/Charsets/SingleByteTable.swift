@@ -46,8 +46,16 @@ final class SingleByteTable: Sendable {
     }
   }
 
+  /// Appends the bytes of `text`, which is valid UTF-8.
+  func encode(_ text: Span<UInt8>, into output: inout [UInt8]) {
+    output.append(addingCapacity: text.count) { bytes in
+      var index = 0
+      while index < text.count { bytes.append(byte(for: CharacterForm.nextScalar(in: text, at: &index))) }
+    }
+  }
+
   /// A question mark where there is none.
-  func byte(for scalar: UInt32) -> UInt8 {
+  private func byte(for scalar: UInt32) -> UInt8 {
     if scalar < 0x80 { return UInt8(truncatingIfNeeded: scalar) }
     guard scalar <= 0xFFFF else { return Self.questionMark }
     return pages[Int(pageStarts[Int(scalar >> 8)]) + Int(scalar & 0xFF)]
