@@ -19,6 +19,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case json
   case text
   case telnet
+  case charset
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -38,6 +39,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .json: try JSONHarness.check(bytes)
     case .text: try TextHarness.check(bytes)
     case .telnet: try TelnetHarness.check(bytes)
+    case .charset: try CharsetHarness.check(bytes)
     }
   }
 }
