@@ -22,10 +22,14 @@ import Testing
       #expect(scalars.count == 1)
       if scalars[0] != "\u{FFFD}" { bytes[scalars[0].value] = byte }
     }
-    for scalar in Array(UInt32(0)...0xFFFF) + [0x1_0041, 0x1_F409, 0xE0041, 0x10_FFFF]
-    where Unicode.Scalar(scalar) != nil {
-      let found = encoded(utf8(scalar), to: charset)
-      if found != [bytes[scalar] ?? UInt8(ascii: "?")] { Issue.record("\(scalar) is \(found)") }
+    let all = (Array(0...0xFFFF) + [0x1_0041, 0x1_F409, 0xE0041, 0x10_FFFF]).compactMap(Unicode.Scalar.init)
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: all)
+    let found = encoded(String(text), to: charset)
+    let expected = all.map { bytes[$0.value] ?? UInt8(ascii: "?") }
+    #expect(found.count == expected.count)
+    for (scalar, pair) in zip(all, zip(found, expected)) where pair.0 != pair.1 {
+      Issue.record("\(scalar.value) is \(pair.0), not \(pair.1)")
     }
   }
 
