@@ -189,9 +189,9 @@ let testTargets = [
   tests(
     "Gateway",
     [
-      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "HTTPWire", "Identity",
-      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionWire", "Sockets", "System", "TLS", "TLSPeers",
-      "TelnetWire", "WebSocketWire",
+      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device", "HTTPWire", "Identity",
+      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionWire", "Sockets", "System", "TLS",
+      "TLSPeers", "TelnetWire", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),

@@ -29,6 +29,18 @@ import Testing
     #expect(Self.ownNiceness() == own)
   }
 
+  @Test func aThreadKnowsWhatItWasGiven() throws {
+    let seen = Monitor<[Int32]>([])
+    for niceness: Int32 in [0, 7] {
+      let thread = try System.Thread(name: "knowing", niceness: niceness) {
+        seen.withLock { list, _ in list.append(System.Thread.niceness) }
+      }
+      thread.join()
+    }
+    #expect(seen.withLock { list, _ in list } == [0, 7])
+    #expect(System.Thread.niceness == 0)
+  }
+
   @Test func manyAreJoinedFromACollection() throws {
     let shared = Monitor(0)
     var handles: [JoinHandle] = []

@@ -12,6 +12,9 @@ package struct Thread: ~Copyable {
   /// At 10 that was 25 wakes a second beside a full registration pool, at 15 five to ten, at 19 five.
   package static let behindLoops: Int32 = 15
 
+  /// What the calling thread was given when it was started, whatever niceness the whole process has.
+  package static var niceness: Int32 { portcullis_thread_nice() }
+
   /// - Parameters:
   ///   - name: at most 15 bytes, as `top -H` shows it.
   ///   - niceness: 0 to 19, for this thread alone.

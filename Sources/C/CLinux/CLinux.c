@@ -204,9 +204,13 @@ void portcullis_sleep_until(uint64_t monotonic) {
   }
 }
 
+static _Thread_local int thread_nice;
+
 int portcullis_set_thread_nice(int nice) {
+  thread_nice = nice;
   return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
 }
+int portcullis_thread_nice(void) { return thread_nice; }
 // As the kernel has it (sched_setattr(2)): the C library has neither this nor the calls before 2.41, and the kernel's header
 // does not go with the library's.
 struct schedule {

@@ -20,14 +20,18 @@ import Testing
 /// One loop without a thread, a clock that stands still, and players whose bytes the test moves by hand: each turn is one
 /// call, and nothing happens between two of them.
 final class LoopHarness {
-  let clock = ManualClock()
+  let clock: ManualClock
+  let store = MemoryStore()
   let loop: Loop
   let shared: Shared
   private var folder: TemporaryFolder?
   private let log = KeptLines()
 
   /// - Parameter settings: beside those that make a gate of one loop in front of an echo.
-  init(_ settings: [(String, String)] = []) throws {
+  init(
+    _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple()
+  ) throws {
+    self.clock = clock
     let folder = try TemporaryFolder(prefix: "portcullis-loop-")
     let path = folder.path
     var environment = [
@@ -49,8 +53,8 @@ final class LoopHarness {
     let mailbox = try Mailbox()
     let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
     shared = Shared(
-      clock: clock, entropy: SeededEntropy(1), store: MemoryStore(),
-      attestations: AttestationVerifier(root: .apple()), pool: try RegistrationPool(threads: 1),
+      clock: clock, entropy: SeededEntropy(1), store: store,
+      attestations: AttestationVerifier(root: root), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
       pseudonyms: nil, charsets: CharsetLibrary(opening: []), log: GateLogger(gateLog), mailboxes: [mailbox])
     loop = try Loop(

@@ -8,11 +8,17 @@ import System
 final class MemoryStore: AttestedKeyStore {
   private let records = Mutex<[KeyIdentifier: KeyRecord]>([:])
 
+  private let callers = Mutex<[Int32]>([])
+
+  /// The niceness of each thread that has registered a key.
+  var registrants: [Int32] { callers.withLock { $0 } }
+
   func find(_ identifier: KeyIdentifier) -> KeyRecord? { records.withLock { $0[identifier] } }
   func isRevoked(_ identifier: KeyIdentifier) -> Bool { find(identifier)?.revokedAt != nil }
   var isAccepting: Bool { true }
 
   func register(_ key: NewKey, completion: @escaping Completion) -> RegisterVerdict {
+    callers.withLock { $0.append(Thread.niceness) }
     let verdict = records.withLock { records -> RegisterVerdict in
       if records[key.identifier]?.revokedAt != nil { return .revoked }
       let known = records[key.identifier]

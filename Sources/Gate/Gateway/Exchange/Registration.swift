@@ -1,5 +1,5 @@
-/// `POST /attest/register`: the checks before the body, the work beside the loop, and its outcome (docs/protocol.md,
-/// "Registration").
+/// `POST /attest/register`: the checks before the body, the work beside the loop, and what the loop makes of its outcome
+/// (docs/protocol.md, "Registration").
 internal import AppAttest
 internal import Bytes
 internal import Crypto
@@ -18,7 +18,7 @@ extension Connection {
     return nil
   }
 
-  /// Hands the body to the pool, which tells `answered`; or says why not.
+  /// Hands the body to the pool, which tells `Loop.enter` or `answered`; or says why not.
   func register(_ body: [UInt8], for request: RequestID) -> Refusal? {
     let parsed: RegistrationBody
     do throws(RegistrationBody.Malformed) {
@@ -41,7 +41,8 @@ extension Connection {
   private static let verificationTimeout: Duration = .seconds(10)
 }
 
-/// One registration beside the loops: challenge, attestation, store, in this order.
+/// One registration beside the loops: challenge and attestation, in this order. Into the store it comes by its loop, as
+/// loops wait for the store's lock and this runs behind them.
 private struct Registrar: Sendable {
   let shared: Shared
   let policy: AttestationPolicy
@@ -67,7 +68,12 @@ private struct Registrar: Sendable {
       return refuse(.attestationRejected, error.step.rawValue)
     }
     keepReceipt(attested)
-    store(attested)
+    let key = NewKey(
+      identifier: attested.keyID, publicKey: attested.publicKey, appID: attested.appID.description,
+      environment: attested.environment,
+      validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
+      registeredAt: shared.clock.wall())
+    mailbox.post(.attested(token, request, key))
   }
 
   /// A receipt that cannot be kept is the operator's loss, not a reason to turn a genuine device away.
@@ -80,17 +86,24 @@ private struct Registrar: Sendable {
     }
   }
 
-  private func store(_ attested: ValidatedAttestation) {
-    let key = NewKey(
-      identifier: attested.keyID, publicKey: attested.publicKey, appID: attested.appID.description,
-      environment: attested.environment,
-      validationCategory: attested.validationCategory, bundleVersion: attested.bundleVersion,
-      registeredAt: shared.clock.wall())
+  private func refuse(_ code: RefusalCode, _ step: String) {
+    mailbox.post(.answer(token, request, .refused(Refusal(code, step: step, keyID: body.keyID))))
+  }
+}
+
+extension Loop {
+  /// Registers a key that was attested beside the loop, whether or not its connection still waits for the answer.
+  func enter(_ key: NewKey, for token: Token, _ request: RequestID) {
     // From here on the disk has its time (docs/key-store.md), however long the verification had to wait.
-    mailbox.post(.working(token, request, within: CommitResult.deadline))
+    withConnection(token) { $0.workGoesOn(request, until: now + CommitResult.deadline) }
+    let (mailbox, keyID) = (mailbox, key.identifier)
+    let answer = { @Sendable (answer: Answer) in mailbox.post(.answer(token, request, answer)) }
+    let refuse = { @Sendable (code: RefusalCode, step: String) in
+      answer(.refused(Refusal(code, step: step, keyID: keyID)))
+    }
     let verdict = shared.store.register(key) { result in
       switch result {
-      case .committed: mailbox.post(.answer(token, request, .registered(body.keyID)))
+      case .committed: answer(.registered(keyID))
       case .failed: refuse(.storeUnavailable, "commit_failed")
       }
     }
@@ -100,10 +113,6 @@ private struct Registrar: Sendable {
     case .full: refuse(.storeUnavailable, "store_full")
     case .unavailable: refuse(.storeUnavailable, "store")
     }
-  }
-
-  private func refuse(_ code: RefusalCode, _ step: String) {
-    mailbox.post(.answer(token, request, .refused(Refusal(code, step: step, keyID: body.keyID))))
   }
 }
 

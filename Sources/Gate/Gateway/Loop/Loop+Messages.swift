@@ -8,8 +8,7 @@ extension Loop {
       withSession(token) { session, connection in connection.committed(result, session) }
     case .superseded(let token):
       withSession(token) { _, connection in connection.superseded() }
-    case .working(let token, let request, let time):
-      withConnection(token) { $0.workGoesOn(request, until: now + time) }
+    case .attested(let token, let request, let key): enter(key, for: token, request)
     case .answer(let token, let request, let answer):
       withConnection(token) { $0.answered(request, answer) }
     case .end(let token, let end, let latch):
@@ -45,7 +44,7 @@ extension Loop {
     }
   }
 
-  private func withConnection(_ token: Token, _ body: (Connection) -> Void) {
+  func withConnection(_ token: Token, _ body: (Connection) -> Void) {
     if let connection = connections.find(token) { turn(of: connection, body) }
   }
 

@@ -9,9 +9,9 @@ internal import TLS
 enum LoopMessage: Sendable {
   /// The counter of the admission that is to open this session is durable, or is not.
   case committed(Token, CommitResult)
-  /// The work that this connection's request waits for has so much time from now on.
-  case working(Token, RequestID, within: Duration)
-  /// It is done.
+  /// This connection's request has brought a genuine key, which is to be registered.
+  case attested(Token, RequestID, NewKey)
+  /// The work that this connection's request waits for is done.
   case answer(Token, RequestID, Answer)
   /// The key was revoked, or a newer session took the place; who waits for the end has a latch.
   case end(Token, SessionEnd, CountDownLatch?)
@@ -41,7 +41,7 @@ enum LoopMessage: Sendable {
     case .end(_, _, let latch): latch?.countDown()
     case .listSessions(let reply): reply([])
     case .takeOver(let takeover): takeover.answer(.gone)
-    case .committed, .superseded, .working, .answer, .handedOver, .letGoLongest, .reload, .drain, .abandon,
+    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .reload, .drain, .abandon,
       .acknowledge, .stop:
       break
     }
