@@ -1,6 +1,5 @@
 /// The snapshot: when it is due, how it is written beside running traffic, and how it ends an outage of the
 /// journal.
-internal import Bytes
 internal import Synchronization
 internal import System
 
@@ -102,40 +101,16 @@ extension KeyStore {
   /// Streams all keys to the temporary file, holding the lock for a few hundred at a time.
   private func writeTemporary() throws(SystemError) -> (keys: Int, bytes: Int64) {
     if try files.identity(of: paths.temporary) != nil { try files.remove(paths.temporary) }
-    let file = try files.open(paths.temporary, .create)
-    var text = SnapshotText()
-    var buffer: [UInt8] = []
-    var entries: [KeyTable.Entry] = []
-    var position = 0
-    var keys = 0
-    var length: Int64 = 0
-    var synced: Int64 = 0
-    var isDone = false
-    text.begin(&buffer, pseudonymKeyMadeAt: state.withLock { $0.table.pseudonymKeyMadeAt })
-    while !isDone {
-      entries.removeAll(keepingCapacity: true)
-      let (names, extras) = state.withLock { state in
-        state.table.copy(from: &position, limit: Self.walkStride, to: &entries)
-        isDone = position >= state.table.positions
-        return (
-          SnapshotText.Shared(appIDs: state.table.appIDs, bundleVersions: state.table.bundleVersions),
-          state.table.extras(of: entries)
-        )
-      }
-      for entry in entries { text.append(entry, names, extra: extras[entry.identifier], to: &buffer) }
-      keys += entries.count
-      if isDone { text.end(&buffer) }
-      guard isDone || buffer.count >= Self.writeLength else { continue }
-      try file.writeAll(buffer.span, at: length)
-      length += Int64(buffer.count)
-      buffer.removeAll(keepingCapacity: true)
-      // In small steps: one sync of the whole file at the end would delay the journal's syncs for seconds.
-      if isDone || length - synced >= Self.syncLength {
-        try file.synchronize()
-        synced = length
-      }
+    let file = SnapshotFile(
+      try files.open(paths.temporary, .create),
+      pseudonymKeyMadeAt: state.withLock { $0.table.pseudonymKeyMadeAt })
+    let writer = lifetime.withLock { $0.writer }
+    while true {
+      state.withLock { file.copy(from: $0.table) }
+      // Before the store's threads run, and after them, nobody is behind whom to write.
+      if let writer { writer.write(file) } else { file.write() }
+      if let result = try file.result() { return result }
     }
-    return (keys, length)
   }
 
   private func finish(recovering: Bool, at ended: MonotonicTime, bytes: Int64, duration: Duration) {
@@ -172,11 +147,6 @@ extension KeyStore {
       state.withLock { $0.segmentBytes.removeAll { $0.number == number } }
     }
   }
-
-  /// Positions copied under one hold of the lock: some tens of microseconds.
-  private static let walkStride = 256
-  private static let writeLength = 256 << 10
-  private static let syncLength: Int64 = 16 << 20
 }
 
 extension StoreState {
@@ -185,14 +155,5 @@ extension StoreState {
   fileprivate mutating func beginWalk(recovering: Bool) {
     schedule.began()
     if recovering { _ = pending.takeAll() }
-  }
-}
-
-extension KeyTable {
-  fileprivate func extras(of entries: [Entry]) -> [KeyIdentifier: [UInt8]] {
-    if extras.isEmpty { return [:] }
-    var found: [KeyIdentifier: [UInt8]] = [:]
-    for entry in entries { found[entry.identifier] = extras[entry.identifier] }
-    return found
   }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 package import System
 
 extension KeyStore {
-  /// Takes the lock, loads the snapshot, replays the journal and starts the two threads.
+  /// Takes the lock, loads the snapshot, replays the journal and starts the threads.
   package static func open(
     path: String, options: Options = Options(), files: any StoreFiles = LinuxFiles(),
     clock: any Clock = SystemClock(), entropy: any Entropy = KernelEntropy(),
@@ -21,14 +21,14 @@ extension KeyStore {
     return store
   }
 
-  /// Starts the two threads of a recovered store; to be called once.
+  /// Starts the threads of a recovered store; to be called once.
   package func begin() throws(KeyStoreError) {
     do throws(SystemError) {
       try lifetime.withLock { lifetime throws(SystemError) in
         lifetime.committer = try Thread(name: "store-commit") { [self] in commitUntilClosed() }
-        lifetime.snapshotter = try Thread(name: "store-snapshot", niceness: Thread.behindLoops) { [self] in
-          snapshotUntilClosed()
-        }
+        lifetime.writer = try SnapshotWriter()
+        // Of the loops' priority, as it takes the store's lock; what takes time is the writer's.
+        lifetime.snapshotter = try Thread(name: "store-snapshot") { [self] in snapshotUntilClosed() }
       }
     } catch {
       throw .failed(path: paths.snapshot, error)
@@ -115,6 +115,7 @@ extension KeyStore {
     snapshotSignal.ring()
     lifetime.withLock { $0.committer.take() }?.join()
     lifetime.withLock { $0.snapshotter.take() }?.join()
+    lifetime.withLock { $0.writer.take() }?.stop()
     while commitOnce() {}
     let (isStalled, isClean) = state.withLock { state in
       state.keepsSegment = true

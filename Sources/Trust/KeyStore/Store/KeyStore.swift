@@ -17,7 +17,7 @@ package final class KeyStore: AttestedKeyStore {
   let clock: any Clock
   let entropy: any Entropy
   let report: @Sendable (KeyStoreEvent) -> Void
-  let state: Mutex<StoreState>
+  let state: PromptMutex<StoreState>
   let commitSignal = Signal()
   let snapshotSignal = Signal()
   let lifetime: Mutex<Lifetime>
@@ -51,6 +51,7 @@ package final class KeyStore: AttestedKeyStore {
     var lock: (any StoreLock)?
     var committer: Thread?
     var snapshotter: Thread?
+    var writer: SnapshotWriter?
   }
 
   init(
@@ -63,7 +64,7 @@ package final class KeyStore: AttestedKeyStore {
     self.clock = clock
     self.entropy = entropy
     self.report = report
-    self.state = Mutex(state)
+    self.state = PromptMutex(state)
     lifetime = Mutex(Lifetime(lock: lock))
   }
 
