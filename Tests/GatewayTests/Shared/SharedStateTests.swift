@@ -89,8 +89,28 @@ import Testing
   @Test func aSuccessForgives() {
     let directory = BackendDirectory(target: .echo)
     directory.noteFailure(at: now)
-    directory.noteSuccess()
+    directory.noteSuccess(at: nil)
     #expect(!directory.failedRecently(now: now))
+  }
+
+  /// An address that never answers costs its share of the time once, and not at each admission.
+  @Test func theOneThatAnsweredIsTriedFirst() {
+    let directory = BackendDirectory(target: .tcp(host: "game.test", port: 4000))
+    let addresses: [SocketAddress] = (0..<4).map {
+      .internet(Endpoint(address: address($0), port: 4000))
+    }
+    directory.know(Array(addresses[0...2]))
+    directory.noteSuccess(at: addresses[0])
+    #expect(directory.addresses == Array(addresses[0...2]))
+    directory.noteSuccess(at: addresses[2])
+    #expect(directory.addresses == [addresses[2], addresses[0], addresses[1]])
+    // Also when the name is asked for again; not when it does not lead there any more.
+    directory.know([addresses[1], addresses[0], addresses[2]])
+    #expect(directory.addresses == [addresses[2], addresses[1], addresses[0]])
+    directory.know([addresses[0], addresses[3]])
+    #expect(directory.addresses == [addresses[0], addresses[3]])
+    directory.noteSuccess(at: addresses[2])
+    #expect(directory.addresses == [addresses[0], addresses[3]])
   }
 }
 

@@ -35,8 +35,11 @@ struct GameCall {
     return (addresses[next], min(deadline, now + max(share, Self.shortestTry)))
   }
 
-  /// The one being tried, for the log.
-  var address: String { next > 0 ? addresses[next - 1].description : "?" }
+  /// The one being tried.
+  var current: SocketAddress? { next > 0 ? addresses[next - 1] : nil }
+
+  /// The same for the log.
+  var address: String { current?.description ?? "?" }
 }
 
 extension Connection {
@@ -73,7 +76,7 @@ extension Connection {
     if let failure = admission.session.game.leg?.socket.connectFailure() {
       callFailed(admission, reason: failure.description, step: "backend_connect")
     } else {
-      loop.shared.backends.noteSuccess()
+      loop.shared.backends.noteSuccess(at: admission.call.current)
       perform(admission.machine.connected())
     }
   }

@@ -12,8 +12,19 @@ package final class BackendDirectory: Sendable {
   static let quarantine: Duration = .seconds(1)
 
   private struct State: Sendable {
+    /// In the order in which they are tried.
     var addresses: [SocketAddress]
+    /// The last one that took a call when another was to be tried before it.
+    var answered: SocketAddress?
     var failedAt: MonotonicTime?
+
+    /// To the front with the one that answered, so that one that never does costs its share of the time once and not
+    /// at each admission.
+    mutating func order() {
+      guard let answered, let index = addresses.firstIndex(of: answered), index > 0 else { return }
+      addresses.remove(at: index)
+      addresses.insert(answered, at: 0)
+    }
   }
 
   package let target: BackendTarget
@@ -43,22 +54,36 @@ package final class BackendDirectory: Sendable {
     do {
       let addresses = try NameResolver.resolve(name.host, port: name.port)
       if addresses.isEmpty { return "no address" }
-      state.withLock { $0.addresses = addresses }
+      know(addresses)
       return nil
     } catch {
       return error.description
     }
   }
 
+  /// What the name leads to from now on.
+  func know(_ addresses: [SocketAddress]) {
+    state.withLock { state in
+      state.addresses = addresses
+      state.order()
+    }
+  }
+
+  /// In the order in which they are to be tried.
   var addresses: [SocketAddress] { state.withLock { $0.addresses } }
 
   func noteFailure(at now: MonotonicTime) {
     state.withLock { $0.failedAt = now }
   }
 
-  func noteSuccess() {
+  /// - Parameter address: the one at which the game took the call.
+  func noteSuccess(at address: SocketAddress?) {
     state.withLock { state in
       if state.failedAt != nil { state.failedAt = nil }
+      if let address, address != state.addresses.first {
+        state.answered = address
+        state.order()
+      }
     }
   }
 
