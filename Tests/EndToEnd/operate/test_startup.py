@@ -127,6 +127,22 @@ def test_contents_are_told_beside_values(refused, folder, pki):
         assert f"{name}=" in text
 
 
+@pytest.mark.parametrize("certificate", ["missing", "garbage"])
+def test_a_key_that_is_none_is_told_beside_the_certificate(refused, gates, folder, certificate):
+    """Neither hides the other, at the start as with `check`."""
+    nothing = folder / "garbage.pem"
+    nothing.write_text("nothing")
+    paths = {"TLS_CERT_PATH": nothing if certificate == "garbage" else "/nowhere.pem", "TLS_KEY_PATH": nothing}
+    text = refused(CONFIG, **paths)
+    for name in paths:
+        assert f"{name}=" in text, name
+    checked = gates(start=False, **paths).command("check")
+    assert checked.returncode == CONFIG
+    problems = [line.split("  ", 2)[1:] for line in checked.stdout.splitlines() if line.startswith("problem")]
+    assert len([text for name, text in problems if name == "certificate" or "TLS_CERT_PATH" in text]) == 1
+    assert ["key", "the private key cannot be read"] in [[name, text[:30]] for name, text in problems]
+
+
 def test_check_tells_all_of_it_as_well(gates, folder, pki):
     gate = gates(start=False, **production_gone_wrong(folder, pki))
     checked = gate.command("check")

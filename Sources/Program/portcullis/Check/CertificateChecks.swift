@@ -19,9 +19,8 @@ struct CertificateChecks {
     }
     let certificate = files.certificatePath.flatMap { contents($0, "certificate", &report) }
     if let certificate { checkDates(certificate, "certificate", &report) }
-    if let key = files.keyPath.flatMap({ contents($0, "key", &report) }), let certificate {
-      checkUse(
-        TLSMaterial(certificateChainPEM: certificate, privateKeyPEM: key, clientCAPEM: clientCA), &report)
+    if let key = files.keyPath.flatMap({ contents($0, "key", &report) }) {
+      checkKey(PrivateKeyText(copying: key.span), with: certificate, clientCA: clientCA, &report)
     }
     if isWhole, files.certificatePath == nil {
       report.warning(
@@ -56,10 +55,17 @@ struct CertificateChecks {
     }
   }
 
-  /// As the server would take them; its errors name what is wrong.
-  private func checkUse(_ material: TLSMaterial, _ report: inout CheckReport) {
+  /// By itself first, as what is wrong with the certificate would hide it; then as the server would take both, whose
+  /// errors name what is wrong.
+  private func checkKey(
+    _ key: PrivateKeyText, with certificate: [UInt8]?, clientCA: [UInt8]?, _ report: inout CheckReport
+  ) {
     do {
-      _ = try TLSServerContext.make(material, tickets: TicketKeys())
+      try TLSServerContext.check(key)
+      guard let certificate else { return }
+      _ = try TLSServerContext.make(
+        TLSMaterial(certificateChainPEM: certificate, privateKey: key, clientCAPEM: clientCA),
+        tickets: TicketKeys())
       report.ok("key", "belongs to the certificate")
     } catch {
       report.problem("key", error.description, .configuration)

@@ -107,7 +107,7 @@ enum Startup {
       case .certificateUnreadable:
         tell("\(certificate): \(error); name a PEM file, the server's certificate first")
       case .keyUnreadable:
-        tell("\(key): \(error); name the PEM file of the certificate's key, without a pass phrase")
+        tellOfKey(files.keyPath ?? "", error, tell)
       case .keyDoesNotMatch: tell("\(key), \(certificate): \(error); name the two files of one pair")
       case .clientCAUnreadable: tellOfClientCA(files.clientCAPath ?? "", error, tell)
       case .refused: tell("TLS: \(error)")
@@ -218,13 +218,26 @@ enum Startup {
     return key
   }
 
+  /// Looked at by itself, as what is wrong with the certificate would hide it.
   private static func privateKey(_ path: String, _ tell: Teller) throws -> PrivateKeyText {
+    let key: PrivateKeyText
     do {
-      return try PrivateKeyText.read(path, limit: 1 << 20)
+      key = try PrivateKeyText.read(path, limit: 1 << 20)
     } catch {
       tell("TLS_KEY_PATH=\(path) cannot be read: \(error); correct the path or the file's owner and mode")
       throw ExitStatus.configuration.code
     }
+    do {
+      try TLSServerContext.check(key)
+    } catch {
+      tellOfKey(path, error, tell)
+      throw ExitStatus.configuration.code
+    }
+    return key
+  }
+
+  private static func tellOfKey(_ path: String, _ error: TLSConfigurationError, _ tell: Teller) {
+    tell("TLS_KEY_PATH=\(path): \(error); name the PEM file of the certificate's key, without a pass phrase")
   }
 
   // MARK: Whom to serve as
