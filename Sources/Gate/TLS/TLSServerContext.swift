@@ -99,6 +99,12 @@ package struct TLSMaterial: Sendable, Equatable {
     return made
   }
 
+  /// Whether the text holds a private key at all, whatever certificate it belongs to.
+  package static func check(_ privateKey: PrivateKeyText) throws(TLSConfigurationError) {
+    ERR_clear_error()
+    unsafe EVP_PKEY_free(try parse(privateKey))
+  }
+
   private func configure() throws(TLSConfigurationError) {
     unsafe try check("SSL_CTX_set_min_proto_version", portcullis_context_set_minimum(context, TLS1_2_VERSION))
     unsafe try check(

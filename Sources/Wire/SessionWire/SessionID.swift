@@ -18,16 +18,7 @@ package struct SessionID: Equatable, Sendable, CustomStringConvertible {
     bytes = InlineArray { index in decoded[index] }
   }
 
-  package var text: String {
-    let encoded = Base64.encode(bytes.span).utf8.prefix(Self.textBytes).map { byte in
-      switch byte {
-      case UInt8(ascii: "+"): UInt8(ascii: "-")
-      case UInt8(ascii: "/"): UInt8(ascii: "_")
-      default: byte
-      }
-    }
-    return String(decoding: encoded, as: UTF8.self)
-  }
+  package var text: String { Base64.encodeURL(bytes.span) }
 
   /// Not the identifier: descriptions end up in logs.
   package var description: String { "a session's id" }

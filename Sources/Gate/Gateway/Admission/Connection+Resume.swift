@@ -7,9 +7,11 @@ extension Connection {
   /// Asks for the session that the upgrade names. It may move while it is asked for; so it is asked for again where it has
   /// moved to, until there is no new place.
   func lookForSession(_ admission: Admission) {
-    guard let resume = admission.resume, let id = SessionIDHash(of: resume),
-      let place = loop.shared.directory.find(id), place != admission.asked
-    else { return perform(admission.machine.notResumed()) }
+    guard let resume = admission.resume else { return }
+    let id = SessionIDHash(of: resume.id)
+    guard let place = loop.shared.directory.find(id), place != admission.asked else {
+      return perform(admission.machine.notResumed())
+    }
     admission.asked = place
     arm(at: loop.now + Self.resumeTimeout)
     let takeover = Takeover(

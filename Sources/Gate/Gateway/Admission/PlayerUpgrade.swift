@@ -33,16 +33,21 @@ struct PlayerUpgrade {
 
   private static func client(_ head: RequestHead) throws(Refusal) -> ClientDescription? {
     guard let value = head.valueBytes(HeaderName.client) else { return nil }
-    do throws(ClientHeaderError) {
-      return try ClientUpdate(header: value.span).applied(to: nil)
+    do throws(UpgradeHeaderError) {
+      // As with a message, nothing is taken of what is unfit or too much.
+      guard case .update(let update) = try ClientHeader(parsing: value.span) else { return nil }
+      return update.applied(to: nil)
     } catch {
-      throw Refusal(.badRequest, step: "client_header")
+      throw Refusal(.badRequest, step: error.step)
     }
   }
 
   private static func resume(_ head: RequestHead) throws(Refusal) -> ResumeRequest? {
     guard let value = head.valueBytes(HeaderName.resume) else { return nil }
-    guard let resume = ResumeRequest(header: value.span) else { throw Refusal(.badRequest, step: "resume_header") }
-    return resume
+    do throws(UpgradeHeaderError) {
+      return try ResumeRequest(parsing: value.span)
+    } catch {
+      throw Refusal(.badRequest, step: error.step)
+    }
   }
 }

@@ -47,11 +47,11 @@ extension Connection {
   /// A new id for the session. The one that the upgrade named stays good until the app is heard, as the answer may be lost.
   private func name(_ session: GameSession, _ conversation: Conversation, asked: ResumeRequest?) -> SessionID {
     let id = SessionID(loop.shared.entropy)
-    let named = asked.flatMap { SessionIDHash(of: $0) }
-    for old in conversation.renew(id.hash, named: named) { loop.shared.directory.remove(old) }
-    if conversation.isResumable {
-      loop.shared.directory.place(id.hash, at: loop.reference(to: session.token))
+    let hash = SessionIDHash(of: id)
+    for old in conversation.renew(hash, named: asked.map { SessionIDHash(of: $0.id) }) {
+      loop.shared.directory.remove(old)
     }
+    if conversation.isResumable { loop.shared.directory.place(hash, at: loop.reference(to: session.token)) }
     return id
   }
 

@@ -4,30 +4,16 @@
 /// finds a new place here finds the session there, or a message on its way to there in front of its own.
 internal import Bytes
 internal import Crypto
+internal import SessionWire
 internal import Synchronization
 internal import System
-
-/// The secret by which a session is resumed: 128 random bits. The gate itself keeps its hash alone.
-struct SessionID: Equatable, Sendable {
-  /// 22 characters of base64url.
-  let text: String
-  let hash: SessionIDHash
-
-  init(_ entropy: any Entropy) {
-    let bytes = entropy.bytes(Self.byteCount)
-    text = Base64.encodeURL(bytes.span)
-    hash = SessionIDHash(of: bytes.span)
-  }
-
-  static let byteCount = 16
-}
 
 /// SHA-256 of an id's 16 bytes: knowing it resumes nothing.
 struct SessionIDHash: Hashable, Sendable {
   private let digest: Bytes32
 
-  init(of id: Span<UInt8>) {
-    digest = SHA256.hash(id)
+  init(of id: SessionID) {
+    digest = SHA256.hash(id.bytes.span)
   }
 
   fileprivate var part: Int { Int(truncatingIfNeeded: digest.leadingWords.0) & (SessionDirectory.partCount - 1) }
@@ -51,5 +37,14 @@ final class SessionDirectory: Sendable {
 
   func remove(_ id: SessionIDHash) {
     parts[id.part].places.withLock { $0[id] = nil }
+  }
+}
+
+extension SessionID {
+  init(_ entropy: any Entropy) {
+    var bytes = InlineArray<16, UInt8>(repeating: 0)
+    var span = bytes.mutableSpan
+    entropy.fill(&span)
+    self.init(bytes)
   }
 }

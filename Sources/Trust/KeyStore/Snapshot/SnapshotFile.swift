@@ -9,7 +9,7 @@ internal import System
 final class SnapshotFile: Sendable {
   private let content: Mutex<Content>
 
-  init(_ file: any StoreFile, pseudonymKeyMadeAt: UnixTime?) {
+  init(_ file: any StoreFile, pseudonymKeyMadeAt: Int64) {
     content = Mutex(Content(file: file, pseudonymKeyMadeAt: pseudonymKeyMadeAt))
   }
 
@@ -52,7 +52,7 @@ final class SnapshotFile: Sendable {
     private var buffer: [UInt8] = []
     private var synced: Int64 = 0
 
-    init(file: any StoreFile, pseudonymKeyMadeAt: UnixTime?) {
+    init(file: any StoreFile, pseudonymKeyMadeAt: Int64) {
       self.file = file
       text.begin(&buffer, pseudonymKeyMadeAt: pseudonymKeyMadeAt)
     }
