@@ -124,7 +124,8 @@ let modules = [
       "TLS", "TelnetWire", "WebSocketWire",
     ]),
 
-  // The simulated device.
+  // A player's session on the app's side, and the simulated device.
+  Module("SessionClient", in: .phone, ["PortcullisProtocol"]),
   Module(
     "Device", in: .phone,
     [
@@ -160,6 +161,7 @@ let modules = [
 let testTargets = [
   tests("Bytes"),
   tests("Device", ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
+  tests("SessionClient"),
   tests("Bench", ["Device", "JSON", "System"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "System"]),

@@ -1,0 +1,162 @@
+/// How a session gets its connections, loses them, and gets others.
+internal import PortcullisProtocol
+
+extension SessionMachine {
+  // MARK: Attempts
+
+  package mutating func begin(now: Double) {
+    guard phase == .idle else { return }
+    heardAt = now
+    connect()
+  }
+
+  /// The network is another one, or is back: no reason to wait, and reason to ask whether the gate still hears us.
+  package mutating func networkChanged(now: Double) {
+    switch phase {
+    case .waiting: connect()
+    case .attached:
+      guard pingedAt == nil else { return }
+      pingedAt = now
+      act(.ping)
+    case .idle, .connecting, .opening, .closing, .ended: break
+    }
+  }
+
+  mutating func connect() {
+    phase = .connecting
+    act(.tell(.state(.connecting)))
+    requestConnection()
+  }
+
+  private mutating func requestConnection() {
+    var fields: [(name: String, value: String)] = []
+    if let greeting {
+      fields.append((HeaderName.resume, AppText.resume(greeting.id, received: arrivals.received)))
+    }
+    hasSaidClient = false
+    if let field = client.field {
+      fields.append((HeaderName.client, field))
+      hasSaidClient = true
+    }
+    act(.connect(SessionRequest(fields: fields)))
+  }
+
+  /// The gate has answered 101.
+  /// - Parameter subprotocol: the one it chose.
+  package mutating func opened(subprotocol: String?, now: Double) {
+    guard phase == .connecting else { return }
+    guard subprotocol == SessionRequest.subprotocol else {
+      act(.close(code: 1000))
+      return finish(.unsupported)
+    }
+    saidCode = nil
+    pingedAt = nil
+    heardAt = now
+    phase = .opening(until: now + SessionLimit.openingPatience)
+  }
+
+  package mutating func registered() {
+    guard phase == .connecting else { return }
+    requestConnection()
+  }
+
+  /// The gate, or something in between, has answered otherwise.
+  /// - Parameters:
+  ///   - code: of `Portcullis-Error`.
+  ///   - retryAfter: in seconds.
+  package mutating func refused(status: Int, code: String?, retryAfter: Double?, now: Double) {
+    guard phase == .connecting else { return }
+    let end = SessionEnd.refused(status: status, code: code ?? "")
+    switch retries.judge(status: status, code: code, retryAfter: retryAfter, registers: policy.registers) {
+    case .atOnce: requestConnection()
+    case .register: act(.register)
+    case .after(let pause): wait(pause, orEnd: end, now: now)
+    case .never: finish(end)
+    }
+  }
+
+  /// There was no answer at all.
+  package mutating func failed(now: Double) {
+    guard phase == .connecting else { return }
+    wait(retries.pause(), orEnd: .failed, now: now)
+  }
+
+  private mutating func wait(_ pause: Double, orEnd end: SessionEnd, now: Double) {
+    let until = now + pause
+    guard let greeting else {
+      if policy.triesFirstAgain { return wait(until: until) }
+      return finish(end)
+    }
+    let isTooLate = until > (lostAt ?? now) + Double(greeting.resumeFor)
+    if policy.givesUpWithSession, isTooLate { return finish(.gaveUp) }
+    wait(until: until)
+  }
+
+  private mutating func wait(until: Double) {
+    phase = .waiting(until: until)
+    act(.tell(.state(.waiting(until: until))))
+  }
+
+  // MARK: The end of a connection
+
+  /// The connection is gone, and nothing more comes from it.
+  /// - Parameter code: of the gate's Close; 1005 if it had none, 1006 if there was no Close.
+  package mutating func closed(code: UInt16, now: Double) {
+    switch phase {
+    case .idle, .connecting, .waiting, .ended: break
+    case .closing(_, let end):
+      // Whether the gate had everything before the connection broke, only another one can tell.
+      if code == 1006, isFinishing, !input.isEmpty, end == .byApp { return lose(now: now) }
+      finish(end)
+    case .opening, .attached:
+      switch saidCode ?? code {
+      case 1000, 1008: finish(.closed(code: saidCode ?? code))
+      case ClosingReason.takenOver.closeCode: finish(.takenOver)
+      default: lose(now: now)
+      }
+    }
+  }
+
+  mutating func lose(now: Double) {
+    lostAt = lostAt ?? now
+    wait(retries.pause(), orEnd: .failed, now: now)
+  }
+
+  // MARK: Ends that the app wants
+
+  /// Ends the session, in the game as well.
+  /// - Parameter whenSent: not before everything typed has been sent, however many connections that takes.
+  package mutating func finish(whenSent: Bool, now: Double) {
+    isFinishing = whenSent
+    switch phase {
+    case .attached:
+      if whenSent { sendInput(now: now) }
+      sayGoodbye(now: now)
+    case .closing, .ended: break
+    case .opening, .connecting, .waiting:
+      if whenSent, !input.isEmpty { return }
+      if case .opening = phase { act(.close(code: 1000)) }
+      finish(.byApp)
+    case .idle: finish(.byApp)
+    }
+  }
+
+  mutating func sayGoodbye(now: Double) {
+    act(.close(code: 1000))
+    phase = .closing(until: now + SessionLimit.closingPatience, .byApp)
+  }
+
+  /// Leaves the session in the game, for a later connection.
+  package mutating func leave(now: Double) {
+    switch phase {
+    case .attached:
+      act(.sendText(AppText.leave))
+      phase = .closing(until: now + SessionLimit.closingPatience, .left)
+    case .closing, .ended: break
+    case .opening:
+      act(.abandon)
+      finish(.left)
+    case .idle, .connecting, .waiting: finish(.left)
+    }
+  }
+}

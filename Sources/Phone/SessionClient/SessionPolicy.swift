@@ -1,0 +1,61 @@
+/// What an owner decides about its session, and the numbers that nobody decides anew.
+
+package struct SessionPolicy: Equatable, Sendable {
+  /// Whether a first connection that fails is tried again; else its failure ends the session.
+  package var triesFirstAgain: Bool
+  /// Whether another session may begin where the old one is gone.
+  package var beginsAnew: Bool
+  /// Whether another key may be registered where the gate does not take this one.
+  package var registers: Bool
+  /// Whether to stop trying when the session's time is over.
+  package var givesUpWithSession: Bool
+  /// Seconds after which input is too old to be sent; nil: never.
+  package var inputPatience: Double?
+
+  package init(
+    triesFirstAgain: Bool, beginsAnew: Bool, registers: Bool, givesUpWithSession: Bool, inputPatience: Double?
+  ) {
+    self.triesFirstAgain = triesFirstAgain
+    self.beginsAnew = beginsAnew
+    self.registers = registers
+    self.givesUpWithSession = givesUpWithSession
+    self.inputPatience = inputPatience
+  }
+}
+
+/// Seconds, messages and bytes.
+enum SessionLimit {
+  // The gate gets an ack at the latest every 32 messages, 16 KiB and 5 s; a second is left for the way.
+  static let unacknowledgedMessages = 32
+  static let unacknowledgedBytes = 16_384
+  static let acknowledgementDelay = 4.0
+
+  // More than the gate leaves unacknowledged, less than what fills the buffers of a connection.
+  static let keptMessages = 128
+  static let keptBytes = 65_536
+  /// Of messages that wait for a connection.
+  static let waitingMessages = 64
+
+  /// Of one message, before the gate has named its own.
+  static let messageBytes = 65_536
+  /// Deeper than any game's data; a bound for the parser.
+  static let jsonDepth = 64
+  /// Of the value of `Portcullis-Client`.
+  static let clientFieldBytes = 1_024
+
+  /// How long the first message after the 101 may take.
+  static let openingPatience = 10.0
+  /// How long an answer to a Close may take.
+  static let closingPatience = 5.0
+  /// After so long a silence the gate is asked whether it is there; sooner while it owes an acknowledgement.
+  static let silence = 60.0
+  static let silenceOwing = 10.0
+  /// Longer than a game that is slow keeps the gate from reading.
+  static let pongPatience = 20.0
+
+  /// The first pause before another attempt lasts up to `firstPause`, each next one up to twice as long.
+  static let firstPause = 1.0
+  static let longestPause = 30.0
+  /// What a pause that the gate named is prolonged by, at most.
+  static let retrySpread = 2.0
+}

@@ -1,0 +1,69 @@
+/// A machine for tests of single rules, and what it has asked for in words.
+@testable import SessionClient
+
+/// A machine with what it has asked for, as its owner would see it.
+struct Played {
+  var machine: SessionMachine
+
+  init(
+    triesFirstAgain: Bool = true, beginsAnew: Bool = true, registers: Bool = false,
+    givesUpWithSession: Bool = false, inputPatience: Double? = 10,
+    client: ClientFacts = ClientFacts(name: "Test")
+  ) {
+    machine = SessionMachine(
+      policy: SessionPolicy(
+        triesFirstAgain: triesFirstAgain, beginsAnew: beginsAnew, registers: registers,
+        givesUpWithSession: givesUpWithSession, inputPatience: inputPatience), client: client, seed: 7)
+  }
+
+  static let id = "AAAAAAAAAAAAAAAAAAAAAA"
+
+  static func greeting(
+    _ id: String = id, resumed: Bool = false, received: Int = 0, more: String = ""
+  ) -> String {
+    #"{"type":"session","id":"\#(id)","resumed":\#(resumed),"received":\#(received),"resumeFor":600,"#
+      + #""maxMessage":65536,"kept":true,"echo":false,"gmcp":false,"msdp":false\#(more)}"#
+  }
+
+  /// Texts as strings, so that they can be read here.
+  mutating func actions() -> [String] {
+    machine.takeActions().map { action in
+      switch action {
+      case .connect(let request): "connect " + request.fields.map(\.name).joined(separator: " ")
+      case .register: "register"
+      case .sendText(let bytes): String(decoding: bytes, as: UTF8.self)
+      case .sendBinary(let bytes): "binary " + String(decoding: bytes, as: UTF8.self)
+      case .ping: "ping"
+      case .close(let code): "close \(code)"
+      case .abandon: "abandon"
+      case .tell(.state(let state)): "\(state)"
+      case .tell(let event): "\(event)"
+      }
+    }
+  }
+
+  mutating func receive(_ text: String, now: Double = 0) {
+    machine.receive(text: Array(text.utf8), now: now)
+  }
+
+  /// Attached to a session that has just begun.
+  static func attached(
+    beginsAnew: Bool = true, givesUpWithSession: Bool = false, inputPatience: Double? = 10
+  ) -> Played {
+    var played = Played(
+      beginsAnew: beginsAnew, givesUpWithSession: givesUpWithSession, inputPatience: inputPatience)
+    played.machine.begin(now: 0)
+    played.machine.opened(subprotocol: "portcullis.v1", now: 0)
+    played.receive(greeting())
+    _ = played.actions()
+    return played
+  }
+
+  /// Lost, and connected again up to the greeting.
+  mutating func reconnect(now: Double = 0) {
+    machine.closed(code: 1006, now: now)
+    machine.networkChanged(now: now)
+    machine.opened(subprotocol: "portcullis.v1", now: now)
+    _ = actions()
+  }
+}
