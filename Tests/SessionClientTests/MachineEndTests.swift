@@ -57,6 +57,38 @@ import Testing
     #expect(played.machine.end == .byApp)
   }
 
+  /// An attempt that is under way may get a session: it is ended as soon as that can be said.
+  @Test func theAppEndsAnAttempt() {
+    for opens in [true, false] {
+      var played = Played()
+      played.machine.begin(now: 0)
+      _ = played.actions()
+      played.machine.finish(whenSent: false, now: 0)
+      #expect(played.machine.end == nil && played.machine.nextTime == 5)
+      if opens {
+        played.machine.opened(subprotocol: "portcullis.v1", now: 4)
+        #expect(played.actions() == ["close 1000"] && played.machine.nextTime == 9)
+        played.machine.closed(code: 1000, now: 4)
+      } else {
+        played.machine.failed(now: 4)
+      }
+      #expect(played.machine.end == .byApp)
+    }
+  }
+
+  /// Before the gate's greeting as well, so that no session is left behind.
+  @Test func theAppEndsItsSessionBeforeItHasBegun() {
+    var played = Played()
+    played.machine.begin(now: 0)
+    played.machine.opened(subprotocol: "portcullis.v1", now: 0)
+    _ = played.actions()
+    played.machine.finish(whenSent: false, now: 0)
+    played.receive(Played.greeting())
+    #expect(played.actions() == ["close 1000"] && played.machine.end == nil)
+    played.machine.closed(code: 1000, now: 0)
+    #expect(played.machine.end == .byApp)
+  }
+
   /// The end of a script waits for its lines, over another connection if need be.
   @Test func theAppEndsItsSessionWhenAllIsSent() throws {
     var played = Played.attached(inputPatience: nil)

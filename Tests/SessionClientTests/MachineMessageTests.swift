@@ -96,6 +96,7 @@ import Testing
     played.receive(#"{"type":"ack","received":1}"#)
     played.reconnect()
     played.receive(Played.greeting(resumed: true, received: received))
+    played.machine.closed(code: 1002, now: 0)
     #expect(played.machine.end == .violation("more received than sent"))
   }
 

@@ -44,10 +44,11 @@ extension SessionMachine {
   /// The gate has answered 101.
   /// - Parameter subprotocol: the one it chose.
   package mutating func opened(subprotocol: String?, now: Double) {
+    // Too late for a session, early enough to say so: otherwise the gate would keep it.
+    if case .closing(_, let end) = phase { return close(code: 1000, now: now, end) }
     guard phase == .connecting else { return }
     guard subprotocol == SessionRequest.subprotocol else {
-      act(.close(code: 1000))
-      return finish(.unsupported)
+      return close(code: 1000, now: now, .unsupported)
     }
     saidCode = nil
     pingedAt = nil
@@ -65,6 +66,7 @@ extension SessionMachine {
   ///   - code: of `Portcullis-Error`.
   ///   - retryAfter: in seconds.
   package mutating func refused(status: Int, code: String?, retryAfter: Double?, now: Double) {
+    if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
     let end = SessionEnd.refused(status: status, code: code ?? "")
     switch retries.judge(status: status, code: code, retryAfter: retryAfter, registers: policy.registers) {
@@ -77,8 +79,15 @@ extension SessionMachine {
 
   /// There was no answer at all.
   package mutating func failed(now: Double) {
+    if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
     wait(retries.pause(), orEnd: .failed, now: now)
+  }
+
+  /// The attempt has failed in a way that no other one would mend.
+  package mutating func giveUp() {
+    if case .closing(_, let end) = phase { return finish(end) }
+    if phase == .connecting { finish(.failed) }
   }
 
   private mutating func wait(_ pause: Double, orEnd end: SessionEnd, now: Double) {
@@ -129,21 +138,25 @@ extension SessionMachine {
   package mutating func finish(whenSent: Bool, now: Double) {
     isFinishing = whenSent
     switch phase {
-    case .attached:
-      if whenSent { sendInput(now: now) }
-      sayGoodbye(now: now)
+    case .attached: close(code: 1000, now: now, .byApp)
     case .closing, .ended: break
-    case .opening, .connecting, .waiting:
+    case .opening:
       if whenSent, !input.isEmpty { return }
-      if case .opening = phase { act(.close(code: 1000)) }
+      close(code: 1000, now: now, .byApp)
+    case .connecting:
+      if whenSent, !input.isEmpty { return }
+      phase = .closing(until: now + SessionLimit.closingPatience, .byApp)
+    case .waiting:
+      if whenSent, !input.isEmpty { return }
       finish(.byApp)
     case .idle: finish(.byApp)
     }
   }
 
-  mutating func sayGoodbye(now: Double) {
-    act(.close(code: 1000))
-    phase = .closing(until: now + SessionLimit.closingPatience, .byApp)
+  /// Says Close, and waits for the answer: a connection that is dropped at once may take the Close along.
+  mutating func close(code: UInt16, now: Double, _ end: SessionEnd) {
+    act(.close(code: code))
+    phase = .closing(until: now + SessionLimit.closingPatience, end)
   }
 
   /// Leaves the session in the game, for a later connection.

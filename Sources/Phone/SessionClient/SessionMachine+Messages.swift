@@ -11,7 +11,7 @@ extension SessionMachine {
   package mutating func receive(binary: [UInt8], now: Double) {
     heard(now: now)
     switch phase {
-    case .opening: violate("text before the greeting")
+    case .opening: violate("text before the greeting", now: now)
     case .attached, .closing:
       count(binary.count, now: now)
       if !binary.isEmpty { act(.tell(.text(binary))) }
@@ -25,7 +25,7 @@ extension SessionMachine {
     let message = GateText(text)
     switch phase {
     case .opening:
-      guard case .greeting(let greeting) = message.content else { return violate("no greeting") }
+      guard case .greeting(let greeting) = message.content else { return violate("no greeting", now: now) }
       attach(greeting, now: now)
     case .attached, .closing:
       if message.isCounted { count(text.count, now: now) }
@@ -47,7 +47,7 @@ extension SessionMachine {
       input.acknowledge(received)
       retries.succeed()
     case .gap(let messages, let next):
-      guard next > arrivals.received else { return violate("a gap that goes back") }
+      guard next > arrivals.received else { return violate("a gap that goes back", now: now) }
       arrivals.skip(to: next, now: now)
       act(.tell(.gap(messages: messages)))
     case .closing(let code): saidCode = code
@@ -64,17 +64,20 @@ extension SessionMachine {
     if phase == .attached { acknowledge(now: now) }
   }
 
-  private mutating func violate(_ rule: String) {
-    act(.close(code: 1002))
-    finish(.violation(rule))
+  private mutating func violate(_ rule: String, now: Double) {
+    close(code: 1002, now: now, .violation(rule))
   }
 
   // MARK: The greeting
 
   private mutating func attach(_ new: SessionGreeting, now: Double) {
     if new.isResumed {
-      guard greeting != nil else { return violate("resumed, but never begun") }
-      guard input.resume(after: new.received) else { return violate("more received than sent") }
+      guard greeting != nil else { return violate("resumed, but never begun", now: now) }
+      let taken = input.taken
+      guard input.resume(after: new.received) else {
+        return violate("more received than sent", now: now)
+      }
+      if input.taken > taken { retries.succeed() }
     } else {
       guard beginSession(now: now) else { return }
     }
@@ -89,14 +92,13 @@ extension SessionMachine {
     if new.isResumed { sendAcknowledgement() }
     if !hasSaidClient { sendClient() }
     sendInput(now: now)
-    if isFinishing { sayGoodbye(now: now) }
+    if isFinishing { close(code: 1000, now: now, .byApp) }
   }
 
   /// - Returns: false if the session was to be the old one or none.
   private mutating func beginSession(now: Double) -> Bool {
     if greeting != nil, isFinishing || !policy.beginsAnew {
-      act(.close(code: 1000))
-      finish(.gone)
+      close(code: 1000, now: now, .gone)
       return false
     }
     let dropped = input.begin(keepsUnsent: greeting == nil)

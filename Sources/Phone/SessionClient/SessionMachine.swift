@@ -12,7 +12,8 @@ package struct SessionMachine {
     /// The WebSocket is open; the gate's greeting is to come first.
     case opening(until: Double)
     case attached
-    /// Ours or the gate's last word is said, and the Close is awaited.
+    /// Ours or the gate's last word is said, and the Close is awaited; or the end of an attempt that is not wanted any
+    /// more.
     case closing(until: Double, SessionEnd)
     case waiting(until: Double)
     case ended(SessionEnd)

@@ -19,6 +19,8 @@ struct UnhandledInput {
   private(set) var sent = 0
   /// How many of them have ever been sent, so that the gate may have taken them.
   private var everSent = 0
+  /// How many of the session's messages the gate has said that it took.
+  private(set) var taken = 0
 
   var isEmpty: Bool { messages.isEmpty }
   var isAcknowledgementOwed: Bool { sent > 0 }
@@ -70,6 +72,7 @@ struct UnhandledInput {
   mutating func resume(after received: Int) -> Bool {
     guard received >= handled, received <= handled + everSent else { return false }
     sent = received - handled
+    taken = received
     return true
   }
 
@@ -83,6 +86,7 @@ struct UnhandledInput {
     handled = 0
     sent = 0
     everSent = 0
+    taken = 0
     return count
   }
 
