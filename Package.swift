@@ -130,7 +130,7 @@ let modules = [
     "Device", in: .phone,
     [
       "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "PortcullisProtocol",
-      "System", "WebSocketWire",
+      "SessionClient", "System", "WebSocketWire",
     ]),
 
   // What is run.
@@ -147,7 +147,7 @@ let modules = [
     [
       "Addresses", "AppAttest", "ArgumentParser", "Bench", "Bytes", "Charsets", "Configuration",
       "Confinement", "Control", "Crypto", "Demo", "Device", "Gateway", "HTTPWire", "Identity", "JSON",
-      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Sockets", "System", "TLS", "Vectors",
+      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System", "TLS", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(

@@ -12,6 +12,15 @@ package struct Deadline: Sendable {
     Deadline(end: SystemClock().monotonic() + duration)
   }
 
+  /// At a moment of the system's monotonic clock, in seconds; nil: never.
+  static func at(seconds: Double?) -> Deadline {
+    Deadline(end: seconds.map { MonotonicTime(nanoseconds: UInt64(max(0, $0) * 1e9)) })
+  }
+
+  func earlier(_ other: Deadline) -> Deadline {
+    (end ?? .never) < (other.end ?? .never) ? self : other
+  }
+
   package var hasPassed: Bool { milliseconds == 0 }
 
   /// For `poll(2)`: rounded up, so that it never wakes too early; -1 without an end.
@@ -36,6 +45,18 @@ package struct Deadline: Sendable {
       let ready = unsafe poll(&entries, 2, milliseconds)
       if ready == 0 { return .timedOut }
       if ready > 0 { return entries[0].revents != 0 ? .first : .second }
+      guard errno == EINTR else { throw SystemError("poll") }
+    }
+  }
+  /// Waits until one of several descriptors is readable or broken: its place among them, the first one's where more are
+  /// ready. Nil when the time is over. Negative ones are passed over.
+  func waitForAny(of descriptors: [Int32]) throws(SystemError) -> Int? {
+    while true {
+      var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      // The call reads and writes the entries of the array.
+      let ready = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
+      if ready == 0 { return nil }
+      if ready > 0 { return entries.firstIndex { $0.revents != 0 } }
       guard errno == EINTR else { throw SystemError("poll") }
     }
   }

@@ -197,6 +197,21 @@ internal import System
     }
   }
 
+  /// The same with several of the caller's, which come before the server where more are ready.
+  func waitForServer(orAnyOf inputs: [Int32], _ deadline: Deadline) throws(GateClientError) -> Waited {
+    let hasSome = unsafe !arrived.isEmpty || SSL_pending(ssl) > 0
+    let index: Int?
+    do throws(SystemError) {
+      index = try (hasSome ? .after(.zero) : deadline).waitForAny(of: inputs + [socket.number])
+    } catch {
+      throw .broken(error)
+    }
+    if let index, index < inputs.count { return .input(index) }
+    return hasSome || index != nil ? .server : .timedOut
+  }
+
+  enum Waited { case server, input(Int), timedOut }
+
   /// Sends all that OpenSSL has encrypted.
   private mutating func flush(_ deadline: Deadline) throws(GateClientError) {
     while try !sendSome() { try wait(for: POLLOUT, deadline, "write") }

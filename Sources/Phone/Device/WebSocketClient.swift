@@ -96,6 +96,27 @@ package final class WebSocketClient {
     }
   }
 
+  enum Occasion {
+    case message(Message)
+    /// Which of the caller's descriptors is readable.
+    case input(Int)
+    /// The server has sent something, but no message is whole.
+    case piece
+    case timedOut
+  }
+
+  /// Waits for a message, for input on descriptors of the caller's, or until the time is over.
+  func receive(orInputOn inputs: [Int32], _ deadline: Deadline) throws(GateClientError) -> Occasion {
+    if let message = try nextMessage() { return .message(message) }
+    switch try connection.stream.waitForServer(orAnyOf: inputs, deadline) {
+    case .timedOut: return .timedOut
+    case .input(let index): return .input(index)
+    case .server:
+      if let bytes = try connection.stream.readAvailable() { take(bytes) }
+      return try nextMessage().map(Occasion.message) ?? .piece
+    }
+  }
+
   /// - Parameter bytes: none when the server has closed the connection.
   private func take(_ bytes: [UInt8]) {
     events += messages.take(bytes)

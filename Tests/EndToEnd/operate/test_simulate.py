@@ -78,7 +78,7 @@ def test_register_connect_play(simulate, backend, environment):
     registered = simulate("register", *APP, "--environment", environment)
     assert registered.returncode == 0, registered.stderr
     for _ in range(2):
-        played = simulate("connect", "--wait", stdin="look\nquit\n")
+        played = simulate("connect", "--raw", "--wait", stdin="look\nquit\n")
         assert played.returncode == 0, played.stderr
         assert "You say: look" in played.stdout and "Goodbye." in played.stdout
     assert bytes(backend.connection().received) == b"look\nquit\n"
@@ -105,7 +105,7 @@ def test_another_app_is_refused(simulate):
 
 def test_the_client_certificate_comes_in_by_the_fallback(simulate):
     pair = ("--client-cert", "certs/dev/client.pem", "--client-key", "certs/dev/client-key.pem")
-    played = simulate("connect", "--without-assertion", "--wait", *pair, stdin="quit\n")
+    played = simulate("connect", "--raw", "--without-assertion", "--wait", *pair, stdin="quit\n")
     assert played.returncode == 0 and "Goodbye." in played.stdout, played.stderr
     assert simulate("connect", "--without-assertion", stdin="quit\n").returncode == REFUSED
 
@@ -115,6 +115,14 @@ def test_no_gate_there(simulate, gate):
     url = f"wss://localhost:{free_port()}/"
     done = gate.command("simulate", "connect", "--url", url, "--ca", "certs/dev/ca.pem")
     assert done.returncode == UNAVAILABLE and done.stderr.strip()
+
+
+def test_subprotocols_are_offered_with_raw_alone(simulate):
+    assert simulate("register", *APP).returncode == 0
+    offered = ("--subprotocol", "telnet.mudstandards.org")
+    refused = simulate("connect", *offered)
+    assert refused.returncode == 64 and "--raw" in refused.stderr
+    assert simulate("connect", "--raw", "--wait", *offered, stdin="quit\n").returncode == 0
 
 
 BENCH = (*APP, "--devices", "6", "--sessions", "9", "--concurrency", "3", "--duration", "1")

@@ -58,6 +58,10 @@ int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never
 // 1 when so much could be had just now: it is asked for, and given back untouched; else 0 with errno.
 int portcullis_has_memory(size_t bytes);
 
+// ---- terminals
+// 0, or -1 with errno; a terminal that does not know its size says 0 of both.
+int portcullis_window_size(int descriptor, uint16_t *columns, uint16_t *rows);
+
 // ---- clocks, nanoseconds
 uint64_t portcullis_monotonic(void);
 int64_t portcullis_realtime(void);

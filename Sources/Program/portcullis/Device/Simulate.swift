@@ -83,69 +83,6 @@ struct Simulate: ParsableCommand {
       }
     }
   }
-
-  struct Connect: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Connect to the game through the gate.",
-      discussion: """
-        Each line of standard input goes to the game as one message; what the game says goes to standard \
-        output. At the end of the input the connection is closed, and what the game still had to say is lost: \
-        --wait stays until the game closes.
-        """)
-
-    @OptionGroup var gate: GateOptions
-    @OptionGroup var device: DeviceOptions
-
-    @Option(name: .customLong("subprotocol"), help: "A WebSocket subprotocol to offer; may be repeated.")
-    var subprotocols: [String] = []
-
-    @Flag(help: "At the end of the input, stay until the game closes.")
-    var wait = false
-
-    @Flag(help: "Send no assertion: for the mTLS fallback, with --client-cert.")
-    var withoutAssertion = false
-
-    func run() throws {
-      let client = try gate.client()
-      let bridge: TerminalBridge
-      do {
-        bridge = try TerminalBridge(input: .duplicate(0), output: .duplicate(1))
-      } catch {
-        complain(error.description)
-        throw ExitStatus.osError.code
-      }
-      let socket: WebSocketClient
-      do throws(GateClientError) {
-        socket = try open(client)
-      } catch {
-        throw SimulateFailure.report(error)
-      }
-      try finish(bridge, socket)
-    }
-
-    private func open(_ client: GateClient) throws(GateClientError) -> WebSocketClient {
-      if withoutAssertion {
-        return try client.connectWebSocket(fields: gate.fields, subprotocols: subprotocols)
-      }
-      let enclave: SoftwareEnclave
-      do { enclave = try .load(from: device.state) } catch { throw .device(error) }
-      return try SimulatedApp(client, enclave).connect(fields: gate.fields, subprotocols: subprotocols)
-    }
-
-    private func finish(_ bridge: borrowing TerminalBridge, _ socket: WebSocketClient) throws {
-      do {
-        let end = try bridge.run(socket, waitsForServer: wait)
-        if let status = SimulateFailure.status(of: end) { throw status.code }
-      } catch let failure as TerminalBridge.Failure {
-        switch failure {
-        case .client(let error): throw SimulateFailure.report(error)
-        case .stream(let error):
-          complain(error.description)
-          throw ExitStatus.osError.code
-        }
-      }
-    }
-  }
 }
 
 /// Which key: a file of mode 0600.
@@ -207,17 +144,25 @@ struct GateOptions: ParsableArguments {
     }
   }
 
+  private var certificate: ClientCertificate? {
+    guard let clientCert, let clientKey else { return nil }
+    return ClientCertificate(certificatePath: clientCert, keyPath: clientKey)
+  }
+
   func client() throws -> GateClient {
     let trust = try Self.trust(ca: ca, pin: pin)
-    var certificate: ClientCertificate?
-    if let clientCert, let clientKey {
-      certificate = ClientCertificate(certificatePath: clientCert, keyPath: clientKey)
-    }
     do {
       return try GateClient(url, trust: trust, certificate: certificate, timeout: .seconds(timeout))
     } catch {
       throw SimulateFailure.report(error)
     }
+  }
+
+  /// - Parameter statePath: the key's file; nil: no assertion.
+  func sessionGate(statePath: String?) throws -> SessionGate {
+    SessionGate(
+      url: url, trust: try Self.trust(ca: ca, pin: pin), certificate: certificate, timeout: .seconds(timeout),
+      statePath: statePath, fields: fields)
   }
 }
 

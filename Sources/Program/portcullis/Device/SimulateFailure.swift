@@ -2,6 +2,7 @@
 import ArgumentParser
 import Device
 import PortcullisProtocol
+import SessionClient
 
 enum SimulateFailure {
   /// Says it on standard error.
@@ -19,6 +20,49 @@ enum SimulateFailure {
     case 1008: return .noPermission
     case 1002, 1003, 1007, 1009: return .dataError
     default: return .unavailable
+    }
+  }
+
+  /// How a session has ended, on standard error where that was not in good order; nil: it was.
+  /// - Parameter error: why the last attempt came to nothing.
+  static func report(_ outcome: SessionTerminal.Outcome, after error: GateClientError?) -> ExitCode? {
+    switch outcome {
+    // As a shell says it of a program that a signal has ended.
+    case .signal(let number): return ExitCode(128 + number)
+    case .ended(let end): return report(end, after: error)
+    }
+  }
+
+  private static func report(_ end: SessionEnd, after error: GateClientError?) -> ExitCode? {
+    switch end {
+    case .byApp, .left: return nil
+    case .byGate(let reason): return report(reason)
+    case .closed(let code): return status(of: .closed(code: code, reason: ""))?.code
+    case .refused, .failed:
+      if let error { return report(error) }
+      complain("the gate has not begun a session")
+    case .gaveUp:
+      complain("no way back into the session in time\(error.map { ": \($0)" } ?? "")")
+    case .gone: complain("the session is gone")
+    case .takenOver: complain("another connection has taken the session over")
+    case .unsupported:
+      complain(
+        "the gate does not speak \(SessionRequest.subprotocol) here: see its SUBPROTOCOLS, or use --raw")
+      return ExitStatus.dataError.code
+    case .violation(let rule):
+      complain("the gate broke the protocol: \(rule)")
+      return ExitStatus.dataError.code
+    }
+    return ExitStatus.unavailable.code
+  }
+
+  private static func report(_ reason: String) -> ExitCode? {
+    let ended = EndedReason(rawValue: reason)
+    if ended == .gameClosed { return nil }
+    complain("the session has ended: \(reason.debugDescription)")
+    switch ended {
+    case .revoked, .replaced, .closedByOperator: return ExitStatus.noPermission.code
+    case .gameClosed, .gameFailed, .expired, .letGo, .shutdown, nil: return ExitStatus.unavailable.code
     }
   }
 
