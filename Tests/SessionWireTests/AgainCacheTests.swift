@@ -1,5 +1,6 @@
 /// The state that is said again after a gap, and its limits.
 import SessionWire
+import TelnetWire
 import Testing
 
 @Suite struct AgainCacheTests {
@@ -48,6 +49,21 @@ import Testing
     #expect(messages(of: cache).count == 3)
     cache.noteEcho(false)
     #expect(messages(of: cache).first == #"{"type":"echo","on":false,"again":true}"#)
+  }
+
+  /// A game that has replaced itself begins anew.
+  @Test func events() {
+    var cache = cache()
+    let events: [TelnetEvent] = [
+      .gmcpAgreed, .msdpAgreed, .echo(true), .gmcp(package: Array("Char.Vitals".utf8), data: nil),
+      .msdp(Array(#"{"A":"1"}"#.utf8)), .mssp(Array("{}".utf8)), .prompt, .needMore,
+    ]
+    for event in events { cache.note(event) }
+    #expect(cache.messages().count == 4)
+    cache.note(.gmcpAgreed)
+    #expect(messages(of: cache).count == 3 && !messages(of: cache).contains { $0.contains("gmcp") })
+    cache.note(.msdpAgreed)
+    #expect(messages(of: cache).count == 2 && cache.bytes == 66)
   }
 
   @Test(arguments: [

@@ -64,9 +64,10 @@ package struct AgainCache: Sendable {
     case .echo(let isOn): noteEcho(isOn)
     case .gmcp(let package, let data): noteGMCP(package: package.span, data: data?.span)
     case .gmcpAgreed: forgetGMCP()
+    case .msdpAgreed: forgetMSDP()
     case .msdp(let data): noteMSDP(data: data.span)
     case .mssp(let data): noteMSSP(data: data.span)
-    case .needMore, .again, .waits, .text, .prompt, .msdpAgreed, .charset, .compressionStarted,
+    case .needMore, .again, .waits, .text, .prompt, .charset, .compressionStarted,
       .compressionEnded, .compressionFailed, .dropped:
       break
     }
@@ -99,9 +100,10 @@ package struct AgainCache: Sendable {
   }
 
   /// The game agrees to GMCP anew: what it said before is no longer meant.
-  package mutating func forgetGMCP() {
-    for index in entries.indices.reversed() where entries[index].kind == .gmcp { remove(at: index) }
-  }
+  package mutating func forgetGMCP() { forget(.gmcp) }
+
+  /// The same of MSDP.
+  package mutating func forgetMSDP() { forget(.msdp) }
 
   // MARK: What the app is told
 
@@ -165,6 +167,10 @@ package struct AgainCache: Sendable {
     entries.append(Entry(kind: kind, bytes: copy, nameCount: name.count, hasData: data != nil))
     bytes += cost
     if kind == .gmcp { packages += 1 }
+  }
+
+  private mutating func forget(_ kind: Kind) {
+    for index in entries.indices.reversed() where entries[index].kind == kind { remove(at: index) }
   }
 
   private mutating func remove(at index: Int) {
