@@ -17,8 +17,7 @@ package struct AgainCache: Sendable {
   /// Which GMCP packages are kept.
   private let selection: AgainSelection
   private let limit: Int
-  /// Nil until the game has said something of it.
-  private var echo: Bool?
+  private var echo = false
   /// What was renewed last is last.
   private var entries: [Entry] = []
   private var packages = 0
@@ -109,8 +108,7 @@ package struct AgainCache: Sendable {
 
   /// The payloads of the messages that say it, in the order in which they go.
   package func messages() -> [[UInt8]] {
-    var messages: [[UInt8]] = []
-    if let echo { messages.append(Self.message { GateMessage.echo(echo, again: true, to: &$0) }) }
+    var messages = [Self.message { GateMessage.echo(echo, again: true, to: &$0) }]
     for entry in entries where entry.kind == .gmcp {
       messages.append(
         Self.message {
