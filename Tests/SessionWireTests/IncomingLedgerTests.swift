@@ -94,6 +94,16 @@ import Testing
     #expect(!schedule.isDue(at: now + .milliseconds(4999)) && schedule.isDue(at: now + .seconds(5)))
   }
 
+  @Test func demanded() {
+    var schedule = AckSchedule()
+    schedule.note(messages: 1, bytes: 1, now: now)
+    schedule.acknowledged()
+    schedule.demand(now: now + .seconds(60))
+    #expect(schedule.isDue(at: now + .seconds(60)) && !schedule.isDue(at: now + .seconds(59)))
+    schedule.acknowledged()
+    #expect(schedule.deadline == .never)
+  }
+
   /// What is handled counts, not what is taken; and by its bytes to the game.
   @Test func scheduleOfALedger() {
     var ledger = IncomingLedger()

@@ -25,6 +25,12 @@ package struct AckSchedule: Equatable, Sendable {
     messages > 0 && (messages >= Self.messageLimit || bytes >= Self.byteLimit || deadline <= now)
   }
 
+  /// One is due at once: the connection is new, and what was said on the old one may be lost.
+  package mutating func demand(now: MonotonicTime) {
+    messages = max(messages, 1)
+    deadline = min(deadline, now)
+  }
+
   /// An `ack` is on its way.
   package mutating func acknowledged() {
     self = AckSchedule()
