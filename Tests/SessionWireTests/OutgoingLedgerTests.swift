@@ -154,6 +154,33 @@ import WebSocketWire
     #expect(ledger.bufferedBytes == 0)
   }
 
+  /// At the limit of a message and above it; a character stays whole, and what is none is cut anywhere.
+  @Test func text() {
+    func sizes(_ text: [UInt8], limit: Int) -> [Int] {
+      var pieces = ledger(limit: limit)
+      pieces.attach()
+      pieces.append(text: text.span)
+      return send(&pieces).map(\.utf8.count)
+    }
+    #expect(sizes([], limit: 1000) == [])
+    #expect(sizes(Array(repeating: 0x61, count: 250), limit: 1000) == [250])
+    #expect(sizes(Array(repeating: 0x61, count: 251), limit: 1000) == [250, 1])
+    #expect(sizes(Array(repeating: 0x61, count: 40_000), limit: 1 << 20) == [16_380, 16_380, 7240])
+    #expect(sizes(Array(String(repeating: "\u{1F600}", count: 100).utf8), limit: 1000) == [248, 152])
+    var pieces = ledger(limit: 100)
+    pieces.append(text: Array(repeating: 0x80, count: 100).span)
+    #expect(pieces.last == 4)
+  }
+
+  /// A flood of text does not push itself out.
+  @Test func textWhileDetached() {
+    var ledger = ledger(limit: 1000)
+    ledger.append(text: Array(repeating: 0x61, count: 5000).span)
+    #expect(ledger.bufferedBytes > 700)
+    ledger.attach()
+    #expect(send(&ledger).map { $0.prefix(3) } == ["gap", "aaa", "aaa", "aaa"])
+  }
+
   @Test func whatIsSaidAgainCountsAsBuffered() {
     var ledger = ledger(limit: 1000)
     ledger.again.noteGMCP(package: Array("Room.Info".utf8).span, data: Array("{}".utf8).span)

@@ -62,6 +62,22 @@ package struct OutgoingLedger: Sendable {
     ring.append(type, payload, limit: limit)
   }
 
+  /// Text of the game, in as many messages as it takes: so that a detached session loses the oldest of it and not all,
+  /// none has more than a part of the buffer. They end between characters.
+  package mutating func append(text: Span<UInt8>) {
+    let most = min(Self.textBytes, max(limit / 4, 16))
+    var start = 0
+    while text.count - start > most {
+      var end = start + most
+      while end > start, text[end] & 0xC0 == 0x80 { end -= 1 }
+      // No character is so long: the bytes are no UTF-8.
+      if end == start { end = start + most }
+      append(.binary, text.extracting(start..<end))
+      start = end
+    }
+    if start < text.count { append(.binary, text.extracting(start..<text.count)) }
+  }
+
   /// In place of the last message.
   private mutating func appendHole() {
     ring.appendHole(next: last + 1, limit: limit)
@@ -185,4 +201,7 @@ package struct OutgoingLedger: Sendable {
     }
     ring = kept
   }
+
+  /// With its header, a TLS record of 16 KiB.
+  private static let textBytes = 16 * 1024 - 4
 }
