@@ -1,6 +1,7 @@
 /// The messages that wait for an app's acknowledgement: examples, limits, and random operations against the model.
 import Bytes
 import SessionWire
+import TelnetWire
 import Testing
 import WebSocketWire
 
@@ -190,6 +191,18 @@ import WebSocketWire
     #expect(ledger.bufferedBytes == 75 + 425)
     ledger.attach()
     #expect(send(&ledger).map { $0.prefix(5) } == ["gap 1", "yyyyy"])
+  }
+
+  @Test func whatIsSaidAgainTakesRoomOfMessages() {
+    var ledger = ledger(limit: 400)
+    for _ in 0..<10 { append(String(repeating: "x", count: 38), to: &ledger) }
+    #expect(ledger.bufferedBytes == 400)
+    ledger.note(.gmcp(package: Array("Room.Info".utf8), data: nil))
+    #expect(ledger.bufferedBytes == 73 + 320)
+    ledger.attach()
+    append("more than fits, as nothing is dropped now", to: &ledger)
+    ledger.note(.gmcp(package: Array("Char".utf8), data: nil))
+    #expect(ledger.bufferedBytes == 73 + 320 + 43)
   }
 
   @Test func evictionFreesAndStops() {

@@ -4,6 +4,7 @@
 /// They are numbered from 1. What is kept is a run of numbers up to the last one, perhaps with holes for messages that
 /// were too large to be kept. A cursor says what the present connection has been sent.
 internal import Bytes
+package import TelnetWire
 package import WebSocketWire
 
 package struct OutgoingLedger: Sendable {
@@ -76,6 +77,12 @@ package struct OutgoingLedger: Sendable {
       start = end
     }
     if start < text.count { append(.binary, text.extracting(start..<text.count)) }
+  }
+
+  /// What the game says of its state, behind the message that tells the app of it.
+  package mutating func note(_ event: TelnetEvent) {
+    again.note(event)
+    while bufferedBytes > limit, evictOldest() > 0 {}
   }
 
   /// In place of the last message.
