@@ -139,7 +139,7 @@ let modules = [
     "Demo", in: .program,
     [
       "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore",
-      "Logging", "Logs", "Sockets", "System", "TLS",
+      "Logging", "Logs", "SessionClient", "Sockets", "System", "TLS",
     ]),
   Module("Bench", in: .program, ["Bytes", "Device", "JSON", "PortcullisProtocol", "System"]),
   Module(

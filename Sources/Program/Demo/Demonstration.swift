@@ -11,6 +11,7 @@ internal import Gateway
 internal import KeyStore
 internal import Logging
 internal import Logs
+internal import SessionClient
 internal import System
 internal import TLS
 
@@ -25,6 +26,8 @@ package final class Demonstration {
   private let log: GateLog
   private let authority: TestAttestationAuthority
   private let app: SimulatedApp
+  /// Where sessions go that outlive their connections.
+  private let sessionGate: SessionGate
   private var failures = 0
 
   /// - Parameters:
@@ -56,9 +59,11 @@ package final class Demonstration {
       throw DemonstrationFailure(description: "the gate has no address")
     }
     let url = GateURL(host: endpoint.address.description, port: endpoint.port)
+    let device = folder + "/device.json"
     app = SimulatedApp(
       try GateClient(url, trust: trust),
-      try SoftwareEnclave.generate(appID: Self.appID, environment: .production))
+      try SoftwareEnclave.generate(appID: Self.appID, environment: .production, keptIn: device))
+    sessionGate = SessionGate(url: url, trust: trust, statePath: device)
     tell("game   a MUD of three rooms on \(mud.endpoint)")
     tell("gate   on \(endpoint), in front of it; keys in \(configuration.store.path)")
     tell("device a software Secure Enclave, key \(app.enclave.keyIdentifier.short)…, app \(Self.appID)")
@@ -79,6 +84,7 @@ package final class Demonstration {
   /// - Returns: whether every step did as it should.
   package func run() -> Bool {
     play()
+    fight()
     cheat()
     revoke()
     end()
@@ -109,6 +115,24 @@ package final class Demonstration {
       heard += try Self.listen(session, for: "Farewell.")
       guard case .closed(let code, _) = try Self.end(of: session), code == 1000 else { return nil }
       return "101, \(heard) bytes of game, then close 1000"
+    }
+  }
+
+  // MARK: The line that is cut
+
+  private func fight() {
+    tell("\nA phone that loses its network")
+    let gate = sessionGate
+    let mud = mud
+    step("is cut off in the middle of a fight, comes back, and nothing is missing") { _, _ in
+      let before = mud.visits
+      let fight = Fight(through: gate)
+      let rounds = try fight.run()
+      guard rounds == Array(1...TinyMUD.rounds), fight.wasResumed, mud.visits - before == 1 else {
+        return nil
+      }
+      return
+        "\(rounds.count) rounds, each once, over \(fight.connections) connections and one visit to the game"
     }
   }
 

@@ -1,4 +1,4 @@
-/// A game of three rooms on a TCP port of the loopback: enough of a MUD to stand behind the gate in a demonstration.
+/// A game of three rooms and one fight on a TCP port of the loopback: enough of a MUD to stand behind the gate in a demonstration.
 package import Addresses
 internal import Bytes
 internal import Sockets
@@ -6,6 +6,10 @@ internal import Synchronization
 package import System
 
 package final class TinyMUD: Sendable {
+  /// Of a fight, in all.
+  package static let rounds = 24
+  fileprivate static let roundTime: Duration = .milliseconds(50)
+
   package let endpoint: Endpoint
   private let thread: JoinHandle
   private let wakeUp: WakeUpBox
@@ -62,6 +66,9 @@ private final class Player {
   var line: [UInt8] = []
   var place = Place.gatehouse
   var isLeaving = false
+  /// Of the fight that the player is in, and when the next one comes.
+  var roundsLeft = 0
+  var nextRound = MonotonicTime.never
 
   init(_ socket: consuming Socket) {
     self.socket = socket
@@ -98,6 +105,7 @@ private enum Place: String {
 }
 
 private struct GameTable: ~Copyable {
+  private let clock = SystemClock()
   private let door: GameTableBox
   private let wakeUp: WakeUpBox
   private let counts: GameCounts
@@ -116,10 +124,11 @@ private struct GameTable: ~Copyable {
       try poller.addReadable(door.listener.socket, token: 0)
       try wakeUp.value.register(with: poller, token: 1)
       while !counts.isStopping.load(ordering: .relaxed) {
-        for index in 0..<poller.wait(milliseconds: -1) {
+        for index in 0..<poller.wait(milliseconds: untilNextRound) {
           let event = poller.event(index)
           if event.token == 0 { try welcome(poller) } else { listen(to: event.token) }
         }
+        fight()
       }
     } catch {
       // Without its descriptors there is no game; whoever connects finds the port closed.
@@ -133,7 +142,7 @@ private struct GameTable: ~Copyable {
     let player = Player(socket)
     players[nextPlayer] = player
     nextPlayer += 1
-    player.say("Welcome to the Tiny MUD. Commands: look, say, north, south, up, down, quit.")
+    player.say("Welcome to the Tiny MUD. Commands: look, say, fight, north, south, up, down, quit.")
     player.say(player.place.description)
   }
 
@@ -154,6 +163,24 @@ private struct GameTable: ~Copyable {
     if player.isLeaving { players[token] = nil }
   }
 
+  // MARK: The fight
+
+  private var untilNextRound: Int32 {
+    guard let next = players.values.map(\.nextRound).min(), next != .never else { return -1 }
+    return Int32(clamping: (next - clock.monotonic()).wholeMilliseconds + 1)
+  }
+
+  /// Rounds come when it is time for them, whether the player listens or not.
+  private func fight() {
+    let now = clock.monotonic()
+    for player in players.values where player.nextRound <= now {
+      player.roundsLeft -= 1
+      player.say("Round \(TinyMUD.rounds - player.roundsLeft): the crow pecks at you.")
+      player.nextRound = player.roundsLeft > 0 ? now + TinyMUD.roundTime : .never
+      if player.roundsLeft == 0 { player.say("The crow has had enough.") }
+    }
+  }
+
   private func hear(_ byte: UInt8, from player: Player) {
     guard byte == UInt8(ascii: "\n") else {
       if byte != UInt8(ascii: "\r"), player.line.count < 1024 { player.line.append(byte) }
@@ -167,6 +194,9 @@ private struct GameTable: ~Copyable {
   private func obey(_ command: String, _ player: Player) {
     if command == "look" {
       player.say(player.place.description)
+    } else if command == "fight", player.place == .courtyard {
+      player.roundsLeft = TinyMUD.rounds
+      player.nextRound = clock.monotonic()
     } else if command == "quit" {
       player.say("Farewell.")
       player.isLeaving = true
