@@ -74,14 +74,15 @@ def test_openssl_accepts_what_dev_certs_makes(certificates):
 
 
 @pytest.mark.parametrize("environment", ["production", "development"])
-def test_register_connect_play(simulate, backend, environment):
+@pytest.mark.parametrize("raw, heard", [(["--raw"], b"look\nquit\n"), ([], b"look\r\nquit\r\n")], ids=["raw", "session"])
+def test_register_connect_play(simulate, backend, environment, raw, heard):
     registered = simulate("register", *APP, "--environment", environment)
     assert registered.returncode == 0, registered.stderr
     for _ in range(2):
-        played = simulate("connect", "--raw", "--wait", stdin="look\nquit\n")
+        played = simulate("connect", *raw, "--wait", stdin="look\nquit\n")
         assert played.returncode == 0, played.stderr
         assert "You say: look" in played.stdout and "Goodbye." in played.stdout
-    assert bytes(backend.connection().received) == b"look\nquit\n"
+    assert bytes(backend.connection().received) == heard
 
 
 def test_registering_again_uses_the_same_key(simulate, gate):
@@ -105,9 +106,19 @@ def test_another_app_is_refused(simulate):
 
 def test_the_client_certificate_comes_in_by_the_fallback(simulate):
     pair = ("--client-cert", "certs/dev/client.pem", "--client-key", "certs/dev/client-key.pem")
-    played = simulate("connect", "--raw", "--without-assertion", "--wait", *pair, stdin="quit\n")
+    played = simulate("connect", "--without-assertion", "--wait", *pair, stdin="quit\n")
     assert played.returncode == 0 and "Goodbye." in played.stdout, played.stderr
     assert simulate("connect", "--without-assertion", stdin="quit\n").returncode == REFUSED
+
+
+def test_a_gate_that_does_not_allow_sessions(simulate, gate):
+    assert simulate("register", *APP).returncode == 0
+    gate.stop()
+    gate.environment["SUBPROTOCOLS"] = "none,binary"
+    gate.start()
+    refused = simulate("connect", stdin="look\n")
+    assert refused.returncode == REFUSED and "SUBPROTOCOLS" in refused.stderr
+    assert simulate("connect", "--raw", "--wait", stdin="quit\n").returncode == 0
 
 
 def test_no_gate_there(simulate, gate):

@@ -39,7 +39,13 @@ enum SimulateFailure {
     case .byGate(let reason): return report(reason)
     case .closed(let code): return status(of: .closed(code: code, reason: ""))?.code
     case .refused, .failed:
-      if let error { return report(error) }
+      if let error {
+        let code = report(error)
+        if end == .refused(status: 400, code: RefusalCode.badRequest.rawValue) {
+          complain("are the gate's SUBPROTOCOLS without \(SessionRequest.subprotocol)? --raw does without")
+        }
+        return code
+      }
       complain("the gate has not begun a session")
     case .gaveUp:
       complain("no way back into the session in time\(error.map { ": \($0)" } ?? "")")
