@@ -129,6 +129,9 @@ final class Model {
       on.remove(name)
       say("IAC \(no) \(option)")
       if name == "game 1" { happen(.echo(false)) }
+      if option == 24 { terminalTypesDue = 0 }
+      if option == 39 { environmentDue = [] }
+      if option == 201, !on.contains("game 201"), !on.contains("gate 201") { isHelloDue = false }
       return
     }
     var wanted = ["game 1", "game 25", "game 42", "gate 24", "gate 31", "gate 39", "gate 42"]

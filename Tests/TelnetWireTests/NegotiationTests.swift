@@ -54,6 +54,16 @@ import Testing
     }
   }
 
+  /// Also what waits for the app, who then comes too late.
+  @Test func whatIsTurnedOffIsNotAnsweredLater() {
+    let talker = Talker(client: nil)
+    talker.receive("IAC DO 24 IAC SB 24 1 IAC SE IAC DO 39 IAC SB 39 1 IAC SE IAC WILL 201 IAC DO 201")
+    talker.receive("IAC DONT 24 IAC DONT 39 IAC WONT 201 IAC DONT 201")
+    _ = talker.takeOutput()
+    talker.engine.update(ClientDescription(), into: &talker.output)
+    #expect(talker.output.isEmpty)
+  }
+
   /// Each time, and in its place: a game waits for the answer to TIMING-MARK as a sign that it was heard.
   @Test func whatIsNotWantedIsRefusedEachTime() {
     let talk = Conversation.everyWay(

@@ -39,7 +39,15 @@ extension TelnetEngine {
   ) -> TelnetEvent? {
     if isGame { state.ofGame.remove(option) } else { state.ofGate.remove(option) }
     TelnetWriter.command(isGame ? TelnetByte.dont : TelnetByte.wont, option.rawValue, to: &output)
-    return option == .echo ? .echo(false) : nil
+    // What still waits for the app is not wanted any more.
+    switch option {
+    case .echo: return .echo(false)
+    case .terminalType: state.terminalTypesDue = 0
+    case .newEnvironment: environmentDue = nil
+    case .gmcp: if !isGMCPAgreed { state.isHelloDue = false }
+    case .suppressGoAhead, .endOfRecord, .windowSize, .charset, .msdp, .mssp, .compression: break
+    }
+    return nil
   }
 
   /// What belongs to an option that is on from now on, or was before and is agreed to anew.
