@@ -152,6 +152,19 @@ import Testing
     }
   }
 
+  /// Of the list in the app's description and the one it said itself, the later one.
+  @Test func theLaterListDecides() {
+    let talker = Talker(client: client(gmcp: ["A 1"]))
+    talker.receive(Self.on)
+    #expect(talker.gmcp("Core.Supports.Set", #"["B 1"]"#) == .sent)
+    _ = talker.takeOutput()
+    talker.engine.update(client(gmcp: ["C 1"]), into: &talker.output)
+    let last = wire(#"IAC SB 201 'Core.Supports.Set ["C 1"]' IAC SE"#)
+    #expect(talker.takeOutput() == last)
+    talker.receive(Self.on)
+    #expect(talker.takeOutput() == wire("IAC DO 201") + Self.hello("PORTCULLIS", "") + last)
+  }
+
   @Test func howMuchOfTheAppsOwnIsKept() {
     for (count, isKept) in [(512, true), (513, false)] {
       let talker = Talker()

@@ -57,6 +57,8 @@ extension TelnetEngine {
     let oldSize = size
     let before = environment
     client = new
+    // The later word decides.
+    if new.gmcp != nil, old?.gmcp != new.gmcp { ownWords.supports = nil }
     sayTerminalTypesDue(&output)
     sayEnvironmentDue(&output)
     sayEnvironmentChanges(since: before, &output)
