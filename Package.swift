@@ -172,7 +172,7 @@ let testTargets = [
   tests("SessionWire", ["Bytes", "JSON", "PortcullisProtocol", "System", "TelnetWire", "WebSocketWire"]),
   tests("CBOR", ["Bytes"]),
   tests("Deflate", ["CZlib", "WebSocketWire"]),
-  tests("TelnetWire", ["CZlib", "JSON", "System"]),
+  tests("TelnetWire", ["CZlib", "Deflate", "JSON", "System"]),
   tests("Crypto", ["Bytes"]),
   tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "System", "X509", "X509Tests"]),
   tests(

@@ -1,4 +1,5 @@
 import CZlib
+import Deflate
 import System
 import Testing
 
@@ -98,6 +99,24 @@ import Testing
     #expect(text.happenings == [.event(.compressionStarted), .text(spaces), .event(.compressionEnded)])
   }
 
+  /// What has come is told of, also where it is more than a piece and no input is left.
+  @Test func nothingIsHeldBack() {
+    let stream = zlibStream([UInt8](repeating: 0x20, count: 200_000))
+    var room = [UInt8](repeating: 0, count: 200_001)
+    for cut in 1..<stream.count {
+      let talker = Talker(Self.on)
+      talker.receive(Self.agreed + Self.start + stream[..<cut])
+      var text = 0
+      if case .text(let bytes) = talker.happenings.last { text = bytes.count }
+      var reference = StreamInflater()
+      var position = 0
+      var made = 0
+      var output = room.mutableSpan
+      let outcome = reference.inflate(stream.span.extracting(0..<cut), &position, into: &output, &made)
+      #expect(outcome == .taken && text == made, "cut at \(cut)")
+    }
+  }
+
   /// What waits in a piece waits there, and comes later.
   @Test func waitingWithinAPiece() {
     let talker = Talker(Self.on)
@@ -117,9 +136,10 @@ import Testing
           == .waits(until: end))
       #expect(output.count == 64 * 3)
     }
+    #expect(talker.holdsInput)
     talker.clock = end
     talker.receive(Array(bytes[position...]))
-    #expect(talker.happenings == [.text("x"), .event(.compressionEnded)])
+    #expect(talker.happenings == [.text("x"), .event(.compressionEnded)] && !talker.holdsInput)
     #expect(talker.output.count == 137 * 3)
   }
 }

@@ -101,6 +101,8 @@ final class Talker {
 
   func receive(_ words: String) { receive(wire(words)) }
 
+  var holdsInput: Bool { engine.holdsInput }
+
   func pass(_ duration: Duration) { clock = clock + duration }
 
   /// What was sent since the last time.

@@ -14,6 +14,8 @@ struct Inflation: ~Copyable {
   var mayHaveMore = false
   var stage = Stage.open
 
+  var isHeld: Bool { position < end || mayHaveMore || stage != .open }
+
   /// Inflates the next piece into `room`. The one before has been read.
   mutating func inflate(_ input: Span<UInt8>, _ inputPosition: inout Int, into room: inout MutableSpan<UInt8>)
   {

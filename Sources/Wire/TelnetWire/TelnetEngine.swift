@@ -72,6 +72,14 @@ package struct TelnetEngine: ~Copyable {
     return nextInflated(input, &position, now, &output)
   }
 
+  /// Whether there is more to be told without any input: whoever does not call until `needMore` comes back for it.
+  package var holdsInput: Bool {
+    switch inflation {
+    case .some(let stream): stream.isHeld
+    case .none: false
+    }
+  }
+
   /// The bytes of a text that `next` found in `input`; good until the next call.
   @_lifetime(borrow self, copy input)
   package func text(_ text: TelnetText, in input: Span<UInt8>) -> Span<UInt8> {
