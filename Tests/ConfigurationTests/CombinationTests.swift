@@ -234,6 +234,9 @@ import Testing
     ("ATTESTED_KEYS_PATH", "config", "names a directory"),
     ("ATTESTED_KEYS_PATH", "cert.pem/x", "no directory"),
     ("CONTROL_SOCKET", "no/gate.sock", "does not exist"),
+    ("DEVICE_PSEUDONYM_KEY_PATH", "no/secret.key", "does not exist"),
+    ("DEVICE_PSEUDONYM_KEY_PATH", "config", "does not name a file"),
+    ("DEVICE_PSEUDONYM_KEY_PATH", "/dev/null", "does not name a file"),
   ])
   func filesMustBeThere(name: String, path: String, reason: String) {
     let found = problems(production, adding: [(name, path)])
@@ -270,6 +273,37 @@ import Testing
     // Where no telnet is spoken it is not needed.
     #expect(problems(adding: [gbk, ("SUBPROTOCOLS", "none,binary")], files: files).isEmpty)
     #expect(problems(adding: [gbk], files: files, scope: .values).isEmpty)
+  }
+
+  /// One that is there is only read, and one that is not is made.
+  @Test func thePseudonymKeysPlace() throws {
+    var files = ImaginaryFiles.complete
+    files.kinds["/secrets"] = .directory
+    files.kinds["/secrets/pseudonym"] = .file
+    files.unwritable = ["/secrets"]
+    let there = [("DEVICE_PSEUDONYM_KEY_PATH", "/secrets/pseudonym")]
+    #expect(try load(adding: there, files: files).configuration.files.pseudonymKeyPath == there[0].1)
+    #expect(problems(adding: [("DEVICE_PSEUDONYM_KEY_PATH", "/secrets/other")], files: files).count == 1)
+    files.unreadable = ["/secrets/pseudonym"]
+    #expect(problems(adding: there, files: files).map(\.name) == ["DEVICE_PSEUDONYM_KEY_PATH"])
+    // What is beside the store is looked at with it.
+    let beside = try load(adding: [("ATTESTED_KEYS_PATH", "./keys.json")]).configuration.files
+    #expect(beside.pseudonymKeyPath == "./device-pseudonym.key")
+  }
+
+  /// Other files of a configuration that is wrong are looked at all the same.
+  @Test(arguments: [
+    ([("WORKERS", "x")], "config/device-pseudonym.key"), ([("ATTESTED_KEYS_PATH", "no/keys.json")], nil),
+    ([("DEVICE_PSEUDONYM_KEY_PATH", "no/key")], nil),
+    ([("ATTESTED_KEYS_PATH", "no/keys.json"), ("DEVICE_PSEUDONYM_KEY_PATH", "key.pem")], "key.pem"),
+  ])
+  func thePseudonymKeyOfWhatIsLeft(adding: [(String, String)], path: String?) throws {
+    do {
+      _ = try load(adding: adding + [("PING_INTERVAL", "x")])
+      Issue.record("it loads")
+    } catch {
+      #expect(error.files.pseudonymKeyPath == path)
+    }
   }
 
   @Test(arguments: [("a/b/c", "a/b"), ("a", "."), ("/a", "/"), ("/a/b", "/a"), ("./a", ".")])

@@ -1,6 +1,7 @@
 """PROXY headers in pieces and those that never end, and the ones that the game gets."""
 
 import contextlib
+import hmac
 import socket
 import ssl
 
@@ -170,8 +171,10 @@ def test_a_game_behind_a_unix_socket_is_told_too(gates, backends, device, folder
     gate.app.register(device)
     with RawWebSocket(gate, device.headers(gate.app.nonce())) as client:
         local = client.socket.getsockname()
-        key = b"\xe0\x00\x20" + device.key_id
-        expected = version_2(1, 0x11, ipv4(local[0], "127.0.0.1", local[1], gate.port), key)
+        secret = (folder / "device-pseudonym.key").read_bytes()
+        pseudonym = hmac.digest(secret, b"key" + device.key_id, "sha256")[:16]
+        values = b"\xe0\x00\x20" + device.key_id + b"\xe1\x00\x10" + pseudonym
+        expected = version_2(1, 0x11, ipv4(local[0], "127.0.0.1", local[1], gate.port), values)
         assert first_bytes(backend, len(expected)) == expected
 
 
