@@ -17,8 +17,13 @@ import Testing
     TurnStatistics(count: 0, median: 0, percentile99: 0, maximum: 0, buckets: []),
   ]
   static let session = SessionEntry(
-    connection: "1-20000001", source: "[2001:db8::1]:50000", credential: "client_certificate", keyID: nil,
+    session: 17, state: "attached", since: 2, connection: "1-20000001", subprotocol: nil, buffered: 0, source: "[2001:db8::1]:50000", credential: "client_certificate", keyID: nil,
     subject: "CN=\u{202E}\"player\" \\ 1", seconds: 3, bytesFromPlayer: 1 << 40, bytesFromGame: 0)
+
+  static let detached = SessionEntry(
+    session: 1 << 40, state: "detached", since: 599, connection: nil, subprotocol: "portcullis.v1", buffered: 65_536,
+    source: "192.0.2.1:1", credential: "assertion", keyID: "AA==", subject: nil, seconds: 3600, bytesFromPlayer: 0,
+    bytesFromGame: 1)
 
   static let answers: [ControlAnswer] =
     [
@@ -32,7 +37,7 @@ import Testing
       .revoked(Revocation(revokedAt: "2026-02-17T00:00:00.000Z", sessionsEnded: 2, sessionsLeft: 1)),
       .pruned(keys: 5),
       .sessions([]),
-      .sessions([session, session]),
+      .sessions([session, detached]),
       .sessionsClosed(ended: 1, left: 0),
     ] + ControlRefusal.Code.allCases.map { .refused(ControlRefusal($0, "why \"so\"")) }
 

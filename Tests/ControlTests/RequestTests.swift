@@ -10,7 +10,7 @@ import Testing
   @Test(arguments: [
     ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID), .keysPrune(unusedSeconds: 0),
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
-    .sessionsClose(.key(keyID)),
+    .sessionsClose(.key(keyID)), .sessionsClose(.session(17)),
   ])
   func roundTrip(request: ControlRequest) throws {
     let line = request.line

@@ -13,6 +13,8 @@ package enum ControlRequest: Equatable, Sendable {
   case sessionsClose(SessionSelection)
 
   package enum SessionSelection: Equatable, Sendable {
+    /// By its number, as `sessions list` and the log have it.
+    case session(UInt64)
     /// By the connection's name, as the log and `sessions list` have it.
     case connection(String)
     case key(KeyIdentifier)
@@ -57,6 +59,9 @@ extension ControlRequest {
     case .keysPrune(let seconds):
       writer.name("unusedSeconds")
       writer.value(seconds)
+    case .sessionsClose(.session(let number)):
+      writer.name("session")
+      writer.value(Int64(clamping: number))
     case .sessionsClose(.connection(let name)):
       writer.name("connection")
       writer.value(name)
@@ -96,7 +101,7 @@ extension ControlRequest {
     case .health, .statistics, .keysStatistics, .sessionsList: ["command"]
     case .keysRevoke: ["command", "keyId"]
     case .keysPrune: ["command", "unusedSeconds"]
-    case .sessionsClose: ["command", "keyId", "connection"]
+    case .sessionsClose: ["command", "keyId", "connection", "session"]
     }
   }
 
@@ -117,10 +122,15 @@ extension ControlRequest {
       }
       return .keysPrune(unusedSeconds: seconds)
     case .sessionsClose:
-      switch (object["connection"], object["keyId"]) {
-      case (.string(let name)?, nil): return .sessionsClose(.connection(name))
-      case (nil, let value?): return .sessionsClose(.key(try keyID(value)))
-      default: throw ControlRefusal(.badRequest, "name either a connection or a keyId")
+      switch (object["session"], object["connection"], object["keyId"]) {
+      case (let number?, nil, nil):
+        guard let number = number.integer, number > 0 else {
+          throw ControlRefusal(.badRequest, "session must be a number above 0")
+        }
+        return .sessionsClose(.session(UInt64(number)))
+      case (nil, .string(let name)?, nil): return .sessionsClose(.connection(name))
+      case (nil, nil, let value?): return .sessionsClose(.key(try keyID(value)))
+      default: throw ControlRefusal(.badRequest, "name either a session, a connection or a keyId")
       }
     }
   }

@@ -171,22 +171,39 @@ package struct StoreStatistics: Equatable, Sendable {
 
 /// One session, as `sessions list` shows it.
 package struct SessionEntry: Equatable, Sendable {
-  package let connection: String
+  /// What it is closed by, whatever connection carries it.
+  package let session: Int
+  /// `attached` or `detached`.
+  package let state: String
+  /// For how many seconds it has been so.
+  package let since: Int
+  /// Nil for a detached one.
+  package let connection: String?
   package let source: String
   /// `assertion`, `client_certificate` or `none`.
   package let credential: String
   package let keyID: String?
   /// Of the client certificate: a peer's words.
   package let subject: String?
+  /// What was chosen; nil for none.
+  package let subprotocol: String?
+  /// Bytes of messages that are kept for the app.
+  package let buffered: Int
   package let seconds: Int
   package let bytesFromPlayer: UInt64
   package let bytesFromGame: UInt64
 
   package init(
-    connection: String, source: String, credential: String, keyID: String?, subject: String?, seconds: Int,
+    session: Int, state: String, since: Int, connection: String?, subprotocol: String?, buffered: Int,
+    source: String, credential: String, keyID: String?, subject: String?, seconds: Int,
     bytesFromPlayer: UInt64, bytesFromGame: UInt64
   ) {
+    self.session = session
+    self.state = state
+    self.since = since
     self.connection = connection
+    self.subprotocol = subprotocol
+    self.buffered = buffered
     self.source = source
     self.credential = credential
     self.keyID = keyID
@@ -198,7 +215,9 @@ package struct SessionEntry: Equatable, Sendable {
 
   init(_ object: JSONObject) throws(ControlAnswerError) {
     self.init(
-      connection: try object.text("connection"), source: try object.text("source"),
+      session: try object.count("session"), state: try object.text("state"), since: try object.count("since"),
+      connection: object["connection"]?.string, subprotocol: object["subprotocol"]?.string,
+      buffered: try object.count("buffered"), source: try object.text("source"),
       credential: try object.text("credential"), keyID: object["keyId"]?.string,
       subject: object["subject"]?.string,
       seconds: try object.count("seconds"),
@@ -208,7 +227,12 @@ package struct SessionEntry: Equatable, Sendable {
 
   package func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.member("connection", connection)
+    writer.member("session", session)
+    writer.member("state", state)
+    writer.member("since", since)
+    writer.member("connection", optional: connection)
+    writer.member("subprotocol", optional: subprotocol)
+    writer.member("buffered", buffered)
     writer.member("source", source)
     writer.member("credential", credential)
     writer.member("keyId", optional: keyID)

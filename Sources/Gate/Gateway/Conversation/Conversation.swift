@@ -41,6 +41,8 @@ final class Conversation {
   /// What the game has said and telnet does not read yet, as it has had answers enough, or is to be asked again.
   private var unread: [UInt8] = []
   private var unreadUntil = MonotonicTime.never
+  /// Something of that waits, in here or within telnet.
+  private var isHeld: Bool { unreadUntil != .never }
   /// Until when the app may say who it is before the game is told that it is nobody in particular.
   private var clientDeadline: MonotonicTime
   /// When the game was sent something last.
@@ -78,7 +80,7 @@ final class Conversation {
 
   /// Reads what the game has said.
   func hear(_ input: Span<UInt8>, now: MonotonicTime) throws(SessionEnd) {
-    if unread.isEmpty { return try read(input, now: now) }
+    if !isHeld { return try read(input, now: now) }
     unread.append(copying: input)
     try readOn(now: now)
   }
@@ -111,12 +113,10 @@ final class Conversation {
       case .compressionFailed:
         endText()
         throw .gameFailed(reason: "the compressed stream is damaged")
-      case .gmcpAgreed: outgoing.again.forgetGMCP()
-      case .msdpAgreed: break
-      case .prompt, .echo, .gmcp, .msdp, .mssp:
+      case .gmcpAgreed, .msdpAgreed, .prompt, .echo, .gmcp, .msdp, .mssp:
         endText()
         tell(event)
-        note(event)
+        if dialect.isResumable { outgoing.note(event) }
       }
     }
     if position < input.count { unread.append(copying: input.extracting(position..<input.count)) }
@@ -139,25 +139,13 @@ final class Conversation {
 
   private func sendText() {
     if text.isEmpty { return }
-    outgoing.append(.binary, text.span)
+    outgoing.append(text: text.span)
     text.removeAll(keepingCapacity: text.count <= Self.usualText)
   }
 
   private func tell(_ event: TelnetEvent) {
     var message: [UInt8] = []
     if dialect.tell(event, to: &message) { outgoing.append(.text, message.span) }
-  }
-
-  /// What may be said again.
-  private func note(_ event: TelnetEvent) {
-    guard dialect.isResumable else { return }
-    switch event {
-    case .echo(let isOn): outgoing.again.noteEcho(isOn)
-    case .gmcp(let package, let data): outgoing.again.noteGMCP(package: package.span, data: data?.span)
-    case .msdp(let data): outgoing.again.noteMSDP(data: data.span)
-    case .mssp(let data): outgoing.again.noteMSSP(data: data.span)
-    default: break
-    }
   }
 
   /// The stay is over, and the app is told why.
@@ -297,10 +285,12 @@ final class Conversation {
   func canResume(after received: Int) -> Bool { received <= outgoing.highestSent }
 
   /// A connection carries it from now on, whose app has got all up to `received`.
-  func attach(after received: Int?) {
+  func attach(after received: Int?, now: MonotonicTime) {
     if let received {
       guard outgoing.attach(after: received) else { fatalError("Conversation: resumed without having been asked") }
       telnet.link(isAttached: true, into: &toGame)
+      // The last one may have been lost with the connection.
+      incoming.schedule.demand(now: now)
     } else {
       outgoing.attach()
     }
@@ -320,10 +310,10 @@ final class Conversation {
 
   /// Nothing is read of the game while the app's messages fill their buffer, or telnet does not want more yet.
   func mayHear(bufferIsShort: Bool) -> Bool {
-    unread.isEmpty && !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && outgoing.bufferedBytes > 0))
+    !isHeld && !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && outgoing.bufferedBytes > 0))
   }
 
-  func mayReadOn(at now: MonotonicTime) -> Bool { !unread.isEmpty && unreadUntil <= now }
+  func mayReadOn(at now: MonotonicTime) -> Bool { isHeld && unreadUntil <= now }
 
   private func noteFullness(now: MonotonicTime) {
     if !outgoing.isFull || !outgoing.isAttached { fullSince = nil } else if fullSince == nil { fullSince = now }
@@ -353,7 +343,7 @@ final class Conversation {
   }
 
   func nextDeadline(_ settings: LoopSettings) -> MonotonicTime {
-    var next = min(clientDeadline, unread.isEmpty ? .never : unreadUntil)
+    var next = min(clientDeadline, unreadUntil)
     if let silence = settings.telnet.keepAlive { next = min(next, lastSent + silence) }
     if let fullSince { next = min(next, fullSince + settings.limits.writeStallTimeout) }
     if let blockedSince { next = min(next, blockedSince + settings.limits.writeStallTimeout) }

@@ -20,10 +20,11 @@ extension Loop {
 
   /// The `101` is out.
   func attach(_ session: GameSession, to connection: Connection) {
-    if session.state != .opening { leaveAway(session) }
+    let isNew = session.state == .opening
+    if !isNew { leaveAway(session) }
     session.attach(to: connection, number: shared.sessionNumbers.next(), now: now)
     noLongerPending(connection)
-    counters.admitted.add()
+    (isNew ? counters.admitted : counters.resumed).add()
     if session.isOver { return }
     shared.sessions.increment()
     if let keyID = session.credential.keyID { enter(session, amongSessionsOf: keyID) }

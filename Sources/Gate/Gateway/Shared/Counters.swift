@@ -26,6 +26,7 @@ package final class Counters: Sendable {
   package let challenges = Counter()
   package let registrations = Counter()
   package let admitted = Counter()
+  package let resumed = Counter()
   package let sessionsEnded = Counter()
   /// Ended for TLS messages without data, or attempts to renegotiate.
   package let tlsRefused = Counter()

@@ -43,7 +43,11 @@ package struct OperatorNumber: Sendable {
       $0.shared.occupancy.value
     },
     now("pending", "connections that are not admitted yet") { $0.shared.pending.value },
-    now("sessions", "players' sessions") { $0.shared.sessions.value },
+    now("sessions", "players' sessions that have a connection") { $0.shared.sessions.value },
+    now("detached", "sessions without a connection, and the last messages of some that are over") {
+      $0.shared.away.value
+    },
+    now("buffered", in: .bytes, "messages that are kept for apps") { $0.shared.buffers.value },
     now("lingering", "connections that only wait for their peer's end") { $0.shared.lingering.value },
     now("newcomersWaiting", "handshakes and requests that wait for their turn") { source in
       source.shared.counters.reduce(0) { $0 + $1.newcomersWaiting.value }
@@ -61,6 +65,7 @@ package struct OperatorNumber: Sendable {
     sum("challenges", "challenges issued", \.challenges),
     sum("registrations", "keys registered", \.registrations),
     sum("admitted", "sessions begun", \.admitted),
+    sum("resumed", "connections that went on with a session", \.resumed),
     sum("sessionsEnded", "sessions ended", \.sessionsEnded),
     sum(
       "tlsRefused", "connections ended for TLS messages without data, or attempts to renegotiate",
@@ -86,9 +91,10 @@ package struct OperatorNumber: Sendable {
   // MARK: Rows
 
   private static func now(
-    _ name: String, of group: Group = .now, _ help: String, _ read: @escaping @Sendable (Source) -> Int
+    _ name: String, of group: Group = .now, in unit: Unit = .count, _ help: String,
+    _ read: @escaping @Sendable (Source) -> Int
   ) -> OperatorNumber {
-    OperatorNumber(name: name, group: group, unit: .count, onlyRises: false, help: help, read: read)
+    OperatorNumber(name: name, group: group, unit: unit, onlyRises: false, help: help, read: read)
   }
 
   private static func sum(

@@ -92,6 +92,7 @@ final class GateControl: ControlHandler {
   private func close(_ selection: ControlRequest.SessionSelection) -> ControlAnswer {
     let closed = gate.closeSessions { session in
       switch selection {
+      case .session(let number): session.number == number
       case .connection(let name): session.name == name
       case .key(let keyID): session.keyID == keyID
       }
@@ -143,7 +144,9 @@ extension TurnStatistics {
 extension SessionEntry {
   init(_ session: SessionDescription) {
     self.init(
-      connection: session.name ?? "-", source: session.peer.peerDescription, credential: session.credential,
+      session: Int(clamping: session.number), state: session.state.rawValue,
+      since: Int(session.since.components.seconds), connection: session.name, subprotocol: session.subprotocol,
+      buffered: session.bufferedBytes, source: session.peer.peerDescription, credential: session.credential,
       keyID: session.keyID?.base64, subject: session.subject,
       seconds: Int(session.duration.components.seconds),
       bytesFromPlayer: session.bytesFromPlayer, bytesFromGame: session.bytesFromGame)

@@ -14,8 +14,9 @@ struct SessionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the sessions, the longest first.",
     discussion: """
-      One line a session: connection, source, seconds, bytes from the player, bytes from the game, \
-      credential, and the key id or the subject of the client certificate. Asks the running gate over \
+      One line a session: its number, whether a connection carries it and for how many seconds it has been so, \
+      the connection, source, seconds in the game, bytes from the player, bytes from the game, bytes that wait for \
+      the app, credential, and the key id or the subject of the client certificate. Asks the running gate over \
       CONTROL_SOCKET.
       """)
 
@@ -29,7 +30,7 @@ struct SessionsList: ParsableCommand {
     guard case .sessions(let sessions) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
     if !json, Output.isTerminal {
-      try output.line("CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  CREDENTIAL")
+      try output.line("SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  CREDENTIAL")
     }
     for session in sessions {
       if json {
@@ -46,8 +47,9 @@ struct SessionsList: ParsableCommand {
   private func text(_ session: SessionEntry) -> String {
     let who = session.keyID ?? session.subject.map { PrintableText.field($0, limit: 128) } ?? "-"
     return [
-      session.connection, session.source, "\(session.seconds)", "\(session.bytesFromPlayer)",
-      "\(session.bytesFromGame)", session.credential, who,
+      "\(session.session)", session.state, "\(session.since)", session.connection ?? "-", session.source,
+      "\(session.seconds)", "\(session.bytesFromPlayer)", "\(session.bytesFromGame)", "\(session.buffered)",
+      session.credential, who,
     ].joined(separator: "  ")
   }
 }
@@ -56,13 +58,13 @@ struct SessionsClose: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "close", abstract: "Close one session, or all sessions of a key.",
     discussion: """
-      The player is told close code 1008. Returns when the sessions have ended. The key stays registered and \
+      The player is told close code 1008, or under portcullis.v1 that the operator has closed it. Returns when the sessions have ended. The key stays registered and \
       may come back: to keep it out, use keys revoke. Ends with status 65 when there is no such session.
       """)
 
   @OptionGroup var settings: SettingsFile
 
-  @Argument(help: "A connection as sessions list names it, or a key id (base64 or base64url).")
+  @Argument(help: "A number or a connection as sessions list has them, or a key id (base64 or base64url).")
   var session: String
 
   @Flag(help: "One JSON object.")
@@ -70,7 +72,8 @@ struct SessionsClose: ParsableCommand {
 
   func run() throws {
     let selection: ControlRequest.SessionSelection =
-      KeyIdentifier(base64: session).map { .key($0) } ?? .connection(session)
+      UInt64(session).map { .session($0) } ?? KeyIdentifier(base64: session).map { .key($0) }
+      ?? .connection(session)
     let answer = try ControlAccess.ask(.sessionsClose(selection), try settings.values())
     guard case .sessionsClosed(let ended, let left) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
