@@ -91,8 +91,13 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
-end-to-end: release test-packages  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
+end-to-end: release test-packages peers  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
+
+.PHONY: peers
+peers:  ## Evennia and telnetlib3 as games for the tests: once, half a minute, 210 MB; without PyPI they are skipped
+	@scripts/install-packages python3 python3-venv
+	@Tests/Conformance/install-peers $(CONFORMANCE)/peers
 
 # The field's own tools against the release binary (Tests/README.md, "Conformance").
 CONFORMANCE := .build-conformance

@@ -13,6 +13,7 @@ import tempfile
 import pytest
 
 import faults
+import neighbour
 from backend import Backend, mud
 from clients import App
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
@@ -122,6 +123,17 @@ def backends():
     every = Backends()
     yield every
     every.stop()
+
+
+@pytest.fixture(scope="session")
+def evennia():
+    """A real game, the same for the whole run: it takes seconds to start."""
+    if reason := neighbour.missing():
+        pytest.skip(reason)
+    game = neighbour.started()
+    yield game
+    game.stop()
+    shutil.rmtree(game.folder, ignore_errors=True)
 
 
 @pytest.fixture
