@@ -19,6 +19,8 @@ from clients import App
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
 from gate import BINARY, SANITIZER, Gate
 from pki import PKI
+from sessions import Player
+from telnet_game import TelnetGame
 from waiting import patience
 
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
@@ -198,6 +200,73 @@ def gates(folder, pki, authority, fault):
 def gate(gates, backend):
     """A gate in front of a MUD."""
     return gates(backend)
+
+
+class Evening:
+    """One scripted telnet game, one gate before it, and players who speak portcullis.v1."""
+
+    def __init__(self, gates, new_device, game, **changes):
+        self.new_device, self.game = new_device, game
+        # Nobody here types as slowly as a person.
+        self.gate = gates(game, **{"INPUT_RATE": "100000/s", **changes})
+        self.players = []
+
+    def device(self):
+        return self.gate.app.register(self.new_device())
+
+    def player(self, device=None, connect=True, **options):
+        """A player with a key of their own, or with `device`; False for none."""
+        device = self.device() if device is None else device
+        player = Player(self.gate, device or None, **options)
+        self.players.append(player)
+        if connect:
+            player.connect()
+        return player
+
+    def seated(self, **options):
+        """A player, and their seat in the game."""
+        number = len(self.game.seats)
+        return self.player(**options), self.game.seat(number)
+
+    def again(self, player, **options):
+        """The same player on another device of the same name: another `Player` that knows what this one knows."""
+        other = Player(self.gate, player.device, **options)
+        other.id, other.received, other.sent, other.handled = (
+            player.id,
+            player.received,
+            player.sent,
+            player.handled,
+        )
+        other.unhandled.extend(player.unhandled)
+        self.players.append(other)
+        return other
+
+    def finish(self):
+        for player in self.players:
+            if player.wire:
+                player.wire.close()
+
+
+@pytest.fixture
+def evenings(gates, new_device):
+    """Makes evenings: keywords are the game's (`greet`, `answer`, `charset`) and the gate's environment."""
+    made = []
+
+    def make(greet=None, answer=None, charset="utf-8", receive_buffer=None, **changes):
+        game = TelnetGame(greet, answer, charset, receive_buffer=receive_buffer)
+        made.append(game)
+        evening = Evening(gates, new_device, game, **changes)
+        made.append(evening)
+        return evening
+
+    yield make
+    for thing in reversed(made):
+        thing.finish() if isinstance(thing, Evening) else thing.stop()
+
+
+@pytest.fixture
+def evening(evenings):
+    return evenings()
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,9 @@ def template():
             try:
                 run(game, first.environment, "start")
                 eventually(
-                    lambda: log.exists() and b"Initial setup complete" in log.read_bytes() and first.welcomes(),
+                    lambda: log.exists()
+                    and b"Initial setup complete" in log.read_bytes()
+                    and first.welcomes(),
                     "Evennia's first start",
                     within=90,
                 )
