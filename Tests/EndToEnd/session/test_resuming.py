@@ -1,0 +1,912 @@
+"""Sessions that outlive their connection: resumed, taken over, told again, let go; and those who should not get them."""
+
+import json
+import secrets
+import threading
+import time
+
+import pytest
+
+from clients import Raw
+from cutting_proxy import CuttingProxy, Plan
+from kernel import queued_bytes
+from sessions import VERSION_1, Lost, Player, Refused, Wire
+from telnet_game import (
+    ECHO,
+    GMCP,
+    IAC,
+    MSDP,
+    MSSP,
+    NEW_ENVIRON,
+    WILL,
+    command,
+    flooding,
+    gmcp,
+    msdp,
+    subnegotiation,
+)
+from waiting import eventually, patience
+from websocket import TEXT
+
+
+def state_of(seat):
+    """What the game was told about the link, by GMCP."""
+    told = [payload for payload in seat.subnegotiations(GMCP) if payload.startswith(b"Portcullis.Link ")]
+    return [payload.partition(b" ")[2].replace(b" ", b"") for payload in told]
+
+
+def detached(evening, times=1):
+    eventually(
+        lambda: sum(event.get("event") == "session_detached" for event in evening.gate.events()) >= times,
+        f"{times} detached sessions",
+    )
+
+
+# ---- coming back
+
+
+def test_what_came_in_the_meantime_is_there_and_nothing_twice(evening):
+    player, seat = evening.seated()
+    for number in range(5):
+        seat.say(f"line {number}\r\n")
+    player.until_text("line 4\r\n")
+    player.line("before")
+    seat.heard_lines(1)
+    player.lose()
+    detached(evening)
+    for number in range(5, 50):
+        seat.say(f"line {number}\r\n")
+    session = player.connect()
+    assert session["resumed"] and session["received"] == 1
+    player.until_text("line 49\r\n")
+    player.line("after")
+    assert seat.heard_lines(2) == ["before", "after"]
+    assert player.all_text == "".join(f"line {number}\r\n" for number in range(50)).encode()
+    assert evening.game.count == 1 and not player.events("gap")
+
+
+def test_what_was_sent_and_never_handled_comes_again(evening):
+    """Messages that the connection swallowed come again; the count says from where."""
+    player, seat = evening.seated()
+    proxy = CuttingProxy(evening.gate)
+    try:
+        player.through = proxy
+        player.connect()
+        seat.say("one\r\n")
+        player.until_text("one\r\n")
+        proxy.cut()
+        with pytest.raises(Lost):
+            for number in range(1000):
+                player.line(f"into the void {number}")
+        seat.say("two\r\n")
+        player.connect()
+        player.line("the last")
+        lines = seat.heard_lines(player.sent)
+        assert lines == [f"into the void {number}" for number in range(player.sent - 1)] + ["the last"]
+        player.until_text("two\r\n")
+        assert player.all_text == b"one\r\ntwo\r\n"
+    finally:
+        proxy.stop()
+
+
+def test_unacknowledged_messages_come_again_to_an_app_that_says_so(evening):
+    """`received` decides: what the app has not counted comes again, also when the gate had sent it."""
+    player, seat = evening.seated(acks=False)
+    for number in range(10):
+        seat.say(f"line {number}\r\n")
+        player.until_text(f"line {number}\r\n")
+    total = player.received
+    player.lose()
+    player.received, player.record = 0, []
+    assert player.connect()["resumed"]
+    player.until_text("line 9\r\n")
+    assert player.all_text == "".join(f"line {number}\r\n" for number in range(10)).encode()
+    assert player.received == total
+
+
+def test_the_named_number_acknowledges_nothing(evening):
+    player, seat = evening.seated(acks=False)
+    seat.say("a\r\n")
+    player.until_text("a\r\n")
+    player.lose()
+    # Comes back with the count, and is lost again before it said anything.
+    wire = Wire(evening.gate, player.fields())
+    assert b'"resumed":true' in wire.message(5)[1].replace(b" ", b"")
+    wire.lose()
+    player.received, player.record = 0, []
+    player.connect()
+    player.until_text("a\r\n")
+
+
+def test_the_answer_may_be_lost_again_and_again(evening):
+    """The id that was named stays good until the first message on the new connection."""
+    player, seat = evening.seated()
+    seat.say("a\r\n")
+    player.until_text("a\r\n")
+    player.lose()
+    for _ in range(5):
+        wire = Wire(evening.gate, player.fields())
+        message = wire.message(5)
+        assert b'"resumed":true' in message[1].replace(b" ", b"")
+        wire.lose()
+    seat.say("b\r\n")
+    player.connect()
+    player.until_text("b\r\n")
+    assert player.all_text == b"a\r\nb\r\n"
+
+
+def test_the_new_id_is_good_as_well_and_the_old_one_ends_with_the_first_message(evening):
+    player, seat = evening.seated()
+    old = player.id
+    player.lose()
+    player.connect()  # acknowledges at once
+    seat.say("x\r\n")
+    player.until_text("x\r\n")
+    assert player.id != old
+    thief = evening.again(player)
+    thief.id = old
+    session = thief.connect()
+    assert (session["resumed"], session["reason"]) == (False, "unknown")
+    player.line("mine")
+    assert seat.heard_lines(1) == ["mine"]
+
+
+def test_a_count_above_what_was_sent_is_unknown_and_changes_nothing(evening):
+    player, seat = evening.seated()
+    seat.say("a\r\n")
+    player.until_text("a\r\n")
+    player.lose()
+    true_count = player.received
+    liar = evening.again(player)
+    liar.received = true_count + 1000
+    session = liar.connect()
+    assert (session["resumed"], session["reason"]) == (False, "unknown")
+    seat.say("b\r\n")
+    assert player.connect()["resumed"]
+    player.until_text("b\r\n")
+
+
+def test_acks_above_what_was_sent_are_ignored(evening):
+    player, seat = evening.seated(acks=False)
+    seat.say("a\r\n")
+    player.until_text("a\r\n")
+    player.wire.post(TEXT, b'{"type":"ack","received":1000000}')
+    player.line("after")
+    seat.heard_lines(1)
+    player.lose()
+    player.received, player.record = 0, []
+    assert player.connect()["resumed"]
+    player.until_text("a\r\n")
+
+
+def test_acknowledged_messages_are_forgotten(evening):
+    player, seat = evening.seated(acks=False)
+    seat.say("a\r\n")
+    player.until_text("a\r\n")
+    player.acknowledge()
+    player.line("after")
+    seat.heard_lines(1)
+    player.lose()
+    counted = player.received
+    player.received, player.record = 0, []
+    assert player.connect()["resumed"]
+    (gap,) = [player.until_event("gap")]
+    assert gap == {"type": "gap", "messages": counted, "next": counted + 1}
+
+
+def test_a_new_connection_takes_over_from_a_living_one(evening):
+    player, seat = evening.seated()
+    seat.say("a\r\n")
+    player.until_text("a\r\n")
+    newer = evening.again(player)
+    session = newer.connect()
+    assert session["resumed"]
+    lost = player.until_lost()
+    assert lost.code == 4001
+    assert player.events("closing") == [{"type": "closing", "code": 4001, "reason": "taken_over"}]
+    newer.line("it is me")
+    assert seat.heard_lines(1) == ["it is me"]
+    assert evening.game.count == 1
+
+
+def test_messages_on_the_old_connection_are_read_no_more_once_the_new_one_is_told(evening):
+    """What the old connection's loop had not read when it let go is not counted, and comes again."""
+    player, seat = evening.seated()
+    for turn in range(20):
+        for number in range(5):
+            player.line(f"{turn}.{number}")
+        # Not read by anybody: the new connection may come before, between or behind these five.
+        newer = evening.again(player)
+        newer.connect()
+        player.wire.close()
+        player = newer
+    player.line("end")
+    wanted = [f"{turn}.{number}" for turn in range(20) for number in range(5)] + ["end"]
+    assert seat.heard_lines(len(wanted), within=10) == wanted
+
+
+def test_it_goes_from_loop_to_loop(evenings):
+    evening = evenings(WORKERS="4")
+    player, seat = evening.seated()
+    for turn in range(40):
+        seat.say(f"{turn}\r\n")
+        player.lose("reset" if turn % 2 else "fin")
+        player.connect()
+        player.line(str(turn))
+    player.until_text("39\r\n")
+    assert player.all_text == "".join(f"{turn}\r\n" for turn in range(40)).encode()
+    assert seat.heard_lines(40) == [str(turn) for turn in range(40)]
+
+
+@pytest.mark.parametrize("how", ["reset", "fin"])
+def test_the_game_is_told(evening, how):
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.tell(253, NEW_ENVIRON)
+    seat.heard("will", NEW_ENVIRON)
+    seat.send(subnegotiation(NEW_ENVIRON, b"\x01\x00CLIENT_STATE"))
+    eventually(
+        lambda: b"\x00\x00CLIENT_STATE\x01attached" in seat.subnegotiations(NEW_ENVIRON),
+        "CLIENT_STATE is attached",
+    )
+    player.lose(how)
+    eventually(lambda: state_of(seat)[-1:] == [b'{"state":"detached"}'], "Portcullis.Link detached")
+    eventually(
+        lambda: b"\x02\x00CLIENT_STATE\x01detached" in seat.subnegotiations(NEW_ENVIRON), "INFO detached"
+    )
+    player.connect()
+    eventually(lambda: state_of(seat)[-1:] == [b'{"state":"attached"}'], "Portcullis.Link attached")
+    eventually(
+        lambda: seat.subnegotiations(NEW_ENVIRON)[-1] == b"\x02\x00CLIENT_STATE\x01attached", "INFO attached"
+    )
+
+
+def test_a_game_that_speaks_nothing_is_told_nothing(evening):
+    player, seat = evening.seated()
+    player.lose()
+    detached(evening)
+    player.connect()
+    player.line("x")
+    seat.heard_lines(1)
+    assert seat.received == b"x\r\n"
+
+
+# ---- an end while nobody was there
+
+
+def test_the_end_of_the_game_waits_for_the_app(evening):
+    player, seat = evening.seated()
+    player.lose()
+    detached(evening)
+    seat.say("You die.\r\n")
+    seat.close()
+    session = player.connect()
+    assert session["resumed"]
+    assert player.until_lost().code == 1000
+    assert player.story()[-2:] == [
+        ("text", b"You die.\r\n"),
+        ("event", {"type": "ended", "reason": "game_closed"}),
+    ]
+
+
+def test_an_end_that_was_acknowledged_is_forgotten(evening):
+    player, seat = evening.seated()
+    player.lose()
+    detached(evening)
+    seat.say("You die.\r\n")
+    seat.close()
+    player.connect()
+    player.until_event("ended")
+    player.acknowledge()
+    assert player.until_lost().code == 1000
+    session = player.connect()
+    assert (session["resumed"], session["reason"]) == (False, "unknown")
+
+
+def test_an_end_that_was_never_acknowledged_is_told_again(evening):
+    player, seat = evening.seated(acks=False)
+    player.lose()
+    detached(evening)
+    seat.say("You die.\r\n")
+    seat.close()
+    for _ in range(3):
+        known, player.record = player.received, []
+        player.connect()
+        assert player.until_lost().code == 1000
+        assert player.ended == "game_closed" and player.all_text == b"You die.\r\n"
+        player.received = known
+
+
+def test_detached_sessions_end_when_their_time_is_over(evenings, fault):
+    evening = evenings(SESSION_RESUME_FOR="10m", **fault.environment)
+    player, seat = evening.seated()
+    player.lose()
+    detached(evening)
+    fault.jump(590)
+    other = evening.again(player)
+    assert other.connect()["resumed"], "599 s are not over"
+    other.lose()
+    detached(evening, times=2)
+    fault.jump(601)
+    seat.gone(10)
+    let_go = evening.gate.event(event="session_let_go")
+    assert let_go
+    assert other.connect()["resumed"] is False
+
+
+def test_zero_turns_it_off(evenings):
+    evening = evenings(SESSION_RESUME_FOR="0")
+    player, seat = evening.seated()
+    assert player.sessions[0]["resumeFor"] == 0
+    player.lose()
+    seat.gone()
+    assert player.connect()["resumed"] is False
+
+
+@pytest.mark.parametrize("subprotocol", ["terminal", "gmcp", "json"])
+def test_other_subprotocols_end_with_their_connection(evening, subprotocol):
+    device = evening.device()
+    fields = [f"{name}: {value}" for name, value in device.headers(evening.gate.app.nonce()).items()]
+    name = f"{subprotocol}.mudstandards.org"
+    wire = Wire(evening.gate, [*fields, f"Sec-WebSocket-Protocol: {name}", "Portcullis-Resume: nonsense"])
+    assert wire.subprotocol == name
+    seat = evening.game.seat()
+    wire.lose()
+    seat.gone()
+
+
+def test_a_stop_ends_detached_sessions(evening):
+    player, seat = evening.seated()
+    player.lose()
+    detached(evening)
+    evening.gate.stop()
+    seat.gone()
+
+
+def test_a_revoked_key_ends_its_detached_sessions_before_the_command_returns(evening):
+    player, seat = evening.seated()
+    player.lose()
+    detached(evening)
+    assert evening.gate.command("keys", "revoke", player.device.key_id_b64).returncode == 0
+    seat.gone(1)
+    assert evening.gate.command("sessions", "list", "--json").stdout == ""
+
+
+def test_an_operator_closes_a_detached_session(evening):
+    player, seat = evening.seated()
+    player.lose()
+    detached(evening)
+    (line,) = evening.gate.command("sessions", "list", "--json").stdout.splitlines()
+    entry = json.loads(line)
+    assert entry["state"] == "detached"
+    assert evening.gate.command("sessions", "close", str(entry["session"])).returncode == 0
+    seat.gone(2)
+    # An ended session keeps its last words until its time is over.
+    session = player.connect()
+    if session["resumed"]:
+        assert player.until_lost().code == 1000 and player.ended == "closed_by_operator"
+
+
+# ---- gaps, and state again
+
+
+def overflow(evening, player, seat, amount=300_000):
+    """The game says more than is kept while nobody is there."""
+    player.lose()
+    detached(evening)
+    flooding(seat, amount)
+    seat.say("the last line\r\n")
+    # The gate has read all of it when the game is answered behind it.
+    seat.tell(253, 6)
+    seat.heard("wont", 6)
+
+
+def test_what_is_not_kept_is_a_gap_with_numbers_that_hold(evening):
+    player, seat = evening.seated()
+    seat.say("first\r\n")
+    player.until_text("first\r\n")
+    overflow(evening, player, seat)
+    session = player.connect()
+    assert session["resumed"]
+    player.until_text("the last line\r\n")
+    (gap,) = player.events("gap")
+    assert gap["messages"] > 0 and gap["next"] == gap["messages"] + 2, "the first one had been counted"
+    assert player.record[1] == ("event", gap), "the gap comes before what is left"
+    kept = len(player.all_text) - len(b"first\r\n")
+    assert 32 * 1024 < kept <= 64 * 1024 + len(b"the last line\r\n"), kept
+    # The count goes on behind it: another loss now is none.
+    player.acknowledge()
+    player.lose()
+    seat.say("and on\r\n")
+    player.connect()
+    player.until_text("and on\r\n")
+    assert len(player.events("gap")) == 1
+
+
+def test_state_is_told_again_behind_a_gap(evenings):
+    evening = evenings()
+    player, seat = evening.seated()
+    for option in (ECHO, GMCP, MSDP, MSSP):
+        seat.tell(WILL, option)
+    seat.heard("do", GMCP)
+    seat.send(gmcp("Char.Vitals", {"hp": 1}))
+    seat.send(gmcp("Char.Vitals", {"hp": 2}))
+    seat.send(gmcp("room.info", {"name": "Limbo"}))
+    seat.send(gmcp("Comm.Channel", {"text": "not state"}))
+    seat.send(gmcp("Group", {"not": "below Group"}))
+    seat.send(msdp("HEALTH", "90"))
+    seat.send(msdp("HEALTH", "91"))
+    seat.send(subnegotiation(MSSP, b"\x01NAME\x02Neighbour"))
+    player.until_event("mssp")
+    player.acknowledge()
+    overflow(evening, player, seat)
+    before = len(player.record)
+    player.connect()
+    player.until_text("the last line\r\n")
+    player.drain()
+    fresh = [event for what, event in player.record[before:] if what == "event"]
+    assert fresh[0]["type"] == "gap"
+    again = [event for event in fresh if event.get("again") is True]
+    assert {"type": "echo", "on": True, "again": True} in again
+    assert [event["data"] for event in again if event.get("package") == "Char.Vitals"] == [{"hp": 2}]
+    assert [event["data"] for event in again if event.get("package") == "room.info"] == [{"name": "Limbo"}]
+    assert [event["data"] for event in again if event["type"] == "msdp"] == [{"HEALTH": "91"}]
+    assert [event["data"] for event in again if event["type"] == "mssp"] == [{"NAME": "Neighbour"}]
+    packages = {event["package"] for event in again if event["type"] == "gmcp"}
+    assert packages == {"Char.Vitals", "room.info"}
+
+
+def test_state_is_told_again_on_demand_and_counts_for_nothing(evening):
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP)
+    seat.send(gmcp("Char.Vitals", {"hp": 5}))
+    player.until_event("gmcp")
+    count = player.received
+    player.lose()
+    player.connect(state=True)
+    event = player.until_event("gmcp", again=True)
+    assert event["data"] == {"hp": 5}
+    assert player.events("echo") == [{"type": "echo", "on": False, "again": True}]
+    assert player.received == count and not player.events("gap")
+    seat.say("x\r\n")
+    player.until_text("x\r\n")
+    player.lose()
+    assert player.connect()["resumed"]
+    player.drain()
+    assert player.all_text == b"x\r\n"
+
+
+def test_which_packages_are_told_again_is_a_setting(evenings):
+    evening = evenings(GMCP_AGAIN="Comm.Channel")
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP)
+    seat.send(gmcp("Char.Vitals", 1) + gmcp("Comm.Channel", 2))
+    player.until_event("gmcp", package="Comm.Channel")
+    player.lose()
+    player.connect(state=True)
+    player.drain()
+    assert [event["package"] for event in player.events("gmcp") if event.get("again")] == ["Comm.Channel"]
+
+
+def test_state_is_forgotten_when_gmcp_is_agreed_anew(evening):
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP)
+    seat.send(gmcp("Char.Vitals", {"hp": 5}))
+    player.until_event("gmcp")
+    seat.tell(252, GMCP)
+    seat.heard("dont", GMCP)
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP, times=2)
+    player.lose()
+    player.connect(state=True)
+    player.drain()
+    assert not [event for event in player.events("gmcp") if event.get("again")]
+
+
+def test_state_again_is_bounded(evening):
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP)
+    for number in range(100):
+        seat.send(gmcp(f"Char.Thing{number}", "x" * 400))
+    player.until_event("gmcp", package="Char.Thing99")
+    player.lose()
+    player.connect(state=True)
+    player.drain()
+    again = [event for event in player.events("gmcp") if event.get("again")]
+    assert 0 < len(again) <= 32
+    assert sum(len(event["data"]) for event in again) <= 16 * 1024
+
+
+def test_a_message_larger_than_the_buffer(evenings):
+    """It is sent while somebody is there, and a gap while nobody is."""
+    evening = evenings(SESSION_BUFFER="16KiB", SESSION_BUFFERS_TOTAL="16MiB")
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP)
+    seat.send(gmcp("Big.One", "x" * 40_000))
+    assert len(player.until_event("gmcp", package="Big.One")["data"]) == 40_000
+    player.acknowledge()
+    player.lose()
+    detached(evening)
+    seat.send(gmcp("Big.Two", "x" * 40_000))
+    seat.say("small\r\n")
+    seat.tell(253, 6)
+    seat.heard("wont", 6)
+    player.connect()
+    player.until_text("small\r\n")
+    assert [gap["messages"] for gap in player.events("gap")] == [1]
+    assert not [event for event in player.events("gmcp") if event["package"] == "Big.Two"]
+
+
+# ---- those who should not get in
+
+
+RESUME = "Portcullis-Resume: "
+GOOD_ID = "A" * 22
+BAD_RESUME_HEADERS = [
+    [RESUME],
+    [RESUME + GOOD_ID],
+    [RESUME + f"{GOOD_ID};received="],
+    [RESUME + f"{GOOD_ID};received=-1"],
+    [RESUME + f"{GOOD_ID};received=+1"],
+    [RESUME + f"{GOOD_ID};received=1e3"],
+    [RESUME + f"{GOOD_ID};received=0x1"],
+    [RESUME + f"{GOOD_ID};received=" + "9" * 40],
+    [RESUME + f"{GOOD_ID};received=9007199254740993"],
+    [RESUME + f"{GOOD_ID[:-1]};received=1"],
+    [RESUME + f"{GOOD_ID}A;received=1"],
+    [RESUME + f"{GOOD_ID[:-1]}+;received=1"],
+    [RESUME + f"{GOOD_ID};received=1;received=1"],
+    [RESUME + f"{GOOD_ID};received=1;state;state"],
+    [RESUME + f"{GOOD_ID};received=1;other"],
+    [RESUME + f"{GOOD_ID};received=1,{GOOD_ID};received=1"],
+    [RESUME + f"{GOOD_ID};state;received=1"],
+    [RESUME + f"{GOOD_ID};received=1", RESUME + f"{GOOD_ID};received=1"],
+    [RESUME + GOOD_ID * 200 + ";received=1"],
+]
+
+
+@pytest.mark.parametrize("extra", BAD_RESUME_HEADERS)
+def test_bad_resume_headers_are_400(evening, extra):
+    player = evening.player(connect=False)
+    with pytest.raises(Refused) as refused:
+        player.connect(extra=extra)
+    assert (refused.value.status, refused.value.code) == (400, "bad_request")
+    assert evening.game.count == 0
+
+
+def test_another_key_gets_nothing_and_changes_nothing(evening):
+    owner, seat = evening.seated()
+    seat.say("a\r\n")
+    owner.until_text("a\r\n")
+    owner.lose()
+    detached(evening)
+    seat.say("secret\r\n")
+    for received in (0, 1, owner.received):
+        thief = Player(evening.gate, evening.device())
+        thief.id, thief.received = owner.id, received
+        session = thief.connect()
+        assert (session["resumed"], session["reason"]) == (False, "unknown")
+        thief.line("I am the thief")
+        thief.drain()
+        assert thief.all_text == b""
+        thief.close()
+    assert owner.connect()["resumed"]
+    owner.until_text("secret\r\n")
+    owner.line("I am the owner")
+    assert seat.heard_lines(1) == ["I am the owner"]
+
+
+def test_another_key_does_not_take_over_either(evening):
+    owner, seat = evening.seated()
+    thief = Player(evening.gate, evening.device())
+    thief.id = owner.id
+    assert thief.connect()["resumed"] is False
+    owner.line("still here")
+    assert seat.heard_lines(1) == ["still here"]
+    assert not owner.events("closing")
+    thief.close()
+
+
+def test_guessed_ids_are_unknown(evening):
+    owner, seat = evening.seated()
+    owner.lose()
+    detached(evening)
+    guesser = evening.again(owner)
+    last = "A" if owner.id[-1] != "A" else "Q"
+    for guess in (owner.id[:-1] + last, owner.id.swapcase(), "A" * 22, secrets.token_urlsafe(16)):
+        guesser.id = guess
+        try:
+            assert guesser.connect()["resumed"] is False
+        except Refused as refused:
+            # 22 characters that are not 16 bytes in base64url are bad syntax.
+            assert refused.status == 400
+    assert owner.connect()["resumed"]
+    assert not seat.ended.is_set()
+
+
+def test_resuming_needs_a_fresh_assertion_like_any_upgrade(evening):
+    owner, seat = evening.seated()
+    owner.lose()
+    detached(evening)
+    resume = f"Portcullis-Resume: {owner.id};received=0"
+    with pytest.raises(Refused) as refused:
+        Wire(evening.gate, [f"Sec-WebSocket-Protocol: {VERSION_1}", resume])
+    assert refused.value.status == 401
+    fields = owner.fields()
+    wire = Wire(evening.gate, fields)
+    wire.lose()
+    with pytest.raises(Refused) as refused:
+        Wire(evening.gate, fields)  # the same assertion once more
+    assert refused.value.status in (401, 409)
+    assert owner.connect()["resumed"]
+    assert not seat.ended.is_set()
+
+
+@pytest.mark.parametrize("round_", range(8))
+def test_of_two_resumes_at_once_one_wins_and_nothing_is_lost(evenings, round_):
+    evening = evenings(WORKERS="3")
+    player, seat = evening.seated()
+    seat.say("before\r\n")
+    player.until_text("before\r\n")
+    player.line("one")
+    seat.heard_lines(1)
+    player.lose()
+    racers = [evening.again(player) for _ in range(4)]
+    for racer in racers:
+        racer.ready = racer.fields()
+    start = threading.Barrier(len(racers))
+    outcomes = []
+
+    def race(racer):
+        start.wait(10)
+        try:
+            wire = Wire(evening.gate, racer.ready)
+            message = wire.message(patience(10))
+            outcomes.append((racer, wire, message))
+        except (Lost, Refused) as error:
+            outcomes.append((racer, None, error))
+
+    threads = [threading.Thread(target=race, args=(racer,)) for racer in racers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(patience(20))
+    # At least one of them was told that it resumed; any other was refused, taken over or is a session of its own.
+    resumed = [
+        wire
+        for _, wire, told in outcomes
+        if wire and told and b'"resumed":true' in told[1].replace(b" ", b"")
+    ]
+    assert resumed, outcomes
+    for _, wire, _ in outcomes:
+        if wire:
+            wire.close()
+    seat.say("after\r\n")
+    session = player.connect()
+    assert session["resumed"], session
+    player.until_text("after\r\n")
+    player.line("two")
+    assert seat.heard_lines(2) == ["one", "two"]
+    assert player.all_text == b"before\r\nafter\r\n"
+
+
+def test_the_right_to_an_id_without_keys(evenings):
+    """With REQUIRE_APP_AUTH=false the id alone is enough, and five wait for an address at most."""
+    evening = evenings(REQUIRE_APP_AUTH="false")
+    player, seat = evening.seated(device=False)
+    player.lose()
+    detached(evening)
+    seat.say("hello\r\n")
+    assert player.connect()["resumed"]
+    player.until_text("hello\r\n")
+
+
+def test_connects_and_drops_in_a_loop_without_a_key(evenings):
+    evening = evenings(REQUIRE_APP_AUTH="false")
+    players = []
+    for number in range(40):
+        player = evening.player(device=False)
+        evening.game.seat(number)
+        player.lose()
+        players.append(player)
+    eventually(
+        lambda: sum(not seat.ended.is_set() for seat in evening.game.seats) <= 5,
+        "five at most wait for one address",
+        within=10,
+    )
+    # Those that came last are still there.
+    assert players[-1].connect()["resumed"]
+
+
+def test_detached_sessions_count_for_their_key(evenings):
+    evening = evenings(MAX_SESSIONS_PER_KEY="2")
+    device = evening.device()
+    players = []
+    for number in range(4):
+        players.append(evening.player(device=device))
+        evening.game.seat(number)
+        players[-1].lose()
+        detached(evening, times=number + 1)
+    evening.game.seat(0).gone()
+    evening.game.seat(1).gone()
+    assert not evening.game.seat(2).ended.is_set() and not evening.game.seat(3).ended.is_set()
+    assert players[3].connect()["resumed"] and players[2].connect()["resumed"]
+
+
+def test_the_longest_detached_goes_first(evenings):
+    evening = evenings(MAX_DETACHED="3")
+    players = []
+    for number in range(5):
+        player, seat = evening.seated()
+        player.lose()
+        detached(evening, times=number + 1)
+        players.append((player, seat))
+    players[0][1].gone()
+    players[1][1].gone()
+    for player, seat in players[2:]:
+        assert not seat.ended.is_set()
+        assert player.connect()["resumed"]
+
+
+def test_attached_sessions_do_not_give_way_to_detached_ones(evenings):
+    evening = evenings(MAX_DETACHED="2")
+    staying, seat = evening.seated()
+    for number in range(6):
+        player, _ = evening.seated()
+        player.lose()
+        detached(evening, times=number + 1)
+    staying.line("still here")
+    assert seat.heard_lines(1) == ["still here"]
+
+
+# ---- what it may cost
+
+
+def test_an_app_that_never_acknowledges(evenings):
+    """A full buffer stops reading the game; without progress the app is detached, and the game goes on."""
+    evening = evenings(WRITE_STALL_TIMEOUT="2s")
+    player, seat = evening.seated(acks=False)
+    poured = threading.Thread(target=flooding, args=(seat, 64 * 1024 * 1024), daemon=True)
+    poured.start()
+    lost = player.until_lost(within=30)
+    assert len(player.all_text) <= 64 * 1024 + 256 * 1024
+    assert lost.code in (None, 4000, 1001, 1011, 1013, 1006) or 4000 <= lost.code < 5000
+    detached(evening)
+    # Nobody holds the game any more: it can say all it wants.
+    poured.join(patience(30))
+    assert not poured.is_alive()
+    assert not seat.ended.is_set()
+    player.received, player.record = 0, []
+    assert player.connect()["resumed"]
+    player.until_event("gap")
+
+
+def test_games_that_pour_into_detached_sessions(evenings):
+    """Their memory is SESSION_BUFFERS_TOTAL, with little beside it; what the kernel holds is counted too."""
+    evening = evenings(SESSION_BUFFERS_TOTAL="2MiB", SESSION_BUFFER="64KiB", MAX_DETACHED="200")
+    warm, seat = evening.seated()
+    flooding(seat, 100_000)
+    warm.drain()
+    count = 100
+    players = [evening.seated() for _ in range(count)]
+    for player, _ in players:
+        player.lose()
+    detached(evening, times=count)
+    before = evening.gate.resident_bytes()
+    threads = [
+        threading.Thread(target=flooding, args=(seat, 1024 * 1024), daemon=True) for _, seat in players
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(patience(60))
+    assert not any(thread.is_alive() for thread in threads), "a detached session held up its game"
+    for _, seat in players:
+        seat.tell(253, 6)
+    for _, seat in players:
+        seat.heard("wont", 6)
+    grown = evening.gate.resident_bytes() - before
+    assert grown < 2 * 1024 * 1024 + count * 8 * 1024 + 4 * 1024 * 1024, f"{grown} bytes more"
+    ports = [seat.connection.socket.getpeername()[1] for _, seat in players]
+    kernel = sum(queued_bytes("sport", "=", f":{port}")[0] for port in ports)
+    assert kernel < count * 8 * 1024, f"the kernel holds {kernel}"
+    # Each of them can come back, with a gap.
+    for player, _ in players[:10]:
+        assert player.connect()["resumed"]
+        player.until_event("gap")
+        player.close()
+
+
+def test_the_fullest_gives_way_first(evenings):
+    """Over the total it is the fullest that loses, not the one with a line or two."""
+    evening = evenings(SESSION_BUFFERS_TOTAL="256KiB", SESSION_BUFFER="64KiB")
+    quiet, quiet_seat = evening.seated()
+    quiet.lose()
+    detached(evening)
+    quiet_seat.say("a quiet line\r\n")
+    for number in range(10):
+        player, seat = evening.seated()
+        player.lose()
+        detached(evening, times=number + 2)
+        flooding(seat, 60_000)
+        seat.tell(253, 6)
+        seat.heard("wont", 6)
+    assert quiet.connect()["resumed"]
+    quiet.until_text("a quiet line\r\n")
+    assert not quiet.events("gap")
+
+
+def test_those_who_play_do_not_notice(evenings):
+    """While others are detached and poured into, a player's line takes no longer than ever."""
+
+    def answer(seat, line):
+        seat.say(f"You say: {line}\r\n")
+
+    evening = evenings(answer=answer, SESSION_BUFFERS_TOTAL="1MiB")
+    for number in range(20):
+        player, seat = evening.seated()
+        player.lose()
+        threading.Thread(target=flooding, args=(seat, 20 * 1024 * 1024), daemon=True).start()
+    player = evening.player()
+    for turn in range(20):
+        begun = time.monotonic()
+        player.line(f"turn {turn}")
+        player.until_text(f"You say: turn {turn}\r\n", within=10)
+        assert time.monotonic() - begun < patience(5)
+
+
+def test_input_beyond_its_rate_waits(evenings):
+    evening = evenings(INPUT_RATE="5/s")
+    player, seat = evening.seated()
+    begun = time.monotonic()
+    for number in range(70):
+        player.line(str(number))
+    lines = seat.heard_lines(70, within=20)
+    assert lines == [str(number) for number in range(70)]
+    # Fifty in one go; the other twenty take four seconds.
+    assert time.monotonic() - begun > 3
+    assert player.wire
+
+
+def test_resumed_through_a_proxy_with_its_answer_lost(evening):
+    player, seat = evening.seated()
+    seat.say("a\r\n")
+    player.until_text("a\r\n")
+    row = iter([Plan("swallow", 1, after, rest=0.2) for after in (100, 1500, 2500, 3000, 3500)])
+    proxy = CuttingProxy(evening.gate, lambda: next(row, None))
+    try:
+        player.through = proxy
+        player.lose()
+        tries = 0
+        while True:
+            tries += 1
+            seat.say(f"{tries}\r\n")
+            try:
+                player.connect(within=3)
+                player.until_text(f"{tries}\r\n")
+                break
+            except (Lost, AssertionError) as error:
+                assert tries < 10, error
+        expected = "a\r\n" + "".join(f"{number}\r\n" for number in range(1, tries + 1))
+        assert player.all_text == expected.encode()
+        assert evening.game.count == 1
+    finally:
+        proxy.stop()
+
+
+def test_the_greeting_of_a_resumed_session_is_not_said_to_raw_peers(evening):
+    """A raw session with the header is a raw session: it is ignored there."""
+    device = evening.device()
+    fields = [f"{name}: {value}" for name, value in device.headers(evening.gate.app.nonce()).items()]
+    with Raw(evening.gate):
+        pass
+    wire = Wire(evening.gate, [*fields, "Portcullis-Resume: nonsense", "Portcullis-Client: nonsense"])
+    seat = evening.game.seat()
+    seat.send(bytes([IAC, WILL, ECHO]))
+    assert wire.message(5) == (2, command(WILL, ECHO))
+    wire.close()
