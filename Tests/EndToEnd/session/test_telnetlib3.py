@@ -1,0 +1,146 @@
+"""Behind the gate a game by telnetlib3, which keeps to the RFCs in its own way. Skipped where `make peers` found none."""
+
+import json
+import subprocess
+import threading
+
+import pytest
+
+import neighbour
+from gate import free_port
+from sessions import Player
+from waiting import eventually, patience
+
+CLIENT = {"name": "PocketMUD", "version": "2.1", "columns": 101, "rows": 37}
+
+
+class Game:
+    """The process, and what it prints."""
+
+    def __init__(self, encoding):
+        self.port = free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self.told = []
+        script = neighbour.OVERLAY.parent / "telnetlib3_game.py"
+        self.process = subprocess.Popen(
+            [neighbour.PYTHON, "-W", "ignore", script, str(self.port), encoding],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+        self.heard("listening")
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.told.append(json.loads(line))
+
+    def heard(self, name, within=15):
+        """The first thing it told under this name."""
+
+        def find():
+            return [entry[name] for entry in self.told if name in entry]
+
+        eventually(find, f"{name} from the game; it told {self.told}", within)
+        return find()[0]
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(patience(10))
+
+
+@pytest.fixture
+def games():
+    if reason := neighbour.missing():
+        pytest.skip(reason)
+    made = []
+
+    def make(encoding="utf-8"):
+        made.append(Game(encoding))
+        return made[-1]
+
+    yield make
+    for game in made:
+        game.stop()
+
+
+@pytest.fixture
+def play(games, gates, new_device):
+    """A game, and a player who has been greeted by it."""
+    players = []
+
+    def make(encoding="utf-8", **changes):
+        game = games(encoding)
+        gate = gates(game, TRUSTED_PROXIES="127.0.0.1/32", **changes)
+        player = Player(gate, gate.app.register(new_device()), client=CLIENT)
+        players.append(player)
+        player.connect(extra=["X-Forwarded-For: 203.0.113.9"])
+        player.until_text("Welcome to telnetlib3, Zoë.\r\n", within=15)
+        return game, player
+
+    yield make
+    for player in players:
+        player.wire.close()
+
+
+def test_a_conversation(play):
+    game, player = play()
+    player.line("hello ünï 🐉")
+    assert game.heard("line") == "hello ünï 🐉"
+    player.until_text("You say: hello ünï 🐉\r\n")
+    player.line("quit")
+    player.until_lost()
+    assert player.ended == "game_closed"
+
+
+def test_what_it_learns(play):
+    game, player = play()
+    player.line("facts")
+    facts = game.heard("facts")
+    assert (facts["cols"], facts["rows"]) == (101, 37)
+    assert [facts[f"ttype{number}"] for number in (1, 2, 3)] == ["PocketMUD", "XTERM-256COLOR", "MTTS 2701"]
+    assert facts["IPADDRESS"] == "203.0.113.9"
+    # It asks for all there is by a VAR and a USERVAR without a name.
+    assert facts["CLIENT_NAME"] == "PocketMUD"
+    assert len(facts["PORTCULLIS_DEVICE"]) == 22
+
+
+def test_gmcp_goes_both_ways(play):
+    game, player = play()
+    player.event(type="gmcp", package="Char.Skills", data={"group": "Ünarmed"})
+    assert player.until_event("gmcp", package="Game.Echo", within=10)["data"]
+    assert ["Char.Skills", {"group": "Ünarmed"}] in [entry["gmcp"] for entry in game.told if "gmcp" in entry]
+
+
+def test_a_password_is_hidden(play):
+    game, player = play()
+    player.line("password")
+    player.until_event("echo", on=True, within=10)
+    player.line("s3cret")
+    assert game.heard("password") == "s3cret"
+    player.until_event("echo", on=False, within=10)
+    assert b"s3cret" not in player.all_text
+
+
+def test_the_charset_it_offers(play):
+    """It offers UTF-8 first; with another charset of the game's own the two agree on UTF-8, and so it is."""
+    game, player = play(GAME_CHARSET="ISO-8859-1")
+    player.line("facts")
+    if game.heard("facts")["charset"] == "UTF-8":
+        player.line("Zoë 🐉")
+        player.until_text("You say: Zoë 🐉\r\n")
+
+
+def test_a_cut_changes_nothing(play):
+    game, player = play()
+    for number in range(10):
+        player.line(f"line {number}")
+        player.lose()
+        player.connect()
+        assert player.sessions[-1]["resumed"]
+    player.until_text("You say: line 9\r\n", within=10)
+    eventually(
+        lambda: [entry["line"] for entry in game.told if "line" in entry]
+        == [f"line {number}" for number in range(10)],
+        f"ten lines once each: {game.told}",
+    )
