@@ -136,6 +136,14 @@ faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 k
 FAULT_TESTS := store/test_kill store/test_durability store/test_disk limits/test_time game/test_names \
   game/test_game_faults limits/test_backpressure limits/test_resources operate/test_rivals operate/test_reload_load
 
+# How many, and the seed of a run that is to be repeated (CUTS_SEED); `make test` has 150 of them.
+CUTS ?= 10000
+
+.PHONY: cuts
+cuts: release test-packages  ## CUTS=10000 seeded cuts of players' lines: nothing lost, doubled or out of order (5 minutes)
+	CUTS=$(CUTS) PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) -s -o faulthandler_timeout=0 \
+	  Tests/EndToEnd/session/test_cuts.py
+
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
 	@scripts/install-packages debootstrap openssl python3

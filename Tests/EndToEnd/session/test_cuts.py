@@ -1,0 +1,209 @@
+"""Random cuts, seeded: whatever the network does, each player's evening is whole on both sides, exactly once and in order.
+
+Each player has a line of its own that a proxy cuts by a seed, and a game that answers, speaks unasked and sends events.
+`make cuts CUTS=10000` runs it at length; a seed that failed is run again by CUTS_SEED."""
+
+import json
+import os
+import random
+import threading
+import time
+
+from cutting_proxy import CuttingProxy, Plan
+from sessions import Lost, Refused
+from telnet_game import GA, GMCP, IAC, WILL, gmcp
+from waiting import eventually, patience
+
+CUTS = int(os.environ.get("CUTS", "150"))
+SEED = int(os.environ.get("CUTS_SEED", "20261122"))
+PLAYERS = int(os.environ.get("CUTS_PLAYERS", "6"))
+WORDS = ["north", "say ünï", "get 🐉", "я", "look at 日本", "x" * 300, "", "tell Zoë  hello "]
+
+
+class Story:
+    """What one game said to one player, in the form in which the app tells it."""
+
+    def __init__(self):
+        self.told = []
+
+    def text(self, text):
+        if self.told and self.told[-1][0] == "text":
+            self.told[-1] = ("text", self.told[-1][1] + text.encode())
+        else:
+            self.told.append(("text", text.encode()))
+
+    def event(self, **event):
+        self.told.append(("event", event))
+
+
+class Fight:
+    """The game's side: each line gets an answer of a random shape, by a seed; what it said is kept."""
+
+    def __init__(self, seed):
+        self.source = random.Random(seed)
+        self.story = Story()
+        self.turn = 0
+        self.lock = threading.Lock()
+
+    def blow(self, seat, why):
+        """One or more pieces of text and events, in order, sent in pieces of any size."""
+        with self.lock:
+            wire = bytearray()
+            for _ in range(self.source.randrange(1, 5)):
+                self.turn += 1
+                kind = self.source.random()
+                if kind < 0.6:
+                    text = f"{self.turn}: {why} {self.source.choice(WORDS)}\r\n"
+                    self.story.text(text)
+                    wire += text.encode()
+                elif kind < 0.8:
+                    text = f"{self.turn}> "
+                    self.story.text(text)
+                    self.story.event(type="prompt")
+                    wire += text.encode() + bytes([IAC, GA])
+                else:
+                    self.story.event(type="gmcp", package="Fight.Turn", data=self.turn)
+                    wire += gmcp("Fight.Turn", self.turn)
+            while wire:
+                count = self.source.choice([1, 5, 50, 5000])
+                if not seat.send(bytes(wire[:count])):
+                    return
+                del wire[:count]
+
+
+class Contestant(threading.Thread):
+    """One player who is cut off so many times, and what they make of it."""
+
+    def __init__(self, evening, number, cuts):
+        super().__init__(daemon=True)
+        self.evening, self.number, self.cuts = evening, number, cuts
+        self.source = random.Random(f"{SEED} {number}")
+        self.player = evening.player(connect=False)
+        self.plan = None
+        self.proxy = CuttingProxy(evening.gate, lambda: self.plan)
+        self.player.through = self.proxy
+        self.typed, self.tries, self.resumed = [], 0, 0
+        self.error = None
+
+    def run(self):
+        try:
+            self._play()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.proxy.stop()
+
+    def _play(self):
+        # The first connection is whole, so that there is a session to come back to.
+        self.player.connect()
+        self.player.line(self._line(f"I am {self.number}"))
+        self.player.until_text("hello\r\n", within=20)
+        self.seat = next(seat for seat in self.evening.game.seats if seat.lines[:1] == self.typed[:1])
+        while self.tries < self.cuts:
+            self.plan = Plan.drawn(self.source)
+            self._try()
+        # In the end a line that lives, on which all that is owed comes.
+        self.plan = None
+        self._connect()
+        self.player.line(self._line("that is all"))
+        self.seat.heard_lines(len(self.typed), within=60)
+        self.evening.fights[self.seat].blow(self.seat, "the end")
+        wanted = self.evening.fights[self.seat].story.told
+        self.player.until(lambda: len(self.player.story()) >= len(wanted), "the whole story", within=60)
+        self.player.until(lambda: self.player.story() == wanted, "the story as told", within=10)
+        self.player.until_handled(within=20)
+
+    def _line(self, text):
+        self.typed.append(text)
+        return text
+
+    def _try(self):
+        """One connection under a plan: played until it is cut, or for some turns and then cut by hand."""
+        self.tries += 1
+        try:
+            self._connect()
+            for _ in range(self.source.randrange(1, 12)):
+                if self.source.random() < 0.7:
+                    text = self._line(f"{len(self.typed)} {self.source.choice(WORDS)}")
+                    self.player.line(text)
+                if self.source.random() < 0.3:
+                    self.evening.fights[self.seat].blow(self.seat, "unasked")
+                for _ in range(self.source.randrange(0, 4)):
+                    self.player.receive(0.002)
+            self.player.lose(self.source.choice(["reset", "fin"]))
+        except Lost:
+            pass
+
+    def _connect(self):
+        deadline = time.monotonic() + patience(60)
+        while True:
+            try:
+                session = self.player.connect()
+            except Refused as refused:
+                # The gate is busy with the one before; anything else is none of a player's business.
+                assert refused.status in (429, 503) and time.monotonic() < deadline, refused
+                continue
+            except Lost:
+                if self.plan is None:
+                    assert time.monotonic() < deadline, "no connection"
+                    continue
+                raise
+            assert session["resumed"] or len(self.player.sessions) == 1, f"the session is gone: {session}"
+            self.resumed += session["resumed"]
+            return
+
+
+def test_nothing_is_lost_doubled_or_out_of_order(evenings):
+    fights = {}
+
+    def greet(seat):
+        fights[seat] = Fight(f"{SEED} {len(fights)}")
+        seat.tell(WILL, GMCP)
+
+    def answer(seat, line):
+        if line.startswith("I am "):
+            fights[seat].story.text("hello\r\n")
+            seat.say("hello\r\n")
+        else:
+            fights[seat].blow(seat, f"you {len(line)}")
+
+    evening = evenings(
+        greet,
+        answer,
+        SESSION_BUFFER="8MiB",
+        SESSION_BUFFERS_TOTAL="256MiB",
+        WORKERS="3",
+        MAX_CONNECTIONS_PER_ADDRESS="100000",
+        MAX_PENDING="100000",
+    )
+    evening.fights = fights
+    shares = [CUTS // PLAYERS + (number < CUTS % PLAYERS) for number in range(PLAYERS)]
+    contestants = [Contestant(evening, number, share) for number, share in enumerate(shares) if share]
+    begun = time.monotonic()
+    for contestant in contestants:
+        contestant.start()
+    for contestant in contestants:
+        contestant.join(patience(60 + CUTS * 0.5))
+        assert not contestant.is_alive(), f"player {contestant.number} of seed {SEED} is stuck"
+    failed = [contestant for contestant in contestants if contestant.error]
+    if failed:
+        raise AssertionError(f"seed {SEED}, player {failed[0].number}") from failed[0].error
+    # Checked against both ends' own records.
+    for contestant in contestants:
+        player, seat = contestant.player, contestant.seat
+        assert seat.lines == contestant.typed
+        assert player.story() == fights[seat].story.told
+        assert not player.events("gap") and len([s for s in player.sessions if not s["resumed"]]) == 1
+    assert evening.game.count == len(contestants), "no game was called twice"
+    eventually(lambda: all(player.handled == player.sent for player in evening.players), "acks for all")
+    told = [entry for contestant in contestants for entry in contestant.proxy.told]
+    ways = {
+        plan.how: sum(1 for entry in told if entry[0] and entry[0].how == plan.how)
+        for plan, *_ in told
+        if plan
+    }
+    print(
+        f"{CUTS} cuts of {len(contestants)} players, seed {SEED}, {time.monotonic() - begun:.1f} s:"
+        f" {json.dumps(ways)}, {sum(c.resumed for c in contestants)} resumed,"
+        f" {sum(len(c.typed) for c in contestants)} lines typed"
+    )
