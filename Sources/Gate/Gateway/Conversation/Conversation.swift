@@ -310,7 +310,7 @@ final class Conversation {
 
   /// Nothing is read of the game while the app's messages fill their buffer, or telnet does not want more yet.
   func mayHear(bufferIsShort: Bool) -> Bool {
-    !isHeld && !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && outgoing.bufferedBytes > 0))
+    !isHeld && !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && hasUnacknowledged))
   }
 
   func mayReadOn(at now: MonotonicTime) -> Bool { isHeld && unreadUntil <= now }

@@ -148,7 +148,9 @@ extension Loop {
   func entryExpired(_ session: GameSession, tick: UInt64) {
     guard session.alarm.rings(tick: tick, for: session.token, in: wheel, now: now) else { return }
     if session.connection != nil { return }
-    if now - session.changedAt >= settings.sessions.resumableFor { return endAway(session, .expired) }
+    let expiry = session.changedAt + settings.sessions.resumableFor
+    if now >= expiry { return endAway(session, .expired) }
+    session.alarm.set(at: expiry, for: session.token, in: wheel)
     serve(session)
   }
 
@@ -173,8 +175,16 @@ extension Loop {
   /// oldest ones.
   func accountBuffers(of session: GameSession) {
     guard let conversation = session.game.conversation else { return }
-    if shared.buffers.change(by: conversation.takeBufferChange()) > settings.limits.sessionBuffersBytes {
+    let change = conversation.takeBufferChange()
+    let sum = shared.buffers.change(by: change)
+    guard change > 0, sum > settings.limits.sessionBuffersBytes, away.longest != nil else { return }
+    if levelledAt != now {
+      levelledAt = now
       levelBuffers()
+    } else if session.connection == nil {
+      // All were looked at in this turn already: it gives back what it took.
+      conversation.evict(downTo: max(0, conversation.bufferedBytes - change))
+      _ = shared.buffers.change(by: conversation.takeBufferChange())
     }
   }
 
@@ -222,11 +232,13 @@ extension Loop {
       shared.register.leave(reference(to: session.token), of: keyID)
     }
     session.game.leave(poller)
+    let ids = conversation.ids
     let parcel = session.pack()
     release(session)
+    // From here on all of it is the other loop's.
     takeover.answer(.session(parcel))
     // Behind the parcel: who finds the new place asks there behind it.
-    for id in conversation.ids { shared.directory.place(id, at: takeover.by) }
+    for id in ids { shared.directory.place(id, at: takeover.by) }
   }
 
   /// What `handOver` has answered to the upgrade that `token` names.

@@ -41,6 +41,8 @@ final class Loop {
   let continuingSessions = LaterList<GameSession>()
   /// Sessions without a connection, by how long.
   var away = AwayList()
+  /// When their messages were last found to be too many.
+  var levelledAt = MonotonicTime.never
   private var expired: [DeadlineWheel.Entry] = []
   /// Some are left of `expired`. Asked each turn, and cheaper than the array, each access to which is checked for
   /// exclusivity.

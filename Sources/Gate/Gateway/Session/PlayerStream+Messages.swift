@@ -54,8 +54,7 @@ extension PlayerStream {
     conversation.tick(loop.settings, now: loop.now)
     if conversation.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
     try handlePending(conversation, &game, on: loop)
-    let mayRead = pending.isEmpty && isReadingFromPlayer(client, game)
-    if mayRead { try readMessages(&client, &game, on: loop) }
+    if isReadingFromPlayer(client, game) { try readMessages(&client, &game, on: loop) }
     var hasMore = false
     var sessionEnd: SessionEnd?
     do throws(SessionEnd) {
@@ -69,7 +68,7 @@ extension PlayerStream {
       acknowledge(conversation, &client, now: loop.now)
       hasMore = try tell(conversation, &client, &game, on: loop) || hasMore
     }
-    return hasMore || pending.isEmpty && isReadingFromPlayer(client, game) && hasInput(client)
+    return hasMore || isReadingFromPlayer(client, game) && hasInput(client)
   }
 
   private func hasInput(_ client: borrowing ClientLeg) -> Bool {

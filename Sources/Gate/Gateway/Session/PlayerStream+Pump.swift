@@ -68,7 +68,7 @@ extension PlayerStream {
   /// Nothing is read from the player while there is no room for it in what waits for the game (or, with echo, while
   /// anything waits for the player itself), nor while too much waits for the player.
   func isReadingFromPlayer(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
-    if client.isFull { return false }
+    if client.isFull || !pending.isEmpty { return false }
     if game.leg != nil { return roundBytes(behind: game.queued) > 0 }
     return client.unsent.isEmpty || !closing.isOpen
   }
