@@ -142,7 +142,13 @@ def test_a_key_that_only_root_reads_is_told_before_a_reload_fails(gates, backend
 
 
 @root
-@pytest.mark.parametrize("name", ["store", "receipts", "store/attested-keys.json", "store/attested-keys.json.lock"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "store", "receipts", "store/attested-keys.json", "store/attested-keys.json.lock",
+        "store/device-pseudonym.key",
+    ],
+)  # fmt: skip
 def test_what_is_not_nobodys_stops_the_start(gates, place, name):
     path = place / name
     if not path.exists():
