@@ -198,7 +198,8 @@ async def by_its_own_portal(evennia, name):
             while text.encode() not in dialect.text[since:]:
                 message = await asyncio.wait_for(connection.recv(), patience(20))
                 is_text = isinstance(message, str)
-                dialect.take(is_text, message.encode() if is_text else message)
+                # One message of the game is one message here, without a line end.
+                dialect.take(is_text, message.encode() if is_text else message + b"\n")
 
         await until(WELCOMED, 0)
         for line, answer in SCRIPT:

@@ -108,8 +108,9 @@ def test_what_it_learns(play):
 def test_gmcp_goes_both_ways(play):
     game, player = play()
     player.event(type="gmcp", package="Char.Skills", data={"group": "Ünarmed"})
-    assert player.until_event("gmcp", package="Game.Echo", within=10)["data"]
-    assert ["Char.Skills", {"group": "Ünarmed"}] in [entry["gmcp"] for entry in game.told if "gmcp" in entry]
+    sent = ["Char.Skills", {"group": "Ünarmed"}]
+    assert player.until_event("gmcp", package="Game.Echo", data=sent, within=10)
+    eventually(lambda: {"gmcp": sent} in game.told, f"GMCP at the game: {game.told}")
 
 
 def test_a_password_is_hidden(play):
