@@ -182,6 +182,7 @@ MALFORMED = [
     "null",
     "{",
     "{}",
+    '{"type":"leave","type":"leave"}',
     '{"type":7}',
     '{"type":null}',
     '{"type":"ack","received":1}{}',
@@ -350,6 +351,7 @@ def test_the_game_closes(evenings):
     player.line("quit")
     assert player.until_lost().code == 1000
     assert player.ended == "game_closed"
+    assert player.events("closing") == [{"type": "closing", "code": 1000, "reason": "ended"}]
     assert player.story()[-2:] == [
         ("text", f"{HELLO}Goodbye.\r\n".encode()),
         ("event", {"type": "ended", "reason": "game_closed"}),

@@ -540,8 +540,8 @@ def test_gmcp_hello_and_supports(evening, ask):
         (b"Core.Goodbye ", {"package": "Core.Goodbye"}),
         (b"Core.Ping null", {"package": "Core.Ping", "data": None}),
         (b'Room.Name "Caf\xc3\xa9"', {"package": "Room.Name", "data": "Café"}),
-        (b"Room.Name plain words", {"package": "Room.Name", "text": "plain words"}),
-        (b"Room.Exits [1, 2", {"package": "Room.Exits", "text": "[1, 2"}),
+        (b"Room.Name plain words", {"package": "Room.Name", "data": "plain words"}),
+        (b"Room.Exits [1, 2", {"package": "Room.Exits", "data": "[1, 2"}),
     ],
 )
 def test_gmcp_events(evening, payload, event):

@@ -386,9 +386,12 @@ class Player:
         return [event for what, event in self.record if what == "event" and kind in (None, event["type"])]
 
     def story(self):
-        """What came in order, with neighbouring texts joined: how they were cut into messages is nobody's promise."""
+        """What came in order, without `closing`, and with neighbouring texts joined: how they were cut into messages is
+        nobody's promise."""
         told = []
         for what, value in self.record:
+            if what == "event" and value["type"] == "closing":
+                continue
             if what == "text" and told and told[-1][0] == "text":
                 told[-1] = ("text", told[-1][1] + value)
             else:
