@@ -144,6 +144,13 @@ cuts: release test-packages  ## CUTS=10000 seeded cuts of players' lines: nothin
 	CUTS=$(CUTS) PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) -s -o faulthandler_timeout=0 \
 	  Tests/EndToEnd/session/test_cuts.py
 
+DETACHED ?= 10000
+
+.PHONY: detached
+detached: release test-packages  ## What DETACHED=10000 sessions without a connection cost while games pour into them
+	DETACHED=$(DETACHED) PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) -s \
+	  -o faulthandler_timeout=0 Tests/EndToEnd/session/test_detached_memory.py
+
 .PHONY: image-test
 image-test: release  ## The Dockerfile's steps without docker, and the program in the result; root, slow, not in CI
 	@scripts/install-packages debootstrap openssl python3
