@@ -125,6 +125,20 @@ def test_prompts_come_as_such_where_the_game_says_go_ahead(player):
     player.until_text("What now? ", within=20)
 
 
+def test_its_compression_is_understood_where_it_is_wanted(gates, evennia, new_device):
+    gate = gates(evennia, GAME_COMPRESSION="mccp2")
+    player = Player(gate, gate.app.register(new_device()), client=CLIENT)
+    player.connect()
+    entered(player)
+    player.line("vitals")
+    assert player.until_event("gmcp", package="Char.Vitals")["data"] == {"hp": 17, "name": "Zoë"}
+    player.lose()
+    player.connect()
+    player.line("look")
+    player.until(lambda: player.all_text.count(IN_LIMBO.encode()) == 2, "another look around", within=20)
+    player.wire.close()
+
+
 # ---- the dialects, with Evennia's own portal as the measure
 
 
