@@ -12,8 +12,8 @@ import pytest
 from clients import UPGRADE, Raw, head
 from sessions import ACK_BYTES, ACK_MESSAGES, VERSION_1, Refused, base64url
 from telnet_game import ECHO, GMCP, IAC, WILL, WONT, gmcp
-from waiting import eventually
-from websocket import BINARY, CLOSE, TEXT, close_payload, frame
+from waiting import eventually, eventually_async
+from websocket import BINARY, CLOSE, TEXT, close_payload, connect, frame
 
 HELLO = "Welcome, traveller.\r\n"
 
@@ -265,6 +265,38 @@ def test_a_protocol_error_is_1002_and_detaches(evening):
     player.wire.send(frame(BINARY, b"unmasked", masked=False))
     assert player.until_lost().code == 1002
     assert player.connect()["resumed"] and not seat.ended.is_set()
+
+
+def test_an_event_in_fragments(evening):
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP)
+    payload = '{"type":"gmcp","package":"Char.Name","data":"Zoë"}'.encode()
+    middle = payload.index("ë".encode()) + 1  # within the letter
+    player.wire.send(frame(TEXT, payload[:5], fin=False))
+    player.wire.send(frame(0, payload[5:middle], fin=False))
+    player.wire.send(frame(0, payload[middle:]))
+    eventually(lambda: 'Char.Name "Zoë"'.encode() in seat.subnegotiations(GMCP), "GMCP in one piece")
+
+
+async def test_with_compression(evening, new_device):
+    """By the websockets package, which compresses: nothing of the protocol changes."""
+    gate = evening.gate
+    device = gate.app.register(new_device())
+    headers = device.headers(gate.app.nonce())
+    async with connect(gate, headers, subprotocols=[VERSION_1], compression="deflate") as connection:
+        session = json.loads(await connection.recv())
+        assert connection.subprotocol == VERSION_1 and session["type"] == "session"
+        seat = evening.game.seat()
+        words = "the quick brown fox " * 2000
+        seat.say(words)
+        text = b""
+        while len(text) < len(words):
+            text += await connection.recv()
+        assert text == words.encode()
+        await connection.send(b"compressed " * 500 + b"\n")
+        await eventually_async(lambda: seat.lines, "the input")
+        assert seat.lines == ["compressed " * 500]
 
 
 # ---- who the app is

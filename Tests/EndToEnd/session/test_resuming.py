@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from clients import Raw
 from cutting_proxy import CuttingProxy, Plan
@@ -764,7 +765,79 @@ def test_attached_sessions_do_not_give_way_to_detached_ones(evenings):
     assert seat.heard_lines(1) == ["still here"]
 
 
+def test_a_client_certificates_key_is_a_credential(evenings, pki):
+    evening = evenings(ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=pki.client_ca)
+    owner, seat = evening.seated(device=False, certificate=pki.good_client)
+    owner.lose()
+    detached(evening)
+    seat.say("hello\r\n")
+    issued = pki.client_authority.issue("developer", ExtendedKeyUsageOID.CLIENT_AUTH)
+    for thief in (
+        evening.player(device=False, connect=False, certificate=pki.pair("client-thief", issued)),
+        evening.player(connect=False),
+    ):
+        thief.id = owner.id
+        assert thief.connect()["resumed"] is False
+        thief.close()
+    assert owner.connect()["resumed"]
+    owner.until_text("hello\r\n")
+
+
+def test_an_address_full_of_detached_sessions_is_not_locked_out(evenings):
+    """They count for their address, and yet each may be come back to."""
+    evening = evenings(MAX_CONNECTIONS_PER_ADDRESS="4")
+    players = []
+    for number in range(4):
+        player, seat = evening.seated()
+        player.lose()
+        detached(evening, times=number + 1)
+        players.append((player, seat))
+    for player, seat in reversed(players):
+        if seat.ended.is_set():
+            continue
+        assert player.connect()["resumed"]
+        player.line("back again")
+        assert seat.heard_lines(1) == ["back again"]
+        player.close()
+    assert any(seat.lines for _, seat in players)
+
+
 # ---- what it may cost
+
+
+def test_an_app_that_answers_no_ping_is_detached(evenings):
+    evening = evenings(PING_INTERVAL="1s", PONG_TIMEOUT="2s")
+    player, seat = evening.seated()
+    detached(evening)  # nothing is read meanwhile, and so no ping is answered
+    seat.say("hello\r\n")
+    assert player.connect()["resumed"]
+    player.until_text("hello\r\n")
+    assert not seat.ended.is_set()
+
+
+def test_an_app_that_reads_nothing_is_detached(evenings):
+    evening = evenings(WRITE_STALL_TIMEOUT="2s")
+    player, seat = evening.seated()
+    poured = threading.Thread(target=flooding, args=(seat, 32 * 1024 * 1024), daemon=True)
+    poured.start()
+    detached(evening)
+    poured.join(patience(30))
+    assert not poured.is_alive(), "the game was held up by somebody who is gone"
+    assert player.connect()["resumed"]
+    player.until_event("gap")
+    player.line("still here")
+    assert seat.heard_lines(1) == ["still here"]
+
+
+def test_a_game_that_takes_nothing_is_failed(evenings):
+    evening = evenings(WRITE_STALL_TIMEOUT="2s", receive_buffer=4096)
+    player, seat = evening.seated()
+    evening.game.attentive.clear()
+    for _ in range(12):
+        player.line("x" * 60_000)
+    assert player.until_lost(within=20).code == 1000
+    assert player.ended == "game_failed"
+    assert seat.connection
 
 
 def test_an_app_that_never_acknowledges(evenings):
