@@ -57,6 +57,18 @@ def messages_until(wire, last, within=5):
             return found
 
 
+def end_of(wire):
+    """What the connection ended with, and the messages before it."""
+    found = []
+    while True:
+        try:
+            message = wire.message(patience(5))
+        except Lost as lost:
+            return lost, found
+        assert message is not None, f"no end: {found}"
+        found.append(message)
+
+
 def text_of(messages):
     return b"".join(payload for opcode, payload in messages if opcode == BINARY)
 
@@ -179,11 +191,8 @@ def test_the_ends_are_those_of_raw_sessions(evening, dialect):
     seat = evening.game.seat()
     seat.say("Goodbye.\r\n")
     seat.close()
-    found = []
-    with pytest.raises(Lost) as lost:
-        while True:
-            found.append(wire.message(patience(5)))
-    assert lost.value.code == 1000
+    lost, found = end_of(wire)
+    assert lost.code == 1000
     assert text_of(found) == b"Goodbye.\r\n"
 
 
@@ -194,22 +203,16 @@ def test_the_games_failure_is_1011(evening, dialect):
     wire.post(BINARY, b"x")
     seat.heard_lines(1)
     seat.reset()
-    with pytest.raises(Lost) as lost:
-        while True:
-            wire.message(patience(5))
-    assert lost.value.code == 1011
+    assert end_of(wire)[0].code == 1011
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_messages_over_the_limit_are_1009(evenings, dialect):
     evening = evenings(WS_MAX_MESSAGE_BYTES="4KiB", WS_MAX_FRAME_BYTES="4KiB")
     wire = connected(evening, dialect)
-    for _ in range(2):
-        wire.send(frame(BINARY, b"x" * 3000, fin=False) if _ == 0 else frame(0, b"x" * 3000))
-    with pytest.raises(Lost) as lost:
-        while True:
-            wire.message(patience(5))
-    assert lost.value.code == 1009
+    wire.send(frame(BINARY, b"x" * 3000, fin=False))
+    wire.send(frame(0, b"x" * 3000))
+    assert end_of(wire)[0].code == 1009
     seat = evening.game.seat()
     seat.gone()
     assert seat.received == b""
@@ -226,10 +229,11 @@ def test_terminal_takes_text_as_input_too(evening):
 
 @pytest.mark.parametrize("option", [GMCP, MSDP, MSSP])
 def test_terminal_refuses_what_it_cannot_show(evening, option):
-    connected(evening, TERMINAL)
+    wire = connected(evening, TERMINAL)
     seat = evening.game.seat()
     seat.tell(WILL, option)
     seat.heard("dont", option)
+    wire.close()
 
 
 # ---- gmcp

@@ -4,6 +4,8 @@ Written from RFC 854, 855, 1143 and the pages of GMCP, MSDP and MTTS; no code of
 """
 
 import json
+import socket
+import struct
 import threading
 
 from backend import Backend
@@ -122,6 +124,7 @@ class Seat:
         self.reading = Reading()
         self.sent = bytearray()
         self.answered = 0
+        self.is_reset = False
         self._lock = threading.Lock()
 
     def send(self, data):
@@ -143,7 +146,10 @@ class Seat:
         self.connection.close()
 
     def reset(self):
-        self.connection.reset()
+        """An RST instead of a FIN. The thread that reads has to let go of the socket first, or nothing is sent at all."""
+        self.is_reset = True
+        self.connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.socket.shutdown(socket.SHUT_RD)
 
     @property
     def received(self):
@@ -205,7 +211,8 @@ class TelnetGame(Backend):
                 self.answer(seat, line)
             self.attentive.wait()
         # What was closed from the other side is closed from here, as games do.
-        connection.close()
+        if not seat.is_reset:
+            connection.close()
 
     def stop(self):
         self.attentive.set()
