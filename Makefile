@@ -12,6 +12,9 @@ SWIFT ?= swift
 # Debian's own Python has the Debian packages below; another one in front of it in PATH has not.
 PYTHON ?= /usr/bin/python3
 PYTEST_FLAGS ?= -q
+# How many end-to-end tests run at once, a file by one worker; 0 for one after the other, as `--pdb` needs it.
+PYTEST_WORKERS ?= 2
+SHARED := -n $(PYTEST_WORKERS) --dist loadfile
 SWIFT_TEST_FLAGS ?= --quiet
 
 # The Swift library and the C++ library that it needs go into the program, as 1.4 MB of its memory were the other one's;
@@ -37,8 +40,8 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libseccomp-dev libssl-dev pkg-config zlib1g-dev
-TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-websockets \
-  sslscan
+TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-pytest-xdist \
+  python3-websockets sslscan
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
 TEST_PACKAGES += haproxy
@@ -92,7 +95,7 @@ unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='
 
 .PHONY: end-to-end
 end-to-end: release test-packages peers  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
-	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) Tests/EndToEnd
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
 
 .PHONY: peers
 peers:  ## Evennia and telnetlib3 as games for the tests: once, half a minute, 210 MB; without PyPI they are skipped
@@ -159,7 +162,7 @@ image-test: release  ## The Dockerfile's steps without docker, and the program i
 # A debug build in a folder of its own, the Swift tests in it, then the end-to-end tests against its program. A report ends
 # the program with a status of its own, so that no test can pass over it (Tests/README.md, "Sanitizers").
 SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 \
-  $(PYTHON) -m pytest -o faulthandler_timeout=360 $(PYTEST_FLAGS) Tests/EndToEnd
+  $(PYTHON) -m pytest -o faulthandler_timeout=360 $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
 # The toolchain has one beside swift.
 CLANG ?= clang
 

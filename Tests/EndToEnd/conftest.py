@@ -21,11 +21,19 @@ from gate import BINARY, SANITIZER, Gate
 from pki import PKI
 from sessions import Player
 from telnet_game import TelnetGame
+from turns import turn
 from waiting import patience
 
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
 APP_ID = f"{TEAM}.{BUNDLE}"
 COROUTINE_LIMIT = 30
+
+
+@pytest.hookimpl(tryfirst=True, hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """Outside of everything that looks at a test's time."""
+    with turn(alone=item.get_closest_marker("alone") is not None):
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -22,6 +22,7 @@ def arena(module_folder):
     made.close()
 
 
+@pytest.mark.alone("nobody may be lost or refused, whatever the attackers do")
 @pytest.mark.parametrize("name", ["handshakes", "forgeries", "pipelined", "updates", "crumbs", "pings", "bytes"])
 def test_players_play_on(arena, name):
     """Most of these once kept the loop to themselves: one peer's bytes came faster than they were served."""

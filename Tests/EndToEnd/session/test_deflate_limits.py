@@ -137,6 +137,7 @@ def test_a_player_who_leaves_is_heard_out(gates, backends):
     assert backend.connection().ended.wait(5)
 
 
+@pytest.mark.alone("it measures how long somebody waits")
 def test_one_who_inflates_does_not_hold_up_the_others(gates, backends):
     """Blocks without content are the dearest input: the neighbour's line must still come back soon."""
     machine = zlib.compressobj(wbits=-12, strategy=zlib.Z_HUFFMAN_ONLY)

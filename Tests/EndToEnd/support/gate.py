@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 
+import turns
 from waiting import eventually, patience
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -44,10 +45,13 @@ def process_environment(variables):
 
 
 def free_port(host="127.0.0.1"):
-    """A port nobody has, below those that the kernel hands to outgoing connections in the meantime."""
+    """A port nobody has, below those that the kernel hands to outgoing connections in the meantime.
+
+    Each worker has ports of its own, as one that was found free is not taken at once.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     while True:
-        port = random.randint(15_000, 32_000)
+        port = random.randrange(15_000 + turns.NUMBER, 32_000, turns.WORKERS)
         with socket.socket(family) as probe, contextlib.suppress(OSError):
             probe.bind((host, port))
             return port

@@ -1,0 +1,27 @@
+"""Several workers share one machine (pytest-xdist): a test that is marked `alone` runs while no other does."""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+NUMBER = int(WORKER.removeprefix("gw"))
+
+# Two files that are there anyway, to be locked: whoever waits for the hall stands in the door, so that nobody who comes
+# later goes in before.
+FOLDER = pathlib.Path(__file__).resolve().parents[1]
+DOOR, HALL = FOLDER / "pytest.ini", FOLDER / "conftest.py"
+
+
+@contextlib.contextmanager
+def turn(alone):
+    """Holds while other workers' tests run, and none of theirs while it is `alone`."""
+    with contextlib.ExitStack() as stack:
+        if WORKERS > 1:
+            hall = stack.enter_context(open(HALL))
+            with open(DOOR) as door:
+                fcntl.flock(door, fcntl.LOCK_EX)
+                fcntl.flock(hall, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
