@@ -318,7 +318,7 @@ def client_header(text):
 BAD_CLIENT_HEADERS = [
     [client_header("")],
     [client_header("not base64url!")],
-    [client_header(base64url(b"{}") + "=")],
+    [client_header(base64url(b"{}") + "==")],
     [client_header(base64url(b"not json"))],
     [client_header(base64url(b"[]"))],
     [client_header(base64url(b"{}")), client_header(base64url(b"{}"))],
@@ -487,7 +487,7 @@ def test_the_list_and_the_log(evening):
     player.connect()
     ids.append(player.id)
     resumed = evening.gate.event(event="session_resumed")
-    assert {"waited", "gap"} <= resumed.keys(), resumed
+    assert {"waitedMs", "gap"} <= resumed.keys(), resumed
     (entry,) = listed(evening.gate)
     assert (entry["state"], entry["session"]) == ("attached", number)
     assert detached

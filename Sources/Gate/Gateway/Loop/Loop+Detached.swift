@@ -44,8 +44,7 @@ extension Loop {
       return false
     }
     if session.isOver { return conversation.hasUnacknowledged && (end?.leavesWord ?? true) }
-    guard end?.endsResumable != true else { return false }
-    return session.credential.keyID != nil || mayHoldAnother(session)
+    return end?.endsResumable != true
   }
 
   /// The session goes on without `connection`, for a while.
@@ -102,27 +101,24 @@ extension Loop {
 
   // MARK: Addresses
 
-  /// Without an attested key an address may hold but a few.
-  private func mayHoldAnother(_ session: GameSession) -> Bool {
-    let address = session.source.address.accountingPrefix
-    if shared.unattestedAway.enter(address) <= Self.unattestedPerAddress { return true }
-    shared.unattestedAway.leave(address)
-    return false
-  }
-
-  static let unattestedPerAddress = 5
-
-  /// It counts for its player's address as the connection did.
+  /// It counts for its player's address as the connection did. Without an attested key an address may hold but a few: the
+  /// longest one goes.
   private func holdAddress(of connection: Connection, for session: GameSession) {
     session.heldAddress = connection.payer
     _ = shared.addressCounts.enter(connection.payer)
+    guard session.credential.keyID == nil else { return }
+    if let surplus = shared.unattestedAway.enter(reference(to: session.token), of: connection.payer) {
+      shared.post(.end(Token(rawValue: surplus.token), .letGo, nil), to: surplus)
+    }
   }
 
   func releaseAddress(of session: GameSession) {
     guard let address = session.heldAddress else { return }
     session.heldAddress = nil
     shared.addressCounts.leave(address)
-    if session.credential.keyID == nil { shared.unattestedAway.leave(address) }
+    if session.credential.keyID == nil {
+      shared.unattestedAway.leave(reference(to: session.token), of: address)
+    }
   }
 
   // MARK: Meanwhile
@@ -157,7 +153,7 @@ extension Loop {
   /// The end of a session that has no connection. What its player is still to read stays, unless nobody could ask for it.
   func endAway(_ session: GameSession, _ reason: SessionEnd) {
     let end = ConnectionEnd.session(reason)
-    if reason == .letGo { shared.log.sessionLetGo(session, now: now) }
+    if reason == .letGo || reason == .expired { shared.log.sessionLetGo(session, reason, now: now) }
     if !session.isOver { session.game.conversation?.over(reason) }
     if reason.leavesWord, !isDraining, !isStopped, !session.isOver {
       conclude(session, because: end)

@@ -143,12 +143,13 @@ struct GateLogger: Sendable {
     }
   }
 
-  /// Without a connection, and given up for others.
-  func sessionLetGo(_ session: GameSession, now: MonotonicTime) {
-    log.write(.notice, "session_let_go") { line in
+  /// Without a connection, and given up: for others, or as its time is over.
+  func sessionLetGo(_ session: GameSession, _ end: SessionEnd, now: MonotonicTime) {
+    log.write(.info, "session_let_go") { line in
       line.add("session", String(session.number))
       line.add("source", session.source.peerDescription)
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
+      line.add("reason", end.word)
       line.add("waitedMs", String((now - session.changedAt).wholeMilliseconds))
     }
   }
