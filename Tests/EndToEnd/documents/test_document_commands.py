@@ -27,7 +27,8 @@ VARIABLE = [
     (r'"nonce":"[0-9a-f]{64}","expires":\d{13}', "<challenge>"),
     (r"[A-Za-z0-9+/]{43}=", "<key>"),
     (r"127\.0\.0\.1:\d+", "<address>"),
-    (r"^\d+-[0-9a-f]+(?=  )", "<connection>"),
+    (r"^\d+(?=  (?:attached|detached)  )", "<session>"),
+    (r"(?<=  )\d+-[0-9a-f]+(?=  )", "<connection>"),
     (r"(?<=  )\d+(?=  )", "<number>"),
     (r"\bup \d+s\b", "up <seconds>"),
 ]
