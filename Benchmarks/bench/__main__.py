@@ -11,6 +11,7 @@ import chart
 import inprocess
 import machine
 import memory
+import stays
 import traffic
 import verdicts
 from results import Samples
@@ -31,6 +32,9 @@ ROWS = {
     "j": memory.start_row,
     "k": admissions.scaling_row,
     "l": memory.size_row,
+    "m": stays.message_row,
+    "n": stays.memory_row,
+    "o": stays.resume_row,
 }
 
 

@@ -74,10 +74,10 @@ class Game(Program):
 
 
 class Load(Program):
-    """The load generator, speaking one protocol to one port."""
+    """The load generator, speaking one protocol to one port, with its keys from number `first` on."""
 
-    def __init__(self, programs, protocol, port, keys=None, behind=False):
-        super().__init__([programs / "load", protocol, port, *([keys] if keys else [])], behind=behind)
+    def __init__(self, programs, protocol, port, keys=None, behind=False, first=0):
+        super().__init__([programs / "load", protocol, port, *([keys, first] if keys else [])], behind=behind)
 
 
 GATE_CORES = (GATE_CORE,)

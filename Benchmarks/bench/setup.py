@@ -39,6 +39,11 @@ class Lengths:
     starts: int = 10
     store_seconds: float = 150.0
     in_process_seconds: float = 2.0
+    # Of raw bytes, text and events in a round of row m, between which its seconds are divided.
+    message_turns: int = 6
+    stays: int = 4000
+    # As many as MAX_DETACHED, if the limit of descriptors allows them.
+    returning: int = 10_000
 
 
 FULL = Lengths()
@@ -62,6 +67,9 @@ SMOKE = Lengths(
     starts=2,
     store_seconds=8.0,
     in_process_seconds=0.3,
+    message_turns=1,
+    stays=200,
+    returning=300,
 )
 
 

@@ -35,10 +35,10 @@ class Watched:
         return self
 
 
-def echo(contestant, game, load, seconds, rate):
+def echo(contestant, game, load, seconds, rate, content="echo"):
     """One run of 64-byte echoes, with both sides' counts compared."""
     watched = Watched(contestant, game)
-    result = load.ask(f"echo {seconds} {rate}")
+    result = load.ask(f"{content} {seconds} {rate}")
     watched.end()
     counts = {
         "sent by the load": result["sent"] * PAYLOAD,
@@ -82,14 +82,16 @@ def right_of_way(*programs):
                 os.sched_setscheduler(program.process.pid, os.SCHED_OTHER, os.sched_param(0))
 
 
-def opened(setup, contestant, game, sessions):
+def opened(setup, contestant, game, sessions, protocol=None, content="echo", first=0):
     """A load generator with open sessions, each of which has its connection to the game."""
-    load = Load(setup.programs, contestant.protocol, contestant.port, contestant.keys)
+    load = Load(setup.programs, protocol or contestant.protocol, contestant.port, contestant.keys, first=first)
     before = game.counts()["accepted"]
     load.ask(f"open {sessions} 32")
     # A session in TLS alone is open before its second leg is: one message each proves both.
     seconds = max(0.1, sessions / 5000)
-    echo(contestant, game, load, seconds, sessions / seconds)
+    if content == "events":
+        load.ask("agree")
+    echo(contestant, game, load, seconds, sessions / seconds, content)
     if game.counts()["accepted"] - before != sessions:
         raise Broken(f"{contestant.name}: {sessions} sessions, but not as many connections to the game")
     return load

@@ -45,6 +45,14 @@ def plain(row, name=GATE):
     return lambda samples: samples.median(row, name)
 
 
+def difference(row, mine, other):
+    def value(samples):
+        more, less = samples.median(row, mine), samples.median(row, other)
+        return more - less if more is not None and less is not None else None
+
+    return value
+
+
 def against(row, text, bounds):
     """One line for each contestant of `bounds`: name, must, aim."""
     return [
@@ -88,6 +96,18 @@ TARGETS = [
     Target("k", "CPU of an admission, 2 workers over 1", ratio("k two", GATE, of="k one"), 1.15, 1.05),
     Target("l", "stripped binary", plain("l binary"), 20, 16, "MB"),
     Target("l", "resident memory at start", plain("l memory"), 18, 15, "MB"),
+    *(
+        target
+        for mode in ("fixed", "closed")
+        for target in (
+            Target("m", f"CPU of a text, {mode}, over raw bytes", ratio(f"m {mode}", "raw", "text"), 1.15, None),
+            Target("m", f"CPU of an event, {mode}, over raw bytes", ratio(f"m {mode}", "raw", "event"), 2, None),
+        )
+    ),
+    Target("n", "memory of an idle stay, over a raw session", difference("n", "attached", "raw"), 2, None, "KiB"),
+    Target("n", "memory of a detached stay", plain("n", "detached"), 3, None, "KiB"),
+    Target("o", "CPU of a resume, over a raw admission", ratio("o", "raw", "resume"), 1.2, None),
+    Target("o", "10,000 apps come back", plain("o back", GATE), 30, None, "s"),
 ]
 
 

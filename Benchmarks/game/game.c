@@ -1,4 +1,4 @@
-// The game behind the gates: returns what it is sent, or sends as much as it is asked for, as plain TCP and
+// The game behind the gates: returns what it is sent (GMCP as well, once a session's first line has asked for it), or sends as much as it is asked for, as plain TCP and
 // as a WebSocket server (for proxies that pass WebSocket on). It counts the payload, which the load generator
 // counts too.
 //
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../common/common.h"
+#include "telnet.h"
 #include "websocket.h"
 
 enum { ECHO = 0, BULK = 1, PLAIN = 0, WEBSOCKET = 2, KINDS = 4 };
@@ -28,6 +29,7 @@ struct connection {
   uint64_t owed;        // bulk: payload still to be sent
   struct bytes input;   // a head, a frame or an order for bulk that is not whole yet
   struct bytes output;  // what the socket would not take
+  struct telnet telnet;
 };
 
 static struct {
@@ -46,6 +48,7 @@ static void end(struct connection *connection) {
   close(connection->descriptor);
   bytes_free(&connection->input);
   bytes_free(&connection->output);
+  bytes_free(&connection->telnet.inside);
   free(connection);
   counts.open--;
 }
@@ -103,6 +106,18 @@ static bool take_payload(struct connection *connection, unsigned char *data, siz
   return send_all(connection, data, count);
 }
 
+// Events are asked for on the listener for echoes, so that one gate has sessions with and without.
+static bool take_plain(struct connection *connection, unsigned char *data, size_t count) {
+  struct telnet *telnet = &connection->telnet;
+  if (connection->kind == (ECHO | PLAIN) && telnet_begins(telnet, data, count, reply))
+    return send_all(connection, reply, 3);
+  if (!telnet->is_spoken) return take_payload(connection, data, count);
+  size_t answer = telnet_echo(telnet, data, count, reply);
+  counts.received += count;
+  counts.sent += answer;
+  return send_all(connection, reply, answer);
+}
+
 static bool take_websocket(struct connection *connection, size_t count) {
   static struct bytes whole;
   whole.count = 0;
@@ -155,7 +170,7 @@ static bool serve(struct connection *connection, uint32_t events) {
     if (count < 0 && errno == EAGAIN) return true;
     if (count <= 0) return false;
     if (connection->kind & WEBSOCKET) return take_websocket(connection, (size_t)count);
-    return take_payload(connection, scratch, (size_t)count);
+    return take_plain(connection, scratch, (size_t)count);
   }
   return true;
 }

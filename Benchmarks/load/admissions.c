@@ -167,7 +167,7 @@ static char **sign_all(void) {
   char **requests = calloc((size_t)nonce_count, sizeof *requests);
   for (int index = 0; index < nonce_count; index++) {
     char *fields = assertion_fields(index, nonces[index]);
-    requests[index] = upgrade_request(fields);
+    requests[index] = upgrade_request(index, fields);
     free(fields);
   }
   return requests;
@@ -180,7 +180,7 @@ static void ignore_payload(struct session *session, const unsigned char *data, s
 }
 
 // From the connect to the 101, a close frame, and the other side's end. True when it is over.
-static bool admission_turn(struct session *session) {
+static bool admission_turn(struct session *session, int close_code) {
   if (session->stage == LEAVING) {
     int count = read_some(session);
     if (count > 0) take_frames(session, load.scratch, (size_t)count, ignore_payload);
@@ -190,16 +190,17 @@ static bool admission_turn(struct session *session) {
   }
   advance(session);
   if (session->stage == OPEN) {
-    static const unsigned char code[2] = {1000 >> 8, 1000 & 0xFF};
+    const unsigned char code[2] = {(unsigned char)(close_code >> 8), close_code & 0xFF};
     unsigned char frame[16];
     sample(monotonic_ns() - session->started);
     session->stage = LEAVING;
+    if (load.settings.protocol == RESUMABLE && close_code == 1000) forget_stay(session->number);
     write_all(session, frame, client_frame(frame, 8, code, sizeof code));
   }
   return false;
 }
 
-void run_admissions(int at_once) {
+void run_admissions(int at_once, int code) {
   char **requests = sign_all();
   struct session *sessions = calloc((size_t)nonce_count, sizeof *sessions);
   samples_reset();
@@ -215,7 +216,7 @@ void run_admissions(int at_once) {
     int found = epoll_wait(load.poller, events, MAXIMUM_EVENTS, 20000);
     if (found == 0) die("%d of %d admissions are over, and nothing happens", ended, nonce_count);
     for (int index = 0; index < found; index++)
-      if (admission_turn(events[index].data.ptr)) ended++;
+      if (admission_turn(events[index].data.ptr, code)) ended++;
   }
   print_requests(ended, begun, processor);
   free(sessions);

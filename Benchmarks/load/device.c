@@ -12,7 +12,7 @@
 #include "load.h"
 
 static struct {
-  int count;
+  int count, first;
   unsigned char app_hash[SHA256_DIGEST_LENGTH];
   EVP_PKEY **keys;
   uint32_t *counters;
@@ -71,7 +71,8 @@ void make_keys(const char *folder, int count, const char *app) {
   if (fclose(store) != 0 || fclose(secrets) != 0) die("%s", folder);
 }
 
-void load_keys(const char *folder) {
+void load_keys(const char *folder, int first) {
+  devices.first = first;
   FILE *secrets = open_file(folder, "device-keys", "r");
   char app[256];
   if (fscanf(secrets, "%d %255s", &devices.count, app) != 2 || fgetc(secrets) != '\n') die("device-keys");
@@ -117,7 +118,7 @@ static size_t sign(
 }
 
 char *assertion_fields(int number, const char *digits) {
-  int index = number % devices.count;
+  int index = (devices.first + number) % devices.count;
   uint32_t counter = ++devices.counters[index];
   unsigned char challenge[32], data[37], signature[72], object[256], text[400];
   nonce_bytes(digits, challenge);

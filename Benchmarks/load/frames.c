@@ -43,9 +43,18 @@ static void end_control(struct session *session) {
   if (session->opcode == 9) {
     unsigned char frame[140];
     write_all(session, frame, client_frame(frame, 10, session->control, (size_t)session->control_count));
-  } else if (session->opcode == 8 && session->stage == OPEN) {
+  } else if (session->opcode == 8 && session->stage != LEAVING) {
     unsigned close = session->control_count >= 2 ? session->control[0] << 8 | session->control[1] : 0;
     die("session %d was closed with %u", session->number, close);
+  }
+}
+
+static void end_frame(struct session *session, payload_taker *taker) {
+  if (session->opcode >= 8) {
+    end_control(session);
+  } else if (load.settings.protocol == RESUMABLE) {
+    if (session->opcode == 1) end_text(session, taker);
+    else note_message(session);
   }
 }
 
@@ -57,7 +66,7 @@ void take_frames(struct session *session, const unsigned char *data, size_t coun
       if ((size_t)session->frame_head_count < wanted_head(session)) continue;
       begin_payload(session);
       session->frame_head_count = 0;
-      if (session->payload_left == 0 && session->opcode >= 8) end_control(session);
+      if (session->payload_left == 0) end_frame(session, taker);
       continue;
     }
     size_t part = session->payload_left < count ? (size_t)session->payload_left : count;
@@ -65,13 +74,16 @@ void take_frames(struct session *session, const unsigned char *data, size_t coun
       if (session->control_count + part > sizeof session->control) die("a control frame that is too long");
       memcpy(session->control + session->control_count, data, part);
       session->control_count += (int)part;
+    } else if (load.settings.protocol == RESUMABLE && session->opcode == 1) {
+      take_text(session, data, part);
     } else {
+      if (load.settings.protocol == RESUMABLE) note_bytes(session, part);
       taker(session, data, part);
     }
     data += part;
     count -= part;
     session->payload_left -= part;
-    if (session->payload_left == 0 && session->opcode >= 8) end_control(session);
+    if (session->payload_left == 0) end_frame(session, taker);
   }
 }
 

@@ -14,6 +14,7 @@ enum protocol {
   TLS_ONLY,   // bytes in TLS: HAProxy and the floor programs
   WEBSOCKET,  // messages in WebSocket in TLS
   ADMITTED,   // the same, with an App Attest assertion on the upgrade
+  RESUMABLE,  // the same in portcullis.v1
 };
 
 struct settings {
@@ -22,7 +23,7 @@ struct settings {
   const char *keys;  // a folder made by `load keys`
 };
 
-enum stage { CONNECTING, SECURING, ASKING, UPGRADING, OPEN, LEAVING, CLOSED };
+enum stage { CONNECTING, SECURING, ASKING, UPGRADING, GREETING, OPEN, LEAVING, CLOSED };
 
 struct session {
   int descriptor;
@@ -42,6 +43,11 @@ struct session {
   int opcode;
   unsigned char control[125];
   int control_count;
+  // portcullis.v1: a TEXT message that is not whole yet, and what was received since the last `ack`.
+  char *text;
+  size_t text_count;
+  unsigned unacknowledged, unacknowledged_bytes;
+  uint64_t ack_due;
 
   // Messages under way: when each was due, and how far its echo has come.
   uint64_t *due;
@@ -77,7 +83,7 @@ bool more_waits(struct session *session);
 void write_all(struct session *session, const unsigned char *data, size_t count);
 // Addresses of 127.0.0.0/8, `each` sessions from one, as limits count by address.
 uint32_t source_address(int number, int each);
-char *upgrade_request(const char *fields);
+char *upgrade_request(int number, const char *fields);
 
 // ---- frames.c: WebSocket from the client's side
 size_t client_frame(unsigned char *out, int opcode, const unsigned char *payload, size_t count);
@@ -86,13 +92,45 @@ void take_frames(struct session *session, const unsigned char *data, size_t coun
 // Reads what there is, and gives the payload to `taker`, with frames or without as the protocol has it.
 void take_input(struct session *session, payload_taker *taker);
 
+// ---- stays.c: portcullis.v1 as an app speaks it
+enum { STAY_FIELDS = 512 };
+// What an upgrade says of it: the stay that the app goes on with, if there is one.
+void stay_fields(int number, char out[STAY_FIELDS]);
+// A piece of a TEXT message, and its end: what belongs to the game goes to `taker`.
+void take_text(struct session *session, const unsigned char *data, size_t count);
+void end_text(struct session *session, payload_taker *taker);
+// A message that counts: its bytes, its end.
+void note_bytes(struct session *session, size_t count);
+void note_message(struct session *session);
+// The app has sent one.
+void note_sent(struct session *session);
+// Says what has waited for five seconds; or all, as an app does that was idle for so long.
+void acknowledge(bool all);
+// It is over: the next upgrade begins another one.
+void forget_stay(int number);
+void run_detach(int count, int at_once);
+void cut_sessions(void);
+void agree_on_events(void);
+
 // ---- traffic.c: what goes through open sessions
-void run_echo(double seconds, double rate);
+enum content {
+  BYTES,   // 64 bytes
+  LINES,   // the same as text that ends a line
+  EVENTS,  // as a message of GMCP, 64 bytes on the game's side
+};
+void run_echo(enum content content, double seconds, double rate);
+void begin_run(enum content content);
+void send_message(struct session *session, uint64_t due);
+void take_echo(struct session *session, const unsigned char *data, size_t count);
+// Waits until `moment`, or for ever when it is 0, and takes what has come. False when ten seconds brought
+// nothing.
+bool wait_until(uint64_t moment, payload_taker *taker);
 void run_bulk(uint64_t bytes_each);
 
 // ---- admissions.c
 void fetch_challenges(int count);
-void run_admissions(int at_once);
+// Each comes, and goes with `code`: 1001 leaves its stay.
+void run_admissions(int at_once, int code);
 void run_challenges(int count, int at_once);
 void invent_challenges(int count);
 void write_nonces(const char *path);
@@ -100,7 +138,8 @@ void run_posts(const char *path, int at_once);
 
 // ---- device.c: keys that App Attest might have made
 void make_keys(const char *folder, int count, const char *app);
-void load_keys(const char *folder);
+// Session number 0 gets key number `first`.
+void load_keys(const char *folder, int first);
 // The three header fields of the next assertion of key `number`, over a challenge's 64 digits; to be freed.
 char *assertion_fields(int number, const char *nonce);
 

@@ -1,12 +1,17 @@
 // The load generator's commands, one a line on standard input, each answered with one JSON line.
 //
 //   load keys FOLDER COUNT APP-ID            makes device keys and a key store with their public halves
-//   load PROTOCOL PORT [FOLDER]              plain, tls, websocket, admitted
-//     open COUNT AT-ONCE | close             sessions
+//   load PROTOCOL PORT [FOLDER FIRST]        plain, tls, websocket, admitted, resumable; keys from number FIRST on
+//     speak PROTOCOL                         from now on
+//     open COUNT AT-ONCE | close             sessions; stays that were left are resumed
 //     echo SECONDS RATE                      64-byte messages; rate 0 is a closed loop
+//     lines SECONDS RATE                     the same as text
+//     events SECONDS RATE                    the same as GMCP, once `agree` was said
+//     acknowledge | cut                      all sessions say what they have got; leave without a Close
+//     detach COUNT AT-ONCE                   stays that are left, after a message each
 //     bulk BYTES                             asks the game for so many, on each session
 //     challenges COUNT AT-ONCE | invented COUNT | nonces FILE | posts FILE AT-ONCE
-//     admissions AT-ONCE                     over the challenges; once all are signed it waits for a line
+//     admissions AT-ONCE | resumes AT-ONCE   over the challenges; once all are signed it waits for a line
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +36,27 @@ static SSL_CTX *client_tls(void) {
   return context;
 }
 
+static enum protocol protocol_called(const char *name) {
+  static const char *const names[] = {"plain", "tls", "websocket", "admitted", "resumable"};
+  for (size_t index = 0; index < LENGTH(names); index++)
+    if (strcmp(name, names[index]) == 0) return (enum protocol)index;
+  die("no such protocol: %s", name);
+}
+
+// The commands about portcullis.v1; false when `line` is none.
+static bool stay_command(const char *line) {
+  char text[16];
+  int count, at_once;
+  if (sscanf(line, "speak %15s", text) == 1) load.settings.protocol = protocol_called(text);
+  else if (strcmp(line, "agree") == 0) agree_on_events();
+  else if (strcmp(line, "acknowledge") == 0) acknowledge(true);
+  else if (strcmp(line, "cut") == 0) cut_sessions();
+  else if (sscanf(line, "detach %d %d", &count, &at_once) == 2) run_detach(count, at_once);
+  else return false;
+  printf("{}\n");
+  return true;
+}
+
 static void command(char *line) {
   char text[4096];
   int count, at_once;
@@ -46,7 +72,11 @@ static void command(char *line) {
     close_sessions();
     printf("{\"open\": 0}\n");
   } else if (sscanf(line, "echo %lf %lf", &seconds, &rate) == 2) {
-    run_echo(seconds, rate);
+    run_echo(BYTES, seconds, rate);
+  } else if (sscanf(line, "lines %lf %lf", &seconds, &rate) == 2) {
+    run_echo(LINES, seconds, rate);
+  } else if (sscanf(line, "events %lf %lf", &seconds, &rate) == 2) {
+    run_echo(EVENTS, seconds, rate);
   } else if (sscanf(line, "bulk %lu", &bytes) == 1) {
     run_bulk(bytes);
   } else if (sscanf(line, "challenges %d %d", &count, &at_once) == 2) {
@@ -58,17 +88,12 @@ static void command(char *line) {
   } else if (sscanf(line, "posts %4095s %d", text, &at_once) == 2) {
     run_posts(text, at_once);
   } else if (sscanf(line, "admissions %d", &at_once) == 1) {
-    run_admissions(at_once);
-  } else {
+    run_admissions(at_once, 1000);
+  } else if (sscanf(line, "resumes %d", &at_once) == 1) {
+    run_admissions(at_once, 1001);
+  } else if (!stay_command(line)) {
     die("no such command: %s", line);
   }
-}
-
-static enum protocol protocol_called(const char *name) {
-  static const char *const names[] = {"plain", "tls", "websocket", "admitted"};
-  for (size_t index = 0; index < LENGTH(names); index++)
-    if (strcmp(name, names[index]) == 0) return (enum protocol)index;
-  die("no such protocol: %s", name);
 }
 
 int main(int count, char **arguments) {
@@ -76,7 +101,7 @@ int main(int count, char **arguments) {
     make_keys(arguments[2], atoi(arguments[3]), arguments[4]);
     return 0;
   }
-  if (count < 3) die("usage: load PROTOCOL PORT [FOLDER]");
+  if (count < 3) die("usage: load PROTOCOL PORT [FOLDER FIRST]");
   struct rlimit limit;
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
@@ -87,7 +112,7 @@ int main(int count, char **arguments) {
   load.settings.port = (uint16_t)atoi(arguments[2]);
   load.poller = epoll_create1(EPOLL_CLOEXEC);
   load.tls = client_tls();
-  if (count > 3) load_keys(arguments[3]);
+  if (count > 4) load_keys(arguments[3], atoi(arguments[4]));
   char line[4200];
   while (fgets(line, sizeof line, stdin) != NULL) {
     line[strcspn(line, "\n")] = 0;

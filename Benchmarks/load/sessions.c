@@ -17,12 +17,13 @@ uint32_t source_address(int number, int each) {
   return 127u << 24 | 1u << 16 | (uint32_t)(address / 250) << 8 | (uint32_t)(address % 250 + 1);
 }
 
-char *upgrade_request(const char *fields) {
-  char *request;
+char *upgrade_request(int number, const char *fields) {
+  char *request, more[STAY_FIELDS] = "";
+  if (load.settings.protocol == RESUMABLE) stay_fields(number, more);
   if (asprintf(&request,
                "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n%s\r\n",
-               fields) < 0)
+               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n%s%s\r\n",
+               more, fields) < 0)
     die("asprintf");
   return request;
 }
@@ -48,6 +49,7 @@ void end_session(struct session *session) {
   free(session->head);
   free(session->request);
   free(session->due);
+  free(session->text);
   *session = (struct session){.stage = CLOSED, .number = session->number, .descriptor = -1};
 }
 
@@ -110,11 +112,11 @@ static void secured(struct session *session) {
   if (session->request != NULL) {
     write_all(session, (unsigned char *)session->request, strlen(session->request));
     session->stage = UPGRADING;
-  } else if (load.settings.protocol == ADMITTED) {
+  } else if (load.settings.protocol >= ADMITTED) {
     write_all(session, (const unsigned char *)challenge_request, strlen(challenge_request));
     session->stage = ASKING;
   } else if (load.settings.protocol == WEBSOCKET) {
-    session->request = upgrade_request("");
+    session->request = upgrade_request(session->number, "");
     write_all(session, (unsigned char *)session->request, strlen(session->request));
     session->stage = UPGRADING;
   } else {
@@ -147,10 +149,15 @@ static void asked(struct session *session) {
   const char *nonce = strstr(response, "\"nonce\":\"");
   if (nonce == NULL) die("not a challenge: %s", response);
   char *fields = assertion_fields(session->number, nonce + 9);
-  session->request = upgrade_request(fields);
+  session->request = upgrade_request(session->number, fields);
   free(fields);
   write_all(session, (unsigned char *)session->request, strlen(session->request));
   session->stage = UPGRADING;
+}
+
+static void refuse_payload(struct session *session, const unsigned char *data, size_t count) {
+  (void)data;
+  die("session %d: %zu bytes that nobody has asked for", session->number, count);
 }
 
 void advance(struct session *session) {
@@ -174,18 +181,14 @@ void advance(struct session *session) {
     const char *response = take_response(session, &status);
     if (response == NULL) return;
     expect(session, status, 101, response);
-    session->stage = OPEN;
+    session->stage = load.settings.protocol == RESUMABLE ? GREETING : OPEN;
   }
+  if (session->stage == GREETING) take_input(session, refuse_payload);
   if (session->stage == OPEN) {
     free(session->head);
     free(session->request);
     session->head = session->request = NULL;
   }
-}
-
-static void refuse_payload(struct session *session, const unsigned char *data, size_t count) {
-  (void)data;
-  die("session %d: %zu bytes that nobody has asked for", session->number, count);
 }
 
 void open_sessions(int count, int at_once) {
