@@ -49,8 +49,8 @@ extension Loop {
 
   /// The session goes on without `connection`, for a while.
   func detach(_ session: GameSession, from connection: Connection, because end: ConnectionEnd?) {
+    shared.sessions.decrement()
     if !session.isOver {
-      shared.sessions.decrement()
       if let keyID = session.credential.keyID {
         shared.register.detach(reference(to: session.token), of: keyID)
       }

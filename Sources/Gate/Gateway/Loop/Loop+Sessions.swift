@@ -25,8 +25,8 @@ extension Loop {
     session.attach(to: connection, number: shared.sessionNumbers.next(), now: now)
     noLongerPending(connection)
     (isNew ? counters.admitted : counters.resumed).add()
-    if session.isOver { return }
     shared.sessions.increment()
+    if session.isOver { return }
     if let keyID = session.credential.keyID { enter(session, amongSessionsOf: keyID) }
   }
 
@@ -67,7 +67,7 @@ extension Loop {
     }
     defer { session.tellEnded() }
     switch state {
-    case .attached: shared.sessions.decrement()
+    case .attached: break
     case .detached: releaseAddress(of: session)
     case .opening, .concluded, .ended: return
     }
@@ -81,6 +81,8 @@ extension Loop {
   func end(_ session: GameSession, because end: ConnectionEnd?) {
     conclude(session, because: end)
     if session.state == .concluded { leaveAway(session) }
+    // Until here a connection has something to say to its player, and a drain waits for it.
+    if session.state == .attached { shared.sessions.decrement() }
     if !session.end() { return }
     forgetIDs(of: session)
     giveBackBuffers(of: session)
