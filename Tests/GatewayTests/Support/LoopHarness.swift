@@ -17,19 +17,24 @@ import Testing
 @testable import Sockets
 @testable import TLS
 
-/// One loop without a thread, a clock that stands still, and players whose bytes the test moves by hand: each turn is one
-/// call, and nothing happens between two of them.
+/// Loops without threads, one unless the test asks for more, a clock that stands still, and players whose bytes the test moves
+/// by hand: each turn is one call, and nothing happens between two of them.
 final class LoopHarness {
   let clock: ManualClock
   let store = MemoryStore()
-  let loop: Loop
+  let loops: [Loop]
   let shared: Shared
+  /// Nil in front of an echo.
+  let game: TestGame?
   private var folder: TemporaryFolder?
   private let log = KeptLines()
 
-  /// - Parameter settings: beside those that make a gate of one loop in front of an echo.
+  /// - Parameters:
+  ///   - settings: beside those that make a gate in front of an echo, or of a game.
+  ///   - loops: how many.
   init(
-    _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple()
+    _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
+    loops count: Int = 1, hasGame: Bool = false
   ) throws {
     self.clock = clock
     let folder = try TemporaryFolder(prefix: "portcullis-loop-")
@@ -38,6 +43,8 @@ final class LoopHarness {
       ("LISTEN", "127.0.0.1:0"), ("BACKEND", "echo:"), ("WORKERS", "1"), ("REQUIRE_APP_AUTH", "false"),
       ("ATTESTED_KEYS_PATH", path + "/keys.json"), ("CONTROL_SOCKET", path + "/gate.sock"),
     ]
+    game = hasGame ? try TestGame(path: path + "/game") : nil
+    if hasGame { environment[1].1 = "unix:\(path)/game" }
     environment.removeAll { name, _ in settings.contains { $0.0 == name } }
     let configuration = try ConfigurationLoader.load(
       environment: environment + settings, files: SystemFiles(), processors: 1, descriptorLimit: 4096
@@ -50,34 +57,40 @@ final class LoopHarness {
         privateKeyPEM: Array(try server.key.pem().utf8),
         clientCAPEM: nil),
       tickets: TicketKeys())
-    let mailbox = try Mailbox()
+    let mailboxes = try (0..<count).map { _ in try Mailbox() }
     let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
     shared = Shared(
       clock: clock, entropy: SeededEntropy(1), store: store,
       attestations: AttestationVerifier(root: root), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
-      pseudonyms: nil, charsets: CharsetLibrary(opening: []), log: GateLogger(gateLog), mailboxes: [mailbox])
-    loop = try Loop(
-      index: 0, shared: shared,
-      settings: LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls),
-      mailbox: mailbox, doorway: Doorway([]))
+      pseudonyms: nil, charsets: CharsetLibrary(opening: []), log: GateLogger(gateLog), mailboxes: mailboxes)
+    let loopSettings = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
+    loops = try mailboxes.indices.map { [shared] index in
+      try Loop(
+        index: index, shared: shared, settings: loopSettings, mailbox: mailboxes[index], doorway: Doorway([]))
+    }
   }
 
   deinit {
-    loop.connections.forEach { connection in loop.turn(of: connection) { $0.close() } }
-    loop.turn(waiting: 0)
+    for loop in loops {
+      loop.connections.forEach { connection in loop.turn(of: connection) { $0.close() } }
+      loop.turn(waiting: 0)
+    }
     shared.pool.stop()
     folder.take()?.remove()
   }
+
+  /// The first.
+  var loop: Loop { loops[0] }
 
   /// Words of the log's lines so far.
   var events: [String] { log.events }
 
   /// A player whose connection is as the loop takes it from its listener.
-  func arrive() throws -> Player { try Player(self) }
+  func arrive(at loop: Int = 0) throws -> Player { try Player(self, at: loop) }
 
-  /// Turns until neither side has anything to say.
-  func turn() { loop.turn(waiting: 0) }
+  /// Each loop turns once.
+  func turn() { for loop in loops { loop.turn(waiting: 0) } }
 
   func pass(_ duration: Duration) {
     clock.advance(duration)
@@ -92,12 +105,12 @@ final class Player {
   private var socket: Socket?
   private(set) var hasEnded = false
 
-  fileprivate init(_ harness: LoopHarness) throws {
+  fileprivate init(_ harness: LoopHarness, at loop: Int) throws {
     self.harness = harness
     client = try TestClient()
     let pair = try SocketPair()
     socket = consume pair.near
-    harness.loop.admit(
+    harness.loops[loop].admit(
       Arrival(socket: pair.far, peer: Endpoint(address: .loopbackV4, port: 40_000)))
   }
 
@@ -141,11 +154,19 @@ final class Player {
     return hear()
   }
 
-  func hear() -> String {
+  func hear() -> String { String(decoding: hearBytes(), as: UTF8.self) }
+
+  func hearBytes() -> [UInt8] {
     receive()
     var heard: [UInt8] = []
     while case .bytes(let bytes) = client.read() { heard += bytes }
-    return String(decoding: heard, as: UTF8.self)
+    return heard
+  }
+
+  /// Sends what waits, and nothing turns.
+  func sendOutput() {
+    let bytes = client.takeOutput()
+    if !bytes.isEmpty { send(bytes) }
   }
 
   /// The connection goes without a word.

@@ -38,6 +38,9 @@ final class SessionDirectory: Sendable {
   func remove(_ id: SessionIDHash) {
     parts[id.part].places.withLock { $0[id] = nil }
   }
+
+  /// Ids by which something can be resumed.
+  var count: Int { parts.reduce(0) { $0 + $1.places.withLock { $0.count } } }
 }
 
 extension SessionID {

@@ -19,4 +19,7 @@ final class AddressCounts: Sendable {
       counts[address] = count > 1 ? count - 1 : nil
     }
   }
+
+  /// Addresses with at least one.
+  var count: Int { counts.withLock { $0.count } }
 }
