@@ -95,7 +95,7 @@ import WebSocketWire
 
   @Test(arguments: [
     (#"{"proto":"text","id":"","data":"say \"ä\"\n"}"#, AppMessage.typed(Array("say \"ä\"\n".utf8))),
-    (#"{"proto":"text","id":"","data":""}"#, .typed([])), (#"{"proto":"text"}"#, .typed([])),
+    (#"{"proto":"text","id":"","data":""}"#, .typed([])),
     (#"{"proto":"telnet_31","id":"","data":"AFAAGA=="}"#, .size(TerminalSize(columns: 80, rows: 24))),
     (#"{"proto":"telnet_31","data":"AQD_-w"}"#, .size(TerminalSize(columns: 256, rows: 65_531))),
     (#"{"proto":"mssp","id":"x","data":"1"}"#, .unknown), (#"{"proto":"websocket_close"}"#, .unknown),
@@ -107,7 +107,7 @@ import WebSocketWire
   @Test(arguments: [
     ("not json", "proto"), ("[]", "proto"), ("{}", "proto"), (#"{"proto":1}"#, "proto"),
     (#"{"proto":"gmcp"}"#, "id"), (#"{"proto":"gmcp","id":"1"}"#, "id"), (#"{"proto":"gmcp","id":7}"#, "id"),
-    (#"{"proto":"text","data":1}"#, "data"), (#"{"proto":"telnet_31"}"#, "data"),
+    (#"{"proto":"text","data":1}"#, "data"), (#"{"proto":"text"}"#, "data"), (#"{"proto":"telnet_31"}"#, "data"),
     (#"{"proto":"telnet_31","data":"AFAAGAA="}"#, "data"), (#"{"proto":"telnet_31","data":"AFAA"}"#, "data"),
     (#"{"proto":"gmcp","proto":"gmcp","id":"A"}"#, "proto"),
   ])

@@ -121,7 +121,6 @@ extension Dialect {
         let data = members.string(Name.data) ?? members.json(Name.data) ?? []
         return gmcp(package, data.span, member: MemberName.id)
       case "text":
-        if !members.has(Name.data) { return .typed([]) }
         guard let text = members.string(Name.data) else { return refused(MemberName.data) }
         return .typed(text)
       case "telnet_31":

@@ -7,12 +7,14 @@ internal import System
 extension GameSide {
   /// One read of the game's, or what of an earlier one telnet has not read yet. Whether there is more at once.
   mutating func hear(_ conversation: Conversation, on loop: Loop, wantsMore: Bool) throws(SessionEnd) -> Bool {
-    if conversation.mayReadOn(at: loop.now) {
+    guard wantsMore else { return false }
+    if conversation.isHeld {
+      guard conversation.mayReadOn(at: loop.now) else { return false }
       try conversation.readOn(now: loop.now)
-    } else if wantsMore, mayHaveInput {
+    } else if mayHaveInput {
       try receive(conversation, on: loop)
     }
-    return conversation.mayReadOn(at: loop.now) || wantsMore && mayHaveInput
+    return conversation.isHeld ? conversation.mayReadOn(at: loop.now) : mayHaveInput
   }
 
   private mutating func receive(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {

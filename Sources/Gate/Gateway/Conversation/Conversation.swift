@@ -42,7 +42,7 @@ final class Conversation {
   private var unread: [UInt8] = []
   private var unreadUntil = MonotonicTime.never
   /// Something of that waits, in here or within telnet.
-  private var isHeld: Bool { unreadUntil != .never }
+  var isHeld: Bool { unreadUntil != .never }
   /// Until when the app may say who it is before the game is told that it is nobody in particular.
   private var clientDeadline: MonotonicTime
   /// When the game was sent something last.
@@ -308,12 +308,12 @@ final class Conversation {
 
   // MARK: What is due
 
-  /// Nothing is read of the game while the app's messages fill their buffer, or telnet does not want more yet.
+  /// Nothing is read of the game while the app's messages fill their buffer.
   func mayHear(bufferIsShort: Bool) -> Bool {
-    !isHeld && !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && hasUnacknowledged))
+    !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && hasUnacknowledged))
   }
 
-  func mayReadOn(at now: MonotonicTime) -> Bool { isHeld && unreadUntil <= now }
+  func mayReadOn(at now: MonotonicTime) -> Bool { unreadUntil <= now }
 
   private func noteFullness(now: MonotonicTime) {
     if !outgoing.isFull || !outgoing.isAttached { fullSince = nil } else if fullSince == nil { fullSince = now }

@@ -101,24 +101,22 @@ extension Loop {
 
   // MARK: Addresses
 
-  /// It counts for its player's address as the connection did. Without an attested key an address may hold but a few: the
+  /// It counts for its player's address as the connection did, behind those that are open. Where these are too many the
   /// longest one goes.
   private func holdAddress(of connection: Connection, for session: GameSession) {
-    session.heldAddress = connection.payer
-    _ = shared.addressCounts.enter(connection.payer)
-    guard session.credential.keyID == nil else { return }
-    if let surplus = shared.unattestedAway.enter(reference(to: session.token), of: connection.payer) {
-      shared.post(.end(Token(rawValue: surplus.token), .letGo, nil), to: surplus)
-    }
+    let address = connection.payer
+    let open = shared.addressCounts.count(of: address) - (connection.isCounted ? 1 : 0)
+    session.heldAddress = address
+    let surplus = shared.awayByAddress.enter(
+      reference(to: session.token), of: address, isAttested: session.credential.keyID != nil,
+      limit: settings.limits.connectionsPerAddress - open)
+    if let surplus { shared.post(.end(Token(rawValue: surplus.token), .letGo, nil), to: surplus) }
   }
 
   func releaseAddress(of session: GameSession) {
     guard let address = session.heldAddress else { return }
     session.heldAddress = nil
-    shared.addressCounts.leave(address)
-    if session.credential.keyID == nil {
-      shared.unattestedAway.leave(reference(to: session.token), of: address)
-    }
+    shared.awayByAddress.leave(reference(to: session.token), of: address)
   }
 
   // MARK: Meanwhile

@@ -81,7 +81,13 @@ extension Connection {
     let action = attachment.stream.end(end)
     if let conversation = session.game.conversation { conclude(conversation, attachment, end) }
     if end.cutsGameOff, !loop.canStay(session, after: end) { session.game.leg = nil }
-    perform(action, attachment)
+    perform(hasLastWord(attachment, end) && action == .finish ? .closeAndFinish(nil, reason: "") : action, attachment)
+  }
+
+  /// Under `portcullis.v1` each end of a session is told, also one that elsewhere just happens.
+  private func hasLastWord(_ attachment: Attachment, _ end: ConnectionEnd) -> Bool {
+    guard case .session = end, attachment.stream.end == end else { return false }
+    return attachment.session.game.conversation?.dialect == .portcullis
   }
 
   private func perform(_ action: ClosingHandshake.Action, _ attachment: Attachment) {

@@ -49,8 +49,7 @@ final class Shared: Sendable {
   let away = Count()
   /// By loop, since when the longest of them is (nanoseconds of the monotonic clock).
   let longestAway: [Counter]
-  /// Those of them that are without an attested key, by address.
-  let unattestedAway = UnattestedSessions()
+  let awayByAddress = AwayByAddress()
   let directory = SessionDirectory()
   /// Bytes of messages that all sessions keep.
   let buffers = Sum()
