@@ -38,6 +38,8 @@ final class Conversation {
   private var queued: Int
   /// Text of the game that is to become one message.
   private var text: [UInt8] = []
+  /// How much of that there was in this turn.
+  private var told = 0
   /// What the game has said and telnet does not read yet, as it has had answers enough, or is to be asked again.
   private var unread: [UInt8] = []
   private var unreadUntil = MonotonicTime.never
@@ -95,7 +97,13 @@ final class Conversation {
 
   private func read(_ input: Span<UInt8>, now: MonotonicTime) throws(SessionEnd) {
     var position = 0
+    told = 0
     reading: while true {
+      // Compressed input may become a thousand times as much: no more of it in a turn than the game says elsewhere.
+      if text.count + told >= GameSide.pieceBytes, telnet.holdsInput {
+        unreadUntil = now
+        break reading
+      }
       let event = telnet.next(input, position: &position, now: now, into: &toGame)
       switch event {
       case .needMore: break reading
@@ -139,6 +147,7 @@ final class Conversation {
 
   private func sendText() {
     if text.isEmpty { return }
+    told += text.count
     outgoing.append(text: text.span)
     text.removeAll(keepingCapacity: text.count <= Self.usualText)
   }
@@ -146,6 +155,7 @@ final class Conversation {
   private func tell(_ event: TelnetEvent) {
     var message: [UInt8] = []
     if dialect.tell(event, to: &message) { outgoing.append(.text, message.span) }
+    told += max(message.count, Self.leastEvent)
   }
 
   /// The stay is over, and the app is told why.
@@ -371,6 +381,8 @@ final class Conversation {
   }
 
   private static let clientTime: Duration = .milliseconds(500)
+  /// What an event costs, however short it is.
+  private static let leastEvent = 64
   /// So much of a buffer stays for the next message.
   private static let usualText = 1024
 }
