@@ -5,27 +5,6 @@ import Testing
 
 /// Sessions of `portcullis.v1` on loops that are turned by hand: what they leave behind, and who still serves them.
 @Suite struct DetachedSessionTests {
-  /// All counts of a gate that nobody uses.
-  static func expectNothingLeft(
-    _ harness: LoopHarness, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
-  ) {
-    let shared = harness.shared
-    let numbers = [
-      "sessions": shared.sessions.value, "away": shared.away.value, "buffers": shared.buffers.value,
-      "occupancy": shared.occupancy.value, "pending": shared.pending.value, "lingering": shared.lingering.value,
-      "parting": shared.parting.value, "keys": shared.register.keyCount, "ids": shared.directory.count,
-      "addresses": shared.addressCounts.count, "unattested": shared.unattestedAway.count,
-      "sessions in tables": harness.loops.reduce(0) { $0 + $1.sessions.count },
-      "connections in tables": harness.loops.reduce(0) { $0 + $1.connections.count },
-    ]
-    #expect(numbers.filter { $0.value != 0 } == [:], comment, sourceLocation: sourceLocation)
-  }
-
-  /// Until those who went without a word are forgotten.
-  static func settle(_ harness: LoopHarness) {
-    for _ in 0..<6 { harness.pass(.seconds(1)) }
-  }
-
   @Test func aSilentAppCountsOnceForItsAddress() throws {
     let harness = try LoopHarness([("PONG_TIMEOUT", "90s"), ("SESSION_RESUME_FOR", "300s")], hasGame: true)
     let app = TestApp(harness)
@@ -34,6 +13,122 @@ import Testing
     #expect(harness.shared.away.value == 1)
     app.vanish()
     for _ in 0..<20 { harness.pass(.seconds(31)) }
-    Self.expectNothingLeft(harness)
+    harness.expectNothingLeft()
+  }
+
+  /// It comes back for the last words, and the register of its key's sessions knows nothing of it afterwards.
+  @Test func aConcludedSessionLeavesItsKey() throws {
+    let harness = try LoopHarness(TestKey.settings, loops: 2, hasGame: true)
+    let key = try TestKey(harness)
+    let app = TestApp(harness)
+    try app.connect(fields: key.fields())
+    app.vanish()
+    harness.settle()
+    harness.game?.accept()
+    harness.game?.callers[0].close()
+    harness.settle()
+    #expect(harness.shared.register.keyCount == 0)
+    try app.connect(at: 1, fields: key.fields())
+    #expect(app.wasResumed)
+    #expect(app.eventTypes() == ["session", "ended", "closing"])
+    #expect(app.closeCode == 1000)
+    app.acknowledge()
+    app.close(1000)
+    harness.settle()
+    app.vanish()
+    harness.settle()
+    harness.expectNothingLeft()
+  }
+
+  /// Five of its address are away already: it is not for a sixth to be away that it asks.
+  @Test func atTheLimitOfItsAddressASessionIsTakenOver() throws {
+    let harness = try LoopHarness(loops: 2, hasGame: true)
+    let others = (0..<5).map { _ in TestApp(harness) }
+    for other in others {
+      try other.connect()
+      other.vanish()
+    }
+    harness.settle()
+    #expect(harness.shared.away.value == 5)
+    let app = TestApp(harness)
+    try app.connect()
+    let old = app.player
+    try app.connect(at: 1)
+    #expect(app.wasResumed)
+    #expect(harness.shared.sessions.value == 1)
+    old?.vanish()
+    app.vanish()
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
+
+  /// Who asks for a session and goes before it comes does not hide it from its address's count.
+  @Test func aSessionThatNobodyTakesUpCountsForItsAddress() throws {
+    let harness = try LoopHarness(loops: 2, hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    app.vanish()
+    harness.settle()
+    #expect(harness.shared.awayByAddress.count == 1)
+    try app.call(at: 1)
+    harness.loops[1].turn(waiting: 0)
+    app.vanish()
+    harness.loops[1].turn(waiting: 0)
+    harness.settle()
+    #expect(harness.shared.away.value == 1)
+    #expect(harness.shared.awayByAddress.count == 1)
+    #expect(harness.loops[1].sessionDescriptions.first?.subprotocol == "portcullis.v1")
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
+
+  /// The game's words waited while it took nothing itself; they are read when it does.
+  @Test func aGameThatTakesItsInputAgainIsHeard() throws {
+    let harness = try LoopHarness([("INPUT_RATE", "100000/s")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    let line = String(repeating: "x", count: 8000) + "\n"
+    for _ in 0..<60 {
+      app.type(line)
+      harness.turn()
+    }
+    harness.turn()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    app.vanish()
+    for _ in 0..<4 { harness.turn() }
+    caller.say("a word\r\n")
+    harness.turn()
+    try #require(harness.loop.sessionDescriptions.first?.bytesFromGame == 0)
+    for _ in 0..<20 {
+      caller.hear()
+      harness.turn()
+    }
+    #expect(harness.loop.sessionDescriptions.first?.bytesFromGame == 8)
+  }
+
+  /// It came back to a buffer that is full, and acknowledges nothing.
+  @Test func whoAcknowledgesNothingOfAFullBufferIsDetached() throws {
+    let harness = try LoopHarness(
+      [("SESSION_BUFFER", "4KiB"), ("WRITE_STALL_TIMEOUT", "30s"), ("SESSION_RESUME_FOR", "1h")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    app.vanish()
+    harness.settle()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    // Two bytes of header each.
+    for _ in 0..<64 {
+      caller.say(String(repeating: "y", count: 60) + "\r\n")
+      harness.settle()
+    }
+    #expect(harness.loop.sessionDescriptions.first?.bufferedBytes == 4096)
+    try app.connect()
+    for _ in 0..<8 {
+      harness.pass(.seconds(5))
+      app.send(10, [])
+    }
+    harness.turn()
+    #expect(harness.shared.away.value == 1)
   }
 }

@@ -46,8 +46,8 @@ final class TestApp {
     try player.handshake()
     var fields = fields + ["Sec-WebSocket-Protocol: \(subprotocol)"]
     if resumes, let id { fields.append("Portcullis-Resume: \(id);received=\(count)\(state ? ";state" : "")") }
-    let upgrade = Player.upgrade.dropLast(2) + fields.joined(separator: "\r\n") + "\r\n\r\n"
-    player.client.write(String(upgrade))
+    // Without the empty line, which is one character here.
+    player.client.write(Player.upgrade.dropLast() + fields.map { $0 + "\r\n" }.joined() + "\r\n")
     player.sendOutput()
   }
 
@@ -101,12 +101,10 @@ final class TestApp {
   func hear() {
     bytes += player?.hearBytes() ?? []
     if !isUpgraded {
-      let text = String(decoding: bytes, as: Unicode.ASCII.self)
-      guard let end = text.firstRange(of: "\r\n\r\n") else { return }
-      let length = text.distance(from: text.startIndex, to: end.upperBound)
-      head = String(text[..<end.lowerBound])
+      guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+      head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
       guard head.hasPrefix("HTTP/1.1 101") else { return }
-      bytes.removeFirst(length)
+      bytes.removeFirst(end.upperBound)
       isUpgraded = true
     }
     while let (opcode, payload) = takeFrame() { receive(opcode, payload) }

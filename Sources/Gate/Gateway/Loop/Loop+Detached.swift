@@ -54,12 +54,13 @@ extension Loop {
       if let keyID = session.credential.keyID {
         shared.register.detach(reference(to: session.token), of: keyID)
       }
-      holdAddress(of: connection, for: session)
     }
     session.detach(now: now)
     shared.log.sessionDetached(connection, session, end)
     session.game.conversation?.detach()
     if session.isOver { session.game.leg = nil }
+    // Who is taken over is away for no longer than it takes.
+    if !session.isOver, end != .takenOver { countForAddress(session, leaving: connection) }
     enterAway(session)
     serve(session)
   }
@@ -74,11 +75,11 @@ extension Loop {
 
   /// Somebody has come back, or nobody can any more.
   func leaveAway(_ session: GameSession) {
+    releaseAddress(of: session)
     shared.away.decrement()
     away.leave(session)
     publishLongest()
     session.alarm.clear()
-    releaseAddress(of: session)
   }
 
   private func publishLongest() {
@@ -101,12 +102,13 @@ extension Loop {
 
   // MARK: Addresses
 
-  /// It counts for its player's address as the connection did, behind those that are open. Where these are too many the
-  /// longest one goes.
-  private func holdAddress(of connection: Connection, for session: GameSession) {
-    let address = connection.payer
-    let open = shared.addressCounts.count(of: address) - (connection.isCounted ? 1 : 0)
-    session.heldAddress = address
+  /// It counts for its player's address, behind the connections that are open. Where these are too many the longest one
+  /// goes.
+  /// - Parameter leaving: a connection that is still counted, and no longer carries it.
+  private func countForAddress(_ session: GameSession, leaving connection: Connection?) {
+    let address = session.source.address.accountingPrefix
+    let open = shared.addressCounts.count(of: address) - (connection?.isCounted == true ? 1 : 0)
+    session.isCountedForAddress = true
     let surplus = shared.awayByAddress.enter(
       reference(to: session.token), of: address, isAttested: session.credential.keyID != nil,
       limit: settings.limits.connectionsPerAddress - open)
@@ -114,9 +116,9 @@ extension Loop {
   }
 
   func releaseAddress(of session: GameSession) {
-    guard let address = session.heldAddress else { return }
-    session.heldAddress = nil
-    shared.awayByAddress.leave(reference(to: session.token), of: address)
+    guard session.isCountedForAddress else { return }
+    session.isCountedForAddress = false
+    shared.awayByAddress.leave(reference(to: session.token), of: session.source.address.accountingPrefix)
   }
 
   // MARK: Meanwhile
@@ -251,6 +253,7 @@ extension Loop {
     let session = GameSession(token: token, taking: parcel)
     sessions.insert(session, at: token)
     settle(session)
+    if !session.isOver { countForAddress(session, leaving: nil) }
     // It was in nobody's list for a moment, in which its key may have been revoked.
     if let keyID = session.credential.keyID, shared.store.isRevoked(keyID) { return endAway(session, .keyRevoked) }
     if isDraining || isStopped { return endAway(session, .draining) }
@@ -264,8 +267,10 @@ extension Loop {
 
   /// It lives here from now on, without a connection at first.
   private func settle(_ session: GameSession) {
-    if !session.isOver, let keyID = session.credential.keyID {
-      shared.register.detach(reference(to: session.token), of: keyID)
+    if let keyID = session.credential.keyID {
+      let reference = reference(to: session.token)
+      // Only its last words are left of one that is over, and the upgrade that has asked for them waits for no stay any more.
+      if session.isOver { shared.register.leave(reference, of: keyID) } else { shared.register.detach(reference, of: keyID) }
     }
     for id in session.game.conversation?.ids ?? [] { shared.directory.place(id, at: reference(to: session.token)) }
     session.game.enter(poller, token: session.token)

@@ -34,6 +34,9 @@ final class AwayByAddress: Sendable {
     }
   }
 
+  /// Of all addresses.
+  var count: Int { entries.withLock { $0.reduce(0) { $0 + $1.value.count } } }
+
   func leave(_ session: SessionReference, of address: IPAddress) {
     entries.withLock { entries in
       guard var held = entries[address] else { return }

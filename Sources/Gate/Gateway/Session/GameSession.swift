@@ -59,8 +59,8 @@ final class GameSession {
   var alarm = Alarm()
   /// Among its loop's sessions that go on.
   var isContinuing = false
-  /// Without a connection: whose address it counts for.
-  var heldAddress: IPAddress?
+  /// Without a connection: it counts for its player's address.
+  var isCountedForAddress = false
 
   init(token: Token, credential: Credential, connection: Connection, now: MonotonicTime) {
     self.token = token
@@ -129,6 +129,9 @@ final class GameSession {
     number = parcel.number
     startedAt = parcel.startedAt
     changedAt = parcel.changedAt
+    // Until it is attached, nobody is served for it.
+    connection = nil
+    subprotocol = parcel.subprotocol
     game = parcel.takeGame()
   }
 
@@ -140,8 +143,7 @@ final class GameSession {
     state = .ended
     var side = GameSide()
     swap(&side, &game)
-    return SessionParcel(
-      game: side, credential: credential, number: number, startedAt: startedAt, changedAt: changedAt, source: source, isOver: isOver)
+    return SessionParcel(self, side)
   }
 
   /// Notes who waits for its end; false when there is nothing left to end.
@@ -172,18 +174,17 @@ final class SessionParcel: @unchecked Sendable {
   let changedAt: MonotonicTime
   let source: Endpoint
   let isOver: Bool
+  let subprotocol: String?
 
-  fileprivate init(
-    game: consuming GameSide, credential: Credential, number: UInt64, startedAt: MonotonicTime, changedAt: MonotonicTime,
-    source: Endpoint, isOver: Bool
-  ) {
+  fileprivate init(_ session: GameSession, _ game: consuming GameSide) {
     self.game = consume game
-    self.credential = credential
-    self.number = number
-    self.startedAt = startedAt
-    self.changedAt = changedAt
-    self.source = source
-    self.isOver = isOver
+    credential = session.credential
+    number = session.number
+    startedAt = session.startedAt
+    changedAt = session.changedAt
+    source = session.source
+    isOver = session.isOver
+    subprotocol = session.subprotocol
   }
 
   fileprivate func takeGame() -> GameSide {

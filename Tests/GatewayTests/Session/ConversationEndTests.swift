@@ -1,0 +1,101 @@
+import System
+import Testing
+
+@testable import Gateway
+
+/// What a conversation says last, to the game and to the app, and what it wakes its loop for.
+@Suite struct ConversationEndTests {
+  /// When the loop is to be woken next.
+  private func nextWake(_ harness: LoopHarness) -> Duration {
+    harness.turn()
+    return (harness.loop.wheel.next ?? .never) - harness.clock.monotonic()
+  }
+
+  @Test(arguments: ["terminal.mudstandards.org", "gmcp.mudstandards.org", "json.mudstandards.org"])
+  func aDialectWakesNobodyForAcknowledgements(_ subprotocol: String) throws {
+    let harness = try LoopHarness([("PING_INTERVAL", "30s")], hasGame: true)
+    let app = TestApp(harness, subprotocol: subprotocol)
+    try app.connect()
+    app.type("look")
+    for _ in 0..<7 { harness.pass(.seconds(1)) }
+    #expect(nextWake(harness) > .seconds(1))
+  }
+
+  /// Messages wait for their time, and the game takes nothing: neither is a reason to look again and again.
+  @Test func aGameThatStallsWakesNobody() throws {
+    let harness = try LoopHarness([("INPUT_RATE", "2/s"), ("WRITE_STALL_TIMEOUT", "60s")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    for _ in 0..<19 {
+      app.type(String(repeating: "x", count: 15_000) + "\n")
+      harness.turn()
+    }
+    for _ in 0..<8 { app.type("look\n") }
+    harness.turn()
+    for _ in 0..<10 { harness.pass(.seconds(1)) }
+    #expect(nextWake(harness) > .milliseconds(500))
+  }
+
+  /// Typed, and the connection is gone in the same moment.
+  @Test(arguments: ["terminal.mudstandards.org", "portcullis.v1"])
+  func lastWordsReachTheGame(_ subprotocol: String) throws {
+    let harness = try LoopHarness([("SESSION_RESUME_FOR", "0s")], hasGame: true)
+    let app = TestApp(harness, subprotocol: subprotocol)
+    try app.connect()
+    app.type("quit\n")
+    app.vanish()
+    for _ in 0..<6 { harness.turn() }
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    caller.hear()
+    #expect(caller.lines == ["quit"])
+    #expect(harness.shared.sessions.value == 0)
+  }
+
+  /// Some apps close with 1000 whenever they go; that they stay in the game was said before.
+  @Test func leaveInFrontOfACloseIsHeard() throws {
+    let harness = try LoopHarness([("INPUT_RATE", "2/s")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    for _ in 0..<30 { app.type("look\n") }
+    app.leave()
+    app.close(1000)
+    for _ in 0..<4 { harness.turn() }
+    #expect(harness.shared.away.value == 1)
+    #expect(harness.loop.sessionDescriptions.count == 1)
+  }
+
+  @Test(arguments: ["0s", "10m"])
+  func theEndIsToldOnce(_ resumeFor: String) throws {
+    let harness = try LoopHarness([("SESSION_RESUME_FOR", resumeFor)], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    harness.game?.accept()
+    harness.game?.callers[0].close()
+    for _ in 0..<4 { harness.turn() }
+    harness.loop.receive(.drain(spread: .zero))
+    harness.settle()
+    app.hear()
+    #expect(app.eventTypes() == ["session", "ended", "closing"])
+    #expect(app.closeCode == 1000)
+    #expect(app.framesBehindClose == 0)
+    app.vanish()
+    harness.settle()
+    harness.expectNothingLeft()
+  }
+
+  /// Nobody takes what waits for the game: the app learns it as it does any other end.
+  @Test func aStalledGameIsAnEndWithAClose() throws {
+    let harness = try LoopHarness([("INPUT_RATE", "1000/s"), ("WRITE_STALL_TIMEOUT", "10s")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    for _ in 0..<40 {
+      app.type(String(repeating: "x", count: 15_000) + "\n")
+      harness.turn()
+    }
+    for _ in 0..<12 { harness.pass(.seconds(1)) }
+    app.hear()
+    #expect(app.eventTypes() == ["session", "ended", "closing"])
+    #expect(app.closeCode == 1000)
+  }
+}

@@ -1,0 +1,43 @@
+import Bytes
+import Crypto
+import Device
+import Identity
+import KeyStore
+import PortcullisProtocol
+import Testing
+
+@testable import Gateway
+
+/// An attested key that the harness's store knows, and what an upgrade says with it.
+struct TestKey {
+  static let appID = "ABCDE12345.org.example.game"
+  /// For a gate that asks for keys.
+  static let settings = [("REQUIRE_APP_AUTH", "true"), ("APPATTEST_APP_IDS", appID)]
+
+  private let enclave: SoftwareEnclave
+  private let harness: LoopHarness
+
+  init(_ harness: LoopHarness) throws {
+    self.harness = harness
+    enclave = try SoftwareEnclave.generate(appID: Self.appID, environment: .production)
+    _ = harness.store.register(
+      NewKey(
+        identifier: enclave.keyIdentifier, publicKey: enclave.point, appID: Self.appID, environment: .production,
+        registeredAt: harness.clock.wall())
+    ) { _ in }
+  }
+
+  var identifier: KeyIdentifier { enclave.keyIdentifier }
+
+  /// The fields of one upgrade.
+  func fields() throws -> [String] {
+    let challenge = harness.shared.challenges.issue(loop: 0)
+    let nonce = try #require(challenge).nonce
+    let assertion = try enclave.assert(clientDataHash: SHA256.hash(nonce))
+    return [
+      "\(HeaderName.assertionKeyID): \(identifier.base64)",
+      "\(HeaderName.assertionData): \(Base64.encode(assertion.span))",
+      "\(HeaderName.assertionNonce): \(Hex.encode(nonce.array.span))",
+    ]
+  }
+}
