@@ -88,11 +88,12 @@ import Testing
     let app = TestApp(harness)
     try app.connect()
     let line = String(repeating: "x", count: 8000) + "\n"
-    for _ in 0..<60 {
+    var waits = false
+    for _ in 0..<60 where !waits {
       app.type(line)
       harness.turn()
+      harness.loop.sessions.forEach { waits = $0.game.waits }
     }
-    harness.turn()
     harness.game?.accept()
     let caller = try #require(harness.game?.callers.first)
     app.vanish()

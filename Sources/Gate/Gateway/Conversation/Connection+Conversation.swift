@@ -89,8 +89,10 @@ extension Connection {
     guard let conversation = attachment.session.game.conversation, attachment.stream.closing.isOpen else {
       return .never
     }
-    var deadline = conversation.nextDeadline(loop.settings)
-    if !attachment.stream.pending.isEmpty { deadline = min(deadline, conversation.allowance.next(now: loop.now)) }
+    var deadline = conversation.nextDeadline(loop.settings, now: loop.now)
+    if !attachment.stream.pending.isEmpty, !attachment.session.game.waits {
+      deadline = min(deadline, conversation.allowance.next(now: loop.now))
+    }
     return deadline
   }
 

@@ -5,16 +5,18 @@ internal import Sockets
 internal import System
 
 extension GameSide {
-  /// One read of the game's, or what of an earlier one telnet has not read yet. Whether there is more at once.
-  mutating func hear(_ conversation: Conversation, on loop: Loop, wantsMore: Bool) throws(SessionEnd) -> Bool {
-    guard wantsMore else { return false }
-    if conversation.isHeld {
-      guard conversation.mayReadOn(at: loop.now) else { return false }
+  /// What of an earlier read telnet has not read yet, or else one read of the game's.
+  mutating func hear(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {
+    if conversation.mayReadOn(at: loop.now) {
       try conversation.readOn(now: loop.now)
-    } else if mayHaveInput {
+    } else if !conversation.isHeld, mayHaveInput {
       try receive(conversation, on: loop)
     }
-    return conversation.isHeld ? conversation.mayReadOn(at: loop.now) : mayHaveInput
+  }
+
+  /// Whether there is more to hear at once.
+  func hasMore(for conversation: Conversation, at now: MonotonicTime) -> Bool {
+    conversation.isHeld ? conversation.mayReadOn(at: now) : mayHaveInput
   }
 
   private mutating func receive(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {
@@ -60,13 +62,14 @@ extension Conversation {
       guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
       tick(loop.settings, now: loop.now)
       // A game that takes nothing is not listened to either, as its answers would pile up.
-      let hasMore = try game.hear(self, on: loop, wantsMore: mayHear(bufferIsShort: false) && !game.waits)
+      if !game.waits { try game.hear(self, on: loop) }
       try game.say(self, now: loop.now)
       let stalls = gameStalls(
         waits: game.waits, hasProgressed: game.takeProgress(), now: loop.now,
         after: loop.settings.limits.writeStallTimeout)
       if stalls { throw .gameStalled }
-      return .waits(hasMore: hasMore && !game.waits)
+      // It may have taken what waited just now.
+      return .waits(hasMore: !game.waits && game.hasMore(for: self, at: loop.now))
     } catch {
       return .ends(error)
     }

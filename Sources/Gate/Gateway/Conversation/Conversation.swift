@@ -305,7 +305,8 @@ final class Conversation {
       outgoing.attach()
     }
     blockedSince = nil
-    fullSince = nil
+    // What it has missed may fill the buffer already.
+    noteFullness(now: now)
   }
 
   func detach() {
@@ -352,12 +353,14 @@ final class Conversation {
     if let silence = settings.telnet.keepAlive, now - lastSent >= silence { telnet.keepAlive(into: &toGame) }
   }
 
-  func nextDeadline(_ settings: LoopSettings) -> MonotonicTime {
-    var next = min(clientDeadline, unreadUntil)
+  func nextDeadline(_ settings: LoopSettings, now: MonotonicTime) -> MonotonicTime {
+    var next = clientDeadline
+    // What could be read already waits for something else, which brings a turn with it.
+    if unreadUntil > now { next = min(next, unreadUntil) }
     if let silence = settings.telnet.keepAlive { next = min(next, lastSent + silence) }
     if let fullSince { next = min(next, fullSince + settings.limits.writeStallTimeout) }
     if let blockedSince { next = min(next, blockedSince + settings.limits.writeStallTimeout) }
-    if outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
+    if dialect == .portcullis, outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
     return next
   }
 

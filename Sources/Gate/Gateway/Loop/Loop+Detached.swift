@@ -137,7 +137,7 @@ extension Loop {
 
   private func armAway(_ session: GameSession, _ conversation: Conversation) {
     let expiry = session.changedAt + settings.sessions.resumableFor
-    let due = min(expiry, conversation.nextDeadline(settings))
+    let due = min(expiry, conversation.nextDeadline(settings, now: now))
     if due != session.alarm.deadline { session.alarm.set(at: due, for: session.token, in: wheel) }
   }
 

@@ -93,10 +93,11 @@ extension PlayerStream {
     let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
     let wantsMore =
       client.unsent.isEmpty && !conversation.outgoing.hasUnsent && conversation.mayHear(bufferIsShort: isShort)
+    guard wantsMore else { return false }
     let before = game.bytesFromGame
-    let hasMore = try game.hear(conversation, on: loop, wantsMore: wantsMore)
+    try game.hear(conversation, on: loop)
     taken += Int(game.bytesFromGame - before)
-    return hasMore
+    return game.hasMore(for: conversation, at: loop.now)
   }
 
   // MARK: 1. Whole messages
