@@ -61,6 +61,23 @@ extension Connection {
 
   // MARK: Ending
 
+  /// What was said before the end is for the game. Returns the end that it comes to.
+  func hearOut(_ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd) -> ConnectionEnd {
+    var end = end
+    // Where somebody may come back, what came too fast is said again.
+    if case .playerClosed = end, !loop.canStay(attachment.session, after: end),
+      attachment.stream.finishMessages(conversation, on: loop) == .left
+    {
+      end = .left
+    }
+    do throws(SessionEnd) {
+      try attachment.session.game.say(conversation, now: loop.now)
+    } catch {
+      attachment.session.game.leg = nil
+    }
+    return end
+  }
+
   /// The player is told all that there was, and how it ended.
   func conclude(_ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd) {
     let session = attachment.session
@@ -70,10 +87,7 @@ extension Connection {
         conversation.over(reason)
         if conversation.isResumable { loop.conclude(session, because: end) }
       }
-    case .playerClosed:
-      attachment.stream.finishMessages(conversation, &session.game, on: loop)
-      return
-    case .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed: return
+    case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed: return
     }
     do throws(ConnectionEnd) {
       _ = try attachment.stream.tell(conversation, &client, &session.game, on: loop, all: true)

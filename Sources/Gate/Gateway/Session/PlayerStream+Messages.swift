@@ -53,20 +53,24 @@ extension PlayerStream {
   ) throws(ConnectionEnd) -> Bool {
     conversation.tick(loop.settings, now: loop.now)
     if conversation.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
-    try handlePending(conversation, &game, on: loop)
+    // The first of them came too fast, and is not read again before its time.
+    if !pending.isEmpty, !game.waits, conversation.allowance.next(now: loop.now) <= loop.now {
+      try handlePending(conversation, on: loop)
+    }
     if isReadingFromPlayer(client, game) { try readMessages(&client, &game, on: loop) }
-    var hasMore = false
     var sessionEnd: SessionEnd?
     do throws(SessionEnd) {
-      if closing.isOpen { hasMore = try hear(conversation, client, &game, on: loop) }
+      if closing.isOpen { try hear(conversation, client, &game, on: loop) }
       try game.say(conversation, now: loop.now)
     } catch {
       sessionEnd = error
     }
     if let sessionEnd { throw .session(sessionEnd) }
+    var hasMore = false
     if closing.isOpen {
       acknowledge(conversation, &client, now: loop.now)
-      hasMore = try tell(conversation, &client, &game, on: loop) || hasMore
+      hasMore = try tell(conversation, &client, &game, on: loop)
+      if mayHear(conversation, client, on: loop), game.hasMore(for: conversation, at: loop.now) { hasMore = true }
     }
     return hasMore || isReadingFromPlayer(client, game) && hasInput(client)
   }
@@ -86,18 +90,19 @@ extension PlayerStream {
   }
 
   /// The game is heard while all it has said before is on its way to the player.
+  private func mayHear(_ conversation: Conversation, _ client: borrowing ClientLeg, on loop: Loop) -> Bool {
+    let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
+    return client.unsent.isEmpty && !conversation.outgoing.hasUnsent && conversation.mayHear(bufferIsShort: isShort)
+  }
+
   private mutating func hear(
     _ conversation: Conversation, _ client: borrowing ClientLeg, _ game: inout GameSide, on loop: Loop
-  ) throws(SessionEnd) -> Bool {
+  ) throws(SessionEnd) {
     guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
-    let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
-    let wantsMore =
-      client.unsent.isEmpty && !conversation.outgoing.hasUnsent && conversation.mayHear(bufferIsShort: isShort)
-    guard wantsMore else { return false }
+    guard mayHear(conversation, client, on: loop) else { return }
     let before = game.bytesFromGame
     try game.hear(conversation, on: loop)
     taken += Int(game.bytesFromGame - before)
-    return game.hasMore(for: conversation, at: loop.now)
   }
 
   // MARK: 1. Whole messages
@@ -126,10 +131,10 @@ extension PlayerStream {
   }
 
   private mutating func handlePending(
-    _ conversation: Conversation, _ game: inout GameSide, on loop: Loop, regardlessOfRate: Bool = false
+    _ conversation: Conversation, on loop: Loop, atAnyRate: Bool = false
   ) throws(ConnectionEnd) {
-    while !game.waits || regardlessOfRate, let (message, type) = pending.first {
-      let isTaken = try handleNow(message.span, type, conversation, on: loop, atAnyRate: regardlessOfRate)
+    while let (message, type) = pending.first {
+      let isTaken = try handleNow(message.span, type, conversation, on: loop, atAnyRate: atAnyRate)
       guard isTaken else { return }
       pending.removeFirst()
     }
@@ -149,17 +154,13 @@ extension PlayerStream {
     }
   }
 
-  /// The player's last words are for the game, however fast they came.
-  mutating func finishMessages(_ conversation: Conversation, _ game: inout GameSide, on loop: Loop) {
+  /// The player's last words are for the game, however fast they came. Returns the end that they ask for themselves.
+  mutating func finishMessages(_ conversation: Conversation, on loop: Loop) -> ConnectionEnd? {
     do throws(ConnectionEnd) {
-      try handlePending(conversation, &game, on: loop, regardlessOfRate: true)
+      try handlePending(conversation, on: loop, atAnyRate: true)
+      return nil
     } catch {
-      // It ends already.
-    }
-    do throws(SessionEnd) {
-      try game.say(conversation, now: loop.now)
-    } catch {
-      game.leg = nil
+      return error
     }
   }
 
