@@ -324,11 +324,13 @@ def test_detached_sessions_end_when_their_time_is_over(evenings, fault):
     player.lose()
     detached(evening)
     fault.jump(590)
+    evening.gate.app.close()  # its kept-alive connection's time is over too
     other = evening.again(player)
     assert other.connect()["resumed"], "599 s are not over"
     other.lose()
     detached(evening, times=2)
     fault.jump(601)
+    evening.gate.app.close()
     seat.gone(10)
     let_go = evening.gate.event(event="session_let_go")
     assert let_go
