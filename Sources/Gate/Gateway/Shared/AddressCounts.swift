@@ -13,8 +13,6 @@ final class AddressCounts: Sendable {
     }
   }
 
-  func count(of address: IPAddress) -> Int { counts.withLock { $0[address] ?? 0 } }
-
   func leave(_ address: IPAddress) {
     counts.withLock { counts in
       guard let count = counts[address] else { return }
