@@ -120,6 +120,10 @@ import Testing
     #expect(talker.takeOutput().isEmpty)
     talker.engine.link(isAttached: true, into: &talker.output)
     #expect(talker.takeOutput() == wire("IAC SB 39 2 0 'CLIENT_STATE' 1 'attached' IAC SE"))
+    talker.engine.link(isAttached: true, address: Array("2001:db8::2".utf8), into: &talker.output)
+    #expect(talker.takeOutput() == wire("IAC SB 39 2 0 'IPADDRESS' 1 '2001:db8::2' IAC SE"))
+    talker.engine.link(isAttached: true, address: Array("2001:db8::2".utf8), into: &talker.output)
+    #expect(talker.takeOutput().isEmpty)
     talker.receive("IAC WILL 42 IAC SB 42 1 ';ISO-8859-1' IAC SE")
     #expect(
       talker.takeOutput()

@@ -77,12 +77,14 @@ extension TelnetEngine {
     sayWindowSize(&output)
   }
 
-  /// Whether a connection carries the session; the game is told when that changes.
-  package mutating func link(isAttached: Bool, into output: inout [UInt8]) {
-    guard state.isAttached != isAttached else { return }
+  /// Whether a connection carries the session, and where it comes from; the game is told when that changes.
+  /// - Parameter address: nil leaves what is known, as it does where no address is told to the game.
+  package mutating func link(isAttached: Bool, address: [UInt8]? = nil, into output: inout [UInt8]) {
     let before = environment
+    let hasChanged = state.isAttached != isAttached
+    if settings.address != nil, let address { settings.address = address }
     state.isAttached = isAttached
     sayEnvironmentChanges(since: before, &output)
-    sayLink(&output)
+    if hasChanged { sayLink(&output) }
   }
 }

@@ -22,7 +22,8 @@ package struct TelnetEngine: ~Copyable {
   package static let eventLimit = 262_144
 
   package internal(set) var state: TelnetState
-  package let settings: TelnetSettings
+  /// Of these the address alone changes, with the connection.
+  package internal(set) var settings: TelnetSettings
   /// Nil until the app has said who it is, or has had its time.
   package internal(set) var client: ClientDescription?
   /// What was said of the terminal's size before anything else was known.

@@ -25,7 +25,7 @@ extension Connection {
   /// The first messages: who the session is, then what the app has missed.
   func begin(_ conversation: Conversation, _ attachment: Attachment, _ admission: Admission, isResumed: Bool) {
     let session = attachment.session
-    conversation.attach(after: isResumed ? admission.resume?.received : nil, now: loop.now)
+    conversation.attach(after: isResumed ? admission.resume?.received : nil, from: source.address, now: loop.now)
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed

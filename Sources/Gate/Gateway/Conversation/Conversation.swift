@@ -7,6 +7,7 @@
 ///   3. outgoing  kept until acknowledged             6. incoming   counted as taken, then as handled
 ///
 /// It knows neither of the sockets: `Conversation+Game` moves bytes of the leg, `PlayerStream+Messages` those of the player.
+internal import Addresses
 internal import Bytes
 internal import Charsets
 internal import Configuration
@@ -295,10 +296,10 @@ final class Conversation {
   func canResume(after received: Int) -> Bool { received <= outgoing.highestSent }
 
   /// A connection carries it from now on, whose app has got all up to `received`.
-  func attach(after received: Int?, now: MonotonicTime) {
+  func attach(after received: Int?, from address: IPAddress, now: MonotonicTime) {
     if let received {
       guard outgoing.attach(after: received) else { fatalError("Conversation: resumed without having been asked") }
-      telnet.link(isAttached: true, into: &toGame)
+      telnet.link(isAttached: true, address: Array(address.description.utf8), into: &toGame)
       // The last one may have been lost with the connection.
       incoming.schedule.demand(now: now)
     } else {
