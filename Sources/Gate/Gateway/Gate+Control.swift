@@ -44,16 +44,18 @@ extension Gate {
     return gathering.wait(until: SystemClock().monotonic() + time)
   }
 
-  /// Ends the sessions that `isMeant` picks with 1008, and waits until they are gone.
-  /// - Returns: how many have ended, and how many were still there when the time was over; nil as for
-  ///   `sessions`.
+  /// Ends the sessions that `isMeant` picks with 1008, and waits until they are gone, those too that are on their way from
+  /// one loop to another.
+  /// - Returns: how many have ended, and how many are still there; nil as for `sessions`.
   package func closeSessions(
-    where isMeant: (SessionDescription) -> Bool
+    where isMeant: @escaping @Sendable (SessionDescription) -> Bool
   ) -> (ended: Int, left: Int)? {
-    guard let found = sessions() else { return nil }
-    let meant = found.filter(isMeant).map(\.reference)
-    let left = end(meant, .closedByOperator).wait(within: Self.endingTime)
-    return (meant.count - left, left)
+    let order = ClosingOrder(loops: shared.mailboxes.count, where: isMeant)
+    shared.closing.begin(order)
+    defer { shared.closing.finish(order) }
+    shared.postToAll(.close(order))
+    guard order.unasked.wait(within: Self.endingTime) == 0, waitForLoops() else { return nil }
+    return order.result
   }
 
   // MARK: Keys
@@ -77,6 +79,9 @@ extension Gate {
       // Behind the mark in the store: see `SessionRegister`.
       let sessions = shared.register.sessions(of: keyID)
       let left = end(sessions, .keyRevoked).wait(within: Self.endingTime)
+      // One that was on its way between two loops is met by the mark where it arrives: after the first of these it has been
+      // posted, and after the second it has arrived.
+      if waitForLoops() { _ = waitForLoops() }
       return .revoked(
         since: since, sessionsEnded: sessions.count - left, sessionsLeft: left,
         isDurable: commit.wait(within: CommitResult.deadline) == .committed)
@@ -98,6 +103,13 @@ extension Gate {
     let latch = CountDownLatch(count: sessions.count)
     for session in sessions { shared.post(.end(Token(rawValue: session.token), reason, latch), to: session) }
     return latch
+  }
+
+  /// Whether each loop has done what it was asked so far.
+  private func waitForLoops() -> Bool {
+    let latch = CountDownLatch(count: shared.mailboxes.count)
+    shared.postToAll(.pass(latch))
+    return latch.wait(within: Self.endingTime) == 0
   }
 
   /// A session that is told to end with 1008 ends in that turn of its loop, whatever its player does. So the time is

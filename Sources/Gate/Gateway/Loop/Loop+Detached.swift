@@ -234,7 +234,8 @@ extension Loop {
     // From here on all of it is the other loop's.
     takeover.answer(.session(parcel))
     // Behind the parcel: who finds the new place asks there behind it.
-    for id in ids { shared.directory.place(id, at: takeover.by) }
+    let place = reference(to: takeover.session)
+    for id in ids { shared.directory.move(id, from: place, to: takeover.by) }
   }
 
   /// What `handOver` has answered to the upgrade that `token` names.
@@ -275,6 +276,7 @@ extension Loop {
     for id in session.game.conversation?.ids ?? [] { shared.directory.place(id, at: reference(to: session.token)) }
     session.game.enter(poller, token: session.token)
     enterAway(session)
+    carryOutOrders(on: session)
   }
 
   func forgetIDs(of session: GameSession) {

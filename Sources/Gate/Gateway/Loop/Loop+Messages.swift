@@ -16,11 +16,7 @@ extension Loop {
         latch?.countDown()
         return
       }
-      if let connection = session.connection {
-        turn(of: connection) { $0.endFromOutside(end) }
-      } else {
-        endAway(session, end)
-      }
+      self.end(session, fromOutside: end)
     case .takeOver(let takeover): handOver(takeover)
     case .handedOver(let token, let answer): handedOver(token, answer)
     case .letGoLongest: letGoLongest()
@@ -36,6 +32,8 @@ extension Loop {
       connections.forEach { turn(of: $0) { $0.abandon() } }
       endAllAway(.draining)
     case .listSessions(let reply): reply(sessionDescriptions)
+    case .close(let order): carryOut(order)
+    case .pass(let latch): latch.countDown()
     case .acknowledge(let acknowledgement): acknowledgement.acknowledge(by: index)
     case .stop:
       isStopped = true

@@ -31,6 +31,10 @@ enum LoopMessage: Sendable {
   case abandon
   /// Describe the sessions, for the control socket.
   case listSessions(@Sendable ([SessionDescription]) -> Void)
+  /// Close the sessions that the operator means.
+  case close(ClosingOrder)
+  /// All that was posted before is done.
+  case pass(CountDownLatch)
   /// Say that the loop turns.
   case acknowledge(LoopAcknowledgement)
   case stop
@@ -40,6 +44,8 @@ enum LoopMessage: Sendable {
     switch self {
     case .end(_, _, let latch): latch?.countDown()
     case .listSessions(let reply): reply([])
+    case .close(let order): order.unasked.countDown()
+    case .pass(let latch): latch.countDown()
     case .takeOver(let takeover): takeover.answer(.gone)
     case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .reload, .drain, .abandon,
       .acknowledge, .stop:

@@ -1,7 +1,8 @@
 /// Where each session that can be resumed lives, by the hash of its id, over all loops.
 ///
 /// Only the loop that a session lives on changes its entries, and it changes them after whatever else it has to say: who
-/// finds a new place here finds the session there, or a message on its way to there in front of its own.
+/// finds a new place here finds the session there, or a message on its way to there in front of its own. The loop that has
+/// handed one over changes only what still names itself, as the other may have gone on by then.
 internal import Bytes
 internal import Crypto
 internal import SessionWire
@@ -33,6 +34,11 @@ final class SessionDirectory: Sendable {
 
   func place(_ id: SessionIDHash, at session: SessionReference) {
     parts[id.part].places.withLock { $0[id] = session }
+  }
+
+  /// A session has left `place` for another loop, unless that has said already where it is.
+  func move(_ id: SessionIDHash, from place: SessionReference, to next: SessionReference) {
+    parts[id.part].places.withLock { if $0[id] == place { $0[id] = next } }
   }
 
   func remove(_ id: SessionIDHash) {

@@ -51,6 +51,7 @@ final class Shared: Sendable {
   let longestAway: [Counter]
   let awayByAddress = AwayByAddress()
   let directory = SessionDirectory()
+  let closing = ClosingOrders()
   /// Bytes of messages that all sessions keep.
   let buffers = Sum()
   /// Connections whose last bytes are on their way.

@@ -1,0 +1,102 @@
+import KeyStore
+import System
+import Testing
+
+@testable import Gateway
+
+/// Sessions on their way from one loop to another, with something else that happens to them on the way. Two loops are turned
+/// by hand, in each order.
+@Suite struct MovingSessionTests {
+  static let turns = (0..<16).map { bits in (0..<4).map { bits >> $0 & 1 } }
+
+  /// A session of loop 0 is asked for by a connection of loop 1, which has not turned since.
+  private func moving(_ harness: LoopHarness, _ fields: () throws -> [String] = { [] }) throws -> TestApp {
+    let app = TestApp(harness)
+    try app.connect(fields: fields())
+    app.vanish()
+    harness.settle()
+    try app.call(at: 1, fields: fields())
+    return app
+  }
+
+  private func turn(_ harness: LoopHarness, _ order: [Int]) {
+    for loop in order { harness.loops[loop].turn(waiting: 0) }
+  }
+
+  @Test(arguments: turns)
+  func theOperatorClosesWhatMoves(_ order: [Int]) throws {
+    for before in 0...4 {
+      let harness = try LoopHarness(loops: 2, hasGame: true)
+      let app = try moving(harness)
+      turn(harness, Array(order.prefix(before)))
+      let close = ClosingOrder(loops: 2) { $0.number == 1 }
+      harness.shared.closing.begin(close)
+      harness.shared.postToAll(.close(close))
+      turn(harness, Array(order.dropFirst(before)) + [0, 1])
+      try #require(close.unasked.count == 0)
+      let passed = CountDownLatch(count: 2)
+      harness.shared.postToAll(.pass(passed))
+      turn(harness, order + [1, 0])
+      #expect(passed.count == 0)
+      #expect(close.result == (1, 0))
+      harness.shared.closing.finish(close)
+      #expect(harness.shared.sessions.value == 0)
+      for _ in 0..<4 { harness.turn() }
+      app.hear()
+      #expect(app.eventTypes().suffix(2) == ["ended", "closing"])
+      app.vanish()
+      for _ in 0..<40 { harness.pass(.seconds(31)) }
+      harness.expectNothingLeft()
+    }
+  }
+
+  /// When `keys revoke` returns, nobody plays with the key.
+  @Test(arguments: turns)
+  func aRevokedKeyEndsWhatMoves(_ order: [Int]) throws {
+    for before in 0...4 {
+      let harness = try LoopHarness(TestKey.settings, loops: 2, hasGame: true)
+      let key = try TestKey(harness)
+      let app = try moving(harness, key.fields)
+      turn(harness, Array(order.prefix(before)))
+      _ = harness.store.revoke(key.identifier, now: harness.clock.wall()) { _ in }
+      let found = harness.shared.register.sessions(of: key.identifier)
+      let ended = CountDownLatch(count: found.count)
+      for session in found {
+        harness.shared.post(.end(Token(rawValue: session.token), .keyRevoked, ended), to: session)
+      }
+      turn(harness, Array(order.dropFirst(before)) + [0, 1])
+      #expect(ended.count == 0)
+      for _ in 0..<2 {
+        let passed = CountDownLatch(count: 2)
+        harness.shared.postToAll(.pass(passed))
+        turn(harness, [0, 1])
+        #expect(passed.count == 0)
+      }
+      #expect(harness.shared.sessions.value == 0)
+      #expect(harness.shared.away.value == 0)
+      #expect(harness.shared.register.keyCount == 0)
+      app.vanish()
+      harness.settle()
+      harness.expectNothingLeft()
+    }
+  }
+
+  /// Two connections ask for one session: the later one has it in the end, or nobody was later.
+  @Test(arguments: turns)
+  func oneOfTwoHasIt(_ order: [Int]) throws {
+    let harness = try LoopHarness(loops: 2, hasGame: true)
+    let app = try moving(harness)
+    let old = app.player
+    turn(harness, order)
+    try app.call(at: 0)
+    turn(harness, order)
+    for _ in 0..<8 { harness.turn() }
+    app.hear()
+    #expect(app.wasResumed)
+    #expect(harness.shared.sessions.value == 1)
+    old?.vanish()
+    app.vanish()
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
+}
