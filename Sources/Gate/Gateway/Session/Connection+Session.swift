@@ -82,11 +82,7 @@ extension Connection {
     if let conversation = session.game.conversation { end = hearOut(conversation, attachment, end) }
     let isFirst = attachment.stream.closing.isOpen
     let action = attachment.stream.end(end)
-    if let conversation = session.game.conversation, isFirst {
-      conclude(conversation, attachment, end)
-      // Others just end where the game has stalled; here the app is told of each end in the same way.
-      if case .session = end, action == .finish { sendClose(nil, "", attachment) }
-    }
+    if let conversation = session.game.conversation, isFirst { conclude(conversation, attachment, end) }
     if end.cutsGameOff, !loop.canStay(session, after: end) { session.game.leg = nil }
     perform(hasLastWord(attachment, end) && action == .finish ? .closeAndFinish(nil, reason: "") : action, attachment)
   }
