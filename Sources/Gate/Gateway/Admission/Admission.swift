@@ -12,7 +12,7 @@ final class Admission {
   let upgrade: UpgradeRequest
   let choice: SubprotocolChoice
   /// What the app says of itself, if the upgrade says it.
-  let client: ClientDescription?
+  let client: ClientUpdate?
   /// The session that the app wants to go on with.
   let resume: ResumeRequest?
   /// Where it was asked for last.

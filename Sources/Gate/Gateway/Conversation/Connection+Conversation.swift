@@ -18,7 +18,7 @@ extension Connection {
       loop.settings.telnet, dialect, charsets: shared.charsets, address: source.address,
       device: shared.pseudonyms.flatMap { admission.credential.pseudonym(under: $0) })
     return Conversation(
-      dialect, telnet, client: admission.client, charsets: shared.charsets, settings: loop.settings,
+      dialect, telnet, client: admission.client?.applied(to: nil), charsets: shared.charsets, settings: loop.settings,
       queuedForGame: admission.session.game.queued, now: loop.now)
   }
 
@@ -38,7 +38,7 @@ extension Connection {
       } else if admission.resume?.wantsState == true {
         say(conversation.outgoing.again.messages())
       }
-      if let client = admission.client { conversation.update(client) }
+      if let client = admission.client?.applied(to: conversation.telnet.client) { conversation.update(client) }
     }
     // It was over before: what it has still to say, and nothing behind that.
     if session.isOver { endSession(attachment, .session(.gameClosed)) }
@@ -113,6 +113,7 @@ extension Connection {
   /// After a turn: what it keeps, and what is due earlier than anything that was waited for.
   func noteConversed(_ attachment: Attachment) {
     loop.accountBuffers(of: attachment.session)
+    loop.noteLeftOut(of: attachment.session)
     let due = conversationDeadline(attachment)
     if due < deadline { arm(at: due) }
   }

@@ -31,6 +31,9 @@ final class Conversation {
   /// By what it is resumed: the present id, and the one that the last upgrade named until that is confirmed.
   private(set) var ids: [SessionIDHash] = []
 
+  /// What was left out of what either side has said, by words for the log: counted, and said once a turn.
+  private var leftOut = LeftOut()
+
   /// What telnet has to say to the game, in this turn.
   var toGame: [UInt8] = []
   /// How much of it the ledger knows of.
@@ -118,7 +121,8 @@ final class Conversation {
       case .charset(let name):
         endText()
         use(name)
-      case .compressionStarted, .compressionEnded, .dropped: break
+      case .compressionStarted, .compressionEnded: break
+      case .dropped(let drop): leftOut.append(drop.rawValue)
       case .compressionFailed:
         endText()
         throw .gameFailed(reason: "the compressed stream is damaged")
@@ -204,7 +208,8 @@ final class Conversation {
     case .msdp(let data): _ = telnet.sendMSDP(data, into: &toGame)
     case .ack(let number): acknowledge(number, now: now)
     case .leave: demand = .leave
-    case .unknown, .refused: break
+    case .unknown: break
+    case .refused(let refusal): leftOut.append(refusal.word)
     }
     if parsed.isCounted {
       incoming.take(bytes: toGame.count - before, size: message.count, now: now)
@@ -365,6 +370,12 @@ final class Conversation {
     return next
   }
 
+  func takeLeftOut() -> LeftOut? {
+    if leftOut.count == 0 { return nil }
+    defer { leftOut = LeftOut() }
+    return leftOut
+  }
+
   // MARK: Memory
 
   var bufferedBytes: Int { outgoing.bufferedBytes }
@@ -389,4 +400,21 @@ final class Conversation {
   private static let leastEvent = 64
   /// So much of a buffer stays for the next message.
   private static let usualText = 1024
+}
+
+/// What a conversation could not pass on.
+struct LeftOut {
+  private(set) var count = 0
+  /// What the last of it was.
+  private(set) var word = ""
+
+  mutating func append(_ word: String) {
+    count += 1
+    self.word = word
+  }
+}
+
+extension AppMessage.Refusal {
+  /// `client_name` and the like.
+  var word: String { (kind.map { $0.rawValue } ?? "message") + "_" + member }
 }

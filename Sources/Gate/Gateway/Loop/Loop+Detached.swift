@@ -130,6 +130,7 @@ extension Loop {
     case .ends(let end): endAway(session, end)
     case .waits(let hasMore):
       accountBuffers(of: session)
+      noteLeftOut(of: session)
       if hasMore { continueLater(session) }
       armAway(session, conversation)
     }

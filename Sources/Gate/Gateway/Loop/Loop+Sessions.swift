@@ -96,6 +96,13 @@ extension Loop {
 
   // MARK: For the operator
 
+  /// What of a session's words was left out in its turn.
+  func noteLeftOut(of session: GameSession) {
+    guard let leftOut = session.game.conversation?.takeLeftOut() else { return }
+    counters.messagesLeftOut.add(leftOut.count)
+    shared.log.messageLeftOut(session, leftOut)
+  }
+
   var sessionDescriptions: [SessionDescription] {
     var found: [SessionDescription] = []
     sessions.forEach { if let description = $0.description(on: self) { found.append(description) } }

@@ -27,6 +27,8 @@ package final class Counters: Sendable {
   package let registrations = Counter()
   package let admitted = Counter()
   package let resumed = Counter()
+  /// Of apps and of games, where the gate reads what they say.
+  package let messagesLeftOut = Counter()
   package let sessionsEnded = Counter()
   /// Ended for TLS messages without data, or attempts to renegotiate.
   package let tlsRefused = Counter()

@@ -143,6 +143,16 @@ struct GateLogger: Sendable {
     }
   }
 
+  /// Something that an app or its game has said could not be passed on.
+  func messageLeftOut(_ session: GameSession, _ leftOut: LeftOut) {
+    log.decision(
+      "message_left_out", code: "",
+      fields: [
+        "session": "\(session.number)", "source": "\(session.source.peerDescription)",
+        "step": "\(leftOut.word)", "count": "\(leftOut.count)",
+      ])
+  }
+
   /// Without a connection, and given up: for others, or as its time is over.
   func sessionLetGo(_ session: GameSession, _ end: SessionEnd, now: MonotonicTime) {
     log.write(.info, "session_let_go") { line in

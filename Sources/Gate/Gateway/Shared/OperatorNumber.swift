@@ -66,6 +66,7 @@ package struct OperatorNumber: Sendable {
     sum("registrations", "keys registered", \.registrations),
     sum("admitted", "sessions begun", \.admitted),
     sum("resumed", "connections that went on with a session", \.resumed),
+    sum("messagesLeftOut", "messages of apps and of games that could not be passed on", \.messagesLeftOut),
     sum("sessionsEnded", "sessions ended", \.sessionsEnded),
     sum(
       "tlsRefused", "connections ended for TLS messages without data, or attempts to renegotiate",
