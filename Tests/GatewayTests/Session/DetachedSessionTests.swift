@@ -111,7 +111,8 @@ import Testing
   /// It came back to a buffer that is full, and acknowledges nothing.
   @Test func whoAcknowledgesNothingOfAFullBufferIsDetached() throws {
     let harness = try LoopHarness(
-      [("SESSION_BUFFER", "4KiB"), ("WRITE_STALL_TIMEOUT", "30s"), ("SESSION_RESUME_FOR", "1h")], hasGame: true)
+      [("SESSION_BUFFER", "4KiB"), ("WRITE_STALL_TIMEOUT", "30s"), ("SESSION_RESUME_FOR", "1h")],
+      hasGame: true)
     let app = TestApp(harness)
     try app.connect()
     app.vanish()

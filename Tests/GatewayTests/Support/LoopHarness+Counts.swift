@@ -8,7 +8,8 @@ extension LoopHarness {
   func expectNothingLeft(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
     let numbers = [
       "sessions": shared.sessions.value, "away": shared.away.value, "buffers": shared.buffers.value,
-      "occupancy": shared.occupancy.value, "pending": shared.pending.value, "lingering": shared.lingering.value,
+      "occupancy": shared.occupancy.value, "pending": shared.pending.value,
+      "lingering": shared.lingering.value,
       "parting": shared.parting.value, "keys": shared.register.keyCount, "ids": shared.directory.count,
       "addresses": shared.addressCounts.count, "away by address": shared.awayByAddress.count,
       "sessions in tables": loops.reduce(0) { $0 + $1.sessions.count },

@@ -22,7 +22,8 @@ struct TestKey {
     enclave = try SoftwareEnclave.generate(appID: Self.appID, environment: .production)
     _ = harness.store.register(
       NewKey(
-        identifier: enclave.keyIdentifier, publicKey: enclave.point, appID: Self.appID, environment: .production,
+        identifier: enclave.keyIdentifier, publicKey: enclave.point, appID: Self.appID,
+        environment: .production,
         registeredAt: harness.clock.wall())
     ) { _ in }
   }
