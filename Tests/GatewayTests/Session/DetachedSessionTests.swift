@@ -133,4 +133,44 @@ import Testing
     harness.turn()
     #expect(harness.shared.away.value == 1)
   }
+
+  /// A reload lowers what may be away: the longest go, whichever loop they are on.
+  @Test func theLongestGoWhereverTheyAre() throws {
+    let harness = try LoopHarness(
+      TestKey.settings + [("MAX_SESSIONS_PER_KEY", "100")], loops: 2, hasGame: true)
+    let key = try TestKey(harness)
+    for number in 0..<8 {
+      let app = TestApp(harness)
+      try app.connect(at: number % 2, fields: key.fields())
+      app.vanish()
+      harness.settle()
+    }
+    #expect(harness.shared.away.value == 8)
+    try harness.reload(TestKey.settings + [("MAX_SESSIONS_PER_KEY", "100"), ("MAX_DETACHED", "4")])
+    let app = TestApp(harness)
+    try app.connect(fields: key.fields())
+    app.vanish()
+    harness.settle()
+    #expect(harness.loops.flatMap { $0.sessionDescriptions.map(\.number) }.sorted() == [6, 7, 8, 9])
+  }
+
+  /// Who waits when a reload makes the time shorter, or takes sessions away altogether, is forgotten like any other.
+  @Test(arguments: ["0s", "20s", "1h"])
+  func aReloadLeavesNobodyBehind(_ time: String) throws {
+    let harness = try LoopHarness([("SESSION_RESUME_FOR", "60s")], hasGame: true)
+    let (app, other) = (TestApp(harness), TestApp(harness))
+    try app.connect()
+    try other.connect()
+    app.vanish()
+    harness.settle()
+    try harness.reload([("SESSION_RESUME_FOR", time)])
+    try app.connect()
+    #expect(app.wasResumed)
+    app.vanish()
+    other.vanish()
+    harness.settle()
+    #expect(harness.shared.away.value == (time == "0s" ? 0 : 2))
+    for _ in 0..<(time == "1h" ? 130 : 3) { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
 }

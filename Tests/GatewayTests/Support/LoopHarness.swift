@@ -27,6 +27,8 @@ final class LoopHarness {
   /// Nil in front of an echo.
   let game: TestGame?
   private var folder: TemporaryFolder?
+  private let environment: [(String, String)]
+  private let tls: TLSServerContext
   private let log = KeptLines()
 
   /// - Parameters:
@@ -45,13 +47,11 @@ final class LoopHarness {
     ]
     game = hasGame ? try TestGame(path: path + "/game") : nil
     if hasGame { environment[1].1 = "unix:\(path)/game" }
-    environment.removeAll { name, _ in settings.contains { $0.0 == name } }
-    let configuration = try ConfigurationLoader.load(
-      environment: environment + settings, files: SystemFiles(), processors: 1, descriptorLimit: 4096
-    ).configuration
+    self.environment = environment
+    let configuration = try Self.configuration(environment, settings)
     self.folder = consume folder
     let server = try SelfSignedCertificate.localhost()
-    let tls = try TLSServerContext.make(
+    tls = try TLSServerContext.make(
       TLSMaterial(
         certificateChainPEM: Array(server.certificate.pem.utf8),
         privateKeyPEM: Array(try server.key.pem().utf8),
@@ -64,6 +64,7 @@ final class LoopHarness {
       attestations: AttestationVerifier(root: root), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
       pseudonyms: nil, charsets: CharsetLibrary(opening: []), log: GateLogger(gateLog), mailboxes: mailboxes)
+    let tls = tls
     let loopSettings = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
     loops = try mailboxes.indices.map { [shared] index in
       try Loop(
@@ -78,6 +79,22 @@ final class LoopHarness {
     }
     shared.pool.stop()
     folder.take()?.remove()
+  }
+
+  private static func configuration(
+    _ environment: [(String, String)], _ settings: [(String, String)]
+  ) throws -> GateConfiguration {
+    let rest = environment.filter { name, _ in !settings.contains { $0.0 == name } }
+    return try ConfigurationLoader.load(
+      environment: rest + settings, files: SystemFiles(), processors: 1, descriptorLimit: 4096
+    ).configuration
+  }
+
+  /// Other settings from now on.
+  func reload(_ settings: [(String, String)]) throws {
+    let configuration = try Self.configuration(environment, settings)
+    let next = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
+    for loop in loops { loop.receive(.reload(next, LoopAcknowledgement(loops: loops.count))) }
   }
 
   /// The first.

@@ -92,8 +92,11 @@ extension Loop {
     if let loop = loops { shared.mailboxes[loop].post(.letGoLongest) }
   }
 
+  /// One at a time: the next one may be another loop's.
   func letGoLongest() {
-    while shared.away.value > settings.limits.detached, let session = away.longest { endAway(session, .letGo) }
+    guard shared.away.value > settings.limits.detached else { return }
+    if let session = away.longest { endAway(session, .letGo) }
+    if shared.away.value > settings.limits.detached { letGoLongestOfAll() }
   }
 
   func endAllAway(_ reason: SessionEnd) {
