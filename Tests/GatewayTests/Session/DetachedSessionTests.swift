@@ -173,4 +173,29 @@ import Testing
     for _ in 0..<(time == "1h" ? 130 : 3) { harness.pass(.seconds(31)) }
     harness.expectNothingLeft()
   }
+
+  /// An app may end as many stays as it likes, and acknowledge the end of none: that costs nobody else theirs.
+  @Test func staysThatAreOverTakeNobodysPlace() throws {
+    let harness = try LoopHarness(TestKey.settings + [("MAX_DETACHED", "4")], loops: 2, hasGame: true)
+    let (key, other) = (try TestKey(harness), try TestKey(harness))
+    for number in 0..<3 {
+      let app = TestApp(harness)
+      try app.connect(at: number % 2, fields: key.fields())
+      app.vanish()
+      harness.settle()
+    }
+    for number in 0..<6 {
+      let app = TestApp(harness)
+      try app.connect(at: number % 2, fields: other.fields())
+      harness.game?.accept()
+      harness.game?.callers.last?.close()
+      harness.settle()
+      app.vanish()
+      harness.settle()
+    }
+    #expect(harness.shared.away.value == 4)
+    #expect(harness.loops.flatMap { $0.sessionDescriptions.map(\.number) }.sorted() == [1, 2, 3])
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
 }

@@ -11,7 +11,7 @@ import Testing
     ("INPUT_RATE", "50/s"), ("HANDSHAKE_RATE", "100000/s"), ("MAX_CONNECTIONS_PER_ADDRESS", "1000"),
   ]
 
-  @Test(arguments: (1...16).map { UInt64($0) })
+  @Test(arguments: (1...8).map { UInt64($0) })
   func nothingIsLostDoubledOrLeft(_ seed: UInt64) throws {
     // Without keys an address may have few sessions away, also of those that no app ever heard of.
     let harness = try LoopHarness(
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// More of them than an address may have away, and than may be away at all.
-  @Test(arguments: (1...12).map { UInt64($0) })
+  @Test(arguments: (1...6).map { UInt64($0) })
   func nothingIsLeftBeyondTheLimits(_ seed: UInt64) throws {
     let harness = try LoopHarness(Self.settings + [("MAX_DETACHED", "4")], loops: 2, hasGame: true)
     var world = World(harness, seed, players: 9, losesSessions: true)

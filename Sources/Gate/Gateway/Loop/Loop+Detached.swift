@@ -3,7 +3,7 @@
 ///
 /// | what | bound |
 /// |---|---|
-/// | sessions without a connection, concluded ones too | `MAX_DETACHED`: the longest one goes |
+/// | sessions without a connection, concluded ones too | `MAX_DETACHED`: the longest one goes, of those that are concluded first |
 /// | those of an address without an attested key | 5 |
 /// | their time | `SESSION_RESUME_FOR` |
 /// | their messages | `SESSION_BUFFER` each, `SESSION_BUFFERS_TOTAL` together with those of attached ones |
@@ -62,13 +62,14 @@ extension Loop {
     // Who is taken over is away for no longer than it takes.
     if !session.isOver, end != .takenOver { countForAddress(session, leaving: connection) }
     enterAway(session)
+    accountBuffers(of: session)
     serve(session)
   }
 
   /// Counts it among those without a connection, and lets the longest one go when there are too many.
   private func enterAway(_ session: GameSession) {
     session.alarm.set(at: session.changedAt + settings.sessions.resumableFor, for: session.token, in: wheel)
-    away.enter(session)
+    if session.state == .concluded { concluded.enter(session) } else { away.enter(session) }
     publishLongest()
     if shared.away.increment() > settings.limits.detached { letGoLongestOfAll() }
   }
@@ -77,14 +78,19 @@ extension Loop {
   func leaveAway(_ session: GameSession) {
     releaseAddress(of: session)
     shared.away.decrement()
-    away.leave(session)
+    if session.state == .concluded { concluded.leave(session) } else { away.leave(session) }
     publishLongest()
     session.alarm.clear()
   }
 
-  private func publishLongest() {
-    let since = away.longest.map { Int(clamping: $0.changedAt.nanoseconds) } ?? .max
-    shared.longestAway[index].set(since)
+  /// The one that goes first. Of how many stays are over nothing but this keeps an app from making as many as it likes; so
+  /// they take nobody's place who may still play.
+  private var firstToGo: GameSession? { concluded.longest ?? away.longest }
+
+  func publishLongest() {
+    let since = firstToGo.map { Int(clamping: $0.changedAt.nanoseconds) } ?? .max
+    // Those of all loops come before the others.
+    shared.longestAway[index].set(concluded.longest == nil ? since : since - .max)
   }
 
   private func letGoLongestOfAll() {
@@ -95,12 +101,12 @@ extension Loop {
   /// One at a time: the next one may be another loop's.
   func letGoLongest() {
     guard shared.away.value > settings.limits.detached else { return }
-    if let session = away.longest { endAway(session, .letGo) }
+    if let session = firstToGo { endAway(session, .letGo) }
     if shared.away.value > settings.limits.detached { letGoLongestOfAll() }
   }
 
   func endAllAway(_ reason: SessionEnd) {
-    while let session = away.longest { endAway(session, reason) }
+    while let session = firstToGo { endAway(session, reason) }
   }
 
   // MARK: Addresses
@@ -177,7 +183,7 @@ extension Loop {
     guard let conversation = session.game.conversation else { return }
     let change = conversation.takeBufferChange()
     let sum = shared.buffers.change(by: change)
-    guard change > 0, sum > settings.limits.sessionBuffersBytes, away.longest != nil else { return }
+    guard change > 0, sum > settings.limits.sessionBuffersBytes, firstToGo != nil else { return }
     if levelledAt != now {
       levelledAt = now
       levelBuffers()

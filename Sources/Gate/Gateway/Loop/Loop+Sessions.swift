@@ -68,7 +68,11 @@ extension Loop {
     defer { session.tellEnded() }
     switch state {
     case .attached: break
-    case .detached: releaseAddress(of: session)
+    case .detached:
+      releaseAddress(of: session)
+      away.leave(session)
+      concluded.enter(session)
+      publishLongest()
     case .opening, .concluded, .ended: return
     }
     counters.sessionsEnded.add()

@@ -41,6 +41,8 @@ final class Loop {
   let continuingSessions = LaterList<GameSession>()
   /// Sessions without a connection, by how long.
   var away = AwayList()
+  /// Those of them whose stay is over: the first to go.
+  var concluded = AwayList()
   /// When their messages were last found to be too many.
   var levelledAt = MonotonicTime.never
   private var expired: [DeadlineWheel.Entry] = []

@@ -47,7 +47,8 @@ final class Shared: Sendable {
   let sessionNumbers = Sequence()
   /// Sessions without a connection, those included whose stay is over and whose last messages wait.
   let away = Count()
-  /// By loop, since when the longest of them is (nanoseconds of the monotonic clock).
+  /// By loop, since when the first of them to go is so (nanoseconds of the monotonic clock; less than 0 where its stay is
+  /// over).
   let longestAway: [Counter]
   let awayByAddress = AwayByAddress()
   let directory = SessionDirectory()
