@@ -7,7 +7,8 @@ internal import Bytes
 package import TelnetWire
 package import WebSocketWire
 
-package struct OutgoingLedger: Sendable {
+/// A session has one, and nobody a copy: to look at one would else count a reference to each part of it.
+package struct OutgoingLedger: ~Copyable, Sendable {
   /// `SESSION_BUFFER`.
   package let limit: Int
   /// What the state is said again from; its bytes count as buffered.

@@ -103,7 +103,8 @@ extension Connection {
     guard let conversation = attachment.session.game.conversation, attachment.stream.closing.isOpen else {
       return .never
     }
-    var deadline = conversation.nextDeadline(loop.settings, now: loop.now)
+    var deadline = conversation.nextDeadline(
+      keepAlive: loop.settings.telnet.keepAlive, stallTimeout: loop.settings.limits.writeStallTimeout, now: loop.now)
     if !attachment.stream.pending.isEmpty, !attachment.session.game.waits {
       deadline = min(deadline, conversation.allowance.next(now: loop.now))
     }

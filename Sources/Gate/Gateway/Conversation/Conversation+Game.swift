@@ -60,7 +60,7 @@ extension Conversation {
   func proceedDetached(_ game: inout GameSide, on loop: Loop) -> DetachedTurn {
     do throws(SessionEnd) {
       guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
-      tick(loop.settings, now: loop.now)
+      tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
       // A game that takes nothing is not listened to either, as its answers would pile up.
       if !game.waits { try game.hear(self, on: loop) }
       try game.say(self, now: loop.now)

@@ -354,18 +354,18 @@ final class Conversation {
   }
 
   /// Does what the time has come for.
-  func tick(_ settings: LoopSettings, now: MonotonicTime) {
+  func tick(keepAlive: Duration?, now: MonotonicTime) {
     if clientDeadline <= now { update(ClientDescription()) }
-    if let silence = settings.telnet.keepAlive, now - lastSent >= silence { telnet.keepAlive(into: &toGame) }
+    if let silence = keepAlive, now - lastSent >= silence { telnet.keepAlive(into: &toGame) }
   }
 
-  func nextDeadline(_ settings: LoopSettings, now: MonotonicTime) -> MonotonicTime {
+  func nextDeadline(keepAlive: Duration?, stallTimeout: Duration, now: MonotonicTime) -> MonotonicTime {
     var next = clientDeadline
     // What could be read already waits for something else, which brings a turn with it.
     if unreadUntil > now { next = min(next, unreadUntil) }
-    if let silence = settings.telnet.keepAlive { next = min(next, lastSent + silence) }
-    if let fullSince { next = min(next, fullSince + settings.limits.writeStallTimeout) }
-    if let blockedSince { next = min(next, blockedSince + settings.limits.writeStallTimeout) }
+    if let silence = keepAlive { next = min(next, lastSent + silence) }
+    if let fullSince { next = min(next, fullSince + stallTimeout) }
+    if let blockedSince { next = min(next, blockedSince + stallTimeout) }
     if dialect == .portcullis, outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
     return next
   }

@@ -147,7 +147,9 @@ extension Loop {
 
   private func armAway(_ session: GameSession, _ conversation: Conversation) {
     let expiry = session.changedAt + settings.sessions.resumableFor
-    let due = min(expiry, conversation.nextDeadline(settings, now: now))
+    let next = conversation.nextDeadline(
+      keepAlive: settings.telnet.keepAlive, stallTimeout: settings.limits.writeStallTimeout, now: now)
+    let due = min(expiry, next)
     if due != session.alarm.deadline { session.alarm.set(at: due, for: session.token, in: wheel) }
   }
 

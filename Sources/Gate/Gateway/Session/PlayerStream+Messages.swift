@@ -74,7 +74,7 @@ extension PlayerStream {
   mutating func converse(
     _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) -> Bool {
-    conversation.tick(loop.settings, now: loop.now)
+    conversation.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
     if conversation.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
     // The first of them came too fast, and is not read again before its time.
     if !pending.isEmpty, !game.waits, conversation.allowance.next(now: loop.now) <= loop.now {
