@@ -170,7 +170,8 @@ struct RecordRing: Sendable {
 
   /// No frame begins so.
   private static let holeMark: UInt8 = 0x0F
-  private static let smallestBytes = 512
+  /// A few lines, as that is all that most sessions ever have to keep at once.
+  private static let smallestBytes = 128
   /// More than this is not held on suspicion.
   private static let roomyBytes = 4096
 }

@@ -233,6 +233,8 @@ final class Conversation {
     let before = outgoing.acknowledged
     outgoing.acknowledge(number)
     if outgoing.acknowledged > before { fullSince = nil }
+    // Nothing is under way, maybe for long.
+    if outgoing.acknowledged == outgoing.last, text.isEmpty { text = [] }
     noteFullness(now: now)
   }
 
@@ -258,6 +260,7 @@ final class Conversation {
   func dueAck(now: MonotonicTime) -> [UInt8]? {
     guard dialect == .portcullis, incoming.schedule.isDue(at: now) else { return nil }
     incoming.schedule.acknowledged()
+    if toGame.isEmpty { toGame = [] }
     var message: [UInt8] = []
     GateMessage.ack(received: incoming.handled, to: &message)
     return message
