@@ -41,7 +41,9 @@ class Lengths:
     in_process_seconds: float = 2.0
     # Of raw bytes, text and events in a round of row m, between which its seconds are divided.
     message_turns: int = 6
-    stays: int = 4000
+    # Of each kind in a turn of row o.
+    stays: int = 1000
+    resume_turns: int = 4
     # As many as MAX_DETACHED, if the limit of descriptors allows them.
     returning: int = 10_000
 
@@ -69,6 +71,7 @@ SMOKE = Lengths(
     in_process_seconds=0.3,
     message_turns=1,
     stays=200,
+    resume_turns=1,
     returning=300,
 )
 

@@ -105,7 +105,7 @@ def measure_resumes(setup, samples, contestant, game):
         measure("admission", "resumable", "admissions", count)
         load.ask(f"detach {count} {AT_ONCE}")
         raised += count
-        for _ in range(2):
+        for _ in range(setup.lengths.resume_turns):
             measure("raw", "admitted", "admissions", count)
             measure("resume", "resumable", "resumes", 0)
     check_counters(contestant, raised)
