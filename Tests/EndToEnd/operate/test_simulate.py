@@ -1,12 +1,16 @@
 """dev-certs and simulate: the certificates serve a gate, and the program's own device plays through it."""
 
 import json
+import random
 import subprocess
 
 import pytest
 
 from backend import echo
-from gate import free_port
+from cutting_proxy import CuttingProxy, Plan
+from gate import BINARY, free_port, process_environment
+from telnet_game import TelnetGame
+from waiting import eventually, patience
 
 REFUSED, UNAVAILABLE = 77, 69
 
@@ -74,7 +78,9 @@ def test_openssl_accepts_what_dev_certs_makes(certificates):
 
 
 @pytest.mark.parametrize("environment", ["production", "development"])
-@pytest.mark.parametrize("raw, heard", [(["--raw"], b"look\nquit\n"), ([], b"look\r\nquit\r\n")], ids=["raw", "session"])
+@pytest.mark.parametrize(
+    "raw, heard", [(["--raw"], b"look\nquit\n"), ([], b"look\r\nquit\r\n")], ids=["raw", "session"]
+)
 def test_register_connect_play(simulate, backend, environment, raw, heard):
     registered = simulate("register", *APP, "--environment", environment)
     assert registered.returncode == 0, registered.stderr
@@ -83,6 +89,57 @@ def test_register_connect_play(simulate, backend, environment, raw, heard):
         assert played.returncode == 0, played.stderr
         assert "You say: look" in played.stdout and "Goodbye." in played.stdout
     assert bytes(backend.connection().received) == heard
+
+
+@pytest.mark.parametrize("seed", [1, 2, 9])
+def test_a_line_that_is_cut_at_random_loses_nothing(gates, certificates, seed):
+    """The program's client and its gate, with a proxy between them that cuts at any byte, either way."""
+    game = TelnetGame(lambda seat: seat.say("hello\r\n"), lambda seat, line: seat.say(f"<{line}>\r\n"))
+    gate = gates(
+        game,
+        TLS_CERT_PATH=certificates / "server.pem",
+        TLS_KEY_PATH=certificates / "server-key.pem",
+        APPATTEST_ROOT_CA_PATH=certificates / "attestation-root.pem",
+        APPATTEST_ENVIRONMENT="both",
+        INPUT_RATE="10000/s",
+        # While nobody is there a full one would lose what is oldest.
+        SESSION_BUFFER="1MiB",
+    )
+    trust = ("--ca", "certs/dev/ca.pem")
+    registered = gate.command("simulate", "register", "--url", f"wss://localhost:{gate.port}/", *trust, *APP)
+    assert registered.returncode == 0, registered.stderr
+    source = random.Random(seed)
+    # The first challenge and the first upgrade go through, so that there is a session to come back to.
+    drawn = iter([None, Plan(after=6000), *(Plan.drawn(source) for _ in range(20))])
+    proxy = CuttingProxy(gate, lambda: next(drawn, None))
+    command = [BINARY, "simulate", "connect", "--wait", "--url", f"wss://localhost:{proxy.port}/", *trust]
+    shown, said = gate.folder / "shown", gate.folder / "said"
+    with open(shown, "wb") as output, open(said, "wb") as messages:
+        player = subprocess.Popen(
+            [str(word) for word in command],
+            cwd=gate.folder,
+            env=process_environment({}),
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=messages,
+        )
+    # Nothing that compresses well, so that the plans' bytes are reached.
+    lines = [f"line {number} {source.randbytes(source.randrange(150)).hex()}" for number in range(400)]
+    try:
+        player.stdin.write("".join(f"{line}\n" for line in lines).encode())
+        player.stdin.close()
+        seat = game.seat(within=10)
+        eventually(lambda: seat.answered == len(lines), "all lines at the game, and its answers", within=60)
+        seat.close()
+        assert player.wait(patience(60)) == 0, said.read_text()
+    finally:
+        player.kill()
+        player.wait()
+        proxy.stop()
+        game.stop()
+    assert seat.lines == lines and game.count == 1
+    assert shown.read_bytes().decode() == "hello\r\n" + "".join(f"<{line}>\r\n" for line in lines)
+    assert proxy.cuts >= 3 and "back in the game" in said.read_text()
 
 
 def test_registering_again_uses_the_same_key(simulate, gate):
