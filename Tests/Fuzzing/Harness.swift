@@ -7,6 +7,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case registerBody = "register-body"
   case webSocket = "websocket"
   case sessionMessage = "session-message"
+  case gateMessage = "gate-message"
   case cbor
   case attestation
   case assertion
@@ -27,6 +28,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .registerBody: try RegistrationHarness.check(bytes)
     case .webSocket: try WebSocketHarness.check(bytes)
     case .sessionMessage: try SessionMessageHarness.check(bytes)
+    case .gateMessage: try GateMessageHarness.check(bytes)
     case .cbor: try CBORHarness.check(bytes)
     case .attestation: try AttestationHarness.check(bytes)
     case .assertion: try AssertionHarness.check(bytes)
