@@ -64,7 +64,7 @@ import Testing
       for session in found {
         harness.shared.post(.end(Token(rawValue: session.token), .keyRevoked, ended), to: session)
       }
-      turn(harness, Array(order.dropFirst(before)) + [0, 1])
+      turn(harness, Array(order.dropFirst(before)) + [1, 0])
       #expect(ended.count == 0)
       for _ in 0..<2 {
         let passed = CountDownLatch(count: 2)
@@ -73,6 +73,11 @@ import Testing
         #expect(passed.count == 0)
       }
       #expect(harness.shared.sessions.value == 0)
+      harness.game?.accept()
+      for caller in harness.game?.callers ?? [] {
+        caller.hear()
+        #expect(caller.hasEnded)
+      }
       #expect(harness.shared.away.value == 0)
       #expect(harness.shared.register.keyCount == 0)
       app.vanish()
