@@ -185,10 +185,10 @@ extension Loop {
     guard let conversation = session.game.conversation else { return }
     let change = conversation.takeBufferChange()
     let sum = shared.buffers.change(by: change)
-    guard change > 0, sum > settings.limits.sessionBuffersBytes, firstToGo != nil else { return }
-    if levelledAt != now {
-      levelledAt = now
+    guard change > 0, sum > settings.limits.sessionBuffersBytes else { return }
+    if now >= levelsFrom {
       levelBuffers()
+      if shared.buffers.value > settings.limits.sessionBuffersBytes { askOthersToLevel() }
     } else if session.connection == nil {
       // All were looked at in this turn already: it gives back what it took.
       conversation.evict(downTo: max(0, conversation.bufferedBytes - change))
@@ -202,8 +202,19 @@ extension Loop {
     _ = shared.buffers.change(by: conversation.takeBufferChange())
   }
 
+  /// What there is too much of is not here, or of those that are attached: that is not looked for in each turn.
+  private func askOthersToLevel() {
+    levelsFrom = now + Self.levellingPause
+    for other in shared.mailboxes.indices where other != index { shared.mailboxes[other].post(.levelBuffers) }
+  }
+
+  private static let levellingPause: Duration = .milliseconds(100)
+
   /// Takes the excess, and a hundredth of the whole so that this is not asked for with each message, off the fullest.
-  private func levelBuffers() {
+  func levelBuffers() {
+    // At most once a turn.
+    levelsFrom = now + .nanoseconds(1)
+    guard firstToGo != nil, shared.buffers.value > settings.limits.sessionBuffersBytes else { return }
     let wanted = shared.buffers.value - settings.limits.sessionBuffersBytes + settings.limits.sessionBuffersBytes / 100
     var fullest: [(bytes: Int, conversation: Conversation)] = []
     sessions.forEach { session in

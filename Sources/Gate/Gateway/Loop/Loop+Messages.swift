@@ -20,6 +20,7 @@ extension Loop {
     case .takeOver(let takeover): handOver(takeover)
     case .handedOver(let token, let answer): handedOver(token, answer)
     case .letGoLongest: letGoLongest()
+    case .levelBuffers: levelBuffers()
     case .reload(let settings, let taken):
       self.settings = settings
       taken.acknowledge(by: index)

@@ -43,8 +43,8 @@ final class Loop {
   var away = AwayList()
   /// Those of them whose stay is over: the first to go.
   var concluded = AwayList()
-  /// When their messages were last found to be too many.
-  var levelledAt = MonotonicTime.never
+  /// From when on their messages are looked at again, if there are too many.
+  var levelsFrom = MonotonicTime(nanoseconds: 0)
   private var expired: [DeadlineWheel.Entry] = []
   /// Some are left of `expired`. Asked each turn, and cheaper than the array, each access to which is checked for
   /// exclusivity.

@@ -21,6 +21,8 @@ enum LoopMessage: Sendable {
   case handedOver(Token, TakeoverAnswer)
   /// More sessions are without a connection than may be, and this loop has the one that is so for longest.
   case letGoLongest
+  /// All sessions keep more than they may, and another loop has none that could give way.
+  case levelBuffers
   /// Newer upgrades of its key take the place of one that still waits for its `101`.
   case superseded(Token)
   /// Work by these settings from now on, and say so.
@@ -47,7 +49,7 @@ enum LoopMessage: Sendable {
     case .close(let order): order.unasked.countDown()
     case .pass(let latch): latch.countDown()
     case .takeOver(let takeover): takeover.answer(.gone)
-    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .reload, .drain, .abandon,
+    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload, .drain, .abandon,
       .acknowledge, .stop:
       break
     }
