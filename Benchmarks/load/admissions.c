@@ -6,7 +6,7 @@
 
 #include "load.h"
 
-// Requests come from other addresses than sessions do.
+// Requests come from other addresses than sessions do, and from new ones each time, as their rate is limited.
 enum { NONCE = 64, PER_ADDRESS = 100, FIRST_REQUEST = 1000000 };
 static const char challenge_request[] = "GET /attest/challenge HTTP/1.1\r\nHost: localhost\r\n\r\n";
 static char (*nonces)[NONCE];
@@ -53,11 +53,12 @@ static bool turn(struct requests *requests, struct session *session) {
 
 static void run_requests(struct requests *requests) {
   int shares = (requests->total + PER_ADDRESS - 1) / PER_ADDRESS, started = 0, ended = 0;
+  static int first = FIRST_REQUEST;
   struct session *sessions = calloc((size_t)shares, sizeof *sessions);
   while (requests->done < requests->total) {
     for (; started < shares && started - ended < requests->at_once; started++) {
       int number = started * PER_ADDRESS;
-      start_session(&sessions[started], started, source_address(FIRST_REQUEST + number, PER_ADDRESS),
+      start_session(&sessions[started], started, source_address(first + number, PER_ADDRESS),
                     strdup(requests->text(number)));
       sessions[started].sent = (uint64_t)number;
     }
@@ -68,6 +69,7 @@ static void run_requests(struct requests *requests) {
     for (int index = 0; index < found; index++)
       if (turn(requests, events[index].data.ptr)) ended++;
   }
+  first += shares * PER_ADDRESS;
   free(sessions);
 }
 
