@@ -1,6 +1,6 @@
 """A real Evennia game, as `Tests/Conformance/install-peers` installs it: made once, copied and started for each run."""
 
-import contextlib
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -32,6 +32,7 @@ class Neighbour:
         self.folder = folder
         self.telnet_port, *_, self.websocket_port, _ = self.ports = [free_port() for _ in range(5)]
         self.processes = []
+        self.is_new = False
 
     @property
     def address(self):
@@ -50,10 +51,11 @@ class Neighbour:
             "EVENNIA_SUPERUSER_USERNAME": ADMINISTRATOR,
             "EVENNIA_SUPERUSER_PASSWORD": PASSWORD,
             "EVENNIA_SUPERUSER_EMAIL": "admin@example.org",
+            **({"NEIGHBOUR_IS_NEW": "true"} if self.is_new else {}),
         }
 
-    def start(self):
-        """Both processes in the foreground, so that their pids are ours; returns once a player is welcomed."""
+    def launch(self):
+        """Both processes in the foreground, so that their pids are ours."""
         library = next(PEERS.glob("venv/lib/python3*/site-packages/evennia"))
         for part in ("server/portal/portal.py", "server/server.py"):
             name = pathlib.Path(part).stem
@@ -69,6 +71,10 @@ class Neighbour:
                         stderr=output,
                     )
                 )
+
+    def start(self):
+        """Returns once a player is welcomed."""
+        self.launch()
         try:
             eventually(self.welcomes, f"a welcome by Evennia in {self.folder}", within=90)
         except BaseException:
@@ -112,42 +118,28 @@ def template():
     for path in sorted([*OVERLAY.rglob("*.py"), pathlib.Path(__file__)]):
         digest.update(path.read_bytes())
     made = PEERS / f"game-{digest.hexdigest()[:16]}"
-    if not made.exists():
-        with tempfile.TemporaryDirectory(dir=PEERS) as scratch:
-            game = pathlib.Path(scratch) / "game"
-            first = Neighbour(game)
-            run(scratch, first.environment, "--init", "game")
-            shutil.copytree(OVERLAY, game, dirs_exist_ok=True)
-            run(game, first.environment, "migrate")
-            # The first start makes the world, and begins anew by itself when that is done.
-            log = game / "server" / "logs" / "server.log"
-            try:
-                run(game, first.environment, "start")
-                eventually(
-                    lambda: log.exists()
-                    and b"Initial setup complete" in log.read_bytes()
-                    and first.welcomes(),
-                    "Evennia's first start",
-                    within=90,
-                )
-            finally:
-                end_daemons(game)
-            game.rename(made)
+    with open(PEERS / "lock", "w") as lock:
+        # Another worker of the same run may be about to make it too.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            make_template(made)
     return made
 
 
-def end_daemons(game):
-    """What the game's own launcher has started, by the pids that it noted: the portal first, as it starts servers."""
-    for name in ("portal", "server"):
-        noted = game / "server" / f"{name}.pid"
-
-        def gone():
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError, ValueError):
-                os.kill(int(noted.read_text()), signal.SIGTERM)
-                return False
-            return True
-
-        eventually(gone, f"the end of Evennia's {name}", within=30)
+def make_template(made):
+    """Without the launcher, which is out of patience sooner than a machine that is busy."""
+    with tempfile.TemporaryDirectory(dir=PEERS) as scratch:
+        game = pathlib.Path(scratch) / "game"
+        first = Neighbour(game)
+        run(scratch, first.environment, "--init", "game")
+        shutil.copytree(OVERLAY, game, dirs_exist_ok=True)
+        run(game, first.environment, "migrate")
+        # The superuser comes with the first command that looks for one.
+        run(game, first.environment, "shell", "-c", "")
+        first.is_new = True
+        first.start()
+        first.stop()
+        game.rename(made)
 
 
 def run(folder, environment, *arguments):
@@ -168,3 +160,8 @@ def started():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="evennia-"))
     shutil.copytree(template(), folder, dirs_exist_ok=True)
     return Neighbour(folder).start()
+
+
+if __name__ == "__main__" and not missing():
+    # `make peers`, so that no test waits for it.
+    template()

@@ -17,3 +17,5 @@ LOGIN_THROTTLE_LIMIT = CREATION_THROTTLE_LIMIT = 0
 MAX_COMMAND_RATE = 1_000_000
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SECRET_KEY = "not a secret: on loopback, for as long as the tests run"
+# The first start makes the world, and shall not begin anew when that is done.
+TEST_ENVIRONMENT = "NEIGHBOUR_IS_NEW" in os.environ
