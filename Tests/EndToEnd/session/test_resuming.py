@@ -884,7 +884,7 @@ def test_games_that_pour_into_detached_sessions(evenings):
     for _, seat in players:
         seat.tell(253, 6)
     for _, seat in players:
-        seat.heard("wont", 6)
+        seat.heard("wont", 6, within=30)
     grown = evening.gate.resident_bytes() - before
     assert grown < 2 * 1024 * 1024 + count * 8 * 1024 + 4 * 1024 * 1024, f"{grown} bytes more"
     ports = [seat.connection.socket.getpeername()[1] for _, seat in players]
