@@ -119,9 +119,9 @@ let modules = [
   Module(
     "Gateway", in: .gate,
     [
-      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "HTTPWire", "Identity",
-      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "SessionWire", "Sockets", "System",
-      "TLS", "TelnetWire", "WebSocketWire",
+      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "HTTPWire",
+      "Identity", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "SessionWire",
+      "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),
 
   // A player's session on the app's side, and the simulated device.
@@ -147,7 +147,8 @@ let modules = [
     [
       "Addresses", "AppAttest", "ArgumentParser", "Bench", "Bytes", "Charsets", "Configuration",
       "Confinement", "Control", "Crypto", "Demo", "Device", "Gateway", "HTTPWire", "Identity", "JSON",
-      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System", "TLS", "Vectors",
+      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System", "TLS",
+      "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(
@@ -191,9 +192,9 @@ let testTargets = [
   tests(
     "Gateway",
     [
-      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device", "HTTPWire", "Identity",
-      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionWire", "Sockets", "System", "TLS",
-      "TLSPeers", "TelnetWire", "WebSocketWire",
+      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device", "HTTPWire",
+      "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionWire", "Sockets",
+      "System", "TLS", "TLSPeers", "TelnetWire", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),
@@ -210,9 +211,9 @@ let testTargets = [
   .testTarget(
     name: "Fuzzing",
     dependencies: [
-      "Addresses", "AppAttest", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto", "Deflate", "HTTPWire",
-      "Identity", "JSON", "KeyStore", "PortcullisProtocol", "ProxyProtocol", "SessionClient", "SessionWire", "System",
-      "TelnetWire", "WebSocketWire", "X509",
+      "Addresses", "AppAttest", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto", "Deflate",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "PortcullisProtocol", "ProxyProtocol", "SessionClient",
+      "SessionWire", "System", "TelnetWire", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
   tests("Fuzzing"),
