@@ -143,6 +143,9 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     return true
   }
 
+  /// Gives back memory that holds nothing.
+  package mutating func trim() { ring.trim() }
+
   /// The session has no connection any more.
   package mutating func detach() {
     isAttached = false

@@ -381,17 +381,21 @@ final class Conversation {
 
   // MARK: Memory
 
+  /// Of messages that are kept.
   var bufferedBytes: Int { outgoing.bufferedBytes }
+  /// What they take, with room that is free.
+  var heldBytes: Int { outgoing.allocatedBytes }
 
-  /// How much more, or less, is kept than when this was asked last.
+  /// How much more memory, or less, they take than when this was asked last.
   func takeBufferChange() -> Int {
-    let bytes = outgoing.bufferedBytes
+    let bytes = heldBytes
     defer { accountedBytes = bytes }
     return bytes - accountedBytes
   }
 
   func evict(downTo bytes: Int) {
     while outgoing.bufferedBytes > bytes, outgoing.evictOldest() > 0 {}
+    outgoing.trim()
   }
 
   func forgetMessages() {

@@ -191,7 +191,7 @@ extension Loop {
       if shared.buffers.value > settings.limits.sessionBuffersBytes { askOthersToLevel() }
     } else if session.connection == nil {
       // All were looked at in this turn already: it gives back what it took.
-      conversation.evict(downTo: max(0, conversation.bufferedBytes - change))
+      conversation.evict(downTo: max(0, conversation.heldBytes - change))
       _ = shared.buffers.change(by: conversation.takeBufferChange())
     }
   }
@@ -219,7 +219,7 @@ extension Loop {
     var fullest: [(bytes: Int, conversation: Conversation)] = []
     sessions.forEach { session in
       guard session.connection == nil, let conversation = session.game.conversation else { return }
-      if conversation.bufferedBytes > 0 { fullest.append((conversation.bufferedBytes, conversation)) }
+      if conversation.heldBytes > 0 { fullest.append((conversation.heldBytes, conversation)) }
     }
     fullest.sort { $0.bytes > $1.bytes }
     var excess = wanted
@@ -228,7 +228,7 @@ extension Loop {
       let next = index + 1 < fullest.count ? fullest[index + 1].bytes : 0
       let before = entry.bytes
       entry.conversation.evict(downTo: max(next / 2, before - excess))
-      excess -= before - entry.conversation.bufferedBytes
+      excess -= before - entry.conversation.heldBytes
       _ = shared.buffers.change(by: entry.conversation.takeBufferChange())
     }
   }
