@@ -62,7 +62,9 @@ extension Connection {
   // MARK: Ending
 
   /// What was said before the end is for the game. Returns the end that it comes to.
-  func hearOut(_ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd) -> ConnectionEnd {
+  func hearOut(
+    _ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd
+  ) -> ConnectionEnd {
     var end = end
     // Where somebody may come back, what came too fast is said again.
     if case .playerClosed = end, !loop.canStay(attachment.session, after: end),
@@ -87,7 +89,9 @@ extension Connection {
         conversation.over(reason)
         if conversation.isResumable { loop.conclude(session, because: end) }
       }
-    case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed: return
+    case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver,
+      .malformed:
+      return
     }
     do throws(ConnectionEnd) {
       _ = try attachment.stream.tell(conversation, &client, &session.game, on: loop, all: true)

@@ -294,7 +294,11 @@ extension Loop {
     if let keyID = session.credential.keyID {
       let reference = reference(to: session.token)
       // Only its last words are left of one that is over, and the upgrade that has asked for them waits for no stay any more.
-      if session.isOver { shared.register.leave(reference, of: keyID) } else { shared.register.detach(reference, of: keyID) }
+      if session.isOver {
+        shared.register.leave(reference, of: keyID)
+      } else {
+        shared.register.detach(reference, of: keyID)
+      }
     }
     for id in session.game.conversation?.ids ?? [] { shared.directory.place(id, at: reference(to: session.token)) }
     session.game.enter(poller, token: session.token)

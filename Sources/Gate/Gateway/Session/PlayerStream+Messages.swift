@@ -93,7 +93,8 @@ extension PlayerStream {
     if closing.isOpen {
       acknowledge(conversation, &client, now: loop.now)
       hasMore = try tell(conversation, &client, &game, on: loop)
-      if mayHear(conversation, client, on: loop), game.hasMore(for: conversation, at: loop.now) { hasMore = true }
+      let mayHear = mayHear(conversation, client, on: loop)
+      if mayHear, game.hasMore(for: conversation, at: loop.now) { hasMore = true }
     }
     return hasMore || isReadingFromPlayer(client, game) && hasInput(client)
   }
@@ -115,7 +116,8 @@ extension PlayerStream {
   /// The game is heard while all it has said before is on its way to the player.
   private func mayHear(_ conversation: Conversation, _ client: borrowing ClientLeg, on loop: Loop) -> Bool {
     let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
-    return client.unsent.isEmpty && !conversation.outgoing.hasUnsent && conversation.mayHear(bufferIsShort: isShort)
+    return client.unsent.isEmpty && !conversation.outgoing.hasUnsent
+      && conversation.mayHear(bufferIsShort: isShort)
   }
 
   private mutating func hear(
