@@ -95,13 +95,16 @@ class Contestant(threading.Thread):
         self.proxy = CuttingProxy(evening.gate, lambda: self.plan)
         self.player.through = self.proxy
         self.typed, self.tries, self.resumed = [], 0, 0
-        self.error = None
+        self.error, self.told_by_the_gate = None, ""
 
     def run(self):
         try:
             self._play()
         except BaseException as error:
             self.error = error
+            key = self.player.device.key_id_b64[:8]
+            lines = self.evening.gate.log_text().splitlines()
+            self.told_by_the_gate = "\n".join([line for line in lines if key in line][-16:])
         finally:
             self.proxy.stop()
 
@@ -201,7 +204,8 @@ def test_nothing_is_lost_doubled_or_out_of_order(evenings):
         assert not contestant.is_alive(), f"player {contestant.number} of seed {SEED} is stuck"
     failed = [contestant for contestant in contestants if contestant.error]
     if failed:
-        raise AssertionError(f"seed {SEED}, player {failed[0].number}") from failed[0].error
+        told = f"seed {SEED}, player {failed[0].number}; the gate's log of them ends:\n{failed[0].told_by_the_gate}"
+        raise AssertionError(told) from failed[0].error
     # Checked against both ends' own records.
     for contestant in contestants:
         player, seat = contestant.player, contestant.seat
