@@ -15,6 +15,8 @@ final class Admission {
   let client: ClientUpdate?
   /// The session that the app wants to go on with.
   let resume: ResumeRequest?
+  /// Of the assertion, once that is verified.
+  var signCount: UInt32?
   /// Where it was asked for last.
   var asked: SessionReference?
   /// Nil when there is nothing to be verified.

@@ -1,5 +1,6 @@
 /// An upgrade that names a session to go on with: asked of the loop that the session lives on, which is this one or another
 /// (docs/sessions.md, "Resuming").
+internal import KeyStore
 internal import SessionWire
 internal import System
 
@@ -10,7 +11,10 @@ extension Connection {
     guard let resume = admission.resume else { return }
     let id = SessionIDHash(of: resume.id)
     guard let place = loop.shared.directory.find(id), place != admission.asked else {
-      return perform(admission.machine.notResumed())
+      // An upgrade that was long on its way asks for what a later one of the same app has found: it must not begin a
+      // second stay in the game.
+      let isLate = hasLaterUpgrade(admission)
+      return perform(isLate ? admission.machine.superseded() : admission.machine.notResumed())
     }
     admission.asked = place
     arm(at: loop.now + Self.resumeTimeout)
@@ -18,6 +22,14 @@ extension Connection {
       session: Token(rawValue: place.token), id: id, received: resume.received,
       credential: admission.credential, by: loop.reference(to: admission.session.token), mailbox: loop.mailbox)
     loop.shared.post(.takeOver(takeover), to: place)
+  }
+
+  /// Whether the key's counter has gone on since this upgrade's assertion.
+  private func hasLaterUpgrade(_ admission: Admission) -> Bool {
+    guard let keyID = admission.credential.keyID, let signCount = admission.signCount,
+      let record = loop.shared.store.find(keyID)
+    else { return false }
+    return record.signCount > signCount
   }
 
   /// The loop that was asked has answered. A session that it has handed over is `session` by now.

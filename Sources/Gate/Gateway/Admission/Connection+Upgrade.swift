@@ -169,6 +169,7 @@ extension Connection {
   ) {
     let mailbox = loop.mailbox
     let session = admission.session.token
+    admission.signCount = assertion.signCount
     loop.shared.register.enter(loop.reference(to: session), of: keyID)
     let verdict = loop.shared.store.advanceCounter(
       of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,
