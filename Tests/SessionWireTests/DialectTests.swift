@@ -107,7 +107,8 @@ import WebSocketWire
   @Test(arguments: [
     ("not json", "proto"), ("[]", "proto"), ("{}", "proto"), (#"{"proto":1}"#, "proto"),
     (#"{"proto":"gmcp"}"#, "id"), (#"{"proto":"gmcp","id":"1"}"#, "id"), (#"{"proto":"gmcp","id":7}"#, "id"),
-    (#"{"proto":"text","data":1}"#, "data"), (#"{"proto":"text"}"#, "data"), (#"{"proto":"telnet_31"}"#, "data"),
+    (#"{"proto":"text","data":1}"#, "data"), (#"{"proto":"text"}"#, "data"),
+    (#"{"proto":"telnet_31"}"#, "data"),
     (#"{"proto":"telnet_31","data":"AFAAGAA="}"#, "data"), (#"{"proto":"telnet_31","data":"AFAA"}"#, "data"),
     (#"{"proto":"gmcp","proto":"gmcp","id":"A"}"#, "proto"),
   ])

@@ -92,7 +92,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("binary", ["binary"]), ("a, portcullis.v1,binary", ["a", "portcullis.v1", "binary"]), ("Binary", ["Binary"]),
+    ("binary", ["binary"]), ("a, portcullis.v1,binary", ["a", "portcullis.v1", "binary"]),
+    ("Binary", ["Binary"]),
   ])
   func subprotocols(offered: String, expected: [String]) throws {
     let request = try UpgradeRequest(head("GET / HTTP/1.1", ["Sec-WebSocket-Protocol": offered]))

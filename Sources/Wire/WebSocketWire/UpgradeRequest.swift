@@ -38,7 +38,8 @@ package struct UpgradeRequest: Sendable {
   /// - Parameters:
   ///   - subprotocol: the one of those that were offered that is spoken; nil for none.
   ///   - extensions: what was agreed on, as it stands in its field; nil for none.
-  package func response(subprotocol: String? = nil, extensions: String? = nil, date: String? = nil) -> [UInt8] {
+  package func response(subprotocol: String? = nil, extensions: String? = nil, date: String? = nil) -> [UInt8]
+  {
     var head = ResponseHead(.switchingProtocols)
     if let date { head.add("Date", date) }
     head.add("Upgrade", "websocket")

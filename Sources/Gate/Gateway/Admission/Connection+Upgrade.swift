@@ -62,7 +62,7 @@ extension Connection {
       throw Refusal(.originForbidden, step: "origin")
     }
     if !loop.settings.requiresAppAuth { return .credential(.none) }
-    if head.hasField(namePrefix: HeaderName.assertionPrefix) { 
+    if head.hasField(namePrefix: HeaderName.assertionPrefix) {
       return .assertion(try assertion(of: head, resumes: resumes))
     }
     if loop.settings.allowsClientCertificate {

@@ -219,7 +219,8 @@ final class Connection {
       loop.shared.parting.increment()
       // What is queued for the game still goes there, unless the session lives on without this connection.
       leaveStage(keeping: attachment.session)
-      beginLingering(Lingering(attachment.session.state == .ended ? attachment.session : nil, isParting: true))
+      beginLingering(
+        Lingering(attachment.session.state == .ended ? attachment.session : nil, isParting: true))
     case .proxyHeader, .handshake, .exchange, .admission:
       leaveStage()
       beginLingering(Lingering(nil, isParting: false))

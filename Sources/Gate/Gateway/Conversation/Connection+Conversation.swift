@@ -18,14 +18,17 @@ extension Connection {
       loop.settings.telnet, dialect, charsets: shared.charsets, address: source.address,
       device: shared.pseudonyms.flatMap { admission.credential.pseudonym(under: $0) })
     return Conversation(
-      dialect, telnet, client: admission.client?.applied(to: nil), charsets: shared.charsets, settings: loop.settings,
+      dialect, telnet, client: admission.client?.applied(to: nil), charsets: shared.charsets,
+      settings: loop.settings,
       queuedForGame: admission.session.game.queued, now: loop.now)
   }
 
   /// The first messages: who the session is, then what the app has missed.
-  func begin(_ conversation: Conversation, _ attachment: Attachment, _ admission: Admission, isResumed: Bool) {
+  func begin(_ conversation: Conversation, _ attachment: Attachment, _ admission: Admission, isResumed: Bool)
+  {
     let session = attachment.session
-    conversation.attach(after: isResumed ? admission.resume?.received : nil, from: source.address, now: loop.now)
+    conversation.attach(
+      after: isResumed ? admission.resume?.received : nil, from: source.address, now: loop.now)
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed
@@ -38,14 +41,17 @@ extension Connection {
       } else if admission.resume?.wantsState == true {
         say(conversation.outgoing.again.messages())
       }
-      if let client = admission.client?.applied(to: conversation.telnet.client) { conversation.update(client) }
+      if let client = admission.client?.applied(to: conversation.telnet.client) {
+        conversation.update(client)
+      }
     }
     // It was over before: what it has still to say, and nothing behind that.
     if session.isOver { endSession(attachment, .session(.gameClosed)) }
   }
 
   /// A new id for the session. The one that the upgrade named stays good until the app is heard, as the answer may be lost.
-  private func name(_ session: GameSession, _ conversation: Conversation, asked: ResumeRequest?) -> SessionID {
+  private func name(_ session: GameSession, _ conversation: Conversation, asked: ResumeRequest?) -> SessionID
+  {
     let id = SessionID(loop.shared.entropy)
     let hash = SessionIDHash(of: id)
     for old in conversation.renew(hash, named: asked.map { SessionIDHash(of: $0.id) }) {
@@ -108,7 +114,8 @@ extension Connection {
       return .never
     }
     var deadline = conversation.nextDeadline(
-      keepAlive: loop.settings.telnet.keepAlive, stallTimeout: loop.settings.limits.writeStallTimeout, now: loop.now)
+      keepAlive: loop.settings.telnet.keepAlive, stallTimeout: loop.settings.limits.writeStallTimeout,
+      now: loop.now)
     if !attachment.stream.pending.isEmpty, !attachment.session.game.waits {
       deadline = min(deadline, conversation.allowance.next(now: loop.now))
     }

@@ -187,7 +187,8 @@ final class Conversation {
     case wait
   }
 
-  func take(_ message: Span<UInt8>, type: MessageType, now: MonotonicTime, atAnyRate: Bool = false) -> Demand {
+  func take(_ message: Span<UInt8>, type: MessageType, now: MonotonicTime, atAnyRate: Bool = false) -> Demand
+  {
     let before = toGame.count
     noteQueued(upTo: before)
     var demand = Demand.nothing
@@ -306,7 +307,9 @@ final class Conversation {
   /// A connection carries it from now on, whose app has got all up to `received`.
   func attach(after received: Int?, from address: IPAddress, now: MonotonicTime) {
     if let received {
-      guard outgoing.attach(after: received) else { fatalError("Conversation: resumed without having been asked") }
+      guard outgoing.attach(after: received) else {
+        fatalError("Conversation: resumed without having been asked")
+      }
       telnet.link(isAttached: true, address: Array(address.description.utf8), into: &toGame)
       // The last one may have been lost with the connection.
       incoming.schedule.demand(now: now)
@@ -336,7 +339,11 @@ final class Conversation {
   func mayReadOn(at now: MonotonicTime) -> Bool { unreadUntil <= now }
 
   private func noteFullness(now: MonotonicTime) {
-    if !outgoing.isFull || !outgoing.isAttached { fullSince = nil } else if fullSince == nil { fullSince = now }
+    if !outgoing.isFull || !outgoing.isAttached {
+      fullSince = nil
+    } else if fullSince == nil {
+      fullSince = now
+    }
   }
 
   /// The app has acknowledged nothing for so long that it is given up.

@@ -40,7 +40,8 @@ extension Loop {
 
   /// Whether somebody may come back after `end`.
   func canStay(_ session: GameSession, after end: ConnectionEnd?) -> Bool {
-    guard let conversation = session.game.conversation, conversation.isResumable, !isStopped, !isDraining else {
+    guard let conversation = session.game.conversation, conversation.isResumable, !isStopped, !isDraining
+    else {
       return false
     }
     if session.isOver { return conversation.hasUnacknowledged && (end?.leavesWord ?? true) }
@@ -215,7 +216,8 @@ extension Loop {
     // At most once a turn.
     levelsFrom = now + .nanoseconds(1)
     guard firstToGo != nil, shared.buffers.value > settings.limits.sessionBuffersBytes else { return }
-    let wanted = shared.buffers.value - settings.limits.sessionBuffersBytes + settings.limits.sessionBuffersBytes / 100
+    let wanted =
+      shared.buffers.value - settings.limits.sessionBuffersBytes + settings.limits.sessionBuffersBytes / 100
     var fullest: [(bytes: Int, conversation: Conversation)] = []
     sessions.forEach { session in
       guard session.connection == nil, let conversation = session.game.conversation else { return }
@@ -240,7 +242,8 @@ extension Loop {
     guard let session = sessions.find(takeover.session),
       let conversation = session.game.conversation, conversation.isKnown(by: takeover.id)
     else { return takeover.answer(.gone) }
-    guard session.credential.isSame(as: takeover.credential), conversation.canResume(after: takeover.received) else {
+    guard session.credential.isSame(as: takeover.credential), conversation.canResume(after: takeover.received)
+    else {
       return takeover.answer(.unknown)
     }
     // From here on nothing more of the old connection's is read.
@@ -263,7 +266,8 @@ extension Loop {
 
   /// What `handOver` has answered to the upgrade that `token` names.
   func handedOver(_ token: Token, _ answer: TakeoverAnswer) {
-    guard let session = sessions.find(token), session.state == .opening, let connection = session.connection else {
+    guard let session = sessions.find(token), session.state == .opening, let connection = session.connection
+    else {
       if case .session(let parcel) = answer { shelter(parcel) }
       return
     }
@@ -279,7 +283,9 @@ extension Loop {
     settle(session)
     if !session.isOver { countForAddress(session, leaving: nil) }
     // It was in nobody's list for a moment, in which its key may have been revoked.
-    if let keyID = session.credential.keyID, shared.store.isRevoked(keyID) { return endAway(session, .keyRevoked) }
+    if let keyID = session.credential.keyID, shared.store.isRevoked(keyID) {
+      return endAway(session, .keyRevoked)
+    }
     if isDraining || isStopped { return endAway(session, .draining) }
     serve(session)
   }
@@ -300,7 +306,9 @@ extension Loop {
         shared.register.detach(reference, of: keyID)
       }
     }
-    for id in session.game.conversation?.ids ?? [] { shared.directory.place(id, at: reference(to: session.token)) }
+    for id in session.game.conversation?.ids ?? [] {
+      shared.directory.place(id, at: reference(to: session.token))
+    }
     session.game.enter(poller, token: session.token)
     enterAway(session)
     carryOutOrders(on: session)

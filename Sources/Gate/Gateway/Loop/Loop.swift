@@ -111,7 +111,9 @@ final class Loop {
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.
   private func sleepTime() -> Int32 {
-    if !continuing.isEmpty || !continuingSessions.isEmpty || !newcomers.isEmpty || hasExpired || doorway.mayAccept {
+    if !continuing.isEmpty || !continuingSessions.isEmpty || !newcomers.isEmpty || hasExpired
+      || doorway.mayAccept
+    {
       return 0
     }
     var end = wheel.next ?? .never

@@ -49,7 +49,8 @@ enum LoopMessage: Sendable {
     case .close(let order): order.unasked.countDown()
     case .pass(let latch): latch.countDown()
     case .takeOver(let takeover): takeover.answer(.gone)
-    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload, .drain,
+    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload,
+      .drain,
       .abandon, .acknowledge, .stop:
       break
     }

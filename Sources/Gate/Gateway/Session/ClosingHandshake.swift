@@ -33,7 +33,8 @@ struct ClosingHandshake: ~Copyable {
       case .session(.gameClosed), .session(.draining):
         state = .awaitingReply
         return end.closeCode.map { .sendClose($0, reason: end.closeReason) } ?? .nothing
-      case .playerClosed, .violation, .left, .takenOver, .malformed, .session(.keyRevoked), .session(.replaced),
+      case .playerClosed, .violation, .left, .takenOver, .malformed, .session(.keyRevoked),
+        .session(.replaced),
         .session(.closedByOperator), .session(.gameFailed):
         // What the player sends from here on counts for nothing: after its own Close there is nothing, after a
         // violation nothing is a frame (§7.1.7), and in the other cases nobody would take it.

@@ -45,7 +45,9 @@ extension Connection {
     loop.attach(session, to: self)
     loop.shared.log.admitted(self, session, waited: loop.now - admission.startedAt)
     arm(at: loop.now + loop.settings.limits.pingInterval)
-    if let conversation = session.game.conversation { begin(conversation, attachment, admission, isResumed: isResumed) }
+    if let conversation = session.game.conversation {
+      begin(conversation, attachment, admission, isResumed: isResumed)
+    }
     // The game may have spoken first.
     if case .session = stage { loop.continueLater(self) }
   }
@@ -84,7 +86,9 @@ extension Connection {
     let action = attachment.stream.end(end)
     if let conversation = session.game.conversation, isFirst { conclude(conversation, attachment, end) }
     if end.cutsGameOff, !loop.canStay(session, after: end) { session.game.leg = nil }
-    perform(hasLastWord(attachment, end) && action == .finish ? .closeAndFinish(nil, reason: "") : action, attachment)
+    perform(
+      hasLastWord(attachment, end) && action == .finish ? .closeAndFinish(nil, reason: "") : action,
+      attachment)
   }
 
   /// Under `portcullis.v1` each end of a session is told, also one that elsewhere just happens.

@@ -57,7 +57,8 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     switch self {
     case .session: true
     case .playerClosed(let code): code == .normal
-    case .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed: false
+    case .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed:
+      false
     }
   }
 
@@ -106,7 +107,8 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   var detail: String? {
     switch self {
     case .playerVanished(let reason), .session(.gameFailed(let reason)): reason
-    case .playerClosed, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed, .session:
+    case .playerClosed, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed,
+      .session:
       nil
     }
   }

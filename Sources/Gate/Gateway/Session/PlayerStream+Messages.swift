@@ -75,7 +75,9 @@ extension PlayerStream {
     _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) -> Bool {
     conversation.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
-    if conversation.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
+    if conversation.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) {
+      throw .playerStalled
+    }
     // The first of them came too fast, and is not read again before its time.
     if !pending.isEmpty, !game.waits, conversation.allowance.next(now: loop.now) <= loop.now {
       try handlePending(conversation, on: loop)
@@ -148,7 +150,8 @@ extension PlayerStream {
   // MARK: 2. At the app's rate
 
   private mutating func handle(
-    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, _ game: inout GameSide, on loop: Loop
+    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, _ game: inout GameSide,
+    on loop: Loop
   ) throws(ConnectionEnd) {
     guard pending.isEmpty, try handleNow(message, type, conversation, on: loop) else {
       return pending.append(message, type: type)
@@ -221,7 +224,8 @@ extension PlayerStream {
     return false
   }
 
-  private func tellPiece(_ conversation: Conversation, _ client: inout ClientLeg) throws(ConnectionEnd) -> Int {
+  private func tellPiece(_ conversation: Conversation, _ client: inout ClientLeg) throws(ConnectionEnd) -> Int
+  {
     let count = try conversation.outgoing.withUnsentFrames(limit: Self.recordBytes) {
       (frames) throws(ConnectionEnd) in try encrypt(frames, to: &client)
     }
@@ -230,7 +234,8 @@ extension PlayerStream {
   }
 
   private func tellDeflated(
-    _ deflate: DeflateSession, _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide,
+    _ deflate: DeflateSession, _ conversation: Conversation, _ client: inout ClientLeg,
+    _ game: inout GameSide,
     on loop: Loop
   ) throws(ConnectionEnd) -> Int {
     var payload: [UInt8] = []

@@ -17,7 +17,9 @@ struct SessionIDHash: Hashable, Sendable {
     digest = SHA256.hash(id.bytes.span)
   }
 
-  fileprivate var part: Int { Int(truncatingIfNeeded: digest.leadingWords.0) & (SessionDirectory.partCount - 1) }
+  fileprivate var part: Int {
+    Int(truncatingIfNeeded: digest.leadingWords.0) & (SessionDirectory.partCount - 1)
+  }
 }
 
 final class SessionDirectory: Sendable {

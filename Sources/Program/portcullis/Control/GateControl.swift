@@ -145,7 +145,8 @@ extension SessionEntry {
   init(_ session: SessionDescription) {
     self.init(
       session: Int(clamping: session.number), state: session.state.rawValue,
-      since: Int(session.since.components.seconds), connection: session.name, subprotocol: session.subprotocol,
+      since: Int(session.since.components.seconds), connection: session.name,
+      subprotocol: session.subprotocol,
       buffered: session.bufferedBytes, source: session.peer.peerDescription, credential: session.credential,
       keyID: session.keyID?.base64, subject: session.subject,
       seconds: Int(session.duration.components.seconds),

@@ -30,7 +30,8 @@ struct SessionsList: ParsableCommand {
     guard case .sessions(let sessions) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
     if !json, Output.isTerminal {
-      try output.line("SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  CREDENTIAL")
+      try output.line(
+        "SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  CREDENTIAL")
     }
     for session in sessions {
       if json {
