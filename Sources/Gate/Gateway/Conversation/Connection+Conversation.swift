@@ -27,22 +27,22 @@ extension Connection {
   func begin(_ conversation: Conversation, _ attachment: Attachment, _ admission: Admission, isResumed: Bool)
   {
     let session = attachment.session
-    conversation.attach(
+    conversation.state.attach(
       after: isResumed ? admission.resume?.received : nil, from: source.address, now: loop.now)
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed
-    say([conversation.greeting(id, resumed: resumed, loop.settings)])
+    say([conversation.state.greeting(id, resumed: resumed, loop.settings)])
     if isResumed {
-      let gap = conversation.outgoing.takeGap()
+      let gap = conversation.state.outgoing.takeGap()
       loop.shared.log.sessionResumed(self, session, missing: gap?.messages ?? 0)
       if let gap {
-        say(conversation.afterGap(gap))
+        say(conversation.state.afterGap(gap))
       } else if admission.resume?.wantsState == true {
-        say(conversation.outgoing.again.messages())
+        say(conversation.state.outgoing.again.messages())
       }
-      if let client = admission.client?.applied(to: conversation.telnet.client) {
-        conversation.update(client)
+      if let client = admission.client?.applied(to: conversation.state.telnet.client) {
+        conversation.state.update(client)
       }
     }
     // It was over before: what it has still to say, and nothing behind that.
@@ -54,7 +54,7 @@ extension Connection {
   {
     let id = SessionID(loop.shared.entropy)
     let hash = SessionIDHash(of: id)
-    for old in conversation.renew(hash, named: asked.map { SessionIDHash(of: $0.id) }) {
+    for old in conversation.state.renew(hash, named: asked.map { SessionIDHash(of: $0.id) }) {
       loop.shared.directory.remove(old)
     }
     if conversation.isResumable { loop.shared.directory.place(hash, at: loop.reference(to: session.token)) }
@@ -92,7 +92,7 @@ extension Connection {
     switch end {
     case .session(let reason):
       if !session.isOver {
-        conversation.over(reason)
+        conversation.state.over(reason)
         if conversation.isResumable { loop.conclude(session, because: end) }
       }
     case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver,
@@ -113,11 +113,11 @@ extension Connection {
     guard let conversation = attachment.session.game.conversation, attachment.stream.closing.isOpen else {
       return .never
     }
-    var deadline = conversation.nextDeadline(
+    var deadline = conversation.state.nextDeadline(
       keepAlive: loop.settings.telnet.keepAlive, stallTimeout: loop.settings.limits.writeStallTimeout,
       now: loop.now)
     if !attachment.stream.pending.isEmpty, !attachment.session.game.waits {
-      deadline = min(deadline, conversation.allowance.next(now: loop.now))
+      deadline = min(deadline, conversation.state.allowance.next(now: loop.now))
     }
     return deadline
   }

@@ -7,16 +7,16 @@ internal import System
 extension GameSide {
   /// What of an earlier read telnet has not read yet, or else one read of the game's.
   mutating func hear(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {
-    if conversation.mayReadOn(at: loop.now) {
-      try conversation.readOn(now: loop.now)
-    } else if !conversation.isHeld, mayHaveInput {
+    if conversation.state.mayReadOn(at: loop.now) {
+      try conversation.state.readOn(now: loop.now)
+    } else if !conversation.state.isHeld, mayHaveInput {
       try receive(conversation, on: loop)
     }
   }
 
   /// Whether there is more to hear at once.
   func hasMore(for conversation: Conversation, at now: MonotonicTime) -> Bool {
-    conversation.isHeld ? conversation.mayReadOn(at: now) : mayHaveInput
+    conversation.state.isHeld ? conversation.state.mayReadOn(at: now) : mayHaveInput
   }
 
   private mutating func receive(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {
@@ -25,7 +25,7 @@ extension GameSide {
       switch leg?.receive(into: &room, gapBytes: 0, slotBytes: Self.pieceBytes) {
       case .bytes(let count)?:
         bytesFromGame += UInt64(count)
-        try conversation.hear(bytes.span.extracting(0..<count), now: loop.now)
+        try conversation.state.hear(bytes.span.extracting(0..<count), now: loop.now)
       case .wouldBlock?, nil: break
       case .ended?: throw .gameClosed
       case .failed(let error)?: throw .gameFailed(reason: PlayerStream.peerReason(error))
@@ -35,15 +35,15 @@ extension GameSide {
 
   /// Sends what the conversation has for the game, behind what already waits, and tells it what the game has taken.
   mutating func say(_ conversation: Conversation, now: MonotonicTime) throws(SessionEnd) {
-    if !conversation.toGame.isEmpty {
-      if case .failed(let error)? = leg?.send(conversation.toGame.span) {
+    if !conversation.state.toGame.isEmpty {
+      if case .failed(let error)? = leg?.send(conversation.state.toGame.span) {
         throw .gameFailed(reason: PlayerStream.peerReason(error))
       }
-      bytesFromPlayer += UInt64(conversation.toGame.count)
+      bytesFromPlayer += UInt64(conversation.state.toGame.count)
     } else if waits, case .failed(let error)? = leg?.resumeSending() {
       throw .gameFailed(reason: PlayerStream.peerReason(error))
     }
-    conversation.said(stillQueued: queued, now: now)
+    conversation.state.said(stillQueued: queued, now: now)
   }
 
   static let pieceBytes = 16 * 1024
@@ -60,11 +60,11 @@ extension Conversation {
   func proceedDetached(_ game: inout GameSide, on loop: Loop) -> DetachedTurn {
     do throws(SessionEnd) {
       guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
-      tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
+      state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
       // A game that takes nothing is not listened to either, as its answers would pile up.
       if !game.waits { try game.hear(self, on: loop) }
       try game.say(self, now: loop.now)
-      let stalls = gameStalls(
+      let stalls = state.gameStalls(
         waits: game.waits, hasProgressed: game.takeProgress(), now: loop.now,
         after: loop.settings.limits.writeStallTimeout)
       if stalls { throw .gameStalled }

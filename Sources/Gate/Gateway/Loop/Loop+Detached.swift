@@ -14,27 +14,6 @@ internal import KeyStore
 internal import Sockets
 internal import System
 
-/// A connection that has proved its credential asks for the session that it names.
-struct Takeover: Sendable {
-  let session: Token
-  let id: SessionIDHash
-  /// How many messages the app has received.
-  let received: Int
-  let credential: Credential
-  /// The upgrade, by the name of its session.
-  let by: SessionReference
-  /// Where the answer goes.
-  let mailbox: Mailbox
-}
-
-enum TakeoverAnswer: Sendable {
-  case session(SessionParcel)
-  /// There is no such session for this app.
-  case unknown
-  /// It is not there any more: ended, or handed over to another connection.
-  case gone
-}
-
 extension Loop {
   // MARK: Detaching
 
@@ -44,7 +23,7 @@ extension Loop {
     else {
       return false
     }
-    if session.isOver { return conversation.hasUnacknowledged && (end?.leavesWord ?? true) }
+    if session.isOver { return conversation.state.hasUnacknowledged && (end?.leavesWord ?? true) }
     return end?.endsResumable != true
   }
 
@@ -58,7 +37,7 @@ extension Loop {
     }
     session.detach(now: now)
     shared.log.sessionDetached(connection, session, end)
-    session.game.conversation?.detach()
+    session.game.conversation?.state.detach()
     if session.isOver { session.game.leg = nil }
     // Who is taken over is away for no longer than it takes.
     if !session.isOver, end != .takenOver { countForAddress(session, leaving: connection) }
@@ -68,7 +47,7 @@ extension Loop {
   }
 
   /// Counts it among those without a connection, and lets the longest one go when there are too many.
-  private func enterAway(_ session: GameSession) {
+  func enterAway(_ session: GameSession) {
     session.alarm.set(at: session.changedAt + settings.sessions.resumableFor, for: session.token, in: wheel)
     if session.state == .concluded { concluded.enter(session) } else { away.enter(session) }
     publishLongest()
@@ -86,7 +65,7 @@ extension Loop {
 
   /// The one that goes first. Of how many stays are over nothing but this keeps an app from making as many as it likes; so
   /// they take nobody's place who may still play.
-  private var firstToGo: GameSession? { concluded.longest ?? away.longest }
+  var firstToGo: GameSession? { concluded.longest ?? away.longest }
 
   func publishLongest() {
     let since = firstToGo.map { Int(clamping: $0.changedAt.nanoseconds) } ?? .max
@@ -115,7 +94,7 @@ extension Loop {
   /// It counts for its player's address, behind the connections that are open. Where these are too many the longest one
   /// goes.
   /// - Parameter leaving: a connection that is still counted, and no longer carries it.
-  private func countForAddress(_ session: GameSession, leaving connection: Connection?) {
+  func countForAddress(_ session: GameSession, leaving connection: Connection?) {
     let address = session.source.address.accountingPrefix
     let open = shared.addressCounts.count(of: address) - (connection?.isCounted == true ? 1 : 0)
     session.isCountedForAddress = true
@@ -148,7 +127,7 @@ extension Loop {
 
   private func armAway(_ session: GameSession, _ conversation: Conversation) {
     let expiry = session.changedAt + settings.sessions.resumableFor
-    let next = conversation.nextDeadline(
+    let next = conversation.state.nextDeadline(
       keepAlive: settings.telnet.keepAlive, stallTimeout: settings.limits.writeStallTimeout, now: now)
     let due = min(expiry, next)
     if due != session.alarm.deadline { session.alarm.set(at: due, for: session.token, in: wheel) }
@@ -167,7 +146,7 @@ extension Loop {
   func endAway(_ session: GameSession, _ reason: SessionEnd) {
     let end = ConnectionEnd.session(reason)
     if reason == .letGo || reason == .expired { shared.log.sessionLetGo(session, reason, now: now) }
-    if !session.isOver { session.game.conversation?.over(reason) }
+    if !session.isOver { session.game.conversation?.state.over(reason) }
     if reason.leavesWord, !isDraining, !isStopped, !session.isOver {
       conclude(session, because: end)
       session.game.leg = nil
@@ -176,151 +155,5 @@ extension Loop {
       self.end(session, because: end)
       release(session)
     }
-  }
-
-  // MARK: Buffers
-
-  /// Keeps the sum of all sessions' messages; when it is too large, the fullest of those without a connection lose their
-  /// oldest ones.
-  func accountBuffers(of session: GameSession) {
-    guard let conversation = session.game.conversation else { return }
-    let change = conversation.takeBufferChange()
-    let sum = shared.buffers.change(by: change)
-    guard change > 0, sum > settings.limits.sessionBuffersBytes else { return }
-    if now >= levelsFrom {
-      levelBuffers()
-      if shared.buffers.value > settings.limits.sessionBuffersBytes { askOthersToLevel() }
-    } else if session.connection == nil {
-      // All were looked at in this turn already: it gives back what it took.
-      conversation.evict(downTo: max(0, conversation.heldBytes - change))
-      _ = shared.buffers.change(by: conversation.takeBufferChange())
-    }
-  }
-
-  func giveBackBuffers(of session: GameSession) {
-    guard let conversation = session.game.conversation else { return }
-    conversation.forgetMessages()
-    _ = shared.buffers.change(by: conversation.takeBufferChange())
-  }
-
-  /// What there is too much of is not here, or of those that are attached: that is not looked for in each turn.
-  private func askOthersToLevel() {
-    levelsFrom = now + Self.levellingPause
-    for other in shared.mailboxes.indices where other != index { shared.mailboxes[other].post(.levelBuffers) }
-  }
-
-  private static let levellingPause: Duration = .milliseconds(100)
-
-  /// Takes the excess, and a hundredth of the whole so that this is not asked for with each message, off the fullest.
-  func levelBuffers() {
-    // At most once a turn.
-    levelsFrom = now + .nanoseconds(1)
-    guard firstToGo != nil, shared.buffers.value > settings.limits.sessionBuffersBytes else { return }
-    let wanted =
-      shared.buffers.value - settings.limits.sessionBuffersBytes + settings.limits.sessionBuffersBytes / 100
-    var fullest: [(bytes: Int, conversation: Conversation)] = []
-    sessions.forEach { session in
-      guard session.connection == nil, let conversation = session.game.conversation else { return }
-      if conversation.heldBytes > 0 { fullest.append((conversation.heldBytes, conversation)) }
-    }
-    fullest.sort { $0.bytes > $1.bytes }
-    var excess = wanted
-    for (index, entry) in fullest.enumerated() where excess > 0 {
-      // As far down as the next one stands, so that nobody loses more than the others.
-      let next = index + 1 < fullest.count ? fullest[index + 1].bytes : 0
-      let before = entry.bytes
-      entry.conversation.evict(downTo: max(next / 2, before - excess))
-      excess -= before - entry.conversation.heldBytes
-      _ = shared.buffers.change(by: entry.conversation.takeBufferChange())
-    }
-  }
-
-  // MARK: Handing over
-
-  /// Hands the session that `takeover` names to the connection that asks, when it is its own.
-  func handOver(_ takeover: Takeover) {
-    guard let session = sessions.find(takeover.session),
-      let conversation = session.game.conversation, conversation.isKnown(by: takeover.id)
-    else { return takeover.answer(.gone) }
-    guard session.credential.isSame(as: takeover.credential), conversation.canResume(after: takeover.received)
-    else {
-      return takeover.answer(.unknown)
-    }
-    // From here on nothing more of the old connection's is read.
-    if let connection = session.connection { turn(of: connection) { $0.takenOver() } }
-    guard session.state == .detached || session.state == .concluded else { return takeover.answer(.gone) }
-    leaveAway(session)
-    if let keyID = session.credential.keyID, !session.isOver {
-      shared.register.leave(reference(to: session.token), of: keyID)
-    }
-    session.game.leave(poller)
-    let ids = conversation.ids
-    let parcel = session.pack()
-    release(session)
-    // From here on all of it is the other loop's.
-    takeover.answer(.session(parcel))
-    // Behind the parcel: who finds the new place asks there behind it.
-    let place = reference(to: takeover.session)
-    for id in ids { shared.directory.move(id, from: place, to: takeover.by) }
-  }
-
-  /// What `handOver` has answered to the upgrade that `token` names.
-  func handedOver(_ token: Token, _ answer: TakeoverAnswer) {
-    guard let session = sessions.find(token), session.state == .opening, let connection = session.connection
-    else {
-      if case .session(let parcel) = answer { shelter(parcel) }
-      return
-    }
-    if case .session(let parcel) = answer { adopt(parcel, as: session) }
-    turn(of: connection) { $0.handedOver(answer, session) }
-  }
-
-  /// Nobody waits for it any more: it goes on without a connection, here.
-  private func shelter(_ parcel: SessionParcel) {
-    let token = sessions.reserve()
-    let session = GameSession(token: token, taking: parcel)
-    sessions.insert(session, at: token)
-    settle(session)
-    if !session.isOver { countForAddress(session, leaving: nil) }
-    // It was in nobody's list for a moment, in which its key may have been revoked.
-    if let keyID = session.credential.keyID, shared.store.isRevoked(keyID) {
-      return endAway(session, .keyRevoked)
-    }
-    if isDraining || isStopped { return endAway(session, .draining) }
-    serve(session)
-  }
-
-  private func adopt(_ parcel: SessionParcel, as session: GameSession) {
-    session.take(parcel)
-    settle(session)
-  }
-
-  /// It lives here from now on, without a connection at first.
-  private func settle(_ session: GameSession) {
-    if let keyID = session.credential.keyID {
-      let reference = reference(to: session.token)
-      // Only its last words are left of one that is over, and the upgrade that has asked for them waits for no stay any more.
-      if session.isOver {
-        shared.register.leave(reference, of: keyID)
-      } else {
-        shared.register.detach(reference, of: keyID)
-      }
-    }
-    for id in session.game.conversation?.ids ?? [] {
-      shared.directory.place(id, at: reference(to: session.token))
-    }
-    session.game.enter(poller, token: session.token)
-    enterAway(session)
-    carryOutOrders(on: session)
-  }
-
-  func forgetIDs(of session: GameSession) {
-    for id in session.game.conversation?.ids ?? [] { shared.directory.remove(id) }
-  }
-}
-
-extension Takeover {
-  func answer(_ answer: TakeoverAnswer) {
-    mailbox.post(.handedOver(Token(rawValue: by.token), answer))
   }
 }

@@ -102,7 +102,7 @@ extension Loop {
 
   /// What of a session's words was left out in its turn.
   func noteLeftOut(of session: GameSession) {
-    guard let leftOut = session.game.conversation?.takeLeftOut() else { return }
+    guard let leftOut = session.game.conversation?.state.takeLeftOut() else { return }
     counters.messagesLeftOut.add(leftOut.count)
     shared.log.messageLeftOut(session, leftOut)
   }

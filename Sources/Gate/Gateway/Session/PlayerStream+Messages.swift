@@ -74,12 +74,12 @@ extension PlayerStream {
   mutating func converse(
     _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) -> Bool {
-    conversation.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
-    if conversation.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) {
+    conversation.state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
+    if conversation.state.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) {
       throw .playerStalled
     }
     // The first of them came too fast, and is not read again before its time.
-    if !pending.isEmpty, !game.waits, conversation.allowance.next(now: loop.now) <= loop.now {
+    if !pending.isEmpty, !game.waits, conversation.state.allowance.next(now: loop.now) <= loop.now {
       try handlePending(conversation, on: loop)
     }
     if isReadingFromPlayer(client, game) { try readMessages(&client, &game, on: loop) }
@@ -118,8 +118,8 @@ extension PlayerStream {
   /// The game is heard while all it has said before is on its way to the player.
   private func mayHear(_ conversation: Conversation, _ client: borrowing ClientLeg, on loop: Loop) -> Bool {
     let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
-    return client.unsent.isEmpty && !conversation.outgoing.hasUnsent
-      && conversation.mayHear(bufferIsShort: isShort)
+    return client.unsent.isEmpty && !conversation.state.outgoing.hasUnsent
+      && conversation.state.mayHear(bufferIsShort: isShort)
   }
 
   private mutating func hear(
@@ -173,8 +173,8 @@ extension PlayerStream {
     _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, on loop: Loop,
     atAnyRate: Bool = false
   ) throws(ConnectionEnd) -> Bool {
-    if let id = conversation.confirmID() { loop.shared.directory.remove(id) }
-    switch conversation.take(message, type: type, now: loop.now, atAnyRate: atAnyRate) {
+    if let id = conversation.state.confirmID() { loop.shared.directory.remove(id) }
+    switch conversation.state.take(message, type: type, now: loop.now, atAnyRate: atAnyRate) {
     case .nothing: return true
     case .wait: return false
     case .leave: throw .left
@@ -195,7 +195,7 @@ extension PlayerStream {
   // MARK: 5. To the player
 
   private func acknowledge(_ conversation: Conversation, _ client: inout ClientLeg, now: MonotonicTime) {
-    guard let message = conversation.dueAck(now: now) else { return }
+    guard let message = conversation.state.dueAck(now: now) else { return }
     _ = client.tls.write(Self.textFrame(message).span)
   }
 
@@ -206,11 +206,13 @@ extension PlayerStream {
   ) throws(ConnectionEnd) -> Bool {
     guard client.unsent.isEmpty || all else { return false }
     var sent = 0
-    while conversation.outgoing.hasUnsent {
-      if conversation.outgoing.isBetweenFrames {
+    while conversation.state.outgoing.hasUnsent {
+      if conversation.state.outgoing.isBetweenFrames {
         if sent >= Self.tellBytes, !all { return true }
-        if let gap = conversation.outgoing.takeGap() {
-          for message in conversation.afterGap(gap) { try encrypt(Self.textFrame(message).span, to: &client) }
+        if let gap = conversation.state.outgoing.takeGap() {
+          for message in conversation.state.afterGap(gap) {
+            try encrypt(Self.textFrame(message).span, to: &client)
+          }
           continue
         }
       }
@@ -220,16 +222,18 @@ extension PlayerStream {
         sent += try tellPiece(conversation, &client)
       }
     }
-    if !conversation.dialect.isResumable { conversation.outgoing.acknowledge(conversation.outgoing.last) }
+    if !conversation.dialect.isResumable {
+      conversation.state.outgoing.acknowledge(conversation.state.outgoing.last)
+    }
     return false
   }
 
   private func tellPiece(_ conversation: Conversation, _ client: inout ClientLeg) throws(ConnectionEnd) -> Int
   {
-    let count = try conversation.outgoing.withUnsentFrames(limit: Self.recordBytes) {
+    let count = try conversation.state.outgoing.withUnsentFrames(limit: Self.recordBytes) {
       (frames) throws(ConnectionEnd) in try encrypt(frames, to: &client)
     }
-    conversation.outgoing.markSent(bytes: count)
+    conversation.state.outgoing.markSent(bytes: count)
     return count
   }
 
@@ -239,10 +243,10 @@ extension PlayerStream {
     on loop: Loop
   ) throws(ConnectionEnd) -> Int {
     var payload: [UInt8] = []
-    guard let type = conversation.outgoing.copyUnsentMessage(into: &payload) else {
+    guard let type = conversation.state.outgoing.copyUnsentMessage(into: &payload) else {
       fatalError("OutgoingLedger: something is unsent, and no message comes next")
     }
-    conversation.outgoing.markMessageSent()
+    conversation.state.outgoing.markMessageSent()
     try sendMessage(payload, opcode: type.opcode, &client, &game, on: loop)
     return payload.count
   }

@@ -45,7 +45,7 @@ extension GameSession {
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
       since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
       keyID: credential.keyID, subject: subject, subprotocol: subprotocol,
-      bufferedBytes: game.conversation?.bufferedBytes ?? 0, duration: loop.now - startedAt,
+      bufferedBytes: game.conversation?.state.bufferedBytes ?? 0, duration: loop.now - startedAt,
       bytesFromPlayer: game.bytesFromPlayer, bytesFromGame: game.bytesFromGame)
   }
 }

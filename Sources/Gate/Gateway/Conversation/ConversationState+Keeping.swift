@@ -1,0 +1,72 @@
+/// A conversation and its connections: by which ids it is resumed, what a new one is told, and what the game is told of it.
+internal import Addresses
+internal import Configuration
+internal import PortcullisProtocol
+internal import SessionWire
+internal import System
+internal import TelnetWire
+internal import WebSocketWire
+
+extension ConversationState {
+  // MARK: Attached and detached
+
+  /// What a connection is told first.
+  /// - Parameter resumed: nil when the app has not asked for it.
+  func greeting(_ id: SessionID, resumed: Bool?, _ settings: LoopSettings) -> [UInt8] {
+    var message: [UInt8] = []
+    GateMessage.session(
+      GateMessage.Session(
+        id: id.text, resumed: resumed == true, reason: resumed == false ? .unknown : nil,
+        received: incoming.taken, resumeFor: Int(settings.sessions.resumableFor.components.seconds),
+        maxMessage: settings.frameLimits.messageBytes, kept: false, echo: telnet.gameEchoes,
+        gmcp: telnet.isGMCPAgreed, msdp: telnet.isMSDPAgreed),
+      to: &message)
+    return message
+  }
+
+  /// Messages are missing: the app is told, and of the state that they may have been about.
+  mutating func afterGap(_ gap: OutgoingLedger.Gap) -> [[UInt8]] {
+    var message: [UInt8] = []
+    GateMessage.gap(gap, to: &message)
+    return [message] + outgoing.again.messages()
+  }
+
+  /// The app's message, or its time, says that it has the new id: the other one is no good any more.
+  mutating func confirmID() -> SessionIDHash? { ids.count > 1 ? ids.removeFirst() : nil }
+
+  /// - Returns: ids that are no good any more.
+  mutating func renew(_ id: SessionIDHash, named: SessionIDHash?) -> [SessionIDHash] {
+    let old = ids.filter { $0 != named }
+    ids = named.map { [$0, id] } ?? [id]
+    return old
+  }
+
+  func isKnown(by id: SessionIDHash) -> Bool { ids.contains(id) }
+
+  func canResume(after received: Int) -> Bool { received <= outgoing.highestSent }
+
+  /// A connection carries it from now on, whose app has got all up to `received`.
+  mutating func attach(after received: Int?, from address: IPAddress, now: MonotonicTime) {
+    if let received {
+      guard outgoing.attach(after: received) else {
+        fatalError("Conversation: resumed without having been asked")
+      }
+      telnet.link(isAttached: true, address: Array(address.description.utf8), into: &toGame)
+      // The last one may have been lost with the connection.
+      incoming.schedule.demand(now: now)
+    } else {
+      outgoing.attach()
+    }
+    blockedSince = nil
+    // What it has missed may fill the buffer already.
+    noteFullness(now: now)
+  }
+
+  mutating func detach() {
+    outgoing.detach()
+    fullSince = nil
+    telnet.link(isAttached: false, into: &toGame)
+  }
+
+  var hasUnacknowledged: Bool { outgoing.acknowledged < outgoing.last }
+}

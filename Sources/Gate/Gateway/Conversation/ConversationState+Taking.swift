@@ -1,0 +1,102 @@
+/// What the app says: read in its dialect, put into telnet's words for the game, counted and acknowledged.
+internal import Bytes
+internal import Charsets
+internal import SessionWire
+internal import System
+internal import TelnetWire
+internal import WebSocketWire
+
+extension ConversationState {
+  // MARK: 4. From the app
+
+  /// What a message of the app's asks of its connection.
+  enum Demand {
+    case nothing
+    /// To be without a connection.
+    case leave
+    case close(step: String)
+    /// The message came too fast: it was not taken, and is to be offered again.
+    case wait
+  }
+
+  mutating func take(_ message: Span<UInt8>, type: MessageType, now: MonotonicTime, atAnyRate: Bool = false)
+    -> Demand
+  {
+    let before = toGame.count
+    noteQueued(upTo: before)
+    var demand = Demand.nothing
+    let parsed: AppMessage
+    do throws(MalformedMessage) {
+      parsed = try dialect.read(type, message)
+    } catch {
+      incoming.take(bytes: 0, size: message.count, now: now)
+      return .close(step: error.step)
+    }
+    if !parsed.isFree, !atAnyRate, !allowance.take(now: now) { return .wait }
+    switch parsed {
+    case .input: encode(message)
+    case .typed(let text): encode(text.span)
+    case .client(let new): if let client = new.applied(to: telnet.client) { update(client) }
+    case .size(let size): telnet.resize(size, into: &toGame)
+    case .gmcp(let package, let data): _ = telnet.sendGMCP(package: package, data: data, into: &toGame)
+    case .msdp(let data): _ = telnet.sendMSDP(data, into: &toGame)
+    case .ack(let number): acknowledge(number, now: now)
+    case .leave: demand = .leave
+    case .unknown: break
+    case .refused(let refusal): leftOut.append(refusal.word)
+    }
+    if parsed.isCounted {
+      incoming.take(bytes: toGame.count - before, size: message.count, now: now)
+      noted = toGame.count
+    }
+    return demand
+  }
+
+  mutating func encode(_ input: Span<UInt8>) {
+    var encoded: [UInt8] = []
+    encoder.encode(input, into: &encoded)
+    telnet.type(encoded.span, endsLine: dialect.endsLines, into: &toGame)
+  }
+
+  mutating func update(_ client: ClientDescription) {
+    clientDeadline = .never
+    telnet.update(client, into: &toGame)
+  }
+
+  mutating func acknowledge(_ number: Int, now: MonotonicTime) {
+    let before = outgoing.acknowledged
+    outgoing.acknowledge(number)
+    if outgoing.acknowledged > before { fullSince = nil }
+    // Nothing is under way, maybe for long.
+    if outgoing.acknowledged == outgoing.last, text.isEmpty { text = [] }
+    noteFullness(now: now)
+  }
+
+  // MARK: 5. To the game
+
+  /// All of `toGame` has been sent or queued; so much waits for the game now.
+  mutating func said(stillQueued: Int, now: MonotonicTime) {
+    if toGame.isEmpty, queued == stillQueued { return }
+    noteQueued(upTo: toGame.count)
+    if !toGame.isEmpty { lastSent = now }
+    incoming.accept(bytes: queued + toGame.count - stillQueued, now: now)
+    queued = stillQueued
+    toGame.removeAll(keepingCapacity: toGame.count <= Self.usualText)
+    noted = 0
+  }
+
+  mutating func noteQueued(upTo end: Int) {
+    if end > noted { incoming.enqueue(bytes: end - noted) }
+    noted = end
+  }
+
+  /// The `ack` that is due, if one is.
+  mutating func dueAck(now: MonotonicTime) -> [UInt8]? {
+    guard dialect == .portcullis, incoming.schedule.isDue(at: now) else { return nil }
+    incoming.schedule.acknowledged()
+    if toGame.isEmpty { toGame = [] }
+    var message: [UInt8] = []
+    GateMessage.ack(received: incoming.handled, to: &message)
+    return message
+  }
+}

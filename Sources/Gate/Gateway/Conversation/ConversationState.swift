@@ -1,0 +1,156 @@
+/// What a conversation keeps from turn to turn, when it is to be looked at again, and what its messages take.
+internal import Charsets
+internal import Configuration
+internal import SessionWire
+internal import System
+internal import TelnetWire
+
+struct ConversationState: ~Copyable {
+  let dialect: Dialect
+  var telnet: TelnetEngine
+  let charsets: CharsetLibrary
+  var decoder: CharsetDecoder
+  var encoder: CharsetEncoder
+  var outgoing: OutgoingLedger
+  var incoming = IncomingLedger()
+  var allowance: InputAllowance
+  /// By what it is resumed: the present id, and the one that the last upgrade named until that is confirmed.
+  var ids: [SessionIDHash] = []
+
+  /// What was left out of what either side has said, by words for the log: counted, and said once a turn.
+  var leftOut = LeftOut()
+
+  /// What telnet has to say to the game, in this turn.
+  var toGame: [UInt8] = []
+  /// How much of it the ledger knows of.
+  var noted = 0
+  /// What of earlier turns waited for the game at the end of the last one.
+  var queued: Int
+  /// Text of the game that is to become one message.
+  var text: [UInt8] = []
+  /// How much of that there was in this turn.
+  var told = 0
+  /// What the game has said and telnet does not read yet, as it has had answers enough, or is to be asked again.
+  var unread: [UInt8] = []
+  var unreadUntil = MonotonicTime.never
+  /// Something of that waits, in here or within telnet.
+  var isHeld: Bool { unreadUntil != .never }
+  /// Until when the app may say who it is before the game is told that it is nobody in particular.
+  var clientDeadline: MonotonicTime
+  /// When the game was sent something last.
+  var lastSent: MonotonicTime
+  /// Since when nothing is read of the game because the app acknowledges nothing.
+  var fullSince: MonotonicTime?
+  /// Without a connection: since when the game has taken nothing of what waits for it.
+  var blockedSince: MonotonicTime?
+  /// What of its messages is counted in the sum of all sessions.
+  var accountedBytes = 0
+
+  /// - Parameters:
+  ///   - client: nil if the app has not said yet who it is.
+  ///   - queuedForGame: how many bytes wait for the game in front of what this says to it.
+  init(
+    _ dialect: Dialect, _ telnet: TelnetSettings, client: ClientDescription?, charsets: CharsetLibrary,
+    settings: LoopSettings, queuedForGame: Int, now: MonotonicTime
+  ) {
+    self.dialect = dialect
+    self.telnet = TelnetEngine(telnet, client: client)
+    self.charsets = charsets
+    (decoder, encoder) = charsets.coders(for: settings.telnet.charset)
+    outgoing = OutgoingLedger(
+      limit: settings.limits.sessionBufferBytes,
+      again: AgainCache(settings.packagesToldAgain, bufferBytes: settings.limits.sessionBufferBytes))
+    allowance = InputAllowance(settings.limits.inputRate)
+    clientDeadline = client == nil ? now + Self.clientTime : .never
+    lastSent = now
+    queued = queuedForGame
+    incoming.enqueue(bytes: queuedForGame)
+  }
+
+  // MARK: What is due
+
+  /// Nothing is read of the game while the app's messages fill their buffer.
+  func mayHear(bufferIsShort: Bool) -> Bool {
+    !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && hasUnacknowledged))
+  }
+
+  func mayReadOn(at now: MonotonicTime) -> Bool { unreadUntil <= now }
+
+  mutating func noteFullness(now: MonotonicTime) {
+    if !outgoing.isFull || !outgoing.isAttached {
+      fullSince = nil
+    } else if fullSince == nil {
+      fullSince = now
+    }
+  }
+
+  /// The app has acknowledged nothing for so long that it is given up.
+  func isStalled(now: MonotonicTime, after time: Duration) -> Bool {
+    guard let fullSince else { return false }
+    return now - fullSince >= time
+  }
+
+  /// Without a connection: notes whether the game takes what waits for it, and says whether it has stalled.
+  mutating func gameStalls(waits: Bool, hasProgressed: Bool, now: MonotonicTime, after time: Duration) -> Bool
+  {
+    if !waits {
+      blockedSince = nil
+    } else if blockedSince == nil || hasProgressed {
+      blockedSince = now
+    }
+    guard let blockedSince else { return false }
+    return now - blockedSince >= time
+  }
+
+  /// Does what the time has come for.
+  mutating func tick(keepAlive: Duration?, now: MonotonicTime) {
+    if clientDeadline <= now { update(ClientDescription()) }
+    if let silence = keepAlive, now - lastSent >= silence { telnet.keepAlive(into: &toGame) }
+  }
+
+  func nextDeadline(keepAlive: Duration?, stallTimeout: Duration, now: MonotonicTime) -> MonotonicTime {
+    var next = clientDeadline
+    // What could be read already waits for something else, which brings a turn with it.
+    if unreadUntil > now { next = min(next, unreadUntil) }
+    if let silence = keepAlive { next = min(next, lastSent + silence) }
+    if let fullSince { next = min(next, fullSince + stallTimeout) }
+    if let blockedSince { next = min(next, blockedSince + stallTimeout) }
+    if dialect == .portcullis, outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
+    return next
+  }
+
+  mutating func takeLeftOut() -> LeftOut? {
+    if leftOut.count == 0 { return nil }
+    defer { leftOut = LeftOut() }
+    return leftOut
+  }
+
+  // MARK: Memory
+
+  /// Of messages that are kept.
+  var bufferedBytes: Int { outgoing.bufferedBytes }
+  /// What they take, with room that is free.
+  var heldBytes: Int { outgoing.allocatedBytes }
+
+  /// How much more memory, or less, they take than when this was asked last.
+  mutating func takeBufferChange() -> Int {
+    let bytes = heldBytes
+    defer { accountedBytes = bytes }
+    return bytes - accountedBytes
+  }
+
+  mutating func evict(downTo bytes: Int) {
+    while outgoing.bufferedBytes > bytes, outgoing.evictOldest() > 0 {}
+    outgoing.trim()
+  }
+
+  mutating func forgetMessages() {
+    outgoing = OutgoingLedger(limit: outgoing.limit, again: AgainCache(.usual, bufferBytes: 0))
+  }
+
+  static let clientTime: Duration = .milliseconds(500)
+  /// What an event costs, however short it is.
+  static let leastEvent = 64
+  /// So much of a buffer stays for the next message.
+  static let usualText = 1024
+}

@@ -1,0 +1,118 @@
+/// Sessions on their way to a connection that asks for them, which is this loop's or another's (docs/sessions.md, "Resuming").
+internal import Addresses
+internal import Bytes
+internal import Configuration
+internal import KeyStore
+internal import Sockets
+internal import System
+
+/// A connection that has proved its credential asks for the session that it names.
+struct Takeover: Sendable {
+  let session: Token
+  let id: SessionIDHash
+  /// How many messages the app has received.
+  let received: Int
+  let credential: Credential
+  /// The upgrade, by the name of its session.
+  let by: SessionReference
+  /// Where the answer goes.
+  let mailbox: Mailbox
+}
+
+enum TakeoverAnswer: Sendable {
+  case session(SessionParcel)
+  /// There is no such session for this app.
+  case unknown
+  /// It is not there any more: ended, or handed over to another connection.
+  case gone
+}
+
+extension Loop {
+  /// Hands the session that `takeover` names to the connection that asks, when it is its own.
+  func handOver(_ takeover: Takeover) {
+    guard let session = sessions.find(takeover.session),
+      let conversation = session.game.conversation, conversation.state.isKnown(by: takeover.id)
+    else { return takeover.answer(.gone) }
+    guard session.credential.isSame(as: takeover.credential),
+      conversation.state.canResume(after: takeover.received)
+    else {
+      return takeover.answer(.unknown)
+    }
+    // From here on nothing more of the old connection's is read.
+    if let connection = session.connection { turn(of: connection) { $0.takenOver() } }
+    guard session.state == .detached || session.state == .concluded else { return takeover.answer(.gone) }
+    leaveAway(session)
+    if let keyID = session.credential.keyID, !session.isOver {
+      shared.register.leave(reference(to: session.token), of: keyID)
+    }
+    session.game.leave(poller)
+    let ids = conversation.state.ids
+    let parcel = session.pack()
+    release(session)
+    // From here on all of it is the other loop's.
+    takeover.answer(.session(parcel))
+    // Behind the parcel: who finds the new place asks there behind it.
+    let place = reference(to: takeover.session)
+    for id in ids { shared.directory.move(id, from: place, to: takeover.by) }
+  }
+
+  /// What `handOver` has answered to the upgrade that `token` names.
+  func handedOver(_ token: Token, _ answer: TakeoverAnswer) {
+    guard let session = sessions.find(token), session.state == .opening, let connection = session.connection
+    else {
+      if case .session(let parcel) = answer { shelter(parcel) }
+      return
+    }
+    if case .session(let parcel) = answer { adopt(parcel, as: session) }
+    turn(of: connection) { $0.handedOver(answer, session) }
+  }
+
+  /// Nobody waits for it any more: it goes on without a connection, here.
+  private func shelter(_ parcel: SessionParcel) {
+    let token = sessions.reserve()
+    let session = GameSession(token: token, taking: parcel)
+    sessions.insert(session, at: token)
+    settle(session)
+    if !session.isOver { countForAddress(session, leaving: nil) }
+    // It was in nobody's list for a moment, in which its key may have been revoked.
+    if let keyID = session.credential.keyID, shared.store.isRevoked(keyID) {
+      return endAway(session, .keyRevoked)
+    }
+    if isDraining || isStopped { return endAway(session, .draining) }
+    serve(session)
+  }
+
+  private func adopt(_ parcel: SessionParcel, as session: GameSession) {
+    session.take(parcel)
+    settle(session)
+  }
+
+  /// It lives here from now on, without a connection at first.
+  private func settle(_ session: GameSession) {
+    if let keyID = session.credential.keyID {
+      let reference = reference(to: session.token)
+      // Only its last words are left of one that is over, and the upgrade that has asked for them waits for no stay any more.
+      if session.isOver {
+        shared.register.leave(reference, of: keyID)
+      } else {
+        shared.register.detach(reference, of: keyID)
+      }
+    }
+    for id in session.game.conversation?.state.ids ?? [] {
+      shared.directory.place(id, at: reference(to: session.token))
+    }
+    session.game.enter(poller, token: session.token)
+    enterAway(session)
+    carryOutOrders(on: session)
+  }
+
+  func forgetIDs(of session: GameSession) {
+    for id in session.game.conversation?.state.ids ?? [] { shared.directory.remove(id) }
+  }
+}
+
+extension Takeover {
+  func answer(_ answer: TakeoverAnswer) {
+    mailbox.post(.handedOver(Token(rawValue: by.token), answer))
+  }
+}
