@@ -106,4 +106,38 @@ import Testing
     for _ in 0..<40 { harness.pass(.seconds(31)) }
     harness.expectNothingLeft()
   }
+
+  /// An upgrade that was long on its way, and whose counter is the lower one, takes the session from nobody.
+  @Test func theLaterUpgradeWinsHoweverTheyAsk() throws {
+    let harness = try LoopHarness(TestKey.settings, loops: 3, hasGame: true)
+    let key = try TestKey(harness)
+    let app = TestApp(harness)
+    try app.connect(fields: key.fields())
+    app.vanish()
+    harness.settle()
+    let early = TestApp(harness, as: app)
+    let late = TestApp(harness, as: app)
+    try early.prepare(at: 1)
+    try late.prepare(at: 2)
+    try early.call(fields: key.fields())
+    // Its counter is taken, and it has not asked yet.
+    harness.loops[1].turn(waiting: 0)
+    try late.call(fields: key.fields())
+    for _ in 0..<6 { turn(harness, [2, 0]) }
+    late.hear()
+    #expect(late.wasResumed)
+    for _ in 0..<6 { turn(harness, [1, 0, 2]) }
+    early.hear()
+    late.hear()
+    #expect(early.head.hasPrefix("HTTP/1.1 409"))
+    #expect(!late.hasEnded && late.closeCode == nil)
+    late.vanish()
+    harness.settle()
+    try late.connect(fields: key.fields())
+    #expect(late.wasResumed)
+    late.vanish()
+    early.vanish()
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
 }

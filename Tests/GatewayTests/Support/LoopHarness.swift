@@ -75,6 +75,8 @@ final class LoopHarness {
   deinit {
     for loop in loops {
       loop.connections.forEach { connection in loop.turn(of: connection) { $0.close() } }
+      // Those that wait hold each other.
+      loop.endAllAway(.draining)
       loop.turn(waiting: 0)
     }
     shared.pool.stop()

@@ -11,6 +11,8 @@ final class TestApp {
   private(set) var player: Player?
   private var bytes: [UInt8] = []
   private var isUpgraded = false
+  /// Its connection is past the handshake, and has said nothing.
+  private var isPrepared = false
 
   /// The answer to the last upgrade.
   private(set) var head = ""
@@ -36,14 +38,29 @@ final class TestApp {
     self.subprotocol = subprotocol
   }
 
+  /// The same app over another connection, which knows nothing of the first one's later messages.
+  init(_ harness: LoopHarness, as other: TestApp) {
+    self.harness = harness
+    subprotocol = other.subprotocol
+    (id, count) = (other.id, other.count)
+  }
+
   // MARK: Connections
+
+  /// The handshake alone.
+  func prepare(at loop: Int) throws {
+    let player = try harness.arrive(at: loop)
+    try player.handshake()
+    self.player = player
+    isPrepared = true
+  }
 
   /// Sends the upgrade; nothing but the handshake has turned by then.
   func call(at loop: Int = 0, fields: [String] = [], resumes: Bool = true, state: Bool = false) throws {
-    let player = try harness.arrive(at: loop)
-    self.player = player
+    if !isPrepared { try prepare(at: loop) }
+    isPrepared = false
+    guard let player else { return }
     (bytes, isUpgraded, head, events, closeCode, framesBehindClose) = ([], false, "", [], nil, 0)
-    try player.handshake()
     var fields = fields + ["Sec-WebSocket-Protocol: \(subprotocol)"]
     if resumes, let id { fields.append("Portcullis-Resume: \(id);received=\(count)\(state ? ";state" : "")") }
     // Without the empty line, which is one character here.

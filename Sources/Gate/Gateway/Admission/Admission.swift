@@ -46,4 +46,8 @@ final class Admission {
   }
 
   var credential: Credential { session.credential }
+
+  /// What is higher with each upgrade of a credential: the key's counter, which an app cannot lower, however late an upgrade
+  /// of its arrives; without a key, when it began.
+  var order: UInt64 { signCount.map { UInt64($0) } ?? startedAt.nanoseconds }
 }

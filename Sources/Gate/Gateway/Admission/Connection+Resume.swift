@@ -20,7 +20,8 @@ extension Connection {
     arm(at: loop.now + Self.resumeTimeout)
     let takeover = Takeover(
       session: Token(rawValue: place.token), id: id, received: resume.received,
-      credential: admission.credential, by: loop.reference(to: admission.session.token), mailbox: loop.mailbox
+      credential: admission.credential, order: admission.order,
+      by: loop.reference(to: admission.session.token), mailbox: loop.mailbox
     )
     loop.shared.post(.takeOver(takeover), to: place)
   }
@@ -39,6 +40,7 @@ extension Connection {
     switch answer {
     case .session: perform(admission.machine.resumed())
     case .unknown: perform(admission.machine.notResumed())
+    case .late: perform(admission.machine.superseded())
     case .gone: lookForSession(admission)
     }
   }

@@ -29,6 +29,7 @@ extension Connection {
     let session = attachment.session
     conversation.state.attach(
       after: isResumed ? admission.resume?.received : nil, from: source.address, now: loop.now)
+    conversation.state.upgradeOrder = admission.order
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed

@@ -17,6 +17,9 @@ struct ConversationState: ~Copyable {
   /// By what it is resumed: the present id, and the one that the last upgrade named until that is confirmed.
   var ids: [SessionIDHash] = []
 
+  /// The order of the upgrade that has attached it last.
+  var upgradeOrder: UInt64 = 0
+
   /// What was left out of what either side has said, by words for the log: counted, and said once a turn.
   var leftOut = LeftOut()
 

@@ -13,6 +13,8 @@ struct Takeover: Sendable {
   /// How many messages the app has received.
   let received: Int
   let credential: Credential
+  /// Of two upgrades the later one wins, in whatever order they come to ask.
+  let order: UInt64
   /// The upgrade, by the name of its session.
   let by: SessionReference
   /// Where the answer goes.
@@ -23,6 +25,8 @@ enum TakeoverAnswer: Sendable {
   case session(SessionParcel)
   /// There is no such session for this app.
   case unknown
+  /// A later upgrade of the same app has it.
+  case late
   /// It is not there any more: ended, or handed over to another connection.
   case gone
 }
@@ -38,6 +42,7 @@ extension Loop {
     else {
       return takeover.answer(.unknown)
     }
+    guard takeover.order >= conversation.state.upgradeOrder else { return takeover.answer(.late) }
     // From here on nothing more of the old connection's is read.
     if let connection = session.connection { turn(of: connection) { $0.takenOver() } }
     guard session.state == .detached || session.state == .concluded else { return takeover.answer(.gone) }
