@@ -14,8 +14,9 @@ extension Loop {
       levelBuffers()
       if shared.buffers.value > settings.limits.sessionBuffersBytes { askOthersToLevel() }
     } else if session.connection == nil {
-      // All were looked at in this turn already: it gives back what it took.
-      conversation.state.evict(downTo: max(0, conversation.state.heldBytes - change))
+      // There was nothing to be had here just now, and others were asked: it gives back what it took, but keeps its newest.
+      let held = conversation.state.heldBytes
+      conversation.state.evict(downTo: max(held / 2, held - change))
       _ = shared.buffers.change(by: conversation.state.takeBufferChange())
     }
   }
@@ -36,8 +37,6 @@ extension Loop {
 
   /// Takes the excess, and a hundredth of the whole so that this is not asked for with each message, off the fullest.
   func levelBuffers() {
-    // At most once a turn.
-    levelsFrom = now + .nanoseconds(1)
     guard firstToGo != nil, shared.buffers.value > settings.limits.sessionBuffersBytes else { return }
     let wanted =
       shared.buffers.value - settings.limits.sessionBuffersBytes + settings.limits.sessionBuffersBytes / 100
