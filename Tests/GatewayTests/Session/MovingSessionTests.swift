@@ -140,4 +140,22 @@ import Testing
     for _ in 0..<40 { harness.pass(.seconds(31)) }
     harness.expectNothingLeft()
   }
+
+  /// While the gate drains nobody can come back to a session that was closed: the upgrade that has asked for it is refused.
+  @Test func whatIsClosedOnItsWayWhileTheGateDrains() throws {
+    let harness = try LoopHarness(loops: 2, hasGame: true)
+    let app = try moving(harness)
+    // Asked for, and handed over.
+    turn(harness, [1, 0])
+    harness.loops[1].isDraining = true
+    let close = ClosingOrder(loops: 2) { $0.number == 1 }
+    harness.shared.closing.begin(close)
+    for _ in 0..<4 { turn(harness, [1, 0]) }
+    app.hear()
+    #expect(app.head.hasPrefix("HTTP/1.1 503"))
+    harness.shared.closing.finish(close)
+    app.vanish()
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
 }

@@ -38,7 +38,9 @@ extension Connection {
   func handedOver(_ answer: TakeoverAnswer, _ session: GameSession) {
     guard case .admission(let admission) = stage, admission.session === session else { return }
     switch answer {
-    case .session: perform(admission.machine.resumed())
+    // An order to close it may have met it on arrival, and nobody could come back to it while the gate drains.
+    case .session:
+      perform(session.state == .ended ? admission.machine.draining() : admission.machine.resumed())
     case .unknown: perform(admission.machine.notResumed())
     case .late: perform(admission.machine.superseded())
     case .gone: lookForSession(admission)
