@@ -25,7 +25,7 @@ extension ConversationState {
   }
 
   /// Messages are missing: the app is told, and of the state that they may have been about.
-  mutating func afterGap(_ gap: OutgoingLedger.Gap) -> [[UInt8]] {
+  func afterGap(_ gap: OutgoingLedger.Gap) -> [[UInt8]] {
     var message: [UInt8] = []
     GateMessage.gap(gap, to: &message)
     return [message] + outgoing.again.messages()
@@ -42,8 +42,6 @@ extension ConversationState {
   }
 
   func isKnown(by id: SessionIDHash) -> Bool { ids.contains(id) }
-
-  func canResume(after received: Int) -> Bool { received <= outgoing.highestSent }
 
   /// A connection carries it from now on, whose app has got all up to `received`.
   mutating func attach(after received: Int?, from address: IPAddress, now: MonotonicTime) {

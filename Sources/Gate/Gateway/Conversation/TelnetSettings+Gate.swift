@@ -27,18 +27,19 @@ extension TelnetSettings {
 
 extension TelnetCharset {
   fileprivate init(_ charset: Charset, _ library: CharsetLibrary) {
+    let (decoder, encoder) = library.coders(for: charset)
     self.init(
       name: Array(charset.name.utf8), isUTF8: charset.isUTF8,
       decode: { bytes in
         var text: [UInt8] = []
-        var decoder = library.coders(for: charset).decoder
+        var decoder = decoder
         decoder.decode(bytes.span, into: &text)
         decoder.finish(into: &text)
         return text
       },
       encode: { text in
         var bytes: [UInt8] = []
-        library.coders(for: charset).encoder.encode(text.span, into: &bytes)
+        encoder.encode(text.span, into: &bytes)
         return bytes
       })
   }

@@ -1,5 +1,4 @@
-/// Sessions without a connection: how a loop keeps them, serves them, lets them go, and hands them over to whoever comes
-/// back, be it on this loop or on another.
+/// Sessions without a connection: how a loop keeps them, serves them, and lets them go.
 ///
 /// | what | bound |
 /// |---|---|

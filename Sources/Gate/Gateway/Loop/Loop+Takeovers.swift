@@ -3,6 +3,7 @@ internal import Addresses
 internal import Bytes
 internal import Configuration
 internal import KeyStore
+internal import SessionWire
 internal import Sockets
 internal import System
 
@@ -38,7 +39,7 @@ extension Loop {
       let conversation = session.game.conversation, conversation.state.isKnown(by: takeover.id)
     else { return takeover.answer(.gone) }
     guard session.credential.isSame(as: takeover.credential),
-      conversation.state.canResume(after: takeover.received)
+      conversation.state.outgoing.wasSent(takeover.received)
     else {
       return takeover.answer(.unknown)
     }

@@ -136,22 +136,20 @@ extension PlayerStream {
 
   /// A piece of a message, in order; the message is handled with its last one.
   mutating func take(
-    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ conversation: Conversation,
-    _ game: inout GameSide, on loop: Loop
+    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ conversation: Conversation, on loop: Loop
   ) throws(ConnectionEnd) {
-    if assembly.isEmpty, endsMessage { return try handle(payload, type, conversation, &game, on: loop) }
+    if assembly.isEmpty, endsMessage { return try handle(payload, type, conversation, on: loop) }
     assembly.append(copying: payload)
     guard endsMessage else { return }
     let message = assembly
     assembly = []
-    try handle(message.span, type, conversation, &game, on: loop)
+    try handle(message.span, type, conversation, on: loop)
   }
 
   // MARK: 2. At the app's rate
 
   private mutating func handle(
-    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, _ game: inout GameSide,
-    on loop: Loop
+    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, on loop: Loop
   ) throws(ConnectionEnd) {
     guard pending.isEmpty, try handleNow(message, type, conversation, on: loop) else {
       return pending.append(message, type: type)
@@ -251,14 +249,7 @@ extension PlayerStream {
     return payload.count
   }
 
-  static func textFrame(_ payload: [UInt8]) -> [UInt8] {
-    let size = FrameHeader.size(payload: payload.count)
-    var frame = [UInt8](repeating: 0, count: size)
-    var header = frame.mutableSpan
-    FrameHeader.write(opcode: .text, payload: payload.count, into: &header, at: 0)
-    frame += payload
-    return frame
-  }
+  static func textFrame(_ payload: [UInt8]) -> [UInt8] { frame(payload, opcode: .text) }
 
   /// So much is sent in a turn.
   private static let tellBytes = 64 * 1024

@@ -177,7 +177,7 @@ extension PlayerStream {
     _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) {
     if let conversation = game.conversation {
-      try take(payload, type: type, endsMessage: endsMessage, conversation, &game, on: loop)
+      try take(payload, type: type, endsMessage: endsMessage, conversation, on: loop)
     } else {
       try echo(payload, type: type, endsMessage: endsMessage, &client, &game, on: loop)
     }
@@ -291,11 +291,15 @@ extension PlayerStream {
     if let deflate, try sendDeflated(deflate, payload.span, opcode: opcode, &client, &game, on: loop) {
       return
     }
+    try encrypt(Self.frame(payload, opcode: opcode).span, to: &client)
+  }
+
+  static func frame(_ payload: [UInt8], opcode: Opcode) -> [UInt8] {
     var frame = [UInt8](repeating: 0, count: FrameHeader.size(payload: payload.count))
     var header = frame.mutableSpan
     FrameHeader.write(opcode: opcode, payload: payload.count, into: &header, at: 0)
     frame += payload
-    try encrypt(frame.span, to: &client)
+    return frame
   }
 
   // MARK: 7. Records
