@@ -70,6 +70,7 @@ def script(command):
                 stderr=subprocess.PIPE,
             )
         )
+        made[-1].gate = gate
         return made[-1]
 
     yield start
@@ -99,8 +100,10 @@ def terminal(command):
 
 
 def finish(process, text=b""):
-    """Output, messages and exit status."""
+    """Output, messages and exit status, once the gate has taken all that the process sent: it answers a Close before it
+    has gone through the messages in front of it."""
     output, messages = process.communicate(text, timeout=patience(20))
+    eventually(lambda: process.gate.carried == 0, "the end of its connections")
     return output, messages.decode(), process.returncode
 
 

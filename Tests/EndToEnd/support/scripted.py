@@ -47,6 +47,7 @@ class Attempt:
 class ScriptedGate:
     def __init__(self, certificate, key, subprotocols=(SUBPROTOCOL,)):
         self.sessions, self.attempts, self.nonces = [], [], set()
+        self.carried = 0  # connections that are not over: what came on one may still be on its way to `taken`
         self.refusals = []  # (status, code, fields), one for each upgrade from now on
         self.greets = True
         self.ready_to_cut = None  # called with each counted message of the app; true: cut instead of taking it
@@ -158,6 +159,13 @@ class ScriptedGate:
         return None, 0
 
     async def _handle(self, connection):
+        self.carried += 1
+        try:
+            await self._carry(connection)
+        finally:
+            self.carried -= 1
+
+    async def _carry(self, connection):
         if connection.subprotocol is None:
             return await connection.wait_closed()
         session, received = self._find(connection.request_headers.get("Portcullis-Resume"))
