@@ -56,4 +56,12 @@ import Testing
     #expect(same)
     #expect(empty)
   }
+
+  @Test func hexIsReadBack() {
+    let value = Bytes32(words: 0x0102_0304_0506_0708, 0x1112_1314_1516_1718, 0, .max)
+    #expect(Bytes32(hex: value.hex) == value)
+    #expect(Bytes32(hex: String(value.hex.dropLast())) == nil)
+    #expect(Bytes32(hex: value.hex + "00") == nil)
+    #expect(Bytes32(hex: value.hex.uppercased()) == nil)
+  }
 }

@@ -26,6 +26,12 @@ package struct Bytes32: Hashable, Sendable {
       a: Self.word(span, 0), b: Self.word(span, 8), c: Self.word(span, 16), d: Self.word(span, 24))
   }
 
+  /// From 64 lower-case digits, else nil.
+  package init?(hex text: String) {
+    guard text.utf8.count == 64, let bytes = Hex.decode(Array(text.utf8).span) else { return nil }
+    self.init(bytes.span)
+  }
+
   /// All zero.
   package init() {
     words = InlineWords(a: 0, b: 0, c: 0, d: 0)
