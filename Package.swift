@@ -97,6 +97,7 @@ let modules = [
   Module("ProxyProtocol", in: .wire, ["Addresses", "Bytes", "Identity"]),
   Module("CBOR", in: .wire, ["Bytes", "CCBOR"]),
   Module("Deflate", in: .wire, ["Bytes", "CZlib", "WebSocketWire"]),
+  Module("DeviceWire", in: .wire, ["Bytes", "Crypto", "JSON", "System"]),
   Module("TelnetWire", in: .wire, ["Bytes", "Deflate", "JSON", "System"]),
   Module(
     "SessionWire", in: .wire,
@@ -172,6 +173,7 @@ let testTargets = [
   tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire"]),
   tests("SessionWire", ["Bytes", "JSON", "PortcullisProtocol", "System", "TelnetWire", "WebSocketWire"]),
   tests("CBOR", ["Bytes"]),
+  tests("DeviceWire", ["Bytes", "Crypto", "JSON", "System"]),
   tests("Deflate", ["CZlib", "WebSocketWire"]),
   tests("TelnetWire", ["CZlib", "Deflate", "JSON", "System"]),
   tests("Crypto", ["Bytes"]),
