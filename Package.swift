@@ -109,6 +109,9 @@ let modules = [
     "AppAttest", in: .trust,
     ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System", "X509"]),
   Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System"]),
+  Module(
+    "Registry", in: .trust,
+    ["Addresses", "Bytes", "Crypto", "DeviceWire", "PortcullisProtocol", "System"]),
 
   // What an operator sets and asks.
   Module("Configuration", in: .operate, ["Addresses", "Bytes", "Charsets", "CLinux", "Identity", "System"]),
@@ -201,6 +204,7 @@ let testTargets = [
   tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),
   tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
+  tests("Registry", ["Addresses", "DeviceWire", "System"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.

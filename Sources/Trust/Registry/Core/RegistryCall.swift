@@ -1,0 +1,106 @@
+/// One request to the registry as a value, what may come of it, and who asks (docs/devices.md, "The registry").
+package import Addresses
+package import DeviceWire
+package import PortcullisProtocol
+package import System
+
+/// Knows all that it needs, and runs on the registry's thread, in a savepoint of its own.
+package protocol RegistryCall: Sendable {
+  var urgency: Urgency { get }
+
+  /// Throwing undoes all that it has changed in the store. A refusal that is to leave something behind, a counted try or a
+  /// row of the audit, is returned.
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome
+}
+
+extension RegistryCall {
+  package var urgency: Urgency { .ordinary }
+}
+
+/// Whose turn comes first when more wait than one group of requests holds.
+package enum Urgency: Int, CaseIterable, Comparable, Sendable {
+  case revocation
+  case vote
+  case ordinary
+
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Who asks, as far as the kernel or the socket says so.
+package enum Origin: Hashable, Sendable {
+  /// A client of the HTTPS port, by its address.
+  case address(IPAddress)
+  /// A process of the host at the control socket or at `APPROVALS_SOCKET`.
+  case process(user: UInt32, process: Int32)
+  /// The gate itself.
+  case gate
+}
+
+package enum Outcome: Sendable {
+  case reply(Reply)
+  /// Nothing to say yet: the call is run again when the topic is woken, and `otherwise` is said when its time is over. Only
+  /// where `Desk.wait` is set.
+  case wait(Topic, by: Party, otherwise: Reply)
+}
+
+/// Whose long polls are counted together.
+package enum Party: Hashable, Sendable {
+  case device(DeviceID)
+  case service(ServiceID)
+  /// A phone that has no name yet, by its pairing.
+  case pairing(PairingID)
+  case process(Int32)
+}
+
+/// What a request comes to. The texts are JSON objects, written by the call; whoever asked only passes them on.
+package enum Reply: Equatable, Sendable {
+  case answered([UInt8])
+  /// As `answered`, and something is there that was not.
+  case created([UInt8])
+  case refused(RegistryRefusal)
+}
+
+package struct RegistryRefusal: Error, Equatable, Sendable {
+  package let code: RefusalCode
+  /// The rule that was broken, as the log names it.
+  package let step: String
+  package var retryAfter: Duration?
+  /// The registry's time, for a peer whose own is too far from it.
+  package var time: UnixTime?
+
+  package init(_ code: RefusalCode, _ step: String, retryAfter: Duration? = nil, time: UnixTime? = nil) {
+    self.code = code
+    self.step = step
+    self.retryAfter = retryAfter
+    self.time = time
+  }
+}
+
+/// Why a call was undone.
+package enum CallFailure: Error, Equatable, Sendable {
+  case refused(RegistryRefusal)
+  case store(StoreFailure)
+
+  package static func refused(_ code: RefusalCode, _ step: String) -> Self {
+    .refused(RegistryRefusal(code, step))
+  }
+}
+
+/// What a body or an order lacks, found before anything is asked of the registry.
+package struct FormError: Error, Equatable, Sendable {
+  /// The member that is wrong, as the log names it.
+  package let step: String
+
+  package init(_ step: String) {
+    self.step = step
+  }
+}
+
+/// What a long poll waits for.
+package enum Topic: Hashable, Sendable {
+  /// Requests that wait for this device's vote.
+  case approvals(of: DeviceID)
+  /// The end of one request.
+  case approval(ApprovalID)
+  case pairing(PairingID)
+}

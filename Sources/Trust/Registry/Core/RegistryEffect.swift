@@ -1,0 +1,58 @@
+/// What follows from calls beyond their answers, and who is told.
+package import Bytes
+package import DeviceWire
+
+package enum RegistryEffect: Equatable, Sendable {
+  /// The device may come in by its key from now on, at this level; also when the level has changed.
+  case deviceActive(ActiveDevice)
+  /// It is revoked or forgotten: its sessions end, nobody comes in by it any more.
+  case deviceGone(DeviceID)
+  /// So many requests wait for its vote.
+  case approvalsOpen(DeviceID, count: Int)
+  /// All services' tokens that hold, by their hashes.
+  case services([Bytes32: ServiceID])
+  /// The public keys of device tokens, as they are published.
+  case keySet([UInt8])
+  /// Those who wait for it are looked at again.
+  case wake(Topic)
+
+  /// It must not wait for the disk.
+  var isUrgent: Bool {
+    if case .deviceGone = self { return true }
+    return false
+  }
+}
+
+/// What the door has to know of a device that may come in.
+package struct ActiveDevice: Equatable, Sendable {
+  package let id: DeviceID
+  package let key: P256Point
+  package let level: Level
+  /// The App Attest key that vouches for it.
+  package let attestedKey: KeyIdentifier?
+
+  package init(id: DeviceID, key: P256Point, level: Level, attestedKey: KeyIdentifier?) {
+    self.id = id
+    self.key = key
+    self.level = level
+    self.attestedKey = attestedKey
+  }
+}
+
+/// Told on the registry's thread: it hands on, and waits for nothing.
+package protocol RegistryListener: Sendable {
+  func hear(_ effect: RegistryEffect)
+  func note(_ event: RegistryEvent)
+}
+
+/// What the registry has to say for the log.
+package enum RegistryEvent: Equatable, Sendable {
+  case opened(devices: Int, duration: Duration)
+  /// The wall clock stands before the highest time that was promised: all that was open is expired.
+  case clockBehind(by: Duration)
+  /// Nothing is accepted until `available`.
+  case unavailable(String)
+  case available
+  /// The end of the audit's chain, signed.
+  case auditHead(gate: ServerID, sequence: Int64, hash: Bytes32, keyID: String, signature: [UInt8])
+}

@@ -1,0 +1,24 @@
+/// What the operator has set for devices; replaced as a whole by a reload.
+package import DeviceWire
+
+package struct RegistrySettings: Sendable {
+  /// The issuer of tokens, and what a QR code names: `https://host[:port]`.
+  package var publicURL: String
+  /// How long what has ended is kept.
+  package var retention: Duration = .seconds(30 * 86_400)
+  /// Evidence makes a device active; else an operator does.
+  package var evidenceActivates = false
+  /// What enrolment, pairing and votes ask of a device at least.
+  package var minimumLevel = Level.bare
+  package var devicesPerSubject = 5
+  /// Who else may be named in a token's `aud`.
+  package var tokenAudiences: [String] = []
+  /// Users of the host whose word counts as an operator's factor.
+  package var approvalOperators: Set<UInt32> = []
+  /// How old a proof of nearness may be.
+  package var presenceMaximumAge: Duration = .seconds(60)
+
+  package init(publicURL: String) {
+    self.publicURL = publicURL
+  }
+}

@@ -1,0 +1,72 @@
+/// A device as the store keeps it.
+package import Bytes
+package import DeviceWire
+package import System
+
+package struct DeviceRecord: Equatable, Sendable {
+  package enum State: Int, CaseIterable, Sendable {
+    /// May read itself, nothing else; gone after a day.
+    case pending = 0
+    case active = 1
+    case revoked = 2
+
+    package var word: String {
+      switch self {
+      case .pending: "pending"
+      case .active: "active"
+      case .revoked: "revoked"
+      }
+    }
+  }
+
+  /// One thing that it lacks and that is passed over until a day.
+  package struct Exception: Equatable, Sendable {
+    package var missing: String
+    package var until: UnixTime
+
+    package init(missing: String, until: UnixTime) {
+      self.missing = missing
+      self.until = until
+    }
+  }
+
+  package let id: DeviceID
+  package var state: State
+  package var subject: Subject?
+  package var name: DeviceName?
+  package var platform: DevicePlatform
+  package var keys: DeviceKeys
+  package var level: Level
+  package var verification: UserVerification
+  /// The App Attest key that vouches for its keys.
+  package var attestedKey: KeyIdentifier?
+  package var createdAt: UnixTime
+  package var activatedAt: UnixTime?
+  package var revokedAt: UnixTime?
+  package var seenAt: UnixTime?
+  package var attestedAt: UnixTime?
+  package var attestationFailedAt: UnixTime?
+  package var appVersion: String?
+  package var patchLevel: String?
+  /// It has said so, under its signature.
+  package var isRooted = false
+  package var exceptions: [Exception] = []
+  /// The device whose place it takes when it becomes active.
+  package var replaces: DeviceID?
+
+  package init(
+    id: DeviceID, state: State, subject: Subject?, name: DeviceName?, platform: DevicePlatform,
+    keys: DeviceKeys, level: Level, verification: UserVerification,
+    createdAt: UnixTime
+  ) {
+    self.id = id
+    self.state = state
+    self.subject = subject
+    self.name = name
+    self.platform = platform
+    self.keys = keys
+    self.level = level
+    self.verification = verification
+    self.createdAt = createdAt
+  }
+}

@@ -1,0 +1,24 @@
+/// What the registry asks of its store: transactions, and the tables of its rooms. One thread uses it.
+package protocol RegistryStore: AnyObject, DeviceTable {
+  /// Begins a group of calls.
+  func begin() throws(StoreFailure)
+  /// All calls of the group are durable when it returns.
+  func commit() throws(StoreFailure)
+  /// None of the group has happened.
+  func abandon()
+
+  /// Begins one call.
+  func enter() throws(StoreFailure)
+  /// The call is part of its group.
+  func keep() throws(StoreFailure)
+  /// The call has not happened.
+  func undo() throws(StoreFailure)
+
+  /// After a failure: opened anew and looked over.
+  func reopen() throws(StoreFailure)
+  func close()
+
+  /// What the registry keeps of itself, by name: its own identifier, its highest time, keys.
+  func value(_ name: String) throws(StoreFailure) -> [UInt8]?
+  func setValue(_ name: String, _ bytes: [UInt8]?) throws(StoreFailure)
+}
