@@ -76,6 +76,7 @@ let modules = [
   Module("CCBOR", in: .c, linked: ["cbor"]),
   Module("CZlib", in: .c, linked: ["z"]),
   Module("CSeccomp", in: .c, linked: ["seccomp"]),
+  Module("CSQLite", in: .c, linked: ["sqlite3"]),
 
   // What knows nothing of the gate.
   Module("Bytes", in: .base),
@@ -87,6 +88,7 @@ let modules = [
   Module("Logs", in: .base, ["Bytes", "Logging", "System"]),
   Module("Sockets", in: .base, ["Addresses", "CLinux", "System"]),
   Module("Identity", in: .base, ["Bytes", "Crypto"]),
+  Module("SQLite", in: .base, ["CSQLite", "System"]),
 
   // Bytes of protocols in, values out.
   // For whoever writes a client as well, and so a product. Xcode does not build a package whose warnings are errors for
@@ -193,6 +195,7 @@ let testTargets = [
   tests("System"),
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
+  tests("SQLite", ["System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(
     "Gateway",

@@ -1,0 +1,89 @@
+/// A copy of a database while it is in use (sqlite.org/c3ref/backup_finish.html), a piece at a time: between two pieces
+/// the database may be changed over the same connection, and the copy gets the changes, too.
+internal import CSQLite
+internal import Glibc
+internal import System
+
+/// Until it is finished the copy has another name; given up, it is removed.
+@safe package final class Backup {
+  private let source: Database
+  private var copy: Database?
+  private let folder: String
+  private let path: String
+  private let unfinished: String
+  private var handle: OpaquePointer?
+
+  /// - Parameters:
+  ///   - name: of a new file in the folder of the database, without a slash.
+  ///   - path: the database's own, as it was opened.
+  package init(of source: Database, at path: String, to name: String) throws(SQLiteError) {
+    let folder = try DatabaseFile.naming { () throws(SystemError) in
+      try RealPath.of(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+    }
+    guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+      throw SQLiteError(
+        .other, code: SQLITE_MISUSE, "the name of a copy is that of a file in the same folder")
+    }
+    self.source = source
+    self.folder = folder
+    self.path = folder + "/" + name
+    unfinished = self.path + ".unfinished"
+    guard !WholeFile.exists(self.path) else { throw Self.taken }
+    // Left behind by a process that was killed.
+    _ = unsafe unlink(unfinished)
+    try DatabaseFile.create(unfinished, in: folder)
+    do throws(SQLiteError) {
+      let copy = try Database.connect(unfinished)
+      // Nobody reads it before it is whole: no journal, and it is synced once, at the end.
+      try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
+      guard let handle = unsafe sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
+        throw unsafe SQLiteError(lastOf: copy.handle, sqlite3_errcode(copy.handle))
+      }
+      (self.copy, unsafe self.handle) = unsafe (copy, handle)
+    } catch {
+      _ = unsafe unlink(unfinished)
+      throw error
+    }
+  }
+
+  deinit {
+    guard let handle = unsafe handle else { return }
+    unsafe sqlite3_backup_finish(handle)
+    _ = unsafe unlink(unfinished)
+  }
+
+  /// Copies the next pages; to be called while no transaction is open.
+  /// - Returns: whether the copy is whole, and then on the disk under its name.
+  package func step(pages: Int) throws(SQLiteError) -> Bool {
+    guard let handle = unsafe handle, let copy else { return true }
+    switch unsafe sqlite3_backup_step(handle, Int32(clamping: pages)) {
+    case SQLITE_OK: return false
+    case SQLITE_DONE: break
+    case let result:
+      throw SQLiteError(code: result, message: unsafe String(cString: sqlite3_errstr(result)))
+    }
+    unsafe self.handle = nil
+    let result = unsafe sqlite3_backup_finish(handle)
+    guard result == SQLITE_OK else {
+      _ = unsafe unlink(unfinished)
+      throw unsafe SQLiteError(lastOf: copy.handle, result)
+    }
+    self.copy = nil
+    try finish()
+    return true
+  }
+
+  private func finish() throws(SQLiteError) {
+    defer { _ = unsafe unlink(unfinished) }
+    try DatabaseFile.naming { () throws(SystemError) in
+      let file = try OwnedDescriptor.open(reading: unfinished)
+      if fsync(file.number) != 0 { throw SystemError("fsync \(unfinished)") }
+      // Unlike rename, link fails where the name is taken.
+      if unsafe link(unfinished, path) != 0 { throw SystemError("create \(path)") }
+      try DatabaseFile.synchronize(folder)
+    }
+  }
+
+  private static let taken = SQLiteError(
+    .other, code: SQLITE_MISUSE, "there is a file of that name already: choose another, or remove it first")
+}

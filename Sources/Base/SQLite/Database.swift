@@ -1,0 +1,206 @@
+/// One connection to one SQLite file (sqlite.org/pragma.html), which no other process has at the same time.
+///
+/// A connection is used by one thread at a time. Values come out of it as values; nothing of SQLite's is handed out.
+internal import CSQLite
+
+@safe package final class Database {
+  let handle: OpaquePointer
+  /// Those that nobody uses just now, by their text: one that runs another of the same text gets a second one.
+  private var statements: [String: Statement] = [:]
+
+  private init(owning handle: OpaquePointer) {
+    unsafe self.handle = unsafe handle
+  }
+
+  deinit {
+    // Statements before the connection: with one left, SQLite would keep it open.
+    statements = [:]
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  // MARK: Opening
+
+  /// Opens a file, makes it if it is not there, and takes it for this process alone: `busy` when another has it.
+  /// - Parameters:
+  ///   - path: in a folder that is there. The folder may be reached by links, the file itself may not be one.
+  ///   - fileSystem: the name of a registered VFS instead of the system's, which then has to see to the file's mode.
+  package static func open(_ path: String, fileSystem: String? = nil) throws(SQLiteError) -> Database {
+    try SQLiteLibrary.start()
+    var path = path
+    if fileSystem == nil { path = try DatabaseFile.prepare(path) }
+    let database = try connect(path, fileSystem: fileSystem)
+    try database.configure()
+    return database
+  }
+
+  static func connect(_ path: String, fileSystem: String? = nil) throws(SQLiteError) -> Database {
+    var handle: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+    // Both texts are read during the call alone. A handle comes even with an error, and has to be closed.
+    let result =
+      if let fileSystem {
+        unsafe sqlite3_open_v2(path, &handle, flags, fileSystem)
+      } else {
+        unsafe sqlite3_open_v2(path, &handle, flags, nil)
+      }
+    guard let handle = unsafe handle else {
+      throw SQLiteError(code: result, message: "no memory for a connection")
+    }
+    let database = unsafe Database(owning: handle)
+    guard result == SQLITE_OK else { throw unsafe SQLiteError(lastOf: handle, result) }
+    return database
+  }
+
+  /// The order counts: the lock is to be kept before the file is looked into, as only then the log needs no memory
+  /// shared with other processes.
+  private func configure() throws(SQLiteError) {
+    let result = unsafe portcullis_sqlite_defend(handle)
+    guard result == SQLITE_OK else { throw unsafe SQLiteError(lastOf: handle, result) }
+    try execute("PRAGMA locking_mode = EXCLUSIVE")
+    let mode = try first("PRAGMA journal_mode = WAL") { row throws(SQLiteError) in try row.text(0) }
+    guard mode == "wal" else {
+      throw SQLiteError(.io, code: SQLITE_CANTOPEN, "the file cannot have a write-ahead log")
+    }
+    for setting in Self.settings { try execute("PRAGMA " + setting) }
+    // Takes the lock now rather than at the first change, which may be much later.
+    try begin()
+    try commit()
+  }
+
+  private static let settings = [
+    // Every commit is on the disk before it returns.
+    "synchronous = FULL",
+    // Large sorts would go to files elsewhere, where nothing may be written.
+    "temp_store = MEMORY", "mmap_size = 0",
+    "trusted_schema = OFF", "foreign_keys = ON", "cell_size_check = ON",
+    // What is deleted is overwritten.
+    "secure_delete = ON",
+    "cache_size = -8192",
+    // In bytes, after a log that has grown.
+    "journal_size_limit = 4194304",
+  ]
+
+  // MARK: Statements
+
+  /// One or several statements without parameters and without rows that matter.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    // The text is read during the call alone; no callback, no message taken.
+    let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    guard result == SQLITE_OK else { throw unsafe SQLiteError(lastOf: handle, result) }
+  }
+
+  /// A statement that changes rows. Parameters are `?1`, `?2` …, values in their order.
+  /// - Returns: how many rows it changed.
+  @discardableResult
+  package func run(_ sql: String, _ values: [SQLValue] = []) throws(SQLiteError) -> Int {
+    let before = unsafe sqlite3_total_changes64(handle)
+    try each(sql, values) { _ in }
+    return unsafe Int(sqlite3_total_changes64(handle) - before)
+  }
+
+  /// The first row, or nil when there is none.
+  package func first<Value>(
+    _ sql: String, _ values: [SQLValue] = [], _ read: (borrowing Row) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value? {
+    var found: Value?
+    try use(sql, values) { row throws(SQLiteError) in
+      found = try read(row)
+      return false
+    }
+    return found
+  }
+
+  package func all<Value>(
+    _ sql: String, _ values: [SQLValue] = [], _ read: (borrowing Row) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> [Value] {
+    var found: [Value] = []
+    try each(sql, values) { row throws(SQLiteError) in found.append(try read(row)) }
+    return found
+  }
+
+  package func each(
+    _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    try use(sql, values) { row throws(SQLiteError) in
+      try body(row)
+      return true
+    }
+  }
+
+  /// As `each`, until `body` answers false.
+  package func use(
+    _ sql: String, _ values: [SQLValue], _ body: (borrowing Row) throws(SQLiteError) -> Bool
+  ) throws(SQLiteError) {
+    let statement: Statement
+    if let kept = statements.removeValue(forKey: sql) {
+      statement = kept
+    } else {
+      statement = unsafe try Statement(sql, in: handle)
+    }
+    defer { statements[sql] = statement }
+    try statement.run(values, body)
+  }
+
+  // MARK: Transactions
+
+  /// Whether a transaction is open. SQLite ends one by itself after some errors.
+  package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  package func begin() throws(SQLiteError) { try run("BEGIN IMMEDIATE") }
+  /// After this returned, what was changed is on the disk.
+  package func commit() throws(SQLiteError) { try run("COMMIT") }
+
+  package func rollBack() throws(SQLiteError) {
+    if isInTransaction { try run("ROLLBACK") }
+  }
+
+  /// Marks a place in a transaction that the changes from here on can be taken back to.
+  package func openSavepoint() throws(SQLiteError) { try run("SAVEPOINT request") }
+  /// Keeps what was changed since, in the transaction.
+  package func releaseSavepoint() throws(SQLiteError) { try run("RELEASE request") }
+  /// Takes back what was changed since, and the mark as well.
+  package func rollBackSavepoint() throws(SQLiteError) {
+    try run("ROLLBACK TO request")
+    try run("RELEASE request")
+  }
+
+  // MARK: The file
+
+  /// Brings the file to the newest form of its tables. Script n leads from form n to form n + 1, all or nothing.
+  /// - Parameter identifier: of the program that the file belongs to (`PRAGMA application_id`).
+  package func migrate(identifier: Int32, _ scripts: [String]) throws(SQLiteError) {
+    let version = try pragma("user_version")
+    let owner = try pragma("application_id")
+    guard owner == Int64(identifier) || owner == 0 && version == 0 else {
+      throw SQLiteError(.corrupt, code: SQLITE_NOTADB, "the file is another program's")
+    }
+    guard version <= scripts.count else {
+      throw SQLiteError(
+        .other, code: SQLITE_MISMATCH, "the file has form \(version) and this program knows \(scripts.count)")
+    }
+    for (number, script) in scripts.enumerated().dropFirst(Int(version)) {
+      try begin()
+      do throws(SQLiteError) {
+        try execute(script)
+        try execute("PRAGMA user_version = \(number + 1); PRAGMA application_id = \(identifier)")
+        try commit()
+      } catch {
+        try? rollBack()
+        throw error
+      }
+    }
+  }
+
+  /// Reads all of the file: `corrupt` when it is not in order.
+  package func quickCheck() throws(SQLiteError) {
+    let answer = try first("PRAGMA quick_check(1)") { row throws(SQLiteError) in try row.text(0) }
+    guard answer == "ok" else { throw SQLiteError(.corrupt, code: SQLITE_CORRUPT, answer ?? "no answer") }
+  }
+
+  /// Moves what is in the log to the file itself, and makes the log empty.
+  package func checkpoint() throws(SQLiteError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+  private func pragma(_ name: String) throws(SQLiteError) -> Int64 {
+    try first("PRAGMA " + name) { row throws(SQLiteError) in try row.integer(0) } ?? 0
+  }
+}

@@ -1,0 +1,61 @@
+/// The file of a database before SQLite sees it: ours alone, and no link.
+internal import CSQLite
+internal import Glibc
+internal import System
+
+enum DatabaseFile {
+  /// Makes an empty file if there is none, and sees to it that nobody else may read it. SQLite gives the files that it
+  /// puts beside it the same mode.
+  /// - Returns: the path without links, as SQLite refuses them anywhere on the way.
+  static func prepare(_ path: String) throws(SQLiteError) -> String {
+    try naming { () throws(SystemError) in
+      let slash = path.lastIndex(of: "/")
+      let folder = slash.map { String(path[...$0]) } ?? "."
+      let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+      let real = try RealPath.of(folder)
+      let place = (real == "/" ? "" : real) + "/" + name
+      try makeOwn(place, in: real)
+      return place
+    }
+  }
+
+  /// A new file; fails where there is one already.
+  static func create(_ path: String, in folder: String) throws(SQLiteError) {
+    try naming { () throws(SystemError) in
+      let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+      try setMode(of: file, path)
+      try synchronize(folder)
+    }
+  }
+
+  static func synchronize(_ folder: String) throws(SystemError) {
+    let directory = try OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY, 0)
+    if fsync(directory.number) != 0 { throw SystemError("fsync \(folder)") }
+  }
+
+  private static func makeOwn(_ path: String, in folder: String) throws(SystemError) {
+    let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
+    var status = stat()
+    // Fills the structure and keeps nothing.
+    guard unsafe fstat(file.number, &status) == 0 else { throw SystemError("fstat \(path)") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("open \(path)", EINVAL) }
+    if status.st_mode & 0o777 != 0o600 { try setMode(of: file, path) }
+    if status.st_size == 0 { try synchronize(folder) }
+  }
+
+  /// Whatever the umask left of it.
+  private static func setMode(of file: borrowing OwnedDescriptor, _ path: String) throws(SystemError) {
+    if fchmod(file.number, 0o600) != 0 { throw SystemError("fchmod \(path)") }
+  }
+
+  static func naming<Value>(
+    _ body: () throws(SystemError) -> Value
+  ) throws(SQLiteError) -> Value {
+    do throws(SystemError) {
+      return try body()
+    } catch {
+      let kind: SQLiteError.Kind = error.number == ENOSPC || error.number == EDQUOT ? .full : .io
+      throw SQLiteError(kind, code: SQLITE_CANTOPEN, "\(error)")
+    }
+  }
+}

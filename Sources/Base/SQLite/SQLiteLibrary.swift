@@ -1,0 +1,38 @@
+/// What SQLite is told once for the whole process, and where its own words go.
+internal import CSQLite
+internal import Synchronization
+
+package enum SQLiteLibrary {
+  /// A line of SQLite's own log (sqlite.org/errlog.html): a call that failed, a file that was recovered.
+  package struct Report: Equatable, Sendable {
+    /// An extended result code; of those whose low byte is 27 or 28 (notice, warning) nothing failed.
+    package let code: Int32
+    package let message: String
+
+    package var isFailure: Bool { code & 0xff != SQLITE_NOTICE && code & 0xff != SQLITE_WARNING }
+  }
+
+  /// SQLite has one log for all connections; nobody listens to it unless a program says so.
+  private static let listener = Mutex<(@Sendable (Report) -> Void)?>(nil)
+
+  /// From now on; of a connection's thread, in the middle of a call of SQLite's, which it must not enter again.
+  package static func listen(_ report: (@Sendable (Report) -> Void)?) {
+    listener.withLock { $0 = report }
+  }
+
+  static func start() throws(SQLiteError) {
+    if let error = failure { throw error }
+  }
+
+  /// Done on first use, once.
+  private static let failure: SQLiteError? = {
+    let result = unsafe portcullis_sqlite_configure { _, code, message in
+      // A zero-terminated text that lives for the length of the call; it is copied here.
+      guard let message = unsafe message else { return }
+      let report = unsafe Report(code: code, message: String(cString: message))
+      let listener = SQLiteLibrary.listener.withLock { $0 }
+      listener?(report)
+    }
+    return result == SQLITE_OK ? nil : SQLiteError(code: result, message: "the library cannot be configured")
+  }()
+}
