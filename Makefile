@@ -39,7 +39,7 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 # What Swift's own programs load, what they link against, and what this program is made with.
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
-  libcbor-dev libseccomp-dev libssl-dev pkg-config zlib1g-dev
+  libcbor-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config zlib1g-dev
 TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-pytest-xdist \
   python3-websockets sslscan
 ifdef CI
