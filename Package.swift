@@ -77,6 +77,7 @@ let modules = [
   Module("CZlib", in: .c, linked: ["z"]),
   Module("CSeccomp", in: .c, linked: ["seccomp"]),
   Module("CSQLite", in: .c, linked: ["sqlite3"]),
+  Module("CQRencode", in: .c, linked: ["qrencode"]),
 
   // What knows nothing of the gate.
   Module("Bytes", in: .base),
@@ -89,6 +90,7 @@ let modules = [
   Module("Sockets", in: .base, ["Addresses", "CLinux", "System"]),
   Module("Identity", in: .base, ["Bytes", "Crypto"]),
   Module("SQLite", in: .base, ["CSQLite", "System"]),
+  Module("QRCode", in: .base, ["CQRencode"]),
 
   // Bytes of protocols in, values out.
   // For whoever writes a client as well, and so a product. Xcode does not build a package whose warnings are errors for
@@ -190,6 +192,7 @@ let testTargets = [
       "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
     ]),
   tests("Identity", ["Bytes", "Crypto"]),
+  tests("QRCode"),
   tests("X509", ["Bytes", "COpenSSL", "System"]),
   tests("JSON"),
   tests("System"),

@@ -1,0 +1,3 @@
+// libqrencode (qrencode.h).
+#pragma once
+#include <qrencode.h>
