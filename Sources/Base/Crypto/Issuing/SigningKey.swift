@@ -13,7 +13,8 @@ internal import COpenSSL
   /// Owned: made or read by a factory below, freed once in `deinit`.
   let key: OpaquePointer
 
-  private init(owning key: OpaquePointer, _ curve: Curve) {
+  /// Takes the key over.
+  init(owning key: OpaquePointer, _ curve: Curve) {
     unsafe self.key = unsafe key
     self.curve = curve
   }

@@ -20,5 +20,6 @@
 
 #include "Bounds.h"
 #include "IssuingShims.h"
+#include "KeyShims.h"
 #include "Transport.h"
 #include "X509Shims.h"
