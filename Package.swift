@@ -116,6 +116,7 @@ let modules = [
   Module(
     "Registry", in: .trust,
     ["Addresses", "Bytes", "Crypto", "DeviceWire", "PortcullisProtocol", "System"]),
+  Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
 
   // What an operator sets and asks.
   Module("Configuration", in: .operate, ["Addresses", "Bytes", "Charsets", "CLinux", "Identity", "System"]),
@@ -211,6 +212,7 @@ let testTargets = [
   tests("Logs", ["Bytes", "System", "Logging"]),
   tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
   tests("Registry", ["Addresses", "DeviceWire", "System"]),
+  tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.
