@@ -209,8 +209,10 @@ import Testing
     let others = SettingTable.settings.filter { $0.group != .limits && $0.isReloadable }.map(\.name)
     #expect(
       others == [
-        "TLS_CERT_PATH", "TLS_KEY_PATH", "GMCP_AGAIN", "SESSION_RESUME_FOR", "MTLS_CLIENT_CA_PATH",
-        "LOG_LEVEL",
+        "TLS_CERT_PATH", "TLS_KEY_PATH", "TLS_MIN_VERSION", "GMCP_AGAIN", "SESSION_RESUME_FOR",
+        "MTLS_CLIENT_CA_PATH", "DEVICES_RETENTION", "DEVICE_APPROVAL", "DEVICES_PER_SUBJECT",
+        "TOKEN_AUDIENCES", "PRESENCE_MAX_AGE", "DEVICE_MIN_LEVEL", "ASSURANCE_POLICY", "APPROVAL_POLICY",
+        "TLS_NEXT_KEY_PATH", "PINS_FORCE", "LOG_LEVEL",
       ])
   }
 }

@@ -135,7 +135,10 @@ import Testing
       "APPATTEST_BUNDLE_ID",
       "ALLOW_MTLS_FALLBACK", "MTLS_CLIENT_CA_PATH", "LISTEN_PROXY_PROTOCOL",
     ]
-    #expect(tested.union(together) == Set(SettingTable.settings.map(\.name)))
+    let withDevices = Set(DeviceSettingTests.wrong.map(\.0)).union([
+      "ASSURANCE_POLICY", "APPROVAL_POLICY", "TLS_NEXT_KEY_PATH",
+    ])
+    #expect(tested.union(together).union(withDevices) == Set(SettingTable.settings.map(\.name)))
   }
 
   static let wrong: [(String, [String])] = [

@@ -6,17 +6,20 @@ struct ImaginaryFiles: ConfigurationFiles {
   var kinds: [String: FileKind] = [:]
   var unreadable: Set<String> = []
   var unwritable: Set<String> = []
+  var othersToWrite: Set<String> = []
   var missingCharsets: Set<Charset> = []
 
   func kind(of path: String) -> FileKind? { kinds[path] }
   func isReadable(_ path: String) -> Bool { !unreadable.contains(path) }
   func isWritable(_ path: String) -> Bool { !unwritable.contains(path) }
+  func isOthersToWrite(_ path: String) -> Bool { othersToWrite.contains(path) }
   func has(_ charset: Charset) -> Bool { !missingCharsets.contains(charset) }
 
   /// All that the tests name.
   static let complete = ImaginaryFiles(kinds: [
     "config": .directory, ".": .directory, "/": .directory, "/receipts": .directory, "cert.pem": .file,
-    "key.pem": .file, "ca.pem": .file, "root.pem": .file, "/dev": .directory, "/dev/null": .other,
+    "key.pem": .file, "ca.pem": .file, "root.pem": .file, "policy.json": .file, "/dev": .directory,
+    "/dev/null": .other,
   ])
 }
 

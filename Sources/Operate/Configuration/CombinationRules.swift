@@ -7,7 +7,7 @@ struct CombinationRules {
   private(set) var problems: [ConfigurationProblem] = []
   private(set) var warnings: [ConfigurationWarning] = []
 
-  private let stated: [String: StatedSetting]
+  let stated: [String: StatedSetting]
   private let invalid: Set<String>
   private let places: [String: String?]
   /// Settings whose files or folders are not as they should be.
@@ -82,7 +82,9 @@ struct CombinationRules {
       clientCAPath: configuration.mtls.fallback ? path("MTLS_CLIENT_CA_PATH") : nil,
       rootPath: path("APPATTEST_ROOT_CA_PATH"), receiptsPath: path("RECEIPTS_PATH"),
       storePath: path("ATTESTED_KEYS_PATH"), pseudonymKeyPath: pseudonymKeyPath,
-      controlSocketPath: path("CONTROL_SOCKET"))
+      controlSocketPath: path("CONTROL_SOCKET"), nextKeyPath: path("TLS_NEXT_KEY_PATH"),
+      devicesPath: path("DEVICES_PATH"), approvalPolicyPath: path("APPROVAL_POLICY"),
+      assurancePolicyPath: path("ASSURANCE_POLICY"), approvalsSocketPath: path("APPROVALS_SOCKET"))
   }
 
   // MARK: - Values
@@ -117,6 +119,7 @@ struct CombinationRules {
     {
       report(name, "is set without \(other)", "set \(other) as well")
     }
+    checkDeviceValues()
   }
 
   private mutating func checkProduction() {
@@ -159,12 +162,7 @@ struct CombinationRules {
     if configuration.mtls.fallback { readable.append("MTLS_CLIENT_CA_PATH") }
     for name in readable {
       guard isValid(name), let path = stated[name]?.text else { continue }
-      switch files.kind(of: path) {
-      case nil: report(name, "names a file that does not exist", "create it or correct the path")
-      case .file where files.isReadable(path): break
-      case .file: report(name, "names a file that may not be read", "let the gate's user read it")
-      case .directory, .other: report(name, "does not name a file", "name a file in PEM")
-      }
+      checkReadable(name, path, "name a file in PEM", files)
     }
     if isValid("RECEIPTS_PATH"), let path = configuration.attest.receiptsPath {
       switch files.kind(of: path) {
@@ -184,6 +182,18 @@ struct CombinationRules {
     ] where isValid(name) {
       checkPlace(of: name, path, files)
     }
+    checkDeviceFiles(files)
+  }
+
+  mutating func checkReadable(
+    _ name: String, _ path: String, _ remedy: String, _ files: any ConfigurationFiles
+  ) {
+    switch files.kind(of: path) {
+    case nil: report(name, "names a file that does not exist", "create it or correct the path")
+    case .file where files.isReadable(path): break
+    case .file: report(name, "names a file that may not be read", "let the gate's user read it")
+    case .directory, .other: report(name, "does not name a file", remedy)
+    }
   }
 
   /// Made by the gate where it is missing, and only read where it is there.
@@ -198,7 +208,7 @@ struct CombinationRules {
   }
 
   /// The file itself is made by the gate; its directory must be there.
-  private mutating func checkPlace(of name: String, _ path: String, _ files: any ConfigurationFiles) {
+  mutating func checkPlace(of name: String, _ path: String, _ files: any ConfigurationFiles) {
     let directory = parent(of: path)
     switch files.kind(of: directory) {
     case nil: report(name, "lies in a directory that does not exist", "create \(quoted(directory))")
@@ -256,9 +266,9 @@ struct CombinationRules {
 
   // MARK: - Helpers
 
-  private func isValid(_ names: String...) -> Bool { names.allSatisfy { !invalid.contains($0) } }
+  func isValid(_ names: String...) -> Bool { names.allSatisfy { !invalid.contains($0) } }
 
-  private mutating func report(_ name: String, _ reason: String, _ remedy: String) {
+  mutating func report(_ name: String, _ reason: String, _ remedy: String) {
     let setting = SettingTable.setting(named: name)
     let text = stated[name]?.text ?? setting?.defaultText
     problems.append(

@@ -16,6 +16,8 @@ package protocol ConfigurationFiles: Sendable {
   func kind(of path: String) -> FileKind?
   func isReadable(_ path: String) -> Bool
   func isWritable(_ path: String) -> Bool
+  /// Whether its mode lets others than its owner write to it.
+  func isOthersToWrite(_ path: String) -> Bool
   /// Whether text can be converted from it; the C library has a file for some charsets.
   func has(_ charset: Charset) -> Bool
 }
@@ -38,6 +40,10 @@ package struct SystemFiles: ConfigurationFiles {
   package func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
   package func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
+
+  package func isOthersToWrite(_ path: String) -> Bool {
+    (try? FileStatus.of(path))?.isOthersToWrite ?? false
+  }
 
   package func has(_ charset: Charset) -> Bool { CharsetLibrary.isAvailable(charset) }
 

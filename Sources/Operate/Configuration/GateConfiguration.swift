@@ -14,6 +14,7 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var backend = Backend()
   /// Nil outside production only: then a certificate for localhost is made in memory.
   package internal(set) var tls: ServerCertificateFiles?
+  package internal(set) var minimumTLSVersion = TLSVersion.tls12
   /// False lets everybody in whose origin is permitted.
   package internal(set) var requiresAppAuth = true
   package internal(set) var attest = Attest()
@@ -21,6 +22,7 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var origins = AllowedOrigins.unrestricted
   package internal(set) var proxies = Proxies()
   package internal(set) var store = Store()
+  package internal(set) var devices = Devices()
   package internal(set) var controlSocketPath = ""
   /// Whom a gate that was started as root becomes; nil when nothing is stated.
   package internal(set) var runAs: RunAs?

@@ -15,6 +15,13 @@ package struct GateFiles: Sendable, Equatable {
   package internal(set) var storePath: String?
   package internal(set) var pseudonymKeyPath: String?
   package internal(set) var controlSocketPath: String?
+  package internal(set) var minimumTLSVersion = GateConfiguration.TLSVersion.tls12
+  package internal(set) var nextKeyPath: String?
+  /// Nil where there are no devices, as are the next three.
+  package internal(set) var devicesPath: String?
+  package internal(set) var approvalPolicyPath: String?
+  package internal(set) var assurancePolicyPath: String?
+  package internal(set) var approvalsSocketPath: String?
 }
 
 extension GateConfiguration {
@@ -23,6 +30,10 @@ extension GateConfiguration {
       isProduction: isProduction, runAs: runAs, certificatePath: tls?.certificatePath, keyPath: tls?.keyPath,
       clientCAPath: mtls.fallback ? mtls.clientCAPath : nil, rootPath: attest.rootPath,
       receiptsPath: attest.receiptsPath, storePath: store.path, pseudonymKeyPath: store.pseudonymKeyPath,
-      controlSocketPath: controlSocketPath)
+      controlSocketPath: controlSocketPath, minimumTLSVersion: minimumTLSVersion,
+      nextKeyPath: devices.nextKeyPath, devicesPath: devices.path,
+      approvalPolicyPath: devices.areOn ? devices.approvalPolicyPath : nil,
+      assurancePolicyPath: devices.areOn ? devices.assurancePolicyPath : nil,
+      approvalsSocketPath: devices.areOn ? devices.approvalsSocket.path : nil)
   }
 }

@@ -26,6 +26,10 @@ package struct Limits: Sendable, Equatable {
   package internal(set) var challengeRate = Rate()
   /// Per address, over all loops.
   package internal(set) var registerRate = Rate()
+  /// Per device.
+  package internal(set) var deviceRate = Rate()
+  /// Per service.
+  package internal(set) var serviceRate = Rate()
   package internal(set) var drainTimeout = Duration.zero
   /// Messages of an app in all subprotocols in which the gate speaks telnet.
   package internal(set) var inputRate = Rate()

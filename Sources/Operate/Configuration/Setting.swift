@@ -66,6 +66,7 @@ package enum SettingGroup: String, CaseIterable, Sendable {
   case admission = "Admission"
   case attestation = "App Attest"
   case store = "Key store"
+  case devices = "Devices"
   case operation = "Operation"
   case limits = "Limits"
 }

@@ -41,12 +41,42 @@ extension SettingSyntax where Value == GateConfiguration.RunAs {
     (text) throws(SettingError) in
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard parts.count <= 2 else { throw SettingError("has more than a user and a group") }
-    // What passwd(5) could not hold, and blanks, are a slip of the hand.
-    guard parts.allSatisfy({ part in !part.isEmpty && part.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } })
-    else {
-      throw SettingError("is no user or group")
-    }
+    guard parts.allSatisfy(isAccountName) else { throw SettingError("is no user or group") }
     return GateConfiguration.RunAs(user: parts[0], group: parts.count == 2 ? parts[1] : nil)
+  }
+}
+
+/// What passwd(5) could not hold, and blanks, are a slip of the hand.
+private func isAccountName(_ text: String) -> Bool {
+  !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != 0x3A }
+}
+
+extension SettingSyntax where Value == String {
+  static let group = SettingSyntax("a group, by name or number") { (text) throws(SettingError) in
+    guard isAccountName(text) else { throw SettingError("is no group") }
+    return text
+  }
+}
+
+extension SettingSyntax where Value == [String] {
+  static let users = SettingSyntax("users by name or number, several with commas") {
+    (text) throws(SettingError) in
+    try list(text) { (item) throws(SettingError) in
+      guard isAccountName(item) else { throw SettingError("has \(quoted(item)), which is no user") }
+      return item
+    }
+  }
+
+  /// As the claim `aud` of a token has them.
+  static let audiences = SettingSyntax("names of programs, each of 1 to 256 bytes, several with commas") {
+    (text) throws(SettingError) in
+    try list(text) { (item) throws(SettingError) in
+      guard item.utf8.count <= 256 else { throw SettingError("has a name of more than 256 bytes") }
+      guard item.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        throw SettingError("has \(quoted(item)), with a blank or a letter beyond ASCII")
+      }
+      return item
+    }
   }
 }
 

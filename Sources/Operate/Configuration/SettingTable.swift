@@ -3,7 +3,8 @@
 package enum SettingTable {
   /// In the order in which they are listed.
   package static let settings: [Setting] =
-    environment + listening + game + sessionSettings + admission + attestation + store + operation + limits
+    environment + listening + game + sessionSettings + admission + attestation + store + devices + operation
+    + limits
 
   package static func setting(named name: String) -> Setting? { byName[name] }
 
@@ -38,6 +39,10 @@ package enum SettingTable {
       "TLS_KEY_PATH", .path, optional: \.stated.keyPath, otherwise: "as TLS_CERT_PATH", in: .listening,
       isReloadable: true,
       "The private key of the certificate in PEM; stated together with TLS_CERT_PATH or not at all."),
+    Setting(
+      "TLS_MIN_VERSION", .choice, \.minimumTLSVersion, default: "1.2", in: .listening, isReloadable: true,
+      "The oldest version of TLS that clients may speak; every iPhone since iOS 12.2 speaks 1.3, some load balancers "
+        + "do not."),
     Setting(
       "TRUSTED_PROXIES", .blocks, \.proxies.trusted, otherwise: "no proxy is believed", in: .listening,
       "Peers whose word on a client's address is believed; others could choose what they are counted by."),

@@ -1,0 +1,68 @@
+/// What the settings of devices mean together: nothing is switched on that would then be missing its other half.
+extension CombinationRules {
+  /// Those with a default are left alone where there are no devices, as a file may state every default.
+  private static let needingDevices = [
+    "PUBLIC_URL", "TOKEN_AUDIENCES", "GATE_DEVICES", "ASSURANCE_POLICY", "APPROVAL_POLICY",
+    "APPROVALS_SOCKET", "APPROVALS_GROUP", "APPROVAL_OPERATORS",
+  ]
+
+  mutating func checkDeviceValues() {
+    let devices = configuration.devices
+    guard stated["DEVICES_PATH"] != nil else {
+      for name in Self.needingDevices where stated[name] != nil {
+        if name == "GATE_DEVICES", isValid(name), devices.playLevel == nil { continue }
+        report(
+          name, "is set without DEVICES_PATH",
+          "set DEVICES_PATH as well, which turns devices on, or remove it")
+      }
+      return
+    }
+    if stated["PUBLIC_URL"] == nil {
+      report(
+        "PUBLIC_URL", "is not set, but needed with DEVICES_PATH",
+        "set it to the name under which apps reach the gate, such as https://play.example.com")
+    }
+    if stated["APPROVALS_SOCKET"] == nil {
+      for name in ["APPROVALS_GROUP", "APPROVAL_OPERATORS"] where stated[name] != nil {
+        report(name, "is set without APPROVALS_SOCKET", "set APPROVALS_SOCKET as well, or remove it")
+      }
+    }
+    if isValid("DEVICES_PATH", "ATTESTED_KEYS_PATH"), devices.path == configuration.store.path {
+      report("DEVICES_PATH", "is the file of ATTESTED_KEYS_PATH", "name another file")
+    }
+    if isValid("APPROVALS_SOCKET", "CONTROL_SOCKET"),
+      devices.approvalsSocket.path == configuration.controlSocketPath
+    {
+      report("APPROVALS_SOCKET", "is the socket of CONTROL_SOCKET", "name another one")
+    }
+    if configuration.isProduction, devices.playLevel == .bare {
+      report(
+        "GATE_DEVICES", "is refused in production",
+        "write off, app_attested or hardware_attested: nothing vouches for a key of this level")
+    }
+  }
+
+  mutating func checkDeviceFiles(_ files: any ConfigurationFiles) {
+    let devices = configuration.devices
+    if isValid("TLS_NEXT_KEY_PATH"), let path = devices.nextKeyPath {
+      checkReadable("TLS_NEXT_KEY_PATH", path, "name a file in PEM", files)
+    }
+    guard stated["DEVICES_PATH"] != nil else { return }
+    for (name, path) in [
+      ("ASSURANCE_POLICY", devices.assurancePolicyPath), ("APPROVAL_POLICY", devices.approvalPolicyPath),
+    ] where isValid(name) {
+      guard let path else { continue }
+      checkReadable(name, path, "name a file of rules in JSON", files)
+      if files.kind(of: path) == .file, files.isOthersToWrite(path) {
+        report(
+          name, "names a file that other users may write, and so decide who approves",
+          "chmod go-w \(quoted(path))")
+      }
+    }
+    for (name, path) in [
+      ("DEVICES_PATH", devices.path), ("APPROVALS_SOCKET", devices.approvalsSocket.path),
+    ] where isValid(name) {
+      if let path { checkPlace(of: name, path, files) }
+    }
+  }
+}
