@@ -59,6 +59,19 @@ import Testing
     #expect(Self.alert(accepted.takeOutput()) == 70)
   }
 
+  /// `TLS_MIN_VERSION`.
+  @Test(
+    arguments: [
+      (.tls12, .tls12, true), (.tls12, .tls13, true), (.tls13, .tls12, false), (.tls13, .tls13, true),
+    ] as [(TLSVersion, ClientOptions.Version, Bool)])
+  func theOldestVersionIsTheOperators(minimum: TLSVersion, spoken: ClientOptions.Version, isIn: Bool) throws {
+    let client = try TestClient(ClientOptions(version: spoken))
+    var accepted = try Server(minimum: minimum).accept()
+    let result = handshake(client, &accepted)
+    #expect((result == .finished) == isIn)
+    if !isIn { #expect(result == .failed(reason: "unsupported protocol")) }
+  }
+
   @Test(arguments: [
     "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "ECDHE-ECDSA-AES128-CCM", "AES128-GCM-SHA256",
   ])

@@ -11,11 +11,14 @@ struct Server {
   let tickets: TicketKeys
 
   /// - Parameter clientCA: the authority that clients' certificates may come from; nil asks for none.
-  init(clientCA: [UInt8]? = nil, tickets: TicketKeys = TicketKeys(), identity: Identity? = nil) throws {
+  init(
+    clientCA: [UInt8]? = nil, tickets: TicketKeys = TicketKeys(), identity: Identity? = nil,
+    minimum: TLSVersion = .tls12
+  ) throws {
     let own = try identity ?? Authority("server").issue("localhost", purpose: [1, 3, 6, 1, 5, 5, 7, 3, 1])
-    context = try TLSServerContext.make(
-      TLSMaterial(certificateChainPEM: own.chain, privateKeyPEM: own.key, clientCAPEM: clientCA),
-      tickets: tickets)
+    var material = TLSMaterial(certificateChainPEM: own.chain, privateKeyPEM: own.key, clientCAPEM: clientCA)
+    material.minimumVersion = minimum
+    context = try TLSServerContext.make(material, tickets: tickets)
     self.tickets = tickets
   }
 

@@ -29,6 +29,7 @@ package struct TLSMaterial: Sendable, Equatable {
   package var privateKey: PrivateKeyText
   /// The only CAs that client certificates may come from; nil when none is asked for.
   package var clientCAPEM: [UInt8]?
+  package var minimumVersion = TLSVersion.tls12
 
   package init(certificateChainPEM: [UInt8], privateKey: PrivateKeyText, clientCAPEM: [UInt8]?) {
     self.certificateChainPEM = certificateChainPEM
@@ -42,6 +43,12 @@ package struct TLSMaterial: Sendable, Equatable {
       certificateChainPEM: certificateChainPEM, privateKey: PrivateKeyText(copying: privateKeyPEM.span),
       clientCAPEM: clientCAPEM)
   }
+}
+
+/// What clients may speak.
+package enum TLSVersion: Sendable {
+  case tls12
+  case tls13
 }
 
 /// Keys for session tickets, shared by all contexts of a process; `rotate` keeps the previous one for reading.
@@ -92,7 +99,7 @@ package struct TLSMaterial: Sendable, Equatable {
     ERR_clear_error()
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else { throw failure("SSL_CTX_new") }
     let made = unsafe TLSServerContext(owning: context, tickets: tickets, clientCA: material.clientCAPEM)
-    try made.configure()
+    try made.configure(material.minimumVersion)
     try made.use(certificateChain: material.certificateChainPEM, privateKey: material.privateKey)
     if let clientCA = material.clientCAPEM { try made.ask(for: clientCA) }
     try made.separateSessions()
@@ -105,8 +112,9 @@ package struct TLSMaterial: Sendable, Equatable {
     unsafe EVP_PKEY_free(try parse(privateKey))
   }
 
-  private func configure() throws(TLSConfigurationError) {
-    unsafe try check("SSL_CTX_set_min_proto_version", portcullis_context_set_minimum(context, TLS1_2_VERSION))
+  private func configure(_ minimum: TLSVersion) throws(TLSConfigurationError) {
+    let version = minimum == .tls12 ? TLS1_2_VERSION : TLS1_3_VERSION
+    unsafe try check("SSL_CTX_set_min_proto_version", portcullis_context_set_minimum(context, version))
     unsafe try check(
       "SSL_CTX_set_cipher_list", SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20"))
     unsafe try check("SSL_CTX_set1_groups_list", portcullis_context_set_groups(context, "X25519:P-256:P-384"))

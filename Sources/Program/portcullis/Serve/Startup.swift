@@ -76,7 +76,9 @@ enum Startup {
       _ = unlessTold { try checkChain(chain, path, tell) }
     }
     guard isRead else { throw ExitStatus.configuration.code }
-    return TLSContents(material: material, clientCA: clientCA)
+    return TLSContents(
+      material: material, clientCA: clientCA,
+      minimumVersion: files.minimumTLSVersion == .tls12 ? .tls12 : .tls13)
   }
 
   /// The material of the files; outside production without paths, that of a certificate made for this run, and kept at a
@@ -84,16 +86,18 @@ enum Startup {
   static func tlsMaterial(
     _ contents: TLSContents, keeping made: TLSMaterial? = nil, logger: Logger
   ) throws -> TLSMaterial {
-    if let material = contents.material { return material }
-    if var made {
-      made.clientCAPEM = contents.clientCA
-      return made
-    }
+    var material = try contents.material ?? made ?? selfSignedMaterial(logger)
+    if contents.material == nil { material.clientCAPEM = contents.clientCA }
+    material.minimumVersion = contents.minimumVersion
+    return material
+  }
+
+  private static func selfSignedMaterial(_ logger: Logger) throws -> TLSMaterial {
     let made = try SelfSignedCertificate.localhost()
     logger.warning("self_signed_certificate", metadata: ["sha256": "\(made.fingerprint)"])
     return TLSMaterial(
       certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
-      clientCAPEM: contents.clientCA)
+      clientCAPEM: nil)
   }
 
   /// Whether certificate and key can be used together; told with the setting's name otherwise.
@@ -267,4 +271,5 @@ struct TLSContents {
   /// Nil where none are named.
   let material: TLSMaterial?
   let clientCA: [UInt8]?
+  let minimumVersion: TLSVersion
 }
