@@ -44,14 +44,18 @@ enum FileNeeds {
 
   /// Folders in which the gate makes and removes files.
   static func folders(_ files: GateFiles) -> [String] {
-    [files.storePath.map(storeFolder), files.controlSocketPath.map(folder), files.receiptsPath]
-      .compactMap(\.self)
+    [
+      files.storePath.map(storeFolder), files.controlSocketPath.map(folder), files.receiptsPath,
+      files.devicesPath.map(folder), files.approvalsSocketPath.map(folder),
+    ].compactMap(\.self)
   }
 
   private static func reading(_ files: GateFiles, _ file: String?) -> [FileNeed] {
     let named = [
       ("--config", file), ("TLS_CERT_PATH", files.certificatePath), ("TLS_KEY_PATH", files.keyPath),
       ("MTLS_CLIENT_CA_PATH", files.clientCAPath), ("APPATTEST_ROOT_CA_PATH", files.rootPath),
+      ("TLS_NEXT_KEY_PATH", files.nextKeyPath), ("ASSURANCE_POLICY", files.assurancePolicyPath),
+      ("APPROVAL_POLICY", files.approvalPolicyPath),
     ]
     return named.compactMap { setting, path in
       path.map { FileNeed(setting: setting, path: $0, wishes: [.read], isForReload: true) }
