@@ -13,9 +13,11 @@ import Testing
     ChallengeIssuer(loops: loops, clock: clock, entropy: SeededEntropy(seed))
   }
 
-  private func verdict(_ issuer: ChallengeIssuer, _ nonce: Bytes32) -> NonceRefusal? {
+  private func verdict(
+    _ issuer: ChallengeIssuer, _ nonce: Bytes32, for scope: ChallengeScope = .door
+  ) -> NonceRefusal? {
     do throws(NonceRefusal) {
-      try issuer.consume(nonce)
+      try issuer.consume(nonce, for: scope)
       return nil
     } catch {
       return error
@@ -51,6 +53,43 @@ import Testing
     _ = issuer.issue(loop: 1)
     #expect(verdict(issuer, challenge.nonce) == nil)
     #expect(verdict(issuer, challenge.nonce) == .used)
+  }
+
+  /// What a challenge may be for, with that purpose's lifetime in milliseconds.
+  private static let scopes: [(scope: ChallengeScope, lives: Int)] = [
+    (.door, 60_000), (.purpose(.enroll), 120_000), (.purpose(.attest), 120_000), (.purpose(.rotate), 120_000),
+    (.purpose(.device), 60_000), (.purpose(.otp), 60_000), (.purpose(.presence), 10_000),
+    (.purpose(.presence, about: [1, 2]), 10_000), (.purpose(.presence, about: [1, 2, 3]), 10_000),
+    (.purpose(.otp, about: [0]), 60_000),
+  ]
+
+  @Test(arguments: scopes.indices) func eachPurposeHasItsTime(index: Int) throws {
+    let (scope, lives) = Self.scopes[index]
+    let issuer = issuer()
+    let first = try #require(issuer.issue(loop: 0, for: scope))
+    let second = try #require(issuer.issue(loop: 1, for: scope))
+    #expect(first.expires.milliseconds == clock.wall().milliseconds + Int64(lives))
+    clock.advance(.milliseconds(lives - 1))
+    #expect(verdict(issuer, first.nonce, for: scope) == nil)
+    #expect(verdict(issuer, first.nonce, for: scope) == .used)
+    clock.advance(.milliseconds(1))
+    #expect(verdict(issuer, first.nonce, for: scope) == .expired)
+    #expect(verdict(issuer, second.nonce, for: scope) == .expired)
+  }
+
+  /// Of every pair: what was asked for one is unknown to the other, and is still good for its own.
+  @Test func noPurposeServesAnother() throws {
+    let issuer = issuer()
+    for (one, _) in Self.scopes {
+      let nonce = try #require(issuer.issue(loop: 0, for: one)).nonce
+      for (other, _) in Self.scopes where other != one {
+        #expect(verdict(issuer, nonce, for: other) == .unknown)
+      }
+      #expect(verdict(issuer, nonce, for: one) == nil)
+      for (other, _) in Self.scopes {
+        #expect(verdict(issuer, nonce, for: other) == (other == one ? .used : .unknown))
+      }
+    }
   }
 
   // MARK: Single use

@@ -15,20 +15,25 @@ import Testing
     #expect(bits.consume(second: 7, index: 0) == false)
     _ = bits.nextIndex(second: 7)
     #expect(bits.consume(second: 7, index: 1) == false)
-    #expect(bits.consume(second: 7 + 64, index: 0) == false)
+    #expect(bits.consume(second: 7 + 128, index: 0) == false)
     #expect(bits.consume(second: 7, index: 0) == true)
     #expect(bits.consume(second: 7, index: 0) == false)
   }
 
-  @Test func aSlotIsTakenOverAfterSixtyFourSeconds() {
+  @Test func aSlotIsTakenOverWhenNoneOfItsOwnCountsAnyMore() {
     var bits = ConsumedBits()
     _ = bits.nextIndex(second: 7)
     #expect(bits.consume(second: 7, index: 0) == true)
-    for second in 8..<71 as Range<UInt64> { _ = bits.nextIndex(second: second) }
+    for second in 8..<135 as Range<UInt64> { _ = bits.nextIndex(second: second) }
     #expect(bits.consume(second: 7, index: 0) == false)
-    #expect(bits.nextIndex(second: 71) == 0)
-    #expect(bits.consume(second: 71, index: 0) == true)
+    #expect(bits.nextIndex(second: 135) == 0)
+    #expect(bits.consume(second: 135, index: 0) == true)
     #expect(bits.consume(second: 7, index: 0) == false)
+  }
+
+  @Test func allPurposesAreOverBefore() {
+    let longest = ChallengePurpose.allCases.map(\.lifetime).max() ?? .zero
+    #expect(max(longest, ChallengeIssuer.lifetime) < .seconds(ConsumedBits.slots - 1))
   }
 
   @Test func theSecondsLimit() {
@@ -42,13 +47,13 @@ import Testing
   /// The worst that can be consumed: the highest index in each of far more seconds than there are slots.
   @Test func memoryIsBounded() {
     var bits = ConsumedBits()
-    for second in 0..<130 as Range<UInt64> {
+    for second in 0..<258 as Range<UInt64> {
       while bits.nextIndex(second: second) != nil {}
       #expect(bits.consume(second: second, index: 65_535) == true)
       #expect(bits.consume(second: second, index: 0) == true)
     }
     let words = Self.words(bits)
-    #expect(words.count == 64)
+    #expect(words.count == ConsumedBits.slots)
     #expect(words.allSatisfy { $0 == 1024 })
   }
 

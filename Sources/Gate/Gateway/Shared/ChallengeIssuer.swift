@@ -1,8 +1,8 @@
 /// Challenges (docs/protocol.md, "Challenges"): issued without memory, recognised by their tag, consumed by one bit.
 ///
 /// A nonce is 16 bytes that only this process can read (AES-256 over millisecond, loop, index and randomness) and 16
-/// bytes of HMAC-SHA-256 over them. A flood of requests uses up numbers only: no challenge of anybody else is
-/// displaced.
+/// bytes of HMAC-SHA-256 over them and over what the challenge is for, so that one that was asked for something else is
+/// as good as none. A flood of requests uses up numbers only: no challenge of anybody else is displaced.
 package import Bytes
 internal import Crypto
 internal import Synchronization
@@ -15,14 +15,14 @@ package struct Challenge: Equatable, Sendable {
 
 /// Why a presented nonce does not count.
 package enum NonceRefusal: String, Error, Sendable {
-  /// Not issued by this process.
+  /// Not issued by this process, or not for this.
   case unknown = "nonce_unknown"
   case expired = "nonce_expired"
   case used = "nonce_used"
 }
 
 package final class ChallengeIssuer: Sendable {
-  /// How long a challenge is good.
+  /// How long a challenge without a purpose is good.
   package static let lifetime: Duration = .seconds(60)
   /// Challenges a loop can issue in one second; beyond, `issue` returns nil. Bounds the bits kept for a second to 8 KiB.
   package static let issuedPerSecond = 65_536
@@ -49,7 +49,7 @@ package final class ChallengeIssuer: Sendable {
   }
 
   /// A fresh challenge, or nil when this loop has issued as many as it may in this second.
-  package func issue(loop: Int) -> Challenge? {
+  package func issue(loop: Int, for scope: ChallengeScope = .door) -> Challenge? {
     let milliseconds = clock.monotonic().nanoseconds / 1_000_000
     guard let index = loops[loop].state.withLock({ $0.nextIndex(second: milliseconds / 1000) }) else {
       return nil
@@ -58,17 +58,17 @@ package final class ChallengeIssuer: Sendable {
     let sealed = cipher.encrypt(
       Block16(high: milliseconds << 16 | UInt64(loop), low: UInt64(index) << 32 | random)
     ).inlineArray
-    let tag = tagger.authenticate(sealed.span)
+    let tag = tagger.authenticate(scope.tagged(sealed.span).span)
     let nonce = Bytes32(InlineArray<32, UInt8> { index in index < 16 ? sealed[index] : tag[index - 16] })
-    let lifetime = Self.lifetime.wholeMilliseconds
+    let lifetime = scope.lifetime.wholeMilliseconds
     return Challenge(nonce: nonce, expires: UnixTime(milliseconds: clock.wall().milliseconds + lifetime))
   }
 
   /// Takes the challenge away: of all calls with one nonce, exactly one returns.
-  package func consume(_ nonce: Bytes32) throws(NonceRefusal) {
+  package func consume(_ nonce: Bytes32, for scope: ChallengeScope = .door) throws(NonceRefusal) {
     let bytes = nonce.inlineArray
     let sealed = bytes.span.extracting(0..<16)
-    let expected = tagger.authenticate(sealed).inlineArray
+    let expected = tagger.authenticate(scope.tagged(sealed).span).inlineArray
     guard equalInConstantTime(bytes.span.extracting(16..<32), expected.span.extracting(0..<16)),
       let opaque = Block16(sealed)
     else { throw .unknown }
@@ -78,7 +78,7 @@ package final class ChallengeIssuer: Sendable {
     let index = UInt32(block.low >> 32)
     let now = clock.monotonic().nanoseconds / 1_000_000
     guard loop < loops.count, now >= milliseconds else { throw .unknown }
-    guard now - milliseconds < UInt64(Self.lifetime.wholeMilliseconds) else { throw .expired }
+    guard now - milliseconds < UInt64(scope.lifetime.wholeMilliseconds) else { throw .expired }
     guard loops[loop].state.withLock({ $0.consume(second: milliseconds / 1000, index: index) }) else {
       throw .used
     }
@@ -90,7 +90,7 @@ private final class LoopChallenges: Sendable {
   let state = Mutex(ConsumedBits())
 }
 
-/// For each of the last 64 seconds: how many were issued, and which of them were consumed.
+/// For each of the last 128 seconds: how many were issued, and which of them were consumed.
 struct ConsumedBits: Sendable {
   private struct Second: Sendable {
     var number: UInt64 = .max
@@ -99,13 +99,14 @@ struct ConsumedBits: Sendable {
     var consumed: [UInt64] = []
   }
 
-  /// More slots than a challenge lives seconds, so that a slot is taken over only after all of its own have expired: after
-  /// 64 s or more. What lies there longer than a challenge lives serves nothing, as the time is judged first, and is
-  /// bounded: 8 KiB for each slot.
-  private var seconds = [Second](repeating: Second(), count: 64)
+  /// More slots than the longest purpose's challenges live seconds, so that a slot is taken over only after all of its own
+  /// have expired: after 128 s or more. What lies there longer than a challenge lives serves nothing, as the time is
+  /// judged first, and is bounded: 8 KiB for each slot.
+  static let slots = 128
+  private var seconds = [Second](repeating: Second(), count: slots)
 
   mutating func nextIndex(second: UInt64) -> UInt32? {
-    let slot = Int(second % 64)
+    let slot = Int(second % UInt64(Self.slots))
     if seconds[slot].number != second { seconds[slot] = Second(number: second) }
     guard seconds[slot].issued < ChallengeIssuer.issuedPerSecond else { return nil }
     defer { seconds[slot].issued += 1 }
@@ -114,7 +115,7 @@ struct ConsumedBits: Sendable {
 
   /// True once for each index that was issued in `second`.
   mutating func consume(second: UInt64, index: UInt32) -> Bool {
-    let slot = Int(second % 64)
+    let slot = Int(second % UInt64(Self.slots))
     guard seconds[slot].number == second, index < seconds[slot].issued else { return false }
     let word = Int(index / 64)
     let bit: UInt64 = 1 << UInt64(index % 64)
