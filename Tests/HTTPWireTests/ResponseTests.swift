@@ -44,7 +44,10 @@ import Testing
     #expect(bytes.contains("\r\nPortcullis-Error: \(code.rawValue)\r\n"))
     #expect(bytes.contains("\r\nRetry-After: 7\r\n") == (status == 429 || status == 503))
     #expect(bytes.contains("\r\nAllow: GET\r\n") == (status == 405))
-    #expect(bytes.contains("\r\nSec-WebSocket-Version: 13\r\n") == (status == 426))
+    #expect(bytes.contains("\r\nSec-WebSocket-Version: 13\r\n") == (code == .upgradeRequired))
+    #expect(bytes.contains("\r\nUpgrade: websocket\r\n") == (status == 426))
+    #expect(bytes.contains("\r\nWWW-Authenticate: ") == (status == 401))
+    #expect(bytes.contains("\r\nWWW-Authenticate: Bearer\r\n") == (code == .tokenRejected))
     #expect(bytes.contains("\r\nConnection: Upgrade\r\n") == (status == 426))
     #expect(bytes.hasSuffix(#"{"error":{"code":"\#(code.rawValue)","message":"\#(code.sentence)"}}"#))
     #expect(code.sentence.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
@@ -58,14 +61,35 @@ import Testing
 
   /// docs/protocol.md, "Codes".
   @Test(arguments: [
-    (400, ["bad_request"]),
-    (401, ["assertion_rejected", "assertion_required", "key_unknown", "nonce_invalid"]),
-    (403, ["attestation_rejected", "key_revoked", "origin_forbidden"]), (404, ["not_found"]),
-    (405, ["method_not_allowed"]), (408, ["request_timeout"]), (409, ["superseded"]),
-    (411, ["length_required"]),
-    (413, ["content_too_large"]), (414, ["uri_too_long"]), (415, ["unsupported_media_type"]),
-    (417, ["expectation_failed"]), (426, ["upgrade_required"]), (429, ["rate_limited"]),
-    (431, ["headers_too_large"]), (500, ["internal_error"]), (501, ["not_implemented"]),
+    (400, ["bad_request", "clock_skewed"]),
+    (
+      401,
+      [
+        "assertion_rejected", "assertion_required", "attestation_stale", "device_unknown", "key_unknown",
+        "nonce_invalid", "signature_rejected", "token_rejected",
+      ]
+    ),
+    (
+      403,
+      [
+        "attestation_rejected", "code_rejected", "device_pending", "device_revoked", "key_revoked",
+        "lease_mismatch", "level_too_low", "origin_forbidden", "policy_refused", "presence_rejected",
+        "presence_required", "requester_barred", "risk_denied", "scope_missing",
+      ]
+    ),
+    (404, ["not_found"]), (405, ["method_not_allowed"]), (408, ["request_timeout"]),
+    (
+      409,
+      [
+        "already_voted", "idempotency_conflict", "key_known", "lease_ended", "lease_exhausted", "no_device",
+        "not_pending", "superseded",
+      ]
+    ),
+    (410, ["pairing_rejected"]), (411, ["length_required"]), (413, ["content_too_large"]),
+    (414, ["uri_too_long"]), (415, ["unsupported_media_type"]), (417, ["expectation_failed"]),
+    (426, ["client_outdated", "upgrade_required"]),
+    (429, ["rate_limited", "subject_locked", "too_many_open"]), (431, ["headers_too_large"]),
+    (500, ["internal_error"]), (501, ["not_implemented"]),
     (503, ["backend_unavailable", "overloaded", "shutting_down", "store_unavailable"]),
     (505, ["version_not_supported"]),
   ])

@@ -52,6 +52,8 @@ import Testing
   @Test func codes() {
     #expect(RefusalCode(rawValue: "key_unknown")?.statusCode == 401)
     #expect(RefusalCode(rawValue: "no_such_code") == nil)
+    #expect(RefusalCode.clientOutdated.statusCode == 426 && RefusalCode.pairingRejected.statusCode == 410)
+    #expect(Set(RefusalCode.allCases.map(\.rawValue)).count == RefusalCode.allCases.count)
     for code in RefusalCode.allCases {
       #expect((400..<600).contains(code.statusCode))
       #expect(code.sentence.hasSuffix(".") && code.sentence.utf8.allSatisfy { $0 < 0x80 && $0 != 0x22 })

@@ -42,11 +42,16 @@ struct Retries {
     case .keyUnknown: return newKey(registers) ?? .never
     case .assertionRejected: return secondTry() ?? newKey(registers) ?? .never
     case .superseded, .rateLimited, .overloaded, .shuttingDown, .backendUnavailable, .storeUnavailable,
-      .requestTimeout, .internalError:
+      .requestTimeout, .internalError, .tooManyOpen, .subjectLocked:
       return later(retryAfter)
     case .badRequest, .assertionRequired, .attestationRejected, .originForbidden, .keyRevoked, .notFound,
       .methodNotAllowed, .lengthRequired, .contentTooLarge, .uriTooLong, .unsupportedMediaType,
-      .expectationFailed, .upgradeRequired, .headersTooLarge, .notImplemented, .versionNotSupported:
+      .expectationFailed, .upgradeRequired, .headersTooLarge, .notImplemented, .versionNotSupported,
+      .clockSkewed, .tokenRejected, .deviceUnknown, .signatureRejected, .attestationStale, .devicePending,
+      .deviceRevoked, .levelTooLow, .scopeMissing, .policyRefused, .requesterBarred, .codeRejected,
+      .presenceRejected, .presenceRequired, .riskDenied, .leaseMismatch, .noDevice, .notPending,
+      .alreadyVoted,
+      .keyKnown, .idempotencyConflict, .leaseExhausted, .leaseEnded, .pairingRejected, .clientOutdated:
       return .never
     // A code of later times.
     case nil: return status == 429 || status >= 500 ? later(retryAfter) : .never

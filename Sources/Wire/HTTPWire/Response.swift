@@ -29,13 +29,14 @@ package struct Response: Sendable {
     case .methodNotAllowed:
       response.add("Allow", allow)
     case .unauthorized:
-      // RFC 9110 §15.5.2 asks for a challenge; the scheme is the gate's own.
-      response.add("WWW-Authenticate", "AppAttest")
+      // RFC 9110 §15.5.2 asks for a challenge; the schemes but that of tokens are the gate's own.
+      response.add("WWW-Authenticate", code.authenticationScheme)
     case .upgradeRequired:
-      // RFC 9110 §15.5.22 and RFC 6455 §4.2.2.
+      // RFC 9110 §15.5.22 asks for the field, whatever has to be newer.
       response.add("Upgrade", "websocket")
-      response.add("Sec-WebSocket-Version", "13")
       response.connectionOptions = ["Upgrade"]
+      // RFC 6455 §4.2.2.
+      if code == .upgradeRequired { response.add("Sec-WebSocket-Version", "13") }
     default: break
     }
     return response
@@ -96,5 +97,16 @@ package struct ResponseHead: Sendable {
 
   private mutating func append(_ text: String) {
     bytes.append(contentsOf: text.utf8)
+  }
+}
+
+extension RefusalCode {
+  /// By what a client of a 401 has to show who it is.
+  fileprivate var authenticationScheme: String {
+    switch self {
+    case .tokenRejected: "Bearer"
+    case .deviceUnknown, .signatureRejected, .attestationStale: "DeviceKey"
+    default: "AppAttest"
+    }
   }
 }

@@ -5,6 +5,7 @@ package enum Status: Int, CaseIterable, Sendable {
   case `continue` = 100
   case switchingProtocols = 101
   case ok = 200
+  case created = 201
   case badRequest = 400
   case unauthorized = 401
   case forbidden = 403
@@ -12,6 +13,7 @@ package enum Status: Int, CaseIterable, Sendable {
   case methodNotAllowed = 405
   case requestTimeout = 408
   case conflict = 409
+  case gone = 410
   case lengthRequired = 411
   case contentTooLarge = 413
   case uriTooLong = 414
@@ -30,6 +32,7 @@ package enum Status: Int, CaseIterable, Sendable {
     case .continue: "Continue"
     case .switchingProtocols: "Switching Protocols"
     case .ok: "OK"
+    case .created: "Created"
     case .badRequest: "Bad Request"
     case .unauthorized: "Unauthorized"
     case .forbidden: "Forbidden"
@@ -37,6 +40,7 @@ package enum Status: Int, CaseIterable, Sendable {
     case .methodNotAllowed: "Method Not Allowed"
     case .requestTimeout: "Request Timeout"
     case .conflict: "Conflict"
+    case .gone: "Gone"
     case .lengthRequired: "Length Required"
     case .contentTooLarge: "Content Too Large"
     case .uriTooLong: "URI Too Long"

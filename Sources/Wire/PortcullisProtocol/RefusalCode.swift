@@ -28,23 +28,60 @@ public enum RefusalCode: String, CaseIterable, Sendable {
   case storeUnavailable = "store_unavailable"
   case versionNotSupported = "version_not_supported"
 
+  // Of devices, services and approvals.
+  case clockSkewed = "clock_skewed"
+  case tokenRejected = "token_rejected"
+  case deviceUnknown = "device_unknown"
+  case signatureRejected = "signature_rejected"
+  case attestationStale = "attestation_stale"
+  case devicePending = "device_pending"
+  case deviceRevoked = "device_revoked"
+  case levelTooLow = "level_too_low"
+  case scopeMissing = "scope_missing"
+  case policyRefused = "policy_refused"
+  case requesterBarred = "requester_barred"
+  case codeRejected = "code_rejected"
+  case presenceRejected = "presence_rejected"
+  case presenceRequired = "presence_required"
+  case riskDenied = "risk_denied"
+  case leaseMismatch = "lease_mismatch"
+  case noDevice = "no_device"
+  case notPending = "not_pending"
+  case alreadyVoted = "already_voted"
+  case keyKnown = "key_known"
+  case idempotencyConflict = "idempotency_conflict"
+  case leaseExhausted = "lease_exhausted"
+  case leaseEnded = "lease_ended"
+  case pairingRejected = "pairing_rejected"
+  case clientOutdated = "client_outdated"
+  case tooManyOpen = "too_many_open"
+  case subjectLocked = "subject_locked"
+
   /// The HTTP status that it comes with.
   public var statusCode: Int {
     switch self {
-    case .badRequest: 400
-    case .assertionRequired, .nonceInvalid, .keyUnknown, .assertionRejected: 401
-    case .attestationRejected, .originForbidden, .keyRevoked: 403
+    case .badRequest, .clockSkewed: 400
+    case .assertionRequired, .nonceInvalid, .keyUnknown, .assertionRejected, .tokenRejected, .deviceUnknown,
+      .signatureRejected, .attestationStale:
+      401
+    case .attestationRejected, .originForbidden, .keyRevoked, .devicePending, .deviceRevoked, .levelTooLow,
+      .scopeMissing, .policyRefused, .requesterBarred, .codeRejected, .presenceRejected, .presenceRequired,
+      .riskDenied, .leaseMismatch:
+      403
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
-    case .superseded: 409
+    case .superseded, .noDevice, .notPending, .alreadyVoted, .keyKnown, .idempotencyConflict, .leaseExhausted,
+      .leaseEnded:
+      409
+    case .pairingRejected: 410
     case .lengthRequired: 411
     case .contentTooLarge: 413
     case .uriTooLong: 414
     case .unsupportedMediaType: 415
     case .expectationFailed: 417
-    case .upgradeRequired: 426
-    case .rateLimited: 429
+    case .upgradeRequired, .clientOutdated: 426
+    case .rateLimited, .tooManyOpen, .subjectLocked: 429
     case .headersTooLarge: 431
     case .internalError: 500
     case .notImplemented: 501
@@ -81,8 +118,35 @@ public enum RefusalCode: String, CaseIterable, Sendable {
     case .backendUnavailable: "The game cannot be reached; try again later."
     case .overloaded: "Too much is going on; try again later."
     case .shuttingDown: "The gate is shutting down; try again later."
-    case .storeUnavailable: "The key store cannot be written; try again later."
+    case .storeUnavailable: "The store cannot be written; try again later."
     case .versionNotSupported: "This needs HTTP/1.1."
+    case .clockSkewed: "The time in the request is too far from the gate's."
+    case .tokenRejected: "The token was not accepted."
+    case .deviceUnknown: "There is no such device."
+    case .signatureRejected: "The signature was not accepted."
+    case .attestationStale: "The last attestation is too old; attest again."
+    case .devicePending: "The device is not confirmed yet."
+    case .deviceRevoked: "The device has been revoked."
+    case .levelTooLow: "The device's keys are not attested well enough for this."
+    case .scopeMissing: "This is not the service's to ask."
+    case .policyRefused: "The policy does not allow it."
+    case .requesterBarred: "This requester was reported, and may not ask again."
+    case .codeRejected: "The code was not accepted."
+    case .presenceRejected: "The device's presence was not proved."
+    case .presenceRequired: "The device has to be near."
+    case .riskDenied: "The risk is too high."
+    case .leaseMismatch: "The lease is for something else."
+    case .noDevice: "No device could approve it."
+    case .notPending: "It is not pending, or not any more."
+    case .alreadyVoted: "The device has voted already."
+    case .keyKnown: "The key is known already; send an assertion."
+    case .idempotencyConflict: "The idempotency key was used for another request."
+    case .leaseExhausted: "The lease has no uses left."
+    case .leaseEnded: "The lease has ended."
+    case .pairingRejected: "The pairing cannot be used."
+    case .clientOutdated: "The app is too old; update it."
+    case .tooManyOpen: "Too many are open already."
+    case .subjectLocked: "Too many wrong codes; an operator has to unlock the subject."
     }
   }
 }
