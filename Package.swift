@@ -112,6 +112,7 @@ let modules = [
   Module(
     "AppAttest", in: .trust,
     ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System", "X509"]),
+  Module("ApprovalPolicy", in: .trust, ["Bytes", "DeviceWire", "JSON"]),
   Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System"]),
   Module(
     "Registry", in: .trust,
@@ -196,6 +197,7 @@ let testTargets = [
   tests("QRCode"),
   tests("X509", ["Bytes", "COpenSSL", "System"]),
   tests("JSON"),
+  tests("ApprovalPolicy", ["DeviceWire"]),
   tests("System"),
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
