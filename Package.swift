@@ -201,7 +201,7 @@ let testTargets = [
   tests("System"),
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
-  tests("SQLite", ["System"]),
+  tests("SQLite", ["Confinement", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(
     "Gateway",

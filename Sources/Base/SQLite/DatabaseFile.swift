@@ -23,7 +23,7 @@ enum DatabaseFile {
   static func create(_ path: String, in folder: String) throws(SQLiteError) {
     try naming { () throws(SystemError) in
       let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-      try setMode(of: file, path)
+      try makePrivate(file, path)
       try synchronize(folder)
     }
   }
@@ -35,17 +35,24 @@ enum DatabaseFile {
 
   private static func makeOwn(_ path: String, in folder: String) throws(SystemError) {
     let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
+    if try makePrivate(file, path) == 0 { try synchronize(folder) }
+  }
+
+  /// Whatever mode it had, or the umask left of it. A file that is in order is left alone, as the sandbox knows no
+  /// changes of modes.
+  /// - Returns: its size.
+  @discardableResult
+  private static func makePrivate(
+    _ file: borrowing OwnedDescriptor, _ path: String
+  ) throws(SystemError) -> Int {
     var status = stat()
     // Fills the structure and keeps nothing.
     guard unsafe fstat(file.number, &status) == 0 else { throw SystemError("fstat \(path)") }
     guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("open \(path)", EINVAL) }
-    if status.st_mode & 0o777 != 0o600 { try setMode(of: file, path) }
-    if status.st_size == 0 { try synchronize(folder) }
-  }
-
-  /// Whatever the umask left of it.
-  private static func setMode(of file: borrowing OwnedDescriptor, _ path: String) throws(SystemError) {
-    if fchmod(file.number, 0o600) != 0 { throw SystemError("fchmod \(path)") }
+    if status.st_mode & 0o7777 != 0o600, fchmod(file.number, 0o600) != 0 {
+      throw SystemError("fchmod \(path)")
+    }
+    return status.st_size
   }
 
   static func naming<Value>(
