@@ -201,7 +201,7 @@ let testTargets = [
   tests("System"),
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
-  tests("SQLite", ["Confinement", "System"]),
+  tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(
     "Gateway",
@@ -221,6 +221,11 @@ let testTargets = [
   .target(
     name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "System"], path: "Tests/Support/TLSPeers",
     swiftSettings: strict),
+
+  // A disk in memory for SQLite, which fails and loses power.
+  .target(name: "CFaultDisk", dependencies: ["CSQLite"], path: "Tests/Support/CFaultDisk"),
+  .target(
+    name: "FaultDisk", dependencies: ["CFaultDisk", "SQLite"], path: "Tests/Support/FaultDisk", swiftSettings: strict),
 
   // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to
   // themselves: a plain release build, also that of whoever depends on this package, would fail over it.

@@ -20,7 +20,8 @@ package enum SQLiteLibrary {
     listener.withLock { $0 = report }
   }
 
-  static func start() throws(SQLiteError) {
+  /// Opening a database does it; whoever calls SQLite himself has to before he does.
+  package static func start() throws(SQLiteError) {
     if let error = failure { throw error }
   }
 
