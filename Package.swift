@@ -144,7 +144,8 @@ let modules = [
     ]),
 
   // What is run.
-  Module("Vectors", in: .program, ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
+  Module(
+    "Vectors", in: .program, ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "System"]),
   Module(
     "Demo", in: .program,
     [
@@ -156,9 +157,9 @@ let modules = [
     "portcullis", in: .program,
     [
       "Addresses", "AppAttest", "ArgumentParser", "Bench", "Bytes", "Charsets", "Configuration",
-      "Confinement", "Control", "Crypto", "Demo", "Device", "Gateway", "HTTPWire", "Identity", "JSON",
-      "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System", "TLS",
-      "Vectors",
+      "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway", "HTTPWire", "Identity",
+      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System",
+      "TLS", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(
@@ -215,6 +216,7 @@ let testTargets = [
   tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
   tests("Registry", ["Addresses", "DeviceWire", "System"]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
+  tests("Vectors", ["Bytes", "Crypto"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.

@@ -56,7 +56,10 @@ package struct Expectation: Equatable, Sendable {
 /// What a line of a vector file holds.
 package enum VectorLine: Sendable {
   case verifiable(VectorCase)
-  /// A receipt, a sweep, or a kind that this program does not know.
+  case message(MessageCase)
+  case summary(SummaryCase)
+  case sweep(Sweep)
+  /// A receipt, or a kind that this program does not know.
   case unsupported(name: String)
 }
 
@@ -77,19 +80,29 @@ extension VectorLine {
       throw VectorError("not JSON: \(error)")
     }
     guard let object = value.object else { throw VectorError("not a JSON object") }
+    try self.init(object)
+  }
+
+  init(_ object: JSONObject) throws(VectorError) {
     let fields = Fields(object)
     let name = try fields.text("name") ?? "unnamed"
     switch object["kind"]?.string {
     case "attestation": self = .verifiable(try fields.makeCase(name, .attestation(try fields.attestation())))
     case "assertion": self = .verifiable(try fields.makeCase(name, .assertion(try fields.assertion())))
+    case "message":
+      self = .message(MessageCase(name: name, object: object, expectation: try fields.expectation()))
+    case "summary": self = .summary(try SummaryCase(name: name, fields))
+    case "sweep":
+      // One whose base cannot be judged cannot be judged either.
+      self = try Sweep(name: name, fields).map(Self.sweep) ?? .unsupported(name: name)
     default: self = .unsupported(name: name)
     }
   }
 }
 
 /// Members of the object, typed.
-private struct Fields {
-  private let object: JSONObject
+struct Fields {
+  let object: JSONObject
 
   init(_ object: JSONObject) {
     self.object = object
@@ -190,7 +203,7 @@ private struct Fields {
       requiresLaunchInformation: policy["require"]?.boolean ?? false)
   }
 
-  private func expectation() throws(VectorError) -> Expectation? {
+  func expectation() throws(VectorError) -> Expectation? {
     guard let value = object["expect"] else { return nil }
     guard let expect = value.object,
       let result = expect["result"]?.string.flatMap(Expectation.Result.init(rawValue:))
@@ -208,7 +221,7 @@ private struct Fields {
     return text
   }
 
-  private func base64(_ name: String) throws(VectorError) -> [UInt8]? {
+  func base64(_ name: String) throws(VectorError) -> [UInt8]? {
     guard let text = try text(name) else { return nil }
     guard let bytes = Self.bytes(text) else { throw VectorError("\(name) is not base64") }
     return bytes

@@ -1,16 +1,18 @@
-/// `portcullis verify`: attestations and assertions judged offline, as the gate would (docs/app-attest.md,
-/// docs/operating.md, "Commands").
+/// `portcullis verify`: attestations, assertions, messages of devices and summaries judged offline, as the gate would
+/// (docs/app-attest.md; docs/devices.md; docs/operating.md, "Commands").
 import AppAttest
 import ArgumentParser
 import Bytes
 import Configuration
+import Crypto
+import DeviceWire
 import JSON
 import System
 import Vectors
 
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Judge attestations and assertions offline, step by step.",
+    abstract: "Judge attestations, assertions and messages of devices offline, step by step.",
     discussion: """
       Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
       key_id_b64, or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, \
@@ -19,7 +21,9 @@ struct Verify: ParsableCommand {
 
       With --jsonl each line of FILE is such an object, and one line a case is printed: \
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
-      other kinds.
+      other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), \
+      and a good one of either with a rule for changing it (sweep) are judged as well; docs/devices.md has \
+      their steps.
 
       Ends with status 1 when a verdict differs from the object's expect.result (policy never does), or \
       when, without --jsonl, an object without expect is rejected; with 65 when a FILE is not what it should be.
@@ -122,7 +126,7 @@ struct Verify: ParsableCommand {
       return
     }
     guard let verdict = judged.verdict else {
-      complain("\(judge.path): neither an attestation nor an assertion (kind)")
+      complain("\(judge.path): of no kind that can be judged")
       tally.isMalformed = true
       return
     }
@@ -149,6 +153,7 @@ struct Verify: ParsableCommand {
 struct FileJudge {
   let path: String
   private var verifiers: [String: AttestationVerifier] = [:]
+  private let signatures = P256Verifier()
 
   struct Judged {
     let name: String
@@ -164,11 +169,24 @@ struct FileJudge {
   }
 
   mutating func judge(_ text: [UInt8]) throws(VectorError) -> Judged {
-    let vector: VectorCase
     switch try VectorLine(parsing: text.span) {
     case .unsupported(let name): return Judged(name: name)
-    case .verifiable(let found): vector = found
+    case .verifiable(let vector): return try judge(vector)
+    case .message(let message):
+      return Judged(
+        name: message.name, verdict: message.judge(by: signatures), expectation: message.expectation,
+        steps: MessageStep.allCases.map { ($0.rawValue, $0.rule) })
+    case .summary(let summary):
+      return Judged(
+        name: summary.name, verdict: summary.judge(), expectation: summary.expectation,
+        steps: CanonicalJSONError.allCases.map { ($0.rawValue, $0.rule) })
+    case .sweep(let sweep):
+      return Judged(
+        name: sweep.name, verdict: try sweep.judge(by: signatures), expectation: sweep.expectation)
     }
+  }
+
+  private mutating func judge(_ vector: VectorCase) throws(VectorError) -> Judged {
     let verdict: VectorVerdict
     let steps: [(String, String)]
     switch vector.subject {

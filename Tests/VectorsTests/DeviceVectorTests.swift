@@ -1,0 +1,59 @@
+/// All messages and summaries of `../shared/vectors/devices` (their README says what each field means); where they are
+/// not, the tests say so.
+import Bytes
+import Crypto
+import Foundation
+import Testing
+import Vectors
+
+@Suite struct DeviceVectorTests {
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../../shared/vectors/devices").standardizedFileURL
+
+  /// How many lines each file had when this was written.
+  private static let known = ["messages.jsonl": 773, "summaries.jsonl": 271, "sweeps.jsonl": 29]
+
+  @Test(arguments: known.keys.sorted()) func verdicts(file: String) throws {
+    guard let contents = try? Data(contentsOf: Self.folder.appending(path: file)) else {
+      print("no vectors at \(Self.folder.path())\(file): nothing to test here")
+      return
+    }
+    let lines = [UInt8](contents).split(separator: UInt8(ascii: "\n")).map(Array.init)
+    #expect(lines.count >= Self.known[file, default: 0])
+    let verifier = P256Verifier()
+    var judged = 0
+    for line in lines {
+      let judgement = try JudgedLine(line, verifier)
+      guard let verdict = judgement.verdict else { continue }
+      let expectation = try #require(judgement.expectation)
+      #expect(!verdict.differs(from: expectation), "\(judgement.name): \(verdict)")
+      if case .reject(let check, _) = verdict, !expectation.checks.isEmpty {
+        #expect(expectation.checks.contains(check), "\(judgement.name): \(check)")
+      }
+      judged += 1
+    }
+    print("\(file): \(judged) of \(lines.count) lines are judged")
+    #expect(judged > 0)
+  }
+}
+
+/// A line of a file with what the gate says of it.
+struct JudgedLine {
+  let name: String
+  let expectation: Vectors.Expectation?
+  /// Nil when it is of a kind that is not judged here.
+  let verdict: VectorVerdict?
+
+  init(_ line: [UInt8], _ verifier: P256Verifier) throws {
+    switch try VectorLine(parsing: line.span) {
+    case .message(let message):
+      (name, expectation, verdict) = (message.name, message.expectation, message.judge(by: verifier))
+    case .summary(let summary):
+      (name, expectation, verdict) = (summary.name, summary.expectation, summary.judge())
+    case .sweep(let sweep):
+      (name, expectation, verdict) = (sweep.name, sweep.expectation, try sweep.judge(by: verifier))
+    case .verifiable(let vector): (name, expectation, verdict) = (vector.name, vector.expectation, nil)
+    case .unsupported(let name): (self.name, expectation, verdict) = (name, nil, nil)
+    }
+  }
+}
