@@ -235,8 +235,8 @@ let testTargets = [
     name: "Fuzzing",
     dependencies: [
       "Addresses", "AppAttest", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto", "Deflate",
-      "HTTPWire", "Identity", "JSON", "KeyStore", "PortcullisProtocol", "ProxyProtocol", "SessionClient",
-      "SessionWire", "System", "TelnetWire", "WebSocketWire", "X509",
+      "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore", "PortcullisProtocol",
+      "ProxyProtocol", "SessionClient", "SessionWire", "System", "TelnetWire", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
   tests("Fuzzing"),

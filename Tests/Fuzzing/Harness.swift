@@ -21,6 +21,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case text
   case telnet
   case charset
+  case deviceToken = "device-token"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -42,6 +43,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .text: try TextHarness.check(bytes)
     case .telnet: try TelnetHarness.check(bytes)
     case .charset: try CharsetHarness.check(bytes)
+    case .deviceToken: try DeviceTokenHarness.check(bytes)
     }
   }
 }

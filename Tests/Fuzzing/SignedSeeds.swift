@@ -16,6 +16,7 @@ package struct SignedSeed: Sendable {
   package let bytes: [UInt8]
 
   package static let all = attestations + assertions + authenticatorData + certificates + journals + snapshots
+    + deviceTokens
 
   private static let authority = TestAuthority.shared
 
@@ -228,7 +229,7 @@ package struct SignedSeed: Sendable {
     ]
   }()
 
-  private init(_ harness: Harness, _ name: String, _ bytes: [UInt8]) {
+  init(_ harness: Harness, _ name: String, _ bytes: [UInt8]) {
     self.harness = harness
     self.name = name
     self.bytes = bytes
