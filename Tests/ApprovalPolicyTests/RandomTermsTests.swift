@@ -21,7 +21,8 @@ import Testing
       let asked: LeaseTerms? = Bool.random(using: &random) ? LeaseTerms(seconds: 50, uses: 5) : nil
 
       var holding = rules.filter { Self.holds($0, operation, realm) }
-      if holding.isEmpty, hasDefault { holding = [fallback] }
+      let isPlain = holding.contains { $0["realm"] == nil || realm != nil }
+      if !isPlain, hasDefault { holding.append(fallback) }
       let expected = Self.model(holding, asked)
       let terms = try? policy.terms(
         for: request(operation, realm.map { [("realm", $0)] } ?? []), asked: AskedTerms(lease: asked))

@@ -72,6 +72,18 @@ import Testing
     #expect(try rules.terms(for: request("a", [("tier", "tin")])).quorum == 1)
   }
 
+  /// A loose rule for one realm, and DEFAULT for the others: whoever names none is not in the loose one.
+  @Test func leavingAMemberOutDoesNotLeadAroundDefault() throws {
+    let rules = try policy(
+      rules: #"{"match":{"operation":"pay","target":{"realm":"test"}},"match_digits":0}"#,
+      fallback: #"{"quorum":3}"#)
+    #expect(try rules.terms(for: request("pay", [("realm", "test")])).quorum == 1)
+    #expect(try rules.terms(for: request("pay", [("realm", "prod")])).quorum == 3)
+    let evasion = try rules.terms(for: request("pay"))
+    #expect(evasion.quorum == 3 && evasion.matchDigits == 2)
+    #expect(rules.explain(request("pay")).lines.contains("DEFAULT  holds"))
+  }
+
   // MARK: Asking for more
 
   @Test func aServiceGetsMoreAndNeverLess() throws {

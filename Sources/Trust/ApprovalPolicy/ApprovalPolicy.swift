@@ -3,8 +3,10 @@ internal import DeviceWire
 
 package struct ApprovalPolicy: Equatable, Sendable {
   package let rules: [ApprovalRule]
-  /// DEFAULT: holds only where no rule matches.
+  /// DEFAULT.
   let fallback: ApprovalDemands?
+
+  package var hasDefault: Bool { fallback != nil }
 
   /// Refuses everything: what a gate without a policy has.
   package static let none = ApprovalPolicy(rules: [], fallback: nil)
@@ -28,10 +30,17 @@ package struct ApprovalPolicy: Equatable, Sendable {
     return Self.together(demands, lease: lease).raised(by: asked)
   }
 
-  /// Of the rules that match, else of DEFAULT, else none.
+  /// Of the rules that match, and of DEFAULT where `defaultHolds` for them.
   func demands(on request: ApprovalQuestion) -> [ApprovalDemands] {
-    let matching = rules.filter { $0.match.difference(from: request) == nil }.map(\.demands)
-    return matching.isEmpty ? fallback.map { [$0] } ?? [] : matching
+    let matching = rules.filter { $0.match.difference(from: request) == nil }
+    let fallback = Self.defaultHolds(beside: matching, request) ? fallback : nil
+    return matching.map(\.demands) + [fallback].compactMap(\.self)
+  }
+
+  /// Where no rule matches; and where those that do are only there because the request lacks what they name: else leaving
+  /// out a member would lead from DEFAULT to a rule that asks for less.
+  static func defaultHolds(beside matching: [ApprovalRule], _ request: ApprovalQuestion) -> Bool {
+    matching.allSatisfy { !$0.match.absent(in: request).isEmpty }
   }
 
   /// The least of those that give one; a rule that gives none does not take away another's.

@@ -42,6 +42,11 @@ package struct ApprovalQuestion: Sendable {
   let operation: [UInt8]
   let target: [[UInt8]: [UInt8]]
 
+  init(operation: [UInt8], target: [[UInt8]: [UInt8]]) {
+    self.operation = operation
+    self.target = target
+  }
+
   /// - Parameter target: names and values; of a name that comes twice the first one counts.
   package init(operation: String, target: some Sequence<(String, String)>) {
     self.operation = Array(operation.utf8)

@@ -65,7 +65,8 @@ extension ApprovalPolicy {
           absent: rule.match.absent(in: request).map(Self.shown), demands: rule.demands.lines))
     }
     if let fallback {
-      let isUsed = holding.isEmpty
+      let matching = rules.filter { $0.match.difference(from: request) == nil }
+      let isUsed = Self.defaultHolds(beside: matching, request)
       if isUsed { holding.append(("DEFAULT", fallback)) }
       findings.append(
         PolicyExplanation.Finding(
