@@ -234,8 +234,8 @@ let testTargets = [
   .testTarget(
     name: "Fuzzing",
     dependencies: [
-      "Addresses", "AppAttest", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto", "Deflate",
-      "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore", "PortcullisProtocol",
+      "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
+      "Deflate", "DeviceWire", "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore", "PortcullisProtocol",
       "ProxyProtocol", "SessionClient", "SessionWire", "System", "TelnetWire", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),

@@ -23,6 +23,8 @@ package enum Harness: String, CaseIterable, Sendable {
   case charset
   case deviceToken = "device-token"
 
+  case approvalPolicy = "approval-policy"
+
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
     case .httpHead: try HTTPHeadHarness.check(bytes)
@@ -44,6 +46,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .telnet: try TelnetHarness.check(bytes)
     case .charset: try CharsetHarness.check(bytes)
     case .deviceToken: try DeviceTokenHarness.check(bytes)
+    case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
     }
   }
 }
