@@ -156,8 +156,9 @@ let modules = [
   Module(
     "portcullis", in: .program,
     [
-      "Addresses", "AppAttest", "ArgumentParser", "Bench", "Bytes", "Charsets", "Configuration",
-      "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway", "HTTPWire", "Identity",
+      "Addresses", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
+      "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway", "HTTPWire",
+      "Identity",
       "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System",
       "TLS", "Vectors",
     ], isProgram: true),

@@ -1,0 +1,118 @@
+/// `portcullis policy`: what the files of policies say, without a gate (docs/policies.md).
+import ApprovalPolicy
+import ArgumentParser
+import Bytes
+import Configuration
+
+struct PolicyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "policy", abstract: "Check and explain what approvals take.",
+    subcommands: [PolicyCheck.self, PolicyExplain.self])
+}
+
+struct PolicyCheck: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Look for anything wrong in a file of APPROVAL_POLICY.",
+    discussion: """
+      Tells every problem with its rule, its member, what stands there and what to write instead, and then ends with \
+      status 78.
+      """)
+
+  @Flag(help: "The file is one of ASSURANCE_POLICY.")
+  var assurance = false
+
+  @Argument(help: "The file to look at.", completion: .file())
+  var file: String
+
+  func run() throws {
+    let found: String
+    if assurance {
+      let policy = try PolicyText.read(file) { (bytes) throws(PolicyFailure) in
+        try AssurancePolicy(parsing: bytes)
+      }
+      found = "\(policy.classes.count) classes"
+    } else {
+      let policy = try PolicyText.approvals(file)
+      found = "\(policy.rules.count) rules, \(policy.hasDefault ? "and" : "no") DEFAULT"
+    }
+    var output = Output()
+    try output.line("ok  \(PrintableText.field(file))  \(found)")
+    try output.flush()
+  }
+}
+
+struct PolicyExplain: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain", abstract: "Say what the approval of an operation takes, and which rules say so.",
+    discussion: """
+      One block a rule: whether it holds and why not, and what it demands; then the result, each part with the rules \
+      that it comes from. Ends with status 65 when the policy refuses the request.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  @Option(help: "What is to be done, as a service would name it.")
+  var operation: String
+
+  @Option(help: ArgumentHelp("A member of the target; may come several times.", valueName: "name=value"))
+  var target: [String] = []
+
+  @Option(help: "A file to go by instead of APPROVAL_POLICY.", completion: .file())
+  var policy: String?
+
+  func run() throws {
+    let request = ApprovalQuestion(operation: operation, target: try members())
+    let explanation = try PolicyText.approvals(try path()).explain(request)
+    var output = Output()
+    for line in explanation.lines { try output.line(line) }
+    try output.flush()
+    if explanation.isRefused { throw ExitStatus.dataError.code }
+  }
+
+  private func members() throws -> [(String, String)] {
+    var members: [(String, String)] = []
+    for text in target {
+      let parts = text.utf8.split(
+        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(decoding: parts[0], as: UTF8.self)
+      guard parts.count == 2, !members.contains(where: { $0.0.utf8.elementsEqual(name.utf8) }) else {
+        complain("--target \(PrintableText.field(text)): write name=value, and each name once")
+        throw ExitStatus.usage.code
+      }
+      members.append((name, String(decoding: parts[1], as: UTF8.self)))
+    }
+    return members
+  }
+
+  private func path() throws -> String {
+    if let policy { return policy }
+    if let path = try settings.values().devices.approvalPolicyPath { return path }
+    complain("APPROVAL_POLICY is not set: name a file with --policy")
+    throw ExitStatus.configuration.code
+  }
+}
+
+/// Files of policies, or what is wrong with them and status 78.
+enum PolicyText {
+  static func approvals(_ path: String) throws -> ApprovalPolicy {
+    try read(path) { (bytes) throws(PolicyFailure) in try ApprovalPolicy(parsing: bytes) }
+  }
+
+  static func read<Policy>(
+    _ path: String, _ parse: (Span<UInt8>) throws(PolicyFailure) -> Policy
+  ) throws -> Policy {
+    let bytes: [UInt8]
+    do {
+      bytes = try SystemFiles().contents(of: path, limit: 1 << 20)
+    } catch {
+      complain("\(PrintableText.field(path)) cannot be read: \(error)")
+      throw ExitStatus.configuration.code
+    }
+    do throws(PolicyFailure) {
+      return try parse(bytes.span)
+    } catch {
+      for problem in error.problems { complain("\(PrintableText.field(path)): \(problem)") }
+      throw ExitStatus.configuration.code
+    }
+  }
+}
