@@ -41,7 +41,8 @@ import Testing
       .pruned(keys: 5),
       .sessions([]),
       .sessions([session, detached]),
-      .sessionsClosed(ended: 1, left: 0),
+      .sessionsClosed(ended: 1, left: 0), .registry(.array([])),
+      .registry(.object(JSONObject([("id", .string("\u{202E}x")), ("uses_left", .number(3))]))),
     ] + ControlRefusal.Code.allCases.map { .refused(ControlRefusal($0, "why \"so\"")) }
 
   @Test(arguments: answers)

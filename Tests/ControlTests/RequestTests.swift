@@ -3,6 +3,7 @@ import Testing
 
 @testable import Bytes
 @testable import Control
+@testable import JSON
 
 @Suite struct RequestTests {
   static let keyID = KeyIdentifier(Bytes32(words: 1, 2, 3, 4))
@@ -10,7 +11,8 @@ import Testing
   @Test(arguments: [
     ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID), .keysPrune(unusedSeconds: 0),
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
-    .sessionsClose(.key(keyID)), .sessionsClose(.session(17)),
+    .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .registry(RegistryOrder("devices-list")),
+    .registry(RegistryOrder("devices-except", [("id", .string("a\"b")), ("until", .number(1_800_000_000))])),
   ])
   func roundTrip(request: ControlRequest) throws {
     let line = request.line
@@ -24,6 +26,7 @@ import Testing
     (#" { "command" : "sessions-list" } "#, .sessionsList),
     (#"{"command":"keys-prune","unusedSeconds":60}"#, .keysPrune(unusedSeconds: 60)),
     (#"{"command":"\u0068ealth"}"#, .health),
+    (#"{"command":"registry","verb":"bars-list","arguments":{}}"#, .registry(RegistryOrder("bars-list"))),
   ])
   func accepted(text: String, request: ControlRequest) throws {
     #expect(try Self.parse(Array(text.utf8)) == request)
@@ -49,6 +52,14 @@ import Testing
     (#"{"command":"keys-prune","unusedSeconds":31622400000}"#, nil),
     (#"{"command":"keys-prune","unusedSeconds":31622400001}"#, .badRequest),
     (#"{"command":"sessions-close"}"#, .badRequest),
+    (#"{"command":"registry","verb":"devices-list"}"#, .badRequest),
+    (#"{"command":"registry","arguments":{}}"#, .badRequest),
+    (#"{"command":"registry","verb":"devices list","arguments":{}}"#, .badRequest),
+    (#"{"command":"registry","verb":"","arguments":{}}"#, .badRequest),
+    (#"{"command":"registry","verb":"devices-list","arguments":[]}"#, .badRequest),
+    (#"{"command":"registry","verb":"devices-list","arguments":{},"user":0}"#, .badRequest),
+    (#"{"command":"registry","verb":"x","arguments":{"a":{"b":{"c":{}}}}}"#, .badRequest),
+    (#"{"command":"registry","verb":"x","arguments":{"a":1,"a":2}}"#, .badRequest),
     (#"{"command":"sessions-close","connection":7}"#, .badRequest),
     (
       #"{"command":"sessions-close","connection":"0-1","keyId":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}"#,

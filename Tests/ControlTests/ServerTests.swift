@@ -14,7 +14,7 @@ private final class Handler: ControlHandler {
   let letGo = Signal()
   let asked = Mutex<[ControlRequest]>([])
 
-  func answer(_ request: ControlRequest) -> ControlAnswer {
+  func answer(_ request: ControlRequest, from peer: UnixPeer?) -> ControlAnswer {
     asked.withLock { $0.append(request) }
     if request == .sessionsList {
       entered.ring()
@@ -196,8 +196,8 @@ private final class Place {
     #expect(ControlServer.isOwnUserOrRoot(0))
     #expect(ControlServer.isOwnUserOrRoot(UInt32(geteuid())))
     let pair = try Socket.pair()
-    let user = pair.first.peerUser()
-    #expect(user == UInt32(geteuid()))
+    let peer = pair.first.peer()
+    #expect(peer == UnixPeer(user: UInt32(geteuid()), process: getpid()))
   }
 
   @Test func socketIsForItsUserAlone() throws {
@@ -217,7 +217,7 @@ private final class Place {
     server.stop()
     #expect(!place.exists)
     #expect(code(try answer(&idle)) == .shuttingDown)
-    #expect(throws: ControlClientError.notRunning(path: place.socket)) {
+    #expect(throws: ControlClientError.notRunning(path: place.socket, setting: "CONTROL_SOCKET")) {
       try ControlClient.ask(.health, at: place.socket)
     }
   }
@@ -226,7 +226,7 @@ private final class Place {
     // Goes without being removed, as after kill -9.
     _ = try UnixListener.bind(place.socket)
     #expect(place.exists)
-    #expect(throws: ControlClientError.notRunning(path: place.socket)) {
+    #expect(throws: ControlClientError.notRunning(path: place.socket, setting: "CONTROL_SOCKET")) {
       try ControlClient.ask(.health, at: place.socket)
     }
     let server = try ControlServer.start(path: place.socket, handler: handler)
@@ -237,7 +237,7 @@ private final class Place {
   @Test func anotherGatesSocketIsLeftAlone() throws {
     let server = try ControlServer.start(path: place.socket, handler: handler)
     defer { server.stop() }
-    #expect(throws: ControlServerError.listen(path: place.socket, .inUse)) {
+    #expect(throws: ControlServerError.listen(setting: "CONTROL_SOCKET", path: place.socket, .inUse)) {
       try ControlServer.start(path: place.socket, handler: handler)
     }
     #expect(try ControlClient.ask(.health, at: place.socket) == AnswerTests.answers[0])
@@ -245,7 +245,7 @@ private final class Place {
 
   @Test func fileThatIsNoSocketIsLeftAlone() throws {
     try Data("notes".utf8).write(to: URL(filePath: place.socket))
-    #expect(throws: ControlServerError.listen(path: place.socket, .notASocket)) {
+    #expect(throws: ControlServerError.listen(setting: "CONTROL_SOCKET", path: place.socket, .notASocket)) {
       try ControlServer.start(path: place.socket, handler: handler)
     }
     #expect(try Data(contentsOf: URL(filePath: place.socket)) == Data("notes".utf8))

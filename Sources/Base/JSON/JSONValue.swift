@@ -73,6 +73,14 @@ package struct JSONObject: Equatable, Sendable {
     self.members = members
   }
 
+  /// Of names that differ, which is the caller's affair.
+  package init(_ members: [(name: String, value: JSONValue)]) {
+    self.members = members.map(Member.init)
+    guard Set(members.map { Array($0.name.utf8) }).count == members.count else {
+      fatalError("a JSON object with a name twice")
+    }
+  }
+
   /// The member of exactly these bytes.
   package subscript(name: String) -> JSONValue? {
     members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value

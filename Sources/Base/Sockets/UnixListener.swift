@@ -44,7 +44,19 @@ package final class UnixListener: Sendable {
 
   /// Binds and listens. A socket at `path` that nobody answers is stale and is removed first, so the caller must own
   /// something that only one process can: for the gate that is the key store's lock.
-  package static func bind(_ path: String) throws(UnixListenerError) -> UnixListener {
+  /// - Parameter group: whose members may connect beside the user; one that the process is in.
+  package static func bind(_ path: String, group: UInt32? = nil) throws(UnixListenerError) -> UnixListener {
+    let listener = try bindAlone(path)
+    do throws(SystemError) {
+      if let group { try listener.open(to: group) }
+    } catch {
+      listener.remove()
+      throw .failed(error)
+    }
+    return listener
+  }
+
+  private static func bindAlone(_ path: String) throws(UnixListenerError) -> UnixListener {
     do throws(SystemError) {
       return try listen(path)
     } catch {
@@ -72,6 +84,13 @@ package final class UnixListener: Sendable {
     guard Glibc.listen(descriptor, 16) == 0 else { throw SystemError("listen") }
     guard let status = Self.status(of: path) else { throw SystemError("lstat") }
     return UnixListener(socket: socket, path: path, identity: Identity(status))
+  }
+
+  /// Only now, when the group is right, does the mode let it in. Links are not followed.
+  private func open(to group: UInt32) throws(SystemError) {
+    guard let status = Self.status(of: path) else { throw SystemError("lstat") }
+    if status.st_gid != group, unsafe lchown(path, .max, group) != 0 { throw SystemError("lchown") }
+    guard unsafe chmod(path, 0o660) == 0 else { throw SystemError("chmod") }
   }
 
   private static func removeStale(_ path: String) throws(UnixListenerError) {
@@ -120,12 +139,23 @@ package final class UnixListener: Sendable {
   }
 }
 
+/// Who connected, as the kernel saw it then. The process may be another one by now, under the same number.
+package struct UnixPeer: Equatable, Sendable {
+  package let user: UInt32
+  package let process: Int32
+
+  package init(user: UInt32, process: Int32) {
+    self.user = user
+    self.process = process
+  }
+}
+
 extension Socket {
-  /// SO_PEERCRED: the user who connected, as the kernel saw it then; nil when it cannot be told.
-  package borrowing func peerUser() -> UInt32? {
+  /// SO_PEERCRED; nil when it cannot be told.
+  package borrowing func peer() -> UnixPeer? {
     var process: UInt32 = 0
     var user: UInt32 = 0
     guard unsafe portcullis_peer_credentials(descriptor, &process, &user) == 0 else { return nil }
-    return user
+    return UnixPeer(user: user, process: Int32(truncatingIfNeeded: process))
   }
 }

@@ -1,6 +1,6 @@
 /// What the running gate answers: one JSON object a line, which names its kind in `answer`, or has an `error`
 /// (docs/operating.md, "Control socket").
-internal import JSON
+package import JSON
 
 package enum ControlAnswer: Equatable, Sendable {
   case health(GateHealth)
@@ -11,6 +11,8 @@ package enum ControlAnswer: Equatable, Sendable {
   case sessions([SessionEntry])
   /// How many have ended, and how many had not within the time that was waited.
   case sessionsClosed(ended: Int, left: Int)
+  /// What the registry says to an order; the verb knows its form.
+  case registry(JSONValue)
   case refused(ControlRefusal)
 }
 
@@ -42,6 +44,7 @@ extension ControlAnswer {
     case pruned
     case sessions
     case sessionsClosed = "sessions-closed"
+    case registry
   }
 
   /// The object, without the line feed that ends it.
@@ -82,6 +85,10 @@ extension ControlAnswer {
       writer.member("answer", Kind.sessionsClosed.rawValue)
       writer.member("sessionsEnded", ended)
       writer.member("sessionsLeft", left)
+    case .registry(let result):
+      writer.member("answer", Kind.registry.rawValue)
+      writer.name("result")
+      writer.value(result)
     }
     writer.endObject()
     return writer.bytes
@@ -91,7 +98,7 @@ extension ControlAnswer {
   package init(parsing line: Span<UInt8>) throws(ControlAnswerError) {
     let value: JSONValue
     do throws(JSONError) {
-      value = try JSONValue(parsing: line, depthLimit: 8)
+      value = try JSONValue(parsing: line, depthLimit: 16)
     } catch {
       throw ControlAnswerError(description: "the answer is not JSON: \(error)")
     }
@@ -122,6 +129,9 @@ extension ControlAnswer {
     case .sessions: self = .sessions(try Self.sessions(object))
     case .sessionsClosed:
       self = .sessionsClosed(ended: try object.count("sessionsEnded"), left: try object.count("sessionsLeft"))
+    case .registry:
+      guard let result = object["result"] else { throw .missing("result") }
+      self = .registry(result)
     }
   }
 

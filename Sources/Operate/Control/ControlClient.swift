@@ -5,7 +5,7 @@ package import System
 
 package enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
   /// There is no socket, or nobody answers it.
-  case notRunning(path: String)
+  case notRunning(path: String, setting: String)
   case failed(path: String, SystemError)
   case timedOut(path: String)
   /// The other side closed without an answer.
@@ -14,7 +14,8 @@ package enum ControlClientError: Error, Equatable, Sendable, CustomStringConvert
 
   package var description: String {
     switch self {
-    case .notRunning(let path): "no gate answers at \(path): start it, or name its CONTROL_SOCKET"
+    case .notRunning(let path, let setting):
+      "no gate answers at \(path): start it, or name its \(setting)"
     case .failed(let path, let error): "\(path): \(error)"
     case .timedOut(let path): "the gate at \(path) does not answer in time"
     case .noAnswer(let path): "the gate at \(path) closed without an answer: it may be stopping, try again"
@@ -33,12 +34,15 @@ package enum ControlClient {
   /// Twenty thousand sessions take about 5 MiB.
   static let answerBytes = 256 << 20
 
-  /// - Parameter onWaiting: called once when the answer takes longer than a second.
+  /// - Parameters:
+  ///   - setting: the one that names the path, for what goes wrong.
+  ///   - onWaiting: called once when the answer takes longer than a second.
   package static func ask(
-    _ request: ControlRequest, at path: String, within time: Duration = patience, onWaiting: () -> Void = {}
+    _ request: ControlRequest, at path: String, setting: String = "CONTROL_SOCKET",
+    within time: Duration = patience, onWaiting: () -> Void = {}
   ) throws(ControlClientError) -> ControlAnswer {
     let deadline = SystemClock().monotonic() + time
-    var channel = LineChannel(try connect(path))
+    var channel = LineChannel(try connect(path, setting))
     switch channel.write(request.line, until: deadline) {
     case .sent: break
     case .timedOut, .stopped: throw .timedOut(path: path)
@@ -65,12 +69,12 @@ package enum ControlClient {
     }
   }
 
-  private static func connect(_ path: String) throws(ControlClientError) -> Socket {
+  private static func connect(_ path: String, _ setting: String) throws(ControlClientError) -> Socket {
     do throws(SystemError) {
       return try Socket.connecting(to: .unix(path: path))
     } catch {
       switch error.number {
-      case ENOENT, ECONNREFUSED: throw .notRunning(path: path)
+      case ENOENT, ECONNREFUSED: throw .notRunning(path: path, setting: setting)
       // A UNIX socket whose queue is full.
       case EAGAIN: throw .timedOut(path: path)
       default: throw .failed(path: path, error)

@@ -11,6 +11,8 @@ package enum ControlRequest: Equatable, Sendable {
   case keysPrune(unusedSeconds: Int64)
   case sessionsList
   case sessionsClose(SessionSelection)
+  /// Of devices, services, approvals and their audit.
+  case registry(RegistryOrder)
 
   package enum SessionSelection: Equatable, Sendable {
     /// By its number, as `sessions list` and the log have it.
@@ -31,6 +33,7 @@ extension ControlRequest {
     case keysPrune = "keys-prune"
     case sessionsList = "sessions-list"
     case sessionsClose = "sessions-close"
+    case registry
   }
 
   package var command: Command {
@@ -42,6 +45,7 @@ extension ControlRequest {
     case .keysPrune: .keysPrune
     case .sessionsList: .sessionsList
     case .sessionsClose: .sessionsClose
+    case .registry: .registry
     }
   }
 
@@ -65,6 +69,11 @@ extension ControlRequest {
     case .sessionsClose(.connection(let name)):
       writer.name("connection")
       writer.value(name)
+    case .registry(let order):
+      writer.name("verb")
+      writer.value(order.verb)
+      writer.name("arguments")
+      writer.value(.object(order.arguments))
     }
     writer.endObject()
     return writer.bytes
@@ -102,6 +111,7 @@ extension ControlRequest {
     case .keysRevoke: ["command", "keyId"]
     case .keysPrune: ["command", "unusedSeconds"]
     case .sessionsClose: ["command", "keyId", "connection", "session"]
+    case .registry: ["command", "verb", "arguments"]
     }
   }
 
@@ -132,6 +142,7 @@ extension ControlRequest {
       case (nil, nil, let value?): return .sessionsClose(.key(try keyID(value)))
       default: throw ControlRefusal(.badRequest, "name either a session, a connection or a keyId")
       }
+    case .registry: return .registry(try RegistryOrder(object))
     }
   }
 
@@ -156,6 +167,16 @@ package struct ControlRefusal: Error, Equatable, Sendable {
     case notPermitted = "not_permitted"
     case unknownKey = "unknown_key"
     case unknownSession = "unknown_session"
+    /// A device, a service, an approval.
+    case unknownObject = "unknown_object"
+    /// What the registry's rules do not allow as things stand.
+    case notAllowed = "not_allowed"
+    case wrongArguments = "wrong_arguments"
+    /// The gate serves without `DEVICES_PATH`.
+    case devicesOff = "devices_off"
+    /// What was done stands in memory at most.
+    case notWritten = "not_written"
+    case busy
     /// What was done stands in memory and may or may not be on disk.
     case storeUnavailable = "store_unavailable"
     case shuttingDown = "shutting_down"

@@ -10,21 +10,23 @@ package import System
 
 /// Does what is asked; called on the server's threads, several at once.
 package protocol ControlHandler: Sendable {
-  func answer(_ request: ControlRequest) -> ControlAnswer
+  /// - Parameter peer: nil when the kernel does not tell.
+  func answer(_ request: ControlRequest, from peer: UnixPeer?) -> ControlAnswer
 }
 
 package enum ControlServerError: Error, Equatable, Sendable, CustomStringConvertible {
-  case listen(path: String, UnixListenerError)
+  /// `setting` is the one that names the socket.
+  case listen(setting: String, path: String, UnixListenerError)
   case failed(SystemError)
 
   package var description: String {
     switch self {
-    case .listen(let path, .inUse):
-      "CONTROL_SOCKET=\(path): another gate listens there; set another path, or stop that gate"
-    case .listen(let path, .notASocket):
-      "CONTROL_SOCKET=\(path) is no socket and is left alone; set another path, or remove the file"
-    case .listen(let path, .failed(let error)):
-      "CONTROL_SOCKET=\(path) cannot be bound: \(error); correct the path or the directory's owner and mode"
+    case .listen(let setting, let path, .inUse):
+      "\(setting)=\(path): another gate listens there; set another path, or stop that gate"
+    case .listen(let setting, let path, .notASocket):
+      "\(setting)=\(path) is no socket and is left alone; set another path, or remove the file"
+    case .listen(let setting, let path, .failed(let error)):
+      "\(setting)=\(path) cannot be bound: \(error); correct the path or the directory's owner and mode"
     case .failed(let error): "the control socket cannot be served: \(error)"
     }
   }
@@ -39,6 +41,12 @@ package final class ControlServer: Sendable {
     package var time: Duration = .seconds(5)
     /// Clients served at once: one that waits for sessions to end must not hold up a health check.
     package var threads = 4
+    /// Of one user, so that nobody among many takes all threads; nil where there is but one user.
+    package var threadsPerUser: Int?
+    /// Whether a client may go on asking after an answer.
+    package var keepsClients = true
+    /// Who may ask, for those who may not.
+    package var audience = "the gate's own user and root"
 
     package init() {}
   }
@@ -49,6 +57,8 @@ package final class ControlServer: Sendable {
   private let isAllowed: @Sendable (UInt32?) -> Bool
   private let bell: StopBell
   private let threads = Mutex<[JoinHandle]>([])
+  /// Clients that are being served, by their user.
+  private let served = Mutex<[UInt32?: Int]>([:])
 
   private init(
     listener: UnixListener, handler: any ControlHandler, limits: Limits,
@@ -72,11 +82,16 @@ package final class ControlServer: Sendable {
 
   /// Clients that come now wait until somebody serves. The caller owns the key store's lock, which makes a socket
   /// that nobody answers a stale one.
-  package static func bind(_ path: String) throws(ControlServerError) -> UnixListener {
+  /// - Parameters:
+  ///   - setting: the one that names the path, for what goes wrong.
+  ///   - group: whose members may connect as well.
+  package static func bind(
+    _ path: String, setting: String = "CONTROL_SOCKET", group: UInt32? = nil
+  ) throws(ControlServerError) -> UnixListener {
     do throws(UnixListenerError) {
-      return try UnixListener.bind(path)
+      return try UnixListener.bind(path, group: group)
     } catch {
-      throw .listen(path: path, error)
+      throw .listen(setting: setting, path: path, error)
     }
   }
 
@@ -85,6 +100,7 @@ package final class ControlServer: Sendable {
   /// - Parameter isAllowed: judges the peer's user, nil when the kernel does not tell.
   package static func start(
     on listener: UnixListener, handler: any ControlHandler, limits: Limits = Limits(),
+    name: String = "control",
     isAllowed: @escaping @Sendable (UInt32?) -> Bool = ControlServer.isOwnUserOrRoot
   ) throws(ControlServerError) -> ControlServer {
     do throws(SystemError) {
@@ -92,7 +108,7 @@ package final class ControlServer: Sendable {
         listener: listener, handler: handler, limits: limits, isAllowed: isAllowed, bell: try StopBell())
       do throws(SystemError) {
         for index in 0..<limits.threads {
-          let handle = JoinHandle(try Thread(name: "control-\(index)") { server.serve() })
+          let handle = JoinHandle(try Thread(name: "\(name)-\(index)") { server.serve() })
           server.threads.withLock { $0.append(handle) }
         }
       } catch {
@@ -143,20 +159,20 @@ package final class ControlServer: Sendable {
   }
 
   private func converse(_ socket: consuming Socket) {
-    let isAllowed = isAllowed(socket.peerUser())
+    let peer = socket.peer()
     var channel = LineChannel(socket, bell: bell)
-    guard isAllowed else {
-      let refusal = ControlRefusal(.notPermitted, "only the gate's own user and root may ask")
+    if let refusal = refusal(of: peer) {
       _ = channel.write(ControlAnswer.refused(refusal).line, until: deadline)
       return
     }
+    defer { leave(peer) }
     while true {
       let answer: ControlAnswer
       var goesOn = false
       switch channel.readLine(limit: limits.requestBytes, until: deadline) {
       case .line(let line):
-        answer = reply(to: line)
-        goesOn = true
+        answer = reply(to: line, from: peer)
+        goesOn = limits.keepsClients
       case .tooLong:
         answer = .refused(ControlRefusal(.tooLarge, "a request has at most \(limits.requestBytes) bytes"))
       case .timedOut:
@@ -169,9 +185,29 @@ package final class ControlServer: Sendable {
     }
   }
 
-  private func reply(to line: [UInt8]) -> ControlAnswer {
+  /// Nil for who is taken in, and leaves again.
+  private func refusal(of peer: UnixPeer?) -> ControlRefusal? {
+    guard isAllowed(peer?.user) else {
+      return ControlRefusal(.notPermitted, "only \(limits.audience) may ask")
+    }
+    let isTaken = served.withLock { served in
+      guard served[peer?.user, default: 0] < limits.threadsPerUser ?? .max else { return false }
+      served[peer?.user, default: 0] += 1
+      return true
+    }
+    return isTaken ? nil : ControlRefusal(.busy, "this user has other requests here; try again")
+  }
+
+  private func leave(_ peer: UnixPeer?) {
+    served.withLock { served in
+      let left = served[peer?.user, default: 1] - 1
+      served[peer?.user] = left > 0 ? left : nil
+    }
+  }
+
+  private func reply(to line: [UInt8], from peer: UnixPeer?) -> ControlAnswer {
     do throws(ControlRefusal) {
-      return handler.answer(try ControlRequest(parsing: line.span))
+      return handler.answer(try ControlRequest(parsing: line.span), from: peer)
     } catch {
       return .refused(error)
     }

@@ -36,8 +36,11 @@ enum ControlAccess {
     complain(refusal.message)
     let status: ExitStatus =
       switch refusal.code {
-      case .unknownKey, .unknownSession: .dataError
-      case .storeUnavailable, .timeout, .shuttingDown: .temporaryFailure
+      case .unknownKey, .unknownSession, .unknownObject, .notAllowed: .dataError
+      case .wrongArguments: .usage
+      case .devicesOff: .configuration
+      case .notWritten: .ioError
+      case .storeUnavailable, .timeout, .shuttingDown, .busy: .temporaryFailure
       case .notPermitted: .noPermission
       case .badRequest, .unknownCommand, .tooLarge: .software
       }

@@ -6,6 +6,7 @@ import Gateway
 import HTTPWire
 import KeyStore
 import PortcullisProtocol
+import Sockets
 import Synchronization
 import System
 
@@ -28,7 +29,7 @@ final class GateControl: ControlHandler {
     draining.store(true, ordering: .relaxed)
   }
 
-  func answer(_ request: ControlRequest) -> ControlAnswer {
+  func answer(_ request: ControlRequest, from peer: UnixPeer?) -> ControlAnswer {
     switch request {
     case .health: .health(health)
     case .statistics: .statistics(statistics)
@@ -37,6 +38,7 @@ final class GateControl: ControlHandler {
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
     case .sessionsClose(let selection): close(selection)
+    case .registry: Self.withoutDevices
     }
   }
 
@@ -103,6 +105,10 @@ final class GateControl: ControlHandler {
     }
     return .sessionsClosed(ended: closed.ended, left: closed.left)
   }
+
+  private static let withoutDevices = ControlAnswer.refused(
+    ControlRefusal(
+      .devicesOff, "the running gate has no devices: set DEVICES_PATH and PUBLIC_URL, and restart it"))
 
   private static let silentLoop = ControlAnswer.refused(
     ControlRefusal(.timeout, "an event loop did not answer in time; try again"))
