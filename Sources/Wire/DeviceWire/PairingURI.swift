@@ -4,28 +4,23 @@
 /// base32, so that a code needs 11 bits for two characters. One spelling for each value: whoever reads it compares nothing.
 package import Bytes
 
-package struct PairingURI: Equatable, Sendable {
-  /// The sixteen bytes of a UUID.
-  package let pairingID: [UInt8]
-  /// Sixteen bytes that only who has seen the code knows.
-  package let secret: [UInt8]
+package struct PairingURI: Sendable {
+  package let pairingID: PairingID
+  /// Known to those alone who have seen the code.
+  package let secret: PairingSecret
   /// SHA-256 of the SubjectPublicKeyInfo in the server's certificate.
   package let serverKeyHash: Bytes32
   /// A name, an IPv4 address, or an IPv6 address without its brackets; in upper case.
   package let host: String
   package let port: UInt16
 
-  /// Nil for a host that cannot stand in the code, and for other lengths.
+  /// Nil for a host that cannot stand in the code.
   /// - Parameter host: in any case.
   package init?(
-    pairingID: [UInt8], secret: [UInt8], serverKeyHash: Bytes32, host: String, port: UInt16
+    pairingID: PairingID, secret: PairingSecret, serverKeyHash: Bytes32, host: String, port: UInt16
   ) {
     let host = host.uppercased()
-    guard pairingID.count == 16, secret.count == 16, port > 0,
-      Self.isName(host) || Self.isIPv6(host)
-    else {
-      return nil
-    }
+    guard port > 0, Self.isName(host) || Self.isIPv6(host) else { return nil }
     self.pairingID = pairingID
     self.secret = secret
     self.serverKeyHash = serverKeyHash
@@ -36,7 +31,7 @@ package struct PairingURI: Equatable, Sendable {
   // MARK: Text
 
   package var text: String {
-    let parts = [pairingID, secret, serverKeyHash.array].map { Base32.encode($0.span) }
+    let parts = [pairingID.bytes, secret.bytes, serverKeyHash.array].map { Base32.encode($0.span) }
     let host = Self.isIPv6(host) ? "[\(host)]" : host
     return "\(Self.start)\(parts.joined(separator: "/"))/\(host):\(port)"
   }
@@ -44,18 +39,16 @@ package struct PairingURI: Equatable, Sendable {
   /// Nil for all that `text` would not have written.
   package init?(_ text: String) {
     guard text.utf8.count <= Self.longest, text.hasPrefix(Self.start) else { return nil }
-    let parts = text.dropFirst(Self.start.count).split(
-      separator: "/", omittingEmptySubsequences: false)
+    let parts = text.dropFirst(Self.start.count).split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 4, let colon = parts[3].lastIndex(of: ":"),
-      let pairingID = Base32.decode(Array(parts[0].utf8).span),
-      let secret = Base32.decode(Array(parts[1].utf8).span),
+      let pairingID = Base32.decode(Array(parts[0].utf8).span).flatMap({ PairingID($0) }),
+      let secret = Base32.decode(Array(parts[1].utf8).span).flatMap({ PairingSecret($0) }),
       let hash = Base32.decode(Array(parts[2].utf8).span).flatMap({ Bytes32($0) }),
       let port = UInt16(parts[3][parts[3].index(after: colon)...])
     else { return nil }
     var host = parts[3][..<colon]
     if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    self.init(
-      pairingID: pairingID, secret: secret, serverKeyHash: hash, host: String(host), port: port)
+    self.init(pairingID: pairingID, secret: secret, serverKeyHash: hash, host: String(host), port: port)
     // A sign or a zero before the port, lower case, brackets around a name.
     if self.text != text { return nil }
   }
