@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import Device
 import Foundation
 import System
@@ -91,6 +92,28 @@ struct GateClientTests {
     } throws: { error in
       if case .untrusted = error as? GateClientError { true } else { false }
     }
+  }
+
+  /// The key stays when a certificate is renewed; which name the certificate has does not matter.
+  @Test func oneOfSeveralKeysIsEnough() throws {
+    let server = try server(at: "127.0.0.2")
+    #expect(
+      try get(server, host: "127.0.0.2", .publicKeys([Bytes32(), key(Name.server)])).status == 200)
+    for keys in [[], [Bytes32(), try key(Name.client)]] {
+      #expect {
+        try get(server, host: "127.0.0.2", .publicKeys(keys))
+      } throws: { error in
+        if case .untrusted = error as? GateClientError { true } else { false }
+      }
+    }
+  }
+
+  /// SHA-256 of the SPKI in a certificate, as openssl makes it of the key.
+  private func key(_ name: String) throws -> Bytes32 {
+    let pem = try Tool.run(openssl, ["x509", "-in", folder.file(name), "-noout", "-pubkey"]).output
+    let body = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+    let der = try #require(Data(base64Encoded: body))
+    return SHA256.hash(Array(der).span)
   }
 
   @Test func aClientCertificateIsShown() throws {

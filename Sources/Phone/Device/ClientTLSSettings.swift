@@ -10,6 +10,8 @@ package enum ServerTrust: Equatable, Sendable {
   case authorities(path: String)
   /// SHA-256 of the certificate, whoever issued it for whatever name.
   case pin(Bytes32)
+  /// SHA-256 of the SubjectPublicKeyInfo in the certificate (RFC 7469 §2.4): one of these, whoever issued it.
+  case publicKeys([Bytes32])
 
   /// A pin from hexadecimal, with or without colons, in either case.
   package static func pin(fingerprint text: String) -> ServerTrust? {
@@ -55,7 +57,7 @@ package struct ClientCertificate: Equatable, Sendable {
     case .authorities(let path):
       try unsafe check(path, SSL_CTX_load_verify_file(context, path) == 1)
       unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-    case .pin:
+    case .pin, .publicKeys:
       // The pin is compared once the handshake is done, before anything is sent.
       unsafe SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
     }

@@ -35,12 +35,13 @@ package final class GateClient {
   }
 
   /// Any method and fields; `Host`, and `Content-Length` with a body, are added.
+  /// - Parameter wait: how long the gate was asked to wait before it answers.
   package func send(
-    method: String, path: String, fields: [GateResponse.Field], body: [UInt8]? = nil
+    method: String, path: String, fields: [GateResponse.Field], body: [UInt8]? = nil, wait: Duration = .zero
   ) throws(GateClientError) -> GateResponse {
     let length = body.map { [GateResponse.Field("Content-Length", String($0.count))] } ?? []
     let request = try head(method, path, fields + length) + (body ?? [])
-    let deadline = Deadline.after(timeout)
+    let deadline = Deadline.after(timeout + wait)
     if var connection = idle.take(), connection.isStillOpen() {
       do throws(GateClientError) {
         return try exchange(request, over: connection, deadline)
@@ -116,7 +117,7 @@ extension GateResponse.Field {
 }
 
 extension GateClientError {
-  fileprivate var isLostConnection: Bool {
+  var isLostConnection: Bool {
     switch self {
     case .closed, .broken: true
     default: false

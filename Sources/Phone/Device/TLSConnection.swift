@@ -3,7 +3,6 @@
 ///
 /// OpenSSL reads the socket through `portcullis_transport` and writes to its outbox, which is sent here with
 /// MSG_NOSIGNAL: a server that is gone is an error, never a SIGPIPE.
-internal import Bytes
 internal import COpenSSL
 internal import Glibc
 internal import System
@@ -12,7 +11,7 @@ internal import System
   private let socket: OwnedDescriptor
   /// Owned, as is `outbox`; both are made in `open` and freed once in `deinit`. `transport` lives as long as
   /// `ssl`.
-  private let ssl: OpaquePointer
+  let ssl: OpaquePointer
   private let transport: UnsafeMutablePointer<portcullis_transport>
   private let outbox: UnsafeMutablePointer<portcullis_outbox>
   /// Read while a write had to wait: a server that may not send until it is heard would never listen again.
@@ -98,20 +97,6 @@ internal import System
       }
       if let failure = readError() { throw .broken(failure) }
       throw unsafe transport.pointee.ended == 1 ? .closed : .handshake(reason)
-    }
-  }
-
-  private func checkPin(_ trust: ServerTrust) throws(GateClientError) {
-    guard case .pin(let expected) = trust else { return }
-    guard let certificate = unsafe SSL_get0_peer_certificate(ssl) else { throw .untrusted("no certificate") }
-    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var count: UInt32 = 0
-    // Writes at most EVP_MAX_MD_SIZE bytes and says how many.
-    guard unsafe X509_digest(certificate, EVP_sha256(), &digest, &count) == 1,
-      let actual = Bytes32(Array(digest.prefix(Int(count))))
-    else { throw .untrusted(openSSLReason()) }
-    guard actual.equalsInConstantTime(expected) else {
-      throw .untrusted("its certificate has the fingerprint \(actual.hex), not the pinned one")
     }
   }
 
