@@ -228,7 +228,8 @@ let testTargets = [
   // A disk in memory for SQLite, which fails and loses power.
   .target(name: "CFaultDisk", dependencies: ["CSQLite"], path: "Tests/Support/CFaultDisk"),
   .target(
-    name: "FaultDisk", dependencies: ["CFaultDisk", "SQLite"], path: "Tests/Support/FaultDisk", swiftSettings: strict),
+    name: "FaultDisk", dependencies: ["CFaultDisk", "SQLite"], path: "Tests/Support/FaultDisk",
+    swiftSettings: strict),
 
   // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to
   // themselves: a plain release build, also that of whoever depends on this package, would fail over it.
