@@ -116,7 +116,10 @@ let modules = [
   Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System"]),
   Module(
     "Registry", in: .trust,
-    ["Addresses", "Bytes", "Crypto", "DeviceWire", "PortcullisProtocol", "System"]),
+    [
+      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
+      "PortcullisProtocol", "System",
+    ]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
 
   // What an operator sets and asks.

@@ -13,6 +13,10 @@ package struct Desk {
   package let server: ServerID
   package let origin: Origin
   package let verifier: P256Verifier
+  /// Issues and judges device tokens.
+  package let tokens: TokenMint
+  /// What the room of devices keeps in memory.
+  let devices: DeviceMemory
   /// How long the request may wait for something to say; nil when it is to be answered at once.
   package let wait: Duration?
   /// In the order of their announcement.
@@ -20,8 +24,11 @@ package struct Desk {
 
   package init(
     store: any RegistryStore, now: UnixTime, entropy: any Entropy, settings: RegistrySettings,
-    server: ServerID, verifier: P256Verifier, origin: Origin, wait: Duration? = nil
+    server: ServerID, verifier: P256Verifier, tokens: TokenMint, devices: DeviceMemory, origin: Origin,
+    wait: Duration? = nil
   ) {
+    self.tokens = tokens
+    self.devices = devices
     self.verifier = verifier
     self.store = store
     self.now = now

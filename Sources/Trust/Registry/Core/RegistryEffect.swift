@@ -7,6 +7,8 @@ package enum RegistryEffect: Equatable, Sendable {
   case deviceActive(ActiveDevice)
   /// It is revoked or forgotten: its sessions end, nobody comes in by it any more.
   case deviceGone(DeviceID)
+  /// Whoever has the key comes in no more by it, neither as a device nor otherwise.
+  case attestedKeyRevoked(KeyIdentifier)
   /// So many requests wait for its vote.
   case approvalsOpen(DeviceID, count: Int)
   /// All services' tokens that hold, by their hashes.
@@ -18,8 +20,10 @@ package enum RegistryEffect: Equatable, Sendable {
 
   /// It must not wait for the disk.
   var isUrgent: Bool {
-    if case .deviceGone = self { return true }
-    return false
+    switch self {
+    case .deviceGone, .attestedKeyRevoked: true
+    case .deviceActive, .approvalsOpen, .services, .keySet, .wake: false
+    }
   }
 }
 

@@ -1,4 +1,6 @@
 /// What the operator has set for devices; replaced as a whole by a reload.
+package import ApprovalPolicy
+package import Crypto
 package import DeviceWire
 
 package struct RegistrySettings: Sendable {
@@ -15,6 +17,12 @@ package struct RegistrySettings: Sendable {
   package var tokenAudiences: [String] = []
   /// Users of the host whose word counts as an operator's factor.
   package var approvalOperators: Set<UInt32> = []
+  /// What is expected of the devices of a subject.
+  package var assurance = AssurancePolicy.none
+  /// The server's key and, where there is one, the key that it is to have next.
+  package var pins: [PublicKeyPin] = []
+  /// A key that no device was told of may be used all the same.
+  package var pinsAreForced = false
   /// How old a proof of nearness may be.
   package var presenceMaximumAge: Duration = .seconds(60)
 

@@ -18,6 +18,8 @@ final class RegistryWorker {
   private let inbox: Monitor<Registry.Inbox>
   private let server: ServerID
   private let verifier = P256Verifier()
+  private let tokens: TokenMint
+  private let devices = DeviceMemory()
   private var waiters = Waiters()
   /// Taken back before they were served. Empty whenever the queue is.
   private var takenBack: Set<RequestHandle> = []
@@ -35,6 +37,7 @@ final class RegistryWorker {
     self.inbox = inbox
     time = RegistryClock(clock)
     server = try Self.server(of: store, entropy)
+    tokens = try TokenMint(store, at: time.now(), verifier)
   }
 
   /// Made once, with the store.
@@ -121,7 +124,8 @@ final class RegistryWorker {
   private func serve(_ request: Registry.Request) throws(StoreFailure) -> Result {
     var desk = Desk(
       store: store, now: time.now(), entropy: entropy, settings: settings, server: server,
-      verifier: verifier, origin: request.origin, wait: isDraining ? nil : request.wait)
+      verifier: verifier, tokens: tokens, devices: devices, origin: request.origin,
+      wait: isDraining ? nil : request.wait)
     try store.enter()
     do throws(CallFailure) {
       let outcome = try request.call.run(&desk)

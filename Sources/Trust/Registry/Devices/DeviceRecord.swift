@@ -19,13 +19,13 @@ package struct DeviceRecord: Equatable, Sendable {
     }
   }
 
-  /// One thing that it lacks and that is passed over until a day.
+  /// What it lacks for its assurance class is passed over until then, for a reason that an operator has written down.
   package struct Exception: Equatable, Sendable {
-    package var missing: String
+    package var reason: String
     package var until: UnixTime
 
-    package init(missing: String, until: UnixTime) {
-      self.missing = missing
+    package init(reason: String, until: UnixTime) {
+      self.reason = reason
       self.until = until
     }
   }
@@ -50,9 +50,11 @@ package struct DeviceRecord: Equatable, Sendable {
   package var patchLevel: String?
   /// It has said so, under its signature.
   package var isRooted = false
-  package var exceptions: [Exception] = []
+  package var exception: Exception?
   /// The device whose place it takes when it becomes active.
   package var replaces: DeviceID?
+  /// Tokens of an earlier series are over.
+  package var tokenSeries: UInt32 = 0
 
   package init(
     id: DeviceID, state: State, subject: Subject?, name: DeviceName?, platform: DevicePlatform,

@@ -1,12 +1,15 @@
 /// The devices' part of a store.
 package import Bytes
+package import DeviceTokens
 package import DeviceWire
 package import System
 
 package protocol DeviceTable {
   func device(_ id: DeviceID) throws(StoreFailure) -> DeviceRecord?
-  /// By the hash of its device key; one device has it.
-  func device(withKey hash: Bytes32) throws(StoreFailure) -> DeviceRecord?
+  /// By its device key; one device has it.
+  func device(withKey key: DevicePublicKey) throws(StoreFailure) -> DeviceRecord?
+  /// Whose device key or approval key it is, or was before it was revoked.
+  func isKeyTaken(_ key: DevicePublicKey) throws(StoreFailure) -> Bool
   func device(attestedBy key: KeyIdentifier) throws(StoreFailure) -> DeviceRecord?
   func insert(_ device: DeviceRecord) throws(StoreFailure)
   func update(_ device: DeviceRecord) throws(StoreFailure)
@@ -17,10 +20,20 @@ package protocol DeviceTable {
   func count(_ state: DeviceRecord.State) throws(StoreFailure) -> Int
   /// In the order of their making, a page at a time.
   func devices(
-    subject: Subject?, state: DeviceRecord.State?, after: DeviceID?, limit: Int
+    of subject: Subject?, in state: DeviceRecord.State?, after: DeviceID?, limit: Int
   ) throws(StoreFailure) -> [DeviceRecord]
   /// All that may come in at this level or above, for the door.
   func forEachActiveDevice(from level: Level, _ body: (ActiveDevice) -> Void) throws(StoreFailure)
   /// Pending ones made before, in the order of their making.
-  func pendingDevices(madeBefore: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceID]
+  func pendingDevices(madeBefore time: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceRecord]
+}
+
+/// The keys of device tokens, those that sign no more by their public halves: what they have signed can still be judged.
+package protocol TokenKeyTable {
+  /// All that sign or are published.
+  func tokenKeys() throws(StoreFailure) -> [TokenKeyRing.Member]
+  /// In the place of those; what is left out loses its private half.
+  func setTokenKeys(_ members: [TokenKeyRing.Member]) throws(StoreFailure)
+  /// Of any key that ever signed here.
+  func tokenKey(_ thumbprint: KeyThumbprint) throws(StoreFailure) -> P256Point?
 }

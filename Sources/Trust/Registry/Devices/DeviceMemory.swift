@@ -1,0 +1,86 @@
+/// What the room of devices remembers for some time only: who has asked how often. A restart forgets it.
+package import DeviceWire
+package import System
+
+/// Used by the registry's thread alone.
+package final class DeviceMemory {
+  /// New devices of an address that wait for their confirmation.
+  package static let enrolmentsAnHour = 20
+  /// Failed attestations of a device in an hour, from one address: strangers' failures keep nobody else out.
+  package static let failuresAnHour = 3
+  /// How long no more are looked at then.
+  package static let pause: Duration = .seconds(900)
+
+  private struct Attempt: Hashable {
+    let device: DeviceID
+    let origin: Origin
+  }
+
+  private var enrolments = Tally<Origin>(limit: DeviceMemory.enrolmentsAnHour)
+  private var failures = Tally<Attempt>(limit: DeviceMemory.failuresAnHour)
+
+  package init() {}
+
+  /// How long this origin has to wait before one more; nil when it need not.
+  package func waitToEnrol(_ origin: Origin, now: UnixTime) -> Duration? {
+    guard case .address = origin, enrolments.isFull(origin, now: now) else { return nil }
+    return enrolments.timeLeft(origin, now: now)
+  }
+
+  package func noteEnrolment(_ origin: Origin, now: UnixTime) { enrolments.note(origin, now: now) }
+
+  /// How long the device has to wait before it attests again; nil when it need not.
+  package func waitToAttest(_ device: DeviceID, from origin: Origin, now: UnixTime) -> Duration? {
+    let attempt = Attempt(device: device, origin: origin)
+    guard failures.isFull(attempt, now: now), let last = failures.last(attempt) else { return nil }
+    let left = last.milliseconds + Self.pause.wholeMilliseconds - now.milliseconds
+    return left > 0 ? .milliseconds(left) : nil
+  }
+
+  package func noteFailure(_ device: DeviceID, from origin: Origin, now: UnixTime) {
+    failures.note(Attempt(device: device, origin: origin), now: now)
+  }
+}
+
+/// How often something happened within an hour, for as many as fit.
+struct Tally<Key: Hashable> {
+  private static var hour: Int64 { 3_600_000 }
+  /// Some megabytes. With more at once, those that are quiet longest are forgotten.
+  private static var capacity: Int { 65_536 }
+
+  private let limit: Int
+  /// In the order in which they happened, at most as many as the limit.
+  private var times: [Key: [Int64]] = [:]
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  func isFull(_ key: Key, now: UnixTime) -> Bool {
+    times[key, default: []].count { $0 > now.milliseconds - Self.hour } >= limit
+  }
+
+  func last(_ key: Key) -> UnixTime? { times[key]?.last.map { UnixTime(milliseconds: $0) } }
+
+  /// Until the oldest of a full hour is over.
+  func timeLeft(_ key: Key, now: UnixTime) -> Duration {
+    let oldest = times[key, default: []].first { $0 > now.milliseconds - Self.hour } ?? now.milliseconds
+    return .milliseconds(max(0, oldest + Self.hour - now.milliseconds))
+  }
+
+  mutating func note(_ key: Key, now: UnixTime) {
+    if times.count >= Self.capacity, times[key] == nil { forget(now: now) }
+    var found = times[key, default: []]
+    if found.count >= limit { found.removeFirst() }
+    found.append(now.milliseconds)
+    times[key] = found
+  }
+
+  /// All that is over, and half of the rest if that is not enough: seldom, and linear.
+  private mutating func forget(now: UnixTime) {
+    times = times.filter { $0.value.last.map { $0 > now.milliseconds - Self.hour } ?? false }
+    guard times.count >= Self.capacity else { return }
+    let middle = times.values.compactMap(\.last).sorted()[times.count / 2]
+    times = times.filter { $0.value.last.map { $0 > middle } ?? false }
+  }
+}
