@@ -139,7 +139,8 @@ struct Verify: ParsableCommand {
     case .reject(let check, let reason):
       try output.line("reject  \(title)")
       let rule = judged.steps.first { $0.0 == check }?.1 ?? "the input can be read"
-      try output.line("  fails  \(check)  not so: \(rule)  (\(PrintableText.field(reason, limit: 200)))")
+      let why = reason == rule ? "" : "  (\(PrintableText.field(reason, limit: 200)))"
+      try output.line("  fails  \(check)  not so: \(rule)\(why)")
     }
     if let expectation = judged.expectation {
       if verdict.differs(from: expectation) { tally.differs = true }
