@@ -39,6 +39,13 @@ package struct Desk {
     self.wait = wait
   }
 
+  /// What the store says, its failures as those of the call.
+  func storing<Value>(
+    _ body: (any RegistryStore) throws(StoreFailure) -> Value
+  ) throws(CallFailure) -> Value {
+    do throws(StoreFailure) { return try body(store) } catch { throw .store(error) }
+  }
+
   /// To be told when the call's group is on the disk; a revocation takes effect before.
   package mutating func announce(_ effect: RegistryEffect) {
     effects.append(effect)
