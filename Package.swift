@@ -118,7 +118,7 @@ let modules = [
     "Registry", in: .trust,
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
-      "PortcullisProtocol", "System",
+      "JSON", "PortcullisProtocol", "System",
     ]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
 
@@ -218,7 +218,7 @@ let testTargets = [
   tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),
   tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
-  tests("Registry", ["Addresses", "DeviceWire", "System"]),
+  tests("Registry", ["Addresses", "DeviceWire", "JSON", "System"]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("Vectors", ["Bytes", "Crypto"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
