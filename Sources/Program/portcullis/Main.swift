@@ -10,7 +10,8 @@ struct Portcullis: ParsableCommand {
     abstract: "A gate in front of a game server that lets in only the genuine iOS app.",
     version: Version.text,
     subcommands: [
-      Serve.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Stats.self, PolicyCommand.self,
+      Serve.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Devices.self, Services.self,
+      Approvals.self, Stats.self, PolicyCommand.self,
       Verify.self,
       DevCerts.self,
       Simulate.self, Demo.self,

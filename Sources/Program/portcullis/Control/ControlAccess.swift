@@ -11,9 +11,17 @@ enum ControlAccess {
     _ request: ControlRequest, _ configuration: GateConfiguration,
     within time: Duration = ControlClient.patience
   ) throws -> ControlAnswer {
+    try ask(request, at: configuration.controlSocketPath, within: time)
+  }
+
+  /// The same at the socket that `setting` names.
+  static func ask(
+    _ request: ControlRequest, at path: String, setting: String = "CONTROL_SOCKET",
+    within time: Duration = ControlClient.patience
+  ) throws -> ControlAnswer {
     do {
       return try ControlClient.ask(
-        request, at: configuration.controlSocketPath, within: time, onWaiting: tellOfWaiting)
+        request, at: path, setting: setting, within: time, onWaiting: tellOfWaiting)
     } catch {
       throw failure(error)
     }

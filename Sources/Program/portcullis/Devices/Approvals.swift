@@ -1,0 +1,111 @@
+/// `portcullis approvals`: asking for approvals, and what operators do about them (docs/devices.md, "Approvals").
+import ArgumentParser
+import Bytes
+import JSON
+
+struct Approvals: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Ask for approvals; list, approve, deny and cancel them.",
+    discussion: """
+      They use APPROVALS_SOCKET, where the kernel tells the gate who asks; list, show and cancel use CONTROL_SOCKET \
+      where there is none. What operators may confirm is said by APPROVAL_POLICY and APPROVAL_OPERATORS.
+      """,
+    subcommands: [
+      ApprovalsRequest.self, ApprovalsList.self, ApprovalsShow.self, ApprovalsApprove.self,
+      ApprovalsDeny.self,
+      ApprovalsCancel.self, ApprovalsBars.self,
+    ])
+}
+
+struct ApprovalsRequest: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "request", abstract: "Ask for an approval.",
+    discussion: """
+      The id alone goes to standard output, and to standard error the code that the approver has to enter, where \
+      there is one: it is meant for whoever asks.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Option(help: "What is to be done, as the policy names it.") var operation: String
+  @Option(help: "What it is done to, as name=value; may be given several times.") var target: [TargetMember] =
+    []
+  @Option(help: "What the approver is told, beside operation and target.") var text: String
+  @Option(help: "On whose behalf.") var subject: String?
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    guard Set(target.map { Array($0.name.utf8) }).count == target.count else {
+      complain("--target names a member twice")
+      throw ExitStatus.usage.code
+    }
+    let members = target.map { (name: $0.name, value: JSONValue.string($0.value)) }
+    let result = try RegistryAccess.orderOfUser(
+      "approvals-request",
+      [
+        ("operation", .string(operation)), ("target", .object(JSONObject(members))), ("text", .string(text)),
+        ("subject", subject.map(JSONValue.string)),
+      ], try settings.values(), needsSocket: true)
+    guard let id = result.object?["id"]?.string else {
+      complain("the running gate gave no id; is it of this version?")
+      throw ExitStatus.software.code
+    }
+    if !json, let code = result.object?["match_code"]?.string {
+      complain("the approver has to enter \(PrintableText.field(code, limit: 16))")
+    }
+    try RegistryText.say(PrintableText.field(id, limit: 64), result, json: json)
+  }
+}
+
+/// `name=value`; the value may be empty and may hold further equals signs.
+struct TargetMember: ExpressibleByArgument {
+  let name: String
+  let value: String
+
+  init?(argument: String) {
+    guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
+    name = String(argument[..<equals])
+    value = String(argument[argument.index(after: equals)...])
+  }
+}
+
+struct ApprovalsList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List approvals.",
+    discussion: """
+      One line an approval: its id, state, operation, service, requester, subject and when it expires. With --json \
+      one array.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Option(help: "Only those in this state: pending, approved, denied, reported, expired or cancelled.")
+  var state: ApprovalState?
+  @Flag(help: "One JSON array.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.orderOfUser(
+      "approvals-list", [("state", state.map { .string($0.rawValue) })], try settings.values())
+    try RegistryText.list(
+      result, ["id", "state", "operation", "service", "requester", "subject", "expires_at"], json: json)
+  }
+}
+
+enum ApprovalState: String, CaseIterable, ExpressibleByArgument {
+  case pending, approved, denied, reported, expired, cancelled
+}
+
+struct ApprovalsShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show one approval.",
+    discussion: "With --json as verify approval reads it. Ends with status 65 when there is no such approval."
+  )
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The approval's id.") var approval: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.orderOfUser(
+      "approvals-show", [("id", .string(approval))], try settings.values())
+    try RegistryText.show(result, json: json)
+  }
+}

@@ -1,0 +1,43 @@
+/// `portcullis approvals bars`: who may not ask any more (docs/devices.md, "Approvals").
+import ArgumentParser
+import JSON
+
+struct ApprovalsBars: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bars", abstract: "Requesters whom somebody has reported.",
+    discussion: "They ask the running gate over CONTROL_SOCKET.",
+    subcommands: [BarsList.self, BarsLift.self])
+}
+
+struct BarsList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List who is barred.",
+    discussion: "One line a bar: service, requester, subject, and since when. With --json one array.")
+
+  @OptionGroup var settings: SettingsFile
+  @Flag(help: "One JSON array.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order("bars-list", [], try settings.values())
+    try RegistryText.list(result, ["service", "requester", "subject", "at"], json: json)
+  }
+}
+
+struct BarsLift: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lift", abstract: "Let a requester ask a subject again.")
+
+  @OptionGroup var settings: SettingsFile
+  @Option(help: "The service that asked.") var service: String
+  @Option(help: "On whose behalf it asked.") var requester: String
+  @Option(help: "Who reported it.") var subject: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "bars-lift",
+      [("service", .string(service)), ("requester", .string(requester)), ("subject", .string(subject))],
+      try settings.values())
+    try RegistryText.say("lifted", result, json: json)
+  }
+}

@@ -1,0 +1,64 @@
+/// `portcullis approvals approve`, `deny` and `cancel` (docs/devices.md, "Approvals").
+import ArgumentParser
+import Bytes
+import JSON
+
+struct ApprovalsApprove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "approve", abstract: "Approve as an operator.",
+    discussion: """
+      Counts as the factor operator, where the policy asks for it, of a user of APPROVAL_OPERATORS who is not the \
+      requester.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The approval's id.") var approval: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.orderOfUser(
+      "approvals-approve", [("id", .string(approval))], try settings.values(), needsSocket: true)
+    try ApprovalText.say(approval, result, json: json)
+  }
+}
+
+struct ApprovalsDeny: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "deny", abstract: "Deny as an operator; one denial is enough.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The approval's id.") var approval: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.orderOfUser(
+      "approvals-deny", [("id", .string(approval))], try settings.values(), needsSocket: true)
+    try ApprovalText.say(approval, result, json: json)
+  }
+}
+
+struct ApprovalsCancel: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cancel", abstract: "Take a request for an approval back.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The approval's id.") var approval: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.orderOfUser(
+      "approvals-cancel", [("id", .string(approval))], try settings.values())
+    try ApprovalText.say(approval, result, json: json)
+  }
+}
+
+private enum ApprovalText {
+  static func say(_ approval: String, _ result: JSONValue, json: Bool) throws {
+    let state = result.object?["state"]?.string ?? "done"
+    var words = "\(approval)  \(PrintableText.field(state, limit: 32))"
+    if let needed = result.object?["votes_needed"]?.integer, needed > 0 {
+      words += "  votes needed: \(needed)"
+    }
+    try RegistryText.say(words, result, json: json)
+  }
+}

@@ -1,0 +1,112 @@
+/// `portcullis devices`: phones and their keys, asked of the running gate (docs/devices.md, "Commands").
+import ArgumentParser
+import JSON
+import System
+
+struct Devices: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List, confirm, name, revoke and forget devices; back their store up.",
+    discussion: "All but restore ask the running gate over CONTROL_SOCKET.",
+    subcommands: [
+      DevicesList.self, DevicesShow.self, DevicesConfirm.self, DevicesAssign.self, DevicesRename.self,
+      DevicesRevoke.self, DevicesExcept.self, DevicesForget.self, DevicesBackup.self,
+    ])
+}
+
+struct DevicesList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List devices.",
+    discussion: """
+      One line a device: its id, state, subject, level of its keys, how a person is verified, platform and name. \
+      With --json one array.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  @Option(help: "Only those of this subject.")
+  var subject: String?
+
+  @Option(help: "Only those in this state: pending, active or revoked.")
+  var state: DeviceState?
+
+  @Flag(help: "One JSON array.")
+  var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "devices-list",
+      [("subject", subject.map(JSONValue.string)), ("state", state.map { .string($0.rawValue) })],
+      try settings.values())
+    try RegistryText.list(
+      result, ["device_id", "state", "subject", "level", "uv", "platform", "name"], json: json)
+  }
+}
+
+enum DeviceState: String, CaseIterable, ExpressibleByArgument {
+  case pending, active, revoked
+}
+
+struct DevicesShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show one device.",
+    discussion: "Ends with status 65 when there is no such device.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The device's id.") var device: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order("devices-show", [("id", .string(device))], try settings.values())
+    try RegistryText.show(result, json: json)
+  }
+}
+
+struct DevicesConfirm: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "confirm", abstract: "Make a pending device active.",
+    discussion: "Whoever confirms vouches that the device is in the hands of the person it is to stand for.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The device's id.") var device: String
+  @Option(help: "The name of the person it belongs to.") var subject: String?
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "devices-confirm", [("id", .string(device)), ("subject", subject.map(JSONValue.string))],
+      try settings.values())
+    try RegistryText.say("confirmed \(device)", result, json: json)
+  }
+}
+
+struct DevicesAssign: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "assign", abstract: "Say to whom a device belongs.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The device's id.") var device: String
+  @Argument(help: "The name of the person it belongs to.") var subject: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "devices-assign", [("id", .string(device)), ("subject", .string(subject))], try settings.values())
+    try RegistryText.say("assigned \(device)", result, json: json)
+  }
+}
+
+struct DevicesRename: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename", abstract: "Give a device another name.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The device's id.") var device: String
+  @Argument(help: "How it is to be called.") var name: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "devices-rename", [("id", .string(device)), ("name", .string(name))], try settings.values())
+    try RegistryText.say("renamed \(device)", result, json: json)
+  }
+}

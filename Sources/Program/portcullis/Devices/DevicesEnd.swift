@@ -1,0 +1,96 @@
+/// `portcullis devices revoke`, `except`, `forget` and `backup` (docs/devices.md, "Commands").
+import ArgumentParser
+import JSON
+import System
+
+struct DevicesRevoke: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke", abstract: "Refuse a device from now on.",
+    discussion: """
+      Its tokens, leases and sessions have ended when this returns, its votes count no more, and its App Attest key \
+      is refused too. A revocation cannot be undone; the phone may be enrolled or paired anew, with new keys. Ends \
+      with status 65 when there is no such device, and with 74 when the device is refused from now on but that could \
+      not be written: the gate tries again by itself.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The device's id.") var device: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order("devices-revoke", [("id", .string(device))], try settings.values())
+    try RegistryText.say("revoked \(device)", result, json: json)
+  }
+}
+
+struct DevicesExcept: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "except", abstract: "Let one device pass without what it cannot show, until a date.",
+    discussion: """
+      For a phone that cannot show what ASSURANCE_POLICY asks for. The exception is shown by devices list and stands \
+      in the audit with its reason.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The device's id.") var device: String
+  @Option(help: "The last day (2027-01-31, UTC), a timestamp, or a length of time such as 30d.")
+  var until: Moment
+  @Option(help: "What it lacks, and why it passes all the same.") var reason: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let seconds = until.seconds(after: SystemClock().wall())
+    let result = try RegistryAccess.order(
+      "devices-except",
+      [
+        ("id", .string(device)), ("until", .number(JSONNumber(seconds))), ("reason", .string(reason)),
+      ], try settings.values())
+    let end = UnixTime(milliseconds: seconds * 1000).timestamp
+    try RegistryText.say("excepted \(device)  until \(end)", result, json: json)
+  }
+}
+
+struct DevicesForget: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget", abstract: "Revoke a device and erase what is known of it.",
+    discussion: """
+      For whoever asks to be forgotten: names and keys are deleted, and texts of the audit erased, while its chain \
+      still checks. Backups made before keep them.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The device's id.") var device: String?
+  @Option(help: "All devices of this subject, and the subject's name.") var subject: String?
+  @Flag(help: "One JSON object.") var json = false
+
+  func validate() throws {
+    guard (device == nil) != (subject == nil) else {
+      throw ValidationError("name either a device or, with --subject, a subject")
+    }
+  }
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "devices-forget", [("id", device.map(JSONValue.string)), ("subject", subject.map(JSONValue.string))],
+      try settings.values())
+    try RegistryText.say("forgotten", result, json: json)
+  }
+}
+
+struct DevicesBackup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copy the store of devices while the gate runs.",
+    discussion: """
+      The copy is whole and lies beside the store (mode 0600), where the gate may write. It holds what the store \
+      holds, so keep it as safe. Ends with status 74 when it cannot be written.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The name of the file, without a folder.") var name: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order("devices-backup", [("name", .string(name))], try settings.values())
+    try RegistryText.say("backed up to \(name)", result, json: json)
+  }
+}

@@ -1,0 +1,163 @@
+/// How commands order something of the running gate's registry, and what they print of its answers (docs/devices.md,
+/// "Commands").
+import ArgumentParser
+import Bytes
+import Configuration
+import Control
+import JSON
+import System
+
+enum RegistryAccess {
+  /// The answer, or the reason on standard error and an exit status. Arguments without a value are left out.
+  static func order(
+    _ verb: String, _ arguments: [(name: String, value: JSONValue?)], _ configuration: GateConfiguration
+  ) throws -> JSONValue {
+    let answer = try ControlAccess.ask(.registry(made(verb, arguments)), configuration)
+    guard case .registry(let result) = answer else { throw ControlAccess.unexpected(answer) }
+    return result
+  }
+
+  /// Over `APPROVALS_SOCKET`, where the kernel says who asks. Without one, the gate's own user and root may look at
+  /// approvals and take them back over `CONTROL_SOCKET`.
+  static func orderOfUser(
+    _ verb: String, _ arguments: [(name: String, value: JSONValue?)], _ configuration: GateConfiguration,
+    needsSocket: Bool = false
+  ) throws -> JSONValue {
+    guard let path = configuration.devices.approvalsSocket.path else {
+      guard needsSocket else { return try order(verb, arguments, configuration) }
+      complain(
+        "APPROVALS_SOCKET is not set: without it the gate does not know who asks; set it, and restart the gate"
+      )
+      throw ExitStatus.configuration.code
+    }
+    let answer = try ControlAccess.ask(
+      .registry(made(verb, arguments)), at: path, setting: "APPROVALS_SOCKET")
+    guard case .registry(let result) = answer else { throw ControlAccess.unexpected(answer) }
+    return result
+  }
+
+  private static func made(_ verb: String, _ arguments: [(name: String, value: JSONValue?)]) -> RegistryOrder
+  {
+    RegistryOrder(verb, arguments.compactMap { name, value in value.map { (name, $0) } })
+  }
+}
+
+/// What the registry's answers look like to an operator.
+enum RegistryText {
+  /// One line an element with these members, or with `--json` the array as it is.
+  static func list(_ result: JSONValue, _ members: [String], json: Bool) throws {
+    var output = Output()
+    if json {
+      var writer = JSONWriter()
+      writer.value(result)
+      try output.line(json: writer)
+    } else {
+      if Output.isTerminal {
+        try output.line(
+          members.map { $0.uppercased().replacing("_", with: " ") }.joined(separator: "  "))
+      }
+      for element in result.array ?? [] {
+        try output.line(members.map { text(element.object?[$0], of: $0) }.joined(separator: "  "))
+      }
+    }
+    try output.flush()
+  }
+
+  /// Names and values below each other, or with `--json` the object.
+  static func show(_ result: JSONValue, json: Bool) throws {
+    var output = Output()
+    if json {
+      var writer = JSONWriter()
+      writer.value(result)
+      try output.line(json: writer)
+    } else {
+      for line in columns(rows(of: result, under: "")) { try output.line(line) }
+    }
+    try output.flush()
+  }
+
+  /// A line of words, or with `--json` the object.
+  static func say(_ words: String, _ result: JSONValue, json: Bool) throws {
+    guard !json else { return try show(result, json: true) }
+    var output = Output()
+    try output.line(words)
+    try output.flush()
+  }
+
+  private static func rows(of value: JSONValue, under path: String) -> [(String, String)] {
+    switch value {
+    case .object(let object):
+      object.members.flatMap { member in
+        rows(of: member.value, under: path.isEmpty ? member.name : "\(path).\(member.name)")
+      }
+    case .array(let elements) where elements.contains { $0.object != nil }:
+      elements.enumerated().flatMap { index, element in rows(of: element, under: "\(path).\(index + 1)") }
+    default: [(PrintableText.field(path, limit: 128), text(value, of: lastName(of: path)))]
+    }
+  }
+
+  private static func lastName(of path: String) -> String {
+    path.split(separator: ".").last.map(String.init) ?? path
+  }
+
+  /// Times are Unix seconds there, and dates here.
+  private static func text(_ value: JSONValue?, of name: String) -> String {
+    switch value {
+    case nil, .null: "-"
+    case .boolean(let boolean): boolean ? "true" : "false"
+    case .number(let number):
+      if let seconds = number.integer, isTime(name), (0...253_402_300_799).contains(seconds) {
+        UnixTime(milliseconds: seconds * 1000).timestamp
+      } else {
+        number.text
+      }
+    case .string(let string): PrintableText.field(string, limit: 8192)
+    case .array(let elements):
+      elements.isEmpty ? "-" : elements.map { text($0, of: name) }.joined(separator: ",")
+    case .object:
+      "{}"
+    }
+  }
+
+  private static func isTime(_ name: String) -> Bool {
+    name.hasSuffix("_at") || ["at", "until"].contains(name)
+  }
+}
+
+/// A moment on the command line: a day (until its end, UTC), a timestamp, or a length of time from now on.
+struct Moment: ExpressibleByArgument {
+  enum Kind {
+    case at(UnixTime)
+    case from(Age)
+  }
+
+  let kind: Kind
+
+  init?(argument: String) {
+    if let age = Age(argument: argument) {
+      kind = .from(age)
+    } else if let time = UnixTime(timestamp: argument) {
+      kind = .at(time)
+    } else if let start = UnixTime(timestamp: "\(argument)T00:00:00Z") {
+      kind = .at(UnixTime(milliseconds: start.milliseconds + 86_400_000))
+    } else {
+      return nil
+    }
+  }
+
+  /// In whole Unix seconds, so far ahead of `now`.
+  func seconds(after now: UnixTime) -> Int64 {
+    switch kind {
+    case .at(let time): time.seconds
+    case .from(let age): now.seconds + age.seconds
+    }
+  }
+
+  /// In whole Unix seconds, so long before `now`; a day counts from its beginning.
+  func seconds(before now: UnixTime) -> Int64 {
+    switch kind {
+    case .at(let time): time.seconds
+    case .from(let age): now.seconds - age.seconds
+    }
+  }
+}

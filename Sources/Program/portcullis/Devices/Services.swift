@@ -1,0 +1,96 @@
+/// `portcullis services`: the programs that may ask for approvals and pairings, and their tokens (docs/devices.md,
+/// "Services").
+import ArgumentParser
+import Bytes
+import JSON
+
+struct Services: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Add, list, rotate and revoke services.",
+    discussion: "They ask the running gate over CONTROL_SOCKET.",
+    subcommands: [ServicesAdd.self, ServicesList.self, ServicesRotate.self, ServicesRevoke.self])
+}
+
+struct ServicesAdd: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add a service, and print its token.",
+    discussion: """
+      The token alone goes to standard output, this once: the gate keeps only its hash. Scopes say what it may do: \
+      approvals, codes, presence, pairings, devices.read.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "What it is called in audit and approvals.") var name: String
+  @Option(help: "What it may do, with commas between.") var scopes: String
+  @Option(help: "Where it stands, for what is set by site.") var site: String?
+  @Option(help: "The subjects it may name; * stands for any run of letters. All, when left out.")
+  var subjects: String?
+  @Flag(help: "One JSON object, the token in it.") var json = false
+
+  func run() throws {
+    let scopes = scopes.split(separator: ",", omittingEmptySubsequences: false).map {
+      JSONValue.string(String($0))
+    }
+    let result = try RegistryAccess.order(
+      "services-add",
+      [
+        ("name", .string(name)), ("scopes", .array(scopes)), ("site", site.map(JSONValue.string)),
+        ("subjects", subjects.map(JSONValue.string)),
+      ], try settings.values())
+    try ServiceToken.print(result, json: json)
+  }
+}
+
+struct ServicesList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List services.",
+    discussion: "One line a service: its name, state, scopes, subjects and site. With --json one array.")
+
+  @OptionGroup var settings: SettingsFile
+  @Flag(help: "One JSON array.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order("services-list", [], try settings.values())
+    try RegistryText.list(result, ["name", "state", "scopes", "subjects", "site"], json: json)
+  }
+}
+
+struct ServicesRotate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate", abstract: "Give a service a new token, and print it.",
+    discussion: "The old token ends at once. The new one alone goes to standard output.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The service's name.") var name: String
+  @Flag(help: "One JSON object, the token in it.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order("services-rotate", [("name", .string(name))], try settings.values())
+    try ServiceToken.print(result, json: json)
+  }
+}
+
+struct ServicesRevoke: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke", abstract: "Refuse a service from now on.",
+    discussion: "Its token and its leases end at once. Ends with status 65 when there is no such service.")
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The service's name.") var name: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order("services-revoke", [("name", .string(name))], try settings.values())
+    try RegistryText.say("revoked \(PrintableText.field(name, limit: 128))", result, json: json)
+  }
+}
+
+private enum ServiceToken {
+  static func print(_ result: JSONValue, json: Bool) throws {
+    guard let token = result.object?["token"]?.string else {
+      complain("the running gate gave no token; is it of this version?")
+      throw ExitStatus.software.code
+    }
+    try RegistryText.say(PrintableText.field(token, limit: 256), result, json: json)
+  }
+}
