@@ -142,8 +142,8 @@ let modules = [
   Module(
     "Device", in: .phone,
     [
-      "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "JSON", "PortcullisProtocol",
-      "SessionClient", "System", "WebSocketWire",
+      "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "DeviceWire", "JSON",
+      "PortcullisProtocol", "SessionClient", "System", "WebSocketWire",
     ]),
 
   // What is run.
@@ -176,7 +176,7 @@ let modules = [
 
 let testTargets = [
   tests("Bytes"),
-  tests("Device", ["AppAttest", "Bytes", "Crypto", "Identity", "JSON", "System"]),
+  tests("Device", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "System"]),
   tests("SessionClient"),
   tests("Bench", ["Device", "JSON", "System"]),
   tests("Addresses"),
