@@ -118,7 +118,7 @@ let modules = [
     "Registry", in: .trust,
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
-      "JSON", "PortcullisProtocol", "System",
+      "PortcullisProtocol", "System",
     ]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
 
@@ -160,7 +160,8 @@ let modules = [
     "portcullis", in: .program,
     [
       "Addresses", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
-      "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway", "HTTPWire",
+      "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
+      "HTTPWire",
       "Identity",
       "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System",
       "TLS", "Vectors",
@@ -240,7 +241,8 @@ let testTargets = [
     name: "Fuzzing",
     dependencies: [
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
-      "Deflate", "DeviceWire", "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore", "PortcullisProtocol",
+      "Deflate", "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore",
+      "PortcullisProtocol",
       "ProxyProtocol", "SessionClient", "SessionWire", "System", "TelnetWire", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
