@@ -118,7 +118,7 @@ let modules = [
     "Registry", in: .trust,
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
-      "PortcullisProtocol", "System",
+      "PortcullisProtocol", "SQLite", "System",
     ]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
 

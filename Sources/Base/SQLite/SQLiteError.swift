@@ -50,6 +50,11 @@ package struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible 
     }
   }
 
+  /// A value is not one that was ever put there.
+  package static func malformed(column: Int) -> Self {
+    SQLiteError(.corrupt, code: SQLITE_CORRUPT, "column \(column) holds a value of another form")
+  }
+
   /// A value is not of the type that its column was declared with.
   static func unexpectedType(column: Int) -> Self {
     SQLiteError(.corrupt, code: SQLITE_CORRUPT, "column \(column) holds a value of another type")

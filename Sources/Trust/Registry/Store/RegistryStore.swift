@@ -18,6 +18,11 @@ package protocol RegistryStore: AnyObject, DeviceTable, TokenKeyTable {
   func reopen() throws(StoreFailure)
   func close()
 
+  /// Begins a copy of all in a new file of this name, beside its own; made while no group is open, piece by piece.
+  func beginCopy(named name: String) throws(StoreFailure)
+  /// True when the copy is whole and on the disk.
+  func continueCopy() throws(StoreFailure) -> Bool
+
   /// What the registry keeps of itself, by name: its own identifier, its highest time, keys.
   func value(_ name: String) throws(StoreFailure) -> [UInt8]?
   func setValue(_ name: String, _ bytes: [UInt8]?) throws(StoreFailure)

@@ -1,0 +1,45 @@
+/// The registry's own values as SQLite stores them, and back: names 16 bytes, hashes 32, times in milliseconds.
+internal import Bytes
+internal import DeviceWire
+internal import SQLite
+internal import System
+
+extension SQLValue {
+  static func id<Kind>(_ identifier: Identifier<Kind>) -> SQLValue { .blob(identifier.bytes) }
+  static func id<Kind>(orNull identifier: Identifier<Kind>?) -> SQLValue { .blob(orNull: identifier?.bytes) }
+  static func hash(_ bytes: Bytes32) -> SQLValue { .blob(bytes.array) }
+  static func hash(orNull bytes: Bytes32?) -> SQLValue { .blob(orNull: bytes?.array) }
+  static func time(_ time: UnixTime) -> SQLValue { .integer(time.milliseconds) }
+  static func time(orNull time: UnixTime?) -> SQLValue { .integer(orNull: time?.milliseconds) }
+}
+
+extension Row {
+  /// What `read` makes of the column's value; the file is damaged where it makes nothing of it.
+  func value<Value>(_ column: Int, _ read: ([UInt8]) -> Value?) throws(SQLiteError) -> Value {
+    guard let value = read(try blob(column)) else { throw .malformed(column: column) }
+    return value
+  }
+
+  func word<Value>(_ column: Int, _ read: (String) -> Value?) throws(SQLiteError) -> Value {
+    guard let value = read(try text(column)) else { throw .malformed(column: column) }
+    return value
+  }
+
+  func number<Value>(_ column: Int, _ read: (Int64) -> Value?) throws(SQLiteError) -> Value {
+    guard let value = read(try integer(column)) else { throw .malformed(column: column) }
+    return value
+  }
+
+  func id<Kind>(_ column: Int) throws(SQLiteError) -> Identifier<Kind> {
+    try value(column) { Identifier<Kind>($0) }
+  }
+
+  func idOrNil<Kind>(_ column: Int) throws(SQLiteError) -> Identifier<Kind>? {
+    isNull(column) ? nil : try id(column)
+  }
+
+  func hash(_ column: Int) throws(SQLiteError) -> Bytes32 { try value(column) { Bytes32($0) } }
+  func hashOrNil(_ column: Int) throws(SQLiteError) -> Bytes32? { isNull(column) ? nil : try hash(column) }
+  func time(_ column: Int) throws(SQLiteError) -> UnixTime { UnixTime(milliseconds: try integer(column)) }
+  func timeOrNil(_ column: Int) throws(SQLiteError) -> UnixTime? { isNull(column) ? nil : try time(column) }
+}
