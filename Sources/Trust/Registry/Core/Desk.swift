@@ -21,6 +21,12 @@ package struct Desk {
   package let wait: Duration?
   /// In the order of their announcement.
   package private(set) var effects: [RegistryEffect] = []
+  /// Who asks, once a token or a signature has said so.
+  package private(set) var known: [AuditEntry.Member] = []
+  /// Whether the call has written a row of the audit.
+  private(set) var hasRecorded = false
+  /// The earliest time at which something of this call is over.
+  private(set) var reminder: UnixTime?
 
   package init(
     store: any RegistryStore, now: UnixTime, entropy: any Entropy, settings: RegistrySettings,
@@ -49,5 +55,60 @@ package struct Desk {
   /// To be told when the call's group is on the disk; a revocation takes effect before.
   package mutating func announce(_ effect: RegistryEffect) {
     effects.append(effect)
+  }
+
+  /// To be called as soon as a token or a signature has proved who asks: what is refused from then on is on record.
+  package mutating func know(_ party: AuditEntry.Member) {
+    if !known.contains(party) { known.append(party) }
+  }
+
+  /// Puts a row into the audit, within the call's savepoint, with whoever is known to ask and where from.
+  package mutating func record(
+    _ event: AuditEntry.Event, _ members: AuditEntry.Member...
+  ) throws(CallFailure) {
+    try record(event, members)
+  }
+
+  package mutating func record(
+    _ event: AuditEntry.Event, _ members: [AuditEntry.Member]
+  ) throws(CallFailure) {
+    // What the row is about goes before who asks: a service that asks about a device names both.
+    let names = Set(members.map(\.name))
+    let entry = AuditEntry(event, members + known.filter { !names.contains($0.name) })
+    try Self.storing { () throws(StoreFailure) in
+      let row = AuditWriter.row(after: try store.auditEnd(), entry, by: origin, at: now, entropy)
+      try store.appendToAudit(row, about: entry.about.map(\.bytes))
+    }
+    hasRecorded = true
+  }
+
+  /// Takes the texts out of all rows about a device or a subject, which is on record then.
+  /// - Returns: out of how many.
+  @discardableResult
+  package mutating func eraseAudit(
+    devices: [DeviceID], subjects: [Subject] = []
+  ) throws(CallFailure) -> Int {
+    let keys = devices.map { AuditKey($0) } + subjects.map { AuditKey($0) }
+    let count = try Self.storing { () throws(StoreFailure) in
+      var count = 0
+      for key in keys { count += try store.eraseAudit(about: key.bytes) }
+      return count
+    }
+    // Names nobody: that would be a new text about them.
+    known = []
+    try record(.erased, .count(count))
+    return count
+  }
+
+  /// The rooms are asked to look for what is over at this time, if they are not asked before.
+  package mutating func remind(at time: UnixTime) {
+    reminder = reminder.map { min($0, time) } ?? time
+  }
+
+  /// A store's failure is the call's.
+  package static func storing<Value>(
+    _ body: () throws(StoreFailure) -> Value
+  ) throws(CallFailure) -> Value {
+    do throws(StoreFailure) { return try body() } catch { throw .store(error) }
   }
 }

@@ -1,0 +1,17 @@
+/// The audit's part of a store.
+
+package protocol AuditTable {
+  /// Where the chain stands.
+  func auditEnd() throws(StoreFailure) -> AuditEnd
+  /// Where the rows that are kept begin: after the last one that was thrown away.
+  func auditBeginning() throws(StoreFailure) -> AuditEnd
+  func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(StoreFailure)
+  /// In their order, those behind `sequence`.
+  func auditRows(after sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow]
+  /// Takes the texts out of all rows about it.
+  /// - Returns: of how many.
+  func eraseAudit(about: [UInt8]) throws(StoreFailure) -> Int
+  /// Throws the oldest rows away, those from before `time`, at most so many, and never the last row.
+  /// - Returns: how many.
+  func pruneAudit(before time: Int64, limit: Int) throws(StoreFailure) -> Int
+}

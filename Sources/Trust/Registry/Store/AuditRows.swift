@@ -1,0 +1,104 @@
+/// The audit in SQLite: rows by their number, and whom they are about.
+internal import Bytes
+internal import DeviceWire
+internal import SQLite
+
+extension SQLiteStore {
+  /// There is one gate, and one chain. `at` in seconds; of an erased row the text is NULL and the salt is the digest.
+  static let auditTables = """
+    CREATE TABLE audit (
+      gate TEXT NOT NULL, seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, text BLOB, salt BLOB NOT NULL,
+      hash BLOB NOT NULL) STRICT;
+    CREATE TABLE audit_about (about BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (about, seq))
+      STRICT, WITHOUT ROWID
+    """
+}
+
+extension SQLiteStore: AuditTable {
+  /// `registry.value`: eight bytes of sequence, big endian, and the hash.
+  private static let beginning = "audit_beginning"
+
+  package func auditEnd() throws(StoreFailure) -> AuditEnd {
+    let last = try first("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1") { row throws(SQLiteError) in
+      AuditEnd(sequence: try row.integer(0), hash: try row.hash(1))
+    }
+    if let last { return last }
+    return try auditBeginning()
+  }
+
+  package func auditBeginning() throws(StoreFailure) -> AuditEnd {
+    guard let bytes = try value(Self.beginning) else { return .beginning }
+    guard bytes.count == 40, let hash = Bytes32(Array(bytes.dropFirst(8))) else {
+      throw .broken("where the audit begins is not written in its form")
+    }
+    return AuditEnd(sequence: bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) }, hash: hash)
+  }
+
+  package func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(StoreFailure) {
+    let (text, salt): (SQLValue, SQLValue) =
+      switch row.content {
+      case .text(let text, let salt): (.blob(text), .blob(salt))
+      case .erased(let digest): (.null, .hash(digest))
+      }
+    try run(
+      "INSERT INTO audit (gate, seq, at, text, salt, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+      [.text(AuditHead.gate), .integer(row.sequence), .integer(row.at.value), text, salt, .hash(row.hash)])
+    for key in about {
+      try run("INSERT INTO audit_about (about, seq) VALUES (?1, ?2)", [.blob(key), .integer(row.sequence)])
+    }
+  }
+
+  package func auditRows(after sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow] {
+    try all(
+      "SELECT seq, at, text, salt, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+      [.integer(sequence), .integer(Int64(limit))], Self.auditRow)
+  }
+
+  private static func auditRow(_ row: borrowing Row) throws(SQLiteError) -> AuditRow {
+    let content: AuditRow.Content =
+      if let text = try row.blobOrNil(2) {
+        .text(text, salt: try row.blob(3))
+      } else {
+        .erased(try row.hash(3))
+      }
+    return AuditRow(
+      sequence: try row.integer(0), at: try row.number(1) { UnixSeconds($0) }, content: content,
+      hash: try row.hash(4))
+  }
+
+  package func eraseAudit(about key: [UInt8]) throws(StoreFailure) -> Int {
+    let rows = try all(
+      """
+      SELECT seq, at, text, salt, hash FROM audit
+      WHERE seq IN (SELECT seq FROM audit_about WHERE about = ?1) AND text IS NOT NULL
+      """, [.blob(key)], Self.auditRow)
+    for row in rows {
+      try run(
+        "UPDATE audit SET text = NULL, salt = ?2 WHERE seq = ?1", [.integer(row.sequence), .hash(row.digest)])
+      // Who else the row was about is not to be found by it either.
+      try forgetWhom(row)
+    }
+    return rows.count
+  }
+
+  package func pruneAudit(before time: Int64, limit: Int) throws(StoreFailure) -> Int {
+    let end = try auditEnd()
+    // Rows stand in the order of their times: the registry's clock never goes back.
+    let rows = try auditRows(after: try auditBeginning().sequence, limit: limit).prefix {
+      $0.at.value < time && $0.sequence < end.sequence
+    }
+    guard let last = rows.last else { return 0 }
+    let sequence = (0..<8).map { UInt8(truncatingIfNeeded: last.sequence >> (56 - 8 * $0)) }
+    try setValue(Self.beginning, sequence + last.hash.array)
+    for row in rows { try forgetWhom(row) }
+    return try run("DELETE FROM audit WHERE seq <= ?1", [.integer(last.sequence)])
+  }
+
+  private func forgetWhom(_ row: AuditRow) throws(StoreFailure) {
+    guard case .text(let text, _) = row.content else { return }
+    for key in AuditEntry.about(text: text) {
+      try run(
+        "DELETE FROM audit_about WHERE about = ?1 AND seq = ?2", [.blob(key.bytes), .integer(row.sequence)])
+    }
+  }
+}
