@@ -44,7 +44,8 @@ import Testing
     let files = loaded.configuration.files
     #expect(files.devicesPath == "config/devices.db" && files.approvalPolicyPath == "policy.json")
     #expect(files.assurancePolicyPath == "policy.json" && files.nextKeyPath == "key.pem")
-    #expect(files.approvalsSocketPath == "config/approvals.sock")
+    #expect(files.approvalsSocket == devices.approvalsSocket)
+    #expect(devices.approvalsSocket.path == "config/approvals.sock")
   }
 
   @Test(

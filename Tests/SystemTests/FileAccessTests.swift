@@ -101,4 +101,13 @@ struct KernelTablesTests {
       """
     #expect(LockTable.isHeld(inode: inode, by: process, in: table) == expected)
   }
+
+  @Test(arguments: [
+    ("         0          0 4294967295\n", 4_294_967_295), ("0 0 1\n990 990 1\n", 2),
+    ("0 100000 65536\n", 65_536),
+    ("", 0), ("0 0\n", 0), ("0 0 x\n", 0), ("0 0 -1\n", 0),
+  ])
+  func countsUsers(table: String, expected: Int) {
+    #expect(UserMap.count(in: table) == expected)
+  }
 }

@@ -42,3 +42,15 @@ package enum LockTable {
     }
   }
 }
+
+package enum UserMap {
+  /// Of how many users of the host a process sees the numbers; of all others it sees one and the same.
+  /// - Parameter table: the text of `/proc/self/uid_map` (user_namespaces(7)): first number inside, outside, how many.
+  package static func count(in table: String) -> Int {
+    table.split(separator: "\n").reduce(0) { count, line in
+      let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard fields.count == 3, let length = UInt32(fields[2]) else { return count }
+      return count + Int(length)
+    }
+  }
+}

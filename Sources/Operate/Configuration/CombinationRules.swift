@@ -63,6 +63,12 @@ struct CombinationRules {
     unusable = Set(problems[count...].compactMap(\.name))
   }
 
+  private var usableApprovalsSocket: GateConfiguration.ApprovalsSocket? {
+    let names = ["APPROVALS_SOCKET", "APPROVALS_GROUP", "APPROVAL_OPERATORS"]
+    let isUsable = names.allSatisfy { isValid($0) && !unusable.contains($0) }
+    return isUsable && configuration.devices.areOn ? configuration.devices.approvalsSocket : nil
+  }
+
   private var pseudonymKeyPath: String? {
     // Where it is not stated, it follows from the store's.
     let names = ["DEVICE_PSEUDONYM_KEY_PATH", "ATTESTED_KEYS_PATH"]
@@ -84,7 +90,7 @@ struct CombinationRules {
       storePath: path("ATTESTED_KEYS_PATH"), pseudonymKeyPath: pseudonymKeyPath,
       controlSocketPath: path("CONTROL_SOCKET"), nextKeyPath: path("TLS_NEXT_KEY_PATH"),
       devicesPath: path("DEVICES_PATH"), approvalPolicyPath: path("APPROVAL_POLICY"),
-      assurancePolicyPath: path("ASSURANCE_POLICY"), approvalsSocketPath: path("APPROVALS_SOCKET"))
+      assurancePolicyPath: path("ASSURANCE_POLICY"), approvalsSocket: usableApprovalsSocket)
   }
 
   // MARK: - Values

@@ -21,7 +21,7 @@ package struct GateFiles: Sendable, Equatable {
   package internal(set) var devicesPath: String?
   package internal(set) var approvalPolicyPath: String?
   package internal(set) var assurancePolicyPath: String?
-  package internal(set) var approvalsSocketPath: String?
+  package internal(set) var approvalsSocket: GateConfiguration.ApprovalsSocket?
 }
 
 extension GateConfiguration {
@@ -34,6 +34,6 @@ extension GateConfiguration {
       nextKeyPath: devices.nextKeyPath, devicesPath: devices.path,
       approvalPolicyPath: devices.areOn ? devices.approvalPolicyPath : nil,
       assurancePolicyPath: devices.areOn ? devices.assurancePolicyPath : nil,
-      approvalsSocketPath: devices.areOn ? devices.approvalsSocket.path : nil)
+      approvalsSocket: devices.areOn ? devices.approvalsSocket : nil)
   }
 }

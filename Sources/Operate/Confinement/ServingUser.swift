@@ -43,6 +43,9 @@ package struct ServingUser: Equatable, Sendable, CustomStringConvertible {
       name: account.name, user: account.user, group: primary, groups: groups(of: account.name, primary))
   }
 
+  /// By name, else as a number, which need not have an account.
+  static func number(ofUser text: String) -> UInt32? { find(text, 0)?.user ?? number(text) }
+
   /// By name, else by number; nil when the system has neither.
   private static func account(_ text: String) -> (name: String, user: UInt32, group: UInt32)? {
     find(text, 0) ?? number(text).flatMap { find(nil, $0) }
@@ -66,7 +69,7 @@ package struct ServingUser: Equatable, Sendable, CustomStringConvertible {
     return Array(groups.prefix(Int(max(0, count))))
   }
 
-  private static func number(ofGroup text: String) -> UInt32? {
+  static func number(ofGroup text: String) -> UInt32? {
     var group: UInt32 = 0
     // One number is written, and the name is only read.
     if unsafe portcullis_group(text, &group) == 0 { return group }

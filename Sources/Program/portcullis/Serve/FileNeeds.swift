@@ -46,7 +46,7 @@ enum FileNeeds {
   static func folders(_ files: GateFiles) -> [String] {
     [
       files.storePath.map(storeFolder), files.controlSocketPath.map(folder), files.receiptsPath,
-      files.devicesPath.map(folder), files.approvalsSocketPath.map(folder),
+      files.devicesPath.map(folder), files.approvalsSocket?.path.map(folder),
     ].compactMap(\.self)
   }
 
