@@ -162,7 +162,7 @@ let modules = [
       "Addresses", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
       "HTTPWire",
-      "Identity",
+      "Identity", "Registry",
       "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System",
       "TLS", "Vectors",
     ], isProgram: true),

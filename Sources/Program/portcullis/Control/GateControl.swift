@@ -12,13 +12,16 @@ import System
 
 final class GateControl: ControlHandler {
   private let gate: Gate
+  /// Nil in a gate without devices.
+  private let registry: RegistryControl?
   private let clock: any Clock
   private let startedAt: MonotonicTime
   private let process: Int
   private let draining = Atomic<Bool>(false)
 
-  init(gate: Gate, clock: any Clock, process: Int) {
+  init(gate: Gate, registry: RegistryControl? = nil, clock: any Clock, process: Int) {
     self.gate = gate
+    self.registry = registry
     self.clock = clock
     self.process = process
     startedAt = clock.monotonic()
@@ -38,7 +41,7 @@ final class GateControl: ControlHandler {
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
     case .sessionsClose(let selection): close(selection)
-    case .registry: Self.withoutDevices
+    case .registry(let order): registry?.answer(order, from: peer) ?? Self.withoutDevices
     }
   }
 

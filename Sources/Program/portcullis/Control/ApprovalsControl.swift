@@ -1,0 +1,38 @@
+/// Answers `APPROVALS_SOCKET`: those of the host who ask for approvals and confirm them, and nothing else of the gate
+/// (docs/operating.md, "Approvals socket").
+import Bytes
+import Control
+import Sockets
+
+final class ApprovalsControl: ControlHandler {
+  private static let verbs: Set = [
+    "approvals-request", "approvals-list", "approvals-show", "approvals-approve", "approvals-deny",
+    "approvals-cancel",
+  ]
+
+  /// More users than one, none of whom is to keep the others out.
+  static var limits: ControlServer.Limits {
+    var limits = ControlServer.Limits()
+    limits.requestBytes = 64 << 10
+    limits.time = .seconds(2)
+    limits.threadsPerUser = 2
+    limits.keepsClients = false
+    limits.audience = "a user whom the gate can tell from others"
+    return limits
+  }
+
+  private let registry: RegistryControl
+
+  init(_ registry: RegistryControl) {
+    self.registry = registry
+  }
+
+  func answer(_ request: ControlRequest, from peer: UnixPeer?) -> ControlAnswer {
+    guard case .registry(let order) = request, Self.verbs.contains(order.verb) else {
+      return .refused(
+        ControlRefusal(
+          .notPermitted, "this socket is for approvals alone: request, list, show, approve, deny, cancel"))
+    }
+    return registry.answer(order, from: peer)
+  }
+}

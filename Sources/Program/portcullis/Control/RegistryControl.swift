@@ -1,0 +1,105 @@
+/// Gives operators' orders to the registry and waits for what comes of them (docs/operating.md, "Control socket").
+import Bytes
+import Control
+import JSON
+import PortcullisProtocol
+import Registry
+import Sockets
+import Synchronization
+import System
+
+final class RegistryControl: Sendable {
+  /// Within what the commands wait themselves.
+  private static let patience: Duration = .seconds(15)
+  /// So many may wait for news at once, as each has a thread of the control socket meanwhile; others are answered at once.
+  private static let waitersLimit = 2
+  private static let longestWait: Duration = .seconds(5)
+
+  private let registry: Registry
+  private let waiters = Atomic<Int>(0)
+
+  init(_ registry: Registry) {
+    self.registry = registry
+  }
+
+  func answer(_ order: RegistryOrder, from peer: UnixPeer?) -> ControlAnswer {
+    guard let peer else {
+      return .refused(ControlRefusal(.notPermitted, "the kernel does not tell who asks"))
+    }
+    do throws(OperatorOrder.Refusal) {
+      let call = try OperatorOrder.call(order.verb, order.arguments)
+      return answer(call, wait: wait(order), from: peer)
+    } catch {
+      let verb = PrintableText.field(order.verb)
+      switch error {
+      case .unknownVerb: return .refused(ControlRefusal(.unknownCommand, "not an order: \(verb)"))
+      case .wrongArgument(let name):
+        return .refused(
+          ControlRefusal(
+            .wrongArguments, "\(verb): \(PrintableText.field(name, limit: 64)) is missing or no good"))
+      }
+    }
+  }
+
+  private func wait(_ order: RegistryOrder) -> Duration? {
+    guard let seconds = order.arguments["wait"]?.integer, seconds > 0 else { return nil }
+    return min(.seconds(min(seconds, 60)), Self.longestWait)
+  }
+
+  private func answer(_ call: any RegistryCall, wait: Duration?, from peer: UnixPeer) -> ControlAnswer {
+    let waiting = wait == nil ? 0 : waiters.add(1, ordering: .relaxed).newValue
+    defer { if wait != nil { waiters.subtract(1, ordering: .relaxed) } }
+    let answered = Monitor<Reply?>(nil)
+    let handle = registry.submit(
+      call, lane: .host, origin: .process(user: peer.user, process: peer.process),
+      wait: waiting > Self.waitersLimit ? nil : wait
+    ) { reply in
+      answered.withLock { state, wake in
+        state = reply
+        wake.all()
+      }
+    }
+    guard let handle else {
+      return .refused(ControlRefusal(.busy, "the registry has more to do than it may queue; try again"))
+    }
+    let reply = answered.wait(until: SystemClock().monotonic() + Self.patience) { state -> Waited<Reply> in
+      state.map { .done($0) } ?? .wait
+    }
+    guard let reply else {
+      registry.cancel(handle)
+      return .refused(
+        ControlRefusal(.timeout, "the registry does not answer in time: what was ordered may yet be done"))
+    }
+    return Self.answer(reply)
+  }
+
+  // MARK: Answers
+
+  static func answer(_ reply: Reply) -> ControlAnswer {
+    switch reply {
+    case .answered(let bytes), .created(let bytes):
+      guard let value = try? JSONValue(parsing: bytes.span, depthLimit: 12) else {
+        return .refused(ControlRefusal(.badRequest, "the registry gave an answer that is no JSON"))
+      }
+      return .registry(value)
+    case .refused(let refusal): return .refused(Self.refusal(refusal))
+    }
+  }
+
+  private static func refusal(_ refusal: RegistryRefusal) -> ControlRefusal {
+    let why = "\(refusal.code.sentence) (\(refusal.code.rawValue), \(refusal.step))"
+    switch refusal.code {
+    case .notFound, .deviceUnknown: return ControlRefusal(.unknownObject, why)
+    case .badRequest: return ControlRefusal(.wrongArguments, why)
+    case .storeUnavailable:
+      return ControlRefusal(
+        .notWritten,
+        "the store of devices cannot be written; a revocation holds in the running gate all the same, and is tried "
+          + "again")
+    case .overloaded: return ControlRefusal(.busy, why)
+    case .shuttingDown: return ControlRefusal(.shuttingDown, why)
+    case .internalError: return ControlRefusal(.badRequest, why)
+    default: return ControlRefusal(.notAllowed, why)
+    }
+  }
+}
