@@ -43,6 +43,9 @@ struct AccessChecks {
       folders.append(("control_socket", socket))
     }
     if let receipts = files.receiptsPath { folders.append(("receipts", receipts)) }
+    if let devices = files.devicesPath.map(FileNeeds.folder), !folders.contains(where: { $0.1 == devices }) {
+      folders.append(("devices", devices))
+    }
     for (name, path) in folders {
       guard let status = try? FileStatus.of(path) else { continue }
       if status.isOthersToWrite {

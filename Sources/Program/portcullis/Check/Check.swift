@@ -47,6 +47,7 @@ struct Check: ParsableCommand {
     case .failure(let failure):
       // What else there is to mend.
       CertificateChecks(now: SystemClock().wall(), isWhole: false).check(failure.files, &report)
+      DeviceChecks(files: failure.files).check(&report)
       accessChecks(failure.files, running: nil, account, &report).check(&report)
       if let file = PseudonymKeyFile(failure.files) {
         PseudonymKeyCheck(file: file, store: nil).check(&report)
@@ -59,6 +60,7 @@ struct Check: ParsableCommand {
   private func check(_ configuration: GateConfiguration, _ account: Account?, _ report: inout CheckReport) {
     checkCharsets(configuration, &report)
     CertificateChecks(now: SystemClock().wall(), isWhole: true).check(configuration.files, &report)
+    DeviceChecks(files: configuration.files).check(&report)
     let running = running(configuration)
     checkStore(configuration, running, &report)
     let access = accessChecks(configuration.files, running: running?.process, account, &report)

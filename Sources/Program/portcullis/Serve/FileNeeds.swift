@@ -77,11 +77,22 @@ enum FileNeeds {
         needs.append(FileNeed(setting: setting, path: folder, wishes: [.write, .search]))
       }
     }
-    if let path = files.controlSocketPath {
-      needs.append(
-        FileNeed(setting: "CONTROL_SOCKET", path: folder(of: path), wishes: [.write, .search]))
+    for (setting, path) in [
+      ("CONTROL_SOCKET", files.controlSocketPath), ("APPROVALS_SOCKET", files.approvalsSocket?.path),
+    ] {
+      guard let path else { continue }
+      needs.append(FileNeed(setting: setting, path: folder(of: path), wishes: [.write, .search]))
     }
+    if let path = files.devicesPath { needs += writing(devices: path) }
     return needs
+  }
+
+  /// The database, and what SQLite puts beside it.
+  private static func writing(devices path: String) -> [FileNeed] {
+    let setting = "DEVICES_PATH"
+    let folder = FileNeed(setting: setting, path: folder(of: path), wishes: [.write, .search, .read])
+    let files = [path, path + "-wal", path + "-journal"].filter(WholeFile.exists)
+    return [folder] + files.map { FileNeed(setting: setting, path: $0, wishes: [.read, .write]) }
   }
 
   private static func writing(store path: String) -> [FileNeed] {

@@ -26,6 +26,8 @@ struct StartInspection {
     let material: TLSMaterial
     /// Nil where it is to be made.
     let pseudonymKey: PseudonymKey?
+    let devices: DeviceFiles
+    let approvalUsers: ApprovalUsers
 
     /// No way back from here.
     consuming func drop() throws(SystemError) { try credentials.drop() }
@@ -38,6 +40,8 @@ struct StartInspection {
     let decision = Self.unlessTold { try Startup.servingDecision(files) }
     let root = Self.unlessTold { try Startup.attestationRoot(files) }
     let contents = Self.unlessTold { try Startup.tlsContents(files) }
+    let devices = Self.unlessTold { try DeviceFiles.read(files) }
+    let users = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
     guard let decision else { throw ExitStatus.configuration.code }
     let needs = FileNeeds.of(files, file: file)
     let credentials = Credentials(decision)
@@ -45,10 +49,12 @@ struct StartInspection {
     var isHindered = false
     if case .becomes(let user) = decision { isHindered = hinders(needs, user, credentials) }
     let pseudonymKey = pseudonymKey(isToldOf: decision)
-    guard let root, let contents, let pseudonymKey, !isHindered else { throw ExitStatus.configuration.code }
+    guard let root, let contents, let pseudonymKey, let devices, let users, !isHindered else {
+      throw ExitStatus.configuration.code
+    }
     return Passed(
       decision: decision, credentials: credentials, root: root, material: try material(contents),
-      pseudonymKey: pseudonymKey)
+      pseudonymKey: pseudonymKey, devices: devices, approvalUsers: users)
   }
 
   /// As whom the gate serves, for it is a file of his folder.
@@ -69,6 +75,8 @@ struct StartInspection {
     } else {
       _ = Self.unlessTold { try Startup.attestationRoot(files) }
       _ = Self.unlessTold { try Startup.tlsContents(files) }
+      _ = Self.unlessTold { try DeviceFiles.read(files) }
+      _ = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
     }
   }
 

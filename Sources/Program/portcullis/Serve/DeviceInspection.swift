@@ -1,0 +1,156 @@
+/// Looks at what devices need of the host and of their files, and tells all that is wrong with it (docs/devices.md,
+/// "Setting up").
+import ApprovalPolicy
+import ArgumentParser
+import Bytes
+import Configuration
+import Confinement
+import Crypto
+import DeviceWire
+import Registry
+import System
+
+/// What a configuration's files of devices hold; read anew at each reload.
+struct DeviceFiles {
+  var approvals = ApprovalPolicy.none
+  var assurance = AssurancePolicy.none
+  /// Of the key that is to serve next.
+  var nextPin: PublicKeyPin?
+
+  /// All that is wrong with them is told before it gives up.
+  static func read(_ files: GateFiles, tell: Startup.Teller = { complain($0) }) throws -> DeviceFiles {
+    var read = DeviceFiles()
+    var isRead = true
+    func unlessTold(_ body: () throws -> Void) {
+      do { try body() } catch { isRead = false }
+    }
+    if let path = files.approvalPolicyPath {
+      unlessTold {
+        read.approvals = try policy("APPROVAL_POLICY", path, tell) { (bytes) throws(PolicyFailure) in
+          try ApprovalPolicy(parsing: bytes)
+        }
+      }
+    }
+    if let path = files.assurancePolicyPath {
+      unlessTold {
+        read.assurance = try policy("ASSURANCE_POLICY", path, tell) { (bytes) throws(PolicyFailure) in
+          try AssurancePolicy(parsing: bytes)
+        }
+      }
+    }
+    if let path = files.nextKeyPath { unlessTold { read.nextPin = try pin(path, tell) } }
+    guard isRead else { throw ExitStatus.configuration.code }
+    return read
+  }
+
+  private static func policy<Policy>(
+    _ setting: String, _ path: String, _ tell: Startup.Teller,
+    _ parse: (Span<UInt8>) throws(PolicyFailure) -> Policy
+  ) throws -> Policy {
+    let name = "\(setting)=\(PrintableText.field(path))"
+    let bytes: [UInt8]
+    do {
+      bytes = try SystemFiles().contents(of: path, limit: 1 << 20)
+    } catch {
+      tell("\(name) cannot be read: \(error); correct the path or the file's owner and mode")
+      throw ExitStatus.configuration.code
+    }
+    do throws(PolicyFailure) {
+      return try parse(bytes.span)
+    } catch {
+      for problem in error.problems { tell("\(name): \(problem)") }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  private static func pin(_ path: String, _ tell: Startup.Teller) throws -> PublicKeyPin {
+    do {
+      return try PublicKeyPin.ofKey(try PrivateKeyText.read(path, limit: 1 << 20))
+    } catch {
+      tell(
+        "TLS_NEXT_KEY_PATH=\(PrintableText.field(path)): \(error); name the PEM file of a key, without a pass phrase"
+      )
+      throw ExitStatus.configuration.code
+    }
+  }
+}
+
+/// Users of the host who have a say in approvals; looked up once, at the start.
+struct ApprovalUsers: Equatable {
+  var operators: Set<UInt32> = []
+  /// Whose members may open the socket; nil for the gate's own.
+  var group: UInt32?
+
+  static func find(
+    _ socket: GateConfiguration.ApprovalsSocket?, tell: Startup.Teller = { complain($0) }
+  ) throws -> ApprovalUsers {
+    guard let socket, let path = socket.path else { return ApprovalUsers() }
+    var found = ApprovalUsers()
+    var isFound = true
+    for name in socket.operators {
+      if let user = HostUsers.user(name) {
+        found.operators.insert(user)
+      } else {
+        tell("APPROVAL_OPERATORS: there is no user \(PrintableText.field(name)): correct the name")
+        isFound = false
+      }
+    }
+    if let name = socket.group {
+      found.group = HostUsers.group(name)
+      if found.group == nil {
+        tell(
+          "APPROVALS_GROUP: there is no group \(PrintableText.field(name)): correct the name, or create the group"
+        )
+        isFound = false
+      }
+    }
+    if try areHidden(tell) {
+      tell(
+        "APPROVALS_SOCKET=\(PrintableText.field(path)): this process runs in a user namespace, where the kernel does "
+          + "not tell who asks: set PrivateUsers=no in a drop-in of the service (docs/operating.md, \"Approvals "
+          + "socket\"), or remove APPROVALS_SOCKET")
+      isFound = false
+    }
+    guard isFound else { throw ExitStatus.configuration.code }
+    return found
+  }
+
+  private static func areHidden(_ tell: Startup.Teller) throws -> Bool {
+    do {
+      return try HostUsers.areHidden()
+    } catch {
+      tell("APPROVALS_SOCKET: whether the kernel tells who asks cannot be seen: \(error)")
+      throw ExitStatus.configuration.code
+    }
+  }
+}
+
+extension RegistrySettings {
+  /// Nil where there are no devices.
+  /// - Parameter pin: of the key in service.
+  init?(_ configuration: GateConfiguration, _ files: DeviceFiles, _ users: ApprovalUsers, pin: PublicKeyPin) {
+    let devices = configuration.devices
+    guard devices.areOn, let url = devices.publicURL else { return nil }
+    self.init(publicURL: url.text)
+    retention = devices.retention
+    evidenceActivates = devices.approval == .evidence
+    minimumLevel = devices.minimumLevel.level
+    devicesPerSubject = devices.perSubject
+    tokenAudiences = devices.tokenAudiences
+    approvalOperators = users.operators
+    assurance = files.assurance
+    pins = [pin] + (files.nextPin.map { $0 == pin ? [] : [$0] } ?? [])
+    pinsAreForced = devices.pinsAreForced
+    presenceMaximumAge = devices.presenceMaximumAge
+  }
+}
+
+extension GateConfiguration.DeviceLevel {
+  var level: Level {
+    switch self {
+    case .bare: .bare
+    case .appAttested: .appAttested
+    case .hardwareAttested: .hardwareAttested
+    }
+  }
+}
