@@ -3,6 +3,7 @@
 /// What waits is taken in groups. Each call has a savepoint of its own, the group one sync; whoever asked hears of it
 /// when it is on the disk.
 internal import Bytes
+internal import Synchronization
 package import System
 
 package final class Registry: Sendable {
@@ -27,30 +28,29 @@ package final class Registry: Sendable {
   }
 
   private let inbox: Monitor<Inbox>
-  private let thread: JoinHandle
+  private let served: Served
+  /// Nil until it begins.
+  private let thread = Mutex<JoinHandle?>(nil)
 
-  /// The thread serves from then on.
-  /// - Parameter store: opened; used by the registry's thread alone.
+  /// Nothing is served before `begin`, so that a registry can be made before the sandbox is raised.
+  /// - Parameter store: opened; used by the registry's thread alone from then on.
   package init(
     _ store: sending any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
     listener: any RegistryListener
-  ) throws(RegistryStartFailure) {
+  ) throws(StoreFailure) {
     let inbox = Monitor(Inbox())
-    let worker: RegistryWorker
-    do throws(StoreFailure) {
-      worker = try RegistryWorker(
-        store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox)
-    } catch {
-      throw .store(error)
-    }
-    let start = WorkerStart(worker: worker)
-    do throws(SystemError) {
-      thread = JoinHandle(
-        try Thread(name: "registry", niceness: Thread.behindLoops) { start.worker.run() })
-    } catch {
-      throw .system(error)
-    }
+    served = Served(
+      worker: try RegistryWorker(
+        store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox))
     self.inbox = inbox
+  }
+
+  /// Its thread serves from then on; to be called once.
+  package func begin() throws(SystemError) {
+    let served = served
+    let thread = try Thread(name: "registry", niceness: Thread.behindLoops) { served.worker.run() }
+    let handle = JoinHandle(thread)
+    self.thread.withLock { $0 = handle }
   }
 
   /// - Parameter wait: for a long poll, how long it may wait for something to say.
@@ -103,23 +103,12 @@ package final class Registry: Sendable {
       inbox.isStopping = true
       wake.one()
     }
+    guard let thread = thread.withLock({ $0 }) else { return served.worker.close() }
     thread.join()
   }
 }
 
-package enum RegistryStartFailure: Error, Equatable, Sendable, CustomStringConvertible {
-  case store(StoreFailure)
-  case system(SystemError)
-
-  package var description: String {
-    switch self {
-    case .store(let failure): failure.description
-    case .system(let error): error.description
-    }
-  }
-}
-
-/// Carries the worker into its thread, which alone uses it from then on.
-private struct WorkerStart: @unchecked Sendable {
+/// Carries the worker into its thread, which alone uses it once there is one.
+private struct Served: @unchecked Sendable {
   let worker: RegistryWorker
 }

@@ -63,6 +63,9 @@ final class RegistryWorker {
     store.close()
   }
 
+  /// Where nothing was ever served.
+  func close() { store.close() }
+
   // MARK: What is to be done
 
   private struct Work {
