@@ -1,4 +1,4 @@
-/// `portcullis devices`: phones and their keys, asked of the running gate (docs/devices.md, "Commands").
+/// `portcullis devices`: phones and their keys, asked of the running gate (docs/operating.md, "Commands").
 import ArgumentParser
 import JSON
 import System

@@ -1,4 +1,4 @@
-/// `portcullis devices revoke`, `except`, `forget` and `backup` (docs/devices.md, "Commands").
+/// `portcullis devices revoke`, `except`, `forget` and `backup` (docs/operating.md, "Commands").
 import ArgumentParser
 import JSON
 import System

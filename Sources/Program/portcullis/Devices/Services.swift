@@ -1,5 +1,5 @@
-/// `portcullis services`: the programs that may ask for approvals and pairings, and their tokens (docs/devices.md,
-/// "Services").
+/// `portcullis services`: the programs that may ask for approvals and pairings, and their tokens (docs/operating.md,
+/// "Commands").
 import ArgumentParser
 import Bytes
 import JSON

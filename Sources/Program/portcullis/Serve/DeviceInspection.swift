@@ -1,5 +1,5 @@
-/// Looks at what devices need of the host and of their files, and tells all that is wrong with it (docs/devices.md,
-/// "Setting up").
+/// Looks at what devices need of the host and of their files, and tells all that is wrong with it (docs/settings.md,
+/// "Problems").
 import ApprovalPolicy
 import ArgumentParser
 import Bytes
