@@ -20,7 +20,7 @@ package final class SoftwarePhone {
 
   // MARK: Life cycle
 
-  /// A phone that no gate knows yet, with keys of its own; nothing is written over.
+  /// A phone that no gate knows yet, with keys of its own. A phone that belongs to a gate is not written over.
   package static func create(
     at path: String, for gate: GateURL, trust: ServerTrust, platform: DevicePlatform, name: DeviceName?,
     withApproval: Bool, timeout: Duration
@@ -32,7 +32,9 @@ package final class SoftwarePhone {
       var state = PhoneState(
         host: gate.host, port: gate.port, platform: platform, name: name, keys: texts)
       if case .publicKeys(let pins) = trust { state.pins = pins }
-      try file.write(state, isNew: true)
+      // What a pairing that came to nothing has left behind.
+      let isUnused = WholeFile.exists(path) ? try file.read().device == nil : false
+      try file.write(state, isNew: !isUnused)
       return SoftwarePhone(state, keys, file, client)
     } catch {
       throw .device(error)

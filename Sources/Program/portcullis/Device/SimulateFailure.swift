@@ -110,6 +110,12 @@ enum SimulateFailure {
     case .originForbidden: "the Origin header is not among the gate's ALLOWED_ORIGINS"
     case .notFound: "the gate has no app id configured, or something else answers here"
     case .backendUnavailable: "the gate cannot reach the game: see its BACKEND"
+    case .tokenRejected, .deviceUnknown: "the gate does not know this phone any more: pair it again"
+    case .devicePending: "an operator has to confirm the phone first: portcullis devices confirm <id>"
+    case .deviceRevoked: "an operator has revoked this phone: name another --state and pair anew"
+    case .levelTooLow: "an app has to vouch for the phone: simulate phone attest"
+    case .codeRejected: "these are not the digits that whoever asks has been shown"
+    case .clockSkewed: "the clocks of phone and gate are more than five minutes apart"
     case .rateLimited, .overloaded, .shuttingDown, .storeUnavailable:
       "try again\(response[HeaderName.retryAfter].map { " in \($0) s" } ?? " later")"
     default: nil

@@ -1,0 +1,104 @@
+/// `portcullis simulate phone`: a software phone that pairs, votes and shows itself as an app does (docs/devices.md).
+import ArgumentParser
+import Device
+import DeviceWire
+import PortcullisProtocol
+import System
+
+extension Simulate {
+  struct Phone: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Play a phone: pair it by a QR code, approve what a service asks, keep its keys.",
+      discussion: """
+        Keys that a phone has in hardware lie in the state file, which is made by pair and by enroll. A paired phone \
+        knows the gate by the keys that its QR code and later answers have named, and nobody else.
+
+        Exit status: 0 done, 64 wrong usage, 65 unusable data, 69 gate unavailable, 77 refused by the gate.
+        """,
+      subcommands: [
+        Pair.self, Enroll.self, Attest.self, Approvals.self, Heartbeat.self, Standing.self, Token.self,
+        Rotate.self,
+      ])
+
+    @Option(help: "The file with the phone's keys and what it knows of the gate.", completion: .file())
+    var state = "certs/dev/phone.json"
+
+    @Option(
+      help: "For a phone without pins: trust the authorities in this PEM file instead of the system's.",
+      completion: .file())
+    var ca: String?
+
+    @Option(help: "For a phone without pins: trust the certificate with this SHA-256 fingerprint alone.")
+    var pin: String?
+
+    @Option(help: "How many seconds connecting, or one answer of the gate, may take.")
+    var timeout = 10
+
+    func validate() throws {
+      _ = try GateOptions.trust(ca: ca, pin: pin)
+      guard GateOptions.timeouts.contains(timeout) else {
+        throw ValidationError("--timeout takes 1 to 3600 seconds.")
+      }
+    }
+
+    var trust: ServerTrust {
+      get throws { try GateOptions.trust(ca: ca, pin: pin) }
+    }
+
+    /// What a verb does with the phone in the state file.
+    func withPhone<Result>(_ body: (SoftwarePhone) throws(GateClientError) -> Result) throws -> Result {
+      let trust = try trust
+      do throws(GateClientError) {
+        return try body(try SoftwarePhone.load(from: state, trust: trust, timeout: .seconds(timeout)))
+      } catch {
+        throw SimulateFailure.report(error)
+      }
+    }
+  }
+}
+
+/// The app on the phone, whose key vouches for the phone's.
+struct PhoneAppOptions: ParsableArguments {
+  @Option(
+    help: "The file with the app's key, as simulate register makes it; made when it is not there.",
+    completion: .file())
+  var app: String?
+
+  @Option(help: "<team id>.<bundle id>; needed for a new key.")
+  var appID: String?
+
+  @Option(help: "The App Attest environment of a new key: production or development.")
+  var environment = AttestationEnvironment.development
+
+  @Option(
+    help: "The folder with the test authority, as `portcullis dev-certs` makes it.", completion: .directory)
+  var authority = "certs/dev"
+
+  func validate() throws {
+    guard appID == nil || app != nil else { throw ValidationError("--app-id belongs to --app.") }
+    if let app, appID == nil, !WholeFile.exists(app) {
+      throw ValidationError("--app-id is needed: there is no key at \(app) yet.")
+    }
+  }
+
+  /// Nil where no app vouches for the phone.
+  func load() throws(GateClientError) -> PhoneApp? {
+    guard let app else { return nil }
+    do throws(DeviceError) {
+      let authority = try TestAttestationAuthority.load(from: authority)
+      if WholeFile.exists(app) { return PhoneApp(try .load(from: app), authority) }
+      guard let appID else { throw .unusable(path: app, reason: "removed meanwhile") }
+      return PhoneApp(try .generate(appID: appID, environment: environment, keptIn: app), authority)
+    } catch {
+      throw .device(error)
+    }
+  }
+}
+
+extension PhoneStanding {
+  var line: String {
+    "\(status.map { "\($0), " } ?? "")level \(level.rawValue), uv \(userVerification.rawValue)"
+  }
+}
+
+extension DevicePlatform: ExpressibleByArgument {}

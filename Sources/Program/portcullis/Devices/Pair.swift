@@ -1,0 +1,132 @@
+/// `portcullis pair`: draws a QR code for a phone, and lets it in by the six digits that it shows (docs/devices.md).
+import ArgumentParser
+import Configuration
+import Control
+import Device
+import DeviceWire
+import Glibc
+import JSON
+import System
+
+struct Pair: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Pair a phone: show a QR code, and type the six digits that the phone shows.",
+    discussion: """
+      The code is good for one phone and five minutes. Whoever photographs it can answer in your phone's place: \
+      look at the name that is shown, and type the digits from the phone in your hand. Three wrong ones end the pairing, \
+      and so does Control-C. Where output is no terminal, the code's text is written instead.
+      Asks the running gate over CONTROL_SOCKET. Exit status: 0 paired, 1 not.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  @Option(help: "Whom the phone belongs to, as services name the person.")
+  var subject: String?
+
+  @Option(help: "What the phone is to be called, in the place of its own name.")
+  var name: String?
+
+  func run() throws {
+    let configuration = try settings.values()
+    let input: PromptInput
+    do {
+      // Before anything is begun, so that Control-C ends it in good order.
+      input = try PromptInput(.duplicate(0))
+    } catch {
+      complain(error.description)
+      throw ExitStatus.osError.code
+    }
+    let pairing = try open(configuration)
+    var view = PairingView()
+    view.show(pairing.uri)
+    let end: PairingStatus
+    do {
+      end = try attend(pairing, input, &view)
+    } catch {
+      burn(pairing)
+      throw error
+    }
+    view.end(end)
+    guard end.stage == .active else { throw ExitCode(1) }
+  }
+
+  // MARK: The course of a pairing
+
+  private struct Opened {
+    let id: String
+    let uri: String
+    let expiresAt: Int64
+    let configuration: GateConfiguration
+  }
+
+  private func open(_ configuration: GateConfiguration) throws -> Opened {
+    let answer = try order("pair-open", ["subject": subject, "name": name], configuration)
+    guard case .registry(.object(let object)) = answer, let id = object["pairing_id"]?.string,
+      let uri = object["uri"]?.string, PairingURI(uri) != nil, let expiresAt = object["expires_at"]?.integer
+    else { throw ControlAccess.unexpected(answer) }
+    return Opened(id: id, uri: uri, expiresAt: expiresAt, configuration: configuration)
+  }
+
+  /// Until the gate says how it has ended.
+  private func attend(
+    _ pairing: Opened, _ input: PromptInput, _ view: inout PairingView
+  ) throws -> PairingStatus {
+    while true {
+      let status = try status(of: pairing)
+      if status.stage == .active || status.stage == .refused { return status }
+      view.show(status, secondsLeft: pairing.expiresAt - SystemClock().wall().seconds)
+      switch try input.next(within: Self.interval) {
+      case .quiet: break
+      case .line(let line): try heed(line, status, pairing, &view)
+      // As a shell says it of a program that a signal has ended.
+      case .signal(let number): throw ExitCode(128 + number)
+      case .end:
+        view.tell("the input has ended, and with it the pairing: nobody can type the digits")
+        throw ExitCode(1)
+      }
+    }
+  }
+
+  private static let interval: Duration = .milliseconds(500)
+
+  private func heed(
+    _ line: String, _ status: PairingStatus, _ pairing: Opened, _ view: inout PairingView
+  ) throws {
+    view.beginAnew()
+    let typed = line.filter { $0 != " " }
+    if typed.isEmpty { return }
+    guard status.stage == .revealed || status.stage == .phone else {
+      return view.tell("no phone has answered yet")
+    }
+    guard let digits = PairingDigits(typed: typed) else {
+      return view.tell("six digits, as the phone shows them")
+    }
+    let answer = try order(
+      "pair-confirm", ["pairing_id": pairing.id, "sas": digits.text], pairing.configuration)
+    // How it stands then, the next look says.
+    if case .refused(let refusal) = answer { view.tell(refusal.message) }
+  }
+
+  private func status(of pairing: Opened) throws -> PairingStatus {
+    let answer = try order("pair-status", ["pairing_id": pairing.id], pairing.configuration)
+    if case .refused(let refusal) = answer, refusal.code == .unknownObject { return .gone }
+    guard case .registry(let value) = answer, let status = PairingStatus(value) else {
+      throw ControlAccess.unexpected(answer)
+    }
+    return status
+  }
+
+  /// Nobody is to answer a code that nobody looks at any more; it ends by itself where the gate cannot be told.
+  private func burn(_ pairing: Opened) {
+    _ = try? order("pair-burn", ["pairing_id": pairing.id], pairing.configuration)
+  }
+
+  private func order(
+    _ verb: String, _ arguments: KeyValuePairs<String, String?>, _ configuration: GateConfiguration
+  ) throws -> ControlAnswer {
+    let members = arguments.compactMap { name, value in
+      value.map { (name: name, value: JSONValue.string($0)) }
+    }
+    return try ControlAccess.ask(.registry(RegistryOrder(verb, members)), configuration)
+  }
+}
