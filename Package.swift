@@ -163,7 +163,7 @@ let modules = [
       "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
       "HTTPWire",
       "Identity", "Registry",
-      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionClient", "Sockets", "System",
+      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "QRCode", "SessionClient", "Sockets", "System",
       "TLS", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.

@@ -14,7 +14,7 @@ struct Portcullis: ParsableCommand {
       Approvals.self, Stats.self, PolicyCommand.self,
       Verify.self,
       DevCerts.self,
-      Simulate.self, Demo.self,
+      Pair.self, Simulate.self, Demo.self,
     ])
 
   /// Swift reads the command line from /proc, and without it sees none: `serve` would print an overview and end well.

@@ -56,12 +56,12 @@ final class TerminalMode {
   }
 }
 
-struct WindowSize: Equatable {
-  var columns: Int
-  var rows: Int
+package struct WindowSize: Equatable {
+  package var columns: Int
+  package var rows: Int
 
   /// Nil where there is no terminal, or it does not know.
-  init?(of descriptor: Int32) {
+  package init?(of descriptor: Int32) {
     var columns: UInt16 = 0
     var rows: UInt16 = 0
     // The call writes the two numbers.
