@@ -85,5 +85,6 @@ internal import System
   }
 
   private static let taken = SQLiteError(
-    .other, code: SQLITE_MISUSE, "there is a file of that name already: choose another, or remove it first")
+    .constraint, code: SQLITE_CONSTRAINT,
+    "there is a file of that name already: choose another, or remove it first")
 }

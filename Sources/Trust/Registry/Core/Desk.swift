@@ -75,7 +75,7 @@ package struct Desk {
     // What the row is about goes before who asks: a service that asks about a device names both.
     let names = Set(members.map(\.name))
     let entry = AuditEntry(event, members + known.filter { !names.contains($0.name) })
-    try Self.storing { () throws(StoreFailure) in
+    try storing { store throws(StoreFailure) in
       let row = AuditWriter.row(after: try store.auditEnd(), entry, by: origin, at: now, entropy)
       try store.appendToAudit(row, about: entry.about.map(\.bytes))
     }
@@ -89,7 +89,7 @@ package struct Desk {
     devices: [DeviceID], subjects: [Subject] = []
   ) throws(CallFailure) -> Int {
     let keys = devices.map { AuditKey($0) } + subjects.map { AuditKey($0) }
-    let count = try Self.storing { () throws(StoreFailure) in
+    let count = try storing { store throws(StoreFailure) in
       var count = 0
       for key in keys { count += try store.eraseAudit(about: key.bytes) }
       return count
@@ -103,12 +103,5 @@ package struct Desk {
   /// The rooms are asked to look for what is over at this time, if they are not asked before.
   package mutating func remind(at time: UnixTime) {
     reminder = reminder.map { min($0, time) } ?? time
-  }
-
-  /// A store's failure is the call's.
-  package static func storing<Value>(
-    _ body: () throws(StoreFailure) -> Value
-  ) throws(CallFailure) -> Value {
-    do throws(StoreFailure) { return try body() } catch { throw .store(error) }
   }
 }

@@ -3,6 +3,7 @@
 /// What waits is taken in groups. Each call has a savepoint of its own, the group one sync; whoever asked hears of it
 /// when it is on the disk.
 internal import Bytes
+package import PortcullisProtocol
 internal import Synchronization
 package import System
 
@@ -11,6 +12,7 @@ package final class Registry: Sendable {
   struct Inbox {
     var queue = RequestQueue<Request>()
     var cancelled: [RequestHandle] = []
+    var refusals: [RefusalCode: Int] = [:]
     var settings: RegistrySettings?
     var isDraining = false
     var isStopping = false
@@ -19,7 +21,7 @@ package final class Registry: Sendable {
 
   struct Request: Sendable {
     let handle: RequestHandle
-    let call: any RegistryCall
+    var call: any RegistryCall
     let origin: Origin
     let wait: Duration?
     let completion: @Sendable (Reply) -> Void
@@ -78,6 +80,15 @@ package final class Registry: Sendable {
     inbox.withLock { inbox, wake in
       inbox.cancelled.append(handle)
       wake.one()
+    }
+  }
+
+  /// A stranger was refused before it came to a call: counted for the audit.
+  package func note(refusal code: RefusalCode) {
+    guard code.isDecision else { return }
+    inbox.withLock { inbox, wake in
+      if inbox.refusals.isEmpty { wake.one() }
+      inbox.refusals[code, default: 0] += 1
     }
   }
 

@@ -8,6 +8,9 @@ package import System
 package protocol RegistryCall: Sendable {
   var urgency: Urgency { get }
 
+  /// Of a revocation, what holds at once even if nothing can be written: such a call is tried again until it is.
+  var immediate: [RegistryEffect] { get }
+
   /// Throwing undoes all that it has changed in the store. A refusal that is to leave something behind, a counted try or a
   /// row of the audit, is returned.
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome
@@ -15,6 +18,7 @@ package protocol RegistryCall: Sendable {
 
 extension RegistryCall {
   package var urgency: Urgency { .ordinary }
+  package var immediate: [RegistryEffect] { [] }
 }
 
 /// Whose turn comes first when more wait than one group of requests holds.
@@ -41,6 +45,11 @@ package enum Outcome: Sendable {
   /// Nothing to say yet: the call is run again when the topic is woken, and `otherwise` is said when its time is over. Only
   /// where `Desk.wait` is set.
   case wait(Topic, by: Party, otherwise: Reply)
+  /// A long piece of work goes on with this call, in another group, for the same request.
+  case goOn(any RegistryCall)
+  /// A copy of the store is made in a new file of this name beside it, between the groups; the answer comes when it is
+  /// whole.
+  case copy(named: String)
 }
 
 /// Whose long polls are counted together.

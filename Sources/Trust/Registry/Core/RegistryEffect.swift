@@ -58,5 +58,5 @@ package enum RegistryEvent: Equatable, Sendable {
   case unavailable(String)
   case available
   /// The end of the audit's chain, signed.
-  case auditHead(gate: ServerID, sequence: Int64, hash: Bytes32, keyID: String, signature: [UInt8])
+  case auditHead(AuditHead)
 }

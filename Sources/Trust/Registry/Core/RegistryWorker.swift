@@ -1,4 +1,7 @@
 /// The registry's thread: takes requests in groups, runs them, and tells what came of them once the group is durable.
+///
+/// One turn: 1. take what waits (this file). 2. Run it as a group, commit, tell (`RegistryWorker+Groups`). 3. Where the
+/// store has failed, open it anew (`RegistryWorker+Recovery`). 4. Do what is due by time (`RegistryWorker+Upkeep`).
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
@@ -7,27 +10,50 @@ internal import System
 
 final class RegistryWorker {
   /// So many calls share one sync.
-  private static let groupLimit = 64
+  static let groupLimit = 64
+  /// Of them, those that were woken or go on, while others wait in the queue.
+  private static let readyShare = 16
 
-  private let store: any RegistryStore
-  private var settings: RegistrySettings
-  private let clock: any Clock
-  private var time: RegistryClock
-  private let entropy: any Entropy
-  private let listener: any RegistryListener
+  let store: any RegistryStore
+  var settings: RegistrySettings
+  let clock: any Clock
+  var time: RegistryClock
+  let entropy: any Entropy
+  let listener: any RegistryListener
   private let inbox: Monitor<Registry.Inbox>
-  private let server: ServerID
-  private let verifier = P256Verifier()
-  private let tokens: TokenMint
-  private let devices = DeviceMemory()
-  private var waiters = Waiters()
+  let server: ServerID
+  let verifier = P256Verifier()
+  let tokens: TokenMint
+  let devices = DeviceMemory()
+  let upkeep: [any Upkeep]
+
+  var waiters = Waiters()
+  /// Woken, or with more to do: served in the next groups.
+  var ready: [Registry.Request] = []
   /// Taken back before they were served. Empty whenever the queue is.
   private var takenBack: Set<RequestHandle> = []
-  private var isDraining = false
+  private(set) var isDraining = false
 
+  /// Nothing is promised while there is one.
+  var trouble: Trouble?
+  /// Revocations that hold and are not written.
+  var unwritten: [Registry.Request] = []
+  /// Devices that were said to be gone in a group that was not kept.
+  var doubtful: Set<DeviceID> = []
+
+  /// The highest time that the store has.
+  var storedTime: UnixTime
+  /// When the rooms are asked again.
+  var dueAt: UnixTime
+  var headDueAt: UnixTime
+  var tally = RefusalTally()
+  /// Who waits for the copy that is being made.
+  var copying: Registry.Request?
+
+  /// - Parameter upkeep: the rooms', unless a test has its own.
   init(
     _ store: any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
-    listener: any RegistryListener, inbox: Monitor<Registry.Inbox>
+    listener: any RegistryListener, inbox: Monitor<Registry.Inbox>, upkeep: [any Upkeep] = Rooms.upkeep
   ) throws(StoreFailure) {
     self.store = store
     self.settings = settings
@@ -35,9 +61,14 @@ final class RegistryWorker {
     self.entropy = entropy
     self.listener = listener
     self.inbox = inbox
-    time = RegistryClock(clock)
+    self.upkeep = upkeep
     server = try Self.server(of: store, entropy)
+    storedTime = try Self.time(of: store)
+    time = RegistryClock(clock, notBefore: storedTime.promised)
     tokens = try TokenMint(store, at: time.now(), verifier)
+    dueAt = time.now()
+    headDueAt = dueAt.adding(Self.headInterval)
+    try start()
   }
 
   /// Made once, with the store.
@@ -53,14 +84,25 @@ final class RegistryWorker {
   func run() {
     while let work = next() {
       if let settings = work.settings { self.settings = settings }
-      for handle in work.cancelled where !waiters.cancel(handle) { takenBack.insert(handle) }
+      for handle in work.cancelled where !takeBack(handle) { takenBack.insert(handle) }
       isDraining = work.isDraining
+      for (code, count) in work.refusals { tally.note(code, count: count, at: time.now()) }
+      recoverIfDue()
       serve(work.group.filter { takenBack.remove($0.handle) == nil })
       if work.isLast { takenBack = [] }
+      tendIfDue()
+      goOnCopying()
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
     }
-    store.close()
+    finish()
+  }
+
+  private func takeBack(_ handle: RequestHandle) -> Bool {
+    if waiters.cancel(handle) { return true }
+    guard let index = ready.firstIndex(where: { $0.handle == handle }) else { return false }
+    ready.remove(at: index)
+    return true
   }
 
   /// Where nothing was ever served.
@@ -69,8 +111,9 @@ final class RegistryWorker {
   // MARK: What is to be done
 
   private struct Work {
-    var group: [Registry.Request]
-    var cancelled: [RequestHandle]
+    var group: [Registry.Request] = []
+    var cancelled: [RequestHandle] = []
+    var refusals: [RefusalCode: Int] = [:]
     var settings: RegistrySettings?
     var isDraining: Bool
     /// The queue is empty behind the group.
@@ -79,100 +122,31 @@ final class RegistryWorker {
 
   /// Nil when the registry is to stop and nothing is left to do.
   private func next() -> Work? {
-    let isDraining = isDraining
-    let found = inbox.wait(until: waiters.nextDeadline) { inbox -> Waited<Work?> in
-      var work = Work(
-        group: [], cancelled: inbox.cancelled, settings: inbox.settings, isDraining: inbox.isDraining)
-      while work.group.count < Self.groupLimit, let request = inbox.queue.next() {
-        work.group.append(request)
-      }
+    let (isDraining, isBusy) = (isDraining, !ready.isEmpty || copying != nil)
+    let limit = Self.groupLimit - min(ready.count, Self.readyShare)
+    let found = inbox.wait(until: isBusy ? .distantPast : nextMoment()) { inbox -> Waited<Work?> in
+      var work = Work(isDraining: inbox.isDraining)
+      swap(&work.cancelled, &inbox.cancelled)
+      swap(&work.settings, &inbox.settings)
+      swap(&work.refusals, &inbox.refusals)
+      while work.group.count < limit, let request = inbox.queue.next() { work.group.append(request) }
       work.isLast = inbox.queue.isEmpty
-      inbox.cancelled = []
-      inbox.settings = nil
-      let isNews = !work.group.isEmpty || !work.cancelled.isEmpty || work.settings != nil
-      if isNews || work.isDraining != isDraining { return .done(work) }
+      let isNews =
+        !work.group.isEmpty || !work.cancelled.isEmpty || work.settings != nil || !work.refusals.isEmpty
+      if isNews || isBusy || work.isDraining != isDraining { return .done(work) }
       return inbox.isStopping ? .done(nil) : .wait
     }
-    guard let found else { return Work(group: [], cancelled: [], settings: nil, isDraining: isDraining) }
-    return found
+    guard var work = found ?? Work(isDraining: isDraining) else { return nil }
+    let more = ready.prefix(Self.groupLimit - work.group.count)
+    work.group += more
+    ready.removeFirst(more.count)
+    return work
   }
 
-  // MARK: A group
-
-  /// What a request has come to, to be told when the group is durable.
-  private struct Result {
-    let request: Registry.Request
-    let outcome: Outcome
-    let effects: [RegistryEffect]
-  }
-
-  private func serve(_ group: [Registry.Request]) {
-    guard !group.isEmpty else { return }
-    var results: [Result] = []
-    do throws(StoreFailure) {
-      try store.begin()
-      for request in group { results.append(try serve(request)) }
-      for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
-      try store.commit()
-    } catch {
-      store.abandon()
-      for request in group {
-        request.completion(.refused(RegistryRefusal(.storeUnavailable, "registry_store")))
-      }
-      return
-    }
-    for result in results { tell(result) }
-  }
-
-  private func serve(_ request: Registry.Request) throws(StoreFailure) -> Result {
-    var desk = Desk(
-      store: store, now: time.now(), entropy: entropy, settings: settings, server: server,
-      verifier: verifier, tokens: tokens, devices: devices, origin: request.origin,
-      wait: isDraining ? nil : request.wait)
-    try store.enter()
-    do throws(CallFailure) {
-      let outcome = try request.call.run(&desk)
-      try store.keepCall()
-      return Result(request: request, outcome: outcome, effects: desk.effects)
-    } catch {
-      switch error {
-      case .refused(let refusal):
-        try store.undo()
-        return Result(request: request, outcome: .reply(.refused(refusal)), effects: [])
-      case .store(.constraint):
-        try store.undo()
-        let refusal = RegistryRefusal(.internalError, "registry_constraint")
-        return Result(request: request, outcome: .reply(.refused(refusal)), effects: [])
-      case .store(let failure): throw failure
-      }
-    }
-  }
-
-  private func tell(_ result: Result) {
-    switch result.outcome {
-    case .reply(let reply): result.request.completion(reply)
-    case .wait(let topic, let party, let otherwise):
-      var request = result.request
-      // A second wait is not longer for the first.
-      let until = request.waitsUntil ?? clock.monotonic() + (request.wait ?? .zero)
-      request.waitsUntil = until
-      if !waiters.add(request, on: topic, by: party, until: until, otherwise: otherwise) {
-        request.completion(otherwise)
-      }
-    }
-    for effect in result.effects {
-      if case .wake(let topic) = effect {
-        serve(waiters.wake(topic))
-      } else if !effect.isUrgent {
-        listener.hear(effect)
-      }
-    }
-  }
-}
-
-extension RegistryStore {
-  fileprivate func keepCall() throws(CallFailure) {
-    do throws(StoreFailure) { try keep() } catch { throw .store(error) }
+  /// When there is something to do without anybody asking.
+  private func nextMoment() -> MonotonicTime {
+    let due = [dueAt, headDueAt, tally.due].compactMap { $0 }.map { time.moment(of: $0) }
+    return ([waiters.nextDeadline, trouble?.nextTry] + due).compactMap { $0 }.min() ?? .never
   }
 }
 
@@ -181,4 +155,16 @@ enum StoreValue {
   static let server = "server_id"
   /// The highest time that was promised.
   static let time = "time"
+}
+
+extension MonotonicTime {
+  fileprivate static let distantPast = MonotonicTime(nanoseconds: 0)
+}
+
+extension UnixTime {
+  /// The end of time where the sum lies beyond it.
+  func adding(_ duration: Duration) -> UnixTime {
+    let (sum, overflow) = milliseconds.addingReportingOverflow(duration.wholeMilliseconds)
+    return UnixTime(milliseconds: overflow ? .max : sum)
+  }
 }

@@ -18,6 +18,11 @@ package protocol RegistryStore: AnyObject, AuditTable, DeviceTable, TokenKeyTabl
   func reopen() throws(StoreFailure)
   func close()
 
+  /// Takes room on the disk for what has to be written when there is no other; false when there is not enough.
+  func keepReserve() -> Bool
+  /// False when there was none.
+  func giveUpReserve() -> Bool
+
   /// Begins a copy of all in a new file of this name, beside its own; made while no group is open, piece by piece.
   func beginCopy(named name: String) throws(StoreFailure)
   /// True when the copy is whole and on the disk.

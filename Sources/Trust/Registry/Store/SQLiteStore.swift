@@ -9,14 +9,20 @@ package final class SQLiteStore {
 
   let path: String
   private let fileSystem: String?
+  private let reserve: any StoreReserve
   private var database: Database?
   private(set) var copy: Backup?
 
   /// Opens the file, makes it if it is not there, and brings its tables to their newest form.
-  /// - Parameter fileSystem: as in `Database.open`.
-  package init(_ path: String, fileSystem: String? = nil) throws(StoreFailure) {
+  /// - Parameters:
+  ///   - fileSystem: as in `Database.open`.
+  ///   - reserve: a file beside this one where nothing else is said.
+  package init(
+    _ path: String, fileSystem: String? = nil, reserve: (any StoreReserve)? = nil
+  ) throws(StoreFailure) {
     self.path = path
     self.fileSystem = fileSystem
+    self.reserve = reserve ?? FileReserve(beside: path)
     database = try StoreFailure.of { () throws(SQLiteError) in
       try Self.open(path, fileSystem: fileSystem)
     }
@@ -125,9 +131,12 @@ extension SQLiteStore {
   }
 }
 
-// MARK: Copies
+// MARK: Reserve and copies
 
 extension SQLiteStore {
+  package func keepReserve() -> Bool { reserve.keep() }
+  package func giveUpReserve() -> Bool { reserve.giveUp() }
+
   package func beginCopy(named name: String) throws(StoreFailure) {
     copy = try use { database throws(SQLiteError) in try Backup(of: database, at: path, to: name) }
   }

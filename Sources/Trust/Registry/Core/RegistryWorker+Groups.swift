@@ -1,0 +1,147 @@
+/// A group of calls: each in a savepoint of its own, all under one commit, and answers when that has returned.
+internal import Bytes
+internal import DeviceWire
+internal import PortcullisProtocol
+internal import System
+
+extension RegistryWorker {
+  /// What a request has come to, to be told when the group is durable.
+  struct Result {
+    let request: Registry.Request
+    let outcome: Outcome
+    let effects: [RegistryEffect]
+    let reminder: UnixTime?
+  }
+
+  func serve(_ requests: [Registry.Request]) {
+    var group = requests
+    if trouble != nil {
+      let urgent = group.filter { $0.call.urgency == .revocation }
+      refuse(group.filter { $0.call.urgency != .revocation })
+      // There may be room for these, and for nothing else.
+      guard trouble?.isOpen == true else { return postpone(urgent) }
+      group = urgent
+    }
+    guard !group.isEmpty else { return }
+    var results: [Result] = []
+    do throws(StoreFailure) {
+      try store.begin()
+      for request in group { results.append(try serve(request)) }
+      try storeTime()
+      for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
+      try store.commit()
+    } catch {
+      store.abandon()
+      doubtful.formUnion(results.flatMap(\.effects).compactMap(\.gone))
+      refuse(group.filter { $0.call.urgency != .revocation })
+      fail(error, with: group.filter { $0.call.urgency == .revocation })
+      return
+    }
+    for result in results { tell(result) }
+  }
+
+  /// Runs a request in a savepoint of the open group.
+  func serve(_ request: Registry.Request) throws(StoreFailure) -> Result {
+    var desk = desk(for: request.origin, wait: isDraining ? nil : request.wait)
+    try store.enter()
+    do throws(CallFailure) {
+      let outcome = try request.call.run(&desk)
+      try desk.storing { store throws(StoreFailure) in try store.keep() }
+      if case .reply(.refused(let refusal)) = outcome { try note(refusal, &desk) }
+      return Result(request: request, outcome: outcome, effects: desk.effects, reminder: desk.reminder)
+    } catch {
+      switch error {
+      case .refused(let refusal):
+        try store.undo()
+        var after = self.desk(for: request.origin)
+        for party in desk.known { after.know(party) }
+        do throws(CallFailure) { try note(refusal, &after) } catch { throw error.ofStore }
+        return Result(request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil)
+      case .store(.constraint):
+        try store.undo()
+        let refusal = RegistryRefusal(.internalError, "registry_constraint")
+        return Result(request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil)
+      case .store(let failure): throw failure
+      }
+    }
+  }
+
+  func desk(for origin: Origin, wait: Duration? = nil) -> Desk {
+    Desk(
+      store: store, now: time.now(), entropy: entropy, settings: settings, server: server,
+      verifier: verifier, tokens: tokens, devices: devices, origin: origin, wait: wait)
+  }
+
+  /// A refused decision is on record: in a row of its own for those who are known, counted for others.
+  private func note(_ refusal: RegistryRefusal, _ desk: inout Desk) throws(CallFailure) {
+    guard refusal.code.isDecision, !desk.hasRecorded else { return }
+    if desk.known.isEmpty {
+      tally.note(refusal.code, at: desk.now)
+    } else {
+      try desk.record(.refused, .code(refusal.code), .step(refusal.step))
+    }
+  }
+
+  /// The store's time is behind by less than a second, which a start adds.
+  private func storeTime() throws(StoreFailure) {
+    let now = time.now()
+    guard now.milliseconds - storedTime.milliseconds >= Self.timeStep else { return }
+    try store.setValue(StoreValue.time, now.bytes)
+    storedTime = now
+  }
+
+  // MARK: What is told
+
+  func tell(_ result: Result) {
+    if let reminder = result.reminder { dueAt = min(dueAt, reminder) }
+    var request = result.request
+    switch result.outcome {
+    case .reply(let reply): request.completion(reply)
+    case .wait(let topic, let party, let otherwise):
+      // A second wait is not longer for the first.
+      let until = request.waitsUntil ?? clock.monotonic() + (request.wait ?? .zero)
+      request.waitsUntil = until
+      if !waiters.add(request, on: topic, by: party, until: until, otherwise: otherwise) {
+        request.completion(otherwise)
+      }
+    case .goOn(let call):
+      request.call = call
+      ready.append(request)
+    case .copy(let name): beginCopying(named: name, for: request)
+    }
+    tell(result.effects)
+  }
+
+  func tell(_ effects: [RegistryEffect]) {
+    for effect in effects {
+      if case .wake(let topic) = effect {
+        ready += waiters.wake(topic)
+      } else if !effect.isUrgent {
+        listener.hear(effect)
+      }
+    }
+  }
+
+  func refuse(_ requests: [Registry.Request]) {
+    for request in requests {
+      request.completion(.refused(RegistryRefusal(.storeUnavailable, "registry_store")))
+    }
+  }
+}
+
+extension CallFailure {
+  /// Of a call that refuses nothing.
+  var ofStore: StoreFailure {
+    switch self {
+    case .store(let failure): failure
+    case .refused(let refusal): .constraint(refusal.step)
+    }
+  }
+}
+
+extension RegistryEffect {
+  /// The device that is said to be gone.
+  var gone: DeviceID? {
+    if case .deviceGone(let device) = self { device } else { nil }
+  }
+}

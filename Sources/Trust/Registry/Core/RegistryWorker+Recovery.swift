@@ -1,0 +1,101 @@
+/// After a failure of the store nothing is promised until the file was closed, opened anew and looked over, and what was
+/// revoked meanwhile is written.
+internal import DeviceWire
+internal import PortcullisProtocol
+internal import System
+
+extension RegistryWorker {
+  /// The store has failed.
+  struct Trouble {
+    /// The disk is full, and the store can be written to with what was kept in reserve.
+    var isOpen: Bool
+    var nextTry: MonotonicTime
+    var pause: Duration
+  }
+
+  private static let firstPause: Duration = .milliseconds(500)
+  private static let longestPause: Duration = .seconds(30)
+
+  /// A group was not kept.
+  func fail(_ failure: StoreFailure, with revocations: [Registry.Request]) {
+    if trouble == nil {
+      listener.note(.unavailable(failure.description))
+      trouble = Trouble(isOpen: false, nextTry: clock.monotonic(), pause: Self.firstPause)
+    }
+    trouble?.isOpen = false
+    giveUpCopy()
+    postpone(revocations)
+    // At once: a disk that failed once may be good again, and what was revoked is to be written.
+    recover(from: failure)
+  }
+
+  /// They hold from now on, are tried again until they are written, and whoever asked is told so.
+  func postpone(_ revocations: [Registry.Request]) {
+    for request in revocations {
+      for effect in request.call.immediate { listener.hear(effect) }
+      refuse([request])
+    }
+    unwritten += revocations
+  }
+
+  func recoverIfDue() {
+    guard let trouble, trouble.nextTry <= clock.monotonic() else { return }
+    recover(from: nil)
+  }
+
+  private func recover(from failure: StoreFailure?) {
+    do throws(StoreFailure) {
+      if trouble?.isOpen != true {
+        try store.reopen()
+        try tokens.reload(from: store, at: time.now())
+      }
+      try writeRevocations()
+      // As long as there is no room for the reserve, there is none for others.
+      guard store.keepReserve() else {
+        trouble?.isOpen = true
+        return tryLater()
+      }
+      try announceDoubtful()
+      trouble = nil
+      listener.note(.available)
+    } catch {
+      trouble?.isOpen = false
+      if case .full = error, !unwritten.isEmpty, store.giveUpReserve() { return recover(from: error) }
+      tryLater()
+    }
+  }
+
+  private func tryLater() {
+    guard let pause = trouble?.pause else { return }
+    trouble?.nextTry = clock.monotonic() + pause
+    trouble?.pause = min(pause * 2, Self.longestPause)
+  }
+
+  private func writeRevocations() throws(StoreFailure) {
+    guard !unwritten.isEmpty else { return }
+    var results: [Result] = []
+    do throws(StoreFailure) {
+      try store.begin()
+      for request in unwritten { results.append(try serve(request)) }
+      try store.commit()
+    } catch {
+      store.abandon()
+      throw error
+    }
+    unwritten = []
+    // Who asked was answered long ago.
+    for result in results { tell(result.effects.filter { !$0.isUrgent }) }
+  }
+
+  /// They were taken away from the door for something that did not come about.
+  private func announceDoubtful() throws(StoreFailure) {
+    for id in doubtful {
+      guard let device = try store.device(id), device.state == .active else { continue }
+      listener.hear(
+        .deviceActive(
+          ActiveDevice(
+            id: id, key: device.keys.device.point, level: device.level, attestedKey: device.attestedKey)))
+    }
+    doubtful = []
+  }
+}

@@ -1,0 +1,168 @@
+/// What the registry does by time: the start with its clock, the rooms' upkeep, the audit's counts and heads, copies, the
+/// end.
+internal import Bytes
+internal import Crypto
+internal import DeviceTokens
+internal import DeviceWire
+internal import PortcullisProtocol
+internal import System
+
+extension RegistryWorker {
+  /// How far the store's time may be behind, in milliseconds.
+  static let timeStep: Int64 = 1000
+  /// A clock that is set back by more leaves nobody able to say how long something has been open.
+  private static let tolerance: Duration = .seconds(60)
+  static let headInterval: Duration = .seconds(3600)
+  /// When the rooms are asked again though none has said so.
+  private static let longestRest: Duration = .seconds(3600)
+
+  static func time(of store: any RegistryStore) throws(StoreFailure) -> UnixTime {
+    guard let bytes = try store.value(StoreValue.time) else { return UnixTime(milliseconds: 0) }
+    guard let time = UnixTime(bytes: bytes) else { throw .broken("the time is not written in its form") }
+    return time
+  }
+
+  func start() throws(StoreFailure) {
+    _ = store.keepReserve()
+    let behind = storedTime.milliseconds - clock.wall().milliseconds
+    guard behind > Self.tolerance.wholeMilliseconds else { return }
+    listener.note(.clockBehind(by: .milliseconds(behind)))
+    try endAll(because: .clockBehind, .count(Int(behind / 1000)))
+  }
+
+  /// Outside of any group.
+  private func endAll(
+    because event: AuditEntry.Event, _ members: AuditEntry.Member...
+  ) throws(StoreFailure) {
+    var desk = desk(for: .gate)
+    do throws(CallFailure) {
+      try desk.storing { store throws(StoreFailure) in try store.begin() }
+      for room in upkeep { try room.endAll(&desk) }
+      try desk.record(event, members)
+      try desk.storing { store throws(StoreFailure) in try store.commit() }
+    } catch {
+      store.abandon()
+      throw error.ofStore
+    }
+    for effect in desk.effects { listener.hear(effect) }
+  }
+
+  // MARK: By time
+
+  func tendIfDue() {
+    guard trouble == nil else { return }
+    let now = time.now()
+    if let due = tally.due, due <= now { inGroup { desk throws(CallFailure) in try self.writeTally(&desk) } }
+    if dueAt <= now { tend(now) }
+    if headDueAt <= now { tellHead() }
+  }
+
+  private func tend(_ now: UnixTime) {
+    dueAt = now.adding(Self.longestRest)
+    for room in upkeep {
+      var next: UnixTime?
+      inGroup { desk throws(CallFailure) in next = try room.tend(&desk) }
+      if trouble != nil { return }
+      if let next { dueAt = min(dueAt, next) }
+    }
+  }
+
+  private func writeTally(_ desk: inout Desk) throws(CallFailure) {
+    for (code, count) in tally.take() { try desk.record(.strangersRefused, .code(code), .count(count)) }
+  }
+
+  /// Runs a piece of work as a group of its own, after which nobody waits for an answer.
+  private func inGroup(_ body: (inout Desk) throws(CallFailure) -> Void) {
+    var desk = desk(for: .gate)
+    do throws(CallFailure) {
+      try desk.storing { store throws(StoreFailure) in try store.begin() }
+      try body(&desk)
+      try desk.storing { store throws(StoreFailure) in try store.commit() }
+    } catch {
+      store.abandon()
+      switch error {
+      case .refused, .store(.constraint): break
+      case .store(let failure): fail(failure, with: [])
+      }
+      return
+    }
+    if let reminder = desk.reminder { dueAt = min(dueAt, reminder) }
+    for effect in desk.effects where effect.isUrgent { listener.hear(effect) }
+    tell(desk.effects)
+  }
+
+  /// The end of the audit, signed, for the log.
+  private func tellHead() {
+    let now = time.now()
+    headDueAt = now.adding(Self.headInterval)
+    guard let end = try? store.auditEnd(), end.sequence > 0 else { return }
+    let key = tokens.ring.current.key
+    guard let head = try? AuditHead.sign(end, at: UnixSeconds(now), of: server, with: key) else { return }
+    listener.note(.auditHead(head))
+  }
+
+  // MARK: Copies
+
+  func beginCopying(named name: String, for request: Registry.Request) {
+    guard copying == nil else {
+      return request.completion(.refused(RegistryRefusal(.overloaded, "copy_under_way")))
+    }
+    do throws(StoreFailure) {
+      try store.beginCopy(named: name)
+      copying = request
+    } catch {
+      request.completion(.refused(Self.copyRefusal(error)))
+    }
+  }
+
+  func goOnCopying() {
+    guard let request = copying, trouble == nil else { return }
+    do throws(StoreFailure) {
+      guard try store.continueCopy() else { return }
+      copying = nil
+      request.completion(.answered(Array("{}".utf8)))
+    } catch {
+      copying = nil
+      request.completion(.refused(Self.copyRefusal(error)))
+    }
+  }
+
+  func giveUpCopy() {
+    guard let request = copying else { return }
+    copying = nil
+    refuse([request])
+  }
+
+  /// What fails here is the copy, and not the store.
+  private static func copyRefusal(_ failure: StoreFailure) -> RegistryRefusal {
+    switch failure {
+    case .constraint: RegistryRefusal(.badRequest, "copy_name_taken")
+    case .full: RegistryRefusal(.storeUnavailable, "copy_disk_full")
+    case .broken: RegistryRefusal(.storeUnavailable, "copy_failed")
+    }
+  }
+
+  // MARK: The end
+
+  func finish() {
+    giveUpCopy()
+    if trouble == nil {
+      if tally.due != nil { inGroup { desk throws(CallFailure) in try self.writeTally(&desk) } }
+      tellHead()
+    }
+    store.close()
+  }
+}
+
+extension UnixTime {
+  /// What a start may promise at the earliest: nothing later was promised before.
+  var promised: UnixTime { milliseconds == 0 ? self : adding(.milliseconds(RegistryWorker.timeStep)) }
+
+  /// Eight bytes, big endian.
+  var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: milliseconds >> (56 - 8 * $0)) } }
+
+  init?(bytes: [UInt8]) {
+    guard bytes.count == 8 else { return nil }
+    self.init(milliseconds: bytes.reduce(0) { $0 << 8 | Int64($1) })
+  }
+}
