@@ -16,6 +16,8 @@ package final class DeviceMemory {
     let origin: Origin
   }
 
+  /// What the room of pairings remembers.
+  let pairings = PairingMemory()
   private var enrolments = Tally<Origin>(limit: DeviceMemory.enrolmentsAnHour)
   private var failures = Tally<Attempt>(limit: DeviceMemory.failuresAnHour)
 
