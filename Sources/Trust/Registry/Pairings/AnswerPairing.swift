@@ -1,0 +1,126 @@
+/// A phone answers the QR code that it has read: `POST /pair/{id}`.
+internal import Bytes
+package import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+package struct AnswerPairing: RegistryCall {
+  private let id: PairingID
+  private let keys: DeviceKeys
+  private let name: DeviceName
+  private let platform: DevicePlatform
+  private let commit: Bytes32
+  private let mac: Bytes32
+  private let signature: DeviceSignature
+  private let approvalSignature: DeviceSignature?
+  private let evidence: VerifiedEvidence?
+
+  /// - Parameter evidence: for the keys in the form, over a nonce of its own.
+  package init(_ id: PairingID, form: Form, evidence: VerifiedEvidence?) throws(FormError) {
+    self.id = id
+    self.evidence = evidence
+    keys = try form.keys()
+    name = try form.text("device_name") { DeviceName($0) }
+    platform = try form.optionalText("platform") { DevicePlatform(rawValue: $0) } ?? .ios
+    commit = try form.hex("commit")
+    mac = try form.hex("mac")
+    signature = try form.signature("signature")
+    approvalSignature = try form.optionalSignature("approval_signature")
+    guard (approvalSignature == nil) == (keys.approval == nil) else { throw FormError("approval_signature") }
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    guard desk.devices.pairings.mayAnswer(desk.origin, now: desk.now) else {
+      return .reply(
+        .refused(RegistryRefusal(.rateLimited, "pairing_rate", retryAfter: PairingMemory.minute)))
+    }
+    guard let pairing = try desk.pairing(id) else { throw .refused(.pairingRejected, "pairing_unknown") }
+    // One that has just ended stays ended: what ends it is not to be undone with the refusal.
+    guard pairing.state.isOpen, let secret = pairing.secret else { return refused("pairing_ended") }
+    // The secret is tried before anything else is told.
+    let message = DeviceMessage.pair(
+      pairing: id, serverKeyHash: pairing.serverKeyHash, keys: keys, commit: commit, name: name)
+    guard secret.isValid(mac, for: message) else { return try count(wrongMACOf: pairing, &desk) }
+    if let answer = pairing.answer {
+      guard answer.messageHash == message.hash else { return refused("pairing_used") }
+      return .reply(json(pairing, answer, desk))
+    }
+    try checkSignatures(message, desk)
+    let device = try device(for: pairing, &desk)
+    let answer = PairingRecord.Answer(
+      device: device.id, messageHash: message.hash, commit: commit, s: desk.random32())
+    var answered = pairing
+    answered.state = .answered
+    answered.answer = answer
+    let update = answered
+    try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+    try desk.record(.pairingAnswered, [.pairing(id)] + device.standing)
+    desk.announce(.wake(.pairing(id)))
+    return .reply(json(answered, answer, desk))
+  }
+
+  // MARK: Checks
+
+  private func refused(_ step: String) -> Outcome {
+    .reply(.refused(RegistryRefusal(.pairingRejected, step)))
+  }
+
+  private func count(wrongMACOf pairing: PairingRecord, _ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var tried = pairing
+    tried.wrongMACs += 1
+    if tried.wrongMACs >= PairingRecord.macsToBurn {
+      try desk.end(tried, .pairingBurnt)
+    } else {
+      let update = tried
+      try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+    }
+    return refused("pairing_mac")
+  }
+
+  private func checkSignatures(_ message: DeviceMessage, _ desk: Desk) throws(CallFailure) {
+    try desk.require(signature, of: message, by: keys.device, "pairing_signature")
+    guard let key = keys.approval else { return }
+    try desk.require(approvalSignature, of: message, by: key, "pairing_approval_signature")
+  }
+
+  /// Waits for its confirmation, and ends with the pairing. One that has enrolled by itself before, with these keys, and was
+  /// not confirmed, is the same device.
+  private func device(
+    for pairing: PairingRecord, _ desk: inout Desk
+  ) throws(CallFailure) -> DeviceRecord {
+    let known = try desk.storing { (store) throws(StoreFailure) in try store.device(withKey: keys.device) }
+    if let known {
+      guard known.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+      if known.state == .pending, known.keys == keys {
+        try desk.storing { (store) throws(StoreFailure) in try store.delete(known.id) }
+      }
+    }
+    let name = pairing.name ?? name
+    let device = try desk.newDevice(platform, keys: keys, name: name, evidence: evidence)
+    try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
+    return device
+  }
+
+  private func json(_ pairing: PairingRecord, _ answer: PairingRecord.Answer, _ desk: Desk) -> Reply {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("device_id")
+    writer.value(answer.device.text)
+    writer.name("server_id")
+    writer.value(desk.server.text)
+    writer.name("s")
+    writer.value(answer.s.hex)
+    writer.name("expires_at")
+    writer.value(pairing.expiresAt.seconds)
+    writer.endObject()
+    return .answered(writer.bytes)
+  }
+}
+
+extension Desk {
+  func random32() -> Bytes32 {
+    guard let bytes = Bytes32(entropy.bytes(32)) else { fatalError("entropy gave another number of bytes") }
+    return bytes
+  }
+}

@@ -1,0 +1,30 @@
+/// What time alone brings about in the room of pairings: one that nobody has confirmed ends, and is forgotten later.
+internal import System
+
+struct PairingUpkeep: Upkeep {
+  /// So many at once, so that others have their turn.
+  private static let batch = 64
+
+  func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
+    let now = desk.now
+    let ended = try endOpen(endingBy: now, &desk)
+    let over = UnixTime(milliseconds: now.milliseconds - desk.settings.retention.wholeMilliseconds)
+    let deleted = try desk.storing { (store) throws(StoreFailure) in
+      try store.deletePairings(endedBefore: over, limit: Self.batch)
+    }
+    if ended == Self.batch || deleted == Self.batch { return now }
+    return try desk.storing { (store) throws(StoreFailure) in try store.nextPairingEnd() }
+  }
+
+  func endAll(_ desk: inout Desk) throws(CallFailure) {
+    while try endOpen(endingBy: UnixTime(milliseconds: .max), &desk) == Self.batch {}
+  }
+
+  private func endOpen(endingBy time: UnixTime, _ desk: inout Desk) throws(CallFailure) -> Int {
+    let open = try desk.storing { (store) throws(StoreFailure) in
+      try store.openPairings(of: nil, endingBy: time, limit: Self.batch)
+    }
+    for pairing in open { try desk.end(pairing, .pairingExpired) }
+    return open.count
+  }
+}

@@ -1,0 +1,52 @@
+/// The phone opens its commitment, and waits for the operator: `GET /pair/{id}?reveal=`.
+package import Bytes
+internal import Crypto
+package import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+
+package struct RevealPairing: RegistryCall {
+  private let id: PairingID
+  private let r: Bytes32
+
+  package init(_ id: PairingID, r: Bytes32) {
+    self.id = id
+    self.r = r
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    guard let pairing = try desk.pairing(id) else { throw .refused(.pairingRejected, "pairing_unknown") }
+    guard let answer = pairing.answer, SHA256.hash(r) == answer.commit else {
+      return .reply(.refused(RegistryRefusal(.pairingRejected, "pairing_reveal")))
+    }
+    if pairing.state == .answered {
+      var revealed = pairing
+      revealed.state = .revealed
+      revealed.r = r
+      let update = revealed
+      try desk.storing { (store) throws(StoreFailure) in try store.update(update) }
+      desk.announce(.wake(.pairing(id)))
+    }
+    switch pairing.state {
+    case .open, .answered, .revealed:
+      let reply = json("pending", desk)
+      return desk.wait == nil
+        ? .reply(reply) : .wait(.pairing(id), by: .pairing(id), otherwise: reply)
+    case .active: return .reply(json("active", desk))
+    case .refused: return .reply(json("refused", desk))
+    }
+  }
+
+  private func json(_ status: String, _ desk: Desk) -> Reply {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("status")
+    writer.value(status)
+    writer.name("pins")
+    writer.beginArray()
+    for pin in desk.settings.pins { writer.value(pin.text) }
+    writer.endArray()
+    writer.endObject()
+    return .answered(writer.bytes)
+  }
+}
