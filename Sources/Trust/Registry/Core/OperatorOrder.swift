@@ -9,7 +9,7 @@ protocol OrderReader {
 
 package enum OperatorOrder {
   /// A room adds its reader here.
-  static var rooms: [any OrderReader.Type] { [] }
+  static var rooms: [any OrderReader.Type] { [AuditOrders.self, StoreOrders.self] }
 
   package enum Refusal: Error, Equatable, Sendable {
     case unknownVerb

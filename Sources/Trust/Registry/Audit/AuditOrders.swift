@@ -1,0 +1,202 @@
+/// What an operator asks of the audit: `audit list`, `export`, `verify`, `prune`. Long ones go on piece by piece, so that
+/// others have their turn.
+internal import Bytes
+internal import Crypto
+internal import DeviceTokens
+internal import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+enum AuditOrders: OrderReader {
+  static let longestPage: Int64 = 1000
+
+  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
+    switch verb {
+    case "audit-list": return try ReadAudit(arguments, isExport: false)
+    case "audit-export": return try ReadAudit(arguments, isExport: true)
+    case "audit-verify":
+      let line = try OrderArguments(arguments, "head").optionalText("head")
+      guard let line else { return VerifyAudit(head: nil) }
+      guard let head = AuditHead(logLine: Array(line.utf8)) else { throw FormError("head") }
+      return VerifyAudit(head: head)
+    case "audit-prune":
+      return PruneAudit(before: try OrderArguments(arguments, "before").integer("before"))
+    default: return nil
+    }
+  }
+}
+
+/// A page of rows, in their order, from behind one of them on.
+struct ReadAudit: RegistryCall {
+  private let after: Int64
+  private let limit: Int64
+  private let isExport: Bool
+
+  init(_ arguments: JSONObject, isExport: Bool) throws(FormError) {
+    let arguments = try OrderArguments(arguments, "after", "limit")
+    after = try arguments.optionalInteger("after") ?? 0
+    limit = try arguments.optionalInteger("limit") ?? AuditOrders.longestPage
+    guard (1...AuditOrders.longestPage).contains(limit) else { throw FormError("limit") }
+    self.isExport = isExport
+  }
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let rows = try desk.storing { store throws(StoreFailure) in
+      try store.auditRows(after: after, limit: Int(limit))
+    }
+    var writer = JSONWriter()
+    writer.beginArray()
+    for row in rows { if isExport { row.export(to: &writer) } else { row.list(to: &writer) } }
+    writer.endArray()
+    return .reply(.answered(writer.bytes))
+  }
+}
+
+extension AuditRow {
+  /// All that is needed to follow the chain elsewhere.
+  func export(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.name("gate")
+    writer.value(AuditHead.gate)
+    writer.name("seq")
+    writer.value(sequence)
+    writer.name("at")
+    writer.value(at.value)
+    switch content {
+    case .text(let text, let salt):
+      writer.name("text")
+      writer.value(Base64.encodeURL(text.span))
+      writer.name("salt")
+      writer.value(Base64.encodeURL(salt.span))
+    case .erased(let digest):
+      writer.name("digest")
+      writer.value(digest.hex)
+    }
+    writer.name("hash")
+    writer.value(hash.hex)
+    writer.endObject()
+  }
+
+  /// The number, and what the text says.
+  func list(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.name("seq")
+    writer.value(sequence)
+    if case .text(let text, _) = content,
+      let object = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object
+    {
+      for member in object.members where member.name != "seq" {
+        writer.name(member.name)
+        writer.value(member.value)
+      }
+    } else {
+      writer.name("at")
+      writer.value(at.value)
+      writer.name("event")
+      writer.value("erased")
+    }
+    writer.endObject()
+  }
+}
+
+/// Follows the chain from the first row that is kept to the last.
+struct VerifyAudit: RegistryCall {
+  private static let piece = 2000
+
+  let head: AuditHead?
+  private var verifier: AuditVerifier?
+
+  init(head: AuditHead?) {
+    self.head = head
+  }
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var next = self
+    var verifier: AuditVerifier
+    if let begun = self.verifier {
+      verifier = begun
+    } else {
+      guard try isHeadSigned(desk) else { return answer(.signature, nil) }
+      let beginning = try desk.storing { store throws(StoreFailure) in try store.auditBeginning() }
+      verifier = AuditVerifier(from: beginning, through: head?.end)
+    }
+    let rows = try desk.storing { store throws(StoreFailure) in
+      try store.auditRows(after: verifier.end.sequence, limit: Self.piece)
+    }
+    do throws(AuditVerifier.Fault) {
+      for row in rows { try verifier.follow(row) }
+      if rows.count < Self.piece {
+        try verifier.finish()
+        return answer(nil, verifier)
+      }
+    } catch {
+      return answer(error, verifier)
+    }
+    next.verifier = verifier
+    return .goOn(next)
+  }
+
+  /// By a key that signs, or has signed, in this store.
+  private func isHeadSigned(_ desk: Desk) throws(CallFailure) -> Bool {
+    guard let head else { return true }
+    guard let thumbprint = KeyThumbprint(head.keyID) else { return false }
+    let point = try desk.storing { store throws(StoreFailure) in try store.tokenKey(thumbprint) }
+    guard let point else { return false }
+    return head.isSigned(by: point, of: desk.server, desk.verifier)
+  }
+
+  private func answer(_ fault: AuditVerifier.Fault?, _ verifier: AuditVerifier?) -> Outcome {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("valid")
+    writer.value(fault == nil)
+    if let fault {
+      writer.name("fault")
+      writer.value(fault.rawValue)
+    }
+    if let verifier {
+      writer.name("rows")
+      writer.value(verifier.rows)
+      writer.name("erased")
+      writer.value(verifier.erased)
+      // The last row that is in order.
+      writer.name("seq")
+      writer.value(verifier.end.sequence)
+      writer.name("hash")
+      writer.value(verifier.end.hash.hex)
+    }
+    writer.endObject()
+    return .reply(.answered(writer.bytes))
+  }
+}
+
+/// Throws away rows of before a time, and says so in the audit.
+struct PruneAudit: RegistryCall {
+  private static let piece = 2000
+
+  /// Unix seconds.
+  let before: Int64
+  private var count = 0
+
+  init(before: Int64) {
+    self.before = before
+  }
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var next = self
+    let thrown = try desk.storing { store throws(StoreFailure) in
+      try store.pruneAudit(before: before, limit: Self.piece)
+    }
+    // With the first piece: of what is gone it is known that it was meant to be.
+    if count == 0, thrown > 0 { try desk.record(.pruned, .number("before", before)) }
+    next.count += thrown
+    if thrown == Self.piece { return .goOn(next) }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("rows")
+    writer.value(next.count)
+    writer.endObject()
+    return .reply(.answered(writer.bytes))
+  }
+}

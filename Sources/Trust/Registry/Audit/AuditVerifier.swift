@@ -1,0 +1,61 @@
+/// Follows the chain row by row, and says where it breaks. Pure: rows may come from a store or from an export.
+internal import Bytes
+internal import DeviceWire
+internal import JSON
+
+package struct AuditVerifier: Sendable {
+  package enum Fault: String, Error, Equatable, Sendable {
+    /// A row is missing, or there twice.
+    case sequence
+    /// The row's hash does not follow from the one before and its own text.
+    case hash
+    /// The row's time is not the one in its text.
+    case time
+    /// The head names another hash for its row.
+    case head = "head_hash"
+    /// The row that the head names is gone from the end.
+    case tail = "head_beyond_end"
+    /// The row that the head names was thrown away long ago: nothing can be said.
+    case pruned = "head_before_beginning"
+    /// Nobody here has signed the head.
+    case signature = "head_signature"
+  }
+
+  package private(set) var end: AuditEnd
+  package private(set) var rows = 0
+  package private(set) var erased = 0
+  /// The head that the chain has to lead through.
+  private let head: AuditEnd?
+  private var hasMetHead: Bool
+
+  /// - Parameter beginning: where the rows that are kept begin.
+  package init(from beginning: AuditEnd, through head: AuditEnd? = nil) {
+    end = beginning
+    self.head = head
+    hasMetHead = head == nil || head == beginning
+  }
+
+  package mutating func follow(_ row: AuditRow) throws(Fault) {
+    guard row.sequence == end.sequence + 1 else { throw .sequence }
+    let next = end.following(row.digest)
+    guard row.hash == next.hash else { throw .hash }
+    switch row.content {
+    case .erased: erased += 1
+    case .text(let text, _):
+      let time = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object?["at"]?.integer
+      guard time == row.at.value else { throw .time }
+    }
+    end = next
+    rows += 1
+    if let head, head.sequence == end.sequence {
+      guard head == end else { throw .head }
+      hasMetHead = true
+    }
+  }
+
+  /// After the last row.
+  package func finish() throws(Fault) {
+    guard let head, !hasMetHead else { return }
+    throw head.sequence > end.sequence ? .tail : .pruned
+  }
+}
