@@ -1,5 +1,6 @@
 /// The registry's store in one SQLite file: groups, calls within them, and what is done after a failure. The tables lie in
 /// files of their own beside this one (docs/devices.md, "The store").
+internal import Crypto
 internal import SQLite
 
 /// Used by one thread at a time.
@@ -12,6 +13,8 @@ package final class SQLiteStore {
   private let reserve: any StoreReserve
   private var database: Database?
   private(set) var copy: Backup?
+  /// Looks at keys as they come from the file.
+  let verifier = P256Verifier()
 
   /// Opens the file, makes it if it is not there, and brings its tables to their newest form.
   /// - Parameters:

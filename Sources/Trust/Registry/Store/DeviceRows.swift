@@ -1,0 +1,254 @@
+/// The rows of devices: one each, kept small, as there may be a million.
+package import Bytes
+package import DeviceWire
+internal import SQLite
+package import System
+
+extension SQLiteStore {
+  /// Keys are points of 64 bytes, their indexes hold 16 of them: who finds a second key for one of those has only kept
+  /// himself out. Times are Unix milliseconds.
+  static let deviceTables = """
+    CREATE TABLE devices (
+      number INTEGER PRIMARY KEY,
+      id BLOB NOT NULL UNIQUE,
+      state INTEGER NOT NULL,
+      subject TEXT, name TEXT,
+      platform INTEGER NOT NULL,
+      device_key BLOB NOT NULL, approval_key BLOB,
+      level INTEGER NOT NULL, verification INTEGER NOT NULL,
+      attested_key BLOB,
+      created_at INTEGER NOT NULL, activated_at INTEGER, revoked_at INTEGER, seen_at INTEGER,
+      attested_at INTEGER, attestation_failed_at INTEGER,
+      app_version TEXT, patch_level TEXT,
+      is_rooted INTEGER NOT NULL,
+      exception_until INTEGER, exception_reason TEXT,
+      replaces BLOB,
+      token_series INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX devices_by_key ON devices (substr(device_key, 1, 16));
+    CREATE UNIQUE INDEX devices_by_approval_key ON devices (substr(approval_key, 1, 16))
+      WHERE approval_key IS NOT NULL;
+    CREATE UNIQUE INDEX devices_by_attested_key ON devices (substr(attested_key, 1, 16))
+      WHERE attested_key IS NOT NULL;
+    CREATE INDEX devices_by_subject ON devices (subject) WHERE subject IS NOT NULL;
+    CREATE INDEX devices_pending ON devices (created_at) WHERE state = 0
+    """
+
+  private static let columns = """
+    id, state, subject, name, platform, device_key, approval_key, level, verification, attested_key, created_at, \
+    activated_at, revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, \
+    exception_until, exception_reason, replaces, token_series
+    """
+  private static let insertDevice = """
+    INSERT INTO devices (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
+    ?17, ?18, ?19, ?20, ?21, ?22, ?23)
+    """
+  private static let updateDevice = """
+    UPDATE devices SET (\(columns)) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
+    ?18, ?19, ?20, ?21, ?22, ?23) WHERE id = ?1
+    """
+}
+
+extension SQLiteStore {
+  package func device(_ id: DeviceID) throws(StoreFailure) -> DeviceRecord? {
+    try device(where: "id = ?1", .id(id))
+  }
+
+  package func device(withKey key: DevicePublicKey) throws(StoreFailure) -> DeviceRecord? {
+    try device(where: "substr(device_key, 1, 16) = substr(?1, 1, 16) AND device_key = ?1", .blob(key.stored))
+  }
+
+  package func device(attestedBy key: KeyIdentifier) throws(StoreFailure) -> DeviceRecord? {
+    try device(
+      where:
+        "attested_key IS NOT NULL AND substr(attested_key, 1, 16) = substr(?1, 1, 16) AND attested_key = ?1",
+      .hash(key.digest))
+  }
+
+  package func isKeyTaken(_ key: DevicePublicKey) throws(StoreFailure) -> Bool {
+    try first(
+      """
+      SELECT 1 FROM devices WHERE substr(device_key, 1, 16) = substr(?1, 1, 16)
+      UNION ALL SELECT 1 FROM devices
+      WHERE approval_key IS NOT NULL AND substr(approval_key, 1, 16) = substr(?1, 1, 16)
+      """, [.blob(key.stored)]
+    ) { (_) throws(SQLiteError) in true } ?? false
+  }
+
+  package func insert(_ device: DeviceRecord) throws(StoreFailure) {
+    try run(Self.insertDevice, Self.values(of: device))
+  }
+
+  package func update(_ device: DeviceRecord) throws(StoreFailure) {
+    try run(Self.updateDevice, Self.values(of: device))
+  }
+
+  package func delete(_ id: DeviceID) throws(StoreFailure) {
+    try run("DELETE FROM devices WHERE id = ?1", [.id(id)])
+  }
+
+  package func activeDevices(of subject: Subject) throws(StoreFailure) -> [DeviceRecord] {
+    try devices(
+      where: "subject = ?1 AND state = ?2 ORDER BY number",
+      [.text(subject.name), .integer(Int64(DeviceRecord.State.active.rawValue))])
+  }
+
+  package func count(_ state: DeviceRecord.State) throws(StoreFailure) -> Int {
+    let sql =
+      state == .pending
+      ? "SELECT count(*) FROM devices WHERE state = 0 AND ?1 = 0"
+      : "SELECT count(*) FROM devices WHERE state = ?1"
+    return try count(sql, [.integer(Int64(state.rawValue))])
+  }
+
+  package func devices(
+    of subject: Subject?, in state: DeviceRecord.State?, after: DeviceID?, limit: Int
+  ) throws(StoreFailure) -> [DeviceRecord] {
+    try devices(
+      where: """
+        (?1 IS NULL OR subject = ?1) AND (?2 IS NULL OR state = ?2)
+        AND number > coalesce((SELECT number FROM devices WHERE id = ?3), 0) ORDER BY number LIMIT ?4
+        """,
+      [
+        .text(orNull: subject?.name), .integer(orNull: state.map { Int64($0.rawValue) }),
+        .id(orNull: after), .integer(Int64(limit)),
+      ])
+  }
+
+  package func forEachActiveDevice(
+    from level: Level, _ body: (ActiveDevice) -> Void
+  ) throws(StoreFailure) {
+    try each(
+      "SELECT id, device_key, level, attested_key FROM devices WHERE state = 1 AND level >= ?1 ORDER BY number",
+      [.integer(level.stored)]
+    ) { (row) throws(SQLiteError) in
+      body(
+        ActiveDevice(
+          id: try row.id(0), key: try row.value(1) { P256Point(stored: $0) },
+          level: try row.number(2) { Level(stored: $0) },
+          attestedKey: try row.hashOrNil(3).map { KeyIdentifier($0) }))
+    }
+  }
+
+  package func pendingDevices(madeBefore time: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceRecord] {
+    try devices(
+      where: "state = 0 AND created_at < ?1 ORDER BY created_at LIMIT ?2",
+      [.time(time), .integer(Int64(limit))])
+  }
+
+  // MARK: Rows
+
+  private func device(where condition: String, _ value: SQLValue) throws(StoreFailure) -> DeviceRecord? {
+    try devices(where: condition, [value]).first
+  }
+
+  private func devices(where condition: String, _ values: [SQLValue]) throws(StoreFailure) -> [DeviceRecord] {
+    try all("SELECT \(Self.columns) FROM devices WHERE \(condition)", values) { (row) throws(SQLiteError) in
+      try deviceRecord(row)
+    }
+  }
+
+  private static func values(of device: DeviceRecord) -> [SQLValue] {
+    [
+      .id(device.id), .integer(Int64(device.state.rawValue)), .text(orNull: device.subject?.name),
+      .text(orNull: device.name?.text), .integer(device.platform == .ios ? 0 : 1),
+      .blob(device.keys.device.stored), .blob(orNull: device.keys.approval?.stored),
+      .integer(device.level.stored), .integer(device.verification.stored),
+      .hash(orNull: device.attestedKey?.digest), .time(device.createdAt),
+      .time(orNull: device.activatedAt), .time(orNull: device.revokedAt),
+      .time(orNull: device.seenAt), .time(orNull: device.attestedAt),
+      .time(orNull: device.attestationFailedAt), .text(orNull: device.appVersion),
+      .text(orNull: device.patchLevel), .flag(device.isRooted),
+      .time(orNull: device.exception?.until), .text(orNull: device.exception?.reason),
+      .id(orNull: device.replaces), .integer(Int64(device.tokenSeries)),
+    ]
+  }
+
+  private func deviceRecord(_ row: borrowing Row) throws(SQLiteError) -> DeviceRecord {
+    var device = DeviceRecord(
+      id: try row.id(0), state: try row.number(1) { DeviceRecord.State(rawValue: Int($0)) },
+      subject: try row.textOrNil(2).flatMap { Subject($0) },
+      name: try row.textOrNil(3).flatMap { DeviceName($0) },
+      platform: try row.integer(4) == 0 ? .ios : .android, keys: try keys(row, 5, 6),
+      level: try row.number(7) { Level(stored: $0) },
+      verification: try row.number(8) { UserVerification(stored: $0) }, createdAt: try row.time(10))
+    device.attestedKey = try row.hashOrNil(9).map { KeyIdentifier($0) }
+    device.activatedAt = try row.timeOrNil(11)
+    device.revokedAt = try row.timeOrNil(12)
+    device.seenAt = try row.timeOrNil(13)
+    device.attestedAt = try row.timeOrNil(14)
+    device.attestationFailedAt = try row.timeOrNil(15)
+    device.appVersion = try row.textOrNil(16)
+    device.patchLevel = try row.textOrNil(17)
+    device.isRooted = try row.flag(18)
+    if let until = try row.timeOrNil(19), let reason = try row.textOrNil(20) {
+      device.exception = DeviceRecord.Exception(reason: reason, until: until)
+    }
+    device.replaces = try row.idOrNil(21)
+    device.tokenSeries = try row.number(22) { UInt32(exactly: $0) }
+    return device
+  }
+
+  /// Looked at once more: what a file holds may have been changed.
+  private func keys(
+    _ row: borrowing Row, _ device: Int, _ approval: Int
+  ) throws(SQLiteError) -> DeviceKeys {
+    func key(_ bytes: [UInt8]) -> DevicePublicKey? {
+      P256Point(stored: bytes).flatMap { DevicePublicKey($0, checkedBy: verifier) }
+    }
+    let deviceKey = try row.value(device, key)
+    let approvalKey = row.isNull(approval) ? nil : try row.value(approval, key)
+    guard let keys = DeviceKeys(device: deviceKey, approval: approvalKey) else {
+      throw .malformed(column: approval)
+    }
+    return keys
+  }
+}
+
+extension DevicePublicKey {
+  /// x and y, 64 bytes.
+  fileprivate var stored: [UInt8] { point.stored }
+}
+
+extension P256Point {
+  /// x and y, 64 bytes.
+  var stored: [UInt8] { x.array + y.array }
+
+  init?(stored bytes: [UInt8]) {
+    guard bytes.count == 64, let x = Bytes32(Array(bytes[..<32])), let y = Bytes32(Array(bytes[32...])) else {
+      return nil
+    }
+    self.init(x: x, y: y)
+  }
+}
+
+extension Level {
+  /// In their order, so that rows can be compared.
+  var stored: Int64 {
+    switch self {
+    case .bare: 0
+    case .appAttested: 1
+    case .hardwareAttested: 2
+    }
+  }
+
+  init?(stored: Int64) {
+    guard let level = Self.allCases.first(where: { $0.stored == stored }) else { return nil }
+    self = level
+  }
+}
+
+extension UserVerification {
+  var stored: Int64 {
+    switch self {
+    case .none: 0
+    case .app: 1
+    case .hardware: 2
+    }
+  }
+
+  init?(stored: Int64) {
+    guard let verification = Self.allCases.first(where: { $0.stored == stored }) else { return nil }
+    self = verification
+  }
+}
