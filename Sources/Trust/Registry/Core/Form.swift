@@ -23,6 +23,9 @@ package struct Form {
     self.init(object, checkedBy: verifier)
   }
 
+  /// A member that is an object itself, read in the same way.
+  package func within(_ object: JSONObject) -> Form { Form(object, checkedBy: verifier) }
+
   /// What `read` makes of the member; nil where there is none.
   package func optional<Value>(
     _ name: String, _ read: (JSONValue) -> Value?

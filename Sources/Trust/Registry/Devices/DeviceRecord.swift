@@ -30,6 +30,13 @@ package struct DeviceRecord: Equatable, Sendable {
     }
   }
 
+  /// A device that nobody confirms is gone after a day.
+  package static let pendingLife: Duration = .seconds(86_400)
+
+  var endOfPending: UnixTime {
+    UnixTime(milliseconds: createdAt.milliseconds + Self.pendingLife.wholeMilliseconds)
+  }
+
   package let id: DeviceID
   package var state: State
   package var subject: Subject?

@@ -49,7 +49,7 @@ extension SQLiteStore {
     """
 }
 
-extension SQLiteStore {
+extension SQLiteStore: DeviceTable {
   package func device(_ id: DeviceID) throws(StoreFailure) -> DeviceRecord? {
     try device(where: "id = ?1", .id(id))
   }

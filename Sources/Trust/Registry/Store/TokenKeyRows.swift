@@ -6,7 +6,7 @@ package import DeviceTokens
 internal import DeviceWire
 internal import SQLite
 
-extension SQLiteStore {
+extension SQLiteStore: TokenKeyTable {
   /// `scalar` is the private half, 32 bytes; NULL once it has gone, as `role` is.
   static let tokenKeyTables = """
     CREATE TABLE token_keys (

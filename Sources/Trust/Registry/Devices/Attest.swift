@@ -1,0 +1,147 @@
+/// `POST /mobile/attest`: evidence for the keys that a device has. It needs no token, as it names the keys itself.
+package import Bytes
+package import DeviceWire
+internal import PortcullisProtocol
+
+package struct AttestForm: Equatable, Sendable {
+  package let device: DeviceID
+  package let nonce: Bytes32
+  package let evidence: EvidenceForm
+
+  package init(_ form: Form) throws(FormError) {
+    device = try form.identifier("device_id")
+    nonce = try form.hex("nonce")
+    evidence = try EvidenceForm(form)
+  }
+}
+
+/// Asks which keys the evidence has to name, before anything dear is done about it. Answers with `AttestedKeys`.
+package struct FindAttestedKeys: RegistryCall {
+  private let device: DeviceID
+
+  package init(_ device: DeviceID) {
+    self.device = device
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let found = try desk.device(device)
+    guard found.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    if let wait = desk.devices.waitToAttest(device, from: desk.origin, now: desk.now) {
+      throw .refused(RegistryRefusal(.rateLimited, "attest_failures", retryAfter: wait))
+    }
+    return .reply(.answered(AttestedKeys(server: desk.server, found.keys).bytes))
+  }
+}
+
+/// What evidence for a device is over, between the registry and whoever judges it.
+package struct AttestedKeys: Equatable, Sendable {
+  package let server: ServerID
+  package let device: P256Point
+  package let approval: P256Point?
+
+  init(server: ServerID, _ keys: DeviceKeys) {
+    self.server = server
+    device = keys.device.point
+    approval = keys.approval?.point
+  }
+
+  /// From the answer of `FindAttestedKeys`.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == 80 || bytes.count == 144, let server = ServerID(Array(bytes[..<16])),
+      let device = P256Point(stored: Array(bytes[16..<80]))
+    else { return nil }
+    self.server = server
+    self.device = device
+    approval = P256Point(stored: Array(bytes[80...]))
+  }
+
+  var bytes: [UInt8] { server.bytes + device.stored + (approval?.stored ?? []) }
+
+  func isEqual(to keys: DeviceKeys) -> Bool {
+    device == keys.device.point && approval == keys.approval?.point
+  }
+}
+
+package struct Attest: RegistryCall {
+  private let device: DeviceID
+  private let keys: AttestedKeys
+  private let evidence: VerifiedEvidence
+
+  /// - Parameter keys: those that the evidence was found to name.
+  package init(_ device: DeviceID, keys: AttestedKeys, evidence: VerifiedEvidence) {
+    self.device = device
+    self.keys = keys
+    self.evidence = evidence
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(device)
+    guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    guard keys.isEqual(to: device.keys) else { throw .refused(.attestationRejected, "attest_keys_changed") }
+    try desk.raise(&device, by: evidence)
+    if device.state == .pending, desk.settings.evidenceActivates { try desk.activate(&device) }
+    var answer = DeviceAnswer()
+    answer.put("verdict", "pass")
+    answer.putStanding(device)
+    answer.put("device_token", try desk.token(for: device).text)
+    return .reply(answer.reply())
+  }
+}
+
+/// Evidence for a device was refused; the answer to the peer is the caller's.
+package struct NoteFailedAttestation: RegistryCall {
+  private let device: DeviceID
+
+  package init(_ device: DeviceID) {
+    self.device = device
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(device)
+    desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now)
+    device.attestationFailedAt = desk.now
+    try desk.keep(device)
+    try desk.record(.attestationFailed, .device(device.id))
+    return .reply(.answered(Array("{}".utf8)))
+  }
+}
+
+/// An operator has revoked an App Attest key: what it vouched for is bare from now on.
+package struct EndAttestedKey: RegistryCall {
+  private let key: KeyIdentifier
+
+  package var urgency: Urgency { .revocation }
+
+  package init(_ key: KeyIdentifier) {
+    self.key = key
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let found = try desk.storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
+    if var device = found {
+      device.attestedKey = nil
+      if device.level == .appAttested { device.level = .bare }
+      device.endTokens()
+      try desk.keep(device)
+      if device.state == .active { desk.announce(.deviceActive(device.active)) }
+      try desk.record(.deviceUnattested, .device(device.id), .level(device.level), .attestedKey(key))
+    }
+    return .reply(.answered(Array("{}".utf8)))
+  }
+}
+
+extension Desk {
+  /// To what evidence says of the keys that a device has; never down.
+  mutating func raise(_ device: inout DeviceRecord, by evidence: VerifiedEvidence) throws(CallFailure) {
+    let (level, attestedKey) = try standing(of: evidence, for: device.id)
+    device.level = max(device.level, level)
+    device.attestedKey = attestedKey
+    device.attestedAt = now
+    device.attestationFailedAt = nil
+    // An attestation of the app is newer than what the app has said.
+    device.isRooted = false
+    try keep(device)
+    if device.state == .active { announce(.deviceActive(device.active)) }
+    try record(.deviceAttested, device.standing)
+  }
+}

@@ -1,0 +1,193 @@
+/// Which device asks, by its token or by its signature; and how a device comes in and goes.
+package import Bytes
+internal import DeviceTokens
+package import DeviceWire
+internal import PortcullisProtocol
+internal import System
+
+extension Desk {
+  // MARK: Who asks
+
+  /// The device whose token it is. One that waits for its confirmation may read itself, and nothing else.
+  package mutating func device(bearer token: String) throws(CallFailure) -> DeviceRecord {
+    let claims: DeviceToken
+    do throws(TokenRejection) {
+      claims = try tokens.read(
+        Array(token.utf8).span, issuer: settings.publicURL, audiences: [settings.publicURL], now: now)
+    } catch {
+      throw .refused(.tokenRejected, "token_\(error.rawValue)")
+    }
+    guard let device = try holder(of: claims) else { throw .refused(.tokenRejected, "token_ended") }
+    know(.device(device.id))
+    return device
+  }
+
+  /// As `device(bearer:)`, and it is confirmed.
+  package mutating func activeDevice(bearer token: String) throws(CallFailure) -> DeviceRecord {
+    let device = try device(bearer: token)
+    guard device.state == .active else { throw .refused(.devicePending, "device_pending") }
+    return device
+  }
+
+  /// Nil when what the token says is over: its device is gone, has other keys, or has lost what vouched for it.
+  func holder(of token: DeviceToken) throws(CallFailure) -> DeviceRecord? {
+    let found = try storing { (store) throws(StoreFailure) in try store.device(token.device) }
+    guard let device = found, device.state != .revoked, device.tokenSeries == token.identifier.series,
+      KeyThumbprint(device.keys.device.point) == token.deviceKey
+    else { return nil }
+    return device
+  }
+
+  package func device(_ id: DeviceID) throws(CallFailure) -> DeviceRecord {
+    let found = try storing { (store) throws(StoreFailure) in try store.device(id) }
+    guard let found else { throw .refused(.deviceUnknown, "device_unknown") }
+    return found
+  }
+
+  /// The device that signed: who cannot sign for it does not learn how it stands.
+  mutating func device(
+    _ id: DeviceID, signing message: DeviceMessage, _ signature: DeviceSignature
+  ) throws(CallFailure) -> DeviceRecord {
+    let device = try device(id)
+    try require(signature, of: message, by: device.keys.device, "device_signature")
+    know(.device(id))
+    guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    return device
+  }
+
+  /// - Parameter step: as the log names it.
+  package func require(
+    _ signature: DeviceSignature?, of message: DeviceMessage, by key: DevicePublicKey, _ step: String
+  ) throws(CallFailure) {
+    guard let signature, signature.isValid(for: message, by: key, verifier: verifier) else {
+      throw .refused(.signatureRejected, step)
+    }
+  }
+
+  // MARK: What vouches for it
+
+  /// What evidence makes of keys, or its lack. One App Attest key is one device's.
+  package func standing(
+    of evidence: VerifiedEvidence?, for device: DeviceID
+  ) throws(CallFailure) -> (level: Level, attestedKey: KeyIdentifier?) {
+    guard case .appAttest(let key) = evidence else { return (.bare, nil) }
+    let holder = try storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
+    guard holder == nil || holder?.id == device else {
+      throw .refused(.attestationRejected, "attested_key_of_another_device")
+    }
+    return (.appAttested, key)
+  }
+
+  package func requireMinimum(_ level: Level) throws(CallFailure) {
+    guard level >= settings.minimumLevel else { throw .refused(.levelTooLow, "device_minimum_level") }
+  }
+
+  /// Keys are those of one device, each in one role.
+  package func requireNewKeys(_ keys: DeviceKeys) throws(CallFailure) {
+    for key in [keys.device, keys.approval].compactMap({ $0 }) {
+      let isTaken = try storing { (store) throws(StoreFailure) in try store.isKeyTaken(key) }
+      if isTaken { throw .refused(.keyKnown, "device_key_known") }
+    }
+  }
+
+  // MARK: Its life
+
+  /// A new device, which waits for its confirmation. Its signatures are the caller's to judge, and storing it as well.
+  package func newDevice(
+    _ platform: DevicePlatform, keys: DeviceKeys, name: DeviceName?, evidence: VerifiedEvidence?
+  ) throws(CallFailure) -> DeviceRecord {
+    try requireNewKeys(keys)
+    let id = DeviceID(random: entropy)
+    let (level, attestedKey) = try standing(of: evidence, for: id)
+    try requireMinimum(level)
+    var device = DeviceRecord(
+      id: id, state: .pending, subject: nil, name: name, platform: platform, keys: keys, level: level,
+      verification: keys.verification, createdAt: now)
+    device.attestedKey = attestedKey
+    device.attestedAt = attestedKey == nil ? nil : now
+    return device
+  }
+
+  /// Confirms a device that waits, which is in the store already, and ends the one whose place it takes. It belongs to
+  /// `subject`, or to whomever that one belonged to.
+  package mutating func activate(
+    _ device: inout DeviceRecord, subject: Subject? = nil
+  ) throws(CallFailure) {
+    guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    try requireMinimum(device.level)
+    if let subject { device.subject = subject }
+    if let id = device.replaces,
+      var old = try storing({ (store) throws(StoreFailure) in try store.device(id) }),
+      old.state == .active
+    {
+      if device.subject == nil { device.subject = old.subject }
+      if device.name == nil { device.name = old.name }
+      // The app behind it has not become another one: only the device goes.
+      old.attestedKey = nil
+      try revoke(&old)
+    }
+    if let subject = device.subject { try requireRoom(for: subject) }
+    device.state = .active
+    device.activatedAt = now
+    try keep(device)
+    announce(.deviceActive(device.active))
+    try record(.deviceActivated, device.standing + device.belonging)
+  }
+
+  package func requireRoom(for subject: Subject) throws(CallFailure) {
+    let others = try storing { (store) throws(StoreFailure) in try store.activeDevices(of: subject) }
+    guard others.count < settings.devicesPerSubject else {
+      throw .refused(.tooManyOpen, "devices_per_subject")
+    }
+  }
+
+  /// Ends a device with all that it may do; what has its App Attest key comes in no more either.
+  package mutating func revoke(_ device: inout DeviceRecord) throws(CallFailure) {
+    device.state = .revoked
+    device.revokedAt = now
+    device.endTokens()
+    try keep(device)
+    announce(.deviceGone(device.id))
+    try record(.deviceRevoked, .device(device.id))
+    if let key = device.attestedKey { announce(.attestedKeyRevoked(key)) }
+  }
+
+  package func keep(_ device: DeviceRecord) throws(CallFailure) {
+    try storing { (store) throws(StoreFailure) in try store.update(device) }
+  }
+
+  // MARK: Tokens
+
+  package func token(
+    for device: DeviceRecord, audience: Audience = .gate
+  ) throws(CallFailure) -> IssuedToken {
+    try tokens.issue(
+      for: device, audience: audience, issuer: settings.publicURL, now: now, entropy: entropy)
+  }
+}
+
+extension DeviceRecord {
+  /// All of them, to the last.
+  package mutating func endTokens() { tokenSeries &+= 1 }
+
+  /// How it stands, for the audit.
+  var standing: [AuditEntry.Member] {
+    [.device(id), .level(level), .verification(verification), .key(keys.device.hash)]
+      + (attestedKey.map { [.attestedKey($0)] } ?? [])
+  }
+
+  /// Whose it is, and in whose place, for the audit.
+  var belonging: [AuditEntry.Member] {
+    (subject.map { [.subject($0)] } ?? []) + (replaces.map { [.replaced($0)] } ?? [])
+  }
+
+  /// What the door has to know.
+  package var active: ActiveDevice {
+    ActiveDevice(id: id, key: keys.device.point, level: level, attestedKey: attestedKey)
+  }
+}
+
+extension DeviceKeys {
+  /// Without an approval key nobody is asked; with one it is the app that has made it so.
+  package var verification: UserVerification { approval == nil ? .none : .app }
+}

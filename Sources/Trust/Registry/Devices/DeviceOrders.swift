@@ -1,0 +1,239 @@
+/// What an operator orders about devices: `devices list`, `show`, `confirm`, `assign`, `rename`, `revoke`, `except`,
+/// `forget`.
+internal import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+enum DeviceOrders: OrderReader {
+  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
+    switch verb {
+    case "devices-list": try ListDevices(OrderArguments(arguments, "subject", "state", "after", "limit"))
+    case "devices-show": ShowDevice(id: try id(OrderArguments(arguments, "id")))
+    case "devices-confirm": try ConfirmDevice(OrderArguments(arguments, "id", "subject"))
+    case "devices-assign": try AssignDevice(OrderArguments(arguments, "id", "subject"))
+    case "devices-rename": try RenameDevice(OrderArguments(arguments, "id", "name"))
+    case "devices-revoke": RevokeDevice(id: try id(OrderArguments(arguments, "id")))
+    case "devices-except": try ExceptDevice(OrderArguments(arguments, "id", "until", "reason"))
+    case "devices-forget": try ForgetDevices(OrderArguments(arguments, "id", "subject"))
+    default: nil
+    }
+  }
+
+  static func id(_ arguments: OrderArguments) throws(FormError) -> DeviceID {
+    guard let id = DeviceID(try arguments.text("id")) else { throw FormError("id") }
+    return id
+  }
+
+  static func subject(_ arguments: OrderArguments) throws(FormError) -> Subject? {
+    guard let text = try arguments.optionalText("subject") else { return nil }
+    guard let subject = Subject(text) else { throw FormError("subject") }
+    return subject
+  }
+}
+
+/// A page, in the order of their making; the next one begins after the last of it.
+package struct ListDevices: RegistryCall {
+  package static let longestPage = 1000
+
+  private let subject: Subject?
+  private let state: DeviceRecord.State?
+  private let after: DeviceID?
+  private let limit: Int
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    subject = try DeviceOrders.subject(arguments)
+    let state = try arguments.optionalText("state")
+    self.state = state.flatMap { word in DeviceRecord.State.allCases.first { $0.word.isSameText(as: word) } }
+    if state != nil, self.state == nil { throw FormError("state") }
+    let after = try arguments.optionalText("after")
+    self.after = after.flatMap { DeviceID($0) }
+    if after != nil, self.after == nil { throw FormError("after") }
+    let limit = try arguments.optionalInteger("limit") ?? Int64(Self.longestPage)
+    guard (1...Int64(Self.longestPage)).contains(limit) else { throw FormError("limit") }
+    self.limit = Int(limit)
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let devices = try desk.storing { (store) throws(StoreFailure) in
+      try store.devices(of: subject, in: state, after: after, limit: limit)
+    }
+    var json = JSONWriter()
+    json.beginArray()
+    for device in devices { json.raw(device.forOperator) }
+    json.endArray()
+    return .reply(.answered(json.bytes))
+  }
+}
+
+package struct ShowDevice: RegistryCall {
+  let id: DeviceID
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    .reply(.answered(try desk.device(id).forOperator))
+  }
+}
+
+/// Makes a device active; it may be given to a subject by the way.
+package struct ConfirmDevice: RegistryCall {
+  private let id: DeviceID
+  private let subject: Subject?
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    id = try DeviceOrders.id(arguments)
+    subject = try DeviceOrders.subject(arguments)
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(id)
+    if device.state != .active {
+      try desk.activate(&device, subject: subject)
+    } else if let subject {
+      try desk.assign(&device, to: subject)
+    }
+    return .reply(.answered(device.forOperator))
+  }
+}
+
+package struct AssignDevice: RegistryCall {
+  private let id: DeviceID
+  private let subject: Subject
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    id = try DeviceOrders.id(arguments)
+    guard let subject = try DeviceOrders.subject(arguments) else { throw FormError("subject") }
+    self.subject = subject
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(id)
+    try desk.assign(&device, to: subject)
+    return .reply(.answered(device.forOperator))
+  }
+}
+
+extension Desk {
+  mutating func assign(_ device: inout DeviceRecord, to subject: Subject) throws(CallFailure) {
+    guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    if device.subject == subject { return }
+    if device.state == .active { try requireRoom(for: subject) }
+    device.subject = subject
+    try keep(device)
+    try record(.deviceAssigned, [.device(device.id)] + device.belonging)
+  }
+}
+
+package struct RenameDevice: RegistryCall {
+  private let id: DeviceID
+  private let name: DeviceName
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    id = try DeviceOrders.id(arguments)
+    guard let name = DeviceName(try arguments.text("name")) else { throw FormError("name") }
+    self.name = name
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(id)
+    device.name = name
+    try desk.keep(device)
+    try desk.record(.deviceRenamed, .device(id))
+    return .reply(.answered(device.forOperator))
+  }
+}
+
+package struct RevokeDevice: RegistryCall {
+  let id: DeviceID
+
+  package var urgency: Urgency { .revocation }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(id)
+    if device.state != .revoked { try desk.revoke(&device) }
+    return .reply(.answered(device.forOperator))
+  }
+}
+
+/// What the device lacks is passed over until then; a time that has passed ends an exception.
+package struct ExceptDevice: RegistryCall {
+  private let id: DeviceID
+  private let exception: DeviceRecord.Exception
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    id = try DeviceOrders.id(arguments)
+    guard let until = UnixSeconds(try arguments.integer("until")) else { throw FormError("until") }
+    let reason = try arguments.text("reason")
+    guard (1...128).contains(reason.utf8.count), ShownText.isClean(reason) else { throw FormError("reason") }
+    exception = DeviceRecord.Exception(reason: reason, until: UnixTime(until))
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(id)
+    guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    device.exception = exception.until > desk.now ? exception : nil
+    try desk.keep(device)
+    try desk.record(.deviceExcepted, .device(id), .until(exception.until), .reason(exception.reason))
+    return .reply(.answered(device.forOperator))
+  }
+}
+
+/// Takes a device, or all of a subject, out of the store, and what the audit says of them out of the audit.
+package struct ForgetDevices: RegistryCall {
+  private enum Whom: Sendable {
+    case device(DeviceID)
+    case subject(Subject)
+  }
+
+  private let whom: Whom
+
+  package var urgency: Urgency { .revocation }
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    switch (try arguments.optionalText("id"), try DeviceOrders.subject(arguments)) {
+    case (.some, nil): whom = .device(try DeviceOrders.id(arguments))
+    case (nil, let subject?): whom = .subject(subject)
+    case (nil, nil), (.some, _?): throw FormError("id")
+    }
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var devices: [DeviceRecord]
+    var subjects: [Subject] = []
+    switch whom {
+    case .device(let id): devices = [try desk.device(id)]
+    case .subject(let subject):
+      subjects = [subject]
+      devices = try all(of: subject, desk)
+    }
+    for index in devices.indices {
+      if devices[index].state != .revoked { try desk.revoke(&devices[index]) }
+      let id = devices[index].id
+      try desk.storing { (store) throws(StoreFailure) in try store.delete(id) }
+    }
+    try desk.eraseAudit(devices: devices.map(\.id), subjects: subjects)
+    try desk.record(.deviceForgotten, .count(devices.count))
+    var answer = DeviceAnswer()
+    answer.put("forgotten", Int64(devices.count))
+    return .reply(answer.reply())
+  }
+
+  private func all(of subject: Subject, _ desk: Desk) throws(CallFailure) -> [DeviceRecord] {
+    var found: [DeviceRecord] = []
+    while true {
+      let last = found.last?.id
+      let page = try desk.storing { (store) throws(StoreFailure) in
+        try store.devices(of: subject, in: nil, after: last, limit: ListDevices.longestPage)
+      }
+      found += page
+      if page.count < ListDevices.longestPage { return found }
+    }
+  }
+}
+
+extension DeviceRecord {
+  fileprivate var forOperator: [UInt8] {
+    var answer = DeviceAnswer()
+    answer.putAllForOperator(self)
+    return answer.bytes()
+  }
+}

@@ -1,0 +1,44 @@
+/// What time alone brings about in the room of devices: who was not confirmed goes, and the keys of tokens change.
+internal import DeviceTokens
+internal import System
+
+struct DeviceUpkeep: Upkeep {
+  /// So many at once, so that others have their turn.
+  private static let batch = 256
+
+  func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
+    let over = UnixTime(milliseconds: desk.now.milliseconds - DeviceRecord.pendingLife.wholeMilliseconds + 1)
+    let count = try endPending(madeBefore: over, &desk)
+    try advanceTokenKeys(&desk)
+    if count == Self.batch { return desk.now }
+    let next = try desk.storing { (store) throws(StoreFailure) in
+      try store.pendingDevices(madeBefore: UnixTime(milliseconds: .max), limit: 1).first
+    }
+    let tokens = desk.tokens.nextChange
+    return next.map { min($0.endOfPending, tokens) } ?? tokens
+  }
+
+  func endAll(_ desk: inout Desk) throws(CallFailure) {
+    while try endPending(madeBefore: UnixTime(milliseconds: .max), &desk) == Self.batch {}
+  }
+
+  private func endPending(madeBefore time: UnixTime, _ desk: inout Desk) throws(CallFailure) -> Int {
+    let devices = try desk.storing { (store) throws(StoreFailure) in
+      try store.pendingDevices(madeBefore: time, limit: Self.batch)
+    }
+    for device in devices {
+      try desk.storing { (store) throws(StoreFailure) in try store.delete(device.id) }
+      try desk.record(.deviceExpired, .device(device.id))
+    }
+    return devices.count
+  }
+
+  private func advanceTokenKeys(_ desk: inout Desk) throws(CallFailure) {
+    let (tokens, now) = (desk.tokens, desk.now)
+    let hasChanged = try desk.storing { (store) throws(StoreFailure) in try tokens.advance(store, to: now) }
+    guard hasChanged else { return }
+    desk.announce(.keySet(tokens.ring.jwks))
+    try desk.record(
+      .tokenKeysChanged, tokens.ring.members.map { .word("\($0.role)_key", $0.key.identifier) })
+  }
+}

@@ -1,0 +1,101 @@
+/// `POST /device/heartbeat`: a phone says how it stands, and hears what is expected of it.
+internal import ApprovalPolicy
+package import Bytes
+package import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+package struct HeartbeatForm: Equatable, Sendable {
+  package let appVersion: String?
+  package let patchLevel: String?
+  package let isRooted: Bool?
+  /// Both or neither.
+  package let proof: Proof?
+
+  package struct Proof: Equatable, Sendable {
+    package let nonce: Bytes32
+    package let signature: DeviceSignature
+  }
+
+  package init(_ form: Form) throws(FormError) {
+    appVersion = try form.optionalText("app_version") { AppVersion($0)?.description }
+    patchLevel = try form.optionalText("os_patch_level") {
+      (1...32).contains($0.utf8.count) && ShownText.isClean($0) ? $0 : nil
+    }
+    // When it has attested, the gate knows better.
+    _ = try form.optional("last_attest_at") { $0.integer }
+    isRooted = try form.optional("rooted") { $0.boolean }
+    let nonce = try form.optionalHex("nonce")
+    let signature = try form.optionalSignature("signature")
+    switch (nonce, signature) {
+    case (let nonce?, let signature?): proof = Proof(nonce: nonce, signature: signature)
+    case (nil, nil): proof = nil
+    case (nil, _?), (_?, nil): throw FormError("signature")
+    }
+  }
+}
+
+package struct Heartbeat: RegistryCall {
+  private let token: String
+  private let form: HeartbeatForm
+  private let nonce: SpentNonce?
+
+  /// - Parameter nonce: that of the form's proof, where it has one.
+  package init(bearer token: String, _ form: HeartbeatForm, nonce: SpentNonce?) {
+    self.token = token
+    self.form = form
+    self.nonce = nonce
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.activeDevice(bearer: token)
+    if let proof = form.proof {
+      guard let nonce else { throw .refused(.nonceInvalid, "heartbeat_nonce") }
+      let message = DeviceMessage.deviceAuth(
+        server: desk.server, device: device.id, nonce: nonce.bytes, for: .heartbeat)
+      try desk.require(proof.signature, of: message, by: device.keys.device, "heartbeat_signature")
+      if let isRooted = form.isRooted, isRooted != device.isRooted {
+        try desk.record(.deviceReported, .word("rooted", isRooted ? "true" : "false"))
+      }
+      take(&device)
+      device.seenAt = desk.now
+      try desk.keep(device)
+    }
+    return .reply(answer(device, desk))
+  }
+
+  /// A token alone changes nothing, as it may be stolen. That it is not rooted makes nobody trust a device more: it only
+  /// takes back what the same key has said.
+  private func take(_ device: inout DeviceRecord) {
+    if let version = form.appVersion { device.appVersion = version }
+    if let level = form.patchLevel { device.patchLevel = level }
+    if let isRooted = form.isRooted { device.isRooted = isRooted }
+  }
+
+  private func answer(_ device: DeviceRecord, _ desk: Desk) -> Reply {
+    let expected = desk.settings.assurance.assurance(of: device.subject?.name)
+    var policy = DeviceAnswer()
+    policy.put("reattest_after_s", Int64(expected.reattestAfter))
+    policy.put("require_presence", expected.needsPresence && !device.isExcepted(at: desk.now))
+    policy.put("min_app_version", expected.minAppVersion?.description)
+    policy.put("otp_allowed", device.meets(expected, at: desk.now))
+    policy.put("next_heartbeat_s", Int64(expected.nextHeartbeat))
+    var answer = DeviceAnswer()
+    answer.put("policy", raw: policy.bytes())
+    answer.putPins(desk.settings.pins)
+    return answer.reply()
+  }
+}
+
+extension DeviceRecord {
+  func isExcepted(at now: UnixTime) -> Bool { exception.map { now < $0.until } ?? false }
+
+  /// Whether it is what its class expects, or an operator has excepted it. Nobody is excepted from being rooted.
+  func meets(_ expected: AssuranceClass, at now: UnixTime) -> Bool {
+    if isRooted { return false }
+    return isExcepted(at: now)
+      || level >= expected.level && verification >= expected.userVerification
+        && !(expected.needsPlay && platform == .android)
+  }
+}

@@ -1,0 +1,75 @@
+/// `POST /device/rotate`: new keys in the place of the old ones, which end at once.
+package import Bytes
+package import DeviceWire
+internal import PortcullisProtocol
+
+package struct RotateForm: Equatable, Sendable {
+  package let device: DeviceID
+  package let keys: DeviceKeys
+  package let nonce: Bytes32
+  package let signature: DeviceSignature
+  package let newSignature: DeviceSignature
+  package let newApprovalSignature: DeviceSignature?
+  package let evidence: EvidenceForm?
+
+  package init(_ form: Form) throws(FormError) {
+    device = try form.identifier("device_id")
+    keys = try form.keys()
+    nonce = try form.hex("nonce")
+    signature = try form.signature("signature")
+    newSignature = try form.signature("new_signature")
+    newApprovalSignature = try form.optionalSignature("new_approval_signature")
+    guard (newApprovalSignature == nil) == (keys.approval == nil) else {
+      throw FormError("new_approval_signature")
+    }
+    evidence = try form.evidence()
+  }
+}
+
+/// A phone whose answer was lost finds out by asking for a token with its new key.
+package struct Rotate: RegistryCall {
+  private let form: RotateForm
+  private let nonce: SpentNonce
+  private let evidence: VerifiedEvidence?
+
+  package init(_ form: RotateForm, nonce: SpentNonce, evidence: VerifiedEvidence?) {
+    self.form = form
+    self.nonce = nonce
+    self.evidence = evidence
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let message = DeviceMessage.rotate(
+      server: desk.server, device: form.device, newKeys: form.keys, nonce: nonce.bytes)
+    var device = try desk.device(form.device, signing: message, form.signature)
+    guard device.state == .active else { throw .refused(.devicePending, "device_pending") }
+    try desk.require(form.newSignature, of: message, by: form.keys.device, "rotate_new_signature")
+    if let approval = form.keys.approval {
+      try desk.require(form.newApprovalSignature, of: message, by: approval, "rotate_new_approval_signature")
+    }
+    try desk.requireNewKeys(form.keys)
+    // What vouched for the old keys says nothing about these.
+    let (level, attestedKey) = try desk.standing(of: evidence, for: device.id)
+    try desk.requireMinimum(level)
+    device.keys = form.keys
+    device.level = level
+    device.verification = form.keys.verification
+    device.attestedKey = attestedKey
+    device.attestedAt = attestedKey == nil ? nil : desk.now
+    if attestedKey != nil {
+      device.attestationFailedAt = nil
+      device.isRooted = false
+    }
+    device.seenAt = desk.now
+    device.endTokens()
+    try desk.keep(device)
+    desk.announce(.deviceActive(device.active))
+    try desk.record(.deviceRotated, device.standing)
+    var answer = DeviceAnswer()
+    answer.put("device_id", device.id.text)
+    answer.putStanding(device)
+    answer.put("token", try desk.token(for: device).text)
+    answer.putPins(desk.settings.pins)
+    return .reply(answer.reply())
+  }
+}
