@@ -1,0 +1,241 @@
+/// Enrolment: who comes in, as what, and who does not.
+import Addresses
+import Bytes
+import Crypto
+import DeviceWire
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct EnrolTests {
+  let registry: RegistryHarness
+  let room: DeviceRoom
+
+  init() throws {
+    registry = try RegistryHarness()
+    room = DeviceRoom(registry)
+  }
+
+  @Test func waitsForAnOperator() throws {
+    let phone = try TestPhone()
+    let said = try room.enroll(phone)
+    #expect(said["status"] == "pending" && said["level"] == "bare" && said["uv"] == "app")
+    #expect(said["server_id"] == room.server.text)
+    let token = try #require(said["token"])
+    // It may read itself, and nothing else.
+    #expect(try room.read(token)["status"] == "pending")
+    #expect(try room.beat(token, signedBy: nil).code == .devicePending)
+    #expect(try room.rotate(phone, to: TestPhone()).code == .devicePending)
+    #expect(registry.effects.isEmpty)
+
+    #expect(try room.confirm(phone, subject: "ada")["status"] == "active")
+    #expect(try room.read(token)["subject"] == "ada")
+    #expect(try room.beat(token, signedBy: nil).code == nil)
+    #expect(registry.effects == [.deviceActive(try room.record(phone).active)])
+  }
+
+  @Test func evidenceMakesItActiveWhereThatIsSet() throws {
+    let waiting = try room.enroll(TestPhone(), evidence: appKey(1))
+    #expect(waiting["status"] == "pending" && waiting["level"] == "app_attested")
+    registry.settings.evidenceActivates = true
+    let said = try room.enroll(TestPhone(), evidence: appKey(2))
+    #expect(said["status"] == "active" && said["level"] == "app_attested")
+    #expect(try room.enroll(TestPhone())["status"] == "pending")
+  }
+
+  @Test func withoutApprovalKeyNobodyIsAsked() throws {
+    let said = try room.enroll(TestPhone(hasApprovalKey: false), evidence: appKey(1))
+    #expect(said["uv"] == "none" && said["level"] == "app_attested")
+  }
+
+  /// The answer was lost, and the phone comes twice.
+  @Test func theSameKeyIsTheSameDevice() throws {
+    let phone = try TestPhone()
+    let first = try room.enroll(phone)
+    let again = try room.enroll(phone)
+    #expect(first["device_id"] == again["device_id"] && again["status"] == "pending")
+    try room.confirm(phone)
+    #expect(try room.enroll(phone)["status"] == "active")
+    // Evidence that it had not brought the first time.
+    #expect(try room.enroll(phone, evidence: appKey(1))["level"] == "app_attested")
+    #expect(try room.enroll(phone)["level"] == "app_attested")
+    #expect(try registry.store.count(.active) == 1)
+    #expect(try registry.store.count(.pending) == 0)
+  }
+
+  /// Of each signature and key, one that is another's or is over something else.
+  @Test func signaturesAndKeys() throws {
+    let other = try TestPhone()
+    func code(_ change: (inout Body) throws -> Void) throws -> RefusalCode? {
+      try room.enroll(TestPhone(), change).code
+    }
+    let foreign = try other.enrollBody(room.server, nonce: Bytes32(words: 1, 2, 3, 1))
+    #expect(try code { $0["signature"] = foreign["signature"] } == .signatureRejected)
+    #expect(try code { $0["approval_signature"] = foreign["approval_signature"] } == .signatureRejected)
+    #expect(try code { $0["signature"] = $0["approval_signature"] } == .signatureRejected)
+    #expect(try code { $0["approval_pubkey"] = foreign["approval_pubkey"] } == .signatureRejected)
+    #expect(try code { $0["device_pubkey"] = foreign["device_pubkey"] } == .signatureRejected)
+    #expect(try code { $0["platform"] = "android" } == .signatureRejected)
+    #expect(try code { $0["device_name"] = "another" } == nil)
+    #expect(try registry.store.count(.pending) == 1)
+  }
+
+  /// Challenges of another server, or signed for another one.
+  @Test func anotherServer() throws {
+    let phone = try TestPhone()
+    let nonce = Bytes32(words: 1, 2, 3, 1)
+    let foreign = try phone.enrollBody(ServerID(random: KernelEntropy()), nonce: nonce)
+    let said = try room.enroll(phone) { $0 = foreign }
+    #expect(said.code == .signatureRejected)
+    #expect(try registry.store.count(.pending) == 0)
+  }
+
+  @Test(
+    arguments: [
+      ("platform", "windows"), ("platform", nil), ("device_pubkey", nil), ("device_pubkey", "AAAA"),
+      ("approval_pubkey", "AAAA"), ("nonce", nil), ("nonce", "00"), ("signature", nil), ("signature", "AAAA"),
+      ("approval_signature", nil), ("device_name", ""), ("device_name", "a\u{202E}b"),
+      ("replaces", "6f9619ff-8b86-4011-b42d-00cf4fc964ff"), ("replaces_signature", "AAAA"), ("evidence", "x"),
+    ] as [(String, String?)])
+  func forms(name: String, text: String?) throws {
+    let phone = try TestPhone()
+    #expect(throws: FormError.self) { try room.enroll(phone) { $0[name] = text } }
+  }
+
+  @Test func oneKeyForBothIsNone() throws {
+    let phone = try TestPhone()
+    #expect(throws: FormError("approval_pubkey")) {
+      try room.enroll(phone) { $0["approval_pubkey"] = $0["device_pubkey"] }
+    }
+  }
+
+  @Test func evidenceForms() throws {
+    func evidence(_ json: String) throws -> EvidenceForm? {
+      let bytes = Array(#"{"evidence":\#(json)}"#.utf8)
+      return try Form(body: bytes.span, checkedBy: registry.verifier).evidence()
+    }
+    let key = appKey(1)
+    let named = #""attestation_type":"app_attest","key_id":"\#(key.base64)""#
+    #expect(try evidence(#"{\#(named),"att_obj":"AAEC"}"#) == .attestation(key, [0, 1, 2]))
+    #expect(try evidence(#"{\#(named),"assertion":"AAEC"}"#) == .assertion(key, [0, 1, 2]))
+    for wrong in [
+      "{}", "[]", "null", "{\(named)}", #"{\#(named),"att_obj":"A"}"#,
+      #"{\#(named),"att_obj":"AAEC","assertion":"AAEC"}"#, #"{\#(named),"att_obj":null}"#,
+      #"{"attestation_type":"play_integrity","jws_token":"x"}"#,
+      #"{"attestation_type":"app_attest","key_id":"AAEC","att_obj":"AAEC"}"#,
+    ] {
+      #expect(throws: FormError.self, "\(wrong)") { _ = try evidence(wrong) }
+    }
+  }
+
+  /// A key is one device's in one role: a second device with the same approval key would be a second vote of one key.
+  @Test func keysOfAnotherDevice() throws {
+    let phone = try room.activePhone()
+    let second = try TestPhone(approvalOf: phone)
+    #expect(try room.enroll(second).code == .keyKnown)
+    // The device key is known, and the approval key another one.
+    let other = try TestPhone()
+    let nonce = Bytes32(words: 7, 7, 7, 7)
+    let keys = try #require(DeviceKeys(device: phone.keys.device, approval: other.keys.approval))
+    let message = DeviceMessage.enroll(server: room.server, keys: keys, nonce: nonce, platform: .ios)
+    let body = Body([
+      ("platform", "ios"), ("device_pubkey", TestPhone.text(keys.device.spki)),
+      ("approval_pubkey", TestPhone.text(try #require(keys.approval).spki)), ("nonce", nonce.hex),
+      ("signature", try phone.sign(message)),
+      ("approval_signature", try #require(other.approval).sign(message)),
+    ])
+    let call = Enroll(try EnrollForm(body.form), nonce: SpentNonce(spent: nonce), evidence: nil)
+    #expect(try Said(registry.run(call, from: DeviceRoom.home)).code == .keyKnown)
+    #expect(try room.record(phone).keys == phone.keys)
+  }
+
+  /// An App Attest key vouches for one device.
+  @Test func attestedKeyOfAnotherDevice() throws {
+    let phone = try room.activePhone(evidence: appKey(1))
+    let second = try TestPhone()
+    #expect(try room.enroll(second, evidence: appKey(1)).code == .attestationRejected)
+    #expect(try room.enroll(second, evidence: appKey(2)).code == nil)
+    #expect(try room.attest(second, by: appKey(1)).code == .attestationRejected)
+    #expect(try room.rotate(phone, to: TestPhone(), evidence: appKey(2)).code == .attestationRejected)
+    #expect(try room.record(phone).attestedKey == appKey(1))
+  }
+
+  @Test func minimumLevel() throws {
+    registry.settings.minimumLevel = .appAttested
+    let phone = try TestPhone()
+    #expect(try room.enroll(phone).code == .levelTooLow)
+    #expect(try registry.store.count(.pending) == 0)
+    #expect(try room.enroll(phone, evidence: appKey(1)).code == nil)
+    // It counts at the confirmation, too.
+    registry.settings.minimumLevel = .hardwareAttested
+    #expect(try room.confirm(phone).code == .levelTooLow)
+    #expect(try room.record(phone).state == .pending)
+  }
+
+  // MARK: How many
+
+  @Test func twentyAnHourOfAnAddress() throws {
+    for _ in 0..<DeviceMemory.enrolmentsAnHour { #expect(try room.enroll(TestPhone()).code == nil) }
+    let phone = try TestPhone()
+    let said = try room.enroll(phone)
+    #expect(said.code == .rateLimited && said.retryAfter == .seconds(3600))
+    // Not others', not who is known, not who needs no operator, and not for ever.
+    #expect(try room.enroll(phone, from: .address(IPAddress(v4: 0x0A00_0002))).code == nil)
+    #expect(try room.enroll(phone).code == nil)
+    #expect(try room.enroll(TestPhone(), from: .address(IPAddress(v6: 1, 2))).code == nil)
+    registry.settings.evidenceActivates = true
+    #expect(try room.enroll(TestPhone(), evidence: appKey(1))["status"] == "active")
+    registry.now = UnixTime(milliseconds: registry.now.milliseconds + 3_600_000)
+    #expect(try room.enroll(TestPhone()).code == nil)
+  }
+
+  @Test func fiveOfASubject() throws {
+    for _ in 0..<5 { _ = try room.activePhone("ada") }
+    let phone = try TestPhone()
+    _ = try room.enroll(phone)
+    #expect(try room.confirm(phone, subject: "ada").code == .tooManyOpen)
+    #expect(try room.record(phone).state == .pending)
+    #expect(try room.confirm(phone, subject: "Ada")["subject"] == "Ada")
+    let assigned = try room.order(
+      "devices-assign", #"{"id":"\#(try phone.required.text)","subject":"ada"}"#)
+    #expect(assigned.code == .tooManyOpen)
+  }
+
+  @Test func pendingOnesGoAfterADay() throws {
+    let (phone, confirmed) = (try TestPhone(), try TestPhone())
+    let token = try #require(try room.enroll(phone)["token"])
+    _ = try room.enroll(confirmed)
+    try room.confirm(confirmed)
+    let day: Int64 = 86_400_000
+    let start = registry.now.milliseconds
+    registry.now = UnixTime(milliseconds: start + day - 1)
+    #expect(try tend() == UnixTime(milliseconds: start + day))
+    #expect(try registry.store.count(.pending) == 1)
+    registry.now = UnixTime(milliseconds: start + day)
+    _ = try tend()
+    #expect(try registry.store.count(.pending) == 0)
+    #expect(try registry.store.count(.active) == 1)
+    #expect(try room.read(token).code == .tokenRejected)
+    // Its keys are free again.
+    let former = phone.id
+    #expect(try room.enroll(phone).code == nil)
+    #expect(phone.id != former)
+  }
+
+  /// When it will be due again.
+  private func tend() throws -> UnixTime? {
+    final class Due: @unchecked Sendable { var time: UnixTime? }
+    struct Tend: RegistryCall {
+      let due: Due
+      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+        due.time = try DeviceUpkeep().tend(&desk)
+        return .reply(.answered(Array("{}".utf8)))
+      }
+    }
+    let due = Due()
+    _ = try registry.run(Tend(due: due), from: .gate)
+    return due.time
+  }
+}

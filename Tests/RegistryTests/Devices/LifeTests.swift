@@ -1,0 +1,298 @@
+/// A device's later life: attestation, rotation, heartbeats, and its end.
+import Addresses
+import ApprovalPolicy
+import Bytes
+import DeviceWire
+import JSON
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct LifeTests {
+  let registry: RegistryHarness
+  let room: DeviceRoom
+
+  init() throws {
+    registry = try RegistryHarness()
+    room = DeviceRoom(registry)
+  }
+
+  private func token(_ phone: TestPhone) throws -> String { try #require(try room.token(phone)["token"]) }
+
+  // MARK: Attestation
+
+  @Test func attestationRaises() throws {
+    let phone = try room.activePhone()
+    registry.effects = []
+    let said = try room.attest(phone, by: appKey(1))
+    #expect(said["verdict"] == "pass" && said["level"] == "app_attested" && said["uv"] == "app")
+    #expect(try room.read(#require(said["device_token"]))["level"] == "app_attested")
+    #expect(registry.effects == [.deviceActive(try room.record(phone).active)])
+    #expect(try room.record(phone).attestedKey == appKey(1))
+  }
+
+  @Test func evidenceConfirmsWhereThatIsSet() throws {
+    let phone = try TestPhone()
+    _ = try room.enroll(phone)
+    _ = try room.attest(phone, by: appKey(1))
+    #expect(try room.record(phone).state == .pending)
+    registry.settings.evidenceActivates = true
+    _ = try room.attest(phone, by: appKey(1))
+    #expect(try room.record(phone).state == .active)
+  }
+
+  /// The keys that the evidence was found to name are not those that the device has by now.
+  @Test func keysThatChangedMeanwhile() throws {
+    let phone = try room.activePhone()
+    let found = try registry.run(FindAttestedKeys(phone.required), from: DeviceRoom.home)
+    guard case .reply(.answered(let bytes)) = found else {
+      Issue.record("no keys")
+      return
+    }
+    let keys = try #require(AttestedKeys(bytes))
+    #expect(keys.device == (try phone.keys.device.point))
+    #expect(keys.approval == (try #require(phone.keys.approval).point) && keys.server == room.server)
+    _ = try room.rotate(phone, to: TestPhone())
+    let call = Attest(try phone.required, keys: keys, evidence: .appAttest(appKey(1)))
+    #expect(try Said(registry.run(call, from: DeviceRoom.home)).code == .attestationRejected)
+    #expect(try room.record(phone).level == .bare)
+  }
+
+  @Test func threeFailures() throws {
+    let phone = try room.activePhone()
+    let elsewhere = Origin.address(IPAddress(v4: 0x0A00_0002))
+    func find(_ origin: Origin = DeviceRoom.home) throws -> Said? {
+      let outcome = try registry.run(FindAttestedKeys(phone.required), from: origin)
+      guard case .reply(.refused) = outcome else { return nil }
+      return try Said(outcome)
+    }
+    func pass(_ seconds: Int64) {
+      registry.now = UnixTime(milliseconds: registry.now.milliseconds + seconds * 1000)
+    }
+    for _ in 0..<3 {
+      #expect(try find() == nil)
+      _ = try registry.run(NoteFailedAttestation(phone.required), from: DeviceRoom.home)
+      pass(60)
+    }
+    #expect(try room.record(phone).attestationFailedAt != nil)
+    let refused = try find()
+    #expect(refused?.code == .rateLimited && refused?.retryAfter == .seconds(14 * 60))
+    // A stranger's failures keep the phone itself out nowhere else.
+    #expect(try find(elsewhere) == nil)
+    pass(14 * 60 - 1)
+    #expect(try find()?.code == .rateLimited)
+    pass(1)
+    #expect(try find() == nil)
+    _ = try room.attest(phone, by: appKey(1))
+    #expect(try room.record(phone).attestationFailedAt == nil)
+  }
+
+  // MARK: Rotation
+
+  @Test func oldKeysEndAtOnce() throws {
+    let (phone, next) = (try room.activePhone("ada"), try TestPhone())
+    registry.effects = []
+    let said = try room.rotate(phone, to: next)
+    #expect(said["device_id"] == phone.id?.text && said["level"] == "bare" && said["uv"] == "app")
+    #expect(try room.record(phone).keys == next.keys)
+    #expect(try room.record(phone).subject?.name == "ada")
+    #expect(registry.effects == [.deviceActive(try room.record(next).active)])
+    #expect(try room.read(#require(said["token"])).code == nil)
+    #expect(try room.token(phone).code == .signatureRejected)
+    #expect(try room.token(next).code == nil)
+    // The answer was lost, and the phone comes twice.
+    #expect(try room.rotate(phone, to: next).code == .signatureRejected)
+  }
+
+  /// A level belongs to keys: new ones have none but their own.
+  @Test func levelsAreNotTakenAlong() throws {
+    let phone = try room.activePhone("ada", evidence: appKey(1))
+    var next = try TestPhone()
+    #expect(try room.rotate(phone, to: next)["level"] == "bare")
+    #expect(try room.record(next).attestedKey == nil)
+    #expect(try room.record(next).attestedAt == nil)
+    // Nor is it had back without evidence, by whatever way.
+    #expect(try room.enroll(next)["level"] == "bare")
+    let third = try TestPhone(hasApprovalKey: false)
+    let rotated = try room.rotate(next, to: third)
+    #expect(rotated["level"] == "bare" && rotated["uv"] == "none")
+    next = try TestPhone()
+    #expect(try room.rotate(third, to: next, evidence: appKey(1))["level"] == "app_attested")
+  }
+
+  @Test func underAMinimumNothingChanges() throws {
+    let phone = try room.activePhone("ada", evidence: appKey(1))
+    registry.settings.minimumLevel = .appAttested
+    let before = try room.record(phone)
+    let token = try token(phone)
+    #expect(try room.rotate(phone, to: TestPhone()).code == .levelTooLow)
+    var after = try room.record(phone)
+    after.seenAt = before.seenAt
+    #expect(after == before)
+    #expect(try room.read(token).code == nil)
+    #expect(try room.rotate(phone, to: TestPhone(), evidence: appKey(1)).code == nil)
+  }
+
+  @Test func eachKeySigns() throws {
+    let (phone, next, other) = (try room.activePhone(), try TestPhone(), try room.activePhone())
+    let foreign = try other.rotateBody(room.server, to: next, nonce: Bytes32(words: 1, 2, 3, 99))
+    for name in ["signature", "new_signature", "new_approval_signature"] {
+      #expect(try room.rotate(phone, to: next) { $0[name] = foreign[name] }.code == .signatureRejected)
+    }
+    #expect(
+      try room.rotate(phone, to: next) { $0["device_id"] = foreign["device_id"] }.code == .signatureRejected)
+    #expect(throws: FormError("new_approval_signature")) {
+      try room.rotate(phone, to: next) { $0["new_approval_signature"] = nil }
+    }
+    #expect(try room.record(phone).keys == phone.keys)
+    // To keys that another device has, or its own.
+    #expect(try room.rotate(phone, to: other).code == .keyKnown)
+    #expect(try room.rotate(phone, to: phone).code == .keyKnown)
+    #expect(try room.rotate(phone, to: TestPhone(approvalOf: other)).code == .keyKnown)
+  }
+
+  // MARK: Heartbeats
+
+  @Test func onlyWhatIsSignedCounts() throws {
+    let phone = try room.activePhone()
+    let token = try token(phone)
+    func otpAllowed(_ said: Said) -> Bool? { said.value.object?["policy"]?.object?["otp_allowed"]?.boolean }
+
+    let unsigned = try room.beat(token, signedBy: nil, rooted: true)
+    #expect(otpAllowed(unsigned) == true)
+    #expect(try room.record(phone).appVersion == nil)
+    let signed = try room.beat(token, signedBy: phone, rooted: true)
+    #expect(otpAllowed(signed) == false)
+    #expect(try room.record(phone).isRooted)
+    #expect(try room.record(phone).appVersion == "2.10")
+    // That it is not any more is believed to the same signature, or to a new attestation.
+    _ = try room.beat(token, signedBy: nil, rooted: false)
+    #expect(try room.record(phone).isRooted)
+    _ = try room.beat(token, signedBy: phone)
+    #expect(try room.record(phone).isRooted)
+    _ = try room.beat(token, signedBy: phone, rooted: false)
+    #expect(try !room.record(phone).isRooted)
+    _ = try room.beat(token, signedBy: phone, rooted: true)
+    _ = try room.attest(phone, by: appKey(1))
+    #expect(try !room.record(phone).isRooted)
+  }
+
+  @Test func policyIsThatOfTheSubject() throws {
+    let text = #"""
+      {"classes":[{"name":"wizards","match":{"subject":["wiz-*"]},"level":"app_attested","uv":"app","presence":true,
+        "reattest_after":3600,"next_heartbeat":60,"min_app_version":"2.1"}]}
+      """#
+    let bytes = Array(text.utf8)
+    registry.settings.assurance = try AssurancePolicy(parsing: bytes.span)
+    func policy(_ phone: TestPhone) throws -> JSONObject {
+      let said = try room.beat(token(phone), signedBy: nil)
+      return try #require(said.value.object?["policy"]?.object)
+    }
+    let (wizard, player) = (try room.activePhone("wiz-1"), try room.activePhone("ada"))
+    var found = try policy(wizard)
+    #expect(found["require_presence"]?.boolean == true && found["otp_allowed"]?.boolean == false)
+    #expect(found["reattest_after_s"]?.integer == 3600 && found["next_heartbeat_s"]?.integer == 60)
+    #expect(found["min_app_version"]?.string == "2.1")
+    found = try policy(player)
+    #expect(found["require_presence"]?.boolean == false && found["otp_allowed"]?.boolean == true)
+    #expect(found["min_app_version"] == nil)
+
+    // An exception, until its end.
+    let until = UnixSeconds(registry.now).value + 300
+    let id = try wizard.required.text
+    let said = try room.order("devices-except", #"{"id":"\#(id)","until":\#(until),"reason":"no BLE"}"#)
+    #expect(said.value.object?["except"]?.object?["reason"]?.string == "no BLE")
+    found = try policy(wizard)
+    #expect(found["require_presence"]?.boolean == false && found["otp_allowed"]?.boolean == true)
+    _ = try room.beat(token(wizard), signedBy: wizard, rooted: true)
+    #expect(try policy(wizard)["otp_allowed"]?.boolean == false)
+    registry.now = UnixTime(milliseconds: registry.now.milliseconds + 300_000)
+    #expect(try policy(wizard)["require_presence"]?.boolean == true)
+  }
+
+  // MARK: The end
+
+  /// Whatever a revoked device sends, and whatever is sent in its name.
+  @Test func revoked() throws {
+    let (phone, other) = (try room.activePhone("ada", evidence: appKey(1)), try room.activePhone())
+    let token = try token(phone)
+    registry.effects = []
+    #expect(try room.revoke(phone)["status"] == "revoked")
+    #expect(registry.effects == [.deviceGone(try phone.required), .attestedKeyRevoked(appKey(1))])
+    holds(registry.effects.allSatisfy(\.isUrgent))
+
+    #expect(try room.read(token).code == .tokenRejected)
+    #expect(try room.beat(token, signedBy: phone).code == .tokenRejected)
+    #expect(try room.token(phone).code == .deviceRevoked)
+    #expect(try room.rotate(phone, to: TestPhone()).code == .deviceRevoked)
+    #expect(try room.enroll(phone).code == .deviceRevoked)
+    #expect(try room.enroll(phone, evidence: appKey(2)).code == .deviceRevoked)
+    #expect(try room.attest(phone, by: appKey(1)).code == .deviceRevoked)
+    // Its keys come in with no other device.
+    #expect(try room.rotate(other, to: phone).code == .keyKnown)
+    #expect(try room.enroll(TestPhone(approvalOf: phone)).code == .keyKnown)
+    #expect(try room.attest(other, by: appKey(1)).code == .attestationRejected)
+    // Nobody makes it alive again.
+    let id = try phone.required.text
+    #expect(try room.confirm(phone).code == .deviceRevoked)
+    #expect(try room.order("devices-assign", #"{"id":"\#(id)","subject":"eve"}"#).code == .deviceRevoked)
+    registry.effects = []
+    #expect(try room.revoke(phone).code == nil)
+    #expect(registry.effects.isEmpty)
+  }
+
+  @Test func forgotten() throws {
+    let (phone, other) = (try room.activePhone("ada"), try room.activePhone("ada"))
+    let third = try room.activePhone("eve")
+    let said = try room.order("devices-forget", #"{"id":"\#(try phone.required.text)"}"#)
+    #expect(said.value.object?["forgotten"]?.integer == 1)
+    #expect(try registry.store.device(phone.required) == nil)
+    #expect(try room.token(phone).code == .deviceUnknown)
+    let all = try room.order("devices-forget", #"{"subject":"ada"}"#)
+    #expect(all.value.object?["forgotten"]?.integer == 1)
+    #expect(try registry.store.device(other.required) == nil)
+    #expect(try room.record(third).subject?.name == "eve")
+  }
+
+  // MARK: Orders
+
+  @Test func lists() throws {
+    let phones = try (0..<3).map { try room.activePhone($0 == 1 ? "eve" : "ada") }
+    let ids = try phones.map { try $0.required.text }
+    func listed(_ arguments: String) throws -> [String] {
+      try room.order("devices-list", arguments).value.array?.compactMap { $0.object?["device_id"]?.string }
+        ?? []
+    }
+    #expect(try listed("{}") == ids)
+    #expect(try listed(#"{"subject":"ada"}"#) == [ids[0], ids[2]])
+    #expect(try listed(#"{"limit":2}"#) == [ids[0], ids[1]])
+    #expect(try listed(#"{"limit":2,"after":"\#(ids[1])"}"#) == [ids[2]])
+    #expect(try listed(#"{"state":"pending"}"#) == [])
+    try room.revoke(phones[0])
+    #expect(try listed(#"{"state":"revoked"}"#) == [ids[0]])
+    let shown = try room.order("devices-show", #"{"id":"\#(ids[1])"}"#)
+    #expect(shown["subject"] == "eve" && shown["status"] == "active")
+    let renamed = try room.order("devices-rename", #"{"id":"\#(ids[1])","name":"the red one"}"#)
+    #expect(renamed["device_name"] == "the red one")
+  }
+
+  @Test(arguments: [
+    ("devices-list", #"{"state":"gone"}"#), ("devices-list", #"{"limit":0}"#),
+    ("devices-list", #"{"limit":1001}"#),
+    ("devices-list", #"{"all":"yes"}"#), ("devices-show", "{}"), ("devices-show", #"{"id":"x"}"#),
+    ("devices-assign", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff"}"#), ("devices-forget", "{}"),
+    ("devices-forget", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","subject":"ada"}"#),
+    ("devices-rename", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","name":"a\u202Eb"}"#),
+    ("devices-except", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","until":1,"reason":""}"#),
+  ])
+  func wrongOrders(verb: String, arguments: String) throws {
+    #expect(throws: OperatorOrder.Refusal.self) { try room.order(verb, arguments) }
+  }
+
+  @Test(arguments: ["show", "confirm", "revoke", "forget"]) func unknownDevices(verb: String) throws {
+    let said = try room.order("devices-\(verb)", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff"}"#)
+    #expect(said.code == .deviceUnknown)
+  }
+}

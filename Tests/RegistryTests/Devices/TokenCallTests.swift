@@ -1,0 +1,151 @@
+/// Tokens of devices at the registry: who gets one, what ends it, and that it alone changes nothing.
+import Bytes
+import Crypto
+import DeviceTokens
+import DeviceWire
+import JSON
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct TokenCallTests {
+  let registry: RegistryHarness
+  let room: DeviceRoom
+
+  init() throws {
+    registry = try RegistryHarness()
+    room = DeviceRoom(registry)
+  }
+
+  private func token(_ phone: TestPhone) throws -> String { try #require(try room.token(phone)["token"]) }
+
+  private func claims(_ token: String) throws -> DeviceToken {
+    let bytes = Array(token.utf8)
+    return try registry.tokens.read(
+      bytes.span, issuer: registry.settings.publicURL,
+      audiences: [registry.settings.publicURL, "forum"], now: registry.now)
+  }
+
+  @Test func whatItSays() throws {
+    let phone = try room.activePhone("ada", evidence: appKey(1))
+    let token = try claims(token(phone))
+    #expect(token.device == phone.id && token.issuer == "https://gate.example")
+    #expect(token.deviceKey == KeyThumbprint(try phone.keys.device.point))
+    #expect(token.level == .appAttested && token.userVerification == .app && token.platform == .ios)
+    #expect(token.attestedAt == UnixSeconds(registry.now) && token.appVersion == nil)
+    #expect(token.expiresAt - token.issuedAt == 600)
+  }
+
+  @Test func audiences() throws {
+    let phone = try room.activePhone()
+    #expect(try room.token(phone, audience: "forum").code == .badRequest)
+    registry.settings.tokenAudiences = ["forum"]
+    let forum = try #require(try room.token(phone, audience: "forum")["token"])
+    let said = try claims(forum)
+    #expect(said.audience == "forum" && said.expiresAt - said.issuedAt == 300)
+    // It is for others, and never accepted here.
+    #expect(try room.read(forum).code == .tokenRejected)
+    #expect(try room.beat(forum, signedBy: nil).code == .tokenRejected)
+    // The audience is under the signature.
+    #expect(try room.token(phone) { $0["audience"] = "forum" }.code == .signatureRejected)
+    #expect(try room.token(phone, audience: "forum") { $0["audience"] = nil }.code == .signatureRejected)
+    let waiting = try TestPhone()
+    _ = try room.enroll(waiting)
+    #expect(try room.token(waiting, audience: "forum").code == .devicePending)
+    #expect(try room.token(waiting).code == nil)
+  }
+
+  @Test func whoAsks() throws {
+    let (phone, other) = (try room.activePhone(), try room.activePhone())
+    let foreign = try other.tokenBody(room.server, nonce: Bytes32(words: 1, 2, 3, 99))
+    #expect(try room.token(phone) { $0["signature"] = foreign["signature"] }.code == .signatureRejected)
+    #expect(try room.token(phone) { $0["device_id"] = foreign["device_id"] }.code == .signatureRejected)
+    let unknown = DeviceID(random: KernelEntropy()).text
+    #expect(try room.token(phone) { $0["device_id"] = unknown }.code == .deviceUnknown)
+    // The approval key is for a person's decisions alone.
+    let nonce = Bytes32(words: 5, 5, 5, 5)
+    let message = DeviceMessage.deviceAuth(
+      server: room.server, device: try phone.required, nonce: nonce, for: .token(.gate))
+    let body = Body([
+      ("device_id", try phone.required.text), ("nonce", nonce.hex),
+      ("signature", try #require(phone.approval).sign(message)),
+    ])
+    let call = IssueToken(try TokenForm(body.form), nonce: SpentNonce(spent: nonce))
+    #expect(try Said(registry.run(call, from: DeviceRoom.home)).code == .signatureRejected)
+  }
+
+  /// What somebody has who has read a token: ten minutes of what the device may read.
+  @Test func aStolenTokenChangesNothing() throws {
+    let (phone, thief) = (try room.activePhone("ada"), try room.activePhone("eve"))
+    let stolen = try token(phone)
+    let before = try room.record(phone)
+    #expect(try room.beat(stolen, signedBy: nil, rooted: true).code == nil)
+    #expect(try room.record(phone) == before)
+    #expect(try room.beat(stolen, signedBy: thief, rooted: true).code == .signatureRejected)
+    #expect(try room.record(phone) == before)
+    #expect(try room.read(stolen)["subject"] == "ada")
+    registry.now = UnixTime(milliseconds: registry.now.milliseconds + 600_000)
+    #expect(try room.read(stolen).code == .tokenRejected)
+  }
+
+  @Test func whatEndsThem() throws {
+    let phone = try room.activePhone(evidence: appKey(1))
+    var last = try token(phone)
+    #expect(try room.read(last).code == nil)
+
+    // The App Attest key is revoked: the device is bare, and its tokens say otherwise.
+    _ = try registry.run(EndAttestedKey(appKey(1)), from: .gate)
+    #expect(try room.read(last).code == .tokenRejected)
+    last = try token(phone)
+    #expect(try claims(last).level == .bare)
+
+    // The keys change.
+    let next = try TestPhone()
+    #expect(try room.rotate(phone, to: next).code == nil)
+    #expect(try room.read(last).code == .tokenRejected)
+    #expect(try room.token(phone).code == .signatureRejected)
+    last = try token(next)
+
+    // The device is revoked, within the second.
+    try room.revoke(next)
+    #expect(try room.read(last).code == .tokenRejected)
+    #expect(try room.token(next).code == .deviceRevoked)
+  }
+
+  @Test func namesNobodyElse() throws {
+    let phone = try room.activePhone()
+    for text in ["", "a.b.c", "Bearer", String(repeating: "a", count: 5000)] {
+      #expect(try room.read(text).code == .tokenRejected)
+    }
+    // Truly signed, by another gate's key.
+    let other = TokenKeyRing(first: try TokenKey.generate(), at: UnixSeconds(registry.now))
+    let foreign = try other.issue(claims(token(phone)))
+    #expect(try room.read(foreign).code == .tokenRejected)
+  }
+
+  @Test func keysOutliveARestart() throws {
+    let phone = try room.activePhone()
+    let token = Array(try token(phone).utf8)
+    let again = try TokenMint(registry.store, at: registry.now, P256Verifier())
+    #expect(again.ring.jwks == registry.tokens.ring.jwks)
+    _ = try again.read(
+      token.span, issuer: registry.settings.publicURL, audiences: [registry.settings.publicURL],
+      now: registry.now)
+  }
+
+  /// A key that signs no more loses its private half, and its public one is there for what it has signed.
+  @Test func keysThatHaveGone() throws {
+    let first = registry.tokens.ring.current.key
+    var now = registry.now
+    for days in [29, 30, 31] as [Int64] {
+      now = UnixTime(milliseconds: registry.now.milliseconds + days * 86_400_000)
+      holds(try registry.tokens.advance(registry.store, to: now))
+    }
+    #expect(
+      try registry.store.tokenKeys().map(\.key.thumbprint) == [registry.tokens.ring.current.key.thumbprint])
+    #expect(try registry.store.tokenKey(first.thumbprint) == first.point)
+    #expect(try registry.store.tokenKey(KeyThumbprint(try TokenKey.generate().point)) == nil)
+  }
+}
