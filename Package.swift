@@ -219,7 +219,12 @@ let testTargets = [
   tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),
   tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
-  tests("Registry", ["Addresses", "DeviceWire", "JSON", "System"]),
+  tests(
+    "Registry",
+    [
+      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
+      "PortcullisProtocol", "System",
+    ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("Vectors", ["Bytes", "Crypto"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
