@@ -19,6 +19,24 @@ package struct ApprovalTerms: Equatable, Sendable {
   /// What an approval gives; nil where none was asked for.
   package var lease: LeaseTerms?
   package var approvers: Approvers
+
+  package init(
+    factors: ApprovalFactors, level: Level, userVerification: UserVerification, quorum: Int,
+    needsDistinctSubjects: Bool, barsRequester: Bool, matchDigits: Int, needsPresence: Bool, seconds: Int,
+    lease: LeaseTerms?, approvers: Approvers
+  ) {
+    self.factors = factors
+    self.level = level
+    self.userVerification = userVerification
+    self.quorum = quorum
+    self.needsDistinctSubjects = needsDistinctSubjects
+    self.barsRequester = barsRequester
+    self.matchDigits = matchDigits
+    self.needsPresence = needsPresence
+    self.seconds = seconds
+    self.lease = lease
+    self.approvers = approvers
+  }
 }
 
 /// For how long, and how often, an approved operation may be done.
@@ -80,6 +98,13 @@ package struct Approvers: Equatable, Sendable {
     guard areStated else { return subject.map { Array($0.utf8) == name } ?? false }
     return lists.allSatisfy { list in list.contains { $0.matches(name) } }
   }
+
+  /// Patterns of which one matches each approver: those of the list that says most of how the names begin.
+  package var narrowest: [Glob] {
+    lists.max { Self.leastPrefix($0) < Self.leastPrefix($1) } ?? []
+  }
+
+  private static func leastPrefix(_ list: [Glob]) -> Int { list.map(\.prefix.count).min() ?? 0 }
 
   /// Names among which all approvers are, where some list has no star in it: who looks for them looks up these.
   package var candidates: [String]? {

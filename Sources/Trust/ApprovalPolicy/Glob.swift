@@ -17,6 +17,9 @@ package struct Glob: Hashable, Sendable {
   /// The one text that it matches; nil with a star in it.
   package var literal: [UInt8]? { parts.count == 1 ? parts[0] : nil }
 
+  /// What all that it matches begins with.
+  package var prefix: [UInt8] { parts.first ?? [] }
+
   /// Whether it matches the whole of `bytes`. Each part is looked for once, from where the one before it ended: the
   /// first place is as good as any later one, as a star follows.
   package func matches(_ bytes: [UInt8]) -> Bool {
