@@ -1,0 +1,228 @@
+/// What users of the host order about approvals: `approvals request`, `list`, `show`, `approve`, `deny`, `cancel`, `bars`.
+internal import ApprovalPolicy
+internal import Bytes
+internal import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+enum ApprovalOrders: OrderReader {
+  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
+    switch verb {
+    case "approvals-request": return RequestApprovalOfUser(request: try request(arguments))
+    case "approvals-list": return try list(arguments)
+    case "approvals-show": return ApprovalOrder(verb: .show, approval: try approval(arguments))
+    case "approvals-approve": return ApprovalOrder(verb: .approve, approval: try approval(arguments))
+    case "approvals-deny": return ApprovalOrder(verb: .deny, approval: try approval(arguments))
+    case "approvals-cancel": return ApprovalOrder(verb: .cancel, approval: try approval(arguments))
+    case "bars-list":
+      _ = try OrderArguments(arguments)
+      return ListBars()
+    case "bars-lift": return try LiftBar(arguments)
+    default: return nil
+    }
+  }
+
+  private static func approval(_ arguments: JSONObject) throws(FormError) -> ApprovalID {
+    let arguments = try OrderArguments(arguments, "id")
+    guard let id = ApprovalID(try arguments.text("id")) else { throw FormError("id") }
+    return id
+  }
+
+  private static func list(_ arguments: JSONObject) throws(FormError) -> ListAllApprovals {
+    let arguments = try OrderArguments(arguments, "state")
+    guard let word = try arguments.optionalText("state") else { return ListAllApprovals(state: nil) }
+    guard let state = ApprovalRecord.State(word: word) else { throw FormError("state") }
+    return ListAllApprovals(state: state)
+  }
+
+  private static func request(_ arguments: JSONObject) throws(FormError) -> ApprovalRequestOrder {
+    let arguments = try OrderArguments(arguments, "operation", "target", "text", "subject")
+    guard let target = ApprovalRequest.target(.object(try arguments.object("target"))) else {
+      throw FormError("target")
+    }
+    var subject: Subject?
+    if let name = try arguments.optionalText("subject") {
+      guard let known = Subject(name) else { throw FormError("subject") }
+      subject = known
+    }
+    return ApprovalRequestOrder(
+      operation: try arguments.text("operation"), target: target, text: try arguments.text("text"),
+      subject: subject)
+  }
+}
+
+/// Of one request.
+struct ApprovalOrder: RegistryCall {
+  enum Verb {
+    case show, approve, deny, cancel
+  }
+
+  let verb: Verb
+  let approval: ApprovalID
+
+  var urgency: Urgency { verb == .show ? .ordinary : .vote }
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    try desk.endOverdueApprovals()
+    let found = try desk.storing { (store) throws(StoreFailure) in try store.approval(approval) }
+    guard var found, desk.maySee(found) else { throw .refused(.notFound, "approval_id") }
+    switch verb {
+    case .show: break
+    case .approve: try desk.approve(&found)
+    case .deny: try desk.deny(&found)
+    case .cancel: try desk.end(&found, as: .cancelled)
+    }
+    return .reply(.answered(verb == .show ? try desk.result(of: found) : try desk.standing(of: found)))
+  }
+}
+
+struct ListAllApprovals: RegistryCall {
+  let state: ApprovalRecord.State?
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    try desk.endOverdueApprovals()
+    let found = try desk.storing { (store) throws(StoreFailure) in
+      try store.approvals(in: state, limit: ApprovalLimits.shown)
+    }
+    let services = try desk.serviceNames()
+    var writer = JSONWriter()
+    writer.beginArray()
+    for approval in found where desk.maySee(approval) {
+      guard let summary = try? Summary(canonical: approval.summary.span) else { continue }
+      writer.beginObject()
+      for (name, text) in [
+        ("id", approval.id.text), ("state", approval.state.word), ("operation", summary.operation),
+        ("service", services.name(of: approval.service)), ("requester", approval.requester),
+      ] {
+        writer.name(name)
+        writer.value(text)
+      }
+      if let subject = approval.subject {
+        writer.name("subject")
+        writer.value(subject.name)
+      }
+      writer.name("created_at")
+      writer.value(approval.createdAt.value)
+      writer.name("expires_at")
+      writer.value(approval.expiresAt.value)
+      writer.endObject()
+    }
+    writer.endArray()
+    return .reply(.answered(writer.bytes))
+  }
+}
+
+// MARK: Bars
+
+struct ListBars: RegistryCall {
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let bars = try desk.storing { (store) throws(StoreFailure) in try store.bars() }
+    let services = try desk.serviceNames()
+    var writer = JSONWriter()
+    writer.beginArray()
+    for bar in bars {
+      writer.beginObject()
+      writer.name("service")
+      writer.value(services.name(of: bar.service))
+      writer.name("requester")
+      writer.value(bar.requester)
+      writer.name("subject")
+      writer.value(bar.subject.name)
+      writer.name("at")
+      writer.value(bar.at.value)
+      writer.endObject()
+    }
+    writer.endArray()
+    return .reply(.answered(writer.bytes))
+  }
+}
+
+struct LiftBar: RegistryCall {
+  private let service: String
+  private let requester: String
+  private let subject: Subject
+
+  init(_ arguments: JSONObject) throws(FormError) {
+    let arguments = try OrderArguments(arguments, "service", "requester", "subject")
+    service = try arguments.text("service")
+    requester = try arguments.text("requester")
+    guard let subject = Subject(try arguments.text("subject")) else { throw FormError("subject") }
+    self.subject = subject
+  }
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    // Of a revoked service too, and of one that had the name before.
+    let services = try desk.serviceNames()
+    let isLifted = try desk.storing { (store) throws(StoreFailure) in
+      var isLifted = false
+      for id in services.ids(named: service) {
+        if try store.deleteBar(of: requester, of: id, for: subject) { isLifted = true }
+      }
+      return isLifted
+    }
+    guard isLifted else { throw .refused(.notFound, "approval_bar") }
+    try desk.record(.barLifted, .subject(subject))
+    return .reply(.answered(Array("{}".utf8)))
+  }
+}
+
+// MARK: Operators
+
+extension Desk {
+  /// Which user of the host orders it.
+  private var user: UInt32? { if case .process(let user, _) = origin { user } else { nil } }
+
+  /// Operators see everything, others what they have asked for themselves.
+  fileprivate func maySee(_ approval: ApprovalRecord) -> Bool {
+    guard let user else { return false }
+    return user == 0 || user == settings.gateUser || settings.approvalOperators.contains(user)
+      || approval.user == user
+  }
+
+  /// The factor `operator`: the word of one who is none of those that ask.
+  fileprivate mutating func approve(_ approval: inout ApprovalRecord) throws(CallFailure) {
+    guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
+    guard approval.terms.factors.contains(.operator) else {
+      throw .refused(.policyRefused, "approval_factor")
+    }
+    guard let user, settings.approvalOperators.contains(user), approval.user != user else {
+      throw .refused(.policyRefused, "approval_operator")
+    }
+    guard approval.operatorUser == nil else { throw .refused(.alreadyVoted, "approval_operator") }
+    approval.operatorUser = user
+    let changed = approval
+    try storing { (store) throws(StoreFailure) in try store.update(changed) }
+    try record(.approvalConfirmed, approval.audited + [.decision(.approve)])
+    try settle(&approval)
+  }
+
+  fileprivate mutating func deny(_ approval: inout ApprovalRecord) throws(CallFailure) {
+    guard let user, settings.approvalOperators.contains(user) else {
+      throw .refused(.policyRefused, "approval_operator")
+    }
+    guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
+    approval.operatorUser = user
+    try record(.approvalConfirmed, approval.audited + [.decision(.deny)])
+    try end(&approval, as: .denied)
+  }
+
+  fileprivate func serviceNames() throws(CallFailure) -> ServiceNames {
+    ServiceNames(services: try storing { (store) throws(StoreFailure) in try store.services() })
+  }
+}
+
+/// Names for people; programs of the host have one together.
+private struct ServiceNames {
+  let services: [ServiceRecord]
+
+  func name(of id: ServiceID?) -> String {
+    guard let id else { return ServiceName.host.text }
+    return services.first { $0.id == id }?.name.text ?? id.text
+  }
+
+  func ids(named name: String) -> [ServiceID?] {
+    let ids: [ServiceID?] = services.filter { $0.name.text == name }.map(\.id)
+    return name == ServiceName.host.text ? ids + [nil] : ids
+  }
+}

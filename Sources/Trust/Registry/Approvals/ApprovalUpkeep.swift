@@ -1,0 +1,22 @@
+/// What time alone brings about in the room of approvals: requests expire, and what has ended is thrown away.
+internal import DeviceWire
+internal import System
+
+struct ApprovalUpkeep: Upkeep {
+  private static let batch = 64
+
+  func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
+    try desk.endOverdueApprovals(limit: Self.batch)
+    let kept = UnixSeconds(desk.now) + -(desk.settings.retention.wholeMilliseconds / 1000)
+    let thrown = try desk.storing { (store) throws(StoreFailure) in
+      try store.deleteApprovals(endedBefore: kept, limit: Self.batch)
+    }
+    if thrown == Self.batch { return desk.now }
+    let next = try desk.storing { (store) throws(StoreFailure) in try store.nextExpiry() }
+    return next.map { UnixTime($0) }
+  }
+
+  func endAll(_ desk: inout Desk) throws(CallFailure) {
+    try desk.endAllApprovals()
+  }
+}

@@ -1,0 +1,130 @@
+/// A vote: `POST /approvals/{id}/decision`.
+internal import ApprovalPolicy
+internal import Bytes
+package import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+package struct DecideApproval: RegistryCall {
+  private let token: String
+  private let approval: ApprovalID
+  private let device: DeviceID
+  private let vote: Vote
+  private let issuedAt: UnixSeconds
+  private let signature: DeviceSignature
+
+  package var urgency: Urgency { .vote }
+
+  package init(bearer token: String, approval: ApprovalID, form: Form) throws(FormError) {
+    self.token = token
+    self.approval = approval
+    device = try form.identifier("device_id")
+    let decision = try form.text("decision") { Decision(rawValue: $0) }
+    let code = try form.optionalText("match_code") { MatchCode($0) } ?? .none
+    guard let vote = Vote(decision, matchCode: code) else { throw FormError("match_code") }
+    self.vote = vote
+    issuedAt = try form.required("issued_at") { $0.integer.flatMap { UnixSeconds($0) } }
+    signature = try form.signature("signature")
+  }
+
+  /// In this order: whether the request is open; whether the device may vote; the signature, over the code that was
+  /// sent; the code. So a wrong code counts only under a good signature.
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let voter = try desk.activeDevice(bearer: token)
+    guard voter.id == device else { throw .refused(.tokenRejected, "approval_device") }
+    try desk.endOverdueApprovals()
+    var approval = try desk.approval(approval, shownTo: voter)
+    guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
+    let votes = try desk.votes(on: approval)
+    guard !votes.contains(where: { $0.device == voter.id }) else {
+      throw .refused(.alreadyVoted, "approval_vote")
+    }
+    let record = try admitted(voter, approval, desk)
+    guard approval.isIssued(vote.matchCode) || vote.decision != .approve else {
+      return .reply(.refused(try desk.countWrongCode(of: voter, on: &approval)))
+    }
+    try desk.storing { (store) throws(StoreFailure) in
+      try store.insert(record, on: approval.id)
+      try store.close(approval.id, for: voter.id)
+    }
+    try desk.record(.approvalVoted, approval.audited + record.audited)
+    try desk.announceOpen(for: voter.id, isNews: false)
+    switch vote.decision {
+    case .approve: try desk.settle(&approval)
+    case .deny: try desk.end(&approval, as: .denied)
+    case .report:
+      try desk.end(&approval, as: .reported)
+      try desk.bar(approval, for: record.subject)
+    }
+    return .reply(.answered(try desk.standing(of: approval)))
+  }
+
+  /// The vote as it will be kept, if the device may give it and has signed it.
+  private func admitted(
+    _ voter: DeviceRecord, _ approval: ApprovalRecord, _ desk: Desk
+  ) throws(CallFailure) -> VoteRecord {
+    guard let key = voter.keys.approval, let subject = voter.subject, voter.canDecide(approval.terms) else {
+      throw .refused(.levelTooLow, "approval_level")
+    }
+    if approval.terms.needsPresence { throw .refused(.presenceRequired, "approval_presence") }
+    let now = UnixSeconds(desk.now)
+    guard abs(now - issuedAt) <= ApprovalLimits.clockSkew else {
+      throw .refused(RegistryRefusal(.clockSkewed, "approval_issued_at", time: desk.now))
+    }
+    let message = DeviceMessage.approval(
+      server: desk.server, request: approval.id, device: voter.id, vote: vote,
+      summaryHash: approval.summaryHash, issuedAt: issuedAt, expiresAt: approval.expiresAt)
+    guard signature.isValid(for: message, by: key, verifier: desk.verifier) else {
+      throw .refused(.signatureRejected, "approval_signature")
+    }
+    return VoteRecord(
+      device: voter.id, subject: subject, key: key.point, vote: vote, issuedAt: issuedAt, level: voter.level,
+      verification: voter.verification, signature: signature)
+  }
+}
+
+extension VoteRecord {
+  fileprivate var audited: [AuditEntry.Member] {
+    [.device(device), .decision(vote.decision), .level(level), .verification(verification)]
+  }
+}
+
+extension ApprovalRecord {
+  /// Whether it is the code that the requester was told; in constant time.
+  fileprivate func isIssued(_ code: MatchCode) -> Bool {
+    equalInConstantTime(Array(matchCode.text.utf8).span, Array(code.text.utf8).span)
+  }
+}
+
+extension Desk {
+  /// The refusal is an answer and not a failure, so that the try stays counted.
+  fileprivate mutating func countWrongCode(
+    of device: DeviceRecord, on approval: inout ApprovalRecord
+  ) throws(CallFailure) -> RegistryRefusal {
+    let id = approval.id
+    let tries = try storing { (store) throws(StoreFailure) in try store.countTry(of: device.id, on: id) }
+    try record(.approvalCodeWrong, approval.audited + [.device(device.id), .count(tries)])
+    if tries >= ApprovalLimits.wrongCodes { try end(&approval, as: .denied) }
+    return RegistryRefusal(.codeRejected, "approval_code")
+  }
+
+  fileprivate mutating func bar(_ approval: ApprovalRecord, for subject: Subject) throws(CallFailure) {
+    let bar = BarRecord(
+      service: approval.service, requester: approval.requester, subject: subject, at: UnixSeconds(now))
+    try storing { (store) throws(StoreFailure) in try store.insert(bar) }
+    try record(.requesterBarred, [.approval(approval.id), .subject(subject)])
+  }
+
+  /// What a voter is told.
+  func standing(of approval: ApprovalRecord) throws(CallFailure) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("state")
+    writer.value(approval.state.word)
+    writer.name("votes_needed")
+    writer.value(approval.state == .pending ? try votesNeeded(for: approval) : 0)
+    writer.endObject()
+    return writer.bytes
+  }
+}

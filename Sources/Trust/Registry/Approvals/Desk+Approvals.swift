@@ -1,0 +1,170 @@
+/// How requests for approvals end, and what follows from it.
+internal import ApprovalPolicy
+internal import Bytes
+internal import Crypto
+internal import DeviceWire
+internal import PortcullisProtocol
+internal import System
+
+extension Desk {
+  // MARK: Looking
+
+  /// The request, if it was put to the device, and the device's subject is still one who may approve it.
+  func approval(_ id: ApprovalID, shownTo device: DeviceRecord) throws(CallFailure) -> ApprovalRecord {
+    let found = try storing { (store) throws(StoreFailure) in
+      try store.isPut(id, to: device.id) ? try store.approval(id) : nil
+    }
+    guard let found, device.isApprover(found.terms, of: found.subject, requester: found.requester) else {
+      throw .refused(.notFound, "approval_id")
+    }
+    return found
+  }
+
+  func votes(on approval: ApprovalRecord) throws(CallFailure) -> [VoteRecord] {
+    try storing { (store) throws(StoreFailure) in try store.votes(on: approval.id) }
+  }
+
+  func lease(of approval: ApprovalRecord) throws(CallFailure) -> LeaseRecord? {
+    try storing { (store) throws(StoreFailure) in try store.lease(of: approval.id) }
+  }
+
+  func votesNeeded(for approval: ApprovalRecord) throws(CallFailure) -> Int {
+    guard approval.terms.factors.contains(.device) else { return 0 }
+    return max(0, approval.terms.quorum - approval.terms.count(try counted(on: approval)))
+  }
+
+  /// Whose approving votes count now: those of devices that are still what they have to be, with the key and the subject
+  /// that they had.
+  private func counted(on approval: ApprovalRecord) throws(CallFailure) -> [Subject] {
+    var subjects: [Subject] = []
+    for vote in try votes(on: approval) where vote.vote.decision == .approve {
+      let device = try storing { (store) throws(StoreFailure) in try store.device(vote.device) }
+      guard let device, device.subject == vote.subject, device.keys.approval?.point == vote.key,
+        device.canDecide(approval.terms),
+        device.isApprover(approval.terms, of: approval.subject, requester: approval.requester)
+      else { continue }
+      subjects.append(vote.subject)
+    }
+    return subjects
+  }
+
+  // MARK: Ending
+
+  /// Approves it if all that it takes is there; a request that gives a lease gives it then.
+  mutating func settle(_ approval: inout ApprovalRecord) throws(CallFailure) {
+    let terms = approval.terms
+    if terms.factors.contains(.device), !terms.isQuorum(try counted(on: approval)) { return }
+    if terms.factors.contains(.operator), approval.operatorUser == nil { return }
+    try end(&approval, as: .approved)
+    guard let lease = terms.lease else { return }
+    let record = LeaseRecord(
+      id: LeaseID(random: entropy), approval: approval.id,
+      expiresAt: UnixSeconds(now) + Int64(lease.seconds), usesLeft: lease.uses)
+    try storing { (store) throws(StoreFailure) in try store.insert(record) }
+  }
+
+  /// A request ends once: it has to be pending.
+  mutating func end(
+    _ approval: inout ApprovalRecord, as state: ApprovalRecord.State
+  ) throws(CallFailure) {
+    guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
+    approval.state = state
+    approval.endedAt = state == .expired ? min(approval.expiresAt, UnixSeconds(now)) : UnixSeconds(now)
+    let ended = approval
+    try record(.approvalEnded, ended.audited + [.word("state", state.word)])
+    let devices = try storing { (store) throws(StoreFailure) in
+      let devices = try store.devices(of: ended.id)
+      try store.update(ended)
+      try store.close(ended.id, for: nil)
+      return devices
+    }
+    for device in devices { try announceOpen(for: device, isNews: false) }
+    announce(.wake(.approval(ended.id)))
+  }
+
+  /// How many wait for the device's vote now.
+  mutating func announceOpen(for device: DeviceID, isNews: Bool = true) throws(CallFailure) {
+    let count = try storing { (store) throws(StoreFailure) in try store.countOpen(for: device) }
+    announce(.approvalsOpen(device, count: count))
+    if isNews { announce(.wake(.approvals(of: device))) }
+  }
+
+  /// Those whose time is over; some at a time, as there may be many.
+  mutating func endOverdueApprovals(limit: Int = 16) throws(CallFailure) {
+    let time = UnixSeconds(now)
+    let overdue = try storing { (store) throws(StoreFailure) in
+      try store.overdueApprovals(at: time, limit: limit)
+    }
+    for id in overdue { try end(id, as: .expired) }
+  }
+
+  /// All that is open, with the leases that hold.
+  mutating func endAllApprovals() throws(CallFailure) {
+    let time = UnixSeconds(now)
+    let open = try storing { (store) throws(StoreFailure) in
+      try store.endAllLeases(at: time)
+      return try store.overdueApprovals(at: UnixSeconds(UnixTime(milliseconds: .max)), limit: .max)
+    }
+    for id in open { try end(id, as: .expired) }
+  }
+
+  private mutating func end(_ id: ApprovalID, as state: ApprovalRecord.State) throws(CallFailure) {
+    let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
+    guard var found, found.state == .pending else { return }
+    try end(&found, as: state)
+  }
+
+  // MARK: What others' ends bring about
+
+  /// The device is revoked: its votes on what is open are none, leases that rest on its votes end, and requests that
+  /// nobody is left for are cancelled.
+  mutating func withdrawVotes(of device: DeviceID) throws(CallFailure) {
+    let time = UnixSeconds(now)
+    let open = try storing { (store) throws(StoreFailure) in
+      try store.endLeases(of: device, at: time)
+      let open = try store.openApprovals(putTo: device)
+      try store.deleteOpenVotes(of: device)
+      for id in open { try store.close(id, for: device) }
+      return open
+    }
+    for id in open {
+      let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
+      guard var found, found.state == .pending else { continue }
+      guard try !canBeMet(found, without: device) else { continue }
+      found.lacksDevices = true
+      try end(&found, as: .cancelled)
+    }
+    announce(.approvalsOpen(device, count: 0))
+    announce(.wake(.approvals(of: device)))
+  }
+
+  /// Whether those who have approved and those who still may are enough.
+  private func canBeMet(_ approval: ApprovalRecord, without gone: DeviceID) throws(CallFailure) -> Bool {
+    guard approval.terms.factors.contains(.device) else { return true }
+    var subjects = try counted(on: approval)
+    let devices = try storing { (store) throws(StoreFailure) in try store.devices(of: approval.id) }
+    for id in devices where id != gone {
+      let device = try storing { (store) throws(StoreFailure) in try store.device(id) }
+      if let device, device.canDecide(approval.terms), let subject = device.subject,
+        device.isApprover(approval.terms, of: approval.subject, requester: approval.requester)
+      {
+        subjects.append(subject)
+      }
+    }
+    return approval.terms.isQuorum(subjects)
+  }
+
+  /// The service is revoked.
+  mutating func endApprovals(of service: ServiceRecord) throws(CallFailure) {
+    let time = UnixSeconds(now)
+    let open = try storing { (store) throws(StoreFailure) in
+      try store.endLeases(of: service.id, at: time)
+      return try store.openApprovals(of: service.id)
+    }
+    for id in open { try end(id, as: .cancelled) }
+  }
+}
+
+extension ApprovalRecord {
+  var summaryHash: Bytes32 { SHA256.hash(summary.span) }
+}

@@ -1,0 +1,93 @@
+/// Doing what was approved: `POST /leases/{id}/use`, and giving the rest back: `DELETE /leases/{id}`.
+internal import Bytes
+package import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+package struct UseLease: RegistryCall {
+  private let token: String
+  private let lease: LeaseID
+  private let operation: String
+  private let target: Summary.Target
+  /// The service's own name for this use: one that it repeats is the same one.
+  private let use: String
+
+  package init(bearer token: String, lease: LeaseID, form: Form) throws(FormError) {
+    self.token = token
+    self.lease = lease
+    operation = try form.text("operation", ApprovalRequest.name)
+    target = try form.required("target", ApprovalRequest.target)
+    use = try form.text("use_id", ApprovalRequest.name)
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var (lease, approval) = try desk.lease(lease, bearer: token)
+    guard let summary = try? Summary(canonical: approval.summary.span),
+      summary.operation.isSameText(as: operation), summary.target == target
+    else { throw .refused(.leaseMismatch, "lease_operation") }
+    let known = try desk.storing { (store) throws(StoreFailure) in
+      try store.usesLeft(after: use, of: lease.id)
+    }
+    if let known { return .reply(.answered(Self.json(known))) }
+    guard !lease.isOver(at: UnixSeconds(desk.now)) else { throw .refused(.leaseEnded, "lease_end") }
+    guard lease.usesLeft > 0 else { throw .refused(.leaseExhausted, "lease_uses") }
+    lease.usesLeft -= 1
+    let used = lease
+    try desk.storing { (store) throws(StoreFailure) in
+      try store.update(used)
+      try store.insert(use: use, of: used.id, usesLeft: used.usesLeft)
+    }
+    try desk.record(.leaseUsed, .lease(used.id), .approval(used.approval), .count(used.usesLeft))
+    return .reply(.answered(Self.json(used.usesLeft)))
+  }
+
+  fileprivate static func json(_ usesLeft: Int) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("uses_left")
+    writer.value(usesLeft)
+    writer.endObject()
+    return writer.bytes
+  }
+}
+
+package struct EndLease: RegistryCall {
+  private let token: String
+  private let lease: LeaseID
+
+  package var urgency: Urgency { .vote }
+
+  package init(bearer token: String, lease: LeaseID) {
+    self.token = token
+    self.lease = lease
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var (lease, _) = try desk.lease(lease, bearer: token)
+    let now = UnixSeconds(desk.now)
+    guard !lease.isOver(at: now) else { throw .refused(.leaseEnded, "lease_end") }
+    lease.endedAt = now
+    let ended = lease
+    try desk.storing { (store) throws(StoreFailure) in try store.update(ended) }
+    try desk.record(.leaseEnded, .lease(ended.id), .approval(ended.approval))
+    return .reply(.answered(UseLease.json(0)))
+  }
+}
+
+extension Desk {
+  /// Another service's is not there.
+  fileprivate mutating func lease(
+    _ id: LeaseID, bearer token: String
+  ) throws(CallFailure) -> (LeaseRecord, ApprovalRecord) {
+    let service = try service(bearer: token, scope: .approvals)
+    let found = try storing { (store) throws(StoreFailure) in
+      let lease = try store.lease(id)
+      return (lease, try lease.flatMap { (lease) throws(StoreFailure) in try store.approval(lease.approval) })
+    }
+    guard let lease = found.0, let approval = found.1, approval.service == service.id else {
+      throw .refused(.notFound, "lease_id")
+    }
+    return (lease, approval)
+  }
+}

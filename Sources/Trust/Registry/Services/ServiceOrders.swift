@@ -1,0 +1,155 @@
+/// What an operator orders about services: `services add`, `rotate`, `revoke`, `list`.
+package import ApprovalPolicy
+internal import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+enum ServiceOrders: OrderReader {
+  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
+    switch verb {
+    case "services-list":
+      _ = try OrderArguments(arguments)
+      return ListServices()
+    case "services-add": return try AddService(arguments)
+    case "services-rotate": return RotateService(name: try name(arguments))
+    case "services-revoke": return RevokeService(name: try name(arguments))
+    default: return nil
+    }
+  }
+
+  private static func name(_ arguments: JSONObject) throws(FormError) -> ServiceName {
+    try ServiceOrders.name(try OrderArguments(arguments, "name"))
+  }
+
+  static func name(_ arguments: OrderArguments) throws(FormError) -> ServiceName {
+    guard let name = ServiceName(try arguments.text("name")) else { throw FormError("name") }
+    return name
+  }
+}
+
+/// Answers with the token, which nobody sees again.
+package struct AddService: RegistryCall {
+  package let name: ServiceName
+  package let scopes: ServiceScopes
+  package let site: String?
+  package let subjects: Glob
+
+  init(_ arguments: JSONObject) throws(FormError) {
+    let arguments = try OrderArguments(arguments, "name", "scopes", "site", "subjects")
+    name = try ServiceOrders.name(arguments)
+    if name == .host { throw FormError("name") }
+    guard let scopes = ServiceScopes(words: try arguments.texts("scopes")) else { throw FormError("scopes") }
+    self.scopes = scopes
+    site = try Self.text("site", arguments)
+    subjects = Glob(try Self.text("subjects", arguments) ?? "*")
+  }
+
+  private static func text(_ name: String, _ arguments: OrderArguments) throws(FormError) -> String? {
+    guard let text = try arguments.optionalText(name) else { return nil }
+    guard (1...128).contains(text.utf8.count), ShownText.isClean(text) else { throw FormError(name) }
+    return text
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    guard try desk.service(named: name) == nil else { throw .refused(.badRequest, "service_name_taken") }
+    let token = ServiceToken.make(desk)
+    let service = ServiceRecord(
+      id: ServiceID(random: desk.entropy), name: name, tokenHash: ServiceToken.hash(token), scopes: scopes,
+      site: site, subjects: subjects, createdAt: desk.now)
+    try desk.storing { (store) throws(StoreFailure) in try store.insert(service) }
+    try desk.record(.serviceAdded, .service(service.id), .word("name", name.text))
+    try desk.announceServices()
+    return .reply(.created(service.json(token: token)))
+  }
+}
+
+/// The old token is over when the new one is told.
+package struct RotateService: RegistryCall {
+  package let name: ServiceName
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    guard var service = try desk.service(named: name) else { throw .refused(.notFound, "service_name") }
+    let token = ServiceToken.make(desk)
+    service.tokenHash = ServiceToken.hash(token)
+    service.rotatedAt = desk.now
+    let changed = service
+    try desk.storing { (store) throws(StoreFailure) in try store.update(changed) }
+    try desk.record(.serviceRotated, .service(service.id))
+    try desk.announceServices()
+    return .reply(.answered(service.json(token: token)))
+  }
+}
+
+/// Its open requests are cancelled, its leases end.
+package struct RevokeService: RegistryCall {
+  package let name: ServiceName
+  package var urgency: Urgency { .revocation }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    guard var service = try desk.service(named: name) else { throw .refused(.notFound, "service_name") }
+    service.revokedAt = desk.now
+    let changed = service
+    try desk.storing { (store) throws(StoreFailure) in try store.update(changed) }
+    try desk.record(.serviceRevoked, .service(service.id))
+    try desk.endApprovals(of: service)
+    try desk.endPairings(of: service.id)
+    try desk.announceServices()
+    return .reply(.answered(service.json()))
+  }
+}
+
+package struct ListServices: RegistryCall {
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let services = try desk.storing { (store) throws(StoreFailure) in try store.services() }
+    var writer = JSONWriter()
+    writer.beginArray()
+    for service in services { service.write(to: &writer) }
+    writer.endArray()
+    return .reply(.answered(writer.bytes))
+  }
+}
+
+extension Desk {
+  fileprivate func service(named name: ServiceName) throws(CallFailure) -> ServiceRecord? {
+    try storing { (store) throws(StoreFailure) in try store.service(named: name) }
+  }
+}
+
+extension ServiceRecord {
+  fileprivate func json(token: String? = nil) -> [UInt8] {
+    var writer = JSONWriter()
+    write(to: &writer, token: token)
+    return writer.bytes
+  }
+
+  fileprivate func write(to writer: inout JSONWriter, token: String? = nil) {
+    writer.beginObject()
+    writer.name("id")
+    writer.value(id.text)
+    writer.name("name")
+    writer.value(name.text)
+    if let token {
+      writer.name("token")
+      writer.value(token)
+    }
+    writer.name("state")
+    writer.value(revokedAt == nil ? "active" : "revoked")
+    writer.name("scopes")
+    writer.beginArray()
+    for scope in scopes.words { writer.value(scope) }
+    writer.endArray()
+    if let site {
+      writer.name("site")
+      writer.value(site)
+    }
+    writer.name("subjects")
+    writer.value(String(decoding: subjects.text, as: UTF8.self))
+    for (name, time) in [("created_at", createdAt), ("rotated_at", rotatedAt), ("revoked_at", revokedAt)] {
+      guard let time else { continue }
+      writer.name(name)
+      writer.value(time.seconds)
+    }
+    writer.endObject()
+  }
+}

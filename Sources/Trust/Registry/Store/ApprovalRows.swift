@@ -1,0 +1,319 @@
+/// The rows of requests for approvals, and of whom they were put to.
+internal import ApprovalPolicy
+internal import Bytes
+package import DeviceWire
+internal import JSON
+internal import SQLite
+internal import System
+
+extension SQLiteStore {
+  /// Times are Unix seconds, as they are signed. `service` is empty for programs of the host. What belongs to a request
+  /// goes with it.
+  static let approvalTables = """
+    CREATE TABLE approvals (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id BLOB NOT NULL UNIQUE,
+      service BLOB NOT NULL, user INTEGER, requester TEXT NOT NULL, subject TEXT,
+      summary BLOB NOT NULL,
+      factors INTEGER NOT NULL, level INTEGER NOT NULL, verification INTEGER NOT NULL, quorum INTEGER NOT NULL,
+      distinct_subjects INTEGER NOT NULL, bars_requester INTEGER NOT NULL, presence INTEGER NOT NULL,
+      approvers TEXT, lease_seconds INTEGER, lease_uses INTEGER,
+      match_code TEXT NOT NULL,
+      created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      idempotency_key TEXT, idempotency_hash BLOB,
+      state INTEGER NOT NULL, ended_at INTEGER, lacks_devices INTEGER NOT NULL, operator INTEGER
+    ) STRICT;
+    CREATE INDEX approvals_open ON approvals (expires_at) WHERE state = 0;
+    CREATE INDEX approvals_open_of ON approvals (service, requester) WHERE state = 0;
+    CREATE INDEX approvals_ended ON approvals (ended_at) WHERE ended_at IS NOT NULL;
+    CREATE INDEX approvals_by_key ON approvals (service, idempotency_key) WHERE idempotency_key IS NOT NULL;
+    CREATE TABLE approval_devices (
+      approval INTEGER NOT NULL REFERENCES approvals (number) ON DELETE CASCADE,
+      device BLOB NOT NULL, is_open INTEGER NOT NULL, wrong_codes INTEGER NOT NULL,
+      PRIMARY KEY (approval, device)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX approval_devices_open ON approval_devices (device) WHERE is_open = 1
+    """
+
+  static let approvalColumns = """
+    id, service, user, requester, subject, summary, factors, level, verification, quorum, distinct_subjects, \
+    bars_requester, presence, approvers, lease_seconds, lease_uses, match_code, created_at, expires_at, \
+    idempotency_key, idempotency_hash, state, ended_at, lacks_devices, operator
+    """
+  private static let insertApproval = """
+    INSERT INTO approvals (\(approvalColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \
+    ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)
+    """
+}
+
+extension SQLiteStore {
+  package func approval(_ id: ApprovalID) throws(StoreFailure) -> ApprovalRecord? {
+    try approvals(where: "id = ?1", [.id(id)]).first
+  }
+
+  package func approval(
+    of service: ServiceID, key: String, since: UnixSeconds
+  ) throws(StoreFailure) -> ApprovalRecord? {
+    try approvals(
+      where: """
+        service = ?1 AND idempotency_key = ?2 AND idempotency_key IS NOT NULL AND created_at > ?3
+        ORDER BY number DESC LIMIT 1
+        """, [.id(service), .text(key), .integer(since.value)]
+    ).first
+  }
+
+  package func insert(
+    _ approval: ApprovalRecord, for devices: [DeviceID]
+  ) throws(StoreFailure) {
+    try run(Self.insertApproval, Self.values(of: approval))
+    for device in devices {
+      try run(
+        """
+        INSERT INTO approval_devices (approval, device, is_open, wrong_codes)
+        SELECT number, ?2, 1, 0 FROM approvals WHERE id = ?1
+        """, [.id(approval.id), .id(device)])
+    }
+  }
+
+  package func update(_ approval: ApprovalRecord) throws(StoreFailure) {
+    try run(
+      "UPDATE approvals SET state = ?2, ended_at = ?3, lacks_devices = ?4, operator = ?5 WHERE id = ?1",
+      [
+        .id(approval.id), .integer(Int64(approval.state.rawValue)),
+        .integer(orNull: approval.endedAt?.value), .flag(approval.lacksDevices),
+        .integer(orNull: approval.operatorUser.map(Int64.init)),
+      ])
+  }
+
+  package func approvals(
+    in state: ApprovalRecord.State?, limit: Int
+  ) throws(StoreFailure) -> [ApprovalRecord] {
+    try approvals(
+      where: "?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2",
+      [.integer(orNull: state.map { Int64($0.rawValue) }), .integer(Int64(limit))])
+  }
+
+  package func openApprovals(of service: ServiceID) throws(StoreFailure) -> [ApprovalID] {
+    try ids("SELECT id FROM approvals WHERE state = 0 AND service = ?1", [.id(service)])
+  }
+
+  package func countOpen(of service: ServiceID?, requester: String) throws(StoreFailure) -> Int {
+    try count(
+      "SELECT count(*) FROM approvals WHERE state = 0 AND service = ?1 AND requester = ?2",
+      [.service(service), .text(requester)])
+  }
+
+  package func overdueApprovals(at now: UnixSeconds, limit: Int) throws(StoreFailure) -> [ApprovalID] {
+    try ids(
+      "SELECT id FROM approvals WHERE state = 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2",
+      [.integer(now.value), .integer(Int64(limit))])
+  }
+
+  package func nextExpiry() throws(StoreFailure) -> UnixSeconds? {
+    try first("SELECT expires_at FROM approvals WHERE state = 0 ORDER BY expires_at LIMIT 1") {
+      (row) throws(SQLiteError) in try row.number(0) { UnixSeconds($0) }
+    }
+  }
+
+  package func deleteApprovals(endedBefore time: UnixSeconds, limit: Int) throws(StoreFailure) -> Int {
+    try run(
+      """
+      DELETE FROM approvals WHERE number IN
+      (SELECT number FROM approvals WHERE ended_at IS NOT NULL AND ended_at < ?1 ORDER BY ended_at LIMIT ?2)
+      """, [.integer(time.value), .integer(Int64(limit))])
+  }
+
+  package func deleteApprovals(of subject: Subject) throws(StoreFailure) {
+    try run("DELETE FROM approvals WHERE subject = ?1", [.text(subject.name)])
+    try run("DELETE FROM approval_bars WHERE subject = ?1", [.text(subject.name)])
+  }
+
+  // MARK: Whom they were put to
+
+  package func devices(of approval: ApprovalID) throws(StoreFailure) -> [DeviceID] {
+    try ids(
+      """
+      SELECT device FROM approval_devices
+      WHERE approval = (SELECT number FROM approvals WHERE id = ?1) AND is_open = 1
+      """, [.id(approval)])
+  }
+
+  package func isPut(_ approval: ApprovalID, to device: DeviceID) throws(StoreFailure) -> Bool {
+    try count(
+      """
+      SELECT count(*) FROM approval_devices
+      WHERE approval = (SELECT number FROM approvals WHERE id = ?1) AND device = ?2
+      """, [.id(approval), .id(device)]) > 0
+  }
+
+  package func openApprovals(
+    for device: DeviceID, after place: Int64
+  ) throws(StoreFailure) -> [(place: Int64, approval: ApprovalRecord)] {
+    try all(
+      """
+      SELECT \(Self.approvalColumns), number FROM approval_devices JOIN approvals ON number = approval
+      WHERE device = ?1 AND is_open = 1 AND number > ?2 ORDER BY number
+      """, [.id(device), .integer(place)]
+    ) { (row) throws(SQLiteError) in
+      (place: try row.integer(25), approval: try Self.approval(row))
+    }
+  }
+
+  package func openApprovals(putTo device: DeviceID) throws(StoreFailure) -> [ApprovalID] {
+    // Also those that it has voted on, of which no index knows: few devices are revoked.
+    try ids(
+      """
+      SELECT id FROM approvals JOIN approval_devices ON approval = number
+      WHERE state = 0 AND device = ?1
+      """, [.id(device)])
+  }
+
+  package func countOpen(for device: DeviceID) throws(StoreFailure) -> Int {
+    try count("SELECT count(*) FROM approval_devices WHERE device = ?1 AND is_open = 1", [.id(device)])
+  }
+
+  package func lastPlace() throws(StoreFailure) -> Int64 {
+    try first("SELECT seq FROM sqlite_sequence WHERE name = 'approvals'") { (row) throws(SQLiteError) in
+      try row.integer(0)
+    } ?? 0
+  }
+
+  package func close(_ approval: ApprovalID, for device: DeviceID?) throws(StoreFailure) {
+    try run(
+      """
+      UPDATE approval_devices SET is_open = 0
+      WHERE approval = (SELECT number FROM approvals WHERE id = ?1) AND (?2 IS NULL OR device = ?2) AND is_open = 1
+      """, [.id(approval), .id(orNull: device)])
+  }
+
+  package func countTry(of device: DeviceID, on approval: ApprovalID) throws(StoreFailure) -> Int {
+    let values: [SQLValue] = [.id(approval), .id(device)]
+    let place = "approval = (SELECT number FROM approvals WHERE id = ?1) AND device = ?2"
+    try run("UPDATE approval_devices SET wrong_codes = wrong_codes + 1 WHERE \(place)", values)
+    return try count("SELECT wrong_codes FROM approval_devices WHERE \(place)", values)
+  }
+
+  package func subjects(
+    beginningWith prefix: [UInt8], after: Subject?, limit: Int
+  ) throws(StoreFailure) -> [Subject] {
+    // As bytes, which is how the index is sorted; a prefix may end within a character.
+    let start = after.map { Array($0.name.utf8) } ?? prefix
+    let found = try all(
+      """
+      SELECT DISTINCT subject FROM devices
+      WHERE subject IS NOT NULL AND subject >= CAST(?1 AS TEXT) AND subject <> ?2 AND state = 1
+      ORDER BY subject LIMIT ?3
+      """, [.blob(start), .text(after?.name ?? ""), .integer(Int64(limit))]
+    ) { (row) throws(SQLiteError) in try row.word(0) { Subject($0) } }
+    return Array(found.prefix { $0.name.utf8.starts(with: prefix) })
+  }
+
+  // MARK: Rows
+
+  private func approvals(
+    where condition: String, _ values: [SQLValue]
+  ) throws(StoreFailure) -> [ApprovalRecord] {
+    try all("SELECT \(Self.approvalColumns) FROM approvals WHERE \(condition)", values) {
+      (row) throws(SQLiteError) in try Self.approval(row)
+    }
+  }
+
+  private func ids<Kind>(_ sql: String, _ values: [SQLValue]) throws(StoreFailure) -> [Identifier<Kind>] {
+    try all(sql, values) { (row) throws(SQLiteError) in try row.id(0) }
+  }
+
+  private static func values(of approval: ApprovalRecord) -> [SQLValue] {
+    let terms = approval.terms
+    return [
+      .id(approval.id), .service(approval.service), .integer(orNull: approval.user.map(Int64.init)),
+      .text(approval.requester), .text(orNull: approval.subject?.name), .blob(approval.summary),
+      .integer(Int64(terms.factors.rawValue)), .integer(terms.level.stored),
+      .integer(terms.userVerification.stored), .integer(Int64(terms.quorum)),
+      .flag(terms.needsDistinctSubjects), .flag(terms.barsRequester), .flag(terms.needsPresence),
+      .text(orNull: terms.approvers.stored), .integer(orNull: (terms.lease?.seconds).map(Int64.init)),
+      .integer(orNull: (terms.lease?.uses).map(Int64.init)), .text(approval.matchCode.text),
+      .integer(approval.createdAt.value), .integer(approval.expiresAt.value),
+      .text(orNull: approval.idempotency?.key), .hash(orNull: approval.idempotency?.asked),
+      .integer(Int64(approval.state.rawValue)), .integer(orNull: approval.endedAt?.value),
+      .flag(approval.lacksDevices), .integer(orNull: approval.operatorUser.map(Int64.init)),
+    ]
+  }
+
+  private static func approval(_ row: borrowing Row) throws(SQLiteError) -> ApprovalRecord {
+    let created = try row.number(17) { UnixSeconds($0) }
+    let expires = try row.number(18) { UnixSeconds($0) }
+    let code = try row.word(16) { MatchCode($0) }
+    var approval = ApprovalRecord(
+      id: try row.id(0), service: try row.service(1), user: try row.user(2), requester: try row.text(3),
+      subject: try row.textOrNil(4).flatMap { Subject($0) }, summary: try row.blob(5),
+      terms: try terms(row, digits: code.text.utf8.count, seconds: Int(expires - created)), matchCode: code,
+      createdAt: created, expiresAt: expires, idempotency: try idempotency(row))
+    approval.state = try row.number(21) { ApprovalRecord.State(rawValue: Int($0)) }
+    approval.endedAt = try row.integerOrNil(22).flatMap { UnixSeconds($0) }
+    approval.lacksDevices = try row.flag(23)
+    approval.operatorUser = try row.user(24)
+    return approval
+  }
+
+  private static func terms(
+    _ row: borrowing Row, digits: Int, seconds: Int
+  ) throws(SQLiteError) -> ApprovalTerms {
+    var lease: LeaseTerms?
+    if let seconds = try row.integerOrNil(14), let uses = try row.integerOrNil(15) {
+      lease = LeaseTerms(seconds: Int(seconds), uses: Int(uses))
+    }
+    return ApprovalTerms(
+      factors: ApprovalFactors(rawValue: try row.number(6) { UInt8(exactly: $0) }),
+      level: try row.number(7) { Level(stored: $0) },
+      userVerification: try row.number(8) { UserVerification(stored: $0) }, quorum: Int(try row.integer(9)),
+      needsDistinctSubjects: try row.flag(10), barsRequester: try row.flag(11), matchDigits: digits,
+      needsPresence: try row.flag(12), seconds: seconds, lease: lease,
+      approvers: row.isNull(13) ? Approvers(lists: []) : try row.word(13) { Approvers(stored: $0) })
+  }
+
+  private static func idempotency(
+    _ row: borrowing Row
+  ) throws(SQLiteError) -> ApprovalRecord.Idempotency? {
+    guard let key = try row.textOrNil(19), let hash = try row.hashOrNil(20) else { return nil }
+    return ApprovalRecord.Idempotency(key: key, asked: hash)
+  }
+}
+
+extension SQLValue {
+  /// Empty for programs of the host.
+  static func service(_ id: ServiceID?) -> SQLValue { .blob(id?.bytes ?? []) }
+}
+
+extension Row {
+  func service(_ column: Int) throws(SQLiteError) -> ServiceID? {
+    try blob(column).isEmpty ? nil : try id(column)
+  }
+
+  func user(_ column: Int) throws(SQLiteError) -> UInt32? {
+    isNull(column) ? nil : try number(column) { UInt32(exactly: $0) }
+  }
+}
+
+extension Approvers {
+  /// Lists of patterns as JSON; nil where there are none.
+  var stored: String? {
+    guard areStated else { return nil }
+    var writer = JSONWriter()
+    writer.beginArray()
+    for list in lists {
+      writer.beginArray()
+      for pattern in list { writer.value(String(decoding: pattern.text, as: UTF8.self)) }
+      writer.endArray()
+    }
+    writer.endArray()
+    return writer.string
+  }
+
+  init?(stored: String) {
+    let bytes = Array(stored.utf8)
+    guard let value = try? JSONValue(parsing: bytes.span, depthLimit: 2), let lists = value.array else {
+      return nil
+    }
+    self.init(lists: lists.map { ($0.array ?? []).compactMap { $0.string.map { Glob($0) } } })
+  }
+}
