@@ -1,5 +1,7 @@
 /// What the registry asks of its store: transactions, and the tables of its rooms. One thread uses it.
-package protocol RegistryStore: AnyObject, AuditTable, DeviceTable, PairingTable, TokenKeyTable {
+package protocol RegistryStore: AnyObject, ApprovalTable, AuditTable, DeviceTable, PairingTable, ServiceTable,
+  TokenKeyTable
+{
   /// Begins a group of calls.
   func begin() throws(StoreFailure)
   /// All calls of the group are durable when it returns.
