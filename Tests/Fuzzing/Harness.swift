@@ -21,6 +21,9 @@ package enum Harness: String, CaseIterable, Sendable {
   case text
   case telnet
   case charset
+  case canonicalJSON = "canonical-json"
+  case deviceMessage = "device-message"
+  case signals
   case deviceToken = "device-token"
 
   case approvalPolicy = "approval-policy"
@@ -45,6 +48,9 @@ package enum Harness: String, CaseIterable, Sendable {
     case .text: try TextHarness.check(bytes)
     case .telnet: try TelnetHarness.check(bytes)
     case .charset: try CharsetHarness.check(bytes)
+    case .canonicalJSON: try CanonicalJSONHarness.check(bytes)
+    case .deviceMessage: try DeviceMessageHarness.check(bytes)
+    case .signals: try SignalsHarness.check(bytes)
     case .deviceToken: try DeviceTokenHarness.check(bytes)
     case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
     }
