@@ -14,7 +14,8 @@ PAGES = pages()
 
 def rows(page, heading):
     """The rows of the table below a heading, as lists of cells."""
-    section = PAGES[page].split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    level, section = re.search(rf"\n(##+) {re.escape(heading)}\n(.*)", PAGES[page], re.DOTALL).groups()
+    section = re.split(rf"\n#{{2,{len(level)}}} ", section)[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
@@ -109,6 +110,18 @@ def test_every_step_is_in_its_table(name, heading):
     assert len(steps) >= 10
     told = [step for row in rows("docs/app-attest.md", heading) for step in re.findall(r"`([^`]+)`", row[0])]
     assert told == steps, "the table follows the order of the steps"
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "heading"),
+    [("Program/Vectors/DeviceSteps", "MessageStep", "Steps"), ("Wire/DeviceWire/CanonicalJSON", "CanonicalJSONError", "Summaries")],
+)
+def test_every_step_of_devices_is_in_its_table(source, name, heading):
+    text = (ROOT / "Sources" / f"{source}.swift").read_text()
+    enumeration = text.split(f"enum {name}")[1].split("\n}\n")[0]
+    steps = [word or case for case, word in re.findall(r'^  case (\w+)(?: = "(\w+)")?$', enumeration, re.MULTILINE)]
+    assert len(steps) >= 10
+    assert [row[0].strip("`") for row in rows("docs/devices.md", heading)] == steps
 
 
 # ---- code blocks
