@@ -9,7 +9,7 @@ protocol OrderReader {
 
 package enum OperatorOrder {
   /// A room adds its reader here.
-  static var rooms: [any OrderReader.Type] { [AuditOrders.self, StoreOrders.selfDeviceOrders.self, PairingOrders.selfServiceOrders.self, ApprovalOrders.self] }
+  static var rooms: [any OrderReader.Type] { [AuditOrders.self, StoreOrders.selfDeviceOrders.self, PairingOrders.selfServiceOrders.self, ApprovalOrders.selfPairingOrders.self] }
 
   package enum Refusal: Error, Equatable, Sendable {
     case unknownVerb

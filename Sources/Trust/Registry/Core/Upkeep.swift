@@ -14,5 +14,5 @@ package protocol Upkeep: Sendable {
 }
 
 enum Rooms {
-  static let upkeep: [any Upkeep] = [DeviceUpkeep()ApprovalUpkeep()]
+  static let upkeep: [any Upkeep] = [DeviceUpkeep()ApprovalUpkeep()PairingUpkeep()]
 }
