@@ -42,6 +42,26 @@ private func bytes(_ hex: String) -> [UInt8] {
     #expect(!isValid([0x30, 0x46, 0x02, 0x21, 0x00] + Self.order + [0x02, 0x21, 0x00] + Self.s))
   }
 
+  /// The same key without its y, before and behind it with it.
+  @Test func compressedPoints() {
+    let verifier = P256Verifier()
+    func isValid(_ point: CompressedP256Point, _ digest: Bytes32 = Self.digest) -> Bool {
+      verifier.isValidSignature(Self.signature.span, digest: digest, by: point)
+    }
+    let point = CompressedP256Point(Self.point)
+    #expect(point.isYOdd && point.encoded == [0x03] + Self.point.x963[1..<33])
+    for _ in 0..<2 {
+      #expect(isValid(point))
+      #expect(!isValid(CompressedP256Point(x: point.x, isYOdd: false)))
+      #expect(!isValid(point, SHA256.hash(Array("test".utf8).span)))
+      let isValidByAll = verifier.isValidSignature(Self.signature.span, digest: Self.digest, by: Self.point)
+      #expect(isValidByAll)
+    }
+    // No point has this x: it is above the field's order.
+    #expect(!isValid(CompressedP256Point(x: Bytes32(words: .max, .max, .max, .max), isYOdd: true)))
+    #expect(isValid(point))
+  }
+
   private static func negated(_ scalar: [UInt8]) -> [UInt8] {
     var difference = [UInt8](repeating: 0, count: 32)
     var borrow = 0

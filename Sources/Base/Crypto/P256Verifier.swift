@@ -43,10 +43,26 @@ internal import COpenSSL
   /// Whether `signature`, strict DER of 8 to 72 bytes, is over a message whose SHA-256 is `digest` and by the key
   /// with this point: never when that is not on the curve.
   package func isValidSignature(_ signature: Span<UInt8>, digest: Bytes32, by point: P256Point) -> Bool {
+    isValidSignature(signature, digest: digest) { hold(point) }
+  }
+
+  /// The same for a key whose y has to be found first, which costs a third of a verification more.
+  package func isValidSignature(
+    _ signature: Span<UInt8>, digest: Bytes32, by point: CompressedP256Point
+  ) -> Bool {
+    isValidSignature(signature, digest: digest) {
+      self.point = nil
+      return put(point.encoded)
+    }
+  }
+
+  private func isValidSignature(
+    _ signature: Span<UInt8>, digest: Bytes32, holding: () -> Bool
+  ) -> Bool {
     guard ECDSASignature.isWellFormed(signature, coordinateBytes: 32) else { return false }
     let digest = digest.inlineArray
     return withCleanErrorQueue {
-      guard hold(point) else { return false }
+      guard holding() else { return false }
       // Both buffers are the spans' own and are only read before the call returns.
       return unsafe signature.withUnsafeBufferPointer { signature in
         unsafe digest.span.withUnsafeBufferPointer { digest in
@@ -60,13 +76,16 @@ internal import COpenSSL
   private func hold(_ point: P256Point) -> Bool {
     if self.point == point { return true }
     self.point = nil
-    let bytes = point.x963
-    // The 65 bytes are only read before the call returns; it checks that they are on the curve.
-    let isHeld = unsafe bytes.span.withUnsafeBufferPointer { buffer in
-      unsafe EVP_PKEY_set1_encoded_public_key(key, buffer.baseAddress, buffer.count) == 1
-    }
-    guard isHeld else { return false }
+    guard put(point.x963) else { return false }
     self.point = point
     return true
+  }
+
+  /// - Parameter bytes: a point as SEC 1 encodes it, whole or compressed.
+  private func put(_ bytes: [UInt8]) -> Bool {
+    // The bytes are only read before the call returns; it checks that they are on the curve.
+    unsafe bytes.span.withUnsafeBufferPointer { buffer in
+      unsafe EVP_PKEY_set1_encoded_public_key(key, buffer.baseAddress, buffer.count) == 1
+    }
   }
 }
