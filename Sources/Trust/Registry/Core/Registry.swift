@@ -3,6 +3,7 @@
 /// What waits is taken in groups. Each call has a savepoint of its own, the group one sync; whoever asked hears of it
 /// when it is on the disk.
 internal import Bytes
+package import DeviceWire
 package import PortcullisProtocol
 internal import Synchronization
 package import System
@@ -29,6 +30,8 @@ package final class Registry: Sendable {
     var waitsUntil: MonotonicTime?
   }
 
+  /// The gate's own name in all that is signed.
+  package let server: ServerID
   private let inbox: Monitor<Inbox>
   private let served: Served
   /// Nil until it begins.
@@ -41,9 +44,10 @@ package final class Registry: Sendable {
     listener: any RegistryListener
   ) throws(StoreFailure) {
     let inbox = Monitor(Inbox())
-    served = Served(
-      worker: try RegistryWorker(
-        store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox))
+    let worker = try RegistryWorker(
+      store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox)
+    server = worker.server
+    served = Served(worker: worker)
     self.inbox = inbox
   }
 
