@@ -132,9 +132,9 @@ let modules = [
   Module(
     "Gateway", in: .gate,
     [
-      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "HTTPWire",
-      "Identity", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "SessionWire",
-      "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
+      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "DeviceWire",
+      "HTTPWire", "Identity", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "Registry",
+      "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),
 
   // A player's session on the app's side, and the simulated device.
@@ -212,9 +212,9 @@ let testTargets = [
   tests(
     "Gateway",
     [
-      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device", "HTTPWire",
-      "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "SessionWire", "Sockets",
-      "System", "TLS", "TLSPeers", "TelnetWire", "WebSocketWire",
+      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device", "DeviceWire",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Registry",
+      "SessionWire", "Sockets", "System", "TLS", "TLSPeers", "TelnetWire", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),

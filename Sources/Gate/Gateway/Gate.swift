@@ -8,6 +8,7 @@ internal import Crypto
 package import Identity
 package import KeyStore
 package import Logs
+internal import Registry
 internal import Sockets
 internal import Synchronization
 package import System
@@ -41,11 +42,14 @@ package final class Gate: Sendable {
     package var pseudonyms: PseudonymKey?
     /// Those that games may speak; what needs a module of the C library has to be open before the sandbox is raised.
     package var charsets: CharsetLibrary
+    /// Nil in a gate without them. The registry is the caller's to stop, behind the gate.
+    package var devices: Devices?
 
     package init(
       clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, root: AttestationRoot,
       tls: TLSMaterial,
-      log: GateLog, pseudonyms: PseudonymKey? = nil, charsets: CharsetLibrary = CharsetLibrary(opening: [])
+      log: GateLog, pseudonyms: PseudonymKey? = nil, charsets: CharsetLibrary = CharsetLibrary(opening: []),
+      devices: Devices? = nil
     ) {
       self.clock = clock
       self.entropy = entropy
@@ -55,6 +59,7 @@ package final class Gate: Sendable {
       self.log = log
       self.pseudonyms = pseudonyms
       self.charsets = charsets
+      self.devices = devices
     }
   }
 
@@ -162,7 +167,7 @@ package final class Gate: Sendable {
         pool: try RegistrationPool(threads: max(1, configuration.workers - 1)),
         backends: prepared.backends,
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
-        pseudonyms: parts.pseudonyms, charsets: parts.charsets,
+        pseudonyms: parts.pseudonyms, charsets: parts.charsets, devices: parts.devices,
         log: GateLogger(parts.log),
         mailboxes: mailboxes)
       shared.certificates.watch(parts.tls.watched)
@@ -215,6 +220,7 @@ package final class Gate: Sendable {
   /// "Stopping").
   package func beginDrain(timeout: Duration) {
     shared.postToAll(.drain(spread: min(.seconds(2), timeout / 3)))
+    shared.devices?.registry.drain()
   }
 
   /// Whether a drain is over: no session is left, and none has bytes left to send. Connections that were only answered

@@ -58,6 +58,7 @@ struct HeadDraft: Sendable {
     if Symbol.equal(name, "GET") { return .get }
     if Symbol.equal(name, "POST") { return .post }
     if Symbol.equal(name, "HEAD") { return .head }
+    if Symbol.equal(name, "DELETE") { return .delete }
     return .other
   }
 }

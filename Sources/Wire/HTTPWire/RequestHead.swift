@@ -4,7 +4,7 @@
 /// It owns one copy of the head's bytes; the fields are ranges in it. All of it is ASCII.
 package struct RequestHead: Sendable {
   package enum Method: Sendable {
-    case get, head, post, other
+    case get, head, post, delete, other
   }
 
   package enum Version: Sendable {

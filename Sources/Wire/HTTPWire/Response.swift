@@ -8,20 +8,31 @@ package struct Response: Sendable {
   private var fields: [(name: String, value: String)] = []
   /// What `Connection` names beside `close`.
   private var connectionOptions: [String] = []
+  private let cacheControl: String
 
   /// `json` is the body as it goes out.
   package init(_ status: Status, json: String) {
+    self.init(status, json: Array(json.utf8))
+  }
+
+  /// - Parameter seconds: how long others may keep it; nil where it is for this request alone.
+  package init(_ status: Status, json: [UInt8], keptFor seconds: Int? = nil) {
     self.status = status
-    self.body = Array(json.utf8)
+    body = json
+    cacheControl = seconds.map { "max-age=\($0)" } ?? "no-store"
   }
 
   /// Refused with `code`. 429 and 503 carry `Retry-After` (seconds), 405 carries `Allow`, and so on: whatever
   /// the status asks for is there.
-  package static func refusal(_ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET") -> Response {
+  /// - Parameter time: the gate's Unix time in seconds, for a peer whose own is wrong.
+  package static func refusal(
+    _ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET", time: Int64? = nil
+  ) -> Response {
+    let time = time.map { #","\#(MemberName.time)":\#($0)"# } ?? ""
     var response = Response(
       code.status,
       json: #"{"\#(MemberName.error)":{"\#(MemberName.code)":"\#(code.rawValue)","#
-        + #""\#(MemberName.message)":"\#(code.sentence)"}}"#)
+        + #""\#(MemberName.message)":"\#(code.sentence)"\#(time)}}"#)
     response.add(HeaderName.error, code.rawValue)
     switch code.status {
     case .tooManyRequests, .serviceUnavailable:
@@ -51,7 +62,7 @@ package struct Response: Sendable {
     var head = ResponseHead(status, reserving: toHead ? 0 : body.count)
     if let date { head.add("Date", date) }
     head.add("Content-Type", "application/json; charset=utf-8")
-    head.add("Cache-Control", "no-store")
+    head.add("Cache-Control", cacheControl)
     head.add("Content-Length", String(body.count))
     for field in fields { head.add(field.name, field.value) }
     let options = connectionOptions + (closing ? ["close"] : [])

@@ -14,6 +14,22 @@ public enum HeaderName {
   /// Of an upgrade to `portcullis.v1`: base64url of the object that `client` messages are.
   public static let client = "Portcullis-Client"
 
+  /// All fields of an upgrade that begin so are a device's.
+  public static let devicePrefix = "X-Device-"
+  /// The device's UUID.
+  public static let deviceID = "X-Device-Id"
+  /// A challenge of the purpose `device`: 64 hexadecimal digits.
+  public static let deviceNonce = "X-Device-Nonce"
+  /// Base64 of the signature by the device key, which is DER.
+  public static let deviceSignature = "X-Device-Signature"
+
+  /// Of a request about devices: dotted integers, the version of the app.
+  public static let clientVersion = "X-Client-Version"
+  /// Of a request about devices: up to 64 characters of a token, by which it stands in the log.
+  public static let traceID = "X-Trace-Id"
+  /// Of the answer: the same, or one that was made for the request.
+  public static let trace = "Portcullis-Trace"
+
   /// Of a refusal: the code, which a client of a refused upgrade sees even where it sees no body.
   public static let error = "Portcullis-Error"
   /// Of 429 and 503: seconds to wait.

@@ -5,6 +5,8 @@ public enum MemberName {
   public static let nonce = "nonce"
   /// Unix time in milliseconds.
   public static let expires = "expires"
+  /// The gate's UUID, where it has devices.
+  public static let serverID = "server_id"
 
   // Of a registration.
   /// Base64 of the key identifier's 32 bytes.
@@ -23,6 +25,8 @@ public enum MemberName {
   public static let error = "error"
   public static let code = "code"
   public static let message = "message"
+  /// Of `clock_skewed`: Unix time in seconds.
+  public static let time = "time"
 
   // Of the messages of `portcullis.v1` (docs/sessions.md).
   /// What the message is: a `MessageKind`.

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import HTTPWire
 internal import PortcullisProtocol
+internal import System
 
 struct Refusal: Error, Equatable {
   let code: RefusalCode
@@ -10,22 +11,25 @@ struct Refusal: Error, Equatable {
   let keyID: KeyIdentifier?
   private let retryAfter: Duration?
   private let allow: String
+  /// The gate's own, for a peer whose clock is too far from it.
+  private let time: UnixTime?
 
   init(
     _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil,
-    allow: String = "GET"
+    allow: String = "GET", time: UnixTime? = nil
   ) {
     self.code = code
     self.step = step
     self.keyID = keyID
     self.retryAfter = retryAfter
     self.allow = allow
+    self.time = time
   }
 
   var response: Response {
     // Rounded up: whoever comes back then is not refused again for a fraction of a second.
     let seconds =
       retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
-    return .refusal(code, retryAfter: seconds, allow: allow)
+    return .refusal(code, retryAfter: seconds, allow: allow, time: time?.seconds)
   }
 }

@@ -119,7 +119,7 @@ final class Connection {
   /// deadline with each, and keep a newcomer's place.
   private var hasCaughtUp: Bool {
     guard case .exchange(let exchange) = stage else { return true }
-    return exchange.isAwaitingHead && !client.mayHaveInput && !membership.isQueued
+    return (exchange.isAwaitingHead || exchange.poll != nil) && !client.mayHaveInput && !membership.isQueued
   }
 
   /// Whether something has waited for `WRITE_STALL_TIMEOUT` and neither side took a byte.
@@ -262,7 +262,8 @@ final class Connection {
       loop.shared.lingering.decrement()
       if lingering.isParting { loop.shared.parting.decrement() }
       if let session = lingering.session { loop.release(session) }
-    case .proxyHeader, .handshake, .exchange, .closed: break
+    case .exchange(let exchange): abandon(exchange)
+    case .proxyHeader, .handshake, .closed: break
     }
   }
 }

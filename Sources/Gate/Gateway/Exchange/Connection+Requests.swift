@@ -5,6 +5,7 @@ internal import Configuration
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import ProxyProtocol
+internal import Registry
 internal import System
 internal import TLS
 
@@ -24,7 +25,10 @@ extension Connection {
           toHead: refusal.isHead)
       case .read:
         guard client.mayHaveInput, receive(into: exchange) else { return armIfServing(exchange) }
-      case .wait: return armIfServing(exchange)
+      case .wait:
+        guard exchange.readsWhileWaiting, client.mayHaveInput, receive(into: exchange) else {
+          return armIfServing(exchange)
+        }
       }
     }
     armIfServing(exchange)
@@ -71,7 +75,10 @@ extension Connection {
     } catch {
       return refuse(Refusal(.badRequest, step: error.rawValue), to: head)
     }
-    switch Route(head, attests: loop.settings.attests) {
+    if let devices = loop.shared.devices, let found = DeviceResource.find(head) {
+      return serve(found, of: devices, head, exchange)
+    }
+    switch Route(head, attests: loop.settings.attests, hasDevices: loop.shared.devices != nil) {
     case .health: health(for: head)
     case .challenge: challenge(for: head)
     case .body(let endpoint): expectBody(of: head, for: endpoint, exchange)
@@ -91,22 +98,40 @@ extension Connection {
     if let wait = loop.shared.challengeRates.take(payer, loop.settings.challengeAllowance, now: loop.now) {
       return refuse(Refusal(.rateLimited, step: "challenge_rate", retryAfter: wait), to: head)
     }
-    guard let challenge = loop.shared.challenges.issue(loop: loop.index) else {
+    let scope: ChallengeScope
+    do throws(DeviceQuery.Malformed) {
+      scope = try challengeScope(head)
+    } catch {
+      return refuse(Refusal(.badRequest, step: error.rawValue), to: head)
+    }
+    guard let challenge = loop.shared.challenges.issue(loop: loop.index, for: scope) else {
       return refuse(Refusal(.overloaded, step: "challenges_per_second"), to: head)
     }
     counters.challenges.add()
+    let server = loop.shared.devices.map { #","\#(MemberName.serverID)":"\#($0.registry.server)""# } ?? ""
     respond(
       Response(
         .ok,
         json: #"{"\#(MemberName.nonce)":"\#(challenge.nonce.hex)","#
-          + #""\#(MemberName.expires)":\#(challenge.expires.milliseconds)}"#),
+          + #""\#(MemberName.expires)":\#(challenge.expires.milliseconds)\#(server)}"#),
       to: head)
+  }
+
+  /// What the challenge is asked for. Where nothing is, the query is nobody's business.
+  private func challengeScope(_ head: RequestHead) throws(DeviceQuery.Malformed) -> ChallengeScope {
+    guard loop.shared.devices != nil, let query = head.query, DeviceQuery.names(.purpose, in: query) else {
+      return .door
+    }
+    guard let word = try DeviceQuery(query, allowing: [.purpose])[.purpose],
+      let purpose = ChallengePurpose(rawValue: word), purpose.isAskedForByName
+    else { throw .value }
+    return .purpose(purpose)
   }
 
   // MARK: Requests with a body
 
   /// Everything that can be refused without the body, then the body.
-  private func expectBody(of head: RequestHead, for endpoint: BodyEndpoint, _ exchange: Exchange) {
+  func expectBody(of head: RequestHead, for endpoint: BodyEndpoint, _ exchange: Exchange) {
     if let refusal = refusalBeforeBody(of: head, for: endpoint) { return refuse(refusal, to: head) }
     guard
       let request = PendingRequest.reserve(
@@ -132,14 +157,16 @@ extension Connection {
     }
     switch endpoint {
     case .register: return refusalBeforeRegistration()
+    case .device: return nil
     }
   }
 
   /// The body is whole: from here on somebody else works on it, and `answered` is told.
-  private func work(on request: PendingRequest, _ body: [UInt8]) {
+  func work(on request: PendingRequest, _ body: [UInt8]) {
     let refusal =
       switch request.endpoint {
       case .register: register(body, for: request.id)
+      case .device(let device): ask(device, body, for: request)
       }
     if let refusal { refuse(refusal, closing: request.closesAfterAnswer) }
   }
@@ -157,8 +184,11 @@ extension Connection {
     case .registered(let keyID):
       counters.registrations.add()
       loop.shared.log.registered(self, keyID)
-      respond(answer.response, closing: pending.closesAfterAnswer)
+      respond(
+        Response(.ok, json: #"{"\#(MemberName.registered)":true}"#), closing: pending.closesAfterAnswer)
     case .refused(let refusal): refuse(refusal, closing: pending.closesAfterAnswer)
+    case .registry(let reply):
+      if case .device(let request) = pending.endpoint { answered(reply, to: request, pending) }
     }
   }
 
@@ -186,8 +216,10 @@ extension Connection {
     respond(refusal.response, closing: isLast, toHead: toHead, bodyLeft: bodyLeft)
   }
 
-  private func respond(_ response: Response, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
+  func respond(_ response: Response, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
     guard case .exchange(let exchange) = stage else { return }
+    var response = response
+    if let trace = exchange.trace { response.add(HeaderName.trace, trace.text) }
     let isLast = closing || loop.isDraining
     let bytes = response.encoded(
       closing: isLast, toHead: toHead, date: loop.date.text(at: loop.now, clock: loop.shared.clock))

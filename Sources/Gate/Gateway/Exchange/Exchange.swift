@@ -7,6 +7,7 @@ internal import Bytes
 internal import Configuration
 internal import HTTPWire
 internal import PortcullisProtocol
+internal import Registry
 internal import System
 
 final class Exchange {
@@ -52,6 +53,8 @@ final class Exchange {
   private let limits: RequestParser.Limits
   /// Whom `X-Forwarded-For` of the request being worked on names.
   var client: Endpoint?
+  /// Of a request about devices, until it is answered.
+  var trace: TraceID?
   private var refusals = 0
   /// Since when the next request is awaited; nil before any answer. Bytes that come do not move it, so that a byte now
   /// and then keeps no connection open.
@@ -120,6 +123,20 @@ final class Exchange {
     phase = .body(request)
   }
 
+  /// The head that was served is all of a request.
+  func work(on request: PendingRequest) {
+    phase = .working(request, until: .never)
+  }
+
+  /// The long poll that is worked on.
+  var poll: RequestHandle? {
+    if case .working(let request, _) = phase { return request.poll }
+    return nil
+  }
+
+  /// While it waits, more is read, so that the peer's end is noticed; but not more than a request's head takes.
+  var readsWhileWaiting: Bool { poll != nil && received.count < limits.headBytes }
+
   /// The request that is worked on has until then; false when it is not, or not any more.
   func extend(_ request: RequestID, until deadline: MonotonicTime) -> Bool {
     guard case .working(let working, _) = phase, working.id == request else { return false }
@@ -145,6 +162,7 @@ final class Exchange {
       phase = .ended
     } else if bodyLeft > 0 {
       client = nil
+      trace = nil
       phase = .discarding(left: bodyLeft, since: now)
     } else {
       expectHead(now: now)
@@ -153,6 +171,7 @@ final class Exchange {
 
   private func expectHead(now: MonotonicTime) {
     client = nil
+    trace = nil
     idleSince = now
     phase = .head(since: received.isEmpty ? nil : now)
   }
@@ -183,7 +202,16 @@ final class Exchange {
     case .head(since: nil), .ended, .discarding: return .finish
     case .head: return .refuse(.requestTimeout, step: "head_timeout")
     case .body: return .refuse(.requestTimeout, step: "body_timeout")
-    case .working: return .refuse(.storeUnavailable, step: "registration_timeout")
+    case .working(let request, _): return .refuse(.storeUnavailable, step: request.endpoint.timeoutStep)
+    }
+  }
+}
+
+extension BodyEndpoint {
+  fileprivate var timeoutStep: String {
+    switch self {
+    case .register: "registration_timeout"
+    case .device: "registry_timeout"
     }
   }
 }

@@ -1,5 +1,6 @@
 /// A request with a body, from its head to its answer.
 internal import HTTPWire
+internal import Registry
 internal import System
 
 /// Names a request among those of its connection, so that a late answer finds the one it is for, or nothing.
@@ -15,6 +16,8 @@ final class PendingRequest {
   let startedAt: MonotonicTime
   /// The peer asked for the connection to be closed behind the answer.
   let closesAfterAnswer: Bool
+  /// The registry has it as a long poll.
+  var poll: RequestHandle?
   private let bodies: BodyBudget
 
   /// Nil when all bodies in flight together would be too many.

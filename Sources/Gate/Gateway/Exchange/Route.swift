@@ -12,12 +12,14 @@ enum Route: Equatable {
   case notFound
   case methodNotAllowed(allow: String)
 
-  /// - Parameter attests: whether any app id is configured; else all of `/attest/` does not exist.
-  init(_ head: RequestHead, attests: Bool) {
+  /// - Parameters:
+  ///   - attests: whether any app id is configured; else nothing below `/attest/` exists.
+  ///   - hasDevices: whether there are devices, which ask for challenges as well.
+  init(_ head: RequestHead, attests: Bool, hasDevices: Bool = false) {
     let isGet = head.method == .get
     if head.pathIs(EndpointPath.health) {
       self = isGet ? .health : .methodNotAllowed(allow: "GET")
-    } else if attests, head.pathIs(EndpointPath.challenge) {
+    } else if attests || hasDevices, head.pathIs(EndpointPath.challenge) {
       self = isGet ? .challenge : .methodNotAllowed(allow: "GET")
     } else if attests, head.pathIs(EndpointPath.register) {
       self = head.method == .post ? .body(.register) : .methodNotAllowed(allow: "POST")
@@ -33,4 +35,6 @@ enum Route: Equatable {
 enum BodyEndpoint: Equatable {
   /// `POST /attest/register`.
   case register
+  /// Also without a body, where the registry is asked.
+  case device(DeviceRequest)
 }

@@ -12,6 +12,8 @@ struct Membership {
   fileprivate(set) var isHeavy = false
   /// Counted among those that are not admitted yet.
   fileprivate(set) var isPending = true
+  /// In the order of arrivals, among those that may have to give way.
+  var isListed = false
 }
 
 extension Loop {
@@ -68,5 +70,13 @@ extension Loop {
     guard connection.membership.isPending else { return }
     connection.membership.isPending = false
     shared.pending.decrement()
+  }
+
+  /// What an unadmitted connection waited for beside the count has come.
+  func pendingAgain(_ connection: Connection) {
+    if connection.membership.isPending { return }
+    connection.membership.isPending = true
+    shared.pending.increment()
+    if !connection.membership.isListed { newcomers.entered(connection, in: connections) }
   }
 }

@@ -76,11 +76,19 @@ extension Newcomers where Newcomer == Connection {
   }
 
   func entered(_ connection: Connection, in table: TokenTable<Connection>) {
-    arrivals.append(connection.token) { table.find($0)?.membership.isPending ?? false }
+    connection.membership.isListed = true
+    arrivals.append(connection.token) { Self.isPending($0, in: table) }
   }
 
   /// The one that has waited longest for its admission, if any.
   func oldestPending(in table: TokenTable<Connection>) -> Connection? {
-    arrivals.oldest { table.find($0)?.membership.isPending ?? false }.flatMap { table.find($0) }
+    arrivals.oldest { Self.isPending($0, in: table) }.flatMap { table.find($0) }
+  }
+
+  /// Who is not pending is dropped from the list, and has to be entered again when it is.
+  private static func isPending(_ token: Token, in table: TokenTable<Connection>) -> Bool {
+    guard let connection = table.find(token) else { return false }
+    connection.membership.isListed = connection.membership.isPending
+    return connection.membership.isPending
   }
 }

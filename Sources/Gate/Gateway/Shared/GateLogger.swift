@@ -6,6 +6,7 @@ internal import HTTPWire
 internal import Logging
 internal import Logs
 internal import PortcullisProtocol
+internal import Registry
 internal import Sockets
 internal import System
 internal import TLS
@@ -48,6 +49,7 @@ struct GateLogger: Sendable {
     var members = members(
       connection, ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
     if let keyID = refusal.keyID { members["keyId"] = "\(keyID.short)" }
+    if let trace = connection.trace { members["trace"] = "\(trace.text)" }
     return members
   }
 
@@ -94,6 +96,25 @@ struct GateLogger: Sendable {
     case .expired: level = .error
     }
     logger.log(level: level, "\(notice.standing.word)", metadata: members)
+  }
+
+  func registry(_ event: RegistryEvent) {
+    switch event {
+    case .opened(let devices, let duration):
+      logger.info(
+        "registry_opened", metadata: ["devices": "\(devices)", "durationMs": "\(duration.wholeMilliseconds)"])
+    case .clockBehind(let span):
+      logger.warning("clock_behind", metadata: ["seconds": "\(span.components.seconds)"])
+    case .unavailable(let reason): logger.error("registry_unavailable", metadata: ["reason": "\(reason)"])
+    case .available: logger.notice("registry_available")
+    case .auditHead(let gate, let sequence, let hash, let keyID, let signature):
+      logger.info(
+        "audit_head",
+        metadata: [
+          "gate": "\(gate)", "seq": "\(sequence)", "hash": "\(hash.hex)", "kid": "\(keyID)",
+          "signature": "\(Base64.encodeURL(signature.span))",
+        ])
+    }
   }
 
   func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {

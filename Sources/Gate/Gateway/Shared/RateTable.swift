@@ -1,9 +1,8 @@
-/// Token buckets for addresses in a table of fixed size, which no flood can grow (docs/settings.md,
+/// Token buckets for addresses, or others, in a table of fixed size, which no flood can grow (docs/settings.md,
 /// "More about some limits").
 ///
 /// Each bucket is one number, the time at which it will be full again (the "theoretical arrival time" of the generic
 /// cell rate algorithm, ITU-T I.371). Four buckets share a place; a fifth address takes over the fullest of them.
-package import Addresses
 internal import Synchronization
 package import System
 
@@ -42,13 +41,13 @@ package final class RateTable: Sendable {
     stripes = (0..<Self.stripeCount).map { _ in Stripe() }
   }
 
-  /// Takes one token from the address's bucket.
+  /// Takes one token from the owner's bucket.
   ///
   /// - Returns: nil when there was one, else the time until there will be.
-  package func take(_ address: IPAddress, _ allowance: Allowance, now: MonotonicTime) -> Duration? {
+  package func take(_ owner: some Hashable, _ allowance: Allowance, now: MonotonicTime) -> Duration? {
     // Hasher is keyed anew in each process, so that nobody outside can aim at a place.
     var hasher = Hasher()
-    hasher.combine(address)
+    hasher.combine(owner)
     let hash = UInt64(bitPattern: Int64(hasher.finalize())) | 1
     let stripe = stripes[Int(hash >> 58)]
     let nanoseconds = now.nanoseconds

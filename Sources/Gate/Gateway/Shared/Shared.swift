@@ -29,6 +29,8 @@ final class Shared: Sendable {
   let pseudonyms: PseudonymKey?
   /// Those that games may speak.
   let charsets: CharsetLibrary
+  /// Nil in a gate without them.
+  let devices: Devices?
   let log: GateLogger
   let mailboxes: [Mailbox]
   let counters: [Counters]
@@ -36,6 +38,8 @@ final class Shared: Sendable {
   let handshakeRates = RateTable()
   let challengeRates = RateTable()
   let registerRates = RateTable()
+  let deviceRates = RateTable()
+  let serviceRates = RateTable()
   let addressCounts = AddressCounts()
   /// Connections of all kinds.
   let occupancy = Count()
@@ -66,7 +70,7 @@ final class Shared: Sendable {
     clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, attestations: AttestationVerifier,
     pool: RegistrationPool,
     backends: BackendDirectory, receipts: ReceiptFolder?, pseudonyms: PseudonymKey?,
-    charsets: CharsetLibrary, log: GateLogger, mailboxes: [Mailbox]
+    charsets: CharsetLibrary, devices: Devices? = nil, log: GateLogger, mailboxes: [Mailbox]
   ) {
     self.clock = clock
     self.entropy = entropy
@@ -78,10 +82,12 @@ final class Shared: Sendable {
     self.receipts = receipts
     self.pseudonyms = pseudonyms
     self.charsets = charsets
+    self.devices = devices
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
     counters = mailboxes.map { _ in Counters() }
+    devices?.door.attach(to: self)
   }
 
   /// Says what is due of the certificates' dates.
@@ -182,6 +188,8 @@ struct LoopSettings: Sendable {
   let handshakeAllowance: RateTable.Allowance
   let challengeAllowance: RateTable.Allowance
   let registerAllowance: RateTable.Allowance
+  let deviceAllowance: RateTable.Allowance
+  let serviceAllowance: RateTable.Allowance
 
   init(_ configuration: GateConfiguration, policy: AttestationPolicy, tls: TLSServerContext) {
     limits = configuration.limits
@@ -203,6 +211,8 @@ struct LoopSettings: Sendable {
     handshakeAllowance = RateTable.Allowance(limits.handshakeRate)
     challengeAllowance = RateTable.Allowance(limits.challengeRate)
     registerAllowance = RateTable.Allowance(limits.registerRate)
+    deviceAllowance = RateTable.Allowance(limits.deviceRate)
+    serviceAllowance = RateTable.Allowance(limits.serviceRate)
   }
 }
 

@@ -1,0 +1,143 @@
+/// Requests about devices on a connection: what can be judged of them here, their way to the registry's queue, and its
+/// answer (docs/protocol.md, "Devices").
+internal import Addresses
+internal import Crypto
+internal import HTTPWire
+internal import PortcullisProtocol
+internal import Registry
+internal import System
+
+extension Connection {
+  func serve(
+    _ found: DeviceResource.Found, of devices: Devices, _ head: RequestHead, _ exchange: Exchange
+  ) {
+    exchange.trace = TraceID(head, entropy: loop.shared.entropy)
+    switch found {
+    case .notFound: refuse(Refusal(.notFound, step: "path"), to: head)
+    case .methodNotAllowed(let allow):
+      refuse(Refusal(.methodNotAllowed, step: "method", allow: allow), to: head)
+    case .endpoint(.keySet):
+      respond(Response(.ok, json: devices.door.keySet, keptFor: Self.keySetSeconds), to: head)
+    case .endpoint(let endpoint):
+      do throws(Refusal) {
+        let request = try request(for: endpoint, of: devices, head)
+        if endpoint.hasBody { return expectBody(of: head, for: .device(request), exchange) }
+        begin(request, head, exchange)
+      } catch {
+        refuse(error, to: head)
+      }
+    }
+  }
+
+  /// Verifiers may keep the keys for so long: the next one is published a day before it signs.
+  private static let keySetSeconds = 600
+
+  // MARK: What the head says
+
+  private func request(
+    for endpoint: DeviceEndpoint, of devices: Devices, _ head: RequestHead
+  ) throws(Refusal) -> DeviceRequest {
+    if loop.isDraining { throw Refusal(.shuttingDown, step: "draining") }
+    let query: DeviceQuery
+    do throws(DeviceQuery.Malformed) {
+      query = try DeviceQuery(head.query, allowing: endpoint.queryNames)
+    } catch {
+      throw Refusal(.badRequest, step: error.rawValue)
+    }
+    switch endpoint.bearer(query) {
+    case .nobody:
+      try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, "register_rate")
+      return DeviceRequest(endpoint: endpoint, query: query, bearer: nil, service: nil)
+    case .device:
+      guard let token = BearerToken(head), token.isDeviceToken else {
+        throw Refusal(.tokenRejected, step: "bearer")
+      }
+      // By the token, as nobody knows here whose it is: another's is none that this device could use up.
+      let hash = SHA256.hash(Array(token.text.utf8).span)
+      try pay(from: loop.shared.deviceRates, hash, loop.settings.deviceAllowance, "device_rate")
+      return DeviceRequest(endpoint: endpoint, query: query, bearer: token, service: nil)
+    case .service:
+      guard let token = BearerToken(head), let service = devices.door.service(token) else {
+        try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, "register_rate")
+        throw Refusal(.tokenRejected, step: "bearer")
+      }
+      try pay(from: loop.shared.serviceRates, service, loop.settings.serviceAllowance, "service_rate")
+      return DeviceRequest(endpoint: endpoint, query: query, bearer: token, service: service)
+    }
+  }
+
+  private func pay(
+    from rates: RateTable, _ owner: some Hashable, _ allowance: RateTable.Allowance, _ step: String
+  ) throws(Refusal) {
+    guard let wait = rates.take(owner, allowance, now: loop.now) else { return }
+    throw Refusal(.rateLimited, step: step, retryAfter: wait)
+  }
+
+  /// A request that is whole with its head.
+  private func begin(_ request: DeviceRequest, _ head: RequestHead, _ exchange: Exchange) {
+    if let length = head.bodyLength, length > 0 {
+      return refuse(Refusal(.badRequest, step: "body"), to: head)
+    }
+    guard
+      let pending = PendingRequest.reserve(
+        loop.nextRequestNumber(), .device(request), head, length: 0, bodies: loop.shared.bodies, now: loop.now
+      )
+    else { return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head) }
+    exchange.work(on: pending)
+    work(on: pending, [])
+  }
+
+  // MARK: The registry
+
+  /// Hands the request to the registry, which tells `answered`; or says why not.
+  func ask(_ request: DeviceRequest, _ body: [UInt8], for pending: PendingRequest) -> Refusal? {
+    do throws(Refusal) {
+      try submit(try call(request, body), request, for: pending)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func submit(
+    _ call: any RegistryCall, _ request: DeviceRequest, for pending: PendingRequest
+  ) throws(Refusal) {
+    guard let devices = loop.shared.devices else { throw Refusal(.notFound, step: "path") }
+    let (mailbox, token, id) = (loop.mailbox, token, pending.id)
+    let lane = request.service.map { Lane.service($0) } ?? .address(payer)
+    let handle = devices.registry.submit(
+      call, lane: lane, origin: .address(source.address), wait: request.wait
+    ) { reply in mailbox.post(.answer(token, id, .registry(reply))) }
+    guard let handle else { throw Refusal(.overloaded, step: "registry_queue") }
+    workGoesOn(id, until: loop.now + Self.registryTimeout + (request.wait ?? .zero))
+    if request.wait != nil {
+      pending.poll = handle
+      loop.noLongerPending(self)
+    }
+  }
+
+  /// The registry answers within milliseconds; a disk that needs so long is failing.
+  private static let registryTimeout: Duration = .seconds(10)
+
+  /// What the registry has come to.
+  func answered(_ reply: Reply, to request: DeviceRequest, _ pending: PendingRequest) {
+    if pending.poll != nil {
+      pending.poll = nil
+      loop.pendingAgain(self)
+    }
+    switch reply {
+    case .answered(let json): respond(Response(.ok, json: json), closing: pending.closesAfterAnswer)
+    case .created(let json): respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
+    case .refused(let refusal):
+      refuse(
+        Refusal(refusal.code, step: refusal.step, retryAfter: refusal.retryAfter, time: refusal.time),
+        closing: pending.closesAfterAnswer)
+    }
+  }
+
+  /// Nobody waits for the answer any more. Only what changes nothing is taken back.
+  func abandon(_ exchange: Exchange) {
+    guard let handle = exchange.poll else { return }
+    loop.shared.devices?.registry.cancel(handle)
+  }
+}

@@ -1,0 +1,151 @@
+/// The endpoints of devices, services and approvals: by whole path and method, and what each of them asks of a request
+/// (docs/protocol.md, "Devices").
+internal import DeviceWire
+internal import HTTPWire
+
+enum DeviceEndpoint: Equatable {
+  case enroll, attest, token, rotate, heartbeat, introspect
+  /// `GET /device/self`.
+  case ownDevice
+  case openPairing
+  case answerPairing(PairingID), pairing(PairingID), confirmPairing(PairingID)
+  /// Those that wait for a device.
+  case approvals
+  case requestApproval
+  case approval(ApprovalID), decide(ApprovalID), cancelApproval(ApprovalID)
+  case useLease(LeaseID), endLease(LeaseID)
+  case keySet
+
+  /// Whose token has to come with it.
+  enum Bearer: Equatable {
+    /// What is signed in the body says who asks.
+    case nobody
+    case device
+    case service
+  }
+
+  func bearer(_ query: DeviceQuery) -> Bearer {
+    switch self {
+    case .enroll, .attest, .token, .rotate, .answerPairing, .keySet: .nobody
+    // The phone shows what it has committed to; else it is the service that has asked for the pairing.
+    case .pairing: query[.reveal] == nil ? .service : .nobody
+    case .ownDevice, .heartbeat, .approvals, .decide: .device
+    case .introspect, .openPairing, .confirmPairing, .requestApproval, .approval, .cancelApproval, .useLease,
+      .endLease:
+      .service
+    }
+  }
+
+  var hasBody: Bool {
+    switch self {
+    case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .openPairing, .answerPairing,
+      .confirmPairing, .requestApproval, .decide, .useLease:
+      true
+    case .ownDevice, .pairing, .approvals, .approval, .cancelApproval, .endLease, .keySet: false
+    }
+  }
+
+  /// Members that its query may have.
+  var queryNames: Set<DeviceQuery.Name> {
+    switch self {
+    case .approvals: [.after, .wait]
+    case .approval: [.wait]
+    case .pairing: [.reveal, .wait]
+    case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .ownDevice, .openPairing, .answerPairing,
+      .confirmPairing, .requestApproval, .decide, .cancelApproval, .useLease, .endLease, .keySet:
+      []
+    }
+  }
+}
+
+/// What a path names.
+enum DeviceResource {
+  enum Found: Equatable {
+    case endpoint(DeviceEndpoint)
+    case notFound
+    case methodNotAllowed(allow: String)
+  }
+
+  /// Endpoints of one path by method, in the order in which `Allow` names them.
+  private typealias Methods = [(method: RequestHead.Method, endpoint: DeviceEndpoint)]
+
+  /// Where nobody's upgrades lie, whether there is an endpoint or not.
+  private static let folders = ["/device/", "/pair/", "/approvals/", "/leases/", "/auth/otp/", "/presence/"]
+  private static let singles = [
+    "/mobile/attest", "/pair", "/approvals", "/auth/otp", "/.well-known/jwks.json",
+  ]
+
+  /// Where a request goes that is about devices; nil for one that is not.
+  static func find(_ head: RequestHead) -> Found? {
+    guard folders.contains(where: head.pathBegins) || singles.contains(where: head.pathIs) else { return nil }
+    guard let methods = methods(of: head.path) else { return .notFound }
+    if let found = methods.first(where: { $0.method == head.method }) { return .endpoint(found.endpoint) }
+    return .methodNotAllowed(allow: methods.map(\.method.name).joined(separator: ", "))
+  }
+
+  private static func methods(of path: String) -> Methods? {
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    switch (segments[0], segments.count) {
+    case ("device", 2): return methods(ofDevices: segments[1])
+    case ("mobile", 2) where segments[1] == "attest": return [(.post, .attest)]
+    case ("pair", _): return methods(ofPairings: segments)
+    case ("approvals", _): return methods(ofApprovals: segments)
+    case ("leases", _): return methods(ofLeases: segments)
+    case (".well-known", 2) where segments[1] == "jwks.json": return [(.get, .keySet)]
+    default: return nil
+    }
+  }
+
+  private static func methods(ofDevices name: String) -> Methods? {
+    switch name {
+    case "enroll": [(.post, .enroll)]
+    case "token": [(.post, .token)]
+    case "self": [(.get, .ownDevice)]
+    case "rotate": [(.post, .rotate)]
+    case "heartbeat": [(.post, .heartbeat)]
+    case "introspect": [(.post, .introspect)]
+    default: nil
+    }
+  }
+
+  private static func methods(ofPairings segments: [String]) -> Methods? {
+    if segments.count == 1 { return [(.post, .openPairing)] }
+    guard let id = PairingID(segments[1]) else { return nil }
+    switch segments.count {
+    case 2: return [(.get, .pairing(id)), (.post, .answerPairing(id))]
+    case 3 where segments[2] == "confirm": return [(.post, .confirmPairing(id))]
+    default: return nil
+    }
+  }
+
+  private static func methods(ofApprovals segments: [String]) -> Methods? {
+    if segments.count == 1 { return [(.get, .approvals), (.post, .requestApproval)] }
+    guard let id = ApprovalID(segments[1]) else { return nil }
+    switch segments.count {
+    case 2: return [(.get, .approval(id)), (.delete, .cancelApproval(id))]
+    case 3 where segments[2] == "decision": return [(.post, .decide(id))]
+    default: return nil
+    }
+  }
+
+  private static func methods(ofLeases segments: [String]) -> Methods? {
+    guard segments.count >= 2, let id = LeaseID(segments[1]) else { return nil }
+    switch segments.count {
+    case 2: return [(.delete, .endLease(id))]
+    case 3 where segments[2] == "use": return [(.post, .useLease(id))]
+    default: return nil
+    }
+  }
+}
+
+extension RequestHead.Method {
+  fileprivate var name: String {
+    switch self {
+    case .get: "GET"
+    case .post: "POST"
+    case .delete: "DELETE"
+    case .head: "HEAD"
+    case .other: ""
+    }
+  }
+}

@@ -1,0 +1,14 @@
+/// A request about devices, from its head to the registry's answer.
+internal import HTTPWire
+internal import Registry
+
+struct DeviceRequest: Equatable {
+  let endpoint: DeviceEndpoint
+  let query: DeviceQuery
+  let bearer: BearerToken?
+  /// Of a service's request.
+  let service: ServiceID?
+
+  /// How long the answer may take while there is nothing to say.
+  var wait: Duration? { query.wait }
+}
