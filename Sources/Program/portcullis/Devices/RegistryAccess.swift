@@ -101,7 +101,7 @@ enum RegistryText {
   }
 
   /// Times are Unix seconds there, and dates here.
-  private static func text(_ value: JSONValue?, of name: String) -> String {
+  static func text(_ value: JSONValue?, of name: String) -> String {
     switch value {
     case nil, .null: "-"
     case .boolean(let boolean): boolean ? "true" : "false"
@@ -124,40 +124,43 @@ enum RegistryText {
   }
 }
 
-/// A moment on the command line: a day (until its end, UTC), a timestamp, or a length of time from now on.
+/// A moment on the command line: a day (UTC), a timestamp, or a length of time.
 struct Moment: ExpressibleByArgument {
-  enum Kind {
+  private enum Kind {
     case at(UnixTime)
-    case from(Age)
+    /// From its first second on.
+    case day(UnixTime)
+    case length(Age)
   }
 
-  let kind: Kind
+  private let kind: Kind
 
   init?(argument: String) {
     if let age = Age(argument: argument) {
-      kind = .from(age)
+      kind = .length(age)
     } else if let time = UnixTime(timestamp: argument) {
       kind = .at(time)
     } else if let start = UnixTime(timestamp: "\(argument)T00:00:00Z") {
-      kind = .at(UnixTime(milliseconds: start.milliseconds + 86_400_000))
+      kind = .day(start)
     } else {
       return nil
     }
   }
 
-  /// In whole Unix seconds, so far ahead of `now`.
+  /// In whole Unix seconds, so far ahead of `now`; a day counts to its end.
   func seconds(after now: UnixTime) -> Int64 {
     switch kind {
     case .at(let time): time.seconds
-    case .from(let age): now.seconds + age.seconds
+    case .day(let start): start.seconds + 86_400
+    case .length(let age): now.seconds + age.seconds
     }
   }
 
   /// In whole Unix seconds, so long before `now`; a day counts from its beginning.
   func seconds(before now: UnixTime) -> Int64 {
     switch kind {
-    case .at(let time): time.seconds
-    case .from(let age): now.seconds - age.seconds
+    case .at(let time), .day(let time): time.seconds
+    case .length(let age): now.seconds - age.seconds
     }
   }
 }

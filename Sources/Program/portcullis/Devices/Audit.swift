@@ -1,0 +1,154 @@
+/// `portcullis audit`: the chain of what was done about devices and approvals (docs/operating.md, "Commands").
+import ArgumentParser
+import Bytes
+import Configuration
+import JSON
+import System
+
+struct Audit: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Read, export, verify and shorten the audit.",
+    discussion: "They ask the running gate over CONTROL_SOCKET.",
+    subcommands: [AuditList.self, AuditExport.self, AuditVerify.self, AuditPrune.self])
+}
+
+struct AuditList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List what was done, the oldest first.",
+    discussion: """
+      One line a row: its number, the time, what happened, and the names it was about. A row whose text was erased \
+      has its number and time alone. With --json one array.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Option(help: "Only rows behind this number.") var after: Int64 = 0
+  @Option(help: "At most so many rows.") var limit: Int64 = 1000
+  @Flag(help: "One JSON array.") var json = false
+
+  func run() throws {
+    let configuration = try settings.values()
+    var rows: [JSONValue] = []
+    try AuditPages(verb: "audit-list", configuration: configuration).each(after: after, limit: limit) {
+      rows += $0
+    }
+    if json { return try RegistryText.list(.array(rows), [], json: true) }
+    var output = Output()
+    if Output.isTerminal { try output.line("SEQ  AT  EVENT") }
+    for row in rows { try output.line(text(row.object)) }
+    try output.flush()
+  }
+
+  private func text(_ row: JSONObject?) -> String {
+    guard let row else { return "-" }
+    let first = ["seq", "at", "event"]
+    let named = row.members.filter { !(first + ["gate", "hash", "salt", "text"]).contains($0.name) }
+    let fields = first.map { RegistryText.text(row[$0], of: $0) }
+    let others = named.map { "\($0.name)=\(RegistryText.text($0.value, of: $0.name))" }
+    return (fields + others).joined(separator: "  ")
+  }
+}
+
+struct AuditExport: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write the audit with its hashes, one JSON object a line.",
+    discussion: """
+      Members are gate, seq, at, text (base64url), salt and hash, or digest where a text was erased: enough to follow \
+      the chain without the gate. With --after, an export goes on where an earlier one ended.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Option(help: "Only rows behind this number.") var after: Int64 = 0
+
+  func run() throws {
+    var output = Output()
+    let pages = AuditPages(verb: "audit-export", configuration: try settings.values())
+    try pages.each(after: after, limit: .max) { rows throws in
+      for row in rows {
+        var writer = JSONWriter()
+        writer.value(row)
+        try output.line(json: writer)
+      }
+    }
+    try output.flush()
+  }
+}
+
+/// Rows come a page at a time, so that no order holds the registry up for long.
+private struct AuditPages {
+  private static let rows: Int64 = 500
+
+  let verb: String
+  let configuration: GateConfiguration
+
+  func each(after: Int64, limit: Int64, _ take: ([JSONValue]) throws -> Void) throws {
+    var (after, left) = (after, limit)
+    while left > 0 {
+      let wanted = min(left, Self.rows)
+      let result = try RegistryAccess.order(
+        verb, [("after", .number(JSONNumber(after))), ("limit", .number(JSONNumber(wanted)))], configuration)
+      let rows = result.array ?? []
+      try take(rows)
+      guard let last = rows.last?.object?["seq"]?.integer, last > after, rows.count >= wanted else { return }
+      after = last
+      left -= Int64(rows.count)
+    }
+  }
+}
+
+struct AuditVerify: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Follow the chain from its first row to its last.",
+    discussion: """
+      With --head, also looks whether the chain leads through a head that the gate has signed before: the line \
+      audit_head of its log, kept elsewhere, is what finds out that the end was cut off. Ends with status 65 when \
+      the chain is broken.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Option(help: "A file with a line audit_head of the log; the last one counts.", completion: .file())
+  var head: String?
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let line = try head.map(headLine)
+    let result = try RegistryAccess.order(
+      "audit-verify", [("head", line.map(JSONValue.string))], try settings.values())
+    try RegistryText.show(result, json: json)
+    if result.object?["valid"]?.boolean == false { throw ExitStatus.dataError.code }
+  }
+
+  private func headLine(_ path: String) throws -> String {
+    let text: String
+    do {
+      text = String(decoding: try SystemFiles().contents(of: path, limit: 64 << 20), as: UTF8.self)
+    } catch {
+      complain("\(PrintableText.field(path)) cannot be read: \(error)")
+      throw ExitStatus.ioError.code
+    }
+    guard let line = text.split(separator: "\n").last(where: { $0.contains("audit_head") }) else {
+      complain("\(PrintableText.field(path)) has no line audit_head")
+      throw ExitStatus.dataError.code
+    }
+    return String(line)
+  }
+}
+
+struct AuditPrune: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune", abstract: "Throw away rows of before a day.",
+    discussion: "The chain begins anew with the first that is left; that it was shortened stands in it.")
+
+  @OptionGroup var settings: SettingsFile
+  @Option(help: "The day (2027-01-31, UTC) from which on rows stay, a timestamp, or an age such as 730d.")
+  var before: Moment
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let seconds = before.seconds(before: SystemClock().wall())
+    let result = try RegistryAccess.order(
+      "audit-prune", [("before", .number(JSONNumber(seconds)))], try settings.values())
+    let rows = result.object?["rows"]?.integer.map { "  rows: \($0)" } ?? ""
+    try RegistryText.say(
+      "pruned before \(UnixTime(milliseconds: seconds * 1000).timestamp)\(rows)", result, json: json)
+  }
+}
