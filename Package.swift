@@ -152,7 +152,7 @@ let modules = [
   Module(
     "Demo", in: .program,
     [
-      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "KeyStore",
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "JSON", "KeyStore",
       "Logging", "Logs", "SessionClient", "Sockets", "System", "TLS",
     ]),
   Module("Bench", in: .program, ["Bytes", "Device", "JSON", "PortcullisProtocol", "System"]),

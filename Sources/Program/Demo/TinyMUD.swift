@@ -36,8 +36,14 @@ package final class TinyMUD: Sendable {
   /// How many connections it has had: nothing that the gate refuses may be among them.
   package var visits: Int { state.visits.load(ordering: .relaxed) }
 
-  /// Ends the game and waits for its thread.
+  /// Who is asked from now on before somebody is promoted.
+  package func consult(_ service: ApprovalService) {
+    state.approvals.withLock { $0 = service }
+  }
+
+  /// Ends the game and waits for its thread, and for those who ask.
   package func stop() {
+    state.approvals.withLock { $0 }?.stop()
     state.isStopping.store(true, ordering: .relaxed)
     wakeUp.value.signal()
     thread.join()
@@ -52,56 +58,15 @@ private final class WakeUpBox: Sendable {
 private final class GameCounts: Sendable {
   let visits = Atomic<Int>(0)
   let isStopping = Atomic<Bool>(false)
+  let approvals = Mutex<ApprovalService?>(nil)
+  /// What other threads have for players.
+  let news = Mutex<[(player: UInt64, text: String)]>([])
 }
 
 /// Carries the listener into the game's thread, which alone uses it.
 private final class GameTableBox: Sendable {
   let listener: Listener
   init(_ listener: consuming Listener) { self.listener = listener }
-}
-
-/// One player's line so far and place in the world.
-private final class Player {
-  let socket: Socket
-  var line: [UInt8] = []
-  var place = Place.gatehouse
-  var isLeaving = false
-  /// Of the fight that the player is in, and when the next one comes.
-  var roundsLeft = 0
-  var nextRound = MonotonicTime.never
-
-  init(_ socket: consuming Socket) {
-    self.socket = socket
-  }
-
-  func say(_ text: String) {
-    let bytes = Array((text + "\r\n").utf8)
-    _ = socket.send(bytes.span)
-  }
-}
-
-private enum Place: String {
-  case gatehouse = "the gatehouse"
-  case courtyard = "the courtyard"
-  case tower = "the tower"
-
-  var description: String {
-    switch self {
-    case .gatehouse: "You stand in the gatehouse, under an iron portcullis. Exits: north."
-    case .courtyard: "You stand in the courtyard. A crow looks at you. Exits: south, up."
-    case .tower: "You stand on the tower. The whole valley lies below. Exits: down."
-    }
-  }
-
-  func next(_ direction: String) -> Place? {
-    switch (self, direction) {
-    case (.gatehouse, "north"): .courtyard
-    case (.courtyard, "south"): .gatehouse
-    case (.courtyard, "up"): .tower
-    case (.tower, "down"): .courtyard
-    default: nil
-    }
-  }
 }
 
 private struct GameTable: ~Copyable {
@@ -126,7 +91,11 @@ private struct GameTable: ~Copyable {
       while !counts.isStopping.load(ordering: .relaxed) {
         for index in 0..<poller.wait(milliseconds: untilNextRound) {
           let event = poller.event(index)
-          if event.token == 0 { try welcome(poller) } else { listen(to: event.token) }
+          switch event.token {
+          case 0: try welcome(poller)
+          case 1: tellNews()
+          default: listen(to: event.token)
+          }
         }
         fight()
       }
@@ -139,10 +108,10 @@ private struct GameTable: ~Copyable {
     guard case .accepted(let socket, _) = door.listener.accept() else { return }
     counts.visits.wrappingAdd(1, ordering: .relaxed)
     try poller.add(socket, token: nextPlayer)
-    let player = Player(socket)
+    let player = Player(nextPlayer, socket)
     players[nextPlayer] = player
     nextPlayer += 1
-    player.say("Welcome to the Tiny MUD. Commands: look, say, fight, north, south, up, down, quit.")
+    player.say("Welcome to the Tiny MUD. Commands: look, say, fight, promote, north, south, up, down, quit.")
     player.say(player.place.description)
   }
 
@@ -200,6 +169,8 @@ private struct GameTable: ~Copyable {
     } else if command == "quit" {
       player.say("Farewell.")
       player.isLeaving = true
+    } else if command.hasPrefix("promote ") {
+      promote(String(command.dropFirst(8)), player)
     } else if command.hasPrefix("say ") {
       for other in players.values where other.place == player.place {
         other.say((other === player ? "You say: " : "Somebody says: ") + command.dropFirst(4))
@@ -210,5 +181,40 @@ private struct GameTable: ~Copyable {
     } else {
       player.say("You cannot do that here.")
     }
+  }
+
+  // MARK: Promotions
+
+  /// Nobody becomes a wizard without a word of Anna's, whose game this is.
+  private func promote(_ name: String, _ player: Player) {
+    guard let service = counts.approvals.withLock({ $0 }) else {
+      return player.say("There is nobody who could allow that.")
+    }
+    let question = ApprovalService.Question(
+      operation: "promote", target: ("player", name), text: "\(name) becomes a wizard.", subject: "anna",
+      requester: "wizard-\(player.number)")
+    let counts = counts
+    let wakeUp = wakeUp
+    let number = player.number
+    service.ask(question) { news in
+      let text =
+        switch news {
+        case .asked(let code): "Anna is asked. Her phone wants to hear from you: \(code)."
+        case .ended("approved"): "\(name) is a wizard now."
+        case .ended(let state): "\(name) stays what \(name) was: \(state)."
+        case .failed(let reason): "Anna cannot be asked: \(reason)."
+        }
+      counts.news.withLock { $0.append((number, text)) }
+      wakeUp.value.signal()
+    }
+  }
+
+  private func tellNews() {
+    wakeUp.value.clear()
+    let news = counts.news.withLock { news in
+      defer { news = [] }
+      return news
+    }
+    for (number, text) in news { players[number]?.say(text) }
   }
 }
