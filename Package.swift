@@ -133,7 +133,8 @@ let modules = [
     "Gateway", in: .gate,
     [
       "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "DeviceWire",
-      "HTTPWire", "Identity", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol", "Registry",
+      "HTTPWire", "Identity", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol",
+      "Registry",
       "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),
 
@@ -163,7 +164,8 @@ let modules = [
       "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
       "HTTPWire",
       "Identity", "Registry",
-      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "QRCode", "SessionClient", "Sockets", "System",
+      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "QRCode", "SessionClient", "Sockets",
+      "System",
       "TLS", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.

@@ -1,6 +1,7 @@
 /// The gate's events as log lines (docs/operating.md, "Logs"): one method for each event, none of which sees a nonce,
 /// key or payload.
 internal import Addresses
+internal import DeviceWire
 internal import Bytes
 internal import HTTPWire
 internal import Logging
@@ -107,12 +108,13 @@ struct GateLogger: Sendable {
       logger.warning("clock_behind", metadata: ["seconds": "\(span.components.seconds)"])
     case .unavailable(let reason): logger.error("registry_unavailable", metadata: ["reason": "\(reason)"])
     case .available: logger.notice("registry_available")
-    case .auditHead(let gate, let sequence, let hash, let keyID, let signature):
+    case .auditHead(let head):
       logger.info(
         "audit_head",
         metadata: [
-          "gate": "\(gate)", "seq": "\(sequence)", "hash": "\(hash.hex)", "kid": "\(keyID)",
-          "signature": "\(Base64.encodeURL(signature.span))",
+          "gate": "\(AuditHead.gate)", "seq": "\(head.end.sequence)", "hash": "\(head.end.hash.hex)",
+          "at": "\(head.at.value)", "kid": "\(head.keyID)",
+          "signature": "\(Base64.encodeURL(head.signature.span))",
         ])
     }
   }

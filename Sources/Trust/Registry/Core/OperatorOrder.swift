@@ -9,7 +9,16 @@ protocol OrderReader {
 
 package enum OperatorOrder {
   /// A room adds its reader here.
-  static var rooms: [any OrderReader.Type] { [AuditOrders.self, StoreOrders.selfDeviceOrders.self, PairingOrders.selfServiceOrders.self, ApprovalOrders.selfPairingOrders.self] }
+  static var rooms: [any OrderReader.Type] {
+    [
+      AuditOrders.self,
+      StoreOrders.self,
+      DeviceOrders.self,
+      PairingOrders.self,
+      ServiceOrders.self,
+      ApprovalOrders.self,
+    ]
+  }
 
   package enum Refusal: Error, Equatable, Sendable {
     case unknownVerb

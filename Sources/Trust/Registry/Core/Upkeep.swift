@@ -14,5 +14,9 @@ package protocol Upkeep: Sendable {
 }
 
 enum Rooms {
-  static let upkeep: [any Upkeep] = [DeviceUpkeep()ApprovalUpkeep()PairingUpkeep()]
+  static let upkeep: [any Upkeep] = [
+    DeviceUpkeep(),
+    PairingUpkeep(),
+    ApprovalUpkeep(),
+  ]
 }

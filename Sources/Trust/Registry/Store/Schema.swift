@@ -3,8 +3,16 @@
 extension SQLiteStore {
   /// A form that was released does not change any more. Each room has its tables in a file of its own.
   static let forms: [String] = [
-    [registryTables, auditTables, pairingTables, deviceTables, tokenKeyTables, serviceTables, approvalTables, voteTables].joined(
-      separator: ";\n")
+    [
+      registryTables,
+      auditTables,
+      deviceTables,
+      tokenKeyTables,
+      pairingTables,
+      serviceTables,
+      approvalTables,
+      voteTables,
+    ].joined(separator: ";\n")
   ]
 
   static let registryTables = """
