@@ -27,6 +27,16 @@ final class DeviceRoom {
     return Bytes32(words: 1, 2, 3, lastNonce)
   }
 
+  /// What the door is told.
+  var doorEffects: [RegistryEffect] {
+    registry.effects.filter { effect in
+      switch effect {
+      case .deviceActive, .deviceGone, .attestedKeyRevoked: true
+      default: false
+      }
+    }
+  }
+
   static let home = Origin.address(IPAddress(v4: 0x0A00_0001))
 
   // MARK: What phones say

@@ -220,8 +220,8 @@ import Testing
     let token = try token(phone)
     registry.effects = []
     #expect(try room.revoke(phone)["status"] == "revoked")
-    #expect(registry.effects == [.deviceGone(try phone.required), .attestedKeyRevoked(appKey(1))])
-    holds(registry.effects.allSatisfy(\.isUrgent))
+    #expect(room.doorEffects == [.deviceGone(try phone.required), .attestedKeyRevoked(appKey(1))])
+    holds(room.doorEffects.allSatisfy(\.isUrgent))
 
     #expect(try room.read(token).code == .tokenRejected)
     #expect(try room.beat(token, signedBy: phone).code == .tokenRejected)
@@ -240,7 +240,7 @@ import Testing
     #expect(try room.order("devices-assign", #"{"id":"\#(id)","subject":"eve"}"#).code == .deviceRevoked)
     registry.effects = []
     #expect(try room.revoke(phone).code == nil)
-    #expect(registry.effects.isEmpty)
+    #expect(room.doorEffects.isEmpty)
   }
 
   @Test func forgotten() throws {

@@ -44,7 +44,7 @@ import Testing
     #expect(try room.token(old).code == .deviceRevoked)
     // The app on the old phone is as genuine as before, and may be told of another device.
     #expect(
-      registry.effects == [.deviceGone(try old.required), .deviceActive(try room.record(new).active)])
+      room.doorEffects == [.deviceGone(try old.required), .deviceActive(try room.record(new).active)])
     #expect(try room.attest(new, by: appKey(1))["level"] == "app_attested")
   }
 

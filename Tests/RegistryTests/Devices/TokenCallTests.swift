@@ -125,6 +125,50 @@ import Testing
     #expect(try room.read(foreign).code == .tokenRejected)
   }
 
+  // MARK: Services ask
+
+  private func service(_ name: String, scopes: String, subjects: String = "*") throws -> String {
+    let said = try room.order(
+      "services-add", #"{"name":"\#(name)","scopes":["\#(scopes)"],"subjects":"\#(subjects)"}"#)
+    return try #require(said["token"])
+  }
+
+  private func introspect(_ token: String, as service: String) throws -> Said {
+    let bytes = Array(#"{"token":"\#(token)"}"#.utf8)
+    let form = try IntrospectForm(Form(body: bytes.span, checkedBy: registry.verifier))
+    return try Said(registry.run(Introspect(bearer: service, form), from: DeviceRoom.home))
+  }
+
+  private func isActive(_ said: Said) -> Bool? { said.value.object?["active"]?.boolean }
+
+  @Test func introspection() throws {
+    let (phone, nobodys) = (try room.activePhone("ada", evidence: appKey(1)), try room.activePhone())
+    let forum = try service("forum", scopes: "devices.read", subjects: "a*")
+    let text = try token(phone)
+    let said = try introspect(text, as: forum)
+    #expect(isActive(said) == true && said["device_id"] == phone.id?.text && said["subject"] == "ada")
+    #expect(said["level"] == "app_attested" && said["uv"] == "app")
+    #expect(said.value.object?["exp"]?.integer == UnixSeconds(registry.now).value + 600)
+    let anonymous = try introspect(token(nobodys), as: forum)
+    #expect(isActive(anonymous) == true && anonymous["subject"] == nil)
+
+    // One that was made for others is theirs to ask about.
+    registry.settings.tokenAudiences = ["forum"]
+    let forForum = try #require(try room.token(phone, audience: "forum")["token"])
+    #expect(try isActive(introspect(forForum, as: forum)) == true)
+
+    // Subjects that are not the service's, what nobody issued, and who has no scope.
+    let other = try service("other", scopes: "devices.read", subjects: "b*")
+    #expect(try isActive(introspect(text, as: other)) == false)
+    #expect(try isActive(introspect("a.b.c", as: forum)) == false)
+    #expect(try introspect(text, as: service("codes", scopes: "codes")).code == .scopeMissing)
+    #expect(try introspect(text, as: "nobody").code == .tokenRejected)
+    #expect(try introspect(text, as: text).code == .tokenRejected)
+
+    try room.revoke(phone)
+    for ended in [text, forForum] { #expect(try isActive(introspect(ended, as: forum)) == false) }
+  }
+
   @Test func keysOutliveARestart() throws {
     let phone = try room.activePhone()
     let token = Array(try token(phone).utf8)

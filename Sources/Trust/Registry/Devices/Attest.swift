@@ -123,6 +123,7 @@ package struct EndAttestedKey: RegistryCall {
       if device.level == .appAttested { device.level = .bare }
       device.endTokens()
       try desk.keep(device)
+      try desk.withdrawVotes(of: device.id)
       if device.state == .active { desk.announce(.deviceActive(device.active)) }
       try desk.record(.deviceUnattested, .device(device.id), .level(device.level), .attestedKey(key))
     }

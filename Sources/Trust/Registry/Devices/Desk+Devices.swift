@@ -149,6 +149,7 @@ extension Desk {
     try keep(device)
     announce(.deviceGone(device.id))
     try record(.deviceRevoked, .device(device.id))
+    try withdrawVotes(of: device.id)
     if let key = device.attestedKey { announce(.attestedKeyRevoked(key)) }
   }
 

@@ -119,6 +119,8 @@ extension Desk {
     if device.state == .active { try requireRoom(for: subject) }
     device.subject = subject
     try keep(device)
+    // What it said, it said for another.
+    try withdrawVotes(of: device.id)
     try record(.deviceAssigned, [.device(device.id)] + device.belonging)
   }
 }
@@ -146,6 +148,7 @@ package struct RevokeDevice: RegistryCall {
   let id: DeviceID
 
   package var urgency: Urgency { .revocation }
+  package var immediate: [RegistryEffect] { [.deviceGone(id)] }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var device = try desk.device(id)
@@ -187,6 +190,9 @@ package struct ForgetDevices: RegistryCall {
   private let whom: Whom
 
   package var urgency: Urgency { .revocation }
+  package var immediate: [RegistryEffect] {
+    if case .device(let id) = whom { [.deviceGone(id)] } else { [] }
+  }
 
   init(_ arguments: OrderArguments) throws(FormError) {
     switch (try arguments.optionalText("id"), try DeviceOrders.subject(arguments)) {
