@@ -1,0 +1,289 @@
+/// Services, phones and approvals over a store in a file, with a clock that the test sets.
+import ApprovalPolicy
+import Bytes
+import Crypto
+import DeviceWire
+import Foundation
+import JSON
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Registry
+
+final class ApprovalRoom {
+  let store: SQLiteStore
+  let server = ServerID(random: KernelEntropy())
+  var settings = RegistrySettings(publicURL: "https://gate.example")
+  var now: UnixTime
+  /// Of the last call.
+  private(set) var effects: [RegistryEffect] = []
+  private let tokens: TokenMint
+  private let verifier = P256Verifier()
+  private let memory = DeviceMemory()
+  private let folder: URL
+
+  convenience init(policy: String = #"{"DEFAULT":{}}"#) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "approvals-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let store = try SQLiteStore(folder.appending(path: "devices.db").path)
+    let now = UnixTime(milliseconds: 1_800_000_000_000)
+    self.init(folder, store, try TokenMint(store, at: now, P256Verifier()), now)
+    try setPolicy(policy)
+    settings.approvalOperators = [501, 502]
+  }
+
+  private init(_ folder: URL, _ store: SQLiteStore, _ tokens: TokenMint, _ now: UnixTime) {
+    self.folder = folder
+    self.store = store
+    self.tokens = tokens
+    self.now = now
+  }
+
+  deinit {
+    store.close()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  func setPolicy(_ text: String) throws {
+    let bytes = Array(text.utf8)
+    settings.approvals = try ApprovalPolicy(parsing: bytes.span)
+  }
+
+  func pass(_ seconds: Int64) { now = UnixTime(milliseconds: now.milliseconds + seconds * 1000) }
+
+  // MARK: Calls
+
+  func desk(from origin: Origin, wait: Duration? = nil) -> Desk {
+    Desk(
+      store: store, now: now, entropy: KernelEntropy(), settings: settings, server: server,
+      verifier: verifier, tokens: tokens, devices: memory, origin: origin, wait: wait)
+  }
+
+  /// In a savepoint of its own, as the registry's thread does it.
+  @discardableResult
+  func run(
+    _ call: any RegistryCall, from origin: Origin = .gate, wait: Duration? = nil
+  ) throws -> Outcome {
+    var desk = desk(from: origin, wait: wait)
+    try store.begin()
+    try store.enter()
+    let result = Self.attempt(call, &desk)
+    effects = desk.effects
+    switch result {
+    case .success(let outcome):
+      try store.keep()
+      try store.commit()
+      return outcome
+    case .failure(.refused(let refusal)):
+      try store.undo()
+      try store.commit()
+      return .reply(.refused(refusal))
+    case .failure(let failure): throw failure
+    }
+  }
+
+  private static func attempt(_ call: any RegistryCall, _ desk: inout Desk) -> Result<Outcome, CallFailure> {
+    do throws(CallFailure) { return .success(try call.run(&desk)) } catch { return .failure(error) }
+  }
+
+  func answer(
+    _ call: any RegistryCall, from origin: Origin = .gate, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Answer {
+    switch try run(call, from: origin) {
+    case .reply(.answered(let bytes)), .reply(.created(let bytes)): return Answer(json: bytes, refusal: nil)
+    case .reply(.refused(let refusal)): return Answer(json: [], refusal: refusal)
+    case .wait, .goOn, .copy:
+      Issue.record("it is not answered at once", sourceLocation: sourceLocation)
+      return Answer(json: [], refusal: nil)
+    }
+  }
+
+  func order(_ verb: String, _ arguments: String = "{}", uid: UInt32 = 501) throws -> Answer {
+    let bytes = Array(arguments.utf8)
+    let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 4).object)
+    return try answer(OperatorOrder.call(verb, object), from: .process(user: uid, process: 7))
+  }
+
+  func form(_ text: String) throws -> Form {
+    let bytes = Array(text.utf8)
+    return try Form(body: bytes.span, checkedBy: verifier)
+  }
+
+  // MARK: Who is there
+
+  func service(_ name: String = "mud", subjects: String = "*") throws -> String {
+    let made = try order(
+      "services-add", #"{"name":"\#(name)","scopes":["approvals"],"subjects":"\#(subjects)"}"#)
+    return try #require(made["token"])
+  }
+
+  func phone(of subject: String?, level: Level = .appAttested) throws -> Phone {
+    let phone = try Phone.make(verifier)
+    var record = DeviceRecord(
+      id: phone.id, state: .active, subject: subject.flatMap { Subject($0) }, name: nil, platform: .ios,
+      keys: phone.keys, level: level, verification: .app, createdAt: now)
+    record.activatedAt = now
+    try store.insert(record)
+    return phone
+  }
+
+  func token(_ phone: Phone) throws -> String {
+    let device = try #require(try store.device(phone.id))
+    return try desk(from: .gate).token(for: device).text
+  }
+
+  func revoke(_ phone: Phone) throws {
+    #expect(try answer(RevokePhone(id: phone.id)).code == nil)
+  }
+
+  // MARK: What they do
+
+  /// - Parameter more: members of the body, behind the plain ones.
+  func ask(
+    _ service: String, operation: String = "mud.promote", target: String = #"{"character":"Gandalf"}"#,
+    subject: String? = "frodo", requester: String = "ops", text: String = "Promote?", _ more: String = ""
+  ) throws -> Answer {
+    let subject = subject.map { #","subject":"\#($0)""# } ?? ""
+    let body = #"""
+      {"operation":"\#(operation)","target":\#(target),"text":"\#(text)"\#(subject),
+       "requester":{"id":"\#(requester)"}\#(more)}
+      """#
+    switch Self.request(service, body) {
+    case .success(let call): return try answer(call)
+    case .failure(let error): return Answer(json: [], refusal: RegistryRefusal(.badRequest, error.step))
+    }
+  }
+
+  private static func request(_ service: String, _ body: String) -> Result<RequestApproval, FormError> {
+    let bytes = Array(body.utf8)
+    do throws(FormError) {
+      let form = try Form(body: bytes.span, checkedBy: P256Verifier())
+      return .success(try RequestApproval(bearer: service, form: form))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  func show(_ approval: String, _ service: String) throws -> Answer {
+    try answer(ShowApproval(bearer: service, approval: approvalID(approval)))
+  }
+
+  func list(_ phone: Phone, after: String? = nil) throws -> Answer {
+    try answer(ListApprovals(bearer: token(phone), after: after))
+  }
+
+  /// What the phone sends; `forge` changes what is signed, `send` what is sent.
+  func vote(
+    _ phone: Phone, on asked: Answer, _ decision: Decision = .approve, code: String? = nil,
+    token given: String? = nil, forge: (inout SignedVote) -> Void = { _ in },
+    send: (inout SignedVote) -> Void = { _ in }
+  ) throws -> Answer {
+    let id = try asked.approval
+    let record = try #require(try store.approval(id))
+    var sent = SignedVote(
+      server: server, request: id, device: phone.id, decision: decision,
+      summaryHash: SHA256.hash(record.summary.span),
+      code: code ?? (decision == .approve ? record.matchCode.text : ""), issuedAt: UnixSeconds(now),
+      expiresAt: record.expiresAt)
+    var signed = sent
+    forge(&signed)
+    let signature = try phone.sign(signed.message)
+    send(&sent)
+    let code = sent.code.isEmpty ? "" : #","match_code":"\#(sent.code)""#
+    let body = #"""
+      {"device_id":"\#(sent.device.text)","decision":"\#(sent.decision.rawValue)"\#(code),
+       "issued_at":\#(sent.issuedAt.value),"signature":"\#(signature)"}
+      """#
+    return try answer(
+      DecideApproval(bearer: given ?? token(phone), approval: sent.request, form: form(body)))
+  }
+
+  func use(
+    _ lease: String, _ service: String, as use: String, operation: String = "mud.promote",
+    target: String = #"{"character":"Gandalf"}"#
+  ) throws -> Answer {
+    let body = #"{"operation":"\#(operation)","target":\#(target),"use_id":"\#(use)"}"#
+    return try answer(UseLease(bearer: service, lease: leaseID(lease), form: form(body)))
+  }
+}
+
+/// As an operator orders it.
+private struct RevokePhone: RegistryCall {
+  let id: DeviceID
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var device = try desk.device(id)
+    try desk.revoke(&device)
+    return .reply(.answered([]))
+  }
+}
+
+/// What a device signs, and what it sends of that.
+struct SignedVote {
+  var server: ServerID
+  var request: ApprovalID
+  var device: DeviceID
+  var decision: Decision
+  var summaryHash: Bytes32
+  var code: String
+  var issuedAt: UnixSeconds
+  var expiresAt: UnixSeconds
+
+  var message: DeviceMessage {
+    let code = decision == .approve ? MatchCode(code) ?? .none : .none
+    guard let vote = Vote(decision, matchCode: code) else { fatalError("a vote with a good code") }
+    return .approval(
+      server: server, request: request, device: device, vote: vote, summaryHash: summaryHash,
+      issuedAt: issuedAt, expiresAt: expiresAt)
+  }
+}
+
+final class Phone: Sendable {
+  let id = DeviceID(random: KernelEntropy())
+  let keys: DeviceKeys
+  private let key: SigningKey
+
+  /// With new keys.
+  static func make(_ verifier: P256Verifier = P256Verifier()) throws -> Phone {
+    let key = try SigningKey.generate(.p256)
+    let points = [try SigningKey.generate(.p256).publicPoint(), try key.publicPoint()]
+    let made = points.compactMap { DevicePublicKey($0.span, checkedBy: verifier) }
+    return Phone(key, try #require(DeviceKeys(device: made[0], approval: made[1])))
+  }
+
+  private init(_ key: consuming SigningKey, _ keys: DeviceKeys) {
+    self.key = key
+    self.keys = keys
+  }
+
+  /// With its approval key; base64url.
+  func sign(_ message: DeviceMessage) throws -> String {
+    let signature = try key.sign(message.bytes)
+    return Base64.encodeURL(signature.span)
+  }
+}
+
+struct Answer {
+  let json: [UInt8]
+  let refusal: RegistryRefusal?
+
+  var code: RefusalCode? { refusal?.code }
+  var step: String? { refusal?.step }
+  var value: JSONValue? { try? JSONValue(parsing: json.span, depthLimit: 16) }
+
+  subscript(name: String) -> String? { value?.object?[name]?.string }
+  func integer(_ name: String) -> Int64? { value?.object?[name]?.integer }
+  func object(_ name: String) -> JSONObject? { value?.object?[name]?.object }
+  func array(_ name: String) -> [JSONValue] { value?.object?[name]?.array ?? [] }
+
+  /// What was asked for; empty after a refusal.
+  var id: String { self["id"] ?? "" }
+  var approval: ApprovalID { get throws { try approvalID(id) } }
+
+  /// Of a lease in a result.
+  var lease: String? { object("lease")?["id"]?.string }
+}
+
+func approvalID(_ text: String) throws -> ApprovalID { try #require(ApprovalID(text)) }
+func leaseID(_ text: String) throws -> LeaseID { try #require(LeaseID(text)) }
