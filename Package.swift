@@ -224,8 +224,8 @@ let testTargets = [
   tests(
     "Registry",
     [
-      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
-      "PortcullisProtocol", "System",
+      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "ApprovalPolicy", "Bytes", "Crypto", "DeviceWire", "JSON",
+      "PortcullisProtocol", "PortcullisProtocol", "System",
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("Vectors", ["Bytes", "Crypto"]),
