@@ -1,0 +1,352 @@
+/// Pairings: the way to an active device, what is said twice, and what ends one.
+import Addresses
+import Bytes
+import DeviceWire
+import JSON
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct PairingTests {
+  @Test func fromTheCodeToTheDevice() throws {
+    let room = try PairingRoom()
+    let uri = try room.open()
+    #expect(uri.host == "GATE.EXAMPLE" && uri.port == 443 && uri.serverKeyHash == bytes32(0x51))
+    holds(try room.status(uri.pairingID)["status"] == "open")
+
+    let phone = try PairingPhone(uri)
+    let answered = try room.answer(phone)
+    #expect(answered["server_id"] == room.registry.server.text)
+    var device = try room.device(answered)
+    #expect(device.state == .pending && device.level == .bare && device.verification == .app)
+    let seen = try room.status(uri.pairingID)
+    #expect(seen["status"] == "phone" && seen["device_name"] == phone.name && seen["level"] == "bare")
+
+    let waiting = try room.reveal(phone)
+    #expect(waiting["status"] == "pending")
+    #expect(waiting.value.object?["pins"]?.array?.count == 2)
+    holds(try room.status(uri.pairingID)["status"] == "revealed")
+
+    let confirmed = try room.confirm(uri.pairingID, phone.digits)
+    #expect(confirmed["status"] == "active" && confirmed["device_id"] == answered["device_id"])
+    device = try room.device(answered)
+    #expect(device.state == .active && device.subject?.name == "frodo" && device.name?.text == phone.name)
+    holds(try room.reveal(phone)["status"] == "active")
+    #expect(room.registry.effects.contains(.deviceActive(device.active)))
+    #expect(try room.record(uri.pairingID).secret == nil)
+  }
+
+  @Test func theOperatorsNameStands() throws {
+    let room = try PairingRoom()
+    let phone = try room.revealed(name: "Frodo's")
+    let said = try room.confirm(phone.uri.pairingID, phone.digits)
+    #expect(said["device_name"] == "Frodo's")
+  }
+
+  @Test func evidenceRaisesTheLevel() throws {
+    let room = try PairingRoom()
+    room.registry.settings.minimumLevel = .appAttested
+    let phone = try PairingPhone(room.open())
+    holds(try room.answer(phone).code == .levelTooLow)
+    let device = try room.device(room.answer(phone, evidence: appKey(1)))
+    #expect(device.level == .appAttested && device.attestedKey == appKey(1))
+    let other = try PairingPhone(room.open())
+    holds(try room.answer(other, evidence: appKey(1)).code == .attestationRejected)
+  }
+
+  /// The answers were lost.
+  @Test func whatIsSaidTwiceIsAnsweredTwice() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    let first = try room.answer(phone)
+    let second = try room.answer(phone)
+    #expect(first.value == second.value)
+    _ = try room.reveal(phone)
+    holds(try room.answer(phone).value == first.value)
+    holds(try room.reveal(phone)["status"] == "pending")
+    let confirmed = try room.confirm(phone.uri.pairingID, phone.digits)
+    holds(try room.confirm(phone.uri.pairingID, phone.digits).value == confirmed.value)
+    holds(try room.confirm(phone.uri.pairingID, phone.wrongDigits).code == .notPending)
+    holds(try room.answer(phone).code == .pairingRejected)
+    #expect(try room.registry.store.count(.active) == 1)
+  }
+
+  /// A photographed code: whoever answers first has the pairing, and only the phone in the operator's hand has its digits.
+  @Test func aSecondPhoneIsTurnedAway() throws {
+    let room = try PairingRoom()
+    let thief = try PairingPhone(room.open())
+    let owner = try PairingPhone(thief.uri)
+    holds(try room.answer(thief).code == nil)
+    let late = try room.answer(owner)
+    #expect(late.code == .pairingRejected && late.step == "pairing_used")
+    holds(try room.reveal(owner, bytes32(0x78)).code == .pairingRejected)
+  }
+
+  /// A proxy between phone and gate that has seen the code shows each side another value, and the digits differ.
+  @Test func aProxyHasOtherDigits() throws {
+    let room = try PairingRoom()
+    let proxy = try room.revealed()
+    let phone = try PairingPhone(proxy.uri)
+    phone.s = bytes32(0x0A)
+    #expect(try phone.digits != proxy.digits)
+    holds(try room.confirm(proxy.uri.pairingID, phone.digits).code == .codeRejected)
+  }
+
+  @Test func fiveWrongMACsBurnIt() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    for _ in 1...4 {
+      let said = try room.answer(phone) { $0["mac"] = bytes32(1).hex }
+      #expect(said.code == .pairingRejected && said.step == "pairing_mac")
+    }
+    #expect(try room.record(phone.uri.pairingID).state == .open)
+    holds(try room.answer(phone) { $0["mac"] = bytes32(1).hex }.code == .pairingRejected)
+    #expect(try room.record(phone.uri.pairingID).state == .refused)
+    let said = try room.answer(phone)
+    #expect(said.code == .pairingRejected && said.step == "pairing_ended")
+  }
+
+  @Test func threeWrongDigitsBurnIt() throws {
+    let room = try PairingRoom()
+    let phone = try room.revealed()
+    let id = phone.uri.pairingID
+    for _ in 1...2 { holds(try room.confirm(id, phone.wrongDigits).code == .codeRejected) }
+    holds(try room.confirm(id, phone.wrongDigits).code == .pairingRejected)
+    holds(try room.confirm(id, phone.digits).code == .pairingRejected)
+    holds(try room.reveal(phone)["status"] == "refused")
+    // The phone is forgotten, and its keys may come again.
+    #expect(try room.registry.store.count(.pending) == 0)
+    holds(try room.answer(PairingPhone(room.open(), phone.phone)).code == nil)
+  }
+
+  @Test func nothingIsConfirmedBeforeTheReveal() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    holds(try room.confirm(phone.uri.pairingID, "000000").code == .notPending)
+    _ = try room.answer(phone)
+    holds(try room.confirm(phone.uri.pairingID, "000000").code == .notPending)
+    holds(try room.reveal(phone, bytes32(0x78)).code == .pairingRejected)
+    #expect(try room.record(phone.uri.pairingID).wrongDigits == 0)
+  }
+
+  @Test(arguments: 0...2) func fiveMinutesEndIt(stage: Int) throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    if stage > 0 { _ = try room.answer(phone) }
+    if stage > 1 { _ = try room.reveal(phone) }
+    room.pass(299)
+    holds(try room.status(phone.uri.pairingID)["status"] != "refused")
+    room.pass(1)
+    switch stage {
+    case 0: holds(try room.answer(phone).code == .pairingRejected)
+    case 1: holds(try room.reveal(phone)["status"] == "refused")
+    default: holds(try room.confirm(phone.uri.pairingID, phone.digits).code == .pairingRejected)
+    }
+    #expect(try room.record(phone.uri.pairingID).state == .refused)
+    #expect(try room.registry.store.count(.pending) == 0)
+  }
+
+  @Test func theOperatorGivesUp() throws {
+    let room = try PairingRoom()
+    let phone = try room.revealed()
+    holds(try room.burn(phone.uri.pairingID)["status"] == "refused")
+    holds(try room.confirm(phone.uri.pairingID, phone.digits).code == .pairingRejected)
+    #expect(room.registry.effects.contains(.wake(.pairing(phone.uri.pairingID))))
+    let other = try room.revealed()
+    _ = try room.confirm(other.uri.pairingID, other.digits)
+    holds(try room.burn(other.uri.pairingID)["status"] == "active")
+  }
+
+  @Test func unknownOnesAreAllTheSame() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    phone.uri = try #require(
+      PairingURI(
+        pairingID: PairingID(random: KernelEntropy()), secret: phone.uri.secret,
+        serverKeyHash: phone.uri.serverKeyHash, host: "h", port: 1))
+    holds(try room.answer(phone).code == .pairingRejected)
+    holds(try room.reveal(phone).code == .pairingRejected)
+    holds(try room.status(phone.uri.pairingID).code == .notFound)
+    holds(try room.confirm(phone.uri.pairingID, "000000").code == .notFound)
+  }
+
+  @Test func tenAnswersAMinute() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    for _ in 1...10 { holds(try room.answer(phone).code == nil) }
+    let said = try room.answer(phone)
+    #expect(said.code == .rateLimited && said.retryAfter != nil)
+    holds(try room.answer(phone, from: .address(IPAddress(v4: 0x0A00_0002))).code == nil)
+    room.pass(60)
+    holds(try room.answer(phone).code == nil)
+  }
+
+  // MARK: What is signed
+
+  @Test func eachKeySigns() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    let other = try PairingPhone(phone.uri)
+    for name in ["signature", "approval_signature"] {
+      let said = try room.answer(phone) { body in body[name] = try other.body()[name] }
+      #expect(said.code == .signatureRejected, "\(name)")
+    }
+    // None of that has cost a try, or made a device.
+    #expect(try room.record(phone.uri.pairingID).wrongMACs == 0)
+    #expect(try room.registry.store.count(.pending) == 0)
+    holds(try room.answer(phone).code == nil)
+  }
+
+  @Test(arguments: ["device_name", "commit", "device_pubkey"]) func theMACCoversAll(name: String) throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    let other = try TestPhone()
+    let key = TestPhone.text(try other.keys.device.spki)
+    let said = try room.answer(phone) { body in
+      body[name] = ["device_name": "another", "commit": bytes32(3).hex, "device_pubkey": key][name]
+    }
+    #expect(said.step == "pairing_mac")
+  }
+
+  @Test(arguments: [
+    "device_pubkey", "device_name", "commit", "mac", "signature", "approval_signature", "approval_pubkey",
+  ])
+  func membersAreNeeded(name: String) throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    #expect(throws: FormError.self) { try room.answer(phone) { $0[name] = nil } }
+    #expect(throws: FormError.self) { try room.answer(phone) { $0[name] = "\u{202E}" } }
+  }
+
+  @Test func aPhoneWithoutApprovalKeyHasNoVote() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open(), TestPhone(hasApprovalKey: false))
+    #expect(try room.device(room.answer(phone)).verification == .none)
+  }
+
+  // MARK: Keys that are known
+
+  @Test func aPhoneThatHasEnrolledIsTheSame() throws {
+    let room = try PairingRoom()
+    let devices = DeviceRoom(room.registry)
+    let enrolled = try TestPhone()
+    _ = try devices.enroll(enrolled)
+    let phone = try PairingPhone(room.open(), enrolled)
+    holds(try room.answer(phone).code == nil)
+    #expect(try room.registry.store.count(.pending) == 1)
+  }
+
+  @Test func anActivePhoneIsNotPairedAgain() throws {
+    let room = try PairingRoom()
+    let devices = DeviceRoom(room.registry)
+    let active = try devices.activePhone("sam")
+    let phone = try PairingPhone(room.open(), active)
+    holds(try room.answer(phone).code == .keyKnown)
+    _ = try devices.revoke(active)
+    holds(try room.answer(phone).code == .deviceRevoked)
+  }
+
+  @Test func aSubjectHasRoomForFive() throws {
+    let room = try PairingRoom()
+    room.registry.settings.devicesPerSubject = 1
+    let first = try room.revealed()
+    holds(try room.confirm(first.uri.pairingID, first.digits)["status"] == "active")
+    let second = try room.revealed()
+    holds(try room.confirm(second.uri.pairingID, second.digits).code == .tooManyOpen)
+    #expect(try room.record(second.uri.pairingID).state == .revealed)
+  }
+
+  // MARK: Waiting
+
+  @Test func whoWaitsIsWoken() throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open())
+    let id = phone.uri.pairingID
+    _ = try room.answer(phone)
+    let watch = try room.registry.run(
+      PairingStatus(id, of: .host), from: PairingRoom.operator, wait: .seconds(25))
+    guard case .wait(.pairing(id), .process(1), _) = watch else { throw FormError("\(watch)") }
+    let poll = try room.registry.run(
+      RevealPairing(id, r: phone.r), from: PairingRoom.home, wait: .seconds(25))
+    guard case .wait(.pairing(id), .pairing(id), otherwise: .answered(let bytes)) = poll else {
+      throw FormError("\(poll)")
+    }
+    #expect(try JSONValue(parsing: bytes.span, depthLimit: 4).object?["status"]?.string == "pending")
+    let seen = try Said(
+      room.registry.run(PairingStatus(id, of: .host), from: PairingRoom.operator, wait: .seconds(25)))
+    #expect(seen["status"] == "revealed")
+    _ = try room.confirm(id, phone.digits)
+    let told = try Said(
+      room.registry.run(RevealPairing(id, r: phone.r), from: PairingRoom.home, wait: .seconds(25)))
+    #expect(told["status"] == "active")
+  }
+
+  // MARK: Time
+
+  @Test func upkeepEndsWhatIsLate() throws {
+    let room = try PairingRoom()
+    let phone = try room.revealed()
+    let upkeep = UpkeepCall()
+    _ = try room.registry.run(upkeep, from: .gate)
+    #expect(try room.record(phone.uri.pairingID).state == .revealed)
+    room.pass(300)
+    _ = try room.registry.run(upkeep, from: .gate)
+    #expect(try room.record(phone.uri.pairingID).state == .refused)
+    #expect(try room.registry.store.count(.pending) == 0)
+    room.pass(30 * 86_400 + 1)
+    _ = try room.registry.run(upkeep, from: .gate)
+    #expect(try room.registry.store.pairing(phone.uri.pairingID) == nil)
+  }
+
+  @Test func allAreEndedWhereTimeIsUncertain() throws {
+    let room = try PairingRoom()
+    let phones = try (0..<70).map { _ in try room.open() }
+    _ = try room.registry.run(UpkeepCall(endsAll: true), from: .gate)
+    for uri in phones { #expect(try room.record(uri.pairingID).state == .refused) }
+  }
+
+  @Test func thereIsABoundOfOpenOnes() throws {
+    let room = try PairingRoom()
+    for _ in 0..<PairingRecord.openLimit { _ = try room.open() }
+    let said = try Said(room.registry.run(OpenPairing(subject: nil, name: nil), from: PairingRoom.operator))
+    #expect(said.code == .tooManyOpen)
+    room.pass(300)
+    _ = try room.registry.run(UpkeepCall(), from: .gate)
+    _ = try room.registry.run(UpkeepCall(), from: .gate)
+    _ = try room.open()
+  }
+
+  @Test(
+    arguments: [
+      ("https://gate.example", "gate.example", 443), ("https://gate.example:8443", "gate.example", 8443),
+      ("https://gate.example/", "gate.example", 443), ("https://[2001:db8::1]:8443", "2001:db8::1", 8443),
+      ("https://[::1]", "::1", 443), ("https://10.0.0.1:1", "10.0.0.1", 1),
+    ] as [(String, String, UInt16)])
+  func addressesOfURLs(url: String, host: String, port: UInt16) throws {
+    let address = try #require(PublicAddress(url))
+    #expect(address.host == host && address.port == port)
+  }
+
+  @Test(arguments: [
+    "http://gate.example", "https://", "https://:1", "https://h:70000", "https://[::1", "https://h:",
+  ])
+  func otherURLs(url: String) {
+    #expect(PublicAddress(url) == nil)
+  }
+}
+
+/// The room's upkeep, run as a call is.
+private struct UpkeepCall: RegistryCall {
+  var endsAll = false
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    if endsAll {
+      try PairingUpkeep().endAll(&desk)
+    } else {
+      _ = try PairingUpkeep().tend(&desk)
+    }
+    return .reply(.answered([]))
+  }
+}
