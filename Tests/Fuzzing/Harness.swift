@@ -27,7 +27,6 @@ package enum Harness: String, CaseIterable, Sendable {
   case deviceToken = "device-token"
 
   case approvalPolicy = "approval-policy"
-  case pairingURI = "pairing-uri"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -54,7 +53,6 @@ package enum Harness: String, CaseIterable, Sendable {
     case .signals: try SignalsHarness.check(bytes)
     case .deviceToken: try DeviceTokenHarness.check(bytes)
     case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
-    case .pairingURI: try PairingURIHarness.check(bytes)
     }
   }
 }
