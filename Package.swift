@@ -224,7 +224,7 @@ let testTargets = [
   tests(
     "Registry",
     [
-      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "ApprovalPolicy", "Bytes", "Crypto", "DeviceWire", "JSON",
+      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "ApprovalPolicy", "Bytes", "Crypto", "Bytes", "DeviceWire", "FaultDisk", "JSON", "PortcullisProtocol",
       "PortcullisProtocol", "PortcullisProtocol", "System",
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),

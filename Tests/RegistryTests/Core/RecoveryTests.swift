@@ -129,3 +129,142 @@ import Testing
     #expect(try room.values().keys.sorted() == ["v0", "v1"])
   }
 }
+/// After failures: revocations hold at once and are written as soon as they can be, others wait for a store that was looked
+/// over.
+import Bytes
+import DeviceWire
+import FaultDisk
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct RecoveryTests {
+  private let device = DeviceID.test(7)
+
+  private func revocation(_ name: String = "v1") -> Put {
+    Put(name: name, urgency: .revocation, immediate: [.deviceGone(device)], effects: [.deviceGone(device)])
+  }
+
+  /// From the first write on, for as many calls as are said.
+  private func roomThatFails(_ count: Int) throws -> WorkerRoom {
+    let room = try WorkerRoom()
+    try room.start()
+    room.disk.plan(.error, at: 0, count: count)
+    return room
+  }
+
+  @Test func oneFailureIsOverAtOnce() throws {
+    let room = try roomThatFails(1)
+    #expect(room.serve(Put(name: "v0"))?.code == "store_unavailable")
+    #expect(room.serve(Put(name: "v1"))?.isAnswered == true)
+    guard case .unavailable = room.listener.events.first, room.listener.events.dropFirst() == [.available]
+    else {
+      Issue.record("\(room.listener.events)")
+      return
+    }
+    room.stop()
+    #expect(try room.values().keys.sorted() == ["v1"])
+  }
+
+  @Test func whileItLastsNothingIsPromised() throws {
+    let room = try roomThatFails(10_000)
+    #expect(room.serve(Put(name: "v0"))?.code == "store_unavailable")
+    let calls = room.disk.calls
+    // Asked again at once, the disk is left alone.
+    #expect(
+      room.serve([Put(name: "v1"), Put(name: "v2")]).map(\.?.code) == [
+        "store_unavailable", "store_unavailable",
+      ])
+    #expect(room.disk.calls == calls)
+    room.disk.countCalls()
+    room.worker?.recoverIfDue()
+    #expect(room.serve(Put(name: "v1"))?.code == "store_unavailable")
+    room.clock.pass(.seconds(1))
+    room.worker?.recoverIfDue()
+    #expect(room.serve(Put(name: "v1"))?.isAnswered == true)
+    room.stop()
+  }
+
+  @Test func aRevocationHoldsBeforeItIsWrittenAndIsWrittenLater() throws {
+    let room = try roomThatFails(10_000)
+    let replies = room.serve([revocation(), Put(name: "v2")])
+    #expect(replies.map(\.?.code) == ["store_unavailable", "store_unavailable"])
+    #expect(room.listener.effects.contains(.deviceGone(device)))
+    // One that comes meanwhile, too.
+    let other = DeviceID.test(8)
+    let second = Put(name: "v3", urgency: .revocation, immediate: [.deviceGone(other)])
+    #expect(room.serve(second)?.code == "store_unavailable")
+    #expect(room.listener.effects.contains(.deviceGone(other)))
+    room.disk.countCalls()
+    room.clock.pass(.seconds(1))
+    room.worker?.recoverIfDue()
+    room.stop()
+    #expect(try room.values().keys.sorted() == ["v1", "v3"])
+  }
+
+  @Test func onAFullDiskRevocationsHaveWhatIsKeptForThem() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    room.reserve.setFull(true)
+    let big = [UInt8](repeating: 1, count: 60_000)
+    #expect(room.serve(Put(name: "v0", value: big))?.code == "store_unavailable")
+    // Whoever orders it hears that it could not be written; it was, a moment later.
+    var order = revocation()
+    order.value = big
+    _ = room.serve(order)
+    #expect(room.listener.effects.contains(.deviceGone(device)))
+    #expect(try unwritten(room) == 0)
+    // The next is written at once, and others have to wait until the room is kept again.
+    var next = revocation("v2")
+    next.value = [2]
+    #expect(room.serve(next)?.isAnswered == true)
+    #expect(room.serve(Put(name: "v3"))?.code == "store_unavailable")
+    room.reserve.setFull(false)
+    room.clock.pass(.seconds(40))
+    room.worker?.recoverIfDue()
+    #expect(room.serve(Put(name: "v4"))?.isAnswered == true)
+    room.stop()
+    #expect(try room.values().keys.sorted() == ["v1", "v2", "v4"])
+  }
+
+  private func unwritten(_ room: WorkerRoom) throws -> Int { try #require(room.worker).unwritten.count }
+
+  @Test func effectsWaitForTheDiskAndRevocationsDoNot() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    let open = RegistryEffect.approvalsOpen(device, count: 1)
+    // The last call of the group's commit is its sync.
+    room.disk.countCalls()
+    _ = room.serve(Put(name: "v0"))
+    let calls = room.disk.calls
+    try #require(calls > 1)
+    room.disk.plan(.error, at: calls - 1)
+    let replies = room.serve([
+      Put(name: "v0", effects: [open]), Put(name: "v1", effects: [.deviceGone(device)]),
+    ])
+    #expect(replies.map(\.?.code) == ["store_unavailable", "store_unavailable"])
+    #expect(room.listener.effects == [.deviceGone(device)])
+    room.stop()
+  }
+
+  @Test func aRuleOfTheTablesIsOneCallsAffair() throws {
+    struct Broken: RegistryCall {
+      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+        try desk.storing { store throws(StoreFailure) in
+          try store.setValue("v9", [1])
+          try store.appendToAudit(
+            AuditRow(sequence: 1, at: UnixSeconds(desk.now), content: .text([1], salt: [1]), hash: .init()),
+            about: [])
+        }
+        return .reply(.answered([]))
+      }
+    }
+    let room = try WorkerRoom()
+    try room.start()
+    let replies = room.serve([Put(name: "v0"), Broken(), Put(name: "v1")])
+    #expect(replies.map(\.?.code) == [nil, "internal_error", nil])
+    room.stop()
+    #expect(try room.values().keys.sorted() == ["v0", "v1"])
+  }
+}

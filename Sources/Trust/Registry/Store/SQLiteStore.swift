@@ -4,7 +4,7 @@ internal import Crypto
 internal import SQLite
 
 /// Used by one thread at a time.
-package final class SQLiteStore {
+package final class SQLiteStore: RegistryStore {
   /// `PRAGMA application_id`: "PTCL".
   static let identifier: Int32 = 0x5054_434C
 
