@@ -13,6 +13,8 @@ package struct RegistrySettings: Sendable {
   /// What enrolment, pairing and votes ask of a device at least.
   package var minimumLevel = Level.bare
   package var devicesPerSubject = 5
+  /// From which on devices come in to play by their own keys; nil when none does.
+  package var doorLevel: Level?
   /// Who else may be named in a token's `aud`.
   package var tokenAudiences: [String] = []
   /// What approvals take.

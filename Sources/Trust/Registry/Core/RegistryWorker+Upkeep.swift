@@ -24,6 +24,7 @@ extension RegistryWorker {
 
   func start() throws(StoreFailure) {
     _ = store.keepReserve()
+    try announceStanding()
     let behind = storedTime.milliseconds - clock.wall().milliseconds
     guard behind > Self.tolerance.wholeMilliseconds else { return }
     listener.note(.clockBehind(by: .milliseconds(behind)))
