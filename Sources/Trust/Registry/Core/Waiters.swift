@@ -15,17 +15,23 @@ struct Waiters {
     let request: Request
     let topic: Topic
     let party: Party
-    let deadline: MonotonicTime
+    let tick: UInt64
     let otherwise: Reply
   }
 
+  /// Deadlines are rounded up to it, so that a look at the earliest is one at a few hundred.
+  private static let tick: UInt64 = 100_000_000
+
   private var waiting: [RequestHandle: Waiting] = [:]
+  private var ticks: [UInt64: Set<RequestHandle>] = [:]
   private var handles: [Topic: Set<RequestHandle>] = [:]
   private var counts: [Party: Int] = [:]
 
   var count: Int { waiting.count }
   /// When the first of them has waited long enough.
-  var nextDeadline: MonotonicTime { waiting.values.map(\.deadline).min() ?? .never }
+  var nextDeadline: MonotonicTime {
+    ticks.keys.min().map { MonotonicTime(nanoseconds: $0 * Self.tick) } ?? .never
+  }
 
   /// False when there are as many as may wait, so that it is to be answered at once.
   mutating func add(
@@ -33,8 +39,9 @@ struct Waiters {
   ) -> Bool {
     let handle = request.handle
     guard waiting.count < Self.capacity, counts[party, default: 0] < party.capacity else { return false }
-    waiting[handle] = Waiting(
-      request: request, topic: topic, party: party, deadline: deadline, otherwise: otherwise)
+    let tick = deadline.nanoseconds / Self.tick + (deadline.nanoseconds % Self.tick == 0 ? 0 : 1)
+    waiting[handle] = Waiting(request: request, topic: topic, party: party, tick: tick, otherwise: otherwise)
+    ticks[tick, default: []].insert(handle)
     handles[topic, default: []].insert(handle)
     counts[party, default: 0] += 1
     return true
@@ -47,7 +54,7 @@ struct Waiters {
 
   /// Those that have waited long enough, with what they are told.
   mutating func expire(at now: MonotonicTime) -> [(Request, Reply)] {
-    end(waiting.filter { $0.value.deadline <= now }.map(\.key))
+    end(ticks.filter { $0.key <= now.nanoseconds / Self.tick }.flatMap(\.value))
   }
 
   /// All of them.
@@ -66,6 +73,8 @@ struct Waiters {
     guard let found = waiting.removeValue(forKey: handle) else { return nil }
     handles[found.topic]?.remove(handle)
     if handles[found.topic]?.isEmpty == true { handles[found.topic] = nil }
+    ticks[found.tick]?.remove(handle)
+    if ticks[found.tick]?.isEmpty == true { ticks[found.tick] = nil }
     counts[found.party] = counts[found.party].flatMap { $0 > 1 ? $0 - 1 : nil }
     return found
   }
