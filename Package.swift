@@ -224,8 +224,8 @@ let testTargets = [
   tests(
     "Registry",
     [
-      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "ApprovalPolicy", "Bytes", "Crypto", "Bytes", "DeviceWire", "FaultDisk", "JSON", "PortcullisProtocol",
-      "PortcullisProtocol", "PortcullisProtocol", "System",
+      "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "FaultDisk", "JSON",
+      "PortcullisProtocol", "SQLite", "System",
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("Vectors", ["Bytes", "Crypto"]),

@@ -239,6 +239,9 @@ final class WorkerRoom {
     reserve = TestReserve(disk)
   }
 
+  /// The disk outlives whoever uses it.
+  deinit { kill() }
+
   /// As another process on the same disk.
   func start() throws(StoreFailure) {
     worker = nil
@@ -276,6 +279,29 @@ final class WorkerRoom {
 
   func serve(_ call: any RegistryCall, from origin: Origin = .gate) -> Reply? {
     serve([call], from: origin)[0]
+  }
+
+  /// What a request comes to, at once or later.
+  final class Answer: Sendable {
+    private let said = Mutex<Reply?>(nil)
+    var reply: Reply? { said.withLock { $0 } }
+
+    func say(_ reply: Reply) {
+      said.withLock { said in
+        if said != nil { Issue.record("answered twice") }
+        said = reply
+      }
+    }
+  }
+
+  func submit(_ call: any RegistryCall, _ answer: Answer, from origin: Origin = .gate, wait: Duration? = nil)
+  {
+    lastNumber += 1
+    worker?.serve([
+      Registry.Request(
+        handle: RequestHandle(number: lastNumber), call: call, origin: origin, wait: wait,
+        completion: { answer.say($0) })
+    ])
   }
 
   /// What woken requests and those with more to do come to.

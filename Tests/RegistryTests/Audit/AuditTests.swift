@@ -1,0 +1,198 @@
+/// The audit's chain: what is done to its rows is found, texts can be taken out, the oldest thrown away.
+import Bytes
+import DeviceWire
+import FaultDisk
+import JSON
+import PortcullisProtocol
+import SQLite
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct AuditTests {
+  private let room: WorkerRoom
+
+  /// With twelve rows, of which each third is about one device.
+  init() throws {
+    room = try WorkerRoom()
+    try room.start()
+    for number in 0..<12 {
+      var put = Put(name: "v\(number)")
+      if number % 3 == 0 { put.knows = .device(.test(7)) }
+      room.serve([put])
+      room.clock.pass(.seconds(100))
+    }
+  }
+
+  private func order(_ verb: String, _ arguments: [(String, JSONValue)] = []) throws -> JSONValue {
+    let object = JSONObject(arguments.map { (name: $0.0, value: $0.1) })
+    let answer = WorkerRoom.Answer()
+    room.submit(try OperatorOrder.call(verb, object), answer)
+    room.goOn()
+    guard case .answered(let bytes) = answer.reply else {
+      throw Unanswered(reply: answer.reply)
+    }
+    return try JSONValue(parsing: bytes.span, depthLimit: 8)
+  }
+
+  private struct Unanswered: Error { let reply: Reply? }
+
+  /// What somebody does to the file while the gate is stopped.
+  private func tamper(_ statements: String...) throws {
+    room.stop()
+    do {
+      let database = try Database.open("devices.db", fileSystem: room.disk.name)
+      for statement in statements { try database.execute(statement) }
+    }
+    try room.start()
+  }
+
+  private func verify(_ head: AuditHead? = nil) throws -> JSONObject {
+    let line = head.map { [("head", JSONValue.string($0.line))] } ?? []
+    return try #require(try order("audit-verify", line).object)
+  }
+
+  @Test func aChainThatNobodyTouched() throws {
+    let answer = try verify()
+    #expect(answer["valid"]?.boolean == true && answer["rows"]?.integer == 12 && answer["seq"]?.integer == 12)
+    room.stop()
+  }
+
+  @Test(arguments: [
+    "UPDATE audit SET text = CAST(replace(CAST(text AS TEXT), 'v5', 'v6') AS BLOB) WHERE seq = 6",
+    "UPDATE audit SET salt = zeroblob(16) WHERE seq = 6",
+    "UPDATE audit SET hash = zeroblob(32) WHERE seq = 6",
+    "UPDATE audit SET at = at + 1 WHERE seq = 6",
+    "UPDATE audit SET text = NULL, salt = zeroblob(32) WHERE seq = 6",
+    "DELETE FROM audit WHERE seq = 6", "UPDATE audit SET seq = 100 WHERE seq = 6",
+    "DELETE FROM audit WHERE seq <= 6",
+  ]) func whatIsDoneToARowIsFound(statement: String) throws {
+    try tamper(statement)
+    let answer = try verify()
+    #expect(answer["valid"]?.boolean == false)
+    #expect(["hash", "time", "sequence"].contains(answer["fault"]?.string))
+    room.stop()
+  }
+
+  @Test func aTailThatWasCutOffIsFoundByAHead() throws {
+    try tamper()
+    let head = try #require(room.listener.heads.last)
+    #expect(try verify(head)["valid"]?.boolean == true)
+    try tamper("DELETE FROM audit WHERE seq > 9")
+    #expect(try verify()["valid"]?.boolean == true)
+    #expect(try verify(head)["fault"]?.string == "head_beyond_end")
+    // Nor do new rows hide it.
+    for number in 20..<24 { room.serve([Put(name: "v\(number)")]) }
+    #expect(try verify()["valid"]?.boolean == true)
+    #expect(try verify(head)["fault"]?.string == "head_hash")
+    room.stop()
+  }
+
+  @Test func aHeadThatNobodySignedHereIsNone() throws {
+    try tamper()
+    let head = try #require(room.listener.heads.last)
+    let later = AuditHead(end: head.end, at: head.at + 1, keyID: head.keyID, signature: head.signature)
+    #expect(try verify(later)["fault"]?.string == "head_signature")
+    var bytes = head.signature
+    bytes[bytes.count - 1] ^= 1
+    let forged = AuditHead(end: head.end, at: head.at, keyID: head.keyID, signature: bytes)
+    #expect(try verify(forged)["fault"]?.string == "head_signature")
+    room.stop()
+  }
+
+  @Test func textsAreTakenOutAndTheChainStillChecks() throws {
+    struct Forget: RegistryCall {
+      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+        desk.know(.device(.test(7)))
+        return .reply(.answered(Array("\(try desk.eraseAudit(devices: [.test(7)]))".utf8)))
+      }
+    }
+    #expect(room.serve(Forget()) == .answered(Array("4".utf8)))
+    let answer = try verify()
+    #expect(
+      answer["valid"]?.boolean == true && answer["erased"]?.integer == 4 && answer["rows"]?.integer == 13)
+    let rows = try #require(try order("audit-list").array)
+    #expect(rows.count { $0.object?["event"]?.string == "erased" } == 4)
+    #expect(!rows.contains { $0.object?["device_id"] != nil })
+    #expect(rows.last?.object?["event"]?.string == "audit_erased")
+    room.stop()
+    // Neither text nor salt is anywhere in the file, nor whom the rows were about.
+    do {
+      let database = try Database.open("devices.db", fileSystem: room.disk.name)
+      let count = try database.first("SELECT count(*) FROM audit_about") { row throws(SQLiteError) in
+        try row.integer(0)
+      }
+      #expect(count == 0)
+    }
+  }
+
+  @Test func theOldestAreThrownAwayAndTheChainBeginsBehindThem() throws {
+    let head = try order("audit-list", [("limit", .number(JSONNumber(5)))]).array?.last
+    let before = try #require(head?.object?["at"]?.integer)
+    #expect(try order("audit-prune", [("before", .number(JSONNumber(before)))]).object?["rows"]?.integer == 4)
+    let answer = try verify()
+    #expect(answer["valid"]?.boolean == true && answer["rows"]?.integer == 9 && answer["seq"]?.integer == 13)
+    try tamper("DELETE FROM audit WHERE seq = 5")
+    #expect(try verify()["fault"]?.string == "sequence")
+    room.stop()
+  }
+
+  @Test func theLastRowIsNeverThrownAway() throws {
+    let before = [("before", JSONValue.number(JSONNumber(Int64(1) << 40)))]
+    #expect(try order("audit-prune", before).object?["rows"]?.integer == 11)
+    #expect(try order("audit-prune", before).object?["rows"]?.integer == 1)
+    #expect(try verify()["valid"]?.boolean == true)
+    room.serve([Put(name: "v1")])
+    #expect(try verify()["seq"]?.integer == 15)
+    room.stop()
+  }
+
+  /// With what is exported, and nothing of the gate's, as anybody would.
+  @Test func anExportCanBeFollowedElsewhere() throws {
+    let rows = try #require(try order("audit-export", [("after", .number(JSONNumber(0)))]).array)
+    var verifier = AuditVerifier(from: .beginning)
+    for row in rows.compactMap(\.object) {
+      let text = try #require(row["text"]?.string.flatMap { Base64.decode(Array($0.utf8).span) })
+      let salt = try #require(row["salt"]?.string.flatMap { Base64.decode(Array($0.utf8).span) })
+      try verifier.follow(
+        AuditRow(
+          sequence: try #require(row["seq"]?.integer),
+          at: try #require(row["at"]?.integer.flatMap { UnixSeconds($0) }), content: .text(text, salt: salt),
+          hash: try #require(row["hash"]?.string.flatMap { Bytes32(hex: $0) })))
+    }
+    #expect(verifier.rows == 12)
+    #expect(try order("audit-list", [("after", .number(JSONNumber(11)))]).array?.count == 1)
+    for limit in [0, 1001] {
+      #expect(throws: OperatorOrder.Refusal.wrongArgument("limit")) {
+        _ = try order("audit-list", [("limit", .number(JSONNumber(Int64(limit))))])
+      }
+    }
+    room.stop()
+  }
+
+  /// Of a row, only names and words of the gate's: canonical, and without what nobody could be shown.
+  @Test func aRowIsCanonicalJSON() throws {
+    let entry = AuditEntry(
+      .init("all"),
+      [
+        .device(.test(1)), .replaced(.test(2)), .service(.test(3)), .pairing(.test(4)), .approval(.test(5)),
+        .lease(.test(6)), .level(.bare), .verification(.none), .key(Bytes32()), .summary(Bytes32()),
+        .decision(.deny), .code(.noDevice), .step("s"), .reason("line\nfeed \u{202E}\"x\""),
+        .until(UnixTime(milliseconds: 5000)), .count(3), .word("w", "x"), .number("n", .max),
+      ])
+    let text = entry.text(at: UnixSeconds(UnixTime(milliseconds: 9000)), by: .process(user: 1000, process: 7))
+    let read = try CanonicalObject(canonical: text.span)
+    #expect(
+      read["reason"]?.string == "linefeed \"x\"" && read["uid"]?.integer == 1000 && read["at"]?.integer == 9)
+    #expect(AuditEntry.about(text: text) == entry.about && entry.about.count == 2)
+  }
+}
+
+extension AuditHead {
+  /// As the log has it.
+  fileprivate var line: String {
+    "time=2026-02-17T00:00:00.000Z level=info event=audit_head at=\(at.value) hash=\(end.hash.hex) kid=\(keyID) "
+      + "seq=\(end.sequence) signature=\(Base64.encodeURL(signature.span))"
+  }
+}
