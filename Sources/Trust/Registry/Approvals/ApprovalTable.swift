@@ -14,6 +14,7 @@ package protocol ApprovalTable {
   func approvals(in state: ApprovalRecord.State?, limit: Int) throws(StoreFailure) -> [ApprovalRecord]
   /// Pending ones.
   func openApprovals(of service: ServiceID) throws(StoreFailure) -> [ApprovalID]
+  func openApprovals(about subject: Subject) throws(StoreFailure) -> [ApprovalID]
   /// Pending ones of a requester.
   func countOpen(of service: ServiceID?, requester: String) throws(StoreFailure) -> Int
   /// Pending ones whose time is over, the oldest first.
@@ -52,6 +53,7 @@ package protocol ApprovalTable {
   func countTry(of device: DeviceID, on approval: ApprovalID) throws(StoreFailure) -> Int
   /// All that was put to it and all that it said, for a device that is forgotten.
   func deleteVotes(of device: DeviceID) throws(StoreFailure)
+  /// With what it has reported.
   func deleteApprovals(of subject: Subject) throws(StoreFailure)
 
   // MARK: Leases

@@ -165,6 +165,15 @@ extension Desk {
   }
 }
 
+extension Desk {
+  /// Requests that name the subject, open ones as cancelled, and what it has reported.
+  mutating func forgetApprovals(of subject: Subject) throws(CallFailure) {
+    let open = try storing { (store) throws(StoreFailure) in try store.openApprovals(about: subject) }
+    for id in open { try end(id, as: .cancelled) }
+    try storing { (store) throws(StoreFailure) in try store.deleteApprovals(of: subject) }
+  }
+}
+
 extension ApprovalRecord {
   var summaryHash: Bytes32 { SHA256.hash(summary.span) }
 }

@@ -214,8 +214,12 @@ package struct ForgetDevices: RegistryCall {
     for index in devices.indices {
       if devices[index].state != .revoked { try desk.revoke(&devices[index]) }
       let id = devices[index].id
-      try desk.storing { (store) throws(StoreFailure) in try store.delete(id) }
+      try desk.storing { (store) throws(StoreFailure) in
+        try store.deleteVotes(of: id)
+        try store.delete(id)
+      }
     }
+    for subject in subjects { try desk.forgetApprovals(of: subject) }
     try desk.eraseAudit(devices: devices.map(\.id), subjects: subjects)
     try desk.record(.deviceForgotten, .count(devices.count))
     var answer = DeviceAnswer()

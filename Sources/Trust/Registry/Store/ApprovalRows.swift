@@ -97,6 +97,10 @@ extension SQLiteStore {
     try ids("SELECT id FROM approvals WHERE state = 0 AND service = ?1", [.id(service)])
   }
 
+  package func openApprovals(about subject: Subject) throws(StoreFailure) -> [ApprovalID] {
+    try ids("SELECT id FROM approvals WHERE state = 0 AND subject = ?1", [.text(subject.name)])
+  }
+
   package func countOpen(of service: ServiceID?, requester: String) throws(StoreFailure) -> Int {
     try count(
       "SELECT count(*) FROM approvals WHERE state = 0 AND service = ?1 AND requester = ?2",
