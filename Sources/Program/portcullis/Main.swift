@@ -11,7 +11,7 @@ struct Portcullis: ParsableCommand {
     version: Version.text,
     subcommands: [
       Serve.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Devices.self, Services.self,
-      Approvals.self, Audit.self, Stats.self, PolicyCommand.self,
+      Approvals.self, Audit.self, Stats.self, PolicyCommand.self, Pins.self,
       Verify.self,
       DevCerts.self,
       Pair.self, Simulate.self, Demo.self,

@@ -54,7 +54,7 @@ def test_the_name_that_the_operator_gives_counts(home):
     operator.says("type the six digits")
     operator.type(phone.line())
     assert (operator.wait(), phone.wait()) == (0, 0)
-    assert home.devices()[0]["name"] == "Reception"
+    assert home.devices()[0]["device_name"] == "Reception"
 
 
 def self_signed():

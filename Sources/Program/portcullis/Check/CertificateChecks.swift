@@ -18,7 +18,10 @@ struct CertificateChecks {
       if let clientCA { checkDates(clientCA, "client_ca", &report) }
     }
     let certificate = files.certificatePath.flatMap { contents($0, "certificate", &report) }
-    if let certificate { checkDates(certificate, "certificate", &report) }
+    if let certificate {
+      checkDates(certificate, "certificate", &report)
+      if files.devicesPath != nil, files.nextKeyPath == nil { checkPins(certificate, &report) }
+    }
     if let key = files.keyPath.flatMap({ contents($0, "key", &report) }) {
       checkKey(PrivateKeyText(copying: key.span), with: certificate, clientCA: clientCA, &report)
     }
@@ -53,6 +56,17 @@ struct CertificateChecks {
         report.ok(name, "\(subject) is valid until \(certificate.notAfter.timestamp), \(days) days")
       }
     }
+  }
+
+  /// Phones have to hear of a key before it is in service, and some are not heard of for weeks.
+  private func checkPins(_ pem: [UInt8], _ report: inout CheckReport) {
+    guard let leaf = try? CertificateSummary.all(inPEM: pem.span).first else { return }
+    let days = (leaf.notAfter.seconds - now.seconds) / 86_400
+    guard days < CertificateSummary.renewalDays else { return }
+    report.warning(
+      "pins",
+      "paired phones know no key but the certificate's: renew it for the same key, or name the next one in "
+        + "TLS_NEXT_KEY_PATH now")
   }
 
   /// By itself first, as what is wrong with the certificate would hide it; then as the server would take both, whose

@@ -33,13 +33,27 @@ struct DevicesList: ParsableCommand {
   var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order(
-      "devices-list",
-      [("subject", subject.map(JSONValue.string)), ("state", state.map { .string($0.rawValue) })],
-      try settings.values())
-    try RegistryText.list(
-      result, ["device_id", "state", "subject", "level", "uv", "platform", "name"], json: json)
+    let configuration = try settings.values()
+    var devices: [JSONValue] = []
+    var page: [JSONValue]
+    // Page by page, as the gate serves others meanwhile.
+    repeat {
+      page =
+        try RegistryAccess.order(
+          "devices-list",
+          [
+            ("subject", subject.map(JSONValue.string)), ("state", state.map { .string($0.rawValue) }),
+            ("after", devices.last?.object?["device_id"]), ("limit", .number(JSONNumber(Self.pageLength))),
+          ], configuration
+        ).array ?? []
+      devices += page
+    } while Int64(page.count) == Self.pageLength
+    try RegistryText.list(.array(devices), Self.columns, json: json)
   }
+
+  private static let columns = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
+
+  private static let pageLength: Int64 = 1000
 }
 
 enum DeviceState: String, CaseIterable, ExpressibleByArgument {

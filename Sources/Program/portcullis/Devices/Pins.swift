@@ -1,0 +1,107 @@
+/// `portcullis pins`: the keys that phones know the gate by (docs/operating.md, "Commands").
+import ArgumentParser
+import Bytes
+import Configuration
+import Crypto
+import JSON
+import System
+
+struct Pins: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show the pins of the server's keys, and make the next key.",
+    discussion: """
+      A pin is SHA-256 of a key's SubjectPublicKeyInfo, in base64url. Paired phones know the pin in service and the \
+      next one, so a certificate may be renewed for either key, and for no other.
+      """,
+    subcommands: [PinsShow.self, PinsNext.self], defaultSubcommand: PinsShow.self)
+}
+
+struct PinsShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show the pins of the key in service and of the next one.",
+    discussion: "From TLS_CERT_PATH and TLS_NEXT_KEY_PATH as they are now. With --json one array.")
+
+  @OptionGroup var settings: SettingsFile
+  @Flag(help: "One JSON array.") var json = false
+
+  func run() throws {
+    let files = try settings.values().files
+    guard let path = files.certificatePath else {
+      complain("TLS_CERT_PATH is not set: a certificate that is made at each start has no pin to know it by")
+      throw ExitStatus.configuration.code
+    }
+    var pins = [("service", try ServerPins.inService(path))]
+    if let path = files.nextKeyPath { pins.append(("next", try ServerPins.next(path))) }
+    var output = Output()
+    if json {
+      var writer = JSONWriter()
+      writer.beginArray()
+      for (_, pin) in pins { writer.value(pin.text) }
+      writer.endArray()
+      try output.line(json: writer)
+    } else {
+      for (name, pin) in pins { try output.line("\(name)  \(pin.text)") }
+    }
+    try output.flush()
+  }
+}
+
+struct PinsNext: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "next", abstract: "Show the next key's pin; make the key if there is none.",
+    discussion: """
+      The key is that of TLS_NEXT_KEY_PATH. Where the file is missing, a P-256 key is made and written to it, with \
+      mode 0600. Reload the gate then, so that phones hear of it before a certificate with this key is in service.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  func run() throws {
+    guard let path = try settings.values().files.nextKeyPath else {
+      complain("TLS_NEXT_KEY_PATH is not set: name the file that the next key is in, or is to be made in")
+      throw ExitStatus.configuration.code
+    }
+    if !WholeFile.exists(path) { try ServerPins.make(path) }
+    var output = Output()
+    try output.line(try ServerPins.next(path).text)
+    try output.flush()
+  }
+}
+
+/// The pins of keys in files.
+enum ServerPins {
+  static func inService(_ path: String) throws -> PublicKeyPin {
+    try reading("TLS_CERT_PATH", path, "name a certificate in PEM") {
+      let text = try SystemFiles().contents(of: path, limit: 1 << 20)
+      return try PublicKeyPin.ofCertificate(inPEM: text.span)
+    }
+  }
+
+  static func next(_ path: String) throws -> PublicKeyPin {
+    try reading("TLS_NEXT_KEY_PATH", path, "name the PEM file of a key, without a pass phrase") {
+      try PublicKeyPin.ofKey(try PrivateKeyText.read(path, limit: 1 << 20))
+    }
+  }
+
+  static func make(_ path: String) throws {
+    do {
+      var text = Array(try SigningKey.generate(.p256).pem().utf8)
+      defer { wipe(&text) }
+      try WholeFile.write(text, to: path, mode: 0o600, overwriting: false)
+    } catch {
+      complain("TLS_NEXT_KEY_PATH=\(PrintableText.field(path)) cannot be written: \(error)")
+      throw ExitStatus.ioError.code
+    }
+  }
+
+  private static func reading(
+    _ setting: String, _ path: String, _ remedy: String, _ read: () throws -> PublicKeyPin
+  ) throws -> PublicKeyPin {
+    do {
+      return try read()
+    } catch {
+      complain("\(setting)=\(PrintableText.field(path)): \(error); \(remedy)")
+      throw ExitStatus.configuration.code
+    }
+  }
+}
