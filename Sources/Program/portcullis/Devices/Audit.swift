@@ -26,15 +26,17 @@ struct AuditList: ParsableCommand {
   @Flag(help: "One JSON array.") var json = false
 
   func run() throws {
-    let configuration = try settings.values()
-    var rows: [JSONValue] = []
-    try AuditPages(verb: "audit-list", configuration: configuration).each(after: after, limit: limit) {
-      rows += $0
+    let pages = RegistryPages(
+      verb: "audit-list", arguments: [], cursor: "seq", configuration: try settings.values())
+    let after = JSONValue.number(JSONNumber(after))
+    if json {
+      return try RegistryText.list(.array(try pages.all(after: after, limit: limit)), [], json: true)
     }
-    if json { return try RegistryText.list(.array(rows), [], json: true) }
     var output = Output()
     if Output.isTerminal { try output.line("SEQ  AT  EVENT") }
-    for row in rows { try output.line(text(row.object)) }
+    try pages.each(after: after, limit: limit) { rows throws in
+      for row in rows { try output.line(text(row.object)) }
+    }
     try output.flush()
   }
 
@@ -61,8 +63,9 @@ struct AuditExport: ParsableCommand {
 
   func run() throws {
     var output = Output()
-    let pages = AuditPages(verb: "audit-export", configuration: try settings.values())
-    try pages.each(after: after, limit: .max) { rows throws in
+    let pages = RegistryPages(
+      verb: "audit-export", arguments: [], cursor: "seq", configuration: try settings.values())
+    try pages.each(after: .number(JSONNumber(after))) { rows throws in
       for row in rows {
         var writer = JSONWriter()
         writer.value(row)
@@ -70,28 +73,6 @@ struct AuditExport: ParsableCommand {
       }
     }
     try output.flush()
-  }
-}
-
-/// Rows come a page at a time, so that no order holds the registry up for long.
-private struct AuditPages {
-  private static let rows: Int64 = 500
-
-  let verb: String
-  let configuration: GateConfiguration
-
-  func each(after: Int64, limit: Int64, _ take: ([JSONValue]) throws -> Void) throws {
-    var (after, left) = (after, limit)
-    while left > 0 {
-      let wanted = min(left, Self.rows)
-      let result = try RegistryAccess.order(
-        verb, [("after", .number(JSONNumber(after))), ("limit", .number(JSONNumber(wanted)))], configuration)
-      let rows = result.array ?? []
-      try take(rows)
-      guard let last = rows.last?.object?["seq"]?.integer, last > after, rows.count >= wanted else { return }
-      after = last
-      left -= Int64(rows.count)
-    }
   }
 }
 

@@ -33,27 +33,19 @@ struct DevicesList: ParsableCommand {
   var json = false
 
   func run() throws {
-    let configuration = try settings.values()
-    var devices: [JSONValue] = []
-    var page: [JSONValue]
-    // Page by page, as the gate serves others meanwhile.
-    repeat {
-      page =
-        try RegistryAccess.order(
-          "devices-list",
-          [
-            ("subject", subject.map(JSONValue.string)), ("state", state.map { .string($0.rawValue) }),
-            ("after", devices.last?.object?["device_id"]), ("limit", .number(JSONNumber(Self.pageLength))),
-          ], configuration
-        ).array ?? []
-      devices += page
-    } while Int64(page.count) == Self.pageLength
-    try RegistryText.list(.array(devices), Self.columns, json: json)
+    let pages = RegistryPages(
+      verb: "devices-list",
+      arguments: [("subject", subject.map(JSONValue.string)), ("state", state.map { .string($0.rawValue) })],
+      cursor: "device_id", configuration: try settings.values())
+    let members = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
+    if json { return try RegistryText.list(.array(try pages.all()), members, json: true) }
+    var output = Output()
+    if Output.isTerminal { try output.line(RegistryText.heading(members)) }
+    try pages.each { rows throws in
+      for row in rows { try output.line(RegistryText.line(row, members)) }
+    }
+    try output.flush()
   }
-
-  private static let columns = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
-
-  private static let pageLength: Int64 = 1000
 }
 
 enum DeviceState: String, CaseIterable, ExpressibleByArgument {

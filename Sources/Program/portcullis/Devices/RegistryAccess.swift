@@ -42,6 +42,38 @@ enum RegistryAccess {
   }
 }
 
+/// Rows that come a page at a time, so that no order holds the registry up for long.
+struct RegistryPages {
+  static let rows: Int64 = 500
+
+  let verb: String
+  let arguments: [(name: String, value: JSONValue?)]
+  /// The member of a row behind which the next page begins.
+  let cursor: String
+  let configuration: GateConfiguration
+
+  /// At most `limit` rows from behind `after` on.
+  func each(after: JSONValue? = nil, limit: Int64 = .max, _ take: ([JSONValue]) throws -> Void) throws {
+    var (after, left) = (after, limit)
+    while left > 0 {
+      let wanted = min(left, Self.rows)
+      let result = try RegistryAccess.order(
+        verb, arguments + [("after", after), ("limit", .number(JSONNumber(wanted)))], configuration)
+      let rows = result.array ?? []
+      try take(rows)
+      guard let last = rows.last?.object?[cursor], last != after, rows.count >= wanted else { return }
+      after = last
+      left -= Int64(rows.count)
+    }
+  }
+
+  func all(after: JSONValue? = nil, limit: Int64 = .max) throws -> [JSONValue] {
+    var all: [JSONValue] = []
+    try each(after: after, limit: limit) { all += $0 }
+    return all
+  }
+}
+
 /// What the registry's answers look like to an operator.
 enum RegistryText {
   /// One line an element with these members, or with `--json` the array as it is.
@@ -52,15 +84,18 @@ enum RegistryText {
       writer.value(result)
       try output.line(json: writer)
     } else {
-      if Output.isTerminal {
-        try output.line(
-          members.map { $0.uppercased().replacing("_", with: " ") }.joined(separator: "  "))
-      }
-      for element in result.array ?? [] {
-        try output.line(members.map { text(element.object?[$0], of: $0) }.joined(separator: "  "))
-      }
+      if Output.isTerminal { try output.line(heading(members)) }
+      for element in result.array ?? [] { try output.line(line(element, members)) }
     }
     try output.flush()
+  }
+
+  static func heading(_ members: [String]) -> String {
+    members.map { $0.uppercased().replacing("_", with: " ") }.joined(separator: "  ")
+  }
+
+  static func line(_ element: JSONValue, _ members: [String]) -> String {
+    members.map { text(element.object?[$0], of: $0) }.joined(separator: "  ")
   }
 
   /// Names and values below each other, or with `--json` the object.

@@ -138,6 +138,7 @@ extension RegistrySettings {
     devicesPerSubject = devices.perSubject
     tokenAudiences = devices.tokenAudiences
     approvalOperators = users.operators
+    approvals = files.approvals
     assurance = files.assurance
     pins = [pin] + (files.nextPin.map { $0 == pin ? [] : [$0] } ?? [])
     pinsAreForced = devices.pinsAreForced

@@ -1,9 +1,9 @@
 /// From a configuration to a gate that serves, in the order that least privilege asks for.
 ///
 /// 1. Keys and certificates are read as whoever started the program. 2. The user of `RUN_AS`, on trial. 3. The store
-/// and its lock, and the key of pseudonyms. 4. The control socket, so that nobody is served while it is missing. 5. The
-/// ports, as root once more. 6. That user for good. 7. The sandbox. 8. The threads, which inherit all of this: the first
-/// connection is accepted.
+/// and its lock, the key of pseudonyms, and the registry of devices. 4. The control socket, so that nobody is served while
+/// it is missing, and the one for approvals. 5. The ports, as root once more. 6. That user for good. 7. The sandbox.
+/// 8. The threads, which inherit all of this: the first connection is accepted.
 import Addresses
 import AppAttest
 import ArgumentParser
@@ -16,6 +16,7 @@ import Glibc
 import KeyStore
 import Logging
 import Logs
+import Registry
 import Sockets
 import System
 import TLS
@@ -27,21 +28,37 @@ final class OpenGate {
   let controlServer: ControlServer
   /// The certificate that was made for this run, while none is configured.
   var made: TLSMaterial?
+  /// Nil in a gate without devices.
+  let registry: Registry?
+  let approvalUsers: ApprovalUsers
+  private let approvalsServer: ControlServer?
   private let store: KeyStore
 
   fileprivate init(
-    gate: Gate, control: GateControl, controlServer: ControlServer, made: TLSMaterial?, store: KeyStore
+    gate: Gate, control: GateControl, servers: (control: ControlServer, approvals: ControlServer?),
+    made: TLSMaterial?, registry: Registry?, approvalUsers: ApprovalUsers, store: KeyStore
   ) {
     self.gate = gate
     self.control = control
-    self.controlServer = controlServer
+    controlServer = servers.control
+    approvalsServer = servers.approvals
     self.made = made
+    self.registry = registry
+    self.approvalUsers = approvalUsers
     self.store = store
+  }
+
+  /// No order is taken any more; those that are being worked on are still answered.
+  func beginStop() {
+    controlServer.beginStop()
+    approvalsServer?.beginStop()
   }
 
   /// When the gate has stopped.
   func close() {
+    approvalsServer?.stop()
     controlServer.stop()
+    registry?.stop()
     store.close()
   }
 }
@@ -67,11 +84,19 @@ struct Opening {
       let pseudonyms = try PseudonymKeyFile(files).map { file in
         try Startup.pseudonymKey(passed.pseudonymKey, file, store, logger: logger)
       }
+      let registry = RegistryOpening(
+        configuration: configuration, files: passed.devices, users: passed.approvalUsers, log: log)
       let parts = Gate.Parts(
         clock: SystemClock(), entropy: KernelEntropy(), store: store, root: passed.root, tls: passed.material,
         log: log, pseudonyms: pseudonyms,
-        charsets: CharsetLibrary(opening: configuration.sessions.haveTelnet ? Charset.allCases : []))
-      return try open(parts, store, passed, folders)
+        charsets: CharsetLibrary(opening: configuration.sessions.haveTelnet ? Charset.allCases : []),
+        devices: try registry.open(passed.material))
+      do {
+        return try open(parts, store, passed, registry, folders)
+      } catch {
+        parts.devices?.registry.stop()
+        throw error
+      }
     } catch {
       store.close()
       throw error
@@ -80,10 +105,12 @@ struct Opening {
 
   private func open(
     _ parts: Gate.Parts, _ store: KeyStore, _ passed: consuming StartInspection.Passed,
-    _ folders: [String]
+    _ registry: RegistryOpening, _ folders: [String]
   ) throws -> OpenGate {
     let listener = try controlListener()
+    var approvals: UnixListener?
     do {
+      approvals = try registry.approvalsListener()
       let filter: SystemCallFilter?
       do throws(SystemError) { filter = try systemCallFilter() } catch { throw Self.refused(error) }
       // Whoever finds the ports open finds in the log what came before.
@@ -94,24 +121,48 @@ struct Opening {
       try confine(decision, folders, filter)
       try writer.begin()
       try store.begin()
+      try parts.devices?.registry.begin()
       let gate = try prepared.start()
-      let control = GateControl(gate: gate, clock: SystemClock(), process: Int(getpid()))
       do {
-        let server = try ControlServer.start(on: listener, handler: control)
-        return OpenGate(
-          gate: gate, control: control, controlServer: server,
-          made: configuration.tls == nil ? parts.tls : nil, store: store)
+        return try serve(gate, parts, store, (listener, approvals), registry.users)
       } catch {
         gate.stop()
         throw error
       }
     } catch {
       listener.remove()
+      approvals?.remove()
       if error is ExitCode { throw error }
       // A thread, or what it works with, that the system does not give.
       complain("cannot start: \(error)")
       throw ExitStatus.osError.code
     }
+  }
+
+  /// The sockets of those who give orders.
+  private func serve(
+    _ gate: Gate, _ parts: Gate.Parts, _ store: KeyStore,
+    _ listeners: (control: UnixListener, approvals: UnixListener?), _ users: ApprovalUsers
+  ) throws -> OpenGate {
+    let registry = parts.devices.map { RegistryControl($0.registry) }
+    let control = GateControl(gate: gate, registry: registry, clock: SystemClock(), process: Int(getpid()))
+    let server = try ControlServer.start(on: listeners.control, handler: control)
+    var approvals: ControlServer?
+    if let registry, let listener = listeners.approvals {
+      let hidden = HostUsers.hiddenUser()
+      do {
+        approvals = try ControlServer.start(
+          on: listener, handler: ApprovalsControl(registry), limits: ApprovalsControl.limits, name: "approvals"
+        ) { user in user.map { $0 != hidden } ?? false }
+      } catch {
+        server.stop()
+        throw error
+      }
+    }
+    return OpenGate(
+      gate: gate, control: control, servers: (server, approvals),
+      made: configuration.tls == nil ? parts.tls : nil, registry: parts.devices?.registry, approvalUsers: users,
+      store: store)
   }
 
   // MARK: Steps

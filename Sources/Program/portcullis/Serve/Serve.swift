@@ -11,6 +11,7 @@ import Identity
 import KeyStore
 import Logging
 import Logs
+import Registry
 import System
 import TLS
 
@@ -81,7 +82,7 @@ struct Serve: ParsableCommand {
         open.control.beginDrain()
         // From here on the manager's time for a stop counts, and its watchdog does not.
         reports.draining(gate)
-        return drain(gate, open.controlServer, signals, current.limits.drainTimeout, logger)
+        return drain(open, signals, current.limits.drainTimeout, logger)
       case nil: break
       }
     }
@@ -117,13 +118,20 @@ struct Serve: ParsableCommand {
     do {
       let tell: Startup.Teller = { logger.error("reload_problem", metadata: ["reason": "\($0)"]) }
       let loaded = try Startup.configuration(
-        file: config, tell: tell, rest: { files in _ = try Startup.tlsContents(files, tell: tell) }
+        file: config, tell: tell, rest: { files in
+          _ = try? Startup.tlsContents(files, tell: tell)
+          _ = try? DeviceFiles.read(files, tell: tell)
+        }
       ).configuration
       let differences = current.reloadDifferences(to: loaded)
       let next = current.reloading(from: loaded)
       let contents = try Startup.tlsContents(next.files, tell: tell)
       let material = try Startup.tlsMaterial(contents, keeping: open.made, logger: logger)
+      let devices = try DeviceFiles.read(next.files, tell: tell)
+      let settings = RegistrySettings(
+        next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material))
       let isTaken = try open.gate.reload(next, tls: material)
+      if let settings { open.registry?.reload(settings) }
       // What was read from files is not kept: the key's text goes with it.
       if next.tls == nil { open.made = material }
       // The line is written under the level that shows more, so that a change of the level itself is confirmed.
@@ -148,9 +156,9 @@ struct Serve: ParsableCommand {
 
   /// Until nobody is left, the time is over, or a second signal comes.
   private func drain(
-    _ gate: Gate, _ controlServer: ControlServer, _ signals: borrowing ProcessSignals, _ timeout: Duration,
-    _ logger: Logger
+    _ open: OpenGate, _ signals: borrowing ProcessSignals, _ timeout: Duration, _ logger: Logger
   ) {
+    let gate = open.gate
     logger.notice("draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
     let clock = SystemClock()
     let deadline = clock.monotonic() + timeout
@@ -160,7 +168,7 @@ struct Serve: ParsableCommand {
       if gate.isDrained { break }
     }
     // What is still being answered on the control socket waits for sessions, and those end with the gate.
-    controlServer.beginStop()
+    open.beginStop()
     gate.stop()
     logger.notice("stopped")
   }

@@ -1,0 +1,62 @@
+/// Opens the registry of devices, and the socket for approvals: before the sandbox, under the key store's lock
+/// (docs/architecture.md, "To the door").
+import ArgumentParser
+import Bytes
+import Configuration
+import Control
+import Crypto
+import Gateway
+import Glibc
+import Logging
+import Logs
+import Registry
+import Sockets
+import System
+import TLS
+
+struct RegistryOpening {
+  let configuration: GateConfiguration
+  let files: DeviceFiles
+  let users: ApprovalUsers
+  let log: GateLog
+
+  /// Nil where there are no devices. Nothing is served before it begins.
+  func open(_ material: TLSMaterial) throws -> Gateway.Devices? {
+    guard let path = configuration.devices.path else { return nil }
+    let pin = try Self.pin(of: material)
+    guard let settings = RegistrySettings(configuration, files, users, pin: pin) else { return nil }
+    let door = DeviceDoor(log: log)
+    do throws(StoreFailure) {
+      let store = try SQLiteStore(path)
+      let registry = try Registry(
+        store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
+      return Gateway.Devices(registry: registry, door: door)
+    } catch {
+      complain("DEVICES_PATH=\(PrintableText.field(path)): \(error)")
+      throw ExitStatus.ioError.code
+    }
+  }
+
+  /// Nil where none is set.
+  func approvalsListener() throws -> UnixListener? {
+    guard configuration.devices.areOn, let path = configuration.devices.approvalsSocket.path else { return nil }
+    do {
+      return try ControlServer.bind(path, setting: "APPROVALS_SOCKET", group: users.group ?? getegid())
+    } catch {
+      complain(error.description)
+      if case .listen(_, _, .failed(let failure)) = error, failure.call.hasPrefix("lchown") {
+        complain("only a member of APPROVALS_GROUP may give it the socket: add the gate's user to the group")
+      }
+      throw ExitStatus.unavailable.code
+    }
+  }
+
+  static func pin(of material: TLSMaterial) throws -> PublicKeyPin {
+    do {
+      return try PublicKeyPin.ofCertificate(inPEM: material.certificateChainPEM.span)
+    } catch {
+      complain("the public key of the server's certificate cannot be read: \(error)")
+      throw ExitStatus.configuration.code
+    }
+  }
+}
