@@ -1,0 +1,145 @@
+"""`APPROVALS_SOCKET`: who may open it, who it takes them for, and what it does not do for anybody."""
+
+import json
+import os
+import pathlib
+import shutil
+import socket
+import stat
+import tempfile
+
+import pytest
+
+from orders import ask, ask_as, read_line
+from waiting import eventually
+
+root = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become others")
+# Numbers without an account.
+ALICE, BOB, MALLORY, GROUP = 54_321, 54_322, 54_323, 54_400
+LIST = {"command": "registry", "verb": "approvals-list", "arguments": {}}
+
+
+@pytest.fixture
+def place():
+    """A folder that everybody may enter."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix="approvals-", dir="/tmp"))
+    made.chmod(0o711)
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def gate(gates, backend, folder, place):
+    policy = folder / "policy.json"
+    policy.write_text(
+        json.dumps({"rules": [{"match": {"operation": "host.*"}, "factors": ["operator"]}]})
+    )
+    policy.chmod(0o644)
+    return gates(
+        backend,
+        DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example", APPROVAL_POLICY=policy,
+        APPROVALS_SOCKET=place / "approvals.sock", APPROVALS_GROUP=GROUP, APPROVAL_OPERATORS=f"{ALICE},{BOB}",
+    )  # fmt: skip
+
+
+def path(gate):
+    return gate.environment["APPROVALS_SOCKET"]
+
+
+def order(verb, **arguments):
+    return {"command": "registry", "verb": verb, "arguments": arguments}
+
+
+def error(answer):
+    return answer.get("error", {}).get("code")
+
+
+def test_its_mode_and_its_end(gate):
+    status = os.stat(path(gate))
+    assert stat.S_ISSOCK(status.st_mode) and stat.S_IMODE(status.st_mode) == 0o660
+    assert status.st_gid == GROUP
+    gate.stop()
+    assert not os.path.exists(path(gate))
+
+
+@root
+def test_the_group_may_ask_and_others_may_not(gate):
+    assert ask_as(ALICE, GROUP, path(gate), LIST)["answer"] == "registry"
+    assert ask_as(MALLORY, MALLORY, path(gate), LIST) is None
+
+
+@root
+def test_nobody_who_looks_like_everybody(gate):
+    """The number that stands for users of another namespace."""
+    assert error(ask_as(65_534, GROUP, path(gate), LIST)) == "not_permitted"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"command": "health"}, {"command": "keys-prune", "unusedSeconds": 0}, {"command": "sessions-list"},
+        order("devices-list"), order("services-add", name="x", scopes=["approvals"]), order("bars-list"),
+        order("audit-export"), order("pair-open"), order("devices-backup", name="x"),
+    ],
+    ids=lambda request: request.get("verb", request["command"]),
+)  # fmt: skip
+def test_it_does_nothing_else(gate, request_):
+    assert error(ask(path(gate), request_)) == "not_permitted"
+
+
+def test_what_is_asked_for_is_bounded(gate):
+    long = order("approvals-request", operation="host.x", target={}, text="x" * 70_000)
+    assert error(ask(path(gate), long)) == "too_large"
+    assert error(ask(path(gate), order("approvals-request", operation="host.x"))) == "wrong_arguments"
+    assert error(ask(path(gate), order("approvals-list", user=0))) == "wrong_arguments"
+    assert error(ask(path(gate), {"command": "registry"})) == "bad_request"
+    assert error(ask(path(gate), order("no-such-verb"))) == "not_permitted"
+
+
+def test_one_user_does_not_keep_others_out(gate):
+    """Of the threads of the socket, one user has two; whoever says nothing is gone after two seconds."""
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+    for client in silent:
+        client.settimeout(30)
+        client.connect(str(path(gate)))
+    assert error(json.loads(read_line(silent[2]))) == "busy"
+    assert error(json.loads(read_line(silent[0]))) == "timeout"
+    assert error(json.loads(read_line(silent[1]))) == "timeout"
+    for client in silent:
+        client.close()
+    eventually(lambda: ask(path(gate), LIST).get("answer") == "registry", "served again")
+
+
+@root
+def test_who_asks_does_not_confirm_and_who_confirms_is_an_operator(gate):
+    asked = ask_as(ALICE, GROUP, path(gate), order("approvals-request", operation="host.reboot", target={}, text="now"))
+    id = asked["result"]["id"]
+    # Who neither asked nor is an operator does not even see it.
+    assert error(ask_as(MALLORY, GROUP, path(gate), order("approvals-approve", id=id))) == "unknown_object"
+    assert ask_as(MALLORY, GROUP, path(gate), LIST)["result"] == []
+    assert error(ask_as(ALICE, GROUP, path(gate), order("approvals-approve", id=id))) == "not_allowed"
+    approved = ask_as(BOB, GROUP, path(gate), order("approvals-approve", id=id))
+    assert approved["result"]["state"] == "approved", approved
+    assert error(ask_as(BOB, GROUP, path(gate), order("approvals-approve", id=id))) == "not_allowed"
+    # It stands in the audit with the user whom the kernel named.
+    done = gate.command("audit", "list", "--json")
+    assert done.returncode == 0, done.stderr
+    assert any(row.get("uid") == BOB for row in json.loads(done.stdout)), done.stdout
+
+
+@root
+def test_the_commands(gate):
+    done = gate.command("approvals", "request", "--operation", "host.reboot", "--target", "host=a", "--text", "now")
+    assert done.returncode == 0, done.stderr
+    id = done.stdout.strip()
+    assert id in gate.command("approvals", "list").stdout
+    shown = json.loads(gate.command("approvals", "show", id, "--json").stdout)
+    assert shown["id"] == id and shown["state"] == "pending", shown
+    assert gate.command("approvals", "approve", id).returncode == 65  # root asked, and is no operator
+    assert gate.command("approvals", "cancel", id).returncode == 0
+    assert gate.command("approvals", "cancel", id).returncode == 65
+    assert gate.command("approvals", "show", "00000000-0000-4000-8000-000000000000").returncode == 65
+    assert gate.command("approvals", "show", "x").returncode == 64
+    assert gate.command("approvals", "bars", "list", "--json").stdout.strip() == "[]"
+
+

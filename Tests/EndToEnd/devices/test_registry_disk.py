@@ -1,0 +1,194 @@
+"""The registry's store under a disk that fails, kills and power cuts, and a clock that is set: what was answered holds."""
+
+import contextlib
+import errno
+import json
+import os
+import random
+import threading
+
+import pytest
+
+import faults
+from orders import answered, order
+from waiting import eventually
+
+KILLS = int(os.environ.get("PORTCULLIS_KILLS", "8"))
+IO_ERROR, USAGE, UNKNOWN = 74, 64, 65
+
+
+@pytest.fixture
+def fault(shim, folder):
+    return faults.Faults(shim, folder / "shim-control", path_part="devices.db")
+
+
+@pytest.fixture
+def settings(folder):
+    return {"DEVICES_PATH": folder / "devices.db", "PUBLIC_URL": "https://mud.example"}
+
+
+@pytest.fixture
+def gate(gates, backend, fault, settings):
+    return gates(backend, **settings, **fault.environment)
+
+
+def names(gate):
+    return {service["name"] for service in order(gate, "services-list")}
+
+
+def add(gate, name):
+    return answered(gate, "services-add", name=name, scopes=["approvals"])
+
+
+def test_it_is_private_and_stays_so(gate, folder):
+    for name in ("devices.db", "devices.db-wal"):
+        assert (folder / name).stat().st_mode & 0o777 == 0o600, name
+    add(gate, "one")
+    gate.stop()
+    os.chmod(folder / "devices.db", 0o644)
+    gate.start()
+    assert (folder / "devices.db").stat().st_mode & 0o777 == 0o600 and names(gate) == {"one"}
+
+
+def test_what_the_sandbox_leaves_is_enough(gate, folder):
+    """Writing, a copy, a log that is moved to the file, and a file that is opened anew, all behind the sandbox."""
+    confined = gate.event(event="confined")
+    assert confined["seccomp"] == "on", confined
+    for number in range(50):
+        assert add(gate, f"service-{number}").get("answer") == "registry"
+    assert gate.command("devices", "backup", "copy.db").returncode == 0
+    assert (folder / "copy.db").stat().st_mode & 0o777 == 0o600
+    assert gate.command("devices", "backup", "copy.db").returncode in (UNKNOWN, USAGE)
+    for name in ("../copy.db", "a/b", "", "."):
+        assert gate.command("devices", "backup", name).returncode == USAGE, name
+    gate.stop()
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS], ids=errno.errorcode.get)
+def test_a_disk_that_takes_nothing(gate, fault, backend, error):
+    """No order is said to be done that is not, players go on, and it heals by itself."""
+    assert add(gate, "before").get("answer") == "registry"
+    fault.fail_call(1, error, sticky=True)
+    refused = add(gate, "lost")
+    assert refused["error"]["code"] == "not_written", refused
+    assert gate.command("services", "add", "lost", "--scopes", "approvals").returncode == IO_ERROR
+    assert gate.event(event="registry_unavailable")["reason"]
+    assert gate.app.nonce()
+    fault.heal()
+
+    def tried():
+        fault.monotonic_offset += 31 * 10**9
+        return add(gate, f"after-{fault.monotonic_offset}").get("answer") == "registry"
+
+    eventually(tried, "the store is written again", within=20)
+    gate.event(event="registry_available")
+    found = names(gate)
+    assert "before" in found and "lost" not in found, found
+    assert order(gate, "audit-verify")["valid"] is True
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES], ids=errno.errorcode.get)
+def test_a_start_on_a_disk_that_takes_nothing(gates, backend, fault, settings, error):
+    gate = gates(backend, start=False, **settings, **fault.environment)
+    fault.fail_call(1, error, sticky=True)
+    gate.launch()
+    assert gate.wait() == IO_ERROR, gate.log_tail()
+    assert "DEVICES_PATH" in gate.log_text()
+
+
+def test_a_second_gate_on_the_same_store(gates, backend, gate, settings, folder):
+    other = gates(
+        backend, start=False, **settings,
+        ATTESTED_KEYS_PATH=folder / "other.json", CONTROL_SOCKET=folder / "other.sock",
+    )  # fmt: skip
+    other.launch()
+    assert other.wait() == IO_ERROR and "DEVICES_PATH" in other.log_text()
+    assert add(gate, "still").get("answer") == "registry"
+
+
+class Operator(threading.Thread):
+    """Adds and revokes services, and remembers what was answered, until the gate is gone."""
+
+    def __init__(self, gate, tag):
+        super().__init__(daemon=True)
+        self.gate, self.tag = gate, tag
+        self.added, self.revoked, self.failure = set(), set(), None
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            for number in range(10_000):
+                name = f"{self.tag}-{number}"
+                answer = add(self.gate, name)
+                if "error" in answer:
+                    self.failure = None if answer["error"]["code"] in ("shutting_down",) else answer
+                    return
+                self.added.add(name)
+                if number % 3 == 0:
+                    order(self.gate, "services-revoke", name=name)
+                    self.revoked.add(name)
+
+
+@pytest.mark.parametrize("torn", [False, True], ids=["kill -9", "torn tail"])
+def test_what_was_answered_holds(gate, folder, torn):
+    chance = random.Random(20261122)
+    added, revoked = set(), set()
+    for round_ in range(KILLS):
+        operators = [Operator(gate, f"r{round_}o{number}") for number in range(3)]
+        for operator in operators:
+            operator.start()
+        enough = chance.randint(1, 12)
+        eventually(lambda: sum(len(one.added) for one in operators) >= enough, "some answers")
+        gate.kill()
+        for operator in operators:
+            operator.join()
+            assert operator.failure is None, operator.failure
+            added |= operator.added
+            revoked |= operator.revoked
+        if torn:
+            tear(folder, chance)
+        gate.start()
+        services = {one["name"]: one for one in order(gate, "services-list")}
+        assert added <= services.keys() | revoked, added - services.keys()
+        for name in revoked & services.keys():
+            assert services[name]["state"] == "revoked", services[name]
+        verified = order(gate, "audit-verify")
+        assert verified["valid"] is True, verified
+
+
+def tear(folder, chance):
+    """The log's end, written and perhaps not synced, may be garbage: of what was answered nothing lies there."""
+    log = folder / "devices.db-wal"
+    if log.exists():
+        with open(log, "ab") as file:
+            file.write(chance.randbytes(chance.randint(1, 5000)))
+
+
+def test_a_clock_set_back_an_hour_while_it_runs(gate, fault):
+    """A pairing ends when it would have, as the registry's time goes on."""
+    opened = order(gate, "pair-open", name="phone")
+    fault.realtime_offset = -3600 * 10**9
+    assert order(gate, "pair-status", pairing_id=opened["pairing_id"])["status"] == "open"
+    fault.monotonic_offset = 301 * 10**9
+    answer = answered(gate, "pair-status", pairing_id=opened["pairing_id"])
+    assert "error" in answer or answer["result"]["status"] == "refused", answer
+
+
+def test_a_clock_set_forward_ends_what_is_open(gate, fault):
+    opened = order(gate, "pair-open", name="phone")
+    fault.realtime_offset = 3600 * 10**9
+    answer = answered(gate, "pair-status", pairing_id=opened["pairing_id"])
+    assert "error" in answer or answer["result"]["status"] == "refused", answer
+
+
+def test_a_start_with_the_clock_an_hour_behind(gate, fault):
+    opened = order(gate, "pair-open", name="phone")
+    add(gate, "one")
+    gate.stop()
+    fault.realtime_offset = -3600 * 10**9
+    gate.start()
+    assert float(gate.event(event="clock_behind")["seconds"]) > 3500
+    answer = answered(gate, "pair-status", pairing_id=opened["pairing_id"])
+    assert "error" in answer or answer["result"]["status"] == "refused", answer
+    assert names(gate) == {"one"}
+    rows = json.loads(gate.command("audit", "list", "--json").stdout)
+    assert rows == sorted(rows, key=lambda row: row["at"]), "the registry's time went back"
