@@ -84,6 +84,19 @@ import Testing
     #expect(result["state"] == "expired" && result.integer("decided_at") == asked.integer("expires_at"))
   }
 
+  /// More at once than are tidied away at once.
+  @Test func expiryOfMany() throws {
+    let room = try ApprovalRoom()
+    let service = try room.service()
+    let phones = try (0..<40).map { try room.phone(of: "s\($0)") }
+    let asked = try phones.indices.map { try room.ask(service, subject: "s\($0)", requester: "r\($0)") }
+    room.pass(300)
+    for (phone, asked) in zip(phones, asked).reversed() {
+      #expect(try room.vote(phone, on: asked).code == .notPending)
+      #expect(try room.show(asked.id, service)["state"] == "expired")
+    }
+  }
+
   @Test func cancelled() throws {
     let room = try ApprovalRoom()
     let service = try room.service()

@@ -64,9 +64,9 @@ struct ApprovalOrder: RegistryCall {
   var urgency: Urgency { verb == .show ? .ordinary : .vote }
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    try desk.endOverdueApprovals()
-    let found = try desk.storing { (store) throws(StoreFailure) in try store.approval(approval) }
-    guard var found, desk.maySee(found) else { throw .refused(.notFound, "approval_id") }
+    guard var found = try desk.approval(approval), desk.maySee(found) else {
+      throw .refused(.notFound, "approval_id")
+    }
     switch verb {
     case .show: break
     case .approve: try desk.approve(&found)

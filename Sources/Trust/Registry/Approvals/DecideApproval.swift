@@ -33,7 +33,6 @@ package struct DecideApproval: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let voter = try desk.activeDevice(bearer: token)
     guard voter.id == device else { throw .refused(.tokenRejected, "approval_device") }
-    try desk.endOverdueApprovals()
     var approval = try desk.approval(approval, shownTo: voter)
     guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
     let votes = try desk.votes(on: approval)

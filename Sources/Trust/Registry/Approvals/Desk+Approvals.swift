@@ -9,12 +9,22 @@ internal import System
 extension Desk {
   // MARK: Looking
 
+  /// As it stands; one whose time is over has ended.
+  mutating func approval(_ id: ApprovalID) throws(CallFailure) -> ApprovalRecord? {
+    let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
+    guard var found else { return nil }
+    if found.state == .pending, found.expiresAt <= UnixSeconds(now) { try end(&found, as: .expired) }
+    return found
+  }
+
   /// The request, if it was put to the device, and the device's subject is still one who may approve it.
-  func approval(_ id: ApprovalID, shownTo device: DeviceRecord) throws(CallFailure) -> ApprovalRecord {
-    let found = try storing { (store) throws(StoreFailure) in
-      try store.isPut(id, to: device.id) ? try store.approval(id) : nil
-    }
-    guard let found, device.isApprover(found.terms, of: found.subject, requester: found.requester) else {
+  mutating func approval(
+    _ id: ApprovalID, shownTo device: DeviceRecord
+  ) throws(CallFailure) -> ApprovalRecord {
+    let isPut = try storing { (store) throws(StoreFailure) in try store.isPut(id, to: device.id) }
+    guard isPut, let found = try approval(id),
+      device.isApprover(found.terms, of: found.subject, requester: found.requester)
+    else {
       throw .refused(.notFound, "approval_id")
     }
     return found

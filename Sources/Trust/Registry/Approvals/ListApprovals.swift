@@ -23,8 +23,10 @@ package struct ListApprovals: RegistryCall {
       if place > 0, try place > store.lastPlace() { place = 0 }
       return try store.openApprovals(for: device.id, after: place)
     }
+    let time = UnixSeconds(desk.now)
     let shown = items.filter {
-      device.isApprover($0.approval.terms, of: $0.approval.subject, requester: $0.approval.requester)
+      $0.approval.expiresAt > time
+        && device.isApprover($0.approval.terms, of: $0.approval.subject, requester: $0.approval.requester)
     }
     let answer = Reply.answered(Self.json(shown.map(\.approval), cursor: items.last?.place ?? place))
     guard shown.isEmpty, desk.wait != nil else { return .reply(answer) }

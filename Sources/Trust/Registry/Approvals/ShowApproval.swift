@@ -13,7 +13,6 @@ package struct ShowApproval: RegistryCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let service = try desk.service(bearer: token, scope: .approvals)
-    try desk.endOverdueApprovals()
     let found = try desk.approval(approval, of: service)
     let answer = Reply.answered(try desk.result(of: found))
     guard found.state == .pending, desk.wait != nil else { return .reply(answer) }
@@ -34,7 +33,6 @@ package struct CancelApproval: RegistryCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let service = try desk.service(bearer: token, scope: .approvals)
-    try desk.endOverdueApprovals()
     var found = try desk.approval(approval, of: service)
     try desk.end(&found, as: .cancelled)
     return .reply(.answered(try desk.result(of: found)))
@@ -43,11 +41,12 @@ package struct CancelApproval: RegistryCall {
 
 extension Desk {
   /// Another service's is not there.
-  fileprivate func approval(
+  fileprivate mutating func approval(
     _ id: ApprovalID, of service: ServiceRecord
   ) throws(CallFailure) -> ApprovalRecord {
-    let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
-    guard let found, found.service == service.id else { throw .refused(.notFound, "approval_id") }
+    guard let found = try approval(id), found.service == service.id else {
+      throw .refused(.notFound, "approval_id")
+    }
     return found
   }
 }
