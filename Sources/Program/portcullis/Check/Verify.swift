@@ -12,7 +12,15 @@ import Vectors
 
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Judge attestations, assertions and messages of devices offline, step by step.",
+    abstract: "Judge attestations, assertions, messages of devices and results of approvals offline.",
+    discussion: "verify FILE and verify --jsonl FILE are verify cases.",
+    subcommands: [VerifyCases.self, VerifyApproval.self], defaultSubcommand: VerifyCases.self)
+}
+
+struct VerifyCases: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cases",
+    abstract: "Judge attestations, assertions and messages of devices, step by step.",
     discussion: """
       Each FILE is a JSON object that describes one attestation or assertion: kind, attestation_b64 and \
       key_id_b64, or assertion_b64, public_key_x963_b64 and previous_counter; client_data_hash_b64, \
