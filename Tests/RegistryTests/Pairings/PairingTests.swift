@@ -300,6 +300,25 @@ import Testing
     #expect(try room.registry.store.pairing(phone.uri.pairingID) == nil)
   }
 
+  @Test func whoIsForgottenLeavesNoPairing() throws {
+    let room = try PairingRoom()
+    let devices = DeviceRoom(room.registry)
+    let done = try room.revealed("merry")
+    _ = try room.confirm(done.uri.pairingID, done.digits)
+    let open = try room.revealed("merry")
+    let other = try room.revealed("pippin")
+    let paired = try #require(try room.record(other.uri.pairingID).answer?.device)
+    _ = try room.confirm(other.uri.pairingID, other.digits)
+    holds(try devices.order("devices-forget", #"{"subject":"merry"}"#).code == nil)
+    for phone in [done, open] {
+      #expect(try room.registry.store.pairing(phone.uri.pairingID) == nil)
+      holds(try room.reveal(phone).code == .pairingRejected)
+    }
+    #expect(try room.registry.store.count(.pending) == 0)
+    holds(try devices.order("devices-forget", #"{"id":"\#(paired.text)"}"#).code == nil)
+    #expect(try room.registry.store.pairing(other.uri.pairingID) == nil)
+  }
+
   @Test func allAreEndedWhereTimeIsUncertain() throws {
     let room = try PairingRoom()
     let phones = try (0..<70).map { _ in try room.open() }

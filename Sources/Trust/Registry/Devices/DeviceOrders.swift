@@ -220,6 +220,7 @@ package struct ForgetDevices: RegistryCall {
       }
     }
     for subject in subjects { try desk.forgetApprovals(of: subject) }
+    try desk.forgetPairings(devices: devices.map(\.id), subjects: subjects)
     try desk.eraseAudit(devices: devices.map(\.id), subjects: subjects)
     try desk.record(.deviceForgotten, .count(devices.count))
     var answer = DeviceAnswer()

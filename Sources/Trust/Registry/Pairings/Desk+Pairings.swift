@@ -64,6 +64,22 @@ extension Desk {
   }
 }
 
+extension Desk {
+  /// Rows have names of theirs; an open one ends, and its phone with it.
+  mutating func forgetPairings(devices: [DeviceID], subjects: [Subject]) throws(CallFailure) {
+    let pairings = try storing { (store) throws(StoreFailure) in
+      var found: [PairingRecord] = []
+      for device in devices { found += try store.pairings(of: device) }
+      for subject in subjects { found += try store.pairings(of: subject) }
+      return found
+    }
+    for pairing in pairings {
+      if pairing.state.isOpen { try end(pairing, .pairingCancelled) }
+      try storing { (store) throws(StoreFailure) in try store.delete(pairing.id) }
+    }
+  }
+}
+
 extension AuditEntry.Event {
   static let pairingOpened = Self("pairing_opened")
   /// A phone has answered that knows the secret.

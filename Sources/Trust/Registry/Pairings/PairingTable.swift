@@ -12,6 +12,10 @@ package protocol PairingTable {
   func openPairings(
     of service: ServiceID?, endingBy time: UnixTime, limit: Int
   ) throws(StoreFailure) -> [PairingRecord]
+  /// All, open or ended, that a device has come by, or that were for a subject.
+  func pairings(of device: DeviceID) throws(StoreFailure) -> [PairingRecord]
+  func pairings(of subject: Subject) throws(StoreFailure) -> [PairingRecord]
+  func delete(_ id: PairingID) throws(StoreFailure)
   /// When the first open one ends.
   func nextPairingEnd() throws(StoreFailure) -> UnixTime?
   /// - Returns: how many.

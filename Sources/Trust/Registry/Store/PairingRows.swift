@@ -56,6 +56,18 @@ extension SQLiteStore: PairingTable {
       """, [.time(time), .id(orNull: service), .integer(Int64(limit))], Self.pairing)
   }
 
+  package func pairings(of device: DeviceID) throws(StoreFailure) -> [PairingRecord] {
+    try all("SELECT \(Self.columns) FROM pairings WHERE device = ?1", [.id(device)], Self.pairing)
+  }
+
+  package func pairings(of subject: Subject) throws(StoreFailure) -> [PairingRecord] {
+    try all("SELECT \(Self.columns) FROM pairings WHERE subject = ?1", [.text(subject.name)], Self.pairing)
+  }
+
+  package func delete(_ id: PairingID) throws(StoreFailure) {
+    try run("DELETE FROM pairings WHERE id = ?1", [.id(id)])
+  }
+
   package func nextPairingEnd() throws(StoreFailure) -> UnixTime? {
     try first("SELECT expires_at FROM pairings WHERE ended_at IS NULL ORDER BY expires_at LIMIT 1") {
       (row) throws(SQLiteError) in try row.time(0)
