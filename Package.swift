@@ -228,7 +228,7 @@ let testTargets = [
       "PortcullisProtocol", "SQLite", "System",
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
-  tests("Vectors", ["Bytes", "Crypto"]),
+  tests("Vectors", ["Bytes", "Crypto", "DeviceWire"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.
