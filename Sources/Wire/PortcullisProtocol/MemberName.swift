@@ -61,6 +61,9 @@ public enum MemberName {
   /// Of `gap`: the number of the next counted message.
   public static let next = "next"
 
+  /// Of `approvals`: how many requests wait for the device's vote.
+  public static let open = "open"
+
   // Of `client`.
   public static let name = "name"
   public static let version = "version"

@@ -45,7 +45,8 @@ extension AppMessage {
       return .ack(received: received)
     case .leave?: return .leave
     // Only the gate has these to say.
-    case .session?, .prompt?, .echo?, .mssp?, .gap?, .closing?, .ended?, nil: return .unknown
+    case .session?, .prompt?, .echo?, .mssp?, .gap?, .closing?, .ended?, .approvals?, nil:
+      return .unknown
     }
   }
 

@@ -120,6 +120,13 @@ package enum GateMessage {
     end(&bytes)
   }
 
+  /// How many requests wait for the vote of the device that plays.
+  package static func approvals(open: Int, to bytes: inout [UInt8]) {
+    begin(.approvals, &bytes)
+    member(MemberName.open, open, &bytes)
+    end(&bytes)
+  }
+
   // MARK: Pieces
 
   /// In quotes; what is no UTF-8 becomes U+FFFD.
