@@ -17,7 +17,7 @@ import Testing
     let asked = try room.ask(service)
     let code = try #require(asked["match_code"])
     #expect(code.utf8.count == 2 && asked.integer("expires_at") == room.now.seconds + 300)
-    #expect(room.effects.contains(.approvalsOpen(phone.id, count: 1)))
+    #expect(room.effects.contains(.approvalsOpen(phone.id, attestedBy: nil, count: 1)))
     #expect(room.effects.contains(.wake(.approvals(of: phone.id))))
 
     let list = try room.list(phone)
@@ -32,7 +32,7 @@ import Testing
 
     let voted = try room.vote(phone, on: asked)
     #expect(voted["state"] == "approved" && voted.integer("votes_needed") == 0)
-    #expect(room.effects.contains(.approvalsOpen(phone.id, count: 0)))
+    #expect(room.effects.contains(.approvalsOpen(phone.id, attestedBy: nil, count: 0)))
     #expect(try room.list(phone).array("items").isEmpty)
     let result = try room.show(asked.id, service)
     #expect(result["state"] == "approved" && result["server_id"] == room.server.text)

@@ -102,7 +102,7 @@ import Testing
   @Test func effectsWaitForTheDiskAndRevocationsDoNot() throws {
     let room = try WorkerRoom()
     try room.start()
-    let open = RegistryEffect.approvalsOpen(device, count: 1)
+    let open = RegistryEffect.approvalsOpen(device, attestedBy: nil, count: 1)
     // The last call of the group's commit is its sync.
     room.disk.countCalls()
     _ = room.serve(Put(name: "v0"))

@@ -95,8 +95,13 @@ extension Desk {
   /// How many wait for the device's vote now.
   mutating func announceOpen(for device: DeviceID, isNews: Bool = true) throws(CallFailure) {
     let count = try storing { (store) throws(StoreFailure) in try store.countOpen(for: device) }
-    announce(.approvalsOpen(device, count: count))
+    announce(.approvalsOpen(device, attestedBy: try attestedKey(of: device), count: count))
     if isNews { announce(.wake(.approvals(of: device))) }
+  }
+
+  /// By which the device may play.
+  private func attestedKey(of device: DeviceID) throws(CallFailure) -> KeyIdentifier? {
+    try storing { (store) throws(StoreFailure) in try store.device(device) }?.attestedKey
   }
 
   /// Those whose time is over; some at a time, as there may be many.
@@ -144,7 +149,7 @@ extension Desk {
       found.lacksDevices = true
       try end(&found, as: .cancelled)
     }
-    announce(.approvalsOpen(device, count: 0))
+    announce(.approvalsOpen(device, attestedBy: try attestedKey(of: device), count: 0))
     announce(.wake(.approvals(of: device)))
   }
 

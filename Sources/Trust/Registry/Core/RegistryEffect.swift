@@ -10,7 +10,8 @@ package enum RegistryEffect: Equatable, Sendable {
   /// Whoever has the key comes in no more by it, neither as a device nor otherwise.
   case attestedKeyRevoked(KeyIdentifier)
   /// So many requests wait for its vote.
-  case approvalsOpen(DeviceID, count: Int)
+  /// - Parameter attestedBy: the App Attest key that vouches for the device, which may play by it.
+  case approvalsOpen(DeviceID, attestedBy: KeyIdentifier?, count: Int)
   /// All services' tokens that hold, by their hashes.
   case services([Bytes32: ServiceID])
   /// The public keys of device tokens, as they are published.

@@ -14,7 +14,7 @@ package struct AnswerPairing: RegistryCall {
   private let mac: Bytes32
   private let signature: DeviceSignature
   private let approvalSignature: DeviceSignature?
-  private let evidence: VerifiedEvidence?
+  private var evidence: VerifiedEvidence?
 
   /// - Parameter evidence: for the keys in the form, over a nonce of its own.
   package init(_ id: PairingID, form: Form, evidence: VerifiedEvidence?) throws(FormError) {
@@ -28,6 +28,13 @@ package struct AnswerPairing: RegistryCall {
     signature = try form.signature("signature")
     approvalSignature = try form.optionalSignature("approval_signature")
     guard (approvalSignature == nil) == (keys.approval == nil) else { throw FormError("approval_signature") }
+  }
+
+  /// The same, with evidence that was judged since.
+  package func with(_ evidence: VerifiedEvidence) -> Self {
+    var call = self
+    call.evidence = evidence
+    return call
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
