@@ -133,9 +133,8 @@ let modules = [
     "Gateway", in: .gate,
     [
       "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "DeviceWire",
-      "HTTPWire", "Identity", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol",
-      "Registry",
-      "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol",
+      "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),
 
   // A player's session on the app's side, and the simulated device.

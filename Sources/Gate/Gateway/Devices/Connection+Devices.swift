@@ -1,6 +1,7 @@
 /// Requests about devices on a connection: what can be judged of them here, their way to the registry's queue, and its
 /// answer (docs/protocol.md, "Devices").
 internal import Addresses
+internal import Bytes
 internal import Crypto
 internal import HTTPWire
 internal import PortcullisProtocol
@@ -24,6 +25,7 @@ extension Connection {
         if endpoint.hasBody { return expectBody(of: head, for: .device(request), exchange) }
         begin(request, head, exchange)
       } catch {
+        devices.registry.note(refusal: error.code)
         refuse(error, to: head)
       }
     }
@@ -89,20 +91,34 @@ extension Connection {
 
   // MARK: The registry
 
-  /// Hands the request to the registry, which tells `answered`; or says why not.
+  /// Hands the request on; `answered` is told what came of it. Or says why not.
   func ask(_ request: DeviceRequest, _ body: [UInt8], for pending: PendingRequest) -> Refusal? {
+    guard let devices = loop.shared.devices else { return Refusal(.notFound, step: "path") }
+    return counted(devices) { () throws(Refusal) in
+      switch try step(of: request, body, devices) {
+      case .call(let call): try submit(call, request, for: pending, devices)
+      case .evidence(let work): try judge(work, for: pending)
+      case .keys(let form):
+        pending.attests = form
+        try submit(FindAttestedKeys(form.device), request, for: pending, devices)
+      }
+    }
+  }
+
+  /// The refusal of `body`, if it refuses: nobody knows who was refused, but the audit counts it.
+  private func counted(_ devices: Devices, _ body: () throws(Refusal) -> Void) -> Refusal? {
     do throws(Refusal) {
-      try submit(try call(request, body), request, for: pending)
+      try body()
       return nil
     } catch {
+      devices.registry.note(refusal: error.code)
       return error
     }
   }
 
   private func submit(
-    _ call: any RegistryCall, _ request: DeviceRequest, for pending: PendingRequest
+    _ call: any RegistryCall, _ request: DeviceRequest, for pending: PendingRequest, _ devices: Devices
   ) throws(Refusal) {
-    guard let devices = loop.shared.devices else { throw Refusal(.notFound, step: "path") }
     let (mailbox, token, id) = (loop.mailbox, token, pending.id)
     let lane = request.service.map { Lane.service($0) } ?? .address(payer)
     let handle = devices.registry.submit(
@@ -126,7 +142,9 @@ extension Connection {
       loop.pendingAgain(self)
     }
     switch reply {
-    case .answered(let json): respond(Response(.ok, json: json), closing: pending.closesAfterAnswer)
+    case .answered(let bytes):
+      if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
+      respond(Response(.ok, json: bytes), closing: pending.closesAfterAnswer)
     case .created(let json): respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
     case .refused(let refusal):
       refuse(
@@ -139,5 +157,38 @@ extension Connection {
   func abandon(_ exchange: Exchange) {
     guard let handle = exchange.poll else { return }
     loop.shared.devices?.registry.cancel(handle)
+  }
+
+  // MARK: Evidence
+
+  /// - Parameter bytes: the keys that the evidence has to name.
+  private func attest(_ form: AttestForm, over bytes: [UInt8], for pending: PendingRequest) {
+    guard let devices = loop.shared.devices else { return }
+    let refusal = counted(devices) { () throws(Refusal) in
+      guard let keys = AttestedKeys(bytes) else { throw Refusal(.internalError, step: "attested_keys") }
+      try judge(try evidence(form, over: keys), for: pending)
+    }
+    if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
+  }
+
+  /// The App Attest key that the evidence is by is genuine, and its counter stands.
+  func attested(_ keyID: KeyIdentifier, _ request: DeviceRequest, _ pending: PendingRequest) {
+    guard let devices = loop.shared.devices, let work = pending.evidence.take() else { return }
+    do throws(Refusal) {
+      try submit(work.call(.appAttest(keyID)), request, for: pending, devices)
+    } catch {
+      refuse(error, closing: pending.closesAfterAnswer)
+    }
+  }
+
+  /// The evidence is none: the device, if there is one, has failed to attest.
+  func evidenceFailed(_ refusal: Refusal, _ pending: PendingRequest) {
+    guard let devices = loop.shared.devices, let work = pending.evidence.take() else { return }
+    if refusal.code == .attestationRejected, let device = work.device {
+      // Nobody waits for it: a queue that is full forgets it.
+      _ = devices.registry.submit(
+        NoteFailedAttestation(device), lane: .address(payer), origin: .address(source.address)
+      ) { _ in }
+    }
   }
 }

@@ -1,9 +1,171 @@
-/// Which call of the registry each request about devices is.
+/// Which call of the registry each request about devices is, and what it waits for before it is one.
+internal import Bytes
+internal import Crypto
+internal import DeviceWire
+internal import JSON
 internal import PortcullisProtocol
 internal import Registry
 
+/// What a whole request comes to next.
+enum DeviceStep {
+  case call(any RegistryCall)
+  /// Evidence is judged first.
+  case evidence(EvidenceWork)
+  /// The keys that evidence has to name are the registry's to say.
+  case keys(AttestForm)
+}
+
+/// Evidence, what it has to be over, and what follows when it is good.
+struct EvidenceWork {
+  let form: EvidenceForm
+  /// Its hash is what an App Attest key signs.
+  let message: DeviceMessage
+  /// Whose attestation has failed if it is not good; nil where there is no such device yet.
+  let device: DeviceID?
+  let call: (VerifiedEvidence) -> any RegistryCall
+}
+
 extension Connection {
-  func call(_ request: DeviceRequest, _ body: [UInt8]) throws(Refusal) -> any RegistryCall {
-    throw Refusal(.notFound, step: "path")
+  /// Reads the body's form, and spends the challenge that it names.
+  func step(of request: DeviceRequest, _ body: [UInt8], _ devices: Devices) throws(Refusal) -> DeviceStep {
+    guard request.endpoint.hasBody else { return .call(try call(withoutBody: request)) }
+    let form = try read { () throws(FormError) in try Form(body: body.span, checkedBy: loop.verifier) }
+    let server = devices.registry.server
+    switch request.endpoint {
+    case .enroll:
+      return try enroll(try read { () throws(FormError) in try EnrollForm(form) }, server)
+    case .attest:
+      let form = try read { () throws(FormError) in try AttestForm(form) }
+      _ = try spend(form.nonce, .attest)
+      return .keys(form)
+    case .token:
+      let form = try read { () throws(FormError) in try TokenForm(form) }
+      return .call(IssueToken(form, nonce: try spend(form.nonce, .device)))
+    case .rotate:
+      return try rotate(try read { () throws(FormError) in try RotateForm(form) }, server)
+    case .answerPairing(let id): return try answerPairing(id, form, server)
+    default: return .call(try call(request, form))
+    }
+  }
+
+  // MARK: Keys and what vouches for them
+
+  private func enroll(_ form: EnrollForm, _ server: ServerID) throws(Refusal) -> DeviceStep {
+    let nonce = try spend(form.nonce, .enroll)
+    guard let evidence = form.evidence else { return .call(Enroll(form, nonce: nonce, evidence: nil)) }
+    let message = DeviceMessage.appAttest(server: server, keys: form.keys, nonce: form.nonce)
+    return .evidence(
+      EvidenceWork(form: evidence, message: message, device: nil) {
+        Enroll(form, nonce: nonce, evidence: $0)
+      })
+  }
+
+  private func rotate(_ form: RotateForm, _ server: ServerID) throws(Refusal) -> DeviceStep {
+    let nonce = try spend(form.nonce, .rotate)
+    guard let evidence = form.evidence else { return .call(Rotate(form, nonce: nonce, evidence: nil)) }
+    let message = DeviceMessage.appAttest(server: server, keys: form.keys, nonce: form.nonce)
+    return .evidence(
+      EvidenceWork(form: evidence, message: message, device: form.device) {
+        Rotate(form, nonce: nonce, evidence: $0)
+      })
+  }
+
+  /// The message of a pairing has no challenge; evidence has one of its own.
+  private func answerPairing(
+    _ id: PairingID, _ form: Form, _ server: ServerID
+  ) throws(Refusal) -> DeviceStep {
+    func call(_ evidence: VerifiedEvidence?) throws(Refusal) -> AnswerPairing {
+      try read { () throws(FormError) in try AnswerPairing(id, form: form, evidence: evidence) }
+    }
+    let found = try read { () throws(FormError) in try form.evidence() }
+    guard let evidence = found, let members = form.object["evidence"]?.object else {
+      return .call(try call(nil))
+    }
+    let nonce = try read { () throws(FormError) in
+      try Form(members, checkedBy: loop.verifier).hex("nonce")
+    }
+    let keys = try read { () throws(FormError) in try form.keys() }
+    // Its form is whole, so that what is left to be judged is the evidence.
+    let judged = try call(nil)
+    _ = try spend(nonce, .enroll)
+    let message = DeviceMessage.appAttest(server: server, keys: keys, nonce: nonce)
+    return .evidence(
+      EvidenceWork(form: evidence, message: message, device: nil) { judged.with($0) })
+  }
+
+  /// The keys are there: the evidence is to name them.
+  func evidence(_ form: AttestForm, over keys: AttestedKeys) throws(Refusal) -> EvidenceWork {
+    guard let device = DevicePublicKey(keys.device, checkedBy: loop.verifier),
+      let keysOfDevice = DeviceKeys(
+        device: device, approval: keys.approval.flatMap { DevicePublicKey($0, checkedBy: loop.verifier) })
+    else { throw Refusal(.internalError, step: "attested_keys") }
+    return EvidenceWork(
+      form: form.evidence,
+      message: .appAttest(server: keys.server, keys: keysOfDevice, nonce: form.nonce),
+      device: form.device
+    ) { Attest(form.device, keys: keys, evidence: $0) }
+  }
+
+  // MARK: What needs no evidence
+
+  private func call(_ request: DeviceRequest, _ form: Form) throws(Refusal) -> any RegistryCall {
+    let token = request.bearer?.text ?? ""
+    switch request.endpoint {
+    case .heartbeat:
+      let form = try read { () throws(FormError) in try HeartbeatForm(form) }
+      let nonce = try form.proof.map { (proof) throws(Refusal) in try spend(proof.nonce, .device) }
+      return Heartbeat(bearer: token, form, nonce: nonce)
+    case .introspect:
+      return try read { () throws(FormError) in Introspect(bearer: token, try IntrospectForm(form)) }
+    case .openPairing:
+      return try read { () throws(FormError) in try OpenPairing(form: form, token: token) }
+    case .confirmPairing(let id):
+      return try read { () throws(FormError) in try ConfirmPairing(id, form: form, token: token) }
+    case .requestApproval:
+      return try read { () throws(FormError) in try RequestApproval(bearer: token, form: form) }
+    case .decide(let id):
+      return try read { () throws(FormError) in
+        try DecideApproval(bearer: token, approval: id, form: form)
+      }
+    case .useLease(let id):
+      return try read { () throws(FormError) in try UseLease(bearer: token, lease: id, form: form) }
+    case .enroll, .attest, .token, .rotate, .answerPairing, .ownDevice, .pairing, .approvals, .approval,
+      .cancelApproval, .endLease, .keySet:
+      throw Refusal(.internalError, step: "endpoint")
+    }
+  }
+
+  private func call(withoutBody request: DeviceRequest) throws(Refusal) -> any RegistryCall {
+    let token = request.bearer?.text ?? ""
+    switch request.endpoint {
+    case .ownDevice: return ReadSelf(bearer: token)
+    case .pairing(let id):
+      guard let reveal = request.query[.reveal] else { return PairingStatus(id, of: .service(token)) }
+      guard let r = Bytes32(hex: reveal) else { throw Refusal(.badRequest, step: "reveal") }
+      return RevealPairing(id, r: r)
+    case .approvals: return ListApprovals(bearer: token, after: request.query[.after])
+    case .approval(let id): return ShowApproval(bearer: token, approval: id)
+    case .cancelApproval(let id): return CancelApproval(bearer: token, approval: id)
+    case .endLease(let id): return EndLease(bearer: token, lease: id)
+    case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .openPairing, .answerPairing,
+      .confirmPairing, .requestApproval, .decide, .useLease, .keySet:
+      throw Refusal(.internalError, step: "endpoint")
+    }
+  }
+
+  // MARK: Helpers
+
+  private func read<Value>(_ form: () throws(FormError) -> Value) throws(Refusal) -> Value {
+    do throws(FormError) { return try form() } catch { throw Refusal(.badRequest, step: error.step) }
+  }
+
+  /// Takes the challenge away, whatever comes of the request.
+  private func spend(_ nonce: Bytes32, _ purpose: ChallengePurpose) throws(Refusal) -> SpentNonce {
+    do throws(NonceRefusal) {
+      try loop.shared.challenges.consume(nonce, for: .purpose(purpose))
+      return SpentNonce(spent: nonce)
+    } catch {
+      throw Refusal(.nonceInvalid, step: error.rawValue)
+    }
   }
 }

@@ -3,7 +3,7 @@ internal import Bytes
 internal import Registry
 
 enum Answer: Sendable {
-  /// The key is durable.
+  /// The key, or its counter, is durable.
   case registered(KeyIdentifier)
   case refused(Refusal)
   /// To a request about devices.

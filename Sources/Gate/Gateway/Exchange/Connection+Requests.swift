@@ -182,11 +182,15 @@ extension Connection {
     guard case .exchange(let exchange) = stage, let pending = exchange.working(on: request) else { return }
     switch answer {
     case .registered(let keyID):
+      if case .device(let request) = pending.endpoint { return attested(keyID, request, pending) }
       counters.registrations.add()
       loop.shared.log.registered(self, keyID)
       respond(
         Response(.ok, json: #"{"\#(MemberName.registered)":true}"#), closing: pending.closesAfterAnswer)
-    case .refused(let refusal): refuse(refusal, closing: pending.closesAfterAnswer)
+    case .refused(let refusal):
+      if pending.evidence != nil { loop.shared.devices?.registry.note(refusal: refusal.code) }
+      evidenceFailed(refusal, pending)
+      refuse(refusal, closing: pending.closesAfterAnswer)
     case .registry(let reply):
       if case .device(let request) = pending.endpoint { answered(reply, to: request, pending) }
     }

@@ -18,6 +18,10 @@ final class PendingRequest {
   let closesAfterAnswer: Bool
   /// The registry has it as a long poll.
   var poll: RequestHandle?
+  /// Its evidence waits for the keys that it has to name.
+  var attests: AttestForm?
+  /// Its evidence is being judged.
+  var evidence: EvidenceWork?
   private let bodies: BodyBudget
 
   /// Nil when all bodies in flight together would be too many.

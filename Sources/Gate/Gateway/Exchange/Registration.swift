@@ -26,12 +26,23 @@ extension Connection {
     } catch {
       return Refusal(.badRequest, step: error.step)
     }
+    // The nonce's 32 bytes are the client data (docs/protocol.md, "Registration"), not their hexadecimal text.
+    return verify(
+      parsed.attestation, by: parsed.keyID, clientDataHash: SHA256.hash(parsed.nonce), spending: parsed.nonce,
+      for: request)
+  }
+
+  /// Has the pool verify an attestation.
+  /// - Parameter nonce: the challenge that is used up when the verification begins; nil when that has been done.
+  func verify(
+    _ attestation: [UInt8], by keyID: KeyIdentifier, clientDataHash: Bytes32, spending nonce: Bytes32?,
+    for request: RequestID
+  ) -> Refusal? {
     let registrar = Registrar(
       shared: loop.shared, policy: loop.settings.policy, mailbox: loop.mailbox, token: token,
-      request: request,
-      body: parsed)
+      request: request, attestation: attestation, keyID: keyID, clientDataHash: clientDataHash, nonce: nonce)
     guard loop.shared.pool.submit(from: payer, { registrar.run() }) else {
-      return Refusal(.overloaded, step: "registration_queue", keyID: parsed.keyID)
+      return Refusal(.overloaded, step: "registration_queue", keyID: keyID)
     }
     workGoesOn(request, until: loop.now + Self.verificationTimeout)
     return nil
@@ -49,20 +60,21 @@ private struct Registrar: Sendable {
   let mailbox: Mailbox
   let token: Token
   let request: RequestID
-  let body: RegistrationBody
+  let attestation: [UInt8]
+  let keyID: KeyIdentifier
+  let clientDataHash: Bytes32
+  let nonce: Bytes32?
 
   func run() {
     do throws(NonceRefusal) {
-      try shared.challenges.consume(body.nonce)
+      if let nonce { try shared.challenges.consume(nonce) }
     } catch {
       return refuse(.nonceInvalid, error.rawValue)
     }
     let attested: ValidatedAttestation
     do throws(AttestationError) {
-      // The nonce's 32 bytes are the client data (docs/protocol.md, "Registration"), not their hexadecimal text.
       attested = try shared.attestations.verify(
-        body.attestation.span, keyID: body.keyID, clientDataHash: SHA256.hash(body.nonce),
-        at: shared.clock.wall(),
+        attestation.span, keyID: keyID, clientDataHash: clientDataHash, at: shared.clock.wall(),
         policy: policy)
     } catch {
       return refuse(.attestationRejected, error.step.rawValue)
@@ -87,7 +99,7 @@ private struct Registrar: Sendable {
   }
 
   private func refuse(_ code: RefusalCode, _ step: String) {
-    mailbox.post(.answer(token, request, .refused(Refusal(code, step: step, keyID: body.keyID))))
+    mailbox.post(.answer(token, request, .refused(Refusal(code, step: step, keyID: keyID))))
   }
 }
 

@@ -6,6 +6,7 @@ internal import Addresses
 internal import AppAttest
 internal import Bytes
 internal import Configuration
+internal import Crypto
 internal import Deflate
 internal import KeyStore
 internal import Sockets
@@ -58,6 +59,8 @@ final class Loop {
   private var gatheredSince: MonotonicTime?
   var drain = DrainSchedule()
   let assertions = AssertionVerifier()
+  /// Of keys and signatures of devices.
+  lazy var verifier = P256Verifier()
   var date = DateCache()
 
   init(

@@ -1,0 +1,91 @@
+/// Evidence of devices: judged by the pool, or on the loop and by the key's counter, in the one store that all App Attest
+/// keys are in (docs/devices.md).
+internal import AppAttest
+internal import Bytes
+internal import DeviceWire
+internal import Identity
+internal import KeyStore
+internal import PortcullisProtocol
+internal import Registry
+internal import System
+
+extension Connection {
+  /// `attested` or `evidenceFailed` is told what came of it.
+  func judge(_ work: EvidenceWork, for pending: PendingRequest) throws(Refusal) {
+    guard loop.settings.attests else { throw Refusal(.attestationRejected, step: "no_app") }
+    guard loop.shared.store.isAccepting else { throw Refusal(.storeUnavailable, step: "store") }
+    pending.evidence = work
+    let refusal: Refusal? =
+      switch work.form {
+      case .attestation(let keyID, let bytes): judgeAttestation(bytes, by: keyID, work, pending)
+      case .assertion(let keyID, let bytes): judgeAssertion(bytes, by: keyID, work, pending)
+      }
+    guard let refusal else { return }
+    evidenceFailed(refusal, pending)
+    throw refusal
+  }
+
+  /// A key that is registered has a counter, which an attestation would not look at.
+  private func judgeAttestation(
+    _ bytes: [UInt8], by keyID: KeyIdentifier, _ work: EvidenceWork, _ pending: PendingRequest
+  ) -> Refusal? {
+    if let known = loop.shared.store.find(keyID) {
+      return known.revokedAt == nil
+        ? Refusal(.keyKnown, step: "key_known", keyID: keyID)
+        : Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
+    }
+    return verify(bytes, by: keyID, clientDataHash: work.message.hash, spending: nil, for: pending.id)
+  }
+
+  /// The counter goes on before anything else follows: an assertion counts once, for whatever it is.
+  private func judgeAssertion(
+    _ bytes: [UInt8], by keyID: KeyIdentifier, _ work: EvidenceWork, _ pending: PendingRequest
+  ) -> Refusal? {
+    guard let record = loop.shared.store.find(keyID) else {
+      return Refusal(.keyUnknown, step: "key_unknown", keyID: keyID)
+    }
+    if record.revokedAt != nil { return Refusal(.keyRevoked, step: "key_revoked", keyID: keyID) }
+    let app = record.appID.flatMap(loop.settings.policy.app(named:))
+    if record.appID != nil, app == nil {
+      return Refusal(.keyUnknown, step: AssertionError.appNotConfigured.step.rawValue, keyID: keyID)
+    }
+    let key = RegisteredKey(
+      publicKey: record.publicKey, appID: app, environment: record.environment,
+      storedCounter: record.signCount)
+    do throws(AssertionError) {
+      let assertion = try loop.assertions.verify(
+        bytes.span, clientDataHash: work.message.hash, by: key, policy: loop.settings.policy)
+      return count(assertion, of: keyID, recordsApp: app == nil, pending)
+    } catch {
+      return Refusal(.attestationRejected, step: error.step.rawValue, keyID: keyID)
+    }
+  }
+
+  private func count(
+    _ assertion: ValidatedAssertion, of keyID: KeyIdentifier, recordsApp: Bool, _ pending: PendingRequest
+  ) -> Refusal? {
+    let (mailbox, token, id) = (loop.mailbox, token, pending.id)
+    let verdict = loop.shared.store.advanceCounter(
+      of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,
+      environment: nil, now: loop.shared.clock.wall(), isGathered: true
+    ) { result in
+      let answer: Answer =
+        switch result {
+        case .committed: .registered(keyID)
+        case .failed: .refused(Refusal(.storeUnavailable, step: "commit_failed", keyID: keyID))
+        }
+      mailbox.post(.answer(token, id, answer))
+    }
+    switch verdict {
+    case .accepted:
+      loop.noteCommit()
+      workGoesOn(id, until: loop.now + CommitResult.deadline)
+      return nil
+    case .replayed:
+      return Refusal(.attestationRejected, step: AssertionError.signCount.step.rawValue, keyID: keyID)
+    case .unknownKey: return Refusal(.keyUnknown, step: "key_unknown", keyID: keyID)
+    case .revoked: return Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
+    case .unavailable: return Refusal(.storeUnavailable, step: "store", keyID: keyID)
+    }
+  }
+}
