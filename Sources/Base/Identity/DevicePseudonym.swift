@@ -51,10 +51,18 @@ package struct PseudonymKey: Sendable {
     pseudonym("cert", hash)
   }
 
-  /// The word keeps the two kinds apart, should a key id ever be the hash of a certificate's key.
+  /// Of a device that comes in by a key of its own, by the 16 bytes of its UUID: its keys may change.
+  package func pseudonym(ofDevice identifier: [UInt8]) -> DevicePseudonym {
+    pseudonym("device", identifier)
+  }
+
   private func pseudonym(_ kind: StaticString, _ digest: Bytes32) -> DevicePseudonym {
-    var message = Array("\(kind)".utf8)
-    digest.append(to: &message)
+    pseudonym(kind, digest.array)
+  }
+
+  /// The word keeps the kinds apart, should a key id ever be the hash of a certificate's key.
+  private func pseudonym(_ kind: StaticString, _ name: [UInt8]) -> DevicePseudonym {
+    let message = Array("\(kind)".utf8) + name
     return DevicePseudonym(beginning: tagger.authenticate(message.span))
   }
 }

@@ -82,6 +82,7 @@ extension Gate {
       // One that was on its way between two loops is met by the mark where it arrives: after the first of these it has been
       // posted, and after the second it has arrived.
       if waitForLoops() { _ = waitForLoops() }
+      endAttested(keyID)
       return .revoked(
         since: since, sessionsEnded: sessions.count - left, sessionsLeft: left,
         isDurable: commit.wait(within: CommitResult.deadline) == .committed)
@@ -106,7 +107,7 @@ extension Gate {
   }
 
   /// Whether each loop has done what it was asked so far.
-  private func waitForLoops() -> Bool {
+  func waitForLoops() -> Bool {
     let latch = CountDownLatch(count: shared.mailboxes.count)
     shared.postToAll(.pass(latch))
     return latch.wait(within: Self.endingTime) == 0
@@ -114,7 +115,7 @@ extension Gate {
 
   /// A session that is told to end with 1008 ends in that turn of its loop, whatever its player does. So the time is
   /// only ever over when a loop hangs.
-  private static let endingTime: Duration = .seconds(6)
+  static let endingTime: Duration = .seconds(6)
 }
 
 /// The answer of the store to one change.

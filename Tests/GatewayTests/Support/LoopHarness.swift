@@ -1,8 +1,10 @@
 import Addresses
 import Bytes
 import Charsets
+import DeviceWire
 import Glibc
 import Logging
+import Registry
 import Synchronization
 import System
 import TLSPeers
@@ -26,6 +28,7 @@ final class LoopHarness {
   let shared: Shared
   /// Nil in front of an echo.
   let game: TestGame?
+  let devices: Devices?
   private var folder: TemporaryFolder?
   private let environment: [(String, String)]
   private let tls: TLSServerContext
@@ -34,9 +37,10 @@ final class LoopHarness {
   /// - Parameters:
   ///   - settings: beside those that make a gate in front of an echo, or of a game.
   ///   - loops: how many.
+  ///   - doorLevel: from which level on devices come in. Their registry is there, and does nothing by itself.
   init(
     _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
-    loops count: Int = 1, hasGame: Bool = false
+    loops count: Int = 1, hasGame: Bool = false, doorLevel: Level? = nil
   ) throws {
     self.clock = clock
     let folder = try TemporaryFolder(prefix: "portcullis-loop-")
@@ -49,6 +53,8 @@ final class LoopHarness {
     if hasGame { environment[1].1 = "unix:\(path)/game" }
     self.environment = environment
     let configuration = try Self.configuration(environment, settings)
+    let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
+    devices = try doorLevel.map { try Self.devices(at: path, from: $0, clock, gateLog) }
     self.folder = consume folder
     let server = try SelfSignedCertificate.localhost()
     tls = try TLSServerContext.make(
@@ -58,12 +64,12 @@ final class LoopHarness {
         clientCAPEM: nil),
       tickets: TicketKeys())
     let mailboxes = try (0..<count).map { _ in try Mailbox() }
-    let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
     shared = Shared(
       clock: clock, entropy: SeededEntropy(1), store: store,
       attestations: AttestationVerifier(root: root), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
-      pseudonyms: nil, charsets: CharsetLibrary(opening: []), log: GateLogger(gateLog), mailboxes: mailboxes)
+      pseudonyms: nil, charsets: CharsetLibrary(opening: []), devices: devices, log: GateLogger(gateLog),
+      mailboxes: mailboxes)
     let tls = tls
     let loopSettings = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
     loops = try mailboxes.indices.map { [shared] index in
@@ -80,7 +86,18 @@ final class LoopHarness {
       loop.turn(waiting: 0)
     }
     shared.pool.stop()
+    devices?.registry.stop()
     folder.take()?.remove()
+  }
+
+  private static func devices(
+    at path: String, from level: Level, _ clock: ManualClock, _ log: GateLog
+  ) throws -> Devices {
+    let door = DeviceDoor(level: level, log: log)
+    let registry = try Registry(
+      SQLiteStore(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+      clock: clock, entropy: SeededEntropy(2), listener: door)
+    return Devices(registry: registry, door: door)
   }
 
   private static func configuration(

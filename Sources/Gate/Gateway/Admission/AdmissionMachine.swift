@@ -38,11 +38,13 @@ struct AdmissionMachine: ~Copyable {
 
   private(set) var state: State
   private let keyID: KeyIdentifier?
+  private let isDevice: Bool
   private let resumes: Bool
 
   /// - Parameter resumes: the upgrade names a session to go on with.
   init(_ credential: Credential, resumes: Bool = false) {
     keyID = credential.keyID
+    isDevice = credential.deviceID != nil
     self.resumes = resumes
     state = keyID != nil ? .finding : resumes ? .resuming : .connecting
   }
@@ -153,7 +155,8 @@ struct AdmissionMachine: ~Copyable {
   mutating func revoked() -> Action {
     switch state {
     case .finding, .judging, .committing, .resuming, .connecting, .open:
-      return refuse(.keyRevoked, step: "key_revoked")
+      return isDevice
+        ? refuse(.deviceRevoked, step: "device_revoked") : refuse(.keyRevoked, step: "key_revoked")
     case .refused: return .nothing
     }
   }

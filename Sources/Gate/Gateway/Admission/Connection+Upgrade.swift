@@ -62,6 +62,9 @@ extension Connection {
       throw Refusal(.originForbidden, step: "origin")
     }
     if !loop.settings.requiresAppAuth { return .credential(.none) }
+    if let devices = loop.shared.devices, devices.door.isOpen, DeviceProof.isNamed(in: head) {
+      return .credential(.device(try device(of: head, devices, resumes: resumes)))
+    }
     if head.hasField(namePrefix: HeaderName.assertionPrefix) {
       return .assertion(try assertion(of: head, resumes: resumes))
     }
@@ -112,7 +115,17 @@ extension Connection {
       session, upgrade: upgrade, assertion: claim.assertion, exchange: exchange,
       closesAfterRefusal: closesAfterRefusal, startedAt: loop.now)
     move(to: .admission(admission))
+    // Into the register first: see `SessionRegister`. Who is shut out meanwhile is found there, or is found so here.
+    for owner in session.credential.owners where claim.assertion == nil {
+      loop.shared.register.enter(loop.reference(to: session.token), of: owner)
+    }
+    if claim.assertion == nil, loop.shared.isShutOut(session.credential) {
+      return perform(admission.machine.revoked())
+    }
     perform(admission.machine.begin())
+    if claim.assertion == nil, let owner = session.credential.owners.first {
+      loop.supersedeWaiting(of: owner)
+    }
   }
 
   /// Does what the admission's state machine says.

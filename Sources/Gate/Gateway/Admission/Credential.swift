@@ -1,11 +1,15 @@
 /// What a player is let in by.
 internal import Bytes
+internal import Crypto
+internal import DeviceWire
 internal import Identity
 
 enum Credential: Equatable, Sendable {
   case assertion(KeyIdentifier)
   /// - Parameter publicKey: SHA-256 of its `SubjectPublicKeyInfo`; it stays when a certificate is renewed with its key.
   case clientCertificate(subject: String, publicKey: Bytes32)
+  /// Held elsewhere, as it is long, and sessions without devices are not to pay for it.
+  indirect case device(ActiveDevices.Device)
   /// `REQUIRE_APP_AUTH=false`.
   case none
 
@@ -14,13 +18,42 @@ enum Credential: Equatable, Sendable {
     return nil
   }
 
+  /// Whether a key in hardware, or what an app made there, stands behind it.
+  var isAttested: Bool {
+    switch self {
+    case .assertion, .device: true
+    case .clientCertificate, .none: false
+    }
+  }
+
+  var deviceID: DeviceID? {
+    if case .device(let device) = self { return device.id }
+    return nil
+  }
+
+  /// In which lists of the register its sessions are: the first is the one that bounds them. A device's stand in its own,
+  /// and in that of the App Attest key that vouched for it when they were begun, so that both count together.
+  var owners: [KeyIdentifier] {
+    switch self {
+    case .assertion(let keyID): [keyID]
+    case .device(let device): [device.attestedKey, Self.owner(device.id)].compactMap { $0 }
+    case .clientCertificate, .none: []
+    }
+  }
+
+  /// In whose list sessions of this device are.
+  static func owner(_ device: DeviceID) -> KeyIdentifier {
+    KeyIdentifier(SHA256.hash((Array("device".utf8) + device.bytes).span))
+  }
+
   /// Whether who is let in by one may go on with a session of the other. Certificates are the same that have one key.
   func isSame(as other: Credential) -> Bool {
     switch (self, other) {
     case (.assertion(let one), .assertion(let other)): one == other
     case (.clientCertificate(_, let one), .clientCertificate(_, let other)): one == other
+    case (.device(let one), .device(let other)): one.id == other.id
     case (.none, .none): true
-    case (.assertion, _), (.clientCertificate, _), (.none, _): false
+    case (.assertion, _), (.clientCertificate, _), (.device, _), (.none, _): false
     }
   }
 
@@ -29,6 +62,7 @@ enum Credential: Equatable, Sendable {
     switch self {
     case .assertion(let keyID): key.pseudonym(ofKey: keyID)
     case .clientCertificate(_, let publicKey): key.pseudonym(ofCertificateKey: publicKey)
+    case .device(let device): key.pseudonym(ofDevice: device.id.bytes)
     case .none: nil
     }
   }
@@ -38,6 +72,7 @@ enum Credential: Equatable, Sendable {
     switch self {
     case .assertion: "assertion"
     case .clientCertificate: "client_certificate"
+    case .device: "device"
     case .none: "none"
     }
   }

@@ -66,6 +66,15 @@ extension Connection {
     for message in messages { _ = client.tls.write(PlayerStream.textFrame(message).span) }
   }
 
+  /// In the next turn, beside what the game has said. In other dialects nobody is told.
+  func tellApprovals(_ open: Int, _ session: GameSession) {
+    guard case .session(let attachment) = stage, attachment.session === session,
+      let conversation = session.game.conversation, conversation.dialect == .portcullis
+    else { return }
+    conversation.state.approvalsOpen = open
+    loop.continueLater(self)
+  }
+
   // MARK: Ending
 
   /// What was said before the end is for the game. Returns the end that it comes to.

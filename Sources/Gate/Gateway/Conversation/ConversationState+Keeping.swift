@@ -63,6 +63,7 @@ extension ConversationState {
   mutating func detach() {
     outgoing.detach()
     fullSince = nil
+    approvalsOpen = nil
     telnet.link(isAttached: false, into: &toGame)
   }
 

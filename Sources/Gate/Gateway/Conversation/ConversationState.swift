@@ -17,6 +17,9 @@ struct ConversationState: ~Copyable {
   /// By what it is resumed: the present id, and the one that the last upgrade named until that is confirmed.
   var ids: [SessionIDHash] = []
 
+  /// How many requests wait for the vote of the device that plays, when it has not been told yet.
+  var approvalsOpen: Int?
+
   /// The order of the upgrade that has attached it last.
   var upgradeOrder: UInt64 = 0
 

@@ -2,9 +2,11 @@
 /// all.
 internal import Bytes
 internal import Crypto
+package import DeviceWire
 package import Logs
 package import Registry
 internal import Synchronization
+internal import System
 
 package final class DeviceDoor: RegistryListener {
   private struct State: Sendable {
@@ -13,10 +15,14 @@ package final class DeviceDoor: RegistryListener {
     weak var shared: Shared?
   }
 
+  private let level: Level?
+  private let active = ActiveDevices()
   private let state = Mutex(State())
   private let log: GateLogger
 
-  package init(log: GateLog) {
+  /// - Parameter level: from which on devices come in to play; nil when none does.
+  package init(level: Level? = nil, log: GateLog) {
+    self.level = level
     self.log = GateLogger(log)
   }
 
@@ -26,6 +32,12 @@ package final class DeviceDoor: RegistryListener {
   }
 
   // MARK: Asked by loops
+
+  /// Whether devices come in by keys of their own.
+  var isOpen: Bool { level != nil }
+
+  /// One that may come in now.
+  func device(_ id: DeviceID) -> ActiveDevices.Device? { active.find(id) }
 
   /// The service whose token this is.
   func service(_ token: BearerToken) -> ServiceID? {
@@ -40,13 +52,47 @@ package final class DeviceDoor: RegistryListener {
 
   package func hear(_ effect: RegistryEffect) {
     switch effect {
+    case .deviceActive(let device): admit(device)
+    case .deviceGone(let device): shutOut(device)
+    case .attestedKeyRevoked(let keyID): shared?.mailboxes.first?.post(.revoke(keyID))
+    case .approvalsOpen(let device, let keyID, let count): tell(device, keyID, open: count)
     case .services(let services): state.withLock { $0.services = services }
     case .keySet(let keys): state.withLock { $0.keySet = keys }
-    case .deviceActive, .deviceGone, .attestedKeyRevoked, .approvalsOpen, .wake: break
+    case .wake: break
     }
   }
 
   package func note(_ event: RegistryEvent) {
     log.registry(event)
+  }
+
+  private var shared: Shared? { state.withLock { $0.shared } }
+
+  /// Its key may have become another one, and its level too low.
+  private func admit(_ device: ActiveDevice) {
+    guard let level else { return }
+    guard device.level >= level else { return shutOut(device.id) }
+    active.set(
+      ActiveDevices.Device(
+        id: device.id, key: CompressedP256Point(device.key), level: device.level,
+        attestedKey: device.attestedKey))
+  }
+
+  /// Those of its sessions that are carried by a connection: by its own key, or by the App Attest key that vouches for it.
+  private func tell(_ device: DeviceID, _ keyID: KeyIdentifier?, open: Int) {
+    guard let shared else { return }
+    let owners = [Credential.owner(device), keyID].compactMap { $0 }
+    for session in Set(owners.flatMap(shared.register.sessions)) {
+      shared.post(.approvals(Token(rawValue: session.token), open: open), to: session)
+    }
+  }
+
+  /// Out of the table first, and then the register is read: see `SessionRegister`.
+  private func shutOut(_ device: DeviceID) {
+    active.remove(device)
+    guard level != nil, let shared else { return }
+    for session in shared.register.sessions(of: Credential.owner(device)) {
+      shared.post(.end(Token(rawValue: session.token), .keyRevoked, nil), to: session)
+    }
   }
 }

@@ -30,8 +30,8 @@ extension Loop {
   func detach(_ session: GameSession, from connection: Connection, because end: ConnectionEnd?) {
     shared.sessions.decrement()
     if !session.isOver {
-      if let keyID = session.credential.keyID {
-        shared.register.detach(reference(to: session.token), of: keyID)
+      for owner in session.credential.owners {
+        shared.register.detach(reference(to: session.token), of: owner)
       }
     }
     session.detach(now: now)
@@ -98,7 +98,7 @@ extension Loop {
     let open = shared.addressCounts.count(of: address) - (connection?.isCounted == true ? 1 : 0)
     session.isCountedForAddress = true
     let surplus = shared.awayByAddress.enter(
-      reference(to: session.token), of: address, isAttested: session.credential.keyID != nil,
+      reference(to: session.token), of: address, isAttested: session.credential.isAttested,
       limit: settings.limits.connectionsPerAddress - open)
     if let surplus { shared.post(.end(Token(rawValue: surplus.token), .letGo, nil), to: surplus) }
   }

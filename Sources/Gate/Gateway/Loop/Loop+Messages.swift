@@ -1,4 +1,6 @@
 /// What other threads tell a loop, and what it does about it.
+internal import Bytes
+internal import KeyStore
 internal import System
 
 extension Loop {
@@ -17,6 +19,9 @@ extension Loop {
         return
       }
       self.end(session, fromOutside: end)
+    case .revoke(let keyID): revoke(keyID)
+    case .approvals(let token, let open):
+      withSession(token) { session, connection in connection.tellApprovals(open, session) }
     case .takeOver(let takeover): handOver(takeover)
     case .handedOver(let token, let answer): handedOver(token, answer)
     case .letGoLongest: letGoLongest()
@@ -40,6 +45,18 @@ extension Loop {
       isStopped = true
       connections.forEach { turn(of: $0) { $0.close() } }
       endAllAway(.draining)
+    }
+  }
+
+  /// In the store first, and then the register is read: see `SessionRegister`.
+  private func revoke(_ keyID: KeyIdentifier) {
+    let (shared, log) = (shared, shared.log)
+    let verdict = shared.store.revoke(keyID, now: shared.clock.wall()) { result in
+      if result == .failed { log.revocationLost(keyID) }
+    }
+    guard case .revoked = verdict else { return }
+    for session in shared.register.sessions(of: keyID) {
+      shared.post(.end(Token(rawValue: session.token), .keyRevoked, nil), to: session)
     }
   }
 

@@ -27,15 +27,19 @@ extension Loop {
     (isNew ? counters.admitted : counters.resumed).add()
     shared.sessions.increment()
     if session.isOver { return }
-    if let keyID = session.credential.keyID { enter(session, amongSessionsOf: keyID) }
+    enterAmongOthers(session)
   }
 
-  /// From now on the session counts among those of its key; those that are too many are closed (docs/protocol.md, "Close
-  /// codes").
-  private func enter(_ session: GameSession, amongSessionsOf keyID: KeyIdentifier) {
+  /// From now on the session counts among those of its key or device; those that are too many are closed
+  /// (docs/protocol.md, "Close codes").
+  private func enterAmongOthers(_ session: GameSession) {
     let limit = settings.limits.sessionsPerKey
-    for surplus in shared.register.admit(reference(to: session.token), of: keyID, limit: limit) {
-      shared.post(.end(Token(rawValue: surplus.token), .replaced, nil), to: surplus)
+    for (index, owner) in session.credential.owners.enumerated() {
+      let surplus = shared.register.admit(reference(to: session.token), of: owner, limit: limit)
+      guard index == 0 else { continue }
+      for surplus in surplus {
+        shared.post(.end(Token(rawValue: surplus.token), .replaced, nil), to: surplus)
+      }
     }
   }
 
@@ -62,8 +66,8 @@ extension Loop {
   func conclude(_ session: GameSession, because end: ConnectionEnd?) {
     let state = session.state
     guard session.conclude() else { return }
-    if let keyID = session.credential.keyID {
-      shared.register.leave(reference(to: session.token), of: keyID)
+    for owner in session.credential.owners {
+      shared.register.leave(reference(to: session.token), of: owner)
     }
     defer { session.tellEnded() }
     switch state {

@@ -48,8 +48,10 @@ extension Loop {
     if let connection = session.connection { turn(of: connection) { $0.takenOver() } }
     guard session.state == .detached || session.state == .concluded else { return takeover.answer(.gone) }
     leaveAway(session)
-    if let keyID = session.credential.keyID, !session.isOver {
-      shared.register.leave(reference(to: session.token), of: keyID)
+    if !session.isOver {
+      for owner in session.credential.owners {
+        shared.register.leave(reference(to: session.token), of: owner)
+      }
     }
     session.game.leave(poller)
     let ids = conversation.state.ids
@@ -81,7 +83,7 @@ extension Loop {
     settle(session)
     if !session.isOver { countForAddress(session, leaving: nil) }
     // It was in nobody's list for a moment, in which its key may have been revoked.
-    if let keyID = session.credential.keyID, shared.store.isRevoked(keyID) {
+    if shared.isShutOut(session.credential) {
       return endAway(session, .keyRevoked)
     }
     if isDraining || isStopped { return endAway(session, .draining) }
@@ -95,17 +97,17 @@ extension Loop {
 
   /// It lives here from now on, without a connection at first.
   private func settle(_ session: GameSession) {
-    if let keyID = session.credential.keyID {
-      let reference = reference(to: session.token)
+    let place = reference(to: session.token)
+    for owner in session.credential.owners {
       // Only its last words are left of one that is over, and the upgrade that has asked for them waits for no stay any more.
       if session.isOver {
-        shared.register.leave(reference, of: keyID)
+        shared.register.leave(place, of: owner)
       } else {
-        shared.register.detach(reference, of: keyID)
+        shared.register.detach(place, of: owner)
       }
     }
     for id in session.game.conversation?.state.ids ?? [] {
-      shared.directory.place(id, at: reference(to: session.token))
+      shared.directory.place(id, at: place)
     }
     session.game.enter(poller, token: session.token)
     enterAway(session)

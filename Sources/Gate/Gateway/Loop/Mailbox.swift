@@ -15,6 +15,10 @@ enum LoopMessage: Sendable {
   case answer(Token, RequestID, Answer)
   /// The key was revoked, or a newer session took the place; who waits for the end has a latch.
   case end(Token, SessionEnd, CountDownLatch?)
+  /// The registry has revoked a device that has this key, which is to be of use to nobody any more.
+  case revoke(KeyIdentifier)
+  /// So many requests wait for the vote of the device that plays in this session.
+  case approvals(Token, open: Int)
   /// Hand a session over to the connection that asks for it.
   case takeOver(Takeover)
   /// What came of that, for the upgrade that is to open this session.
@@ -51,7 +55,8 @@ enum LoopMessage: Sendable {
     case .takeOver(let takeover): takeover.answer(.gone)
     case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload,
       .drain,
-      .abandon, .acknowledge, .stop:
+      .abandon, .acknowledge, .stop, .revoke,
+      .approvals:
       break
     }
   }

@@ -16,7 +16,7 @@ extension Connection {
   func open(_ admission: Admission) {
     let session = admission.session
     let isResumed = session.state != .opening
-    if let keyID = session.credential.keyID, loop.shared.store.isRevoked(keyID) {
+    if loop.shared.isShutOut(session.credential) {
       perform(admission.machine.revoked())
       if isResumed { loop.endAway(session, .keyRevoked) }
       return

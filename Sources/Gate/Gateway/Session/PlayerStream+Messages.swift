@@ -94,6 +94,7 @@ extension PlayerStream {
     var hasMore = false
     if closing.isOpen {
       acknowledge(conversation, &client, now: loop.now)
+      tellApprovals(conversation, &client)
       hasMore = try tell(conversation, &client, &game, on: loop)
       let mayHear = mayHear(conversation, client, on: loop)
       if mayHear, game.hasMore(for: conversation, at: loop.now) { hasMore = true }
@@ -194,6 +195,14 @@ extension PlayerStream {
 
   private func acknowledge(_ conversation: Conversation, _ client: inout ClientLeg, now: MonotonicTime) {
     guard let message = conversation.state.dueAck(now: now) else { return }
+    _ = client.tls.write(Self.textFrame(message).span)
+  }
+
+  /// The last number alone, once all before it is on its way: it does not count, and nobody needs it again.
+  private func tellApprovals(_ conversation: Conversation, _ client: inout ClientLeg) {
+    guard client.unsent.isEmpty, let open = conversation.state.approvalsOpen.take() else { return }
+    var message: [UInt8] = []
+    GateMessage.approvals(open: open, to: &message)
     _ = client.tls.write(Self.textFrame(message).span)
   }
 

@@ -119,6 +119,11 @@ struct GateLogger: Sendable {
     }
   }
 
+  /// It holds in memory, and comes to the disk with the next snapshot.
+  func revocationLost(_ keyID: KeyIdentifier) {
+    logger.error("revocation_not_written", metadata: ["keyId": "\(keyID.short)"])
+  }
+
   func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {
     logger.error("receipt_not_kept", metadata: ["keyId": "\(keyID.short)", "reason": "\(error)"])
   }

@@ -95,6 +95,15 @@ final class Shared: Sendable {
     for notice in certificates.due(now: clock.wall()) { log.certificate(notice) }
   }
 
+  /// Whether whoever was let in by it may be so no more.
+  func isShutOut(_ credential: Credential) -> Bool {
+    switch credential {
+    case .assertion(let keyID): store.isRevoked(keyID)
+    case .device(let device): devices?.door.device(device.id) == nil
+    case .clientCertificate, .none: false
+    }
+  }
+
   func post(_ message: LoopMessage, to session: SessionReference) {
     let loop = Int(session.loop)
     if loop < mailboxes.count { mailboxes[loop].post(message) } else { message.goUnheard() }

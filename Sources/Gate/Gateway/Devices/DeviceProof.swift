@@ -1,0 +1,65 @@
+/// The three fields of an upgrade by which a device comes in with its own key, and how they are judged
+/// (docs/protocol.md, "Admission").
+internal import Bytes
+internal import Crypto
+internal import DeviceWire
+internal import HTTPWire
+internal import PortcullisProtocol
+internal import Registry
+
+struct DeviceProof {
+  let device: DeviceID
+  let nonce: Bytes32
+  let signature: DeviceSignature
+
+  private static let names = [HeaderName.deviceID, HeaderName.deviceNonce, HeaderName.deviceSignature]
+
+  static func isNamed(in head: RequestHead) -> Bool { names.contains(where: head.has) }
+
+  init(_ head: RequestHead) throws(Refusal) {
+    guard let device = head.value(HeaderName.deviceID), let nonce = head.value(HeaderName.deviceNonce),
+      let signature = head.value(HeaderName.deviceSignature)
+    else { throw Refusal(.badRequest, step: "device_header_missing") }
+    guard let device = DeviceID(device) else { throw Refusal(.badRequest, step: "device_id") }
+    guard let nonce = Bytes32(hex: nonce) else { throw Refusal(.badRequest, step: "nonce_hex") }
+    guard let signature = DeviceSignature(base64: signature) else {
+      throw Refusal(.badRequest, step: "device_signature")
+    }
+    self.device = device
+    self.nonce = nonce
+    self.signature = signature
+  }
+
+  func message(for server: ServerID) -> DeviceMessage {
+    .deviceAuth(server: server, device: device, nonce: nonce, for: .upgrade)
+  }
+}
+
+extension Connection {
+  /// The device that the fields prove, which may come in.
+  func device(
+    of head: RequestHead, _ devices: Devices, resumes: Bool
+  ) throws(Refusal) -> ActiveDevices.Device {
+    if head.hasField(namePrefix: HeaderName.assertionPrefix) {
+      throw Refusal(.badRequest, step: "assertion_and_device")
+    }
+    let proof = try DeviceProof(head)
+    // As with an assertion, this uses up no challenge.
+    if !resumes, loop.shared.backends.failedRecently(now: loop.now) {
+      throw Refusal(.backendUnavailable, step: "backend_failed_recently")
+    }
+    do throws(NonceRefusal) {
+      try loop.shared.challenges.consume(proof.nonce, for: .purpose(.device))
+    } catch {
+      throw Refusal(.nonceInvalid, step: error.rawValue)
+    }
+    guard let device = devices.door.device(proof.device) else {
+      throw Refusal(.deviceUnknown, step: "device_unknown")
+    }
+    let message = proof.message(for: devices.registry.server)
+    guard
+      loop.verifier.isValidSignature(proof.signature.der.span, digest: message.hash, by: device.key)
+    else { throw Refusal(.signatureRejected, step: "device_signature") }
+    return device
+  }
+}

@@ -1,0 +1,249 @@
+import Bytes
+import Crypto
+import DeviceWire
+import Identity
+import KeyStore
+import Registry
+import System
+import Testing
+
+@testable import Gateway
+
+/// Devices that come in by keys of their own (docs/protocol.md, "Admission"), and what ends with them.
+@Suite struct DeviceDoorTests {
+  private static let settings = [
+    ("REQUIRE_APP_AUTH", "true"), ("APPATTEST_APP_IDS", "TEAM123456.a.b"), ("MAX_SESSIONS_PER_KEY", "2"),
+  ]
+
+  /// A device whose key is in software.
+  private final class Handset {
+    let harness: LoopHarness
+    let id = DeviceID(random: KernelEntropy())
+    let key: SigningKey
+
+    init(_ harness: LoopHarness) throws {
+      self.harness = harness
+      key = try SigningKey.generate(.p256)
+    }
+
+    func active(_ level: Level = .appAttested, attestedBy keyID: KeyIdentifier? = nil) throws -> ActiveDevice
+    {
+      ActiveDevice(id: id, key: try key.point(), level: level, attestedKey: keyID)
+    }
+
+    func nonce(_ purpose: ChallengePurpose = .device) throws -> Bytes32 {
+      try #require(harness.shared.challenges.issue(loop: 0, for: .purpose(purpose))).nonce
+    }
+
+    /// - Parameter signed: what is signed in the place of the message.
+    func fields(
+      nonce: Bytes32? = nil, signed: ((ServerID, Bytes32) -> DeviceMessage)? = nil,
+      by signer: Handset? = nil
+    ) throws -> [String] {
+      let nonce = try nonce ?? self.nonce()
+      let server = try #require(harness.devices).registry.server
+      let message =
+        signed?(server, nonce) ?? .deviceAuth(server: server, device: id, nonce: nonce, for: .upgrade)
+      let signature = try (signer ?? self).key.sign(message.bytes)
+      return [
+        "X-Device-Id: \(id)", "X-Device-Nonce: \(nonce.hex)",
+        "X-Device-Signature: \(Base64.encodeURL(signature.span))",
+      ]
+    }
+  }
+
+  private func harness(_ level: Level? = .appAttested, loops: Int = 1) throws -> LoopHarness {
+    try LoopHarness(Self.settings, loops: loops, hasGame: true, doorLevel: level)
+  }
+
+  /// The answer to an upgrade with these fields.
+  private func answer(_ harness: LoopHarness, _ fields: [String]) throws -> String {
+    let app = TestApp(harness)
+    try app.call(fields: fields)
+    for _ in 0..<8 where app.head.isEmpty {
+      harness.turn()
+      app.hear()
+    }
+    return app.head
+  }
+
+  // MARK: Coming in
+
+  @Test func byItsKey() throws {
+    let harness = try harness()
+    let handset = try Handset(harness)
+    harness.devices?.door.hear(.deviceActive(try handset.active()))
+    let app = TestApp(harness)
+    try app.connect(fields: try handset.fields())
+    #expect(app.head.hasPrefix("HTTP/1.1 101 "))
+    #expect(harness.shared.sessions.value == 1)
+    // And again: another challenge, the same device.
+    try app.connect(fields: try handset.fields())
+    #expect(app.wasResumed)
+  }
+
+  @Test func whatIsRefused() throws {
+    let harness = try harness()
+    let (handset, other) = (try Handset(harness), try Handset(harness))
+    let door = try #require(harness.devices).door
+    door.hear(.deviceActive(try handset.active()))
+    let used = try handset.nonce()
+    #expect(try answer(harness, try handset.fields(nonce: used)).hasPrefix("HTTP/1.1 101 "))
+    func refusal(_ fields: [String]) throws -> String? {
+      let head = try answer(harness, fields)
+      return head.split(separator: "\r\n").first { $0.hasPrefix("Portcullis-Error: ") }.map {
+        String($0.dropFirst(18))
+      }
+    }
+    #expect(try refusal(try handset.fields(nonce: used)) == "nonce_invalid")
+    #expect(try refusal(try handset.fields(nonce: try handset.nonce(.attest))) == "nonce_invalid")
+    let plain = try #require(harness.shared.challenges.issue(loop: 0)).nonce
+    #expect(try refusal(try handset.fields(nonce: plain)) == "nonce_invalid")
+    #expect(try refusal(try other.fields()) == "device_unknown")
+    #expect(try refusal(try handset.fields(by: other)) == "signature_rejected")
+    for purpose in [DeviceAuthPurpose.token(.gate), .heartbeat] {
+      let fields = try handset.fields { server, nonce in
+        .deviceAuth(server: server, device: handset.id, nonce: nonce, for: purpose)
+      }
+      #expect(try refusal(fields) == "signature_rejected")
+    }
+    let elsewhere = try handset.fields { _, nonce in
+      .deviceAuth(server: ServerID(random: KernelEntropy()), device: handset.id, nonce: nonce, for: .upgrade)
+    }
+    #expect(try refusal(elsewhere) == "signature_rejected")
+    for index in 0..<3 {
+      var fields = try handset.fields()
+      fields.remove(at: index)
+      #expect(try refusal(fields) == "bad_request")
+    }
+    #expect(try refusal(try handset.fields() + ["X-App-Assert-Nonce: x"]) == "bad_request")
+    #expect(try refusal([]) == "assertion_required")
+    #expect(harness.shared.register.sessions(of: Credential.owner(handset.id)).count == 1)
+  }
+
+  @Test func whereNoneComeIn() throws {
+    let harness = try harness(nil)
+    #expect(harness.devices == nil)
+    #expect(try answer(harness, ["X-Device-Id: x"]).contains("Portcullis-Error: assertion_required"))
+  }
+
+  // MARK: Going
+
+  /// By its revocation, and by a level that is too low from now on.
+  @Test(arguments: [true, false]) func aDeviceThatIsGone(isRevoked: Bool) throws {
+    let harness = try harness(loops: 2)
+    let (handset, other) = (try Handset(harness), try Handset(harness))
+    let door = try #require(harness.devices).door
+    for phone in [handset, other] { door.hear(.deviceActive(try phone.active())) }
+    let apps = [TestApp(harness), TestApp(harness), TestApp(harness)]
+    try apps[0].connect(at: 0, fields: try handset.fields())
+    try apps[1].connect(at: 1, fields: try handset.fields())
+    try apps[2].connect(at: 1, fields: try other.fields())
+    apps[1].player?.vanish()
+    harness.turn()
+    door.hear(isRevoked ? .deviceGone(handset.id) : .deviceActive(try handset.active(.bare)))
+    for _ in 0..<4 {
+      harness.turn()
+      for app in apps { app.hear() }
+    }
+    #expect(apps[0].closeCode == 1000)
+    #expect(apps[2].closeCode == nil)
+    #expect(harness.shared.register.sessions(of: Credential.owner(handset.id)).isEmpty)
+    #expect(harness.shared.register.sessions(of: Credential.owner(other.id)).count == 1)
+    #expect(try answer(harness, try handset.fields()).contains("Portcullis-Error: device_unknown"))
+  }
+
+  /// Revoked while the game is being called: nobody gets in.
+  @Test func aDeviceThatGoesOnItsWay() throws {
+    let harness = try harness()
+    let handset = try Handset(harness)
+    let door = try #require(harness.devices).door
+    door.hear(.deviceActive(try handset.active()))
+    let app = TestApp(harness)
+    try app.call(fields: try handset.fields())
+    door.hear(.deviceGone(handset.id))
+    for _ in 0..<8 {
+      harness.turn()
+      app.hear()
+    }
+    #expect(!app.head.hasPrefix("HTTP/1.1 101 "))
+    #expect(harness.shared.sessions.value == 0)
+    #expect(harness.shared.register.keyCount == 0)
+  }
+
+  // MARK: Sessions of a device
+
+  /// Those by its App Attest key count together with those by its own.
+  @Test func sessionsAreCountedTogether() throws {
+    let harness = try harness()
+    let (handset, owner) = (try Handset(harness), KeyIdentifier(Bytes32(words: 1, 2, 3, 4)))
+    let register = harness.shared.register
+    harness.devices?.door.hear(.deviceActive(try handset.active(attestedBy: owner)))
+    // One that came by the App Attest key, on a loop that is not here.
+    let older = SessionReference(loop: 9, token: 1)
+    #expect(register.admit(older, of: owner, limit: 2) == [])
+    let app = TestApp(harness)
+    try app.connect(fields: try handset.fields())
+    #expect(register.sessions(of: owner).count == 2)
+    let second = SessionReference(loop: 9, token: 2)
+    #expect(register.admit(second, of: owner, limit: 2) == [older])
+    #expect(register.sessions(of: Credential.owner(handset.id)).count == 1)
+    harness.devices?.door.hear(.deviceGone(handset.id))
+    for _ in 0..<4 {
+      harness.turn()
+      app.hear()
+    }
+    #expect(app.closeCode == 1000)
+    #expect(register.sessions(of: owner) == [older, second])
+  }
+
+  @Test func approvalsThatAreOpen() throws {
+    let harness = try harness()
+    let (handset, other) = (try Handset(harness), try Handset(harness))
+    let door = try #require(harness.devices).door
+    for phone in [handset, other] { door.hear(.deviceActive(try phone.active())) }
+    let (app, stranger) = (TestApp(harness), TestApp(harness))
+    try app.connect(fields: try handset.fields())
+    try stranger.connect(fields: try other.fields())
+    let counted = app.count
+    door.hear(.approvalsOpen(handset.id, attestedBy: nil, count: 1))
+    door.hear(.approvalsOpen(handset.id, attestedBy: nil, count: 2))
+    for _ in 0..<4 {
+      harness.turn()
+      for app in [app, stranger] { app.hear() }
+    }
+    #expect(app.events.last == #"{"type":"approvals","open":2}"#)
+    #expect(app.count == counted)
+    #expect(!stranger.events.contains { $0.contains("approvals") })
+  }
+
+  /// A session by an App Attest key is its device's.
+  @Test func approvalsOfWhoCameByAssertion() throws {
+    let harness = try LoopHarness(hasGame: true, doorLevel: .appAttested)
+    let (handset, keyID) = (try Handset(harness), KeyIdentifier(Bytes32(words: 1, 2, 3, 4)))
+    let app = TestApp(harness)
+    try app.connect()
+    var token: Token?
+    harness.loop.sessions.forEach { token = $0.token }
+    harness.shared.register.enter(harness.loop.reference(to: try #require(token)), of: keyID)
+    harness.devices?.door.hear(.approvalsOpen(handset.id, attestedBy: keyID, count: 3))
+    for _ in 0..<4 {
+      harness.turn()
+      app.hear()
+    }
+    #expect(app.events.last == #"{"type":"approvals","open":3}"#)
+  }
+
+  /// What went with a device is revoked where all App Attest keys are.
+  @Test func theKeyOfADevice() throws {
+    let harness = try harness()
+    let key = NewKey(
+      identifier: KeyIdentifier(Bytes32(words: 1, 2, 3, 4)), publicKey: P256Point(x: Bytes32(), y: Bytes32()),
+      appID: "TEAM123456.a.b", environment: .production, validationCategory: nil, bundleVersion: nil,
+      registeredAt: UnixTime(milliseconds: 0))
+    _ = harness.store.register(key) { _ in }
+    harness.devices?.door.hear(.attestedKeyRevoked(key.identifier))
+    harness.turn()
+    #expect(harness.store.isRevoked(key.identifier))
+  }
+}
