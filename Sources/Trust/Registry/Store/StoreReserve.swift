@@ -13,6 +13,7 @@ package protocol StoreReserve: Sendable {
 /// 16 MiB in a file beside the store's.
 package struct FileReserve: StoreReserve {
   package static let bytes = 16 << 20
+  private static let pieceBytes = 1 << 16
 
   private let path: String
 
@@ -32,8 +33,8 @@ package struct FileReserve: StoreReserve {
     _ = unsafe unlink(path)
     do throws(SystemError) {
       let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-      var noise = Noise()
-      for _ in 0..<Self.bytes / Noise.blockBytes { try file.writeAll(noise.next()) }
+      // Random, as no file system makes that smaller.
+      for _ in 0..<Self.bytes / Self.pieceBytes { try file.writeAll(KernelEntropy().bytes(Self.pieceBytes)) }
       guard fdatasync(file.number) == 0 else { throw SystemError("fdatasync") }
       return true
     } catch {
@@ -43,21 +44,6 @@ package struct FileReserve: StoreReserve {
   }
 
   package func giveUp() -> Bool { unsafe unlink(path) == 0 }
-
-  /// Bytes that no file system makes smaller (G. Marsaglia's xorshift).
-  private struct Noise {
-    static let blockBytes = 65_536
-    private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-
-    mutating func next() -> [UInt8] {
-      (0..<Self.blockBytes).map { _ in
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return UInt8(truncatingIfNeeded: state)
-      }
-    }
-  }
 }
 
 extension String {
