@@ -152,7 +152,8 @@ struct Opening {
       let hidden = HostUsers.hiddenUser()
       do {
         approvals = try ControlServer.start(
-          on: listener, handler: ApprovalsControl(registry), limits: ApprovalsControl.limits, name: "approvals"
+          on: listener, handler: ApprovalsControl(registry), limits: ApprovalsControl.limits,
+          name: "approvals"
         ) { user in user.map { $0 != hidden } ?? false }
       } catch {
         server.stop()
@@ -161,7 +162,8 @@ struct Opening {
     }
     return OpenGate(
       gate: gate, control: control, servers: (server, approvals),
-      made: configuration.tls == nil ? parts.tls : nil, registry: parts.devices?.registry, approvalUsers: users,
+      made: configuration.tls == nil ? parts.tls : nil, registry: parts.devices?.registry,
+      approvalUsers: users,
       store: store)
   }
 

@@ -39,7 +39,9 @@ struct RegistryOpening {
 
   /// Nil where none is set.
   func approvalsListener() throws -> UnixListener? {
-    guard configuration.devices.areOn, let path = configuration.devices.approvalsSocket.path else { return nil }
+    guard configuration.devices.areOn, let path = configuration.devices.approvalsSocket.path else {
+      return nil
+    }
     do {
       return try ControlServer.bind(path, setting: "APPROVALS_SOCKET", group: users.group ?? getegid())
     } catch {

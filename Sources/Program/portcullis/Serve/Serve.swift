@@ -118,7 +118,8 @@ struct Serve: ParsableCommand {
     do {
       let tell: Startup.Teller = { logger.error("reload_problem", metadata: ["reason": "\($0)"]) }
       let loaded = try Startup.configuration(
-        file: config, tell: tell, rest: { files in
+        file: config, tell: tell,
+        rest: { files in
           _ = try? Startup.tlsContents(files, tell: tell)
           _ = try? DeviceFiles.read(files, tell: tell)
         }
