@@ -23,6 +23,17 @@ import Testing
     #expect(Self.at(1000) + .seconds(Int64.max) == Self.at(.max))
     #expect(Self.at(.max) + .nanoseconds(1) == Self.at(.max))
     #expect(Self.at(.max - 1) + .nanoseconds(1) == Self.at(.max))
+    #expect(Self.at(5).adding(7) == Self.at(12) && Self.at(.max - 1).adding(2) == Self.at(.max))
+  }
+
+  @Test func comparisons() {
+    let pairs: [(UInt64, UInt64)] = [(0, 0), (4, 5), (5, 4), (.max, 0), (0, .max), (.max, .max)]
+    for (left, right) in pairs {
+      let (one, other) = (Self.at(left), Self.at(right))
+      #expect((one == other) == (left == right) && (one != other) == (left != right))
+      #expect((one < other) == (left < right) && (one <= other) == (left <= right))
+      #expect((one > other) == (left > right) && (one >= other) == (left >= right))
+    }
   }
 
   @Test func durationsInWholeNumbers() {

@@ -12,11 +12,18 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
   /// The end of time: no deadline.
   package static let never = Self(nanoseconds: .max)
 
+  // Compared several times in each turn: written out, so that callers need not ask for the conformance.
+  package static func == (left: Self, right: Self) -> Bool { left.nanoseconds == right.nanoseconds }
+  package static func != (left: Self, right: Self) -> Bool { left.nanoseconds != right.nanoseconds }
   package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+  package static func <= (left: Self, right: Self) -> Bool { left.nanoseconds <= right.nanoseconds }
 
   /// The end of time when the sum lies beyond it; a negative `duration` counts as zero.
-  package static func + (time: Self, duration: Duration) -> Self {
-    let (sum, overflow) = time.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
+  package static func + (time: Self, duration: Duration) -> Self { time.adding(duration.wholeNanoseconds) }
+
+  /// The end of time when the sum lies beyond it.
+  package func adding(_ nanoseconds: UInt64) -> Self {
+    let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
     return Self(nanoseconds: overflow ? .max : sum)
   }
 
