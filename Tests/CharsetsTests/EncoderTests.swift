@@ -38,6 +38,19 @@ import Testing
     }
   }
 
+  /// What need not be encoded is the same when it is.
+  @Test(arguments: Charset.allCases) func whatIsKeptIsTheSame(charset: Charset) throws {
+    let encoder = try #require(library.encoder(for: charset))
+    func keeps(_ bytes: [UInt8]) -> Bool { encoder.keeps(bytes.span) }
+    let ascii = (0..<0x80).map { UInt8($0) }
+    #expect(keeps([]) && keeps(ascii) && encoded(ascii, to: charset) == ascii)
+    for text in ["naïve", "漢字", "a🐉"] {
+      let bytes = Array(text.utf8)
+      #expect(keeps(bytes) == charset.isUTF8 && (!keeps(bytes) || encoded(bytes, to: charset) == bytes))
+    }
+    #expect(!keeps([0xFF]) && !keeps([0x41, 0xC3]) && !keeps([0x80, 0x41]))
+  }
+
   @Test(arguments: MultibyteTests.charsets) func moreThanIsEncodedAtOnce(charset: Charset) {
     for count in [255, 256, 257, 1000] {
       let text =

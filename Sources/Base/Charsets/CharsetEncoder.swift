@@ -9,6 +9,14 @@ package struct CharsetEncoder: Sendable {
     self.coding = coding
   }
 
+  /// Whether `text` is the same in the charset, so that it need not be encoded.
+  package func keeps(_ text: Span<UInt8>) -> Bool {
+    switch coding {
+    case .utf8: CharacterForm.endOfUTF8(text, from: 0).end == text.count
+    case .singleByte, .multibyte: UTF8Validator.endOfASCII(text, from: 0) == text.count
+    }
+  }
+
   /// Appends `text` in the charset: a question mark for each character that it does not have, and for what is no UTF-8.
   package func encode(_ text: Span<UInt8>, into output: inout [UInt8]) {
     var start = 0

@@ -53,6 +53,7 @@ extension ConversationState {
   }
 
   mutating func encode(_ input: Span<UInt8>) {
+    if encoder.keeps(input) { return telnet.type(input, endsLine: dialect.endsLines, into: &toGame) }
     var encoded: [UInt8] = []
     encoder.encode(input, into: &encoded)
     telnet.type(encoded.span, endsLine: dialect.endsLines, into: &toGame)
