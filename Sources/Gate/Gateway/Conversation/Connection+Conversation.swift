@@ -84,12 +84,12 @@ extension Connection {
     var end = end
     // Where somebody may come back, what came too fast is said again.
     if case .playerClosed = end, !loop.canStay(attachment.session, after: end),
-      attachment.stream.finishMessages(conversation, on: loop) == .left
+      attachment.stream.finishMessages(&conversation.state, on: loop) == .left
     {
       end = .left
     }
     do throws(SessionEnd) {
-      try attachment.session.game.say(conversation, now: loop.now)
+      try attachment.session.game.say(&conversation.state, now: loop.now)
     } catch {
       attachment.session.game.leg = nil
     }
@@ -110,7 +110,8 @@ extension Connection {
       return
     }
     do throws(ConnectionEnd) {
-      _ = try attachment.stream.tell(conversation, &client, &session.game, on: loop, all: true)
+      _ = try attachment.stream.tell(
+        &conversation.state, &client, &session.game, on: loop, all: true)
     } catch {
       // The player is gone already.
       client.giveUpSending()
@@ -120,24 +121,32 @@ extension Connection {
   // MARK: Deadlines
 
   func conversationDeadline(_ attachment: Attachment) -> MonotonicTime {
-    guard let conversation = attachment.session.game.conversation, attachment.stream.closing.isOpen else {
-      return .never
-    }
-    var deadline = conversation.state.nextDeadline(
-      keepAlive: loop.settings.telnet.keepAlive, stallTimeout: loop.settings.limits.writeStallTimeout,
-      now: loop.now)
-    if !attachment.stream.pending.isEmpty, !attachment.session.game.waits {
-      deadline = min(deadline, conversation.state.allowance.next(now: loop.now))
-    }
-    return deadline
+    guard let conversation = attachment.session.game.conversation else { return .never }
+    return deadline(of: conversation.state, attachment)
   }
 
-  /// After a turn: what it keeps, and what is due earlier than anything that was waited for.
-  func noteConversed(_ attachment: Attachment) {
-    loop.accountBuffers(of: attachment.session)
-    loop.noteLeftOut(of: attachment.session)
-    let due = conversationDeadline(attachment)
+  @inline(__always)
+  private func deadline(of state: borrowing ConversationState, _ attachment: Attachment) -> MonotonicTime {
+    guard attachment.stream.closing.isOpen else { return .never }
+    let deadline = state.nextDeadline(
+      keepAlive: loop.settings.telnet.keepAlive, stallTimeout: loop.settings.limits.writeStallTimeout,
+      now: loop.now)
+    guard !attachment.stream.pending.isEmpty, !attachment.session.game.waits else { return deadline }
+    return min(deadline, state.allowance.next(now: loop.now))
+  }
+
+  /// After a turn: what it keeps, what it has left out, and what is due earlier than anything that was waited for.
+  func noteConversed(_ conversation: Conversation, _ attachment: Attachment) {
+    let (change, leftOut, due) = outcome(&conversation.state, attachment)
+    loop.noteBuffers(of: attachment.session, conversation, changedBy: change)
+    if let leftOut { loop.note(leftOut, of: attachment.session) }
     if due < deadline { arm(at: due) }
+  }
+
+  private func outcome(
+    _ state: inout ConversationState, _ attachment: Attachment
+  ) -> (bufferChange: Int, leftOut: LeftOut?, deadline: MonotonicTime) {
+    (state.takeBufferChange(), state.takeLeftOut(), deadline(of: state, attachment))
   }
 }
 

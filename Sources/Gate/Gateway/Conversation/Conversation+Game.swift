@@ -6,26 +6,26 @@ internal import System
 
 extension GameSide {
   /// What of an earlier read telnet has not read yet, or else one read of the game's.
-  mutating func hear(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {
-    if conversation.state.mayReadOn(at: loop.now) {
-      try conversation.state.readOn(now: loop.now)
-    } else if !conversation.state.isHeld, mayHaveInput {
-      try receive(conversation, on: loop)
+  mutating func hear(_ state: inout ConversationState, on loop: Loop) throws(SessionEnd) {
+    if state.mayReadOn(at: loop.now) {
+      try state.readOn(now: loop.now)
+    } else if !state.isHeld, mayHaveInput {
+      try receive(&state, on: loop)
     }
   }
 
   /// Whether there is more to hear at once.
-  func hasMore(for conversation: Conversation, at now: MonotonicTime) -> Bool {
-    conversation.state.isHeld ? conversation.state.mayReadOn(at: now) : mayHaveInput
+  func hasMore(for state: borrowing ConversationState, at now: MonotonicTime) -> Bool {
+    state.isHeld ? state.mayReadOn(at: now) : mayHaveInput
   }
 
-  private mutating func receive(_ conversation: Conversation, on loop: Loop) throws(SessionEnd) {
+  private mutating func receive(_ state: inout ConversationState, on loop: Loop) throws(SessionEnd) {
     try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
       var room = bytes._mutatingExtracting(0..<Self.pieceBytes)
       switch leg?.receive(into: &room, gapBytes: 0, slotBytes: Self.pieceBytes) {
       case .bytes(let count)?:
         bytesFromGame += UInt64(count)
-        try conversation.state.hear(bytes.span.extracting(0..<count), now: loop.now)
+        try state.hear(bytes.span.extracting(0..<count), now: loop.now)
       case .wouldBlock?, nil: break
       case .ended?: throw .gameClosed
       case .failed(let error)?: throw .gameFailed(reason: PlayerStream.peerReason(error))
@@ -34,16 +34,16 @@ extension GameSide {
   }
 
   /// Sends what the conversation has for the game, behind what already waits, and tells it what the game has taken.
-  mutating func say(_ conversation: Conversation, now: MonotonicTime) throws(SessionEnd) {
-    if !conversation.state.toGame.isEmpty {
-      if case .failed(let error)? = leg?.send(conversation.state.toGame.span) {
+  mutating func say(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
+    if !state.toGame.isEmpty {
+      if case .failed(let error)? = leg?.send(state.toGame.span) {
         throw .gameFailed(reason: PlayerStream.peerReason(error))
       }
-      bytesFromPlayer += UInt64(conversation.state.toGame.count)
+      bytesFromPlayer += UInt64(state.toGame.count)
     } else if waits, case .failed(let error)? = leg?.resumeSending() {
       throw .gameFailed(reason: PlayerStream.peerReason(error))
     }
-    conversation.state.said(stillQueued: queued, now: now)
+    state.said(stillQueued: queued, now: now)
   }
 
   static let pieceBytes = 16 * 1024
@@ -62,14 +62,14 @@ extension Conversation {
       guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
       state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
       // A game that takes nothing is not listened to either, as its answers would pile up.
-      if !game.waits { try game.hear(self, on: loop) }
-      try game.say(self, now: loop.now)
+      if !game.waits { try game.hear(&state, on: loop) }
+      try game.say(&state, now: loop.now)
       let stalls = state.gameStalls(
         waits: game.waits, hasProgressed: game.takeProgress(), now: loop.now,
         after: loop.settings.limits.writeStallTimeout)
       if stalls { throw .gameStalled }
       // It may have taken what waited just now.
-      return .waits(hasMore: !game.waits && game.hasMore(for: self, at: loop.now))
+      return .waits(hasMore: !game.waits && game.hasMore(for: state, at: loop.now))
     } catch {
       return .ends(error)
     }

@@ -93,7 +93,7 @@ extension ConversationState {
 
   /// The `ack` that is due, if one is.
   mutating func dueAck(now: MonotonicTime) -> [UInt8]? {
-    guard dialect == .portcullis, incoming.schedule.isDue(at: now) else { return nil }
+    guard case .portcullis = dialect, incoming.schedule.isDue(at: now) else { return nil }
     incoming.schedule.acknowledged()
     if toGame.isEmpty { toGame = [] }
     var message: [UInt8] = []

@@ -114,6 +114,8 @@ struct ConversationState: ~Copyable {
     if let silence = keepAlive, now - lastSent >= silence { telnet.keepAlive(into: &toGame) }
   }
 
+  /// Put in where it is called: a call would be given a copy of the whole.
+  @inline(__always)
   func nextDeadline(keepAlive: Duration?, stallTimeout: Duration, now: MonotonicTime) -> MonotonicTime {
     var next = clientDeadline
     // What could be read already waits for something else, which brings a turn with it.
@@ -121,7 +123,7 @@ struct ConversationState: ~Copyable {
     if let silence = keepAlive { next = min(next, lastSent + silence) }
     if let fullSince { next = min(next, fullSince + stallTimeout) }
     if let blockedSince { next = min(next, blockedSince + stallTimeout) }
-    if dialect == .portcullis, outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
+    if case .portcullis = dialect, outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
     return next
   }
 

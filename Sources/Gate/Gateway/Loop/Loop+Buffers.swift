@@ -7,7 +7,10 @@ extension Loop {
   /// oldest ones.
   func accountBuffers(of session: GameSession) {
     guard let conversation = session.game.conversation else { return }
-    let change = conversation.state.takeBufferChange()
+    noteBuffers(of: session, conversation, changedBy: conversation.state.takeBufferChange())
+  }
+
+  func noteBuffers(of session: GameSession, _ conversation: Conversation, changedBy change: Int) {
     let sum = shared.buffers.change(by: change)
     guard change > 0, sum > settings.limits.sessionBuffersBytes else { return }
     if now >= levelsFrom {

@@ -106,7 +106,10 @@ extension Loop {
 
   /// What of a session's words was left out in its turn.
   func noteLeftOut(of session: GameSession) {
-    guard let leftOut = session.game.conversation?.state.takeLeftOut() else { return }
+    if let leftOut = session.game.conversation?.state.takeLeftOut() { note(leftOut, of: session) }
+  }
+
+  func note(_ leftOut: LeftOut, of session: GameSession) {
     counters.messagesLeftOut.add(leftOut.count)
     shared.log.messageLeftOut(session, leftOut)
   }

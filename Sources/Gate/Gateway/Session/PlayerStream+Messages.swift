@@ -71,35 +71,46 @@ extension PlayerStream {
   // MARK: A turn
 
   /// Whether there is more to do.
+  ///
+  /// The conversation's state is lent before and behind the reading, and once for each message: each time the run time
+  /// looks whether somebody else has it.
   mutating func converse(
     _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) -> Bool {
-    conversation.state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
-    if conversation.state.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) {
-      throw .playerStalled
-    }
-    // The first of them came too fast, and is not read again before its time.
-    if !pending.isEmpty, !game.waits, conversation.state.allowance.next(now: loop.now) <= loop.now {
-      try handlePending(conversation, on: loop)
-    }
+    try begin(&conversation.state, game, on: loop)
     if isReadingFromPlayer(client, game) { try readMessages(&client, &game, on: loop) }
+    let hasMore = try exchange(&conversation.state, &client, &game, on: loop)
+    return hasMore || isReadingFromPlayer(client, game) && hasInput(client)
+  }
+
+  private mutating func begin(
+    _ state: inout ConversationState, _ game: borrowing GameSide, on loop: Loop
+  ) throws(ConnectionEnd) {
+    state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
+    if state.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
+    // The first of them came too fast, and is not read again before its time.
+    if !pending.isEmpty, !game.waits, state.allowance.next(now: loop.now) <= loop.now {
+      try handlePending(&state, on: loop)
+    }
+  }
+
+  /// What either side has said goes to the other one; whether there is more of it.
+  private mutating func exchange(
+    _ state: inout ConversationState, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
+  ) throws(ConnectionEnd) -> Bool {
     var sessionEnd: SessionEnd?
     do throws(SessionEnd) {
-      if closing.isOpen { try hear(conversation, client, &game, on: loop) }
-      try game.say(conversation, now: loop.now)
+      if closing.isOpen { try hear(&state, client, &game, on: loop) }
+      try game.say(&state, now: loop.now)
     } catch {
       sessionEnd = error
     }
     if let sessionEnd { throw .session(sessionEnd) }
-    var hasMore = false
-    if closing.isOpen {
-      acknowledge(conversation, &client, now: loop.now)
+    guard closing.isOpen else { return false }
+    acknowledge(&state, &client, now: loop.now)
       tellApprovals(conversation, &client)
-      hasMore = try tell(conversation, &client, &game, on: loop)
-      let mayHear = mayHear(conversation, client, on: loop)
-      if mayHear, game.hasMore(for: conversation, at: loop.now) { hasMore = true }
-    }
-    return hasMore || isReadingFromPlayer(client, game) && hasInput(client)
+    if try tell(&state, &client, &game, on: loop) { return true }
+    return game.hasMore(for: state, at: loop.now) && mayHear(state, client, on: loop)
   }
 
   private func hasInput(_ client: borrowing ClientLeg) -> Bool {
@@ -117,19 +128,20 @@ extension PlayerStream {
   }
 
   /// The game is heard while all it has said before is on its way to the player.
-  private func mayHear(_ conversation: Conversation, _ client: borrowing ClientLeg, on loop: Loop) -> Bool {
+  private func mayHear(
+    _ state: borrowing ConversationState, _ client: borrowing ClientLeg, on loop: Loop
+  ) -> Bool {
     let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
-    return client.unsent.isEmpty && !conversation.state.outgoing.hasUnsent
-      && conversation.state.mayHear(bufferIsShort: isShort)
+    return client.unsent.isEmpty && !state.outgoing.hasUnsent && state.mayHear(bufferIsShort: isShort)
   }
 
   private mutating func hear(
-    _ conversation: Conversation, _ client: borrowing ClientLeg, _ game: inout GameSide, on loop: Loop
+    _ state: inout ConversationState, _ client: borrowing ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(SessionEnd) {
     guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
-    guard mayHear(conversation, client, on: loop) else { return }
+    guard game.hasMore(for: state, at: loop.now), mayHear(state, client, on: loop) else { return }
     let before = game.bytesFromGame
-    try game.hear(conversation, on: loop)
+    try game.hear(&state, on: loop)
     taken += Int(game.bytesFromGame - before)
   }
 
@@ -137,31 +149,32 @@ extension PlayerStream {
 
   /// A piece of a message, in order; the message is handled with its last one.
   mutating func take(
-    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ conversation: Conversation, on loop: Loop
+    _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, _ state: inout ConversationState,
+    on loop: Loop
   ) throws(ConnectionEnd) {
-    if assembly.isEmpty, endsMessage { return try handle(payload, type, conversation, on: loop) }
+    if assembly.isEmpty, endsMessage { return try handle(payload, type, &state, on: loop) }
     assembly.append(copying: payload)
     guard endsMessage else { return }
     let message = assembly
     assembly = []
-    try handle(message.span, type, conversation, on: loop)
+    try handle(message.span, type, &state, on: loop)
   }
 
   // MARK: 2. At the app's rate
 
   private mutating func handle(
-    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, on loop: Loop
+    _ message: Span<UInt8>, _ type: MessageType, _ state: inout ConversationState, on loop: Loop
   ) throws(ConnectionEnd) {
-    guard pending.isEmpty, try handleNow(message, type, conversation, on: loop) else {
+    guard pending.isEmpty, try handleNow(message, type, &state, on: loop) else {
       return pending.append(message, type: type)
     }
   }
 
   private mutating func handlePending(
-    _ conversation: Conversation, on loop: Loop, atAnyRate: Bool = false
+    _ state: inout ConversationState, on loop: Loop, atAnyRate: Bool = false
   ) throws(ConnectionEnd) {
     while let (message, type) = pending.first {
-      let isTaken = try handleNow(message.span, type, conversation, on: loop, atAnyRate: atAnyRate)
+      let isTaken = try handleNow(message.span, type, &state, on: loop, atAnyRate: atAnyRate)
       guard isTaken else { return }
       pending.removeFirst()
     }
@@ -169,11 +182,11 @@ extension PlayerStream {
 
   /// False when it came too fast.
   private func handleNow(
-    _ message: Span<UInt8>, _ type: MessageType, _ conversation: Conversation, on loop: Loop,
+    _ message: Span<UInt8>, _ type: MessageType, _ state: inout ConversationState, on loop: Loop,
     atAnyRate: Bool = false
   ) throws(ConnectionEnd) -> Bool {
-    if let id = conversation.state.confirmID() { loop.shared.directory.remove(id) }
-    switch conversation.state.take(message, type: type, now: loop.now, atAnyRate: atAnyRate) {
+    if let id = state.confirmID() { loop.shared.directory.remove(id) }
+    switch state.take(message, type: type, now: loop.now, atAnyRate: atAnyRate) {
     case .nothing: return true
     case .wait: return false
     case .leave: throw .left
@@ -182,9 +195,9 @@ extension PlayerStream {
   }
 
   /// The player's last words are for the game, however fast they came. Returns the end that they ask for themselves.
-  mutating func finishMessages(_ conversation: Conversation, on loop: Loop) -> ConnectionEnd? {
+  mutating func finishMessages(_ state: inout ConversationState, on loop: Loop) -> ConnectionEnd? {
     do throws(ConnectionEnd) {
-      try handlePending(conversation, on: loop, atAnyRate: true)
+      try handlePending(&state, on: loop, atAnyRate: true)
       return nil
     } catch {
       return error
@@ -193,8 +206,10 @@ extension PlayerStream {
 
   // MARK: 5. To the player
 
-  private func acknowledge(_ conversation: Conversation, _ client: inout ClientLeg, now: MonotonicTime) {
-    guard let message = conversation.state.dueAck(now: now) else { return }
+  private func acknowledge(
+    _ state: inout ConversationState, _ client: inout ClientLeg, now: MonotonicTime
+  ) {
+    guard let message = state.dueAck(now: now) else { return }
     _ = client.tls.write(Self.textFrame(message).span)
   }
 
@@ -208,52 +223,53 @@ extension PlayerStream {
 
   /// What was not sent yet, so much in a turn; whether there is more.
   mutating func tell(
-    _ conversation: Conversation, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop,
+    _ state: inout ConversationState, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop,
     all: Bool = false
   ) throws(ConnectionEnd) -> Bool {
     guard client.unsent.isEmpty || all else { return false }
     var sent = 0
-    while conversation.state.outgoing.hasUnsent {
-      if conversation.state.outgoing.isBetweenFrames {
+    while state.outgoing.hasUnsent {
+      if state.outgoing.isBetweenFrames {
         if sent >= Self.tellBytes, !all { return true }
-        if let gap = conversation.state.outgoing.takeGap() {
-          for message in conversation.state.afterGap(gap) {
+        if let gap = state.outgoing.takeGap() {
+          for message in state.afterGap(gap) {
             try encrypt(Self.textFrame(message).span, to: &client)
           }
           continue
         }
       }
       if let deflate {
-        sent += try tellDeflated(deflate, conversation, &client, &game, on: loop)
+        sent += try tellDeflated(deflate, &state, &client, &game, on: loop)
       } else {
-        sent += try tellPiece(conversation, &client)
+        sent += try tellPiece(&state, &client)
       }
     }
-    if !conversation.dialect.isResumable {
-      conversation.state.outgoing.acknowledge(conversation.state.outgoing.last)
+    if !state.dialect.isResumable {
+      state.outgoing.acknowledge(state.outgoing.last)
     }
     return false
   }
 
-  private func tellPiece(_ conversation: Conversation, _ client: inout ClientLeg) throws(ConnectionEnd) -> Int
-  {
-    let count = try conversation.state.outgoing.withUnsentFrames(limit: Self.recordBytes) {
+  private func tellPiece(
+    _ state: inout ConversationState, _ client: inout ClientLeg
+  ) throws(ConnectionEnd) -> Int {
+    let count = try state.outgoing.withUnsentFrames(limit: Self.recordBytes) {
       (frames) throws(ConnectionEnd) in try encrypt(frames, to: &client)
     }
-    conversation.state.outgoing.markSent(bytes: count)
+    state.outgoing.markSent(bytes: count)
     return count
   }
 
   private func tellDeflated(
-    _ deflate: DeflateSession, _ conversation: Conversation, _ client: inout ClientLeg,
+    _ deflate: DeflateSession, _ state: inout ConversationState, _ client: inout ClientLeg,
     _ game: inout GameSide,
     on loop: Loop
   ) throws(ConnectionEnd) -> Int {
     var payload: [UInt8] = []
-    guard let type = conversation.state.outgoing.copyUnsentMessage(into: &payload) else {
+    guard let type = state.outgoing.copyUnsentMessage(into: &payload) else {
       fatalError("OutgoingLedger: something is unsent, and no message comes next")
     }
-    conversation.state.outgoing.markMessageSent()
+    state.outgoing.markMessageSent()
     try sendMessage(payload, opcode: type.opcode, &client, &game, on: loop)
     return payload.count
   }

@@ -35,7 +35,9 @@ extension Connection {
       if case .session = stage { hasMore = true }
     }
     loop.noteMoved(self, isMuch: attachment.stream.taken >= PlayerStream.heavyBytes)
-    if attachment.session.game.conversation != nil, case .session = stage { noteConversed(attachment) }
+    if let conversation = attachment.session.game.conversation, case .session = stage {
+      noteConversed(conversation, attachment)
+    }
     if hasMore { loop.continueLater(self) }
   }
 }
@@ -67,6 +69,9 @@ extension PlayerStream {
 
   /// Nothing is read from the player while there is no room for it in what waits for the game (or, with echo, while
   /// anything waits for the player itself), nor while too much waits for the player.
+  ///
+  /// These two are put in where they are called: a call would be given a copy of the stream.
+  @inline(__always)
   func isReadingFromPlayer(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
     if client.isFull || !pending.isEmpty { return false }
     if game.leg != nil { return roundBytes(behind: game.queued) > 0 }
@@ -74,6 +79,7 @@ extension PlayerStream {
   }
 
   /// Nothing is read from the game while there is no room for it in what waits for the player.
+  @inline(__always)
   func hasMoreFromGame(_ client: borrowing ClientLeg, _ game: borrowing GameSide) -> Bool {
     closing.isOpen && roundBytes(behind: client.unsent.count) > 0 && game.mayHaveInput
   }
@@ -177,7 +183,7 @@ extension PlayerStream {
     _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) {
     if let conversation = game.conversation {
-      try take(payload, type: type, endsMessage: endsMessage, conversation, on: loop)
+      try take(payload, type: type, endsMessage: endsMessage, &conversation.state, on: loop)
     } else {
       try echo(payload, type: type, endsMessage: endsMessage, &client, &game, on: loop)
     }
