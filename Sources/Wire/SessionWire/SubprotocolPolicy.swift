@@ -63,10 +63,12 @@ package enum SubprotocolChoice: Equatable, Sendable {
   /// 400.
   case refused
 
-  /// What the answer to the upgrade names.
-  package var name: String? {
-    if case .chosen(let subprotocol) = self { subprotocol.rawValue } else { nil }
+  package var subprotocol: Subprotocol? {
+    if case .chosen(let subprotocol) = self { subprotocol } else { nil }
   }
+
+  /// What the answer to the upgrade names.
+  package var name: String? { subprotocol?.rawValue }
 
   /// How text and events are spoken to the app; nil where bytes pass as they come, or nothing does.
   package var dialect: Dialect? {

@@ -22,10 +22,10 @@ void portcullis_outbox_reset(struct portcullis_outbox *outbox, size_t capacity);
 // writes always go to `outbox` and never fail short of memory.
 struct portcullis_transport {
   int descriptor;
-  int dry;    // the last read took all there was: another one would only return EAGAIN
-  int hangup;  // a FIN is on its way: a short read proves nothing
-  int ended;   // the peer's FIN was read
   int error;  // errno of a failed read, 0 if none
+  uint8_t dry;  // the last read took all there was: another one would only return EAGAIN
+  uint8_t hangup;  // a FIN is on its way: a short read proves nothing
+  uint8_t ended;  // the peer's FIN was read
   SSL *ssl;
   struct portcullis_bounds bounds;
   struct portcullis_outbox *outbox;

@@ -6,19 +6,20 @@ struct AwayList {
   private var latest: GameSession?
 
   mutating func enter(_ session: GameSession) {
-    session.away.older = latest
-    latest?.away.newer = session
+    session.absence?.neighbours.older = latest
+    latest?.absence?.neighbours.newer = session
     latest = session
     if longest == nil { longest = session }
   }
 
   mutating func leave(_ session: GameSession) {
-    let (older, newer) = (session.away.older, session.away.newer)
+    let older = session.absence?.neighbours.older
+    let newer = session.absence?.neighbours.newer
     if longest === session { longest = newer }
     if latest === session { latest = older }
-    older?.away.newer = newer
-    newer?.away.older = older
-    session.away = Neighbours()
+    older?.absence?.neighbours.newer = newer
+    newer?.absence?.neighbours.older = older
+    session.absence?.neighbours = Neighbours()
   }
 
   /// Kept with each session, and the list's alone to change.

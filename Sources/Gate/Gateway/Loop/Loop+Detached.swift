@@ -47,7 +47,8 @@ extension Loop {
 
   /// Counts it among those without a connection, and lets the longest one go when there are too many.
   func enterAway(_ session: GameSession) {
-    session.alarm.set(at: session.changedAt + settings.sessions.resumableFor, for: session.token, in: wheel)
+    session.absence?.alarm.set(
+      at: session.changedAt + settings.sessions.resumableFor, for: session.token, in: wheel)
     if session.state == .concluded { concluded.enter(session) } else { away.enter(session) }
     publishLongest()
     if shared.away.increment() > settings.limits.detached { letGoLongestOfAll() }
@@ -59,7 +60,7 @@ extension Loop {
     shared.away.decrement()
     if session.state == .concluded { concluded.leave(session) } else { away.leave(session) }
     publishLongest()
-    session.alarm.clear()
+    session.absence?.alarm.clear()
   }
 
   /// The one that goes first. Of how many stays are over nothing but this keeps an app from making as many as it likes; so
@@ -96,7 +97,7 @@ extension Loop {
   func countForAddress(_ session: GameSession, leaving connection: Connection?) {
     let address = session.source.address.accountingPrefix
     let open = shared.addressCounts.count(of: address) - (connection?.isCounted == true ? 1 : 0)
-    session.isCountedForAddress = true
+    session.absence?.isCountedForAddress = true
     let surplus = shared.awayByAddress.enter(
       reference(to: session.token), of: address, isAttested: session.credential.isAttested,
       limit: settings.limits.connectionsPerAddress - open)
@@ -104,8 +105,8 @@ extension Loop {
   }
 
   func releaseAddress(of session: GameSession) {
-    guard session.isCountedForAddress else { return }
-    session.isCountedForAddress = false
+    guard let absence = session.absence, absence.isCountedForAddress else { return }
+    absence.isCountedForAddress = false
     shared.awayByAddress.leave(reference(to: session.token), of: session.source.address.accountingPrefix)
   }
 
@@ -129,15 +130,17 @@ extension Loop {
     let next = conversation.state.nextDeadline(
       keepAlive: settings.telnet.keepAlive, stallTimeout: settings.limits.writeStallTimeout, now: now)
     let due = min(expiry, next)
-    if due != session.alarm.deadline { session.alarm.set(at: due, for: session.token, in: wheel) }
+    guard let absence = session.absence, due != absence.alarm.deadline else { return }
+    absence.alarm.set(at: due, for: session.token, in: wheel)
   }
 
   func entryExpired(_ session: GameSession, tick: UInt64) {
-    guard session.alarm.rings(tick: tick, for: session.token, in: wheel, now: now) else { return }
-    if session.connection != nil { return }
+    guard let absence = session.absence,
+      absence.alarm.rings(tick: tick, for: session.token, in: wheel, now: now), session.connection == nil
+    else { return }
     let expiry = session.changedAt + settings.sessions.resumableFor
     if now >= expiry { return endAway(session, .expired) }
-    session.alarm.set(at: expiry, for: session.token, in: wheel)
+    absence.alarm.set(at: expiry, for: session.token, in: wheel)
     serve(session)
   }
 

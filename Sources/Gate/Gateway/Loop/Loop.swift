@@ -173,7 +173,7 @@ final class Loop {
     }
     // Nobody listens to these: they come behind all others, and one of them has its turn in any case.
     continuingSessions.takeEach(while: { shared.clock.monotonic() - now < Self.continuingTime }) { session in
-      session.isContinuing = false
+      session.absence?.isContinuing = false
       serve(session)
     }
   }

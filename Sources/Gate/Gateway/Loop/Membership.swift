@@ -48,8 +48,8 @@ extension Loop {
 
   /// The same for a session that has no connection.
   func continueLater(_ session: GameSession) {
-    if session.isContinuing { return }
-    session.isContinuing = true
+    guard let absence = session.absence, !absence.isContinuing else { return }
+    absence.isContinuing = true
     continuingSessions.append(session)
   }
 

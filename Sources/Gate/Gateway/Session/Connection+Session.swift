@@ -33,7 +33,7 @@ extension Connection {
     let deflate = agreement.map {
       DeflateSession($0, messageBytes: loop.settings.frameLimits.messageBytes)
     }
-    session.subprotocol = admission.choice.name
+    session.subprotocol = admission.choice.subprotocol
     if let dialect = admission.choice.dialect {
       if !isResumed { session.game.conversation = conversation(in: dialect, admission) }
     } else {

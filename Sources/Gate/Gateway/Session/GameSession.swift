@@ -16,6 +16,7 @@
 /// not any more, whatever its last bytes still wait for. Only what speaks `portcullis.v1` is ever detached.
 internal import Addresses
 internal import Bytes
+internal import PortcullisProtocol
 internal import Sockets
 internal import System
 internal import WebSocketWire
@@ -35,6 +36,8 @@ final class GameSession {
   /// Whether the stay is over, though somebody may still come back for its last messages. An attached session whose stay is
   /// over says them.
   private(set) var isOver = false
+  /// What was chosen for it; nil for none.
+  var subprotocol: Subprotocol?
   /// Served when the game says something.
   private(set) var connection: Connection?
   /// The operator's name for it, which outlives its connections; 0 before its first `101`.
@@ -43,24 +46,13 @@ final class GameSession {
   private(set) var startedAt: MonotonicTime
   /// When its present connection took it up, or it lost its last one.
   private(set) var changedAt: MonotonicTime
-  /// How long it had no connection before the present one.
-  private(set) var wasAwayFor: Duration = .zero
   /// Who plays, or has played last.
   private(set) var source: Endpoint
-  /// What was chosen for it; nil for none.
-  var subprotocol: String?
   /// Who waits for its end.
   private var latches: [CountDownLatch] = []
   var game = GameSide()
-
-  /// Without a connection: its place among the loop's others.
-  var away = AwayList.Neighbours()
-  /// When something is due.
-  var alarm = Alarm()
-  /// Among its loop's sessions that go on.
-  var isContinuing = false
-  /// Without a connection: it counts for its player's address.
-  var isCountedForAddress = false
+  /// Nil until it is without a connection for the first time, which most sessions never are.
+  private(set) var absence: Absence?
 
   init(token: Token, credential: Credential, connection: Connection, now: MonotonicTime) {
     self.token = token
@@ -90,7 +82,7 @@ final class GameSession {
     case .attached, .ended: fatalError("GameSession: attached in the state \(state)")
     }
     if self.number == 0 { self.number = number() }
-    wasAwayFor = now - changedAt
+    absence?.lasted = now - changedAt
     state = .attached
     self.connection = connection
     source = connection.source
@@ -103,6 +95,7 @@ final class GameSession {
     state = isOver ? .concluded : .detached
     connection = nil
     changedAt = now
+    if absence == nil { absence = Absence() }
   }
 
   /// The stay is over; false when it was already.
@@ -131,6 +124,7 @@ final class GameSession {
     changedAt = parcel.changedAt
     // Until it is attached, nobody is served for it.
     connection = nil
+    absence = Absence()
     subprotocol = parcel.subprotocol
     game = parcel.takeGame()
   }
@@ -174,7 +168,7 @@ final class SessionParcel: @unchecked Sendable {
   let changedAt: MonotonicTime
   let source: Endpoint
   let isOver: Bool
-  let subprotocol: String?
+  let subprotocol: Subprotocol?
 
   fileprivate init(_ session: GameSession, _ game: consuming GameSide) {
     self.game = consume game

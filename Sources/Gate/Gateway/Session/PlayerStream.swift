@@ -25,13 +25,13 @@ struct PlayerStream: ~Copyable {
   var lastPing: MonotonicTime
   /// Until when the player's reply to our Close is awaited.
   var closeDeadline: MonotonicTime?
-  /// The newest ping of the player's that could not be answered at once (RFC 6455 §5.5.3 lets the others go).
-  var pendingPong: [UInt8]?
   /// How many pings may still be answered one by one in this turn.
   var pongsLeft = pongsPerTurn
+  /// The newest ping of the player's that could not be answered at once (RFC 6455 §5.5.3 lets the others go).
+  var pendingPong: [UInt8]?
   /// Bytes read in the last turn, from either side: of the player's, ciphertext and what small records cost beside it.
   var taken = 0
-  static let pongsPerTurn = 16
+  static let pongsPerTurn: UInt8 = 16
   /// How much may wait for either side (`QUEUE_MAX_BYTES`).
   let queueBytes: Int
   /// When permessage-deflate was agreed on.

@@ -2,6 +2,7 @@
 package import Addresses
 package import Bytes
 internal import KeyStore
+internal import PortcullisProtocol
 internal import System
 
 package struct SessionDescription: Sendable {
@@ -44,7 +45,7 @@ extension GameSession {
     return SessionDescription(
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
       since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
-      keyID: credential.keyID, subject: subject, subprotocol: subprotocol,
+      keyID: credential.keyID, subject: subject, subprotocol: subprotocol?.rawValue,
       bufferedBytes: game.conversation?.state.bufferedBytes ?? 0, duration: loop.now - startedAt,
       bytesFromPlayer: game.bytesFromPlayer, bytesFromGame: game.bytesFromGame)
   }

@@ -41,6 +41,8 @@ final class SessionRegister: Sendable {
     mutating func remove(_ session: SessionReference) {
       if let index = waiting.firstIndex(of: session) {
         waiting.remove(at: index)
+        // It keeps its room else, as long as the session lasts.
+        if waiting.isEmpty { waiting = [] }
       } else if let index = attached.firstIndex(of: session) {
         attached.remove(at: index)
       } else if let index = detached.firstIndex(of: session) {

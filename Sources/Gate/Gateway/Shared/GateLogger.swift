@@ -167,7 +167,7 @@ struct GateLogger: Sendable {
       Self.begin(&line, connection, session)
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
       line.add("gap", String(missing))
-      line.add("waitedMs", String(session.wasAwayFor.wholeMilliseconds))
+      line.add("waitedMs", String((session.absence?.lasted ?? .zero).wholeMilliseconds))
     }
   }
 

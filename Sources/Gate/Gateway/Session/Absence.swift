@@ -1,0 +1,15 @@
+/// What a session needs while it has no connection: made when it loses one for the first time, as most never do.
+internal import System
+
+final class Absence {
+  /// Its place among the loop's others.
+  var neighbours = AwayList.Neighbours()
+  /// When something is due.
+  var alarm = Alarm()
+  /// Among its loop's sessions that go on.
+  var isContinuing = false
+  /// It counts for its player's address.
+  var isCountedForAddress = false
+  /// How long it had no connection before the present one.
+  var lasted = Duration.zero
+}
