@@ -1,7 +1,8 @@
 /// The state that is said again after a gap, and its limits.
-import SessionWire
 import TelnetWire
 import Testing
+
+@testable import SessionWire
 
 @Suite struct AgainCacheTests {
   private func cache(bufferBytes: Int = 65_536) -> AgainCache {
@@ -123,5 +124,60 @@ import Testing
     var cache = cache()
     for data in ["", "[]", "{", #"{"A":}"#] { cache.noteMSDP(data: Array(data.utf8).span) }
     #expect(cache.messages().count == 1)
+  }
+
+  /// Ten thousand variables are taken in as many steps, where each was looked for among all that are kept before.
+  @Test func manyVariables() {
+    var cache = cache()
+    let object = "{" + (0..<10_000).map { "\"\($0)\":\"\($0 % 10)\"" }.joined(separator: ",") + "}"
+    for round in 1...3 {
+      cache.noteMSDP(data: Array(object.utf8).span)
+      #expect(cache.entries.looks <= 5 * 10_000 * round)
+    }
+    #expect(messages(of: cache).last?.contains("\"9999\":\"9\"") == true && cache.bytes <= 16_384)
+    for number in 0..<10_000 { note("Char.\(number)", "1", in: &cache) }
+    #expect(cache.entries.looks <= 5 * 40_000 && cache.messages().count == 34)
+  }
+
+  /// Against an ordered list of names and values.
+  @Test(arguments: 0..<20) func random(seed: UInt64) {
+    var random = SplitMix(seed)
+    var cache = cache(bufferBytes: 4096)
+    var model: [(name: String, data: String)] = []
+    func cost(_ entry: (name: String, data: String)) -> Int {
+      entry.name.utf8.count - 1 + entry.data.count + 64
+    }
+    for _ in 0..<2000 {
+      let kind = random.below(3) == 0 ? "g" : "m"
+      if random.below(200) == 0 {
+        if kind == "g" { cache.forgetGMCP() } else { cache.forgetMSDP() }
+        model.removeAll { $0.name.hasPrefix(kind) }
+        continue
+      }
+      let name = kind == "g" ? "Char.\(random.below(50))" : "V\(random.below(40))"
+      let size = random.below(9) == 0 ? random.below(1200) : random.below(9)
+      let data = String(repeating: "1", count: 1 + size)
+      if kind == "g" {
+        note(random.below(2) == 0 ? name : name.uppercased(), data, in: &cache)
+      } else {
+        cache.noteMSDP(data: Array("{\"\(name)\":\(data)}".utf8).span)
+      }
+      let entry = (name: kind + name.uppercased(), data: data)
+      model.removeAll { $0.name == entry.name }
+      if cost(entry) <= 1024 {
+        let packages = model.filter { $0.name.hasPrefix("g") }
+        if kind == "g", packages.count == 32 { model.removeAll { $0.name == packages[0].name } }
+        while model.reduce(0, { $0 + cost($1) }) + cost(entry) > 1024 { model.removeFirst() }
+        model.append(entry)
+      }
+      #expect(cache.bytes == model.reduce(0) { $0 + cost($1) })
+    }
+    let told = messages(of: cache).dropFirst().map { $0.uppercased() }
+    let packages = model.filter { $0.name.hasPrefix("g") }.map {
+      "{\"TYPE\":\"GMCP\",\"PACKAGE\":\"\($0.name.dropFirst())\",\"DATA\":\($0.data),\"AGAIN\":TRUE}"
+    }
+    let variables = model.filter { $0.name.hasPrefix("m") }.map { "\"\($0.name.dropFirst())\":\($0.data)" }
+    let object = "{\"TYPE\":\"MSDP\",\"DATA\":{\(variables.joined(separator: ","))},\"AGAIN\":TRUE}"
+    #expect(told == packages + (variables.isEmpty ? [] : [object]))
   }
 }

@@ -18,36 +18,9 @@ package struct AgainCache: Sendable {
   private let selection: AgainSelection
   private let limit: Int
   private var echo = false
-  /// What was renewed last is last.
-  private var entries: [Entry] = []
-  private var packages = 0
+  private(set) var entries = AgainEntries()
   /// What the values take, with what they cost beside.
-  package private(set) var bytes = 0
-
-  private enum Kind: Equatable, Sendable { case gmcp, msdp, mssp }
-
-  private struct Entry: Sendable {
-    let kind: Kind
-    /// The name, then the data.
-    let bytes: [UInt8]
-    let nameCount: Int
-    let hasData: Bool
-
-    var name: Span<UInt8> {
-      @_lifetime(borrow self) get { bytes.span.extracting(0..<nameCount) }
-    }
-    var data: Span<UInt8> {
-      @_lifetime(borrow self) get { bytes.span.extracting(nameCount..<bytes.count) }
-    }
-
-    /// GMCP's names are compared without case, as its games do.
-    func isOf(_ kind: Kind, _ name: Span<UInt8>) -> Bool {
-      guard kind == self.kind else { return false }
-      return kind == .gmcp ? AgainSelection.isSame(self.name, name) : name.isEqual(to: self.name)
-    }
-
-    var cost: Int { bytes.count + AgainCache.overhead }
-  }
+  package var bytes: Int { entries.bytes }
 
   /// - Parameter bufferBytes: `SESSION_BUFFER`, of which the cache takes a quarter at most.
   package init(_ selection: AgainSelection, bufferBytes: Int) {
@@ -99,17 +72,17 @@ package struct AgainCache: Sendable {
   }
 
   /// The game agrees to GMCP anew: what it said before is no longer meant.
-  package mutating func forgetGMCP() { forget(.gmcp) }
+  package mutating func forgetGMCP() { entries.removeAll(.gmcp) }
 
   /// The same of MSDP.
-  package mutating func forgetMSDP() { forget(.msdp) }
+  package mutating func forgetMSDP() { entries.removeAll(.msdp) }
 
   // MARK: What the app is told
 
   /// The payloads of the messages that say it, in the order in which they go.
   package func messages() -> [[UInt8]] {
     var messages = [Self.message { GateMessage.echo(echo, again: true, to: &$0) }]
-    for entry in entries where entry.kind == .gmcp {
+    entries.each(.gmcp) { entry in
       messages.append(
         Self.message {
           GateMessage.gmcp(
@@ -120,7 +93,7 @@ package struct AgainCache: Sendable {
       messages.append(
         Self.message { GateMessage.variables(.msdp, data: variables.span, again: true, to: &$0) })
     }
-    for entry in entries where entry.kind == .mssp {
+    entries.each(.mssp) { entry in
       messages.append(Self.message { GateMessage.variables(.mssp, data: entry.data, again: true, to: &$0) })
     }
     return messages
@@ -129,7 +102,7 @@ package struct AgainCache: Sendable {
   /// Those of MSDP as one object.
   private func variables() -> [UInt8]? {
     var object: [UInt8] = []
-    for entry in entries where entry.kind == .msdp {
+    entries.each(.msdp) { entry in
       object.append(UInt8(ascii: object.isEmpty ? "{" : ","))
       // As it stood between its quotes, escapes and all.
       object.append(UInt8(ascii: "\""))
@@ -150,36 +123,13 @@ package struct AgainCache: Sendable {
 
   // MARK: Keeping
 
-  private mutating func keep(_ kind: Kind, _ name: Span<UInt8>, _ data: Span<UInt8>?) {
-    if let index = index(of: kind, name) { remove(at: index) }
+  private mutating func keep(_ kind: AgainEntries.Kind, _ name: Span<UInt8>, _ data: Span<UInt8>?) {
+    entries.remove(kind, name)
     let cost = name.count + (data?.count ?? 0) + Self.overhead
     guard cost <= limit else { return }
-    if kind == .gmcp, packages == Self.packageLimit {
-      if let oldest = entries.firstIndex(where: { $0.kind == .gmcp }) { remove(at: oldest) }
-    }
-    while bytes + cost > limit { remove(at: 0) }
-    var copy: [UInt8] = []
-    copy.reserveCapacity(cost - Self.overhead)
-    copy.append(copying: name)
-    if let data { copy.append(copying: data) }
-    entries.append(Entry(kind: kind, bytes: copy, nameCount: name.count, hasData: data != nil))
-    bytes += cost
-    if kind == .gmcp { packages += 1 }
-  }
-
-  private mutating func forget(_ kind: Kind) {
-    for index in entries.indices.reversed() where entries[index].kind == kind { remove(at: index) }
-  }
-
-  private mutating func remove(at index: Int) {
-    let entry = entries.remove(at: index)
-    bytes -= entry.cost
-    if entry.kind == .gmcp { packages -= 1 }
-  }
-
-  private func index(of kind: Kind, _ name: Span<UInt8>) -> Int? {
-    // From the newest: what changes often stands there.
-    entries.lastIndex { $0.isOf(kind, name) }
+    if kind == .gmcp, entries.packages == Self.packageLimit { entries.removeOldestPackage() }
+    while bytes + cost > limit { entries.removeOldest() }
+    entries.append(AgainEntries.Entry(kind, name, data))
   }
 
   /// More than what MSDP's values have.
