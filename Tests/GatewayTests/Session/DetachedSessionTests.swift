@@ -174,6 +174,24 @@ import Testing
     harness.expectNothingLeft()
   }
 
+  /// A time that a reload makes shorter is also that of those who wait already; one that it makes longer as well.
+  @Test(arguments: [("30s", 0), ("2m", 1)])
+  func aReloadIsForThoseWhoWait(_ time: String, left: Int) throws {
+    let harness = try LoopHarness([("SESSION_RESUME_FOR", "60s")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    app.vanish()
+    harness.settle()
+    harness.pass(.seconds(31))
+    #expect(harness.shared.away.value == 1)
+    try harness.reload([("SESSION_RESUME_FOR", time)])
+    harness.pass(.seconds(1))
+    if time == "2m" { harness.pass(.seconds(40)) }
+    #expect(harness.shared.away.value == left)
+    for _ in 0..<5 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
+
   /// An app may end as many stays as it likes, and acknowledge the end of none: that costs nobody else theirs.
   @Test func staysThatAreOverTakeNobodysPlace() throws {
     let harness = try LoopHarness(TestKey.settings + [("MAX_DETACHED", "4")], loops: 2, hasGame: true)

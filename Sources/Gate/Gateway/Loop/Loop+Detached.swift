@@ -47,8 +47,7 @@ extension Loop {
 
   /// Counts it among those without a connection, and lets the longest one go when there are too many.
   func enterAway(_ session: GameSession) {
-    session.absence?.alarm.set(
-      at: session.changedAt + settings.sessions.resumableFor, for: session.token, in: wheel)
+    session.absence?.alarm.set(at: expiry(of: session), for: session.token, in: wheel)
     if session.state == .concluded { concluded.enter(session) } else { away.enter(session) }
     publishLongest()
     if shared.away.increment() > settings.limits.detached { letGoLongestOfAll() }
@@ -126,19 +125,33 @@ extension Loop {
   }
 
   private func armAway(_ session: GameSession, _ conversation: Conversation) {
-    let expiry = session.changedAt + settings.sessions.resumableFor
     let next = conversation.state.nextDeadline(
       keepAlive: settings.telnet.keepAlive, stallTimeout: settings.limits.writeStallTimeout, now: now)
-    let due = min(expiry, next)
+    let due = min(expiry(of: session), next)
     guard let absence = session.absence, due != absence.alarm.deadline else { return }
     absence.alarm.set(at: due, for: session.token, in: wheel)
+  }
+
+  private func expiry(of session: GameSession) -> MonotonicTime {
+    session.changedAt + settings.sessions.resumableFor
+  }
+
+  /// A reload may have made the time shorter, also of those who wait already.
+  func timeAway() {
+    sessions.forEach { session in
+      guard session.state == .detached || session.state == .concluded, let absence = session.absence else {
+        return
+      }
+      let expiry = expiry(of: session)
+      if expiry < absence.alarm.deadline { absence.alarm.set(at: expiry, for: session.token, in: wheel) }
+    }
   }
 
   func entryExpired(_ session: GameSession, tick: UInt64) {
     guard let absence = session.absence,
       absence.alarm.rings(tick: tick, for: session.token, in: wheel, now: now), session.connection == nil
     else { return }
-    let expiry = session.changedAt + settings.sessions.resumableFor
+    let expiry = expiry(of: session)
     if now >= expiry { return endAway(session, .expired) }
     absence.alarm.set(at: expiry, for: session.token, in: wheel)
     serve(session)

@@ -28,6 +28,7 @@ extension Loop {
     case .levelBuffers: levelBuffers()
     case .reload(let settings, let taken):
       self.settings = settings
+      timeAway()
       taken.acknowledge(by: index)
     case .drain(let spread):
       isDraining = true
