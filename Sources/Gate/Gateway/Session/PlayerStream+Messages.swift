@@ -16,57 +16,6 @@ internal import System
 internal import TLS
 internal import WebSocketWire
 
-/// Whole messages that came faster than `INPUT_RATE` lets them.
-///
-/// Each lies behind its type and its length, in bytes of seven bits: a message of no bytes, of which a record has thousands,
-/// takes less room here than its frame did.
-struct PendingMessages {
-  private var bytes: [UInt8] = []
-  /// Where the oldest one begins.
-  private var start = 0
-
-  var isEmpty: Bool { start == bytes.count }
-  /// What they take.
-  var storedBytes: Int { bytes.count }
-
-  /// The oldest one.
-  var first: (message: [UInt8], type: MessageType)? {
-    if isEmpty { return nil }
-    return (Array(bytes[content]), bytes[start] == Self.textMark ? .text : .binary)
-  }
-
-  mutating func append(_ message: Span<UInt8>, type: MessageType) {
-    bytes.append(type == .text ? Self.textMark : 0)
-    var rest = message.count
-    while rest >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(rest))
-    bytes.append(copying: message)
-  }
-
-  mutating func removeFirst() {
-    start = content.upperBound
-    if isEmpty { self = PendingMessages() }
-  }
-
-  /// Where the oldest one's payload lies.
-  private var content: Range<Int> {
-    var place = start + 1
-    var count = Int(bytes[place] & 0x7F)
-    var shift = 7
-    while bytes[place] >= 0x80 {
-      place += 1
-      count |= Int(bytes[place] & 0x7F) << shift
-      shift += 7
-    }
-    return place + 1..<place + 1 + count
-  }
-
-  private static let textMark: UInt8 = 1
-}
-
 extension PlayerStream {
   // MARK: A turn
 
@@ -108,7 +57,7 @@ extension PlayerStream {
     if let sessionEnd { throw .session(sessionEnd) }
     guard closing.isOpen else { return false }
     acknowledge(&state, &client, now: loop.now)
-      tellApprovals(conversation, &client)
+    tellApprovals(&state, &client)
     if try tell(&state, &client, &game, on: loop) { return true }
     return game.hasMore(for: state, at: loop.now) && mayHear(state, client, on: loop)
   }
@@ -214,8 +163,8 @@ extension PlayerStream {
   }
 
   /// The last number alone, once all before it is on its way: it does not count, and nobody needs it again.
-  private func tellApprovals(_ conversation: Conversation, _ client: inout ClientLeg) {
-    guard client.unsent.isEmpty, let open = conversation.state.approvalsOpen.take() else { return }
+  private func tellApprovals(_ state: inout ConversationState, _ client: inout ClientLeg) {
+    guard client.unsent.isEmpty, let open = state.approvalsOpen.take() else { return }
     var message: [UInt8] = []
     GateMessage.approvals(open: open, to: &message)
     _ = client.tls.write(Self.textFrame(message).span)

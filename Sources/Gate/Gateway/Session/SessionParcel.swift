@@ -1,0 +1,31 @@
+/// A detached session on its way from one loop to another, which alone opens it.
+internal import Addresses
+internal import PortcullisProtocol
+internal import System
+
+final class SessionParcel: @unchecked Sendable {
+  private var game: GameSide?
+  let credential: Credential
+  let number: UInt64
+  let startedAt: MonotonicTime
+  let changedAt: MonotonicTime
+  let source: Endpoint
+  let isOver: Bool
+  let subprotocol: Subprotocol?
+
+  init(_ session: GameSession, _ game: consuming GameSide) {
+    self.game = consume game
+    credential = session.credential
+    number = session.number
+    startedAt = session.startedAt
+    changedAt = session.changedAt
+    source = session.source
+    isOver = session.isOver
+    subprotocol = session.subprotocol
+  }
+
+  func takeGame() -> GameSide {
+    guard let game = game.take() else { fatalError("SessionParcel: opened twice") }
+    return game
+  }
+}
