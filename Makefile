@@ -41,7 +41,7 @@ BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config zlib1g-dev
 TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-pytest-xdist \
-  python3-websockets sslscan zbar-tools
+  python3-jwcrypto python3-jwt python3-websockets sslscan zbar-tools
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
 TEST_PACKAGES += haproxy

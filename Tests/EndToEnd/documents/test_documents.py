@@ -136,6 +136,8 @@ def test_fences_are_known_and_what_is_shown_is_well_formed(page):
             assert checked.returncode == 0 and not checked.stderr, (page, block.line, checked.stderr)
         if block.fence == "json":
             json.loads(block.text)
+        if block.fence == "python":
+            compile(block.text, f"{page}:{block.line}", "exec")
 
 
 def test_the_apps_listing_can_be_parsed(folder):

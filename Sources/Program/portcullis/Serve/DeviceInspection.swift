@@ -136,6 +136,7 @@ extension RegistrySettings {
     evidenceActivates = devices.approval == .evidence
     minimumLevel = devices.minimumLevel.level
     devicesPerSubject = devices.perSubject
+    doorLevel = devices.playLevel?.level
     tokenAudiences = devices.tokenAudiences
     approvalOperators = users.operators
     approvals = files.approvals

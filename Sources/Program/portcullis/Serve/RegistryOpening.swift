@@ -26,15 +26,21 @@ struct RegistryOpening {
     let pin = try Self.pin(of: material)
     guard let settings = RegistrySettings(configuration, files, users, pin: pin) else { return nil }
     let door = DeviceDoor(log: log)
+    let store: SQLiteStore
+    do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
+    try PinRule.take(settings, into: store, path)
     do throws(StoreFailure) {
-      let store = try SQLiteStore(path)
       let registry = try Registry(
         store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
       return Gateway.Devices(registry: registry, door: door)
     } catch {
-      complain("DEVICES_PATH=\(PrintableText.field(path)): \(error)")
-      throw ExitStatus.ioError.code
+      throw Self.unusable(path, error)
     }
+  }
+
+  private static func unusable(_ path: String, _ failure: StoreFailure) -> ExitCode {
+    complain("DEVICES_PATH=\(PrintableText.field(path)): \(failure)")
+    return ExitStatus.ioError.code
   }
 
   /// Nil where none is set.

@@ -131,6 +131,7 @@ struct Serve: ParsableCommand {
       let devices = try DeviceFiles.read(next.files, tell: tell)
       let settings = RegistrySettings(
         next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material))
+      if let settings, let registry = open.registry { try PinRule.take(settings, registry, tell: tell) }
       let isTaken = try open.gate.reload(next, tls: material)
       if let settings { open.registry?.reload(settings) }
       // What was read from files is not kept: the key's text goes with it.

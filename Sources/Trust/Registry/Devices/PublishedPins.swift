@@ -52,12 +52,14 @@ package struct TakePins: RegistryCall {
     self.settings = settings
   }
 
-  /// Refused with the step `foreign_key`.
+  /// The step of a refusal over a key that no paired device was told of.
+  package static let foreignKey = "foreign_key"
+
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let foreign = try desk.storing { (store) throws(StoreFailure) in
       try PublishedPins.take(settings, into: store)
     }
-    if foreign != nil { throw .refused(.badRequest, "foreign_key") }
+    if foreign != nil { throw .refused(.badRequest, Self.foreignKey) }
     return .reply(.answered(Array("{}".utf8)))
   }
 }
