@@ -3,9 +3,15 @@
 import base64
 import hashlib
 import json
+import signal
 
+import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.x509 import load_pem_x509_certificate
+
+from gate import free_port
+from phones import Household
+from waiting import eventually
 
 CONFIGURATION, IO_ERROR = 78, 74
 
@@ -74,3 +80,63 @@ def test_what_cannot_be_said_is_refused(gates, backend, folder):
     assert done.returncode == CONFIGURATION and "without a pass phrase" in done.stderr, done
     done = gate.command("pins", "next", TLS_NEXT_KEY_PATH=folder / "nowhere" / "next.pem")
     assert done.returncode == IO_ERROR and not (folder / "nowhere").exists(), done
+
+
+@pytest.fixture
+def paired(gates, folder, pki):
+    """A gate with its certificate in files of the test, and a phone."""
+    port = free_port()
+    lay_out(folder, pki.server_certificate, pki.server_key)
+    gate = gates(
+        port=port,
+        DEVICES_PATH=folder / "devices.db",
+        PUBLIC_URL=f"https://127.0.0.1:{port}",
+        TLS_CERT_PATH=folder / "tls.pem",
+        TLS_KEY_PATH=folder / "tls.key",
+    )
+    household = Household(gate)
+    household.pair("anna.json")
+    yield gate
+    household.end()
+
+
+def lay_out(folder, certificate, key):
+    (folder / "tls.pem").write_bytes(certificate.read_bytes())
+    (folder / "tls.key").write_bytes(key.read_bytes())
+
+
+def test_a_key_that_no_phone_was_told_of_is_refused(paired, folder, pki):
+    known, (certificate, key) = certificate_pin(paired), pki.issue_server("second")
+    lay_out(folder, certificate, key)
+    answer = reload(paired)
+    assert answer["event"] == "reload_failed", answer
+    assert any(
+        event["event"] == "reload_problem" and "TLS_NEXT_KEY_PATH" in event["reason"] for event in paired.events()
+    )
+    paired.stop()
+    done = paired.command("serve")
+    assert done.returncode == CONFIGURATION, done
+    assert known in done.stderr and certificate_pin(paired) in done.stderr, done.stderr
+    # Told of before, it is welcome; so is any if the operator insists.
+    lay_out(folder, pki.server_certificate, pki.server_key)
+    paired.environment["TLS_NEXT_KEY_PATH"] = str(key)
+    paired.start().stop()
+    lay_out(folder, certificate, key)
+    paired.start().stop()
+    del paired.environment["TLS_NEXT_KEY_PATH"]
+    lay_out(folder, *pki.issue_server("third"))
+    assert paired.command("serve").returncode == CONFIGURATION
+    paired.environment["PINS_FORCE"] = "true"
+    paired.start().stop()
+
+
+def reload(gate):
+    known = len(gate.events())
+    gate.signal(signal.SIGHUP)
+
+    def answer():
+        return next(
+            (event for event in gate.events()[known:] if event.get("event") in ("reloaded", "reload_failed")), None
+        )
+
+    return eventually(answer, "the answer to SIGHUP")
