@@ -106,6 +106,9 @@ extension Gate {
     return latch
   }
 
+  /// Whether sessions have ended that loops were told to end, those too that one loop has told another of.
+  package func waitForEnds() -> Bool { waitForLoops() && waitForLoops() }
+
   /// Whether each loop has done what it was asked so far.
   func waitForLoops() -> Bool {
     let latch = CountDownLatch(count: shared.mailboxes.count)

@@ -41,7 +41,7 @@ final class GateControl: ControlHandler {
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
     case .sessionsClose(let selection): close(selection)
-    case .registry(let order): registry?.answer(order, from: peer) ?? Self.withoutDevices
+    case .registry(let order): answer(order, from: peer)
     }
   }
 
@@ -73,8 +73,25 @@ final class GateControl: ControlHandler {
             "the key is refused from now on and \(ended) sessions have ended, but the store cannot be "
               + "written: a restart before it can might let the key in again"))
       }
+      if let refusal = registry?.end(keyID) {
+        return .refused(
+          ControlRefusal(
+            refusal.code,
+            "the key is refused from now on and \(ended) sessions have ended, but not what it vouched for: "
+              + refusal.message))
+      }
       return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
     }
+  }
+
+  // MARK: Devices
+
+  private func answer(_ order: RegistryOrder, from peer: UnixPeer?) -> ControlAnswer {
+    guard let registry else { return Self.withoutDevices }
+    let answer = registry.answer(order, from: peer)
+    // Whoever has revoked a device wants to know that it has left.
+    guard ["devices-revoke", "devices-forget"].contains(order.verb) else { return answer }
+    return gate.waitForEnds() ? answer : Self.silentLoop
   }
 
   private func prune(unusedSeconds seconds: Int64) -> ControlAnswer {

@@ -9,8 +9,6 @@ import Synchronization
 import System
 
 final class RegistryControl: Sendable {
-  /// Within what the commands wait themselves.
-  private static let patience: Duration = .seconds(15)
   /// So many may wait for news at once, as each has a thread of the control socket meanwhile; others are answered at once.
   private static let waitersLimit = 2
   private static let longestWait: Duration = .seconds(5)
@@ -46,37 +44,29 @@ final class RegistryControl: Sendable {
     return min(.seconds(min(seconds, 60)), Self.longestWait)
   }
 
+  /// An App Attest key was revoked: what it vouched for ends as well.
+  /// - Returns: nil when that is on the disk.
+  func end(_ keyID: KeyIdentifier) -> ControlRefusal? {
+    guard case .refused(let refusal) = Self.answer(registry.ask(EndAttestedKey(keyID), by: .gate)) else {
+      return nil
+    }
+    return refusal
+  }
+
   private func answer(_ call: any RegistryCall, wait: Duration?, from peer: UnixPeer) -> ControlAnswer {
     let waiting = wait == nil ? 0 : waiters.add(1, ordering: .relaxed).newValue
     defer { if wait != nil { waiters.subtract(1, ordering: .relaxed) } }
-    let answered = Monitor<Reply?>(nil)
-    let handle = registry.submit(
-      call, lane: .host, origin: .process(user: peer.user, process: peer.process),
-      wait: waiting > Self.waitersLimit ? nil : wait
-    ) { reply in
-      answered.withLock { state, wake in
-        state = reply
-        wake.all()
-      }
-    }
-    guard let handle else {
-      return .refused(ControlRefusal(.busy, "the registry has more to do than it may queue; try again"))
-    }
-    let reply = answered.wait(until: SystemClock().monotonic() + Self.patience) { state -> Waited<Reply> in
-      state.map { .done($0) } ?? .wait
-    }
-    guard let reply else {
-      registry.cancel(handle)
-      return .refused(
-        ControlRefusal(.timeout, "the registry does not answer in time: what was ordered may yet be done"))
-    }
-    return Self.answer(reply)
+    let origin = Origin.process(user: peer.user, process: peer.process)
+    return Self.answer(registry.ask(call, by: origin, wait: waiting > Self.waitersLimit ? nil : wait))
   }
 
   // MARK: Answers
 
-  static func answer(_ reply: Reply) -> ControlAnswer {
+  private static func answer(_ reply: Reply?) -> ControlAnswer {
     switch reply {
+    case nil:
+      return .refused(
+        ControlRefusal(.timeout, "the registry does not answer in time: what was ordered may yet be done"))
     case .answered(let bytes), .created(let bytes):
       guard let value = try? JSONValue(parsing: bytes.span, depthLimit: 12) else {
         return .refused(ControlRefusal(.badRequest, "the registry gave an answer that is no JSON"))
@@ -101,5 +91,25 @@ final class RegistryControl: Sendable {
     case .internalError: return ControlRefusal(.badRequest, why)
     default: return ControlRefusal(.notAllowed, why)
     }
+  }
+}
+
+extension Registry {
+  /// Gives a call to the registry and waits for its reply, within what commands wait themselves; nil when there is none in
+  /// time.
+  func ask(_ call: any RegistryCall, by origin: Origin, wait: Duration? = nil) -> Reply? {
+    let answered = Monitor<Reply?>(nil)
+    let handle = submit(call, lane: .host, origin: origin, wait: wait) { reply in
+      answered.withLock { state, wake in
+        state = reply
+        wake.all()
+      }
+    }
+    guard let handle else { return .refused(RegistryRefusal(.overloaded, "registry_queue")) }
+    let reply = answered.wait(until: SystemClock().monotonic() + .seconds(15)) { state -> Waited<Reply> in
+      state.map { .done($0) } ?? .wait
+    }
+    if reply == nil { cancel(handle) }
+    return reply
   }
 }

@@ -1,0 +1,33 @@
+/// The registry without a gate: opened for one call, and closed again (docs/operating.md, "Commands").
+import ArgumentParser
+import Bytes
+import Configuration
+import PortcullisProtocol
+import Registry
+import System
+
+enum RegistryByHand {
+  /// The reply; nil where there are no devices.
+  static func ask(_ call: any RegistryCall, _ configuration: GateConfiguration) throws -> Reply? {
+    let devices = configuration.devices
+    guard let path = devices.path, let url = devices.publicURL, WholeFile.exists(path) else { return nil }
+    do {
+      let registry = try Registry(
+        try SQLiteStore(path), settings: RegistrySettings(publicURL: url.text), clock: SystemClock(),
+        entropy: KernelEntropy(), listener: Nobody())
+      defer { registry.stop() }
+      try registry.begin()
+      return registry.ask(call, by: .gate)
+        ?? .refused(RegistryRefusal(.storeUnavailable, "registry_silent"))
+    } catch {
+      complain("DEVICES_PATH=\(PrintableText.field(path)): \(error)")
+      throw ExitStatus.ioError.code
+    }
+  }
+
+  /// Without a gate there is nobody to be told.
+  private struct Nobody: RegistryListener {
+    func hear(_ effect: RegistryEffect) {}
+    func note(_ event: RegistryEvent) {}
+  }
+}
