@@ -15,7 +15,8 @@ package struct SignedSeed: Sendable {
   package let name: String
   package let bytes: [UInt8]
 
-  package static let all = attestations + assertions + authenticatorData + certificates + journals + snapshots
+  package static let all =
+    attestations + assertions + authenticatorData + certificates + journals + snapshots
     + deviceTokens
 
   private static let authority = TestAuthority.shared

@@ -11,13 +11,11 @@ import Charsets
 import Configuration
 import Confinement
 import Control
-import Crypto
 import Gateway
 import Glibc
 import KeyStore
 import Logging
 import Logs
-import PortcullisProtocol
 import Registry
 import Sockets
 import System
@@ -32,8 +30,6 @@ final class OpenGate {
   var made: TLSMaterial?
   /// Nil in a gate without devices.
   let registry: Registry?
-  /// Those that the registry was last told of.
-  private var pins: [PublicKeyPin]?
   let approvalUsers: ApprovalUsers
   private let approvalsServer: ControlServer?
   private let store: KeyStore
@@ -50,21 +46,6 @@ final class OpenGate {
     self.registry = registry
     self.approvalUsers = approvalUsers
     self.store = store
-  }
-
-  /// Tells the registry which keys phones are to know, before they are in service; nothing else of the settings.
-  /// - Returns: false for a key that paired phones do not know.
-  func publishPins(_ settings: RegistrySettings) throws(RegistryRefusal) -> Bool {
-    guard let registry, pins != settings.pins else { return true }
-    switch registry.ask(TakePins(settings), by: .gate) {
-    case .answered?, .created?:
-      pins = settings.pins
-      return true
-    case .refused(let refusal)?:
-      if refusal.step == "foreign_key" { return false }
-      throw refusal
-    case nil: throw RegistryRefusal(.storeUnavailable, "registry_silent")
-    }
   }
 
   /// No order is taken any more; those that are being worked on are still answered.

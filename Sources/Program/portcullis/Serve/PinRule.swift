@@ -6,9 +6,6 @@ import Registry
 import System
 
 enum PinRule {
-  /// A reload waits so long for the registry.
-  private static let patience: Duration = .seconds(10)
-
   /// At the start.
   static func take(_ settings: RegistrySettings, into store: SQLiteStore, _ path: String) throws {
     let foreign: PublishedPins.ForeignKey?
@@ -27,23 +24,11 @@ enum PinRule {
   static func take(
     _ settings: RegistrySettings, _ registry: Registry, tell: @escaping Startup.Teller
   ) throws {
-    let answered = Monitor<Reply?>(nil)
-    let handle = registry.submit(TakePins(settings), lane: .host, origin: .gate) { reply in
-      answered.withLock { state, wake in
-        state = reply
-        wake.all()
-      }
-    }
-    let reply = handle.flatMap { _ in
-      answered.wait(until: SystemClock().monotonic() + patience) { state -> Waited<Reply> in
-        state.map { .done($0) } ?? .wait
-      }
-    }
-    switch reply {
-    case .answered, .created: return
-    case .refused(let refusal) where refusal.step == TakePins.foreignKey:
+    switch registry.ask(TakePins(settings), by: .gate) {
+    case .answered?, .created?: return
+    case .refused(let refusal)? where refusal.step == TakePins.foreignKey:
       tell(reason(settings.pins.first?.text ?? "none", known: nil))
-    case .refused(let refusal): tell("the registry of devices refuses the server's key: \(refusal.step)")
+    case .refused(let refusal)?: tell("the registry of devices refuses the server's key: \(refusal.step)")
     case nil: tell("the registry of devices does not say whether phones know the server's key: try again")
     }
     throw ExitStatus.configuration.code

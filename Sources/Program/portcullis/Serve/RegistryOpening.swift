@@ -25,19 +25,14 @@ struct RegistryOpening {
     guard let path = configuration.devices.path else { return nil }
     let pin = try Self.pin(of: material)
     guard let settings = RegistrySettings(configuration, files, users, pin: pin) else { return nil }
-    let foreign: PublishedPins.ForeignKey?
     let store: SQLiteStore
     do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
     try PinRule.take(settings, into: store, path)
     do throws(StoreFailure) {
-      foreign = try PublishedPins.take(settings, into: store)
-      if foreign == nil {
-        let door = DeviceDoor(log: log)
-        let registry = try Registry(
-          store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
-        return Gateway.Devices(registry: registry, door: door)
-      }
-      store.close()
+      let door = DeviceDoor(log: log)
+      let registry = try Registry(
+        store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
+      return Gateway.Devices(registry: registry, door: door)
     } catch {
       throw Self.unusable(path, error)
     }
@@ -46,8 +41,6 @@ struct RegistryOpening {
   private static func unusable(_ path: String, _ failure: StoreFailure) -> ExitCode {
     complain("DEVICES_PATH=\(PrintableText.field(path)): \(failure)")
     return ExitStatus.ioError.code
-    complain(Self.foreignKey(configuration, pin))
-    throw ExitStatus.configuration.code
   }
 
   /// Nil where none is set.
@@ -73,14 +66,5 @@ struct RegistryOpening {
       complain("the public key of the server's certificate cannot be read: \(error)")
       throw ExitStatus.configuration.code
     }
-  }
-
-  static func foreignKey(_ configuration: GateConfiguration, _ pin: PublicKeyPin) -> String {
-    let key =
-      configuration.tls.map { "TLS_KEY_PATH=\(PrintableText.field($0.keyPath))" }
-      ?? "the key made for this run"
-    return
-      "\(key): paired phones were never told of this key (pin \(pin)), and would turn away: serve with one that they "
-      + "know (portcullis pins), announce this one as TLS_NEXT_KEY_PATH first, or set PINS_FORCE=true and pair them anew"
   }
 }

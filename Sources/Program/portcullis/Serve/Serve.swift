@@ -129,12 +129,8 @@ struct Serve: ParsableCommand {
       let contents = try Startup.tlsContents(next.files, tell: tell)
       let material = try Startup.tlsMaterial(contents, keeping: open.made, logger: logger)
       let devices = try DeviceFiles.read(next.files, tell: tell)
-      let pin = try RegistryOpening.pin(of: material)
-      let settings = RegistrySettings(next, devices, open.approvalUsers, pin: pin)
-      if let settings, try !open.publishPins(settings) {
-        tell(RegistryOpening.foreignKey(next, pin))
-        throw ExitStatus.configuration.code
-      }
+      let settings = RegistrySettings(
+        next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material))
       if let settings, let registry = open.registry { try PinRule.take(settings, registry, tell: tell) }
       let isTaken = try open.gate.reload(next, tls: material)
       if let settings { open.registry?.reload(settings) }
