@@ -55,6 +55,19 @@ import Testing
     room.stop()
   }
 
+  /// The thread sleeps until the next try, whatever else has become due.
+  @Test func whileItLastsTheThreadSleeps() throws {
+    let room = try roomThatFails(100_000)
+    _ = room.serve(Put(name: "v0"))
+    for _ in 0..<8 {
+      room.clock.pass(.seconds(4000))
+      let worker = try #require(room.worker)
+      worker.recoverIfDue()
+      worker.tendIfDue()
+      #expect(worker.nextMoment() > room.clock.monotonic())
+    }
+  }
+
   @Test func aRevocationHoldsBeforeItIsWrittenAndIsWrittenLater() throws {
     let room = try roomThatFails(10_000)
     let replies = room.serve([revocation(), Put(name: "v2")])

@@ -25,6 +25,7 @@ extension RegistryWorker {
   func start() throws(StoreFailure) {
     _ = store.keepReserve()
     try announceStanding()
+    if try store.value(StoreValue.restored) != nil { try endAll(because: .restored) }
     let behind = storedTime.milliseconds - clock.wall().milliseconds
     guard behind > Self.tolerance.wholeMilliseconds else { return }
     listener.note(.clockBehind(by: .milliseconds(behind)))
@@ -40,7 +41,10 @@ extension RegistryWorker {
       try desk.storing { store throws(StoreFailure) in try store.begin() }
       for room in upkeep { try room.endAll(&desk) }
       try desk.record(event, members)
-      try desk.storing { store throws(StoreFailure) in try store.commit() }
+      try desk.storing { store throws(StoreFailure) in
+        try store.setValue(StoreValue.restored, nil)
+        try store.commit()
+      }
     } catch {
       store.abandon()
       throw error.ofStore

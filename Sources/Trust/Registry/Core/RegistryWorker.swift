@@ -144,9 +144,11 @@ final class RegistryWorker {
   }
 
   /// When there is something to do without anybody asking.
-  private func nextMoment() -> MonotonicTime {
+  func nextMoment() -> MonotonicTime {
+    // What is due by time waits for the store.
+    if let trouble { return min(waiters.nextDeadline, trouble.nextTry) }
     let due = [dueAt, headDueAt, tally.due].compactMap { $0 }.map { time.moment(of: $0) }
-    return ([waiters.nextDeadline, trouble?.nextTry] + due).compactMap { $0 }.min() ?? .never
+    return due.reduce(waiters.nextDeadline, min)
   }
 }
 
@@ -155,6 +157,8 @@ enum StoreValue {
   static let server = "server_id"
   /// The highest time that was promised.
   static let time = "time"
+  /// When a copy was put in its place; gone once a gate has served with it.
+  static let restored = "restored_at"
 }
 
 extension MonotonicTime {

@@ -105,6 +105,11 @@ extension SQLiteStore {
     try use { database throws(SQLiteError) in try database.rollBackSavepoint() }
   }
 
+  /// Reads all of the file.
+  func quickCheck() throws(StoreFailure) {
+    try use { database throws(SQLiteError) in try database.quickCheck() }
+  }
+
   package func reopen() throws(StoreFailure) {
     close()
     database = try StoreFailure.of { () throws(SQLiteError) in

@@ -1,0 +1,106 @@
+/// A copy in the place of a store: what may be one, who has to be gone, and what has ended at the next start.
+import DeviceWire
+import Glibc
+import JSON
+import Synchronization
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct RestorationTests {
+  private final class Ends: Upkeep {
+    let count = Mutex(0)
+
+    func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? { nil }
+    func endAll(_ desk: inout Desk) throws(CallFailure) { count.withLock { $0 += 1 } }
+  }
+
+  private let now = UnixTime(milliseconds: 1_771_286_400_000)
+
+  private func inFolder(_ body: (String) throws -> Void) throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-restore-")
+    let path = folder.path
+    let outcome = Result { try body(path) }
+    folder.remove()
+    try outcome.get()
+  }
+
+  /// Opens the store as a gate does, serves some calls, and closes it.
+  private func serve(_ path: String, _ calls: [any RegistryCall], upkeep: [any Upkeep] = []) throws {
+    let worker = try RegistryWorker(
+      SQLiteStore(path), settings: RegistrySettings(publicURL: "https://gate.example"), clock: TestClock(),
+      entropy: KernelEntropy(), listener: Listener(), inbox: Monitor(Registry.Inbox()), upkeep: upkeep)
+    for (number, call) in calls.enumerated() {
+      worker.serve([
+        Registry.Request(
+          handle: RequestHandle(number: UInt64(number)), call: call, origin: .gate, wait: nil,
+          completion: { _ in })
+      ])
+    }
+    while worker.copying != nil { worker.goOnCopying() }
+    worker.finish()
+  }
+
+  private func value(_ path: String, _ name: String) throws -> [UInt8]? {
+    let store = try SQLiteStore(path)
+    defer { store.close() }
+    return try store.value(name)
+  }
+
+  private func backUp() throws -> any RegistryCall {
+    try OperatorOrder.call("devices-backup", JSONObject([(name: "name", value: .string("copy.db"))]))
+  }
+
+  @Test func whatTheCopyHoldsIsThereAndWhatCameLaterIsNot() throws {
+    try inFolder { folder in
+      let store = folder + "/devices.db"
+      try serve(store, [Put(name: "v1"), try backUp(), Put(name: "v2")])
+      let report = try StoreRestoration.restore(folder + "/copy.db", to: store, at: now)
+      #expect(report.replaced == store + ".replaced" && report.activeDevices == 0 && report.copiedAt != nil)
+      let ends = Ends()
+      try serve(store, [], upkeep: [ends])
+      try serve(store, [], upkeep: [ends])
+      #expect(ends.count.withLock { $0 } == 1)
+      #expect(try value(store, "v1") != nil)
+      #expect(try value(store, "v2") == nil)
+      #expect(try value(store + ".replaced", "v2") != nil)
+      // The copy is what it was, and may be used again.
+      #expect(try value(folder + "/copy.db", StoreValue.restored) == nil)
+    }
+  }
+
+  @Test func aStoreThatIsGoneOrDamagedIsReplaced() throws {
+    try inFolder { folder in
+      let store = folder + "/devices.db"
+      try serve(store, [Put(name: "v1"), try backUp()])
+      _ = unsafe unlink(store)
+      #expect(try StoreRestoration.restore(folder + "/copy.db", to: store, at: now).replaced == nil)
+      try WholeFile.write(Array("damaged beyond any reading".utf8), to: store, mode: 0o600, overwriting: true)
+      _ = try StoreRestoration.restore(folder + "/copy.db", to: store, at: now)
+      #expect(try value(store, "v1") != nil)
+    }
+  }
+
+  @Test func whatIsNoCopyChangesNothing() throws {
+    try inFolder { folder in
+      let store = folder + "/devices.db"
+      try serve(store, [Put(name: "v1"), try backUp()])
+      try WholeFile.write(Array("no database".utf8), to: folder + "/text", mode: 0o600, overwriting: true)
+      var cut = try WholeFile.read(folder + "/copy.db")
+      cut.removeLast(cut.count / 2)
+      try WholeFile.write(cut, to: folder + "/cut", mode: 0o600, overwriting: true)
+      try WholeFile.write([], to: folder + "/empty", mode: 0o600, overwriting: true)
+      try WholeFile.write(
+        try WholeFile.read(folder + "/copy.db"), to: folder + "/live", mode: 0o600, overwriting: true)
+      try WholeFile.write([1], to: folder + "/live-wal", mode: 0o600, overwriting: true)
+      for name in ["text", "cut", "empty", "live", "missing"] {
+        #expect(throws: StoreRestoration.Failure.self, "\(name)") {
+          _ = try StoreRestoration.restore(folder + "/\(name)", to: store, at: now)
+        }
+        #expect(try value(store, "v1") != nil)
+        #expect(!WholeFile.exists(store + ".restoring") && !WholeFile.exists(store + ".replaced"))
+      }
+    }
+  }
+}
