@@ -42,11 +42,11 @@ import WebSocketWire
     ledger.attach()
     append("a", to: &ledger)
     append("{}", to: &ledger, .text)
-    let frames = ledger.unsentFrames.array
+    let frames = ledger.unsentFrames.span.array
     #expect(frames == [0x82, 1, 0x61, 0x81, 2, 0x7B, 0x7D])
     ledger.markSent(bytes: 4)
     #expect(!ledger.isBetweenFrames && ledger.hasUnsent)
-    let rest = ledger.unsentFrames.array
+    let rest = ledger.unsentFrames.span.array
     #expect(rest == [2, 0x7B, 0x7D])
     ledger.markSent(bytes: 3)
     #expect(ledger.isBetweenFrames && !ledger.hasUnsent)
@@ -239,6 +239,33 @@ import WebSocketWire
     #expect(ledger.allocatedBytes == 0)
   }
 
+  /// What is asked for is given back in memory, and not only in messages; no more goes than what shares a page with it, at
+  /// either end.
+  @Test(arguments: [0, 50, 1000, 4095, 4096, 4097, 8191, 8192, 8193, 40_000, 65_535, 65_536])
+  func memoryIsGivenBack(bytes: Int) {
+    var ledger = ledger(limit: 65_536)
+    while ledger.bufferedBytes < 65_400 { append(String(repeating: "t", count: 64), to: &ledger) }
+    ledger.evict(downTo: bytes)
+    #expect(ledger.allocatedBytes <= bytes)
+    #expect(ledger.bufferedBytes > bytes - 2 * 4096 - 66)
+    #expect(ledger.bufferedBytes > 0 || ledger.allocatedBytes == 0)
+  }
+
+  /// Sessions give each other what they give back: beyond a few lines all have pages of one size.
+  @Test func memoryComesInPages() {
+    var ledger = ledger(limit: 65_536)
+    ledger.attach()
+    while ledger.bufferedBytes < 60_000 {
+      append(String(repeating: "t", count: 64), to: &ledger)
+      #expect(ledger.allocatedBytes <= 4096 || ledger.allocatedBytes.isMultiple(of: 4096))
+    }
+    ledger.detach()
+    while ledger.bufferedBytes > 4048 {
+      ledger.evict(downTo: ledger.allocatedBytes - 1)
+      #expect(ledger.allocatedBytes <= 4096 || ledger.allocatedBytes.isMultiple(of: 4096))
+    }
+  }
+
   @Test(arguments: 0..<60) func random(seed: UInt64) {
     var random = SplitMix(seed)
     let limit = [64, 300, 2000][Int(seed % 3)]
@@ -310,7 +337,7 @@ enum Sending {
       // Never more than what is known to be of this frame: its first byte, its length, then the rest.
       let known = total == .max ? 1 : total - frame.count
       let count = min(available, 1 + random.below(known))
-      frame += ledger.unsentFrames.extracting(0..<count).array
+      frame += ledger.unsentFrames.span.extracting(0..<count).array
       ledger.markSent(bytes: count)
       if total == .max { total = size(frame) ?? .max }
     }

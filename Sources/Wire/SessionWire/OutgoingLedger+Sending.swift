@@ -31,29 +31,27 @@ extension OutgoingLedger {
     guard hasUnsent, sentOfRecord == 0 else { return nil }
     let start = cursor
     if cursorOffset == 0, cursor < firstKept { cursor = firstKept }
-    while cursorOffset < ring.count, case .hole(let next) = ring.record(at: cursorOffset).content {
+    while cursorOffset < records.count, case .hole(let next) = records.record(at: cursorOffset).content {
       cursor = next
-      cursorOffset += ring.record(at: cursorOffset).totalBytes
+      cursorOffset += records.record(at: cursorOffset).totalBytes
     }
     if cursor == start { return nil }
     highestSent = max(highestSent, cursor - 1)
     return Gap(messages: cursor - start, next: cursor)
   }
 
-  /// Frames for the present connection, as they lie: whole ones, or a part of one at the ring's seam. Empty when all
+  /// Frames for the present connection, as they lie: whole ones, or a part of one at a page's end. Empty when all
   /// is sent, or a gap comes first.
-  package var unsentFrames: Span<UInt8> {
-    @_lifetime(borrow self) get { ring.piece(from: cursorOffset + sentOfRecord, to: unsentEnd) }
-  }
+  package var unsentFrames: FramePiece { records.piece(from: cursorOffset + sentOfRecord, to: unsentEnd) }
 
   /// The first `bytes` of `unsentFrames` were sent.
   package mutating func markSent(bytes: Int) {
     var left = sentOfRecord + bytes
-    if cursorOffset + left == ring.count {
-      (cursorOffset, cursor, left) = (ring.count, last + 1, 0)
+    if cursorOffset + left == records.count {
+      (cursorOffset, cursor, left) = (records.count, last + 1, 0)
     }
     while left > 0 {
-      let record = ring.record(at: cursorOffset)
+      let record = records.record(at: cursorOffset)
       if record.totalBytes > left { break }
       left -= record.totalBytes
       cursorOffset += record.totalBytes
@@ -66,7 +64,7 @@ extension OutgoingLedger {
   /// All messages were sent, by whoever had them at hand.
   package mutating func markAllSent() {
     cursor = last + 1
-    cursorOffset = ring.count
+    cursorOffset = records.count
     sentOfRecord = 0
     highestSent = last
   }
@@ -75,19 +73,16 @@ extension OutgoingLedger {
   /// or a gap comes first. Then `markMessageSent`.
   package func copyUnsentMessage(into payload: inout [UInt8]) -> MessageType? {
     guard isAttached, sentOfRecord == 0, cursorOffset < unsentEnd else { return nil }
-    let record = ring.record(at: cursorOffset)
+    let record = records.record(at: cursorOffset)
     guard case .message(let type) = record.content else { return nil }
-    let start = cursorOffset + record.headerBytes
-    let end = cursorOffset + record.totalBytes
-    let first = ring.piece(from: start, to: end)
-    payload.append(copying: first)
-    payload.append(copying: ring.piece(from: start + first.count, to: end))
+    records.copy(
+      from: cursorOffset + record.headerBytes, to: cursorOffset + record.totalBytes, into: &payload)
     return type
   }
 
   package mutating func markMessageSent() {
-    guard cursorOffset < ring.count else { return }
-    cursorOffset += ring.record(at: cursorOffset).totalBytes
+    guard cursorOffset < records.count else { return }
+    cursorOffset += records.record(at: cursorOffset).totalBytes
     cursor += 1
     highestSent = max(highestSent, cursor - 1)
   }
@@ -96,10 +91,10 @@ extension OutgoingLedger {
   private var unsentEnd: Int {
     guard isAttached else { return 0 }
     if cursorOffset == 0, cursor < firstKept { return 0 }
-    if holes == 0 { return ring.count }
+    if holes == 0 { return records.count }
     var end = cursorOffset
-    while end < ring.count {
-      let record = ring.record(at: end)
+    while end < records.count {
+      let record = records.record(at: end)
       if case .hole = record.content { break }
       end += record.totalBytes
     }

@@ -14,7 +14,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   /// What the state is said again from; its bytes count as buffered.
   package var again: AgainCache
 
-  private(set) var ring = RecordRing()
+  private(set) var records = RecordQueue()
   /// The number of the last message, kept or not.
   package private(set) var last = 0
   /// The highest number that the app has acknowledged.
@@ -40,13 +40,13 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   }
 
   /// What counts for `SESSION_BUFFER` and `SESSION_BUFFERS_TOTAL`.
-  package var bufferedBytes: Int { ring.count + again.bytes }
+  package var bufferedBytes: Int { records.count + again.bytes }
   /// Attached, nothing more is read of the game then.
   package var isFull: Bool { bufferedBytes >= limit }
   /// How much more may be kept.
   package var room: Int { max(0, limit - bufferedBytes) }
   /// Memory beside the structure itself.
-  package var allocatedBytes: Int { ring.capacity + again.bytes }
+  package var allocatedBytes: Int { records.allocatedBytes + again.bytes }
 
   // MARK: Messages
 
@@ -57,11 +57,11 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   package mutating func append(_ type: MessageType, _ payload: Span<UInt8>) {
     last += 1
     if !isAttached {
-      let size = RecordRing.size(payload: payload.count)
+      let size = RecordQueue.size(payload: payload.count)
       guard size + again.bytes <= limit else { return appendHole() }
       while size + bufferedBytes > limit, evictOldest() > 0 {}
     }
-    ring.append(type, payload, limit: limit)
+    records.append(type, payload)
   }
 
   /// Text of the game, in as many messages as it takes: so that a detached session loses the oldest of it and not all,
@@ -88,7 +88,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
 
   /// In place of the last message.
   private mutating func appendHole() {
-    ring.appendHole(next: last + 1, limit: limit)
+    records.appendHole(next: last + 1)
     holes += 1
     while bufferedBytes > limit, evictOldest() > 0 {}
   }
@@ -98,8 +98,8 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   package mutating func acknowledge(_ number: Int) {
     guard isAttached, number > acknowledged, number < cursor else { return }
     acknowledged = number
-    while ring.count > 0 {
-      let record = ring.record(at: 0)
+    while records.count > 0 {
+      let record = records.record(at: 0)
       guard end(of: record, numbered: firstKept) <= number + 1 else { break }
       remove(record)
     }
@@ -108,8 +108,8 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   /// Of a detached session, for whom there is too little room: the bytes that this has freed.
   @discardableResult
   package mutating func evictOldest() -> Int {
-    guard !isAttached, ring.count > 0 else { return 0 }
-    let record = ring.record(at: 0)
+    guard !isAttached, records.count > 0 else { return 0 }
+    let record = records.record(at: 0)
     remove(record)
     return record.totalBytes
   }
@@ -133,8 +133,8 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     cursorOffset = 0
     sentOfRecord = 0
     var recordNumber = firstKept
-    while cursorOffset < ring.count {
-      let record = ring.record(at: cursorOffset)
+    while cursorOffset < records.count {
+      let record = records.record(at: cursorOffset)
       let end = end(of: record, numbered: recordNumber)
       if end > cursor { break }
       recordNumber = end
@@ -143,8 +143,11 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     return true
   }
 
-  /// Gives back memory that holds nothing.
-  package mutating func trim() { ring.trim() }
+  /// Of a detached session: takes no more memory than so much from now on, for which the oldest messages go.
+  package mutating func evict(downTo bytes: Int) {
+    while records.trimmedBytes + again.bytes > bytes, evictOldest() > 0 {}
+    records.trim()
+  }
 
   /// The session has no connection any more.
   package mutating func detach() {
@@ -153,12 +156,12 @@ package struct OutgoingLedger: ~Copyable, Sendable {
       if holdsTooLarge { dropTooLarge() }
       while bufferedBytes > limit, evictOldest() > 0 {}
     }
-    ring.trim()
+    records.trim()
   }
 
   // MARK: Records
 
-  private func end(of record: RecordRing.Record, numbered number: Int) -> Int {
+  private func end(of record: RecordQueue.Record, numbered number: Int) -> Int {
     switch record.content {
     case .message: number + 1
     case .hole(let next): next
@@ -166,17 +169,17 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   }
 
   /// The oldest record.
-  private mutating func remove(_ record: RecordRing.Record) {
+  private mutating func remove(_ record: RecordQueue.Record) {
     firstKept = end(of: record, numbered: firstKept)
     if case .hole = record.content { holes -= 1 }
-    ring.removeFirst(record.totalBytes)
+    records.removeFirst(record.totalBytes)
     cursorOffset = max(0, cursorOffset - record.totalBytes)
   }
 
   private var holdsTooLarge: Bool {
     var offset = 0
-    while offset < ring.count {
-      let record = ring.record(at: offset)
+    while offset < records.count {
+      let record = records.record(at: offset)
       if record.totalBytes + again.bytes > limit { return true }
       offset += record.totalBytes
     }
@@ -185,32 +188,28 @@ package struct OutgoingLedger: ~Copyable, Sendable {
 
   /// Holes stand for messages that alone would be too much for a detached session.
   private mutating func dropTooLarge() {
-    var kept = RecordRing()
+    var kept = RecordQueue()
     var offset = 0
     var number = firstKept
     var payload: [UInt8] = []
-    while offset < ring.count {
-      let record = ring.record(at: offset)
+    while offset < records.count {
+      let record = records.record(at: offset)
       let next = end(of: record, numbered: number)
       switch record.content {
       case .message(let type) where record.totalBytes + again.bytes <= limit:
         payload.removeAll(keepingCapacity: true)
-        let first = ring.piece(from: offset + record.headerBytes, to: offset + record.totalBytes)
-        payload.append(copying: first)
-        payload.append(
-          copying: ring.piece(
-            from: offset + record.headerBytes + first.count, to: offset + record.totalBytes))
-        kept.append(type, payload.span, limit: limit)
+        records.copy(from: offset + record.headerBytes, to: offset + record.totalBytes, into: &payload)
+        kept.append(type, payload.span)
       case .message:
         holes += 1
-        kept.appendHole(next: next, limit: limit)
+        kept.appendHole(next: next)
       case .hole:
-        kept.appendHole(next: next, limit: limit)
+        kept.appendHole(next: next)
       }
       number = next
       offset += record.totalBytes
     }
-    ring = kept
+    records = kept
   }
 
   /// With its header, a TLS record of 16 KiB.

@@ -81,7 +81,8 @@ extension ConversationState {
     var said: [UInt8] = []
     swap(&said, &text)
     outgoing.append(text: said.span)
-    said.removeAll(keepingCapacity: said.count <= Self.usualText)
+    // Nobody reads it who has no connection, and of those there may be thousands.
+    said.removeAll(keepingCapacity: said.count <= Self.usualText && outgoing.isAttached)
     swap(&said, &text)
   }
 

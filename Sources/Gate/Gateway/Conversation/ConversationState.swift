@@ -147,10 +147,7 @@ struct ConversationState: ~Copyable {
     return bytes - accountedBytes
   }
 
-  mutating func evict(downTo bytes: Int) {
-    while outgoing.bufferedBytes > bytes, outgoing.evictOldest() > 0 {}
-    outgoing.trim()
-  }
+  mutating func evict(downTo bytes: Int) { outgoing.evict(downTo: bytes) }
 
   mutating func forgetMessages() {
     outgoing = OutgoingLedger(limit: outgoing.limit, again: AgainCache(.usual, bufferBytes: 0))

@@ -202,11 +202,10 @@ extension PlayerStream {
   private func tellPiece(
     _ state: inout ConversationState, _ client: inout ClientLeg
   ) throws(ConnectionEnd) -> Int {
-    let count = try state.outgoing.withUnsentFrames(limit: Self.recordBytes) {
-      (frames) throws(ConnectionEnd) in try encrypt(frames, to: &client)
-    }
-    state.outgoing.markSent(bytes: count)
-    return count
+    let frames = state.outgoing.unsentFrames
+    try encrypt(frames.span, to: &client)
+    state.outgoing.markSent(bytes: frames.count)
+    return frames.count
   }
 
   private func tellDeflated(
@@ -227,16 +226,4 @@ extension PlayerStream {
 
   /// So much is sent in a turn.
   private static let tellBytes = 64 * 1024
-}
-
-extension OutgoingLedger {
-  /// Lends the next frames, `limit` bytes at most, and returns how many those are.
-  fileprivate func withUnsentFrames<Failure: Error>(
-    limit: Int, _ body: (Span<UInt8>) throws(Failure) -> Void
-  ) throws(Failure) -> Int {
-    let frames = unsentFrames
-    let piece = frames.extracting(0..<min(frames.count, limit))
-    try body(piece)
-    return piece.count
-  }
 }
