@@ -8,9 +8,9 @@ import uuid
 import jwt
 import pytest
 from clients import assert_refusal
+from cryptography.hazmat.primitives.asymmetric import ec
 from jwcrypto import jwk, jws
 from jwcrypto import jwt as crypto_jwt
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from gate import free_port
 from phones import Key, ask, base64url, encode
@@ -83,7 +83,7 @@ class EnrolledPhone:
 
 def key_set(gate):
     answer = ask(gate, "GET", "/.well-known/jwks.json")
-    assert answer.status == 200 and "max-age=600" in answer.headers["Cache-Control"], answer
+    assert answer.status == 200 and "max-age=600" in answer.header("Cache-Control"), answer
     return answer.json
 
 
@@ -132,7 +132,7 @@ def test_jwcrypto_takes_our_tokens(gate, phone):
 
 
 def test_what_the_libraries_can_be_talked_into_is_refused(gate, phone):
-    """Our claims in tokens of others: unsigned, under a MAC with what is public, under another key, with keys of their own."""
+    """Our claims unsigned, under a MAC with what is public, under another key, or with a key that the header brings."""
     token = phone.token()
     assert phone.read(token).json["device_id"] == phone.id
     (published,) = key_set(gate)["keys"]
@@ -196,6 +196,7 @@ def test_a_token_ends_with_its_device(gate, phone):
 
 def test_keys_outlive_a_restart(gate, phone):
     token, keys = phone.token(), key_set(gate)
+    gate.app.close()
     gate.kill()
     gate.start()
     assert key_set(gate) == keys
