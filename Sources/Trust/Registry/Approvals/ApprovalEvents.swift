@@ -6,13 +6,13 @@ extension AuditEntry.Event {
   static let serviceRevoked = Self("service_revoked")
 
   static let approvalAsked = Self("approval_asked")
-  /// A device has voted.
+  /// A device has voted; `state` says what that has led to.
   static let approvalVoted = Self("approval_voted")
-  /// An operator has approved or denied.
+  /// An operator has approved or denied, likewise.
   static let approvalConfirmed = Self("approval_confirmed")
   /// A wrong code under a good signature.
   static let approvalCodeWrong = Self("approval_code_wrong")
-  /// One way or another; `state` says which.
+  /// Without anybody's word, or for wrong codes; `state` says how.
   static let approvalEnded = Self("approval_ended")
   static let leaseUsed = Self("lease_used")
   static let leaseEnded = Self("lease_ended")
@@ -25,4 +25,6 @@ extension ApprovalRecord {
   var audited: [AuditEntry.Member] {
     [.approval(id)] + (service.map { [.service($0)] } ?? []) + (subject.map { [.subject($0)] } ?? [])
   }
+
+  var standing: AuditEntry.Member { .word("state", state.word) }
 }

@@ -193,8 +193,8 @@ extension Desk {
     approval.operatorUser = user
     let changed = approval
     try storing { (store) throws(StoreFailure) in try store.update(changed) }
-    try record(.approvalConfirmed, approval.audited + [.decision(.approve)])
-    try settle(&approval)
+    try settle(&approval, try votes(on: approval))
+    try record(.approvalConfirmed, approval.audited + [.decision(.approve), approval.standing])
   }
 
   fileprivate mutating func deny(_ approval: inout ApprovalRecord) throws(CallFailure) {
@@ -203,8 +203,8 @@ extension Desk {
     }
     guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
     approval.operatorUser = user
-    try record(.approvalConfirmed, approval.audited + [.decision(.deny)])
-    try end(&approval, as: .denied)
+    try end(&approval, as: .denied, isTold: true)
+    try record(.approvalConfirmed, approval.audited + [.decision(.deny), approval.standing])
   }
 
   fileprivate func serviceNames() throws(CallFailure) -> ServiceNames {

@@ -47,15 +47,15 @@ package struct DecideApproval: RegistryCall {
       try store.insert(record, on: approval.id)
       try store.close(approval.id, for: voter.id)
     }
-    try desk.record(.approvalVoted, approval.audited + record.audited)
     try desk.announceOpen(for: voter.id, isNews: false)
     switch vote.decision {
-    case .approve: try desk.settle(&approval)
-    case .deny: try desk.end(&approval, as: .denied)
+    case .approve: try desk.settle(&approval, votes + [record], voter: voter)
+    case .deny: try desk.end(&approval, as: .denied, isTold: true)
     case .report:
-      try desk.end(&approval, as: .reported)
+      try desk.end(&approval, as: .reported, isTold: true)
       try desk.bar(approval, for: record.subject)
     }
+    try desk.record(.approvalVoted, approval.audited + record.audited + [approval.standing])
     return .reply(.answered(try desk.standing(of: approval)))
   }
 

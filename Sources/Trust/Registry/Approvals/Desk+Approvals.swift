@@ -40,15 +40,21 @@ extension Desk {
 
   func votesNeeded(for approval: ApprovalRecord) throws(CallFailure) -> Int {
     guard approval.terms.factors.contains(.device) else { return 0 }
-    return max(0, approval.terms.quorum - approval.terms.count(try counted(on: approval)))
+    return max(
+      0, approval.terms.quorum - approval.terms.count(try counted(votes(on: approval), on: approval)))
   }
 
   /// Whose approving votes count now: those of devices that are still what they have to be, with the key and the subject
   /// that they had.
-  private func counted(on approval: ApprovalRecord) throws(CallFailure) -> [Subject] {
+  /// - Parameter voter: who has just voted, and need not be looked up.
+  private func counted(
+    _ votes: [VoteRecord], on approval: ApprovalRecord, voter: DeviceRecord? = nil
+  ) throws(CallFailure) -> [Subject] {
     var subjects: [Subject] = []
-    for vote in try votes(on: approval) where vote.vote.decision == .approve {
-      let device = try storing { (store) throws(StoreFailure) in try store.device(vote.device) }
+    for vote in votes where vote.vote.decision == .approve {
+      let device = try storing { (store) throws(StoreFailure) in
+        vote.device == voter?.id ? voter : try store.device(vote.device)
+      }
       guard let device, device.subject == vote.subject, device.keys.approval?.point == vote.key,
         device.canDecide(approval.terms),
         device.isApprover(approval.terms, of: approval.subject, requester: approval.requester)
@@ -60,12 +66,20 @@ extension Desk {
 
   // MARK: Ending
 
-  /// Approves it if all that it takes is there; a request that gives a lease gives it then.
-  mutating func settle(_ approval: inout ApprovalRecord) throws(CallFailure) {
+  /// Approves it if all that it takes is there; a request that gives a lease gives it then. The row of the audit for the
+  /// last word of them is the caller's, and says how it stands.
+  /// - Parameters:
+  ///   - votes: all that there are.
+  ///   - voter: who gave the last of them, if that is why it is asked.
+  mutating func settle(
+    _ approval: inout ApprovalRecord, _ votes: [VoteRecord], voter: DeviceRecord? = nil
+  ) throws(CallFailure) {
     let terms = approval.terms
-    if terms.factors.contains(.device), !terms.isQuorum(try counted(on: approval)) { return }
     if terms.factors.contains(.operator), approval.operatorUser == nil { return }
-    try end(&approval, as: .approved)
+    if terms.factors.contains(.device), !terms.isQuorum(try counted(votes, on: approval, voter: voter)) {
+      return
+    }
+    try end(&approval, as: .approved, isTold: true)
     guard let lease = terms.lease else { return }
     let record = LeaseRecord(
       id: LeaseID(random: entropy), approval: approval.id,
@@ -74,14 +88,15 @@ extension Desk {
   }
 
   /// A request ends once: it has to be pending.
+  /// - Parameter isTold: whether the row of the audit for what ends it says so.
   mutating func end(
-    _ approval: inout ApprovalRecord, as state: ApprovalRecord.State
+    _ approval: inout ApprovalRecord, as state: ApprovalRecord.State, isTold: Bool = false
   ) throws(CallFailure) {
     guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
     approval.state = state
     approval.endedAt = state == .expired ? min(approval.expiresAt, UnixSeconds(now)) : UnixSeconds(now)
     let ended = approval
-    try record(.approvalEnded, ended.audited + [.word("state", state.word)])
+    if !isTold { try record(.approvalEnded, ended.audited + [ended.standing]) }
     let devices = try storing { (store) throws(StoreFailure) in
       let devices = try store.devices(of: ended.id)
       try store.update(ended)
@@ -156,7 +171,7 @@ extension Desk {
   /// Whether those who have approved and those who still may are enough.
   private func canBeMet(_ approval: ApprovalRecord, without gone: DeviceID) throws(CallFailure) -> Bool {
     guard approval.terms.factors.contains(.device) else { return true }
-    var subjects = try counted(on: approval)
+    var subjects = try counted(votes(on: approval), on: approval)
     let devices = try storing { (store) throws(StoreFailure) in try store.devices(of: approval.id) }
     for id in devices where id != gone {
       let device = try storing { (store) throws(StoreFailure) in try store.device(id) }
