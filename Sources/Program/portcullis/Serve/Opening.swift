@@ -11,6 +11,7 @@ import Charsets
 import Configuration
 import Confinement
 import Control
+import Crypto
 import Gateway
 import Glibc
 import KeyStore
@@ -30,6 +31,8 @@ final class OpenGate {
   var made: TLSMaterial?
   /// Nil in a gate without devices.
   let registry: Registry?
+  /// Those that the registry was last told of by a reload.
+  var pins: [PublicKeyPin]?
   let approvalUsers: ApprovalUsers
   private let approvalsServer: ControlServer?
   private let store: KeyStore

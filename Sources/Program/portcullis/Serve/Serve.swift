@@ -131,7 +131,11 @@ struct Serve: ParsableCommand {
       let devices = try DeviceFiles.read(next.files, tell: tell)
       let settings = RegistrySettings(
         next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material))
-      if let settings, let registry = open.registry { try PinRule.take(settings, registry, tell: tell) }
+      // Not where nothing has changed: a disk that is full is no reason to keep an old certificate.
+      if let settings, let registry = open.registry, settings.pins != open.pins {
+        try PinRule.take(settings, registry, tell: tell)
+        open.pins = settings.pins
+      }
       let isTaken = try open.gate.reload(next, tls: material)
       if let settings { open.registry?.reload(settings) }
       // What was read from files is not kept: the key's text goes with it.
