@@ -152,8 +152,9 @@ let modules = [
   Module(
     "Demo", in: .program,
     [
-      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "JSON", "KeyStore",
-      "Logging", "Logs", "SessionClient", "Sockets", "System", "TLS",
+      "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "Configuration", "Crypto", "Device", "DeviceWire",
+      "Gateway", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Registry", "SessionClient",
+      "Sockets", "System", "TLS",
     ]),
   Module("Bench", in: .program, ["Bytes", "Device", "JSON", "PortcullisProtocol", "System"]),
   Module(

@@ -18,16 +18,17 @@ internal import TLS
 package final class Demonstration {
   static let appID = "ABCDE12345.com.example.mud"
 
-  private let folder: String
-  private let tell: (String) -> Void
-  private let mud: TinyMUD
+  let folder: String
+  let tell: (String) -> Void
+  let mud: TinyMUD
   private let store: KeyStore
   private let gate: Gate
   private let log: GateLog
   private let authority: TestAttestationAuthority
   private let app: SimulatedApp
   /// Where sessions go that outlive their connections.
-  private let sessionGate: SessionGate
+  let sessionGate: SessionGate
+  let office: Office
   private var failures = 0
 
   /// - Parameters:
@@ -44,21 +45,24 @@ package final class Demonstration {
     log = GateLog(sink: DemonstrationLog(write: gateLog))
     store = try KeyStore.open(path: configuration.store.path) { _ in }
     let certificate = try SelfSignedCertificate.localhost()
+    let certificatePEM = Array(certificate.certificate.pem.utf8)
+    office = try Office(in: folder, certificatePEM: certificatePEM, log: log)
     gate = try Gate.start(
       configuration,
       Gate.Parts(
         clock: SystemClock(), entropy: KernelEntropy(), store: store,
         root: try AttestationRoot(pem: Array(authority.root.pem.utf8).span),
         tls: TLSMaterial(
-          certificateChainPEM: Array(certificate.certificate.pem.utf8),
+          certificateChainPEM: certificatePEM,
           privateKeyPEM: Array(try certificate.key.pem().utf8), clientCAPEM: nil),
-        log: log))
+        log: log, devices: office.devices))
     guard let trust = ServerTrust.pin(fingerprint: certificate.fingerprint),
       let endpoint = gate.endpoints.first
     else {
       throw DemonstrationFailure(description: "the gate has no address")
     }
     let url = GateURL(host: endpoint.address.description, port: endpoint.port)
+    try office.announce("https://\(url.authority)")
     let device = folder + "/device.json"
     app = SimulatedApp(
       try GateClient(url, trust: trust),
@@ -75,6 +79,7 @@ package final class Demonstration {
         ("PORTCULLIS_ENV", "test"), ("LISTEN", "127.0.0.1:0"), ("BACKEND", game.description),
         ("APPATTEST_APP_IDS", appID), ("ATTESTED_KEYS_PATH", folder + "/attested-keys.json"),
         ("CONTROL_SOCKET", folder + "/portcullis.sock"), ("WORKERS", "1"),
+        ("DEVICES_PATH", folder + "/devices.db"), ("PUBLIC_URL", "https://localhost"),
       ], files: SystemFiles(), processors: 1, descriptorLimit: ProcessContext.descriptorLimit()
     ).configuration
   }
@@ -85,6 +90,7 @@ package final class Demonstration {
   package func run() -> Bool {
     play()
     fight()
+    decide()
     cheat()
     revoke()
     end()
@@ -211,14 +217,15 @@ package final class Demonstration {
     tell("\nThe gate stops")
     gate.beginDrain(timeout: .seconds(2))
     gate.stop()
-    let isClean = store.close()
     mud.stop()
+    office.stop()
+    let isClean = store.close()
     check("the key store is written and its journal empty", isClean, "")
   }
 
   // MARK: Steps
 
-  private func step(
+  func step(
     _ what: String, _ body: (SimulatedApp, TestAttestationAuthority) throws -> String?
   ) {
     do {
@@ -263,7 +270,7 @@ package final class Demonstration {
     }
   }
 
-  private static func end(of session: WebSocketClient) throws -> WebSocketClient.Message {
+  static func end(of session: WebSocketClient) throws -> WebSocketClient.Message {
     while true {
       let message = try session.receive(timeout: .seconds(10))
       if case .closed = message { return message }
