@@ -291,7 +291,9 @@ def test_five_minutes_are_all_it_has(device_gate, fault):
         assert ask(home.gate, "POST", path, phone.pair_form(operator.code)).status == 200
         fault.jump(301)
         assert operator.wait() == 1
-        assert_refusal(ask(home.gate, "GET", f"{path}?reveal={phone.r.hex()}"), 410, "pairing_rejected")
+        # Who has answered in time and committed to what he shows hears how it has ended; all others hear one word.
+        assert ask(home.gate, "GET", f"{path}?reveal={phone.r.hex()}").json["status"] == "refused"
+        assert_refusal(ask(home.gate, "POST", path, phone.pair_form(operator.code)), 410, "pairing_rejected")
         assert home.devices() == []
     finally:
         home.end()
