@@ -82,7 +82,6 @@ extension Gate {
       // One that was on its way between two loops is met by the mark where it arrives: after the first of these it has been
       // posted, and after the second it has arrived.
       if waitForLoops() { _ = waitForLoops() }
-      endAttested(keyID)
       return .revoked(
         since: since, sessionsEnded: sessions.count - left, sessionsLeft: left,
         isDurable: commit.wait(within: CommitResult.deadline) == .committed)
@@ -105,9 +104,6 @@ extension Gate {
     for session in sessions { shared.post(.end(Token(rawValue: session.token), reason, latch), to: session) }
     return latch
   }
-
-  /// Whether sessions have ended that loops were told to end, those too that one loop has told another of.
-  package func waitForEnds() -> Bool { waitForLoops() && waitForLoops() }
 
   /// Whether each loop has done what it was asked so far.
   func waitForLoops() -> Bool {

@@ -1,7 +1,5 @@
 /// What ends with a device, a key or an order of the registry, and when it has ended: for whoever waits for that, from any
 /// thread but a loop's or the registry's.
-internal import Bytes
-internal import Registry
 internal import System
 
 extension Gate {
@@ -13,17 +11,5 @@ extension Gate {
     // A key is revoked by one loop, which tells the others; and a session may be on its way between two (`revoke`).
     for _ in 0..<4 where !waitForLoops() { return false }
     return true
-  }
-
-  /// The registry is told that the key is revoked, which makes its devices bare and ends their tokens; and what follows
-  /// from that has come true.
-  func endAttested(_ keyID: KeyIdentifier) {
-    guard let registry = shared.devices?.registry else { return }
-    let isAnswered = CountDownLatch(count: 1)
-    let handle = registry.submit(EndAttestedKey(keyID), lane: .host, origin: .gate) { _ in
-      isAnswered.countDown()
-    }
-    guard handle != nil, isAnswered.wait(within: Self.endingTime) == 0 else { return }
-    settleDevices()
   }
 }

@@ -32,7 +32,7 @@ import Testing
     room.pass(300)
     #expect(try room.answer(Tend(all: false)).integer("next") == 0)
     #expect(try room.effects.contains(.wake(.approval(asked.approval))))
-    #expect(room.effects.contains(.approvalsOpen(phone.id, count: 0)))
+    #expect(room.effects.contains(.approvalsOpen(phone.id, attestedBy: nil, count: 0)))
     #expect(try room.store.approval(asked.approval)?.state == .expired)
   }
 

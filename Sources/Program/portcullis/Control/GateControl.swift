@@ -80,6 +80,7 @@ final class GateControl: ControlHandler {
             "the key is refused from now on and \(ended) sessions have ended, but not what it vouched for: "
               + refusal.message))
       }
+      guard gate.settleDevices() else { return Self.silentLoop }
       return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
     }
   }
@@ -91,7 +92,7 @@ final class GateControl: ControlHandler {
     let answer = registry.answer(order, from: peer)
     // Whoever has revoked a device wants to know that it has left.
     guard ["devices-revoke", "devices-forget"].contains(order.verb) else { return answer }
-    return gate.waitForEnds() ? answer : Self.silentLoop
+    return gate.settleDevices() ? answer : Self.silentLoop
   }
 
   private func prune(unusedSeconds seconds: Int64) -> ControlAnswer {

@@ -29,7 +29,7 @@ struct RegistryOpening {
     do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
     try PinRule.take(settings, into: store, path)
     do throws(StoreFailure) {
-      let door = DeviceDoor(log: log)
+      let door = DeviceDoor(level: settings.doorLevel, log: log)
       let registry = try Registry(
         store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
       return Gateway.Devices(registry: registry, door: door)
