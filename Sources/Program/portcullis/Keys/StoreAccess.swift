@@ -22,6 +22,21 @@ enum StoreAccess {
   static func edit<Result>(
     _ configuration: GateConfiguration, _ change: (KeyStore, CommitWait) throws -> Result
   ) throws -> Result {
+    try locked(configuration) { store in
+      let wait = CommitWait()
+      let result = try change(store, wait)
+      guard wait.wait(within: CommitResult.deadline) == .committed else {
+        complain("\(configuration.store.path) cannot be written: nothing is certain to have changed")
+        throw ExitStatus.ioError.code
+      }
+      return result
+    }
+  }
+
+  /// Opens the store under its lock, which no gate has then; as whom a gate would serve.
+  static func locked<Result>(
+    _ configuration: GateConfiguration, _ body: (KeyStore) throws -> Result
+  ) throws -> Result {
     try becomeServingUser(configuration)
     let store: KeyStore
     do {
@@ -39,13 +54,7 @@ enum StoreAccess {
       throw status(error).code
     }
     defer { store.close() }
-    let wait = CommitWait()
-    let result = try change(store, wait)
-    guard wait.wait(within: CommitResult.deadline) == .committed else {
-      complain("\(configuration.store.path) cannot be written: nothing is certain to have changed")
-      throw ExitStatus.ioError.code
-    }
-    return result
+    return try body(store)
   }
 
   /// Files that root made could not be opened by the gate, and what root opens might be a link that its user put there.

@@ -1,0 +1,159 @@
+"""`devices backup` beside a running gate and `devices restore` without one, and what a restored store no longer holds open."""
+
+import base64
+import hashlib
+import json
+import os
+import sqlite3
+
+import pytest
+
+from orders import answered, order
+
+USAGE, UNKNOWN, IO_ERROR, BUSY, CONFIGURATION = 64, 65, 74, 75, 78
+
+
+@pytest.fixture
+def gate(gates, backend, folder):
+    return gates(backend, DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example")
+
+
+def add(gate, name):
+    return order(gate, "services-add", name=name, scopes=["approvals"])
+
+
+def names(gate):
+    return {service["name"] for service in order(gate, "services-list") if service["state"] == "active"}
+
+
+def backup(gate, name="copy.db"):
+    done = gate.command("devices", "backup", name)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_and_back(gate, folder):
+    add(gate, "one")
+    opened = order(gate, "pair-open", name="phone")
+    backup(gate)
+    assert (folder / "copy.db").stat().st_mode & 0o777 == 0o600
+    add(gate, "two")
+    order(gate, "services-revoke", name="one")
+    gate.stop()
+    done = gate.command("devices", "restore", "copy.db", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["active_devices"] == 0 and report["replaced"].endswith("devices.db.replaced"), report
+    gate.start()
+    # As it was, what was revoked since then included: the command says so.
+    assert names(gate) == {"one"}
+    answer = answered(gate, "pair-status", pairing_id=opened["pairing_id"])
+    assert "error" in answer or answer["result"]["status"] == "refused", answer
+    events = [row["event"] for row in json.loads(gate.command("audit", "list", "--json").stdout)]
+    assert events.count("restored") == 1 and "backed_up" in events, events
+    assert order(gate, "audit-verify")["valid"] is True
+    gate.stop()
+    gate.start()
+    events = [row["event"] for row in json.loads(gate.command("audit", "list", "--json").stdout)]
+    assert events.count("restored") == 1, "ended once, and not at each start"
+
+
+def test_its_words(gate):
+    backup(gate)
+    gate.stop()
+    done = gate.command("devices", "restore", "copy.db")
+    assert done.returncode == 0 and "revoke again" in done.stdout, done
+
+
+def test_not_while_a_gate_runs(gate, folder):
+    backup(gate)
+    before = (folder / "devices.db").stat().st_ino
+    done = gate.command("devices", "restore", "copy.db")
+    assert done.returncode == BUSY and not (folder / "devices.db.replaced").exists(), done
+    assert (folder / "devices.db").stat().st_ino == before and names(gate) == set()
+    # Nor a gate that has the store under other settings.
+    done = gate.command(
+        "devices", "restore", "copy.db",
+        ATTESTED_KEYS_PATH=folder / "other.json", CONTROL_SOCKET=folder / "other.sock",
+    )  # fmt: skip
+    assert done.returncode == BUSY and "stop the gate" in done.stderr, done
+    add(gate, "still")
+
+
+@pytest.mark.parametrize("kind", ["missing", "empty", "noise", "cut", "foreign", "damaged"])
+def test_what_is_no_backup_changes_nothing(gate, folder, kind):
+    add(gate, "one")
+    for number in range(40):
+        add(gate, f"filler-{number}")
+    backup(gate)
+    gate.stop()
+    copy = folder / "copy.db"
+    bytes_ = copy.read_bytes()
+    if kind == "missing":
+        copy.unlink()
+    elif kind == "foreign":
+        copy.unlink()
+        with sqlite3.connect(copy) as other:
+            other.execute("CREATE TABLE t (x)")
+    elif kind == "damaged":
+        copy.write_bytes(bytes_[:8192] + os.urandom(8192) + bytes_[16384:])
+    else:
+        copy.write_bytes({"empty": b"", "noise": os.urandom(20_000), "cut": bytes_[: len(bytes_) // 2]}[kind])
+    done = gate.command("devices", "restore", "copy.db")
+    assert done.returncode == UNKNOWN and "copy.db" in done.stderr, done
+    left = {path.name for path in folder.iterdir() if "devices.db" in path.name}
+    assert not {name for name in left if "restoring" in name or "replaced" in name}, left
+    gate.start()
+    assert "one" in names(gate)
+
+
+def test_without_devices(gates, backend, folder):
+    gate = gates(backend, start=False)
+    assert gate.command("devices", "restore", "copy.db").returncode == CONFIGURATION
+
+
+def test_a_name_that_is_taken(gate, folder):
+    (folder / "notes").write_text("mine")
+    assert gate.command("devices", "backup", "notes").returncode == USAGE
+    assert (folder / "notes").read_text() == "mine"
+
+
+def test_the_audit_from_one_log_to_the_next(gate, folder):
+    """`audit export` follows from hash to hash without the gate, and a head of its log finds what was cut off."""
+    add(gate, "one")
+    backup(gate)
+    add(gate, "two")
+    gate.stop()
+    log = folder / "audit.log"
+    log.write_text(gate.log_text())
+    gate.start()
+    assert gate.command("audit", "verify", "--head", str(log)).returncode == 0
+    rows = [json.loads(line) for line in gate.command("audit", "export").stdout.splitlines()]
+    assert follows(rows) and [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    later = gate.command("audit", "export", "--after", str(rows[0]["seq"])).stdout.splitlines()
+    assert [json.loads(line) for line in later][: len(rows) - 1] == rows[1:]
+    gate.stop()
+    # The store of before: its chain is whole, and yet not the one that the head was signed over.
+    assert gate.command("devices", "restore", "copy.db").returncode == 0
+    gate.start()
+    assert gate.command("audit", "verify").returncode == 0
+    done = gate.command("audit", "verify", "--head", str(log), "--json")
+    assert done.returncode == UNKNOWN and json.loads(done.stdout)["valid"] is False, done
+    assert gate.command("audit", "verify", "--head", str(folder / "none")).returncode == IO_ERROR
+    (folder / "empty.log").write_text("nothing\n")
+    assert gate.command("audit", "verify", "--head", str(folder / "empty.log")).returncode == UNKNOWN
+
+
+def follows(rows):
+    def decoded(text):
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+    previous = bytes(32)
+    for row in rows:
+        digest = (
+            bytes.fromhex(row["digest"]) if "digest" in row
+            else hashlib.sha256(decoded(row["salt"]) + decoded(row["text"])).digest()
+        )  # fmt: skip
+        previous = hashlib.sha256(previous + digest).digest()
+        if previous.hex() != row["hash"]:
+            return False
+    return True
