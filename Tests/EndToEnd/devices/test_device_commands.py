@@ -1,0 +1,198 @@
+"""`portcullis devices` and `keys revoke` at a gate with real pairings: what they show, what they change, how they end."""
+
+import errno
+import json
+import uuid
+
+import pytest
+
+import faults
+from gate import free_port
+from phones import Household, ask
+from waiting import eventually
+
+USAGE, UNKNOWN, IO_ERROR, UNAVAILABLE, REFUSED, CONFIGURATION = 64, 65, 74, 69, 77, 78
+APP = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
+
+
+@pytest.fixture
+def fault(shim, folder):
+    return faults.Faults(shim, folder / "shim-control", path_part="devices.db")
+
+
+@pytest.fixture
+def home(gates, folder, fault):
+    """A household at a gate that runs on the development certificates."""
+    assert gates(start=False).command("dev-certs").returncode == 0
+    certificates = folder / "certs" / "dev"
+    port = free_port()
+    gate = gates(
+        port=port,
+        TLS_CERT_PATH=certificates / "server.pem",
+        TLS_KEY_PATH=certificates / "server-key.pem",
+        APPATTEST_ROOT_CA_PATH=certificates / "attestation-root.pem",
+        APPATTEST_ENVIRONMENT="both",
+        DEVICES_PATH=folder / "devices.db",
+        PUBLIC_URL=f"https://localhost:{port}",
+        DEVICE_RATE="10000/m",
+        **fault.environment,
+    )
+    gate.pki = type("PKI", (), {"server_ca": certificates / "ca.pem"})
+    household = Household(gate)
+    yield household
+    household.end()
+
+
+def devices(home, *arguments):
+    return home.gate.command("devices", *arguments)
+
+
+def done(process):
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def token(home, state):
+    return json.loads((home.gate.folder / state).read_text())["token"]
+
+
+def lets_in(home, state):
+    """Whether its token of before and its keys still hold."""
+    home.gate.app.close()  # the gate may be another one by now
+    reply = ask(home.gate, "GET", "/device/self", token=token(home, state))
+    return reply.status == 200
+
+
+def test_what_is_shown(home):
+    device = home.pair("anna.json", "--name", "Anna's phone")["device_id"]
+    other = home.pair("bert.json", subject="bert")["device_id"]
+    lines = done(devices(home, "list")).splitlines()
+    assert {line.split("  ")[0] for line in lines} == {device, other}
+    assert [line for line in lines if "anna" in line and "active" in line and "Anna's phone" in line], lines
+    assert [one["device_id"] for one in json.loads(done(devices(home, "list", "--subject", "bert", "--json")))] == [other]
+    assert json.loads(done(devices(home, "list", "--state", "revoked", "--json"))) == []
+    shown = json.loads(done(devices(home, "show", device, "--json")))
+    assert (shown["subject"], shown["status"], shown["level"]) == ("anna", "active", "bare"), shown
+    rows = dict(line.split(None, 1) for line in done(devices(home, "show", device)).splitlines())
+    assert rows["subject"] == "anna" and rows["created_at"].endswith("Z"), rows
+
+
+def test_what_is_changed(home):
+    device = home.pair("anna.json")["device_id"]
+    done(devices(home, "assign", device, "berta"))
+    done(devices(home, "rename", device, "Reception"))
+    done(devices(home, "except", device, "--until", "2099-12-31", "--reason", "custom ROM"))
+    shown = json.loads(done(devices(home, "show", device, "--json")))
+    assert (shown["subject"], shown["device_name"]) == ("berta", "Reception"), shown
+    assert shown["except"] == {"until": 4102444800, "reason": "custom ROM"}, shown
+    assert "2100-01-01T00:00:00.000Z" in done(devices(home, "show", device))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show",), ("confirm",), ("revoke",), ("forget",), ("assign", "anna"), ("rename", "x"),
+        ("except", "--until", "1d", "--reason", "x"),
+    ],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_how_commands_end(home, arguments):
+    verb, *rest = arguments
+    assert devices(home, verb, str(uuid.uuid4()), *rest).returncode == UNKNOWN
+    assert devices(home, verb, "no-id", *rest).returncode == USAGE
+    if verb in ("assign", "rename"):
+        device = home.pair("anna.json")["device_id"]
+        # Characters that turn a line around, and nothing at all.
+        for wrong in ("\u202egnihton", ""):
+            assert devices(home, verb, device, wrong).returncode == USAGE, wrong
+
+
+def test_a_revoked_device_is_out_at_once_and_stays_out(home):
+    device = home.pair("anna.json")["device_id"]
+    assert lets_in(home, "anna.json")
+    done(devices(home, "revoke", device))
+    home.gate.kill()
+    home.gate.start()
+    assert not lets_in(home, "anna.json")
+    assert home.phone("anna.json", "self").returncode == REFUSED
+    assert json.loads(done(devices(home, "show", device, "--json")))["status"] == "revoked"
+    # Nothing makes it active again.
+    assert devices(home, "confirm", device).returncode == UNKNOWN
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO], ids=errno.errorcode.get)
+def test_a_revocation_that_cannot_be_written_holds_all_the_same(home, fault, error):
+    device = home.pair("anna.json")["device_id"]
+    fault.fail_call(1, error, sticky=True)
+    refused = devices(home, "revoke", device)
+    assert refused.returncode == IO_ERROR and "holds in the running gate" in refused.stderr, refused
+    assert not lets_in(home, "anna.json")
+    fault.heal()
+
+    def written():
+        fault.monotonic_offset += 31 * 10**9
+        shown = devices(home, "show", device, "--json")
+        return shown.returncode == 0 and json.loads(shown.stdout)["status"] == "revoked"
+
+    eventually(written, "the revocation is written", within=30)
+    home.gate.kill()
+    home.gate.start()
+    assert not lets_in(home, "anna.json")
+
+
+def test_who_is_forgotten_is_nowhere_in_the_store(home, folder):
+    name, subject = "Annas Telefon 4711", "anna-katharina-4712"
+    device = home.pair("anna.json", "--name", name, subject=subject)["device_id"]
+    done(devices(home, "forget", "--subject", subject))
+    assert devices(home, "show", device).returncode == UNKNOWN and not lets_in(home, "anna.json")
+    assert json.loads(done(home.gate.command("audit", "verify", "--json")))["valid"] is True
+    home.gate.stop()
+    for path in folder.glob("devices.db*"):
+        bytes_ = path.read_bytes()
+        for text in (name, subject):
+            assert text.encode() not in bytes_, path
+
+
+def test_a_revoked_app_attest_key_leaves_its_device_bare(home):
+    assert home.pair("anna.json", *APP)["level"] == "app_attested"
+    (key,) = home.gate.keys()
+    done(home.gate.command("keys", "revoke", key))
+    # Its token has ended with what it said.
+    assert not lets_in(home, "anna.json")
+    assert home.standing("anna.json")["level"] == "bare"
+
+
+def test_the_same_without_a_gate(home):
+    assert home.pair("anna.json", *APP)["level"] == "app_attested"
+    (key,) = home.gate.keys()
+    home.gate.stop()
+    done(home.gate.command("keys", "revoke", key))
+    home.gate.start()
+    assert home.devices()[0]["level"] == "bare"
+
+
+def test_a_key_that_phones_do_not_know_is_not_served(home, folder, pki):
+    """Refused at the start and at a reload; published before, or insisted on, it serves."""
+    home.pair("anna.json")
+    gate = home.gate
+    mine = {name: gate.environment[name] for name in ("TLS_CERT_PATH", "TLS_KEY_PATH")}
+    foreign = dict(zip(mine, pki.issue_server("foreign")))
+    (folder / "gate.env").write_text("")
+    gate.stop()
+    gate.environment |= foreign
+    gate.launch()
+    assert gate.wait() == CONFIGURATION and "PINS_FORCE" in gate.log_text(), gate.log_tail()
+    gate.environment |= mine | {"TLS_NEXT_KEY_PATH": str(foreign["TLS_KEY_PATH"])}
+    gate.start()
+    # Now it is published.
+    gate.stop()
+    gate.environment |= foreign
+    gate.environment.pop("TLS_NEXT_KEY_PATH")
+    gate.start()
+    gate.stop()
+    # Back to the first, which is published no more.
+    gate.environment |= mine
+    gate.launch()
+    assert gate.wait() == CONFIGURATION
+    gate.environment["PINS_FORCE"] = "true"
+    gate.start()
