@@ -175,6 +175,18 @@ def test_what_is_no_digits_counts_nothing(at_terminal, control, pairing):
     assert terminal.wait() == 0
 
 
+def test_digits_that_are_typed_early_wait_for_the_phone(at_terminal, control, pairing):
+    terminal = at_terminal()
+    pairing.stage = "phone"
+    terminal.until("has scanned the code")
+    terminal.press(DIGITS + "\n")
+    looks = control.count("pair-status")
+    eventually(lambda: control.count("pair-status") > looks + 2, "looks at how it stands")
+    assert control.count("pair-confirm") == 0
+    pairing.stage = "revealed"
+    assert terminal.wait() == 0
+
+
 def test_control_c_burns_it(at_terminal, control, pairing):
     terminal = at_terminal()
     terminal.until("waiting for a phone")

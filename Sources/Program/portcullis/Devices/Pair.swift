@@ -71,13 +71,29 @@ struct Pair: ParsableCommand {
   private func attend(
     _ pairing: Opened, _ input: PromptInput, _ view: inout PairingView
   ) throws -> PairingStatus {
+    // Typed as soon as the phone has shown them, which is before the gate knows that they are to be compared.
+    var typed: PairingDigits?
     while true {
       let status = try status(of: pairing)
-      if status.stage == .active || status.stage == .refused { return status }
+      switch status.stage {
+      case .active, .refused: return status
+      case .open:
+        if typed.take() != nil { view.tell("no phone has answered yet") }
+      case .phone: break
+      case .revealed:
+        if let digits = typed.take() {
+          try confirm(digits, pairing, &view)
+          continue
+        }
+      }
       view.show(status, secondsLeft: pairing.expiresAt - SystemClock().wall().seconds)
       switch try input.next(within: Self.interval) {
       case .quiet: break
-      case .line(let line): try heed(line, status, pairing, &view)
+      case .line(let line):
+        view.beginAnew()
+        let line = line.filter { $0 != " " }
+        typed = PairingDigits(typed: line)
+        if typed == nil, !line.isEmpty { view.tell("six digits, as the phone shows them") }
       // As a shell says it of a program that a signal has ended.
       case .signal(let number): throw ExitCode(128 + number)
       case .end:
@@ -89,18 +105,9 @@ struct Pair: ParsableCommand {
 
   private static let interval: Duration = .milliseconds(500)
 
-  private func heed(
-    _ line: String, _ status: PairingStatus, _ pairing: Opened, _ view: inout PairingView
+  private func confirm(
+    _ digits: PairingDigits, _ pairing: Opened, _ view: inout PairingView
   ) throws {
-    view.beginAnew()
-    let typed = line.filter { $0 != " " }
-    if typed.isEmpty { return }
-    guard status.stage == .revealed || status.stage == .phone else {
-      return view.tell("no phone has answered yet")
-    }
-    guard let digits = PairingDigits(typed: typed) else {
-      return view.tell("six digits, as the phone shows them")
-    }
     let answer = try order(
       "pair-confirm", ["pairing_id": pairing.id, "sas": digits.text], pairing.configuration)
     // How it stands then, the next look says.
