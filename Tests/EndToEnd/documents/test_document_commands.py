@@ -226,12 +226,13 @@ def test_options_that_are_shown_exist(terminal):
         shown = "".join(block.text for block in blocks(text) if block.fence.startswith(("sh", "console")))
         for line in shown.replace("\\\n", " ").splitlines():
             for call in re.findall(r"(?:^|[ (])portcullis (.*?)(?=$|[|>;&#)])", line.removeprefix("$ ")):
-                commands, words = [], call.removeprefix("portcullis ").split()
-                while words and words[0] in listed(help_of(*commands)):
-                    commands.append(words.pop(0))
-                for option in {word.partition("=")[0] for word in words if word.startswith("--")}:
-                    # It is of every command, and its help does not speak of it.
-                    if option != "--generate-completion-script":
+                commands = []
+                for word in call.removeprefix("portcullis ").split():
+                    option = word.partition("=")[0]
+                    if word in listed(help_of(*commands)):
+                        commands.append(word)
+                    # The last one is of every command, and its help does not speak of it.
+                    elif option.startswith("--") and option != "--generate-completion-script":
                         assert re.search(rf"(?<![\w-]){option}\b", help_of(*commands)), (page, line, option)
                         seen += 1
     assert seen >= 10
