@@ -1,4 +1,5 @@
-/// The demonstration's chapter about phones that decide: one is paired by its code, and asked whom the game may promote.
+/// The demonstration's chapter about phones that decide: one is paired by its code, and asked whom the game may
+/// promote.
 internal import Device
 internal import DeviceWire
 internal import JSON

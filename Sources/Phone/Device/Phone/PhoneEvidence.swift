@@ -1,4 +1,5 @@
-/// What an app says for a phone's keys: App Attest, over all of them and the gate's nonce (docs/devices.md, "Messages").
+/// What an app says for a phone's keys: App Attest, over all of them and the gate's nonce (docs/devices.md,
+/// "Messages").
 package import Bytes
 internal import DeviceWire
 internal import System

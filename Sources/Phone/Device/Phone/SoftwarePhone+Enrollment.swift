@@ -168,8 +168,8 @@ extension SoftwarePhone {
 
   // MARK: Evidence
 
-  /// The answer to a request that an app vouches for: by an attestation the first time, and by an assertion of a key that
-  /// the gate knows.
+  /// The answer to a request that an app vouches for: by an attestation the first time, and by an assertion of a key
+  /// that the gate knows.
   private func vouched(
     by app: PhoneApp?, for keys: PhoneKeys, _ purpose: PhoneChallengePurpose,
     _ make: (PhoneChallenge, PhoneEvidence?) throws(GateClientError) -> PhoneRequest
