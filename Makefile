@@ -101,7 +101,7 @@ end-to-end: release test-packages peers  ## The release binary against real clie
 peers:  ## Evennia and telnetlib3 as games for the tests: once, half a minute, 210 MB; without PyPI they are skipped
 	@scripts/install-packages python3 python3-venv
 	@Tests/Conformance/install-peers $(CONFORMANCE)/peers
-	@$(PYTHON) Tests/EndToEnd/support/neighbour.py
+	@cd Tests/EndToEnd/support && PYTHONPATH=program:suite $(PYTHON) games/neighbour.py
 
 # The field's own tools against the release binary (Tests/README.md, "Conformance").
 CONFORMANCE := .build-conformance

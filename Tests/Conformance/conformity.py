@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "EndToEnd" / "support"))
+sys.path[:0] = map(str, (pathlib.Path(__file__).resolve().parents[1] / "EndToEnd" / "support").iterdir())
 
 from gate import BINARY, Gate  # noqa: E402 (it is found by the line before)
 

@@ -19,7 +19,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "EndToEnd" / "support"))
+sys.path[:0] = map(str, (HERE.parent / "EndToEnd" / "support").iterdir())
 
 from clients import App  # noqa: E402
 from device import AttestationAuthority, Device  # noqa: E402

@@ -1,4 +1,4 @@
-/// The heads among the rows of Tests/EndToEnd/support/strictness.jsonl, whose members `strictness.py` there explains.
+/// The heads among the rows of Tests/EndToEnd/support/players/strictness.jsonl, whose members `strictness.py` there explains.
 import Foundation
 import PortcullisProtocol
 import Testing
@@ -17,7 +17,7 @@ struct StrictnessRow: Decodable, Sendable, CustomTestStringConvertible {
   static let all: [StrictnessRow] = {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     do {
-      let path = tests.appending(path: "EndToEnd/support/strictness.jsonl")
+      let path = tests.appending(path: "EndToEnd/support/players/strictness.jsonl")
       let table = try String(contentsOf: path, encoding: .utf8)
       return try table.split(separator: "\n").filter { $0.hasPrefix("{") }.map { line in
         try JSONDecoder().decode(StrictnessRow.self, from: Data(line.utf8))

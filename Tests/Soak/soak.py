@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "EndToEnd" / "support"))
+sys.path[:0] = map(str, (pathlib.Path(__file__).resolve().parents[1] / "EndToEnd" / "support").iterdir())
 
 from churn import Churn  # noqa: E402
 from clients import App, tls_context  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 import backend
 from websocket import BINARY, RawWebSocket
 
-SOURCE = pathlib.Path(__file__).parents[1] / "support" / "counting" / "counts.c"
+SOURCE = pathlib.Path(__file__).parents[1] / "support" / "program" / "counting" / "counts.c"
 # `struct counts` in counting/counts.h.
 NAMES = (
     "own_allocations",

@@ -45,12 +45,12 @@ def answered(gate, verb, **arguments):
 def ask_as(user, group, path, request):
     """The same in a process of another user; None when he may not even connect. Only for the superuser."""
     program = (
-        "import sys; sys.path[:0] = sys.argv[1:2]; import json, orders\n"
+        "import sys; sys.path[:0] = sys.argv[1].split(':'); import json, orders\n"
         "try: print(json.dumps(orders.ask(sys.argv[2], json.loads(sys.argv[3]))))\n"
         "except PermissionError: print('null')\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, __file__.rpartition("/")[0], str(path), json.dumps(request)],
+        [sys.executable, "-c", program, ":".join(sys.path), str(path), json.dumps(request)],
         user=user, group=group, extra_groups=[], capture_output=True, text=True, timeout=patience(60),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ NUMBER = int(WORKER.removeprefix("gw"))
 
 # Two files that are there anyway, to be locked: whoever waits for the hall stands in the door, so that nobody who comes
 # later goes in before.
-FOLDER = pathlib.Path(__file__).resolve().parents[1]
+FOLDER = pathlib.Path(__file__).resolve().parents[2]
 DOOR, HALL = FOLDER / "pytest.ini", FOLDER / "conftest.py"
 
 

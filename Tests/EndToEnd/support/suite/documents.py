@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 # What docs/developing.md, "Documents" says of each is what the tests do with it.
 FENCES = {"sh", "console", "sh shown", "env", "swift", "json", "python", "text"}
 

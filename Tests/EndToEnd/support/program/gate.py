@@ -13,7 +13,7 @@ import subprocess
 import turns
 from waiting import eventually, patience
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 BINARY = pathlib.Path(os.environ.get("PORTCULLIS_BIN", ROOT / ".build" / "release" / "portcullis")).resolve()
 CRASH_WORDS = (
     "Fatal error",
