@@ -55,7 +55,8 @@ import Testing
   @Test func whatTheCopyHoldsIsThereAndWhatCameLaterIsNot() throws {
     try inFolder { folder in
       let store = folder + "/devices.db"
-      try serve(store, [Put(name: "v1"), try backUp(), Put(name: "v2")])
+      try serve(store, [Put(name: "v1"), try backUp()])
+      try serve(store, [Put(name: "v2")])
       let report = try StoreRestoration.restore(folder + "/copy.db", to: store, at: now)
       #expect(report.replaced == store + ".replaced" && report.activeDevices == 0 && report.copiedAt != nil)
       let ends = Ends()
