@@ -31,7 +31,8 @@ extension SQLiteStore {
     CREATE UNIQUE INDEX devices_by_attested_key ON devices (substr(attested_key, 1, 16))
       WHERE attested_key IS NOT NULL;
     CREATE INDEX devices_by_subject ON devices (subject) WHERE subject IS NOT NULL;
-    CREATE INDEX devices_pending ON devices (created_at) WHERE state = 0
+    CREATE INDEX devices_pending ON devices (created_at) WHERE state = 0;
+    CREATE INDEX devices_revoked ON devices (revoked_at) WHERE state = 2
     """
 
   private static let columns = """
@@ -104,15 +105,22 @@ extension SQLiteStore: DeviceTable {
   package func devices(
     of subject: Subject?, in state: DeviceRecord.State?, after: DeviceID?, limit: Int
   ) throws(StoreFailure) -> [DeviceRecord] {
-    try devices(
-      where: """
-        (?1 IS NULL OR subject = ?1) AND (?2 IS NULL OR state = ?2)
-        AND number > coalesce((SELECT number FROM devices WHERE id = ?3), 0) ORDER BY number LIMIT ?4
-        """,
-      [
-        .text(orNull: subject?.name), .integer(orNull: state.map { Int64($0.rawValue) }),
-        .id(orNull: after), .integer(Int64(limit)),
-      ])
+    // Whatever is asked has its index: an operator's list does not read a million rows.
+    let index: String? =
+      switch state {
+      case .pending where subject == nil: "devices_pending"
+      case .revoked where subject == nil: "devices_revoked"
+      default: nil
+      }
+    var conditions = ["number > coalesce((SELECT number FROM devices WHERE id = ?1), 0)"]
+    var values: [SQLValue] = [.id(orNull: after), .integer(Int64(limit))]
+    if let state { conditions.append("state = \(state.rawValue)") }
+    if let subject {
+      conditions.append("subject = ?3")
+      values.append(.text(subject.name))
+    }
+    return try devices(
+      where: conditions.joined(separator: " AND ") + " ORDER BY number LIMIT ?2", values, by: index)
   }
 
   package func forEachActiveDevice(
@@ -142,8 +150,12 @@ extension SQLiteStore: DeviceTable {
     try devices(where: condition, [value]).first
   }
 
-  private func devices(where condition: String, _ values: [SQLValue]) throws(StoreFailure) -> [DeviceRecord] {
-    try all("SELECT \(Self.columns) FROM devices WHERE \(condition)", values) { (row) throws(SQLiteError) in
+  private func devices(
+    where condition: String, _ values: [SQLValue], by index: String? = nil
+  ) throws(StoreFailure) -> [DeviceRecord] {
+    let source = index.map { "devices INDEXED BY \($0)" } ?? "devices"
+    return try all("SELECT \(Self.columns) FROM \(source) WHERE \(condition)", values) {
+      (row) throws(SQLiteError) in
       try deviceRecord(row)
     }
   }
