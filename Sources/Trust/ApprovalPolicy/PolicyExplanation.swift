@@ -104,7 +104,10 @@ extension ApprovalPolicy {
         member: member, value: value, places: holding.filter { decides($0.demands) }.map(\.place))
     }
     var parts = [
-      part("factors", terms.factors.words.joined(separator: ", ")) { $0.factors != nil },
+      // Each rule adds to them, also one that says nothing of them.
+      PolicyExplanation.Part(
+        member: "factors", value: terms.factors.words.joined(separator: ", "),
+        places: holding.map { $0.demands.factors == nil ? "\($0.place) by default" : $0.place }),
       part("level", terms.level.rawValue) { $0.level == terms.level },
       part("uv", terms.userVerification.rawValue) { $0.userVerification == terms.userVerification },
       part("quorum", "\(terms.quorum)") { $0.quorum == terms.quorum },
