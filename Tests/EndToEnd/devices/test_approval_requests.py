@@ -1,0 +1,482 @@
+"""Approvals over HTTPS, as a game and a phone of other makers send them: each form, each status and code of
+docs/protocol.md, "Devices", and the attacks that need no more than a request."""
+
+import base64
+import json
+import time
+import uuid
+
+import pytest
+from clients import assert_refusal
+from gate import free_port
+from handset import Handset
+from phones import Key, ask, base64url, encode, sha256
+
+RULES = {
+    "rules": [
+        {"match": {"operation": "promote"}, "level": "bare", "ttl_s": 120},
+        {"match": {"operation": "plain"}, "level": "bare", "match_digits": 0},
+        {"match": {"operation": "lend"}, "level": "bare", "lease": {"ttl_s": 60, "uses": 2}},
+        {"match": {"operation": "two"}, "level": "bare", "quorum": 2},
+        {"match": {"operation": "better"}},
+        {"match": {"operation": "near"}, "level": "bare", "presence": True},
+        {"match": {"operation": "both"}, "level": "bare", "factors": ["device", "operator"]},
+    ]
+}
+DECISIONS = {"approve": b"\x01", "deny": b"\x02", "report": b"\x03"}
+
+
+@pytest.fixture
+def gate(gates, folder):
+    (folder / "approvals.json").write_text(json.dumps(RULES))
+    port = free_port()
+    return gates(
+        port=port,
+        DEVICES_PATH=folder / "devices.db",
+        PUBLIC_URL=f"https://127.0.0.1:{port}",
+        APPROVAL_POLICY=folder / "approvals.json",
+        DEVICE_RATE="10000/m",
+        SERVICE_RATE="10000/m",
+    )
+
+
+def add_service(gate, name="mud", scopes="approvals", *more):
+    done = gate.command("services", "add", name, "--scopes", scopes, *more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def service(gate):
+    return add_service(gate)
+
+
+class Approver(Handset):
+    """A phone of somebody's that votes."""
+
+    def decision(self, item, decision="approve", code="", signer=None, **changes):
+        """The body of a decision; `changes` are made after it was signed."""
+        issued_at = changes.pop("at", int(time.time()))
+        summary = base64.urlsafe_b64decode(item["summary"] + "==")
+        message = self.message(
+            "approval",
+            uuid.UUID(item["id"]).bytes,
+            uuid.UUID(self.id).bytes,
+            DECISIONS[decision],
+            sha256(summary),
+            code.encode(),
+            issued_at.to_bytes(8, "big"),
+            item["expires_at"].to_bytes(8, "big"),
+        )
+        document = {
+            "device_id": self.id,
+            "decision": decision,
+            "issued_at": issued_at,
+            "signature": (signer or self.approval).sign(message),
+        }
+        return {**document, **({"match_code": code} if code else {}), **changes}
+
+    def vote(self, item, *arguments, **changes):
+        document = self.decision(item, *arguments, **changes)
+        return self.post(f"/approvals/{item['id']}/decision", document, self.token)
+
+    def items(self, query=""):
+        reply = self.get(f"/approvals{query}", self.token)
+        assert reply.status == 200, reply
+        return reply.json["items"]
+
+
+def phone_of(gate, subject="anna", **options):
+    phone = Approver(gate, **options)
+    phone.enroll()
+    done = gate.command("devices", "confirm", phone.id, "--subject", subject)
+    assert done.returncode == 0, done.stderr
+    return phone
+
+
+@pytest.fixture
+def phone(gate):
+    return phone_of(gate)
+
+
+def body(operation="promote", **changes):
+    document = {
+        "operation": operation,
+        "target": {"player": "gandalf"},
+        "text": "Gandalf becomes a wizard.",
+        "subject": "anna",
+        "requester": {"id": "saruman", "name": "Saruman"},
+        **changes,
+    }
+    return {name: value for name, value in document.items() if value is not ...}
+
+
+def request(gate, token, *arguments, **changes):
+    reply = ask(gate, "POST", "/approvals", body(*arguments, **changes), token)
+    assert reply.status == 201, reply
+    return reply.json
+
+
+def result(gate, token, asked, query=""):
+    reply = ask(gate, "GET", f"/approvals/{asked['id']}{query}", token=token)
+    assert reply.status == 200, reply
+    return reply.json
+
+
+def test_from_the_question_to_the_result(gate, service, phone):
+    asked = request(gate, service)
+    assert set(asked) == {"id", "match_code", "expires_at"}
+    assert str(uuid.UUID(asked["id"])) == asked["id"] and len(asked["match_code"]) == 2
+    assert 0 < asked["expires_at"] - time.time() <= 121
+    reply = phone.get("/approvals?after=&wait=25", phone.token)
+    assert set(reply.json) == {"items", "cursor"}
+    (item,) = reply.json["items"]
+    assert set(item) == {"id", "summary", "match_digits", "created_at", "expires_at"}
+    assert (item["id"], item["match_digits"], item["expires_at"]) == (asked["id"], 2, asked["expires_at"])
+    assert "=" not in item["summary"]
+    summary = json.loads(base64.urlsafe_b64decode(item["summary"] + "=="))
+    assert summary == {
+        "v": 1,
+        "operation": "promote",
+        "target": {"player": "gandalf"},
+        "text": "Gandalf becomes a wizard.",
+        "requester": {"id": "saruman", "name": "Saruman"},
+        "service": "mud",
+        "subject": "anna",
+        "policy": {"level": "bare", "uv": "app", "quorum": 1, "factors": ["device"]},
+        "created_at": item["created_at"],
+    }
+    pending = result(gate, service, asked)
+    assert (pending["state"], pending["votes"]) == ("pending", []) and "decided_at" not in pending
+    voted = phone.vote(item, "approve", asked["match_code"])
+    assert voted.status == 200 and voted.json == {"state": "approved", "votes_needed": 0}
+    found = result(gate, service, asked)
+    assert set(found) == {
+        *("id", "server_id", "state", "summary", "created_at", "expires_at", "decided_at", "votes")
+    }
+    assert (found["state"], found["server_id"]) == ("approved", str(phone.server))
+    (vote,) = found["votes"]
+    assert set(vote) == {
+        *("device_id", "public_key", "decision", "match_code", "issued_at", "level", "uv", "signature")
+    }
+    assert (vote["device_id"], vote["decision"], vote["match_code"]) == (phone.id, "approve", asked["match_code"])
+    assert (vote["level"], vote["uv"]) == ("bare", "app") and "=" not in vote["signature"] + vote["public_key"]
+    (gate.folder / "result.json").write_text(json.dumps(found))
+    assert gate.command("verify", "approval", "result.json").returncode == 0
+    assert phone.items() == []
+    assert_refusal(phone.vote(item, "deny"), 409, "not_pending")
+    assert_refusal(ask(gate, "DELETE", f"/approvals/{asked['id']}", token=service), 409, "not_pending")
+
+
+def test_a_vote_for_anything_else_is_none(gate, service, phone):
+    """For another request, device, server, decision, code, summary, time, or by another key."""
+    asked, other = request(gate, service), request(gate, service, requester={"id": "else"})
+    items = {item["id"]: item for item in phone.items()}
+    item, second = items[asked["id"]], items[other["id"]]
+    code = asked["match_code"]
+    good = phone.decision(item, "approve", code)
+    stranger = phone_of(gate)
+    path = f"/approvals/{item['id']}/decision"
+
+    def refused(document, status, code, token=phone.token):
+        assert_refusal(phone.post(path, document, token), status, code)
+
+    for document in [
+        phone.decision(second, "approve", code),
+        phone.decision(item, "deny", code) | {"decision": "approve"},
+        good | {"match_code": "99" if code != "99" else "98"},
+        good | {"issued_at": good["issued_at"] - 1},
+        good | {"signature": phone.key.sign(b"")},
+        phone.decision(item, "approve", code, signer=phone.key),
+        phone.decision(item, "approve", code, signer=stranger.approval),
+        phone.decision({**item, "expires_at": item["expires_at"] + 1}, "approve", code),
+        phone.decision({**item, "summary": second["summary"]}, "approve", code),
+    ]:
+        refused(document, 401, "signature_rejected")
+    server, phone.server = phone.server, uuid.uuid4()
+    refused(phone.decision(item, "approve", code), 401, "signature_rejected")
+    phone.server = server
+    refused(good, 401, "token_rejected", stranger.token)
+    assert_refusal(phone.post(f"/approvals/{uuid.uuid4()}/decision", good, phone.token), 404, "not_found")
+    for skew in (-301, 302):
+        reply = phone.vote(item, "approve", code, at=int(time.time()) + skew)
+        assert (reply.status, reply.code) == (400, "clock_skewed")
+        assert set(reply.json["error"]) == {"code", "message", "time"}
+        assert abs(reply.json["error"]["time"] - time.time()) < 60
+    # Nothing of this was a try.
+    assert phone.post(path, good, phone.token).json["state"] == "approved"
+
+
+def test_three_wrong_codes_under_good_signatures_deny(gate, service, phone):
+    asked = request(gate, service)
+    (item,) = phone.items()
+    wrong = "00" if asked["match_code"] != "00" else "01"
+    for code in (wrong, "", wrong):
+        assert_refusal(phone.vote(item, "approve", code), 403, "code_rejected")
+    assert_refusal(phone.vote(item, "approve", asked["match_code"]), 409, "not_pending")
+    assert result(gate, service, asked)["state"] == "denied"
+
+
+def test_who_denies_needs_no_code(gate, service, phone):
+    asked = request(gate, service)
+    (item,) = phone.items()
+    assert phone.vote(item, "deny").json == {"state": "denied", "votes_needed": 0}
+    assert result(gate, service, asked)["votes"][0]["match_code"] == ""
+
+
+def test_a_report_bars_the_requester(gate, service, phone):
+    asked = request(gate, service)
+    assert phone.vote(phone.items()[0], "report").json["state"] == "reported"
+    assert result(gate, service, asked)["state"] == "reported"
+    again = ask(gate, "POST", "/approvals", body(), service)
+    assert_refusal(again, 403, "requester_barred")
+    assert request(gate, service, requester={"id": "radagast"})
+    listed = json.loads(gate.command("approvals", "bars", "list", "--json").stdout)
+    assert [(bar["service"], bar["requester"], bar["subject"]) for bar in listed] == [("mud", "saruman", "anna")]
+    lift = ("approvals", "bars", "lift", "--service", "mud", "--requester", "saruman", "--subject", "anna")
+    assert gate.command(*lift).returncode == 0
+    request(gate, service)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"operation": ...},
+        {"target": ...},
+        {"text": ...},
+        {"requester": ...},
+        {"operation": None},
+        {"operation": ""},
+        {"operation": "x" * 129},
+        {"target": {"a": None}},
+        {"target": {"a": 1}},
+        {"target": ["a"]},
+        {"text": None},
+        {"text": 7},
+        {"text": "a\u202eb"},
+        {"text": "a\u0007b"},
+        {"text": "a\u200bb"},
+        {"text": "a\ud800b"},
+        {"text": "x" * 9000},
+        {"target": {"a\u2066": "b"}},
+        {"subject": None},
+        {"subject": ""},
+        {"subject": "a\nb"},
+        {"requester": {}},
+        {"requester": {"id": None}},
+        {"requester": {"id": "a", "name": None}},
+        {"requester": "saruman"},
+        {"policy": None},
+        {"policy": {"quorum": None}},
+        {"policy": {"quorum": 0}},
+        {"policy": {"level": "best"}},
+        {"policy": {"match_digits": 1}},
+        {"policy": {"match_digits": 7}},
+        {"lease": None},
+        {"lease": {}},
+        {"lease": {"ttl_s": 0, "uses": 1}},
+        {"lease": {"ttl_s": 1.5, "uses": 1}},
+        {"idempotency_key": None},
+        {"idempotency_key": 1},
+    ],
+    ids=str,
+)
+def test_forms(shared_gate, changes):
+    gate, service = shared_gate
+    assert_refusal(ask(gate, "POST", "/approvals", body(**changes), service), 400, "bad_request")
+
+
+def test_what_is_no_form_at_all(shared_gate):
+    gate, service = shared_gate
+
+    def post(text, kind="application/json"):
+        fields = {"Authorization": f"Bearer {service}", "Content-Type": kind}
+        return gate.app.request("POST", "/approvals", text, fields)
+
+    text = json.dumps(body())
+    for wrong in [
+        "",
+        "[]",
+        "null",
+        text[:-1],
+        text + "x",
+        text[:-1] + ', "text": "again"}',
+        text[:-1] + ', "x": {"a": 1, "a": 2}}',
+        '{"a":' * 40 + "1" + "}" * 40,
+    ]:
+        assert_refusal(post(wrong), 400, "bad_request")
+    assert_refusal(post(text, "text/plain"), 415, "unsupported_media_type")
+    assert_refusal(post(text + " " * 70_000), 413, "content_too_large")
+    # Members that nobody knows are nobody's business.
+    assert_refusal(post(text[:-1] + ', "x": {"y": [1.5e3, true]}}'), 409, "no_device")
+
+
+@pytest.fixture(scope="module")
+def shared_gate(shared_gates, module_folder):
+    (module_folder / "approvals.json").write_text(json.dumps(RULES))
+    port = free_port()
+    gate = shared_gates(
+        port=port,
+        DEVICES_PATH=module_folder / "devices.db",
+        PUBLIC_URL=f"https://127.0.0.1:{port}",
+        APPROVAL_POLICY=module_folder / "approvals.json",
+        SERVICE_RATE="10000/m",
+    )
+    return gate, add_service(gate)
+
+
+def test_who_may_ask(gate, phone):
+    service = add_service(gate, "web", "approvals", "--subjects", "b*")
+    reader = add_service(gate, "reader", "devices.read")
+    for token in (None, "x" * 43, phone.token):
+        reply = ask(gate, "POST", "/approvals", body(), token)
+        assert_refusal(reply, 401, "token_rejected")
+        assert reply.header("WWW-Authenticate").startswith("Bearer")
+    basic = gate.app.request("GET", "/device/self", None, {"Authorization": "Basic eDp5"})
+    assert_refusal(basic, 401, "token_rejected")
+    assert_refusal(ask(gate, "POST", "/approvals", body(), reader), 403, "scope_missing")
+    assert_refusal(ask(gate, "POST", "/approvals", body(), service), 403, "scope_missing")
+    assert_refusal(ask(gate, "POST", "/approvals", body("unheard"), add_service(gate)), 403, "policy_refused")
+
+
+def test_what_is_anothers_is_not_there(gate, service, phone):
+    asked = request(gate, service)
+    other = add_service(gate, "web", "approvals,pairings,codes,presence,devices.read")
+    path = f"/approvals/{asked['id']}"
+    for method in ("GET", "DELETE"):
+        assert_refusal(ask(gate, method, path, token=other), 404, "not_found")
+        assert_refusal(ask(gate, method, f"/approvals/{uuid.uuid4()}", token=service), 404, "not_found")
+    stranger = phone_of(gate, "bert")
+    assert stranger.items() == []
+    assert_refusal(stranger.vote(phone.items()[0], "deny"), 404, "not_found")
+    cancelled = ask(gate, "DELETE", path, token=service)
+    assert cancelled.status == 200 and result(gate, service, asked)["state"] == "cancelled"
+
+
+def test_who_may_look_may_not_decide(gate, service, phone):
+    """The phone is bare, and the rule asks for an app that was attested."""
+    assert_refusal(ask(gate, "POST", "/approvals", body("better"), service), 409, "no_device")
+    keyless = phone_of(gate, "carl", has_approval_key=False)
+    assert keyless.get("/device/self", keyless.token).json["uv"] == "none"
+    assert_refusal(ask(gate, "POST", "/approvals", body(subject="carl"), service), 409, "no_device")
+
+
+def test_nobody_approves_himself(gate, service, phone):
+    refused = ask(gate, "POST", "/approvals", body(requester={"id": "anna"}), service)
+    assert_refusal(refused, 409, "no_device")
+    assert_refusal(ask(gate, "POST", "/approvals", body(subject=...), service), 400, "bad_request")
+
+
+def test_two_phones_have_to_agree(gate, service, phone):
+    assert_refusal(ask(gate, "POST", "/approvals", body("two"), service), 409, "no_device")
+    second = phone_of(gate)
+    asked = request(gate, service, "two")
+    assert phone.vote(phone.items()[0], "approve", asked["match_code"]).json == {
+        "state": "pending",
+        "votes_needed": 1,
+    }
+    item = second.items()[0]
+    again = phone.vote(item, "approve", asked["match_code"])
+    assert_refusal(again, 409, "already_voted")
+    gate.command("devices", "revoke", phone.id)
+    assert result(gate, service, asked)["state"] == "cancelled"
+    assert_refusal(second.vote(item, "approve", asked["match_code"]), 409, "not_pending")
+
+
+def test_two_are_open_for_a_requester_and_five_for_a_phone(gate, service, phone):
+    for number in range(5):
+        request(gate, service, requester={"id": f"r{number // 2}"})
+    sixth = ask(gate, "POST", "/approvals", body(requester={"id": "r2"}), service)
+    assert_refusal(sixth, 429, "too_many_open")
+    assert len(phone.items()) == 5
+    third = ask(gate, "POST", "/approvals", body(requester={"id": "r0"}), service)
+    assert_refusal(third, 429, "too_many_open")
+
+
+def test_an_idempotency_key_is_one_request(gate, service, phone):
+    asked = request(gate, service, idempotency_key="k1")
+    assert request(gate, service, idempotency_key="k1") == asked
+    other = ask(gate, "POST", "/approvals", body(idempotency_key="k1", text="Else."), service)
+    assert_refusal(other, 409, "idempotency_conflict")
+    assert len(phone.items()) == 1
+
+
+def test_a_lease_is_used_as_often_as_it_says(gate, service, phone):
+    refused = ask(gate, "POST", "/approvals", body(lease={"ttl_s": 60, "uses": 1}), service)
+    assert_refusal(refused, 403, "policy_refused")
+    assert "lease" not in result(gate, service, request(gate, service, "lend"))
+    asked = request(gate, service, "lend", lease={"ttl_s": 600, "uses": 9}, text="Twice.")
+    assert len(asked["match_code"]) == 4
+    item = next(item for item in phone.items() if item["id"] == asked["id"])
+    summary = json.loads(base64.urlsafe_b64decode(item["summary"] + "=="))
+    assert summary["lease"] == {"ttl_s": 60, "uses": 2}
+    phone.vote(item, "approve", asked["match_code"])
+    lease = result(gate, service, asked)["lease"]
+    assert set(lease) == {"id", "expires_at", "uses_left"} and lease["uses_left"] == 2
+    path = f"/leases/{lease['id']}"
+
+    def use(name, token=service, **changes):
+        document = {"operation": "lend", "target": {"player": "gandalf"}, "use_id": name, **changes}
+        return ask(gate, "POST", f"{path}/use", document, token)
+
+    other = add_service(gate, "web")
+    assert_refusal(use("u", other), 404, "not_found")
+    assert_refusal(use("u", target={"player": "sauron"}), 403, "lease_mismatch")
+    assert_refusal(use("u", operation="promote"), 403, "lease_mismatch")
+    assert_refusal(use(None), 400, "bad_request")
+    assert use("a").json == {"uses_left": 1} and use("b").json == {"uses_left": 0}
+    assert_refusal(use("c"), 409, "lease_exhausted")
+    assert use("a").json == {"uses_left": 1}
+    assert_refusal(ask(gate, "DELETE", path, token=other), 404, "not_found")
+    assert ask(gate, "DELETE", path, token=service).status == 200
+    assert_refusal(use("d"), 409, "lease_ended")
+    assert use("b").json == {"uses_left": 0}
+
+
+def test_long_polls_and_cursors(gate, service, phone):
+    begin = time.monotonic()
+    assert phone.items("?wait=0") == [] and phone.items("?after=nobody_gave~this.-") == []
+    assert time.monotonic() - begin < 10
+    for query in ("?wait=x", "?wait=-1", "?wait=", "?wait=1&wait=1", "?after=a%00"):
+        assert_refusal(phone.get(f"/approvals{query}", phone.token), 400, "bad_request")
+    asked = request(gate, service)
+    first = phone.get("/approvals?wait=99", phone.token).json
+    assert [item["id"] for item in first["items"]] == [asked["id"]]
+    assert isinstance(first["cursor"], str) and len(first["cursor"]) <= 64
+    second = phone.get(f"/approvals?after={first['cursor']}", phone.token).json
+    assert second["items"] == [] and second["cursor"] == first["cursor"]
+    assert len(phone.items(f"?after={'9' * 64}")) == 1
+
+
+def test_traces(gate, service, phone):
+    own = gate.app.request(
+        "GET", "/device/self", None, {"Authorization": f"Bearer {phone.token}", "X-Trace-Id": "a-b.c_1"}
+    )
+    assert own.header("Portcullis-Trace") == "a-b.c_1"
+    for sent in ("x" * 65, "a b", "{}"):
+        reply = gate.app.request("GET", "/.well-known/jwks.json", None, {"X-Trace-Id": sent})
+        made = reply.header("Portcullis-Trace")
+        assert made and made != sent and len(made) <= 64
+    assert ask(gate, "POST", "/approvals", {}, "x").header("Portcullis-Trace")
+
+
+def test_paths_and_methods(shared_gate):
+    gate, service = shared_gate
+    some = uuid.uuid4()
+    for method, path in [
+        ("GET", "/device/enroll"),
+        ("PUT", "/approvals"),
+        ("POST", "/device/self"),
+        ("DELETE", "/.well-known/jwks.json"),
+        ("GET", f"/approvals/{some}/decision"),
+        ("POST", f"/leases/{some}"),
+        ("GET", "/pair"),
+    ]:
+        reply = ask(gate, method, path, token=service)
+        assert_refusal(reply, 405, "method_not_allowed")
+    for path in [
+        *("/device/", "/device/x", "/device/self/", "/approvals/", f"/approvals/{some}/x", "/pair/x"),
+        *(f"/approvals/{str(some).upper()}", "/leases/", "/auth/otp", "/presence/verify"),
+    ]:
+        reply = ask(gate, "POST", path, {}, service)
+        assert reply.status == 404, (path, reply)
