@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "UPDATE audit SET text = CAST(replace(CAST(text AS TEXT), 'v5', 'v6') AS BLOB) WHERE seq = 6",
+    "UPDATE audit SET text = replace(text, 'v5', 'v6') WHERE seq = 6",
     "UPDATE audit SET salt = zeroblob(16) WHERE seq = 6",
     "UPDATE audit SET hash = zeroblob(32) WHERE seq = 6",
     "UPDATE audit SET at = at + 1 WHERE seq = 6",

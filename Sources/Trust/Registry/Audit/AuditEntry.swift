@@ -1,5 +1,4 @@
 /// What the audit says of one change or one refusal: names and words, never texts, codes, tokens, nonces or places.
-internal import Addresses
 package import Bytes
 package import DeviceWire
 internal import JSON
@@ -66,16 +65,16 @@ package struct AuditEntry: Equatable, Sendable {
     self.members = members
   }
 
-  /// The canonical form (RFC 8785) of an object of `at`, `event`, the members, and who asked.
+  /// The canonical form (RFC 8785) of an object of `at`, `event`, the members, and which user of the host asked.
   func text(at time: UnixSeconds, by origin: Origin) -> [UInt8] {
     var all: [CanonicalObject.Member] = [
       .init("at", .integer(time.value)), .init("event", .string(event.word)),
     ]
     switch origin {
-    case .address(let address): all.append(.init("address", .string("\(address)")))
+    // Where from is said by the log, which is not kept for ever.
+    case .address, .gate: break
     case .process(let user, let process):
       all += [.init("uid", .integer(Int64(user))), .init("pid", .integer(Int64(process)))]
-    case .gate: break
     }
     for member in members { all.append(member.canonical) }
     do throws(CanonicalJSONError) {

@@ -7,7 +7,7 @@ extension SQLiteStore {
   /// There is one gate, and one chain. `at` in seconds; of an erased row the text is NULL and the salt is the digest.
   static let auditTables = """
     CREATE TABLE audit (
-      gate TEXT NOT NULL, seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, text BLOB, salt BLOB NOT NULL,
+      gate TEXT NOT NULL, seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, text TEXT, salt BLOB NOT NULL,
       hash BLOB NOT NULL) STRICT;
     CREATE TABLE audit_about (about BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (about, seq))
       STRICT, WITHOUT ROWID
@@ -37,7 +37,7 @@ extension SQLiteStore: AuditTable {
   package func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(StoreFailure) {
     let (text, salt): (SQLValue, SQLValue) =
       switch row.content {
-      case .text(let text, let salt): (.blob(text), .blob(salt))
+      case .text(let text, let salt): (.text(String(decoding: text, as: UTF8.self)), .blob(salt))
       case .erased(let digest): (.null, .hash(digest))
       }
     try run(
@@ -56,8 +56,8 @@ extension SQLiteStore: AuditTable {
 
   private static func auditRow(_ row: borrowing Row) throws(SQLiteError) -> AuditRow {
     let content: AuditRow.Content =
-      if let text = try row.blobOrNil(2) {
-        .text(text, salt: try row.blob(3))
+      if let text = try row.textOrNil(2) {
+        .text(Array(text.utf8), salt: try row.blob(3))
       } else {
         .erased(try row.hash(3))
       }
