@@ -111,7 +111,6 @@ import Testing
     let phone = try room.activePhone("ada", evidence: appKey(1))
     var next = try TestPhone()
     #expect(try room.rotate(phone, to: next)["level"] == "bare")
-    #expect(try room.record(next).attestedKey == nil)
     #expect(try room.record(next).attestedAt == nil)
     // Nor is it had back without evidence, by whatever way.
     #expect(try room.enroll(next)["level"] == "bare")
@@ -120,6 +119,19 @@ import Testing
     #expect(rotated["level"] == "bare" && rotated["uv"] == "none")
     next = try TestPhone()
     #expect(try room.rotate(third, to: next, evidence: appKey(1))["level"] == "app_attested")
+  }
+
+  /// Nor is the app's key rid of its device so: it goes with it, and vouches for no other.
+  @Test func theAppsKeyStaysTheDevices() throws {
+    let (phone, next) = (try room.activePhone(evidence: appKey(1)), try TestPhone())
+    _ = try room.rotate(phone, to: next)
+    #expect(try room.enroll(TestPhone(), evidence: appKey(1)).code == .attestationRejected)
+    #expect(try room.attest(next, by: appKey(1))["level"] == "app_attested")
+    let last = try TestPhone()
+    _ = try room.rotate(next, to: last)
+    registry.effects = []
+    try room.revoke(last)
+    #expect(room.doorEffects == [.deviceGone(try last.required), .attestedKeyRevoked(appKey(1))])
   }
 
   @Test func underAMinimumNothingChanges() throws {

@@ -45,7 +45,7 @@ package struct DeviceRecord: Equatable, Sendable {
   package var keys: DeviceKeys
   package var level: Level
   package var verification: UserVerification
-  /// The App Attest key that vouches for its keys.
+  /// The app's own key: what vouched for its keys, or for those before them, where its level says so no more.
   package var attestedKey: KeyIdentifier?
   package var createdAt: UnixTime
   package var activatedAt: UnixTime?

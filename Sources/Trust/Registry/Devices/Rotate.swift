@@ -54,9 +54,11 @@ package struct Rotate: RegistryCall {
     device.keys = form.keys
     device.level = level
     device.verification = form.keys.verification
-    device.attestedKey = attestedKey
-    device.attestedAt = attestedKey == nil ? nil : desk.now
-    if attestedKey != nil {
+    device.attestedAt = nil
+    // Without evidence the app's key stays the device's, which is revoked with it, and vouches for nothing.
+    if let attestedKey {
+      device.attestedKey = attestedKey
+      device.attestedAt = desk.now
       device.attestationFailedAt = nil
       device.isRooted = false
     }
