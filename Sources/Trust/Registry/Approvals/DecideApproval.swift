@@ -47,7 +47,7 @@ package struct DecideApproval: RegistryCall {
       try store.insert(record, on: approval.id)
       try store.close(approval.id, for: voter.id)
     }
-    try desk.announceOpen(for: voter.id, isNews: false)
+    try desk.announceOpen(for: voter, isNews: false)
     switch vote.decision {
     case .approve: try desk.settle(&approval, votes + [record], voter: voter)
     case .deny: try desk.end(&approval, as: .denied, isTold: true)

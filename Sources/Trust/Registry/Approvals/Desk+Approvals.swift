@@ -103,20 +103,18 @@ extension Desk {
       try store.close(ended.id, for: nil)
       return devices
     }
-    for device in devices { try announceOpen(for: device, isNews: false) }
+    for id in devices {
+      let device = try storing { (store) throws(StoreFailure) in try store.device(id) }
+      if let device { try announceOpen(for: device, isNews: false) }
+    }
     announce(.wake(.approval(ended.id)))
   }
 
   /// How many wait for the device's vote now.
-  mutating func announceOpen(for device: DeviceID, isNews: Bool = true) throws(CallFailure) {
-    let count = try storing { (store) throws(StoreFailure) in try store.countOpen(for: device) }
-    announce(.approvalsOpen(device, attestedBy: try attestedKey(of: device), count: count))
-    if isNews { announce(.wake(.approvals(of: device))) }
-  }
-
-  /// By which the device may play.
-  private func attestedKey(of device: DeviceID) throws(CallFailure) -> KeyIdentifier? {
-    try storing { (store) throws(StoreFailure) in try store.device(device) }?.attestedKey
+  mutating func announceOpen(for device: DeviceRecord, isNews: Bool = true) throws(CallFailure) {
+    let count = try storing { (store) throws(StoreFailure) in try store.countOpen(for: device.id) }
+    announce(.approvalsOpen(device.id, attestedBy: device.attestedKey, count: count))
+    if isNews { announce(.wake(.approvals(of: device.id))) }
   }
 
   /// Those whose time is over; some at a time, as there may be many.
@@ -164,8 +162,8 @@ extension Desk {
       found.lacksDevices = true
       try end(&found, as: .cancelled)
     }
-    announce(.approvalsOpen(device, attestedBy: try attestedKey(of: device), count: 0))
-    announce(.wake(.approvals(of: device)))
+    let known = try storing { (store) throws(StoreFailure) in try store.device(device) }
+    if let known { try announceOpen(for: known) }
   }
 
   /// Whether those who have approved and those who still may are enough.

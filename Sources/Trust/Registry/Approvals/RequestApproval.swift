@@ -84,7 +84,7 @@ extension Desk {
     let approval = try approval(request, by: asker, terms)
     try storing { (store) throws(StoreFailure) in try store.insert(approval, for: devices.map(\.id)) }
     try record(.approvalAsked, approval.audited + [.summary(approval.summaryHash)])
-    for device in devices { try announceOpen(for: device.id) }
+    for device in devices { try announceOpen(for: device) }
     remind(at: UnixTime(approval.expiresAt))
     return .created(approval.receipt)
   }
