@@ -173,10 +173,10 @@ extension Desk {
   /// Which user of the host orders it.
   private var user: UInt32? { if case .process(let user, _) = origin { user } else { nil } }
 
-  /// Operators see everything, others what they have asked for themselves.
+  /// Operators, root and the gate's own user see everything, others what they have asked for themselves.
   fileprivate func maySee(_ approval: ApprovalRecord) -> Bool {
     guard let user else { return false }
-    return user == 0 || user == settings.gateUser || settings.approvalOperators.contains(user)
+    return user == 0 || user == Account.effectiveUser || settings.approvalOperators.contains(user)
       || approval.user == user
   }
 

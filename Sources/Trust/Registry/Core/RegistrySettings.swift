@@ -19,8 +19,6 @@ package struct RegistrySettings: Sendable {
   package var tokenAudiences: [String] = []
   /// What approvals take.
   package var approvals = ApprovalPolicy.none
-  /// As whom the gate runs, who may see all that it asks.
-  package var gateUser: UInt32?
   /// Users of the host whose word counts as an operator's factor.
   package var approvalOperators: Set<UInt32> = []
   /// What is expected of the devices of a subject.
