@@ -12,6 +12,7 @@ final class RegistryHarness {
   let tokens: TokenMint
   let verifier = P256Verifier()
   var settings = RegistrySettings(publicURL: "https://gate.example")
+  var clientVersion: String?
   var now = UnixTime(milliseconds: 1_771_286_400_000)
   /// Of all calls, in their order.
   var effects: [RegistryEffect] = []
@@ -39,7 +40,8 @@ final class RegistryHarness {
   ) throws -> Outcome {
     var desk = Desk(
       store: store, now: now, entropy: KernelEntropy(), settings: settings, server: server,
-      verifier: verifier, tokens: tokens, devices: devices, origin: origin, wait: wait)
+      verifier: verifier, tokens: tokens, devices: devices, origin: origin, wait: wait,
+      clientVersion: clientVersion)
     try store.begin()
     try store.enter()
     let outcome: Outcome

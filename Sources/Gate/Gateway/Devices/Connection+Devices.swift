@@ -21,7 +21,8 @@ extension Connection {
       respond(Response(.ok, json: devices.door.keySet, keptFor: Self.keySetSeconds), to: head)
     case .endpoint(let endpoint):
       do throws(Refusal) {
-        let request = try request(for: endpoint, of: devices, head)
+        var request = try request(for: endpoint, of: devices, head)
+        request.clientVersion = head.value(HeaderName.clientVersion)
         if endpoint.hasBody { return expectBody(of: head, for: .device(request), exchange) }
         begin(request, head, exchange)
       } catch {
@@ -122,7 +123,8 @@ extension Connection {
     let (mailbox, token, id) = (loop.mailbox, token, pending.id)
     let lane = request.service.map { Lane.service($0) } ?? .address(payer)
     let handle = devices.registry.submit(
-      call, lane: lane, origin: .address(source.address), wait: request.wait
+      call, lane: lane, origin: .address(source.address), wait: request.wait,
+      clientVersion: request.clientVersion
     ) { reply in mailbox.post(.answer(token, id, .registry(reply))) }
     guard let handle else { throw Refusal(.overloaded, step: "registry_queue") }
     workGoesOn(id, until: loop.now + Self.registryTimeout + (request.wait ?? .zero))

@@ -8,6 +8,8 @@ struct DeviceRequest: Equatable {
   let bearer: BearerToken?
   /// Of a service's request.
   let service: ServiceID?
+  /// What the app says its version is.
+  var clientVersion: String?
 
   /// How long the answer may take while there is nothing to say.
   var wait: Duration? { query.wait }

@@ -19,6 +19,8 @@ package struct Desk {
   let devices: DeviceMemory
   /// How long the request may wait for something to say; nil when it is to be answered at once.
   package let wait: Duration?
+  /// The version that the app says it has; nil where it says none.
+  let clientVersion: String?
   /// In the order of their announcement.
   package private(set) var effects: [RegistryEffect] = []
   /// Who asks, once a token or a signature has said so.
@@ -31,7 +33,7 @@ package struct Desk {
   package init(
     store: any RegistryStore, now: UnixTime, entropy: any Entropy, settings: RegistrySettings,
     server: ServerID, verifier: P256Verifier, tokens: TokenMint, devices: DeviceMemory, origin: Origin,
-    wait: Duration? = nil
+    wait: Duration? = nil, clientVersion: String? = nil
   ) {
     self.tokens = tokens
     self.devices = devices
@@ -43,6 +45,7 @@ package struct Desk {
     self.server = server
     self.origin = origin
     self.wait = wait
+    self.clientVersion = clientVersion
   }
 
   /// What the store says, its failures as those of the call.

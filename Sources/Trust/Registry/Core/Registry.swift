@@ -25,6 +25,7 @@ package final class Registry: Sendable {
     var call: any RegistryCall
     let origin: Origin
     let wait: Duration?
+    var clientVersion: String?
     let completion: @Sendable (Reply) -> Void
     /// Set when it begins to wait.
     var waitsUntil: MonotonicTime?
@@ -59,11 +60,14 @@ package final class Registry: Sendable {
     self.thread.withLock { $0 = handle }
   }
 
-  /// - Parameter wait: for a long poll, how long it may wait for something to say.
+  /// - Parameters:
+  ///   - wait: for a long poll, how long it may wait for something to say.
+  ///   - clientVersion: what the app says its version is.
   /// - Returns: nil when the queue is full; `completion` is not called then, and else exactly once, unless the request is
   ///   cancelled.
   package func submit(
     _ call: any RegistryCall, lane: Lane, origin: Origin, wait: Duration? = nil,
+    clientVersion: String? = nil,
     completion: @escaping @Sendable (Reply) -> Void
   ) -> RequestHandle? {
     inbox.withLock { inbox, wake in
@@ -72,7 +76,7 @@ package final class Registry: Sendable {
       let handle = RequestHandle(number: inbox.lastNumber)
       let request = Request(
         handle: handle, call: call, origin: origin, wait: inbox.isDraining ? nil : wait,
-        completion: completion)
+        clientVersion: clientVersion, completion: completion)
       guard inbox.queue.append(request, lane: lane, urgency: call.urgency) else { return nil }
       wake.one()
       return handle

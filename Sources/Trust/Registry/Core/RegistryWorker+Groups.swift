@@ -42,7 +42,8 @@ extension RegistryWorker {
 
   /// Runs a request in a savepoint of the open group.
   func serve(_ request: Registry.Request) throws(StoreFailure) -> Result {
-    var desk = desk(for: request.origin, wait: isDraining ? nil : request.wait)
+    var desk = desk(
+      for: request.origin, wait: isDraining ? nil : request.wait, clientVersion: request.clientVersion)
     try store.enter()
     do throws(CallFailure) {
       let outcome = try request.call.run(&desk)
@@ -66,10 +67,11 @@ extension RegistryWorker {
     }
   }
 
-  func desk(for origin: Origin, wait: Duration? = nil) -> Desk {
+  func desk(for origin: Origin, wait: Duration? = nil, clientVersion: String? = nil) -> Desk {
     Desk(
       store: store, now: time.now(), entropy: entropy, settings: settings, server: server,
-      verifier: verifier, tokens: tokens, devices: devices, origin: origin, wait: wait)
+      verifier: verifier, tokens: tokens, devices: devices, origin: origin, wait: wait,
+      clientVersion: clientVersion)
   }
 
   /// A refused decision is on record: in a row of its own for those who are known, counted for others.

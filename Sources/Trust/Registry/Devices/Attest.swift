@@ -26,6 +26,7 @@ package struct FindAttestedKeys: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let found = try desk.device(device)
     guard found.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    try desk.requireClient(of: found.subject)
     if let wait = desk.devices.waitToAttest(device, from: desk.origin, now: desk.now) {
       throw .refused(RegistryRefusal(.rateLimited, "attest_failures", retryAfter: wait))
     }

@@ -19,6 +19,7 @@ extension Desk {
     }
     guard let device = try holder(of: claims) else { throw .refused(.tokenRejected, "token_ended") }
     know(.device(device.id))
+    try requireClient(of: device.subject)
     return device
   }
 
@@ -52,6 +53,7 @@ extension Desk {
     try require(signature, of: message, by: device.keys.device, "device_signature")
     know(.device(id))
     guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    try requireClient(of: device.subject)
     return device
   }
 

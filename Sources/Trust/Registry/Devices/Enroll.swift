@@ -62,6 +62,7 @@ package struct Enroll: RegistryCall {
     let known = try desk.storing { (store) throws(StoreFailure) in
       try store.device(withKey: form.keys.device)
     }
+    try desk.requireClient(of: known?.subject)
     var device: DeviceRecord
     if let known {
       device = try again(known, &desk)

@@ -53,6 +53,7 @@ package struct AnswerPairing: RegistryCall {
       guard answer.messageHash == message.hash else { return refused("pairing_used") }
       return .reply(json(pairing, answer, desk))
     }
+    try desk.requireClient(of: pairing.subject)
     try checkSignatures(message, desk)
     let device = try device(for: pairing, &desk)
     let answer = PairingRecord.Answer(
