@@ -96,6 +96,8 @@ extension RegistryWorker {
 
   func tell(_ result: Result) {
     if let reminder = result.reminder { dueAt = min(dueAt, reminder) }
+    // Whoever has its answer may rely on it at once: by then the door knows, too.
+    tell(result.effects)
     var request = result.request
     switch result.outcome {
     case .reply(let reply): request.completion(reply)
@@ -111,7 +113,6 @@ extension RegistryWorker {
       ready.append(request)
     case .copy(let name): beginCopying(named: name, for: request)
     }
-    tell(result.effects)
   }
 
   func tell(_ effects: [RegistryEffect]) {
