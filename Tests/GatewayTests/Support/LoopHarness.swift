@@ -37,7 +37,7 @@ final class LoopHarness {
   /// - Parameters:
   ///   - settings: beside those that make a gate in front of an echo, or of a game.
   ///   - loops: how many.
-  ///   - doorLevel: from which level on devices come in. Their registry is there, and does nothing by itself.
+  ///   - doorLevel: from which level on devices come in. Their registry has none.
   init(
     _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
     loops count: Int = 1, hasGame: Bool = false, doorLevel: Level? = nil
@@ -97,6 +97,7 @@ final class LoopHarness {
     let registry = try Registry(
       SQLiteStore(path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
       clock: clock, entropy: SeededEntropy(2), listener: door)
+    try registry.begin()
     return Devices(registry: registry, door: door)
   }
 

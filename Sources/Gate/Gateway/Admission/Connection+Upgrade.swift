@@ -32,6 +32,7 @@ extension Connection {
       admit(claim, upgrade, exchange, closesAfterRefusal: !head.keepsAlive || head.expectsContinue)
     } catch {
       if role == .proxyWithFields { leaveCount() }
+      if error.code == .deviceUnknown { return refuseDevice(error, to: head, exchange) }
       refuse(error, to: head)
     }
   }

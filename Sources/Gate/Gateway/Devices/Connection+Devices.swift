@@ -135,7 +135,7 @@ extension Connection {
   }
 
   /// The registry answers within milliseconds; a disk that needs so long is failing.
-  private static let registryTimeout: Duration = .seconds(10)
+  static let registryTimeout: Duration = .seconds(10)
 
   /// What the registry has come to.
   func answered(_ reply: Reply, to request: DeviceRequest, _ pending: PendingRequest) {

@@ -1,11 +1,13 @@
 /// The three fields of an upgrade by which a device comes in with its own key, and how they are judged
 /// (docs/protocol.md, "Admission").
+internal import Addresses
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
+internal import System
 
 struct DeviceProof {
   let device: DeviceID
@@ -36,6 +38,31 @@ struct DeviceProof {
 }
 
 extension Connection {
+  /// The door does not know why: the registry does, and tells whoever can sign for the device.
+  func refuseDevice(_ refusal: Refusal, to head: RequestHead, _ exchange: Exchange) {
+    guard let devices = loop.shared.devices, let proof = try? DeviceProof(head),
+      let pending = PendingRequest.reserve(
+        loop.nextRequestNumber(), .standing, head, length: 0, bodies: loop.shared.bodies, now: loop.now)
+    else { return refuse(refusal, to: head) }
+    exchange.work(on: pending)
+    let (mailbox, token, id) = (loop.mailbox, token, pending.id)
+    let call = JudgeUpgrade(proof.device, nonce: SpentNonce(spent: proof.nonce), signature: proof.signature)
+    let handle = devices.registry.submit(
+      call, lane: .address(payer), origin: .address(source.address)
+    ) { reply in mailbox.post(.answer(token, id, .registry(reply))) }
+    if handle == nil { return refuse(refusal, closing: pending.closesAfterAnswer) }
+    workGoesOn(id, until: loop.now + Self.registryTimeout)
+  }
+
+  func answered(_ reply: Reply, toUpgrade pending: PendingRequest) {
+    guard case .refused(let refusal) = reply else {
+      return refuse(Refusal(.deviceUnknown, step: "device_unknown"), closing: pending.closesAfterAnswer)
+    }
+    refuse(
+      Refusal(refusal.code, step: refusal.step, retryAfter: refusal.retryAfter),
+      closing: pending.closesAfterAnswer)
+  }
+
   /// The device that the fields prove, which may come in.
   func device(
     of head: RequestHead, _ devices: Devices, resumes: Bool

@@ -157,16 +157,18 @@ extension Connection {
     }
     switch endpoint {
     case .register: return refusalBeforeRegistration()
-    case .device: return nil
+    case .device, .standing: return nil
     }
   }
 
   /// The body is whole: from here on somebody else works on it, and `answered` is told.
   func work(on request: PendingRequest, _ body: [UInt8]) {
-    let refusal =
+    let refusal: Refusal? =
       switch request.endpoint {
       case .register: register(body, for: request.id)
       case .device(let device): ask(device, body, for: request)
+      // Nothing is left to be done before its answer.
+      case .standing: nil
       }
     if let refusal { refuse(refusal, closing: request.closesAfterAnswer) }
   }
@@ -192,7 +194,11 @@ extension Connection {
       evidenceFailed(refusal, pending)
       refuse(refusal, closing: pending.closesAfterAnswer)
     case .registry(let reply):
-      if case .device(let request) = pending.endpoint { answered(reply, to: request, pending) }
+      switch pending.endpoint {
+      case .device(let request): answered(reply, to: request, pending)
+      case .standing: answered(reply, toUpgrade: pending)
+      case .register: break
+      }
     }
   }
 

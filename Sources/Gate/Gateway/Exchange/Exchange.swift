@@ -211,7 +211,7 @@ extension BodyEndpoint {
   fileprivate var timeoutStep: String {
     switch self {
     case .register: "registration_timeout"
-    case .device: "registry_timeout"
+    case .device, .standing: "registry_timeout"
     }
   }
 }

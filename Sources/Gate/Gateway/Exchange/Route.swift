@@ -37,4 +37,6 @@ enum BodyEndpoint: Equatable {
   case register
   /// Also without a body, where the registry is asked.
   case device(DeviceRequest)
+  /// An upgrade by a device that may not come in, of which the registry says why.
+  case standing
 }
