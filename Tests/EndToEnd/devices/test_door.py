@@ -154,6 +154,7 @@ def test_both_keys_of_a_device_count_together(gate, player):
 
 def test_a_start_knows_who_may_come_in(gate, player):
     gate.stop()
+    gate.app.close()
     gate.start()
     enter(gate, player.headers()).close()
 
@@ -201,6 +202,6 @@ def test_the_phone_hears_of_requests_where_it_plays(new_gate, folder, new_device
 def heard(wire, kind):
     """The next message of this type."""
     while True:
-        opcode, payload = wire.message()
+        opcode, payload = wire.message(within=10)
         if opcode == 1 and (message := json.loads(payload))["type"] == kind:
             return message
