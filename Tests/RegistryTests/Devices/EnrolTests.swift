@@ -191,6 +191,16 @@ import Testing
     #expect(try room.enroll(TestPhone()).code == nil)
   }
 
+  /// Who has a /64 takes a new address for each.
+  @Test func addressesOfOneSubscriberCountTogether() throws {
+    func enroll(_ subscriber: UInt64, _ number: Int) throws -> RefusalCode? {
+      try room.enroll(TestPhone(), from: .address(IPAddress(v6: subscriber, UInt64(number)))).code
+    }
+    for number in 1...DeviceMemory.enrolmentsAnHour { #expect(try enroll(7, number) == nil) }
+    #expect(try enroll(7, 99) == .rateLimited)
+    #expect(try enroll(8, 99) == nil)
+  }
+
   @Test func fiveOfASubject() throws {
     for _ in 0..<5 { _ = try room.activePhone("ada") }
     let phone = try TestPhone()

@@ -74,6 +74,8 @@ import Testing
     for _ in 0..<3 {
       #expect(try find() == nil)
       _ = try registry.run(NoteFailedAttestation(phone.required), from: DeviceRoom.home)
+      _ = try registry.run(
+        NoteFailedAttestation(phone.required), from: .address(IPAddress(v6: 7, UInt64(registry.now.seconds))))
       pass(60)
     }
     #expect(try room.record(phone).attestationFailedAt != nil)
@@ -81,6 +83,8 @@ import Testing
     #expect(refused?.code == .rateLimited && refused?.retryAfter == .seconds(14 * 60))
     // A stranger's failures keep the phone itself out nowhere else.
     #expect(try find(elsewhere) == nil)
+    // One who takes a new address for each is one all the same.
+    #expect(try find(.address(IPAddress(v6: 7, 0)))?.code == .rateLimited)
     pass(14 * 60 - 1)
     #expect(try find()?.code == .rateLimited)
     pass(1)

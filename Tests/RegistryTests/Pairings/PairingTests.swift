@@ -181,6 +181,10 @@ import Testing
     holds(try room.answer(phone, from: .address(IPAddress(v4: 0x0A00_0002))).code == nil)
     room.pass(60)
     holds(try room.answer(phone).code == nil)
+    for number in 1...10 as ClosedRange<UInt64> {
+      holds(try room.answer(phone, from: .address(IPAddress(v6: 7, number))).code == nil)
+    }
+    holds(try room.answer(phone, from: .address(IPAddress(v6: 7, 99))).code == .rateLimited)
   }
 
   // MARK: What is signed

@@ -38,6 +38,11 @@ package enum Origin: Hashable, Sendable {
   case process(user: UInt32, process: Int32)
   /// The gate itself.
   case gate
+
+  /// What limits are counted by: of an address of IPv6 its /64, as a subscriber has at least that much.
+  var payer: Origin {
+    if case .address(let address) = self { .address(address.accountingPrefix) } else { self }
+  }
 }
 
 package enum Outcome: Sendable {

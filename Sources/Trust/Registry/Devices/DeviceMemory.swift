@@ -25,22 +25,22 @@ package final class DeviceMemory {
 
   /// How long this origin has to wait before one more; nil when it need not.
   package func waitToEnrol(_ origin: Origin, now: UnixTime) -> Duration? {
-    guard case .address = origin, enrolments.isFull(origin, now: now) else { return nil }
-    return enrolments.timeLeft(origin, now: now)
+    guard case .address = origin, enrolments.isFull(origin.payer, now: now) else { return nil }
+    return enrolments.timeLeft(origin.payer, now: now)
   }
 
-  package func noteEnrolment(_ origin: Origin, now: UnixTime) { enrolments.note(origin, now: now) }
+  package func noteEnrolment(_ origin: Origin, now: UnixTime) { enrolments.note(origin.payer, now: now) }
 
   /// How long the device has to wait before it attests again; nil when it need not.
   package func waitToAttest(_ device: DeviceID, from origin: Origin, now: UnixTime) -> Duration? {
-    let attempt = Attempt(device: device, origin: origin)
+    let attempt = Attempt(device: device, origin: origin.payer)
     guard failures.isFull(attempt, now: now), let last = failures.last(attempt) else { return nil }
     let left = last.milliseconds + Self.pause.wholeMilliseconds - now.milliseconds
     return left > 0 ? .milliseconds(left) : nil
   }
 
   package func noteFailure(_ device: DeviceID, from origin: Origin, now: UnixTime) {
-    failures.note(Attempt(device: device, origin: origin), now: now)
+    failures.note(Attempt(device: device, origin: origin.payer), now: now)
   }
 }
 

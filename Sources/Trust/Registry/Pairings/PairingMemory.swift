@@ -19,6 +19,7 @@ package final class PairingMemory {
       counts = [:]
       minuteBegan = now
     }
+    let origin = origin.payer
     guard counts[origin] != nil || counts.count < Self.capacity else { return false }
     counts[origin, default: 0] += 1
     return counts[origin, default: 0] <= Self.answersAMinute
