@@ -1,0 +1,88 @@
+"""A gate with devices that root starts: its store and its socket are the serving user's, and he reads the policies again."""
+
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import tempfile
+
+import pytest
+
+from orders import ask_as, order
+
+CONFIGURATION, UNAVAILABLE = 78, 69
+NOBODY = pwd.getpwnam("nobody")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become somebody else")
+
+
+@pytest.fixture
+def place(pki, authority):
+    """A folder of the serving user's on a path that everybody may enter."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix="run-as-", dir="/tmp"))
+    made.chmod(0o711)
+    (made / "store").mkdir(mode=0o711)
+    (made / "policy.json").write_text(json.dumps({"rules": [{"match": {"operation": "host.*"}}]}))
+    for name, source in [
+        ("server.pem", pki.server_certificate), ("key.pem", pki.server_key), ("root.pem", pki.attestation_root),
+    ]:  # fmt: skip
+        shutil.copyfile(source, made / name)
+        (made / name).chmod(0o600)
+    for name in ("server.pem", "key.pem", "root.pem", "policy.json", "store"):
+        os.chown(made / name, NOBODY.pw_uid, NOBODY.pw_gid)
+    (made / "policy.json").chmod(0o600)
+    yield made
+    shutil.rmtree(made)
+
+
+def settings(place, **changes):
+    return {
+        "RUN_AS": "nobody",
+        "ATTESTED_KEYS_PATH": place / "store" / "attested-keys.json",
+        "CONTROL_SOCKET": place / "store" / "control.sock",
+        "TLS_CERT_PATH": place / "server.pem",
+        "TLS_KEY_PATH": place / "key.pem",
+        "APPATTEST_ROOT_CA_PATH": place / "root.pem",
+        "DEVICES_PATH": place / "store" / "devices.db",
+        "PUBLIC_URL": "https://mud.example",
+        "APPROVAL_POLICY": place / "policy.json",
+        "APPROVALS_SOCKET": place / "store" / "approvals.sock",
+        **changes,
+    }
+
+
+def test_all_is_the_serving_users(gates, backend, place):
+    gate = gates(backend, **settings(place))
+    order(gate, "services-add", name="one", scopes=["approvals"])
+    for name in ("devices.db", "devices.db-wal", "devices.db.reserve", "approvals.sock"):
+        status = (place / "store" / name).stat()
+        assert (status.st_uid, status.st_gid) == (NOBODY.pw_uid, NOBODY.pw_gid), name
+        assert status.st_mode & 0o007 == 0, name
+    # A member of the gate's own group, where no other is set.
+    listed = {"command": "registry", "verb": "approvals-list", "arguments": {}}
+    assert ask_as(54_321, NOBODY.pw_gid, gate.environment["APPROVALS_SOCKET"], listed)["answer"] == "registry"
+    gate.signal(signal.SIGHUP)
+    gate.event(event="reloaded")
+    gate.stop()
+    # By root, who does it as that user.
+    assert gate.command("devices", "restore", "none").returncode == 65
+    assert (place / "store" / "devices.db").stat().st_uid == NOBODY.pw_uid
+    gate.start()
+
+
+def test_a_group_that_the_user_is_not_in(gates, backend, place):
+    gate = gates(backend, start=False, **settings(place, APPROVALS_GROUP="daemon"))
+    gate.launch()
+    assert gate.wait() == UNAVAILABLE and "add the gate's user to the group" in gate.log_text(), gate.log_tail()
+    assert not (place / "store" / "approvals.sock").exists()
+
+
+def test_what_he_may_not_write_to_is_named(gates, backend, place):
+    (place / "other").mkdir(mode=0o755)
+    for name in ("DEVICES_PATH", "APPROVALS_SOCKET"):
+        gate = gates(backend, start=False, **settings(place, **{name: place / "other" / "x"}))
+        gate.launch()
+        assert gate.wait() == CONFIGURATION and f"{name}={place}/other" in gate.log_text(), gate.log_tail()
+        done = gate.command("check")
+        assert done.returncode == CONFIGURATION and f"{name}={place}/other" in done.stdout, done.stdout
