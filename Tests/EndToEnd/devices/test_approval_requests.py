@@ -5,6 +5,7 @@ import base64
 import json
 import time
 import uuid
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
 from clients import assert_refusal
@@ -359,6 +360,23 @@ def test_who_may_look_may_not_decide(gate, service, phone):
     keyless = phone_of(gate, "carl", has_approval_key=False)
     assert keyless.get("/device/self", keyless.token).json["uv"] == "none"
     assert_refusal(ask(gate, "POST", "/approvals", body(subject="carl"), service), 409, "no_device")
+
+
+def test_what_a_phone_alone_cannot_give(gate, service, phone):
+    """A rule that wants it near, and one that wants an operator of whom there is none."""
+    asked = request(gate, service, "near")
+    near = phone.vote(phone.items()[0], "approve", asked["match_code"])
+    assert_refusal(near, 403, "presence_required")
+    assert_refusal(ask(gate, "POST", "/approvals", body("both"), service), 409, "no_device")
+
+
+def test_two_polls_of_a_phone_wait_and_a_third_does_not(gate, phone):
+    with ThreadPoolExecutor(3) as threads:
+        polls = [threads.submit(phone.items, "?wait=25") for _ in range(3)]
+        answered, waiting = wait(polls, return_when=FIRST_COMPLETED)
+        assert [poll.result() for poll in answered] == [[]] and len(waiting) == 2
+        asked = request(gate, add_service(gate))
+        assert [[item["id"] for item in poll.result()] for poll in waiting] == [[asked["id"]]] * 2
 
 
 def test_nobody_approves_himself(gate, service, phone):

@@ -93,6 +93,20 @@ import Testing
     #expect(try room.record(phone).attestationFailedAt == nil)
   }
 
+  /// With a rotation anybody can send bad evidence in a device's name: it is the device's when its key has signed.
+  @Test func failuresWithARotation() throws {
+    let (phone, thief) = (try room.activePhone(), try TestPhone())
+    thief.id = phone.id
+    func fail(_ signer: TestPhone) throws -> RefusalCode? {
+      let body = try signer.rotateBody(room.server, to: TestPhone(), nonce: room.nonce())
+      return try Said(registry.run(NoteFailedAttestation(RotateForm(body.form)), from: DeviceRoom.home)).code
+    }
+    #expect(try fail(thief) == .signatureRejected)
+    #expect(try room.record(phone).attestationFailedAt == nil)
+    #expect(try fail(phone) == nil)
+    #expect(try room.record(phone).attestationFailedAt != nil)
+  }
+
   // MARK: Rotation
 
   @Test func oldKeysEndAtOnce() throws {
