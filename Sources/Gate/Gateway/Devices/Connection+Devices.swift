@@ -186,10 +186,10 @@ extension Connection {
   /// The evidence is none: the device, if there is one, has failed to attest.
   func evidenceFailed(_ refusal: Refusal, _ pending: PendingRequest) {
     guard let devices = loop.shared.devices, let work = pending.evidence.take() else { return }
-    if refusal.code == .attestationRejected, let device = work.device {
+    if refusal.code == .attestationRejected, let failure = work.failure {
       // Nobody waits for it: a queue that is full forgets it.
       _ = devices.registry.submit(
-        NoteFailedAttestation(device), lane: .address(payer), origin: .address(source.address)
+        failure, lane: .address(payer), origin: .address(source.address)
       ) { _ in }
     }
   }

@@ -20,8 +20,8 @@ struct EvidenceWork {
   let form: EvidenceForm
   /// Its hash is what an App Attest key signs.
   let message: DeviceMessage
-  /// Whose attestation has failed if it is not good; nil where there is no such device yet.
-  let device: DeviceID?
+  /// What the registry is told if it is not good; nil where there is no such device yet.
+  let failure: NoteFailedAttestation?
   let call: (VerifiedEvidence) -> any RegistryCall
 }
 
@@ -55,7 +55,7 @@ extension Connection {
     guard let evidence = form.evidence else { return .call(Enroll(form, nonce: nonce, evidence: nil)) }
     let message = DeviceMessage.appAttest(server: server, keys: form.keys, nonce: form.nonce)
     return .evidence(
-      EvidenceWork(form: evidence, message: message, device: nil) {
+      EvidenceWork(form: evidence, message: message, failure: nil) {
         Enroll(form, nonce: nonce, evidence: $0)
       })
   }
@@ -65,7 +65,7 @@ extension Connection {
     guard let evidence = form.evidence else { return .call(Rotate(form, nonce: nonce, evidence: nil)) }
     let message = DeviceMessage.appAttest(server: server, keys: form.keys, nonce: form.nonce)
     return .evidence(
-      EvidenceWork(form: evidence, message: message, device: form.device) {
+      EvidenceWork(form: evidence, message: message, failure: NoteFailedAttestation(form)) {
         Rotate(form, nonce: nonce, evidence: $0)
       })
   }
@@ -90,7 +90,7 @@ extension Connection {
     _ = try spend(nonce, .enroll)
     let message = DeviceMessage.appAttest(server: server, keys: keys, nonce: nonce)
     return .evidence(
-      EvidenceWork(form: evidence, message: message, device: nil) { judged.with($0) })
+      EvidenceWork(form: evidence, message: message, failure: nil) { judged.with($0) })
   }
 
   /// The keys are there: the evidence is to name them.
@@ -102,7 +102,7 @@ extension Connection {
     return EvidenceWork(
       form: form.evidence,
       message: .appAttest(server: keys.server, keys: keysOfDevice, nonce: form.nonce),
-      device: form.device
+      failure: NoteFailedAttestation(form.device)
     ) { Attest(form.device, keys: keys, evidence: $0) }
   }
 

@@ -92,12 +92,22 @@ package struct Attest: RegistryCall {
 /// Evidence for a device was refused; the answer to the peer is the caller's.
 package struct NoteFailedAttestation: RegistryCall {
   private let device: DeviceID
+  /// The rotation that the evidence came with: anybody can bring bad evidence with a device's name, so that it counts
+  /// only where its key has signed for it.
+  private let rotation: RotateForm?
 
   package init(_ device: DeviceID) {
     self.device = device
+    rotation = nil
+  }
+
+  package init(_ rotation: RotateForm) {
+    device = rotation.device
+    self.rotation = rotation
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    if let rotation { _ = try desk.device(device, signing: rotation.message(desk), rotation.signature) }
     var device = try desk.device(device)
     desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now)
     device.attestationFailedAt = desk.now

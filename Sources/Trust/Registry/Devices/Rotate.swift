@@ -39,8 +39,7 @@ package struct Rotate: RegistryCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let message = DeviceMessage.rotate(
-      server: desk.server, device: form.device, newKeys: form.keys, nonce: nonce.bytes)
+    let message = form.message(desk)
     var device = try desk.device(form.device, signing: message, form.signature)
     guard device.state == .active else { throw .refused(.devicePending, "device_pending") }
     try desk.require(form.newSignature, of: message, by: form.keys.device, "rotate_new_signature")
@@ -73,5 +72,12 @@ package struct Rotate: RegistryCall {
     answer.put("token", try desk.token(for: device).text)
     answer.putPins(desk.settings.pins)
     return .reply(answer.reply())
+  }
+}
+
+extension RotateForm {
+  /// What all three keys sign.
+  func message(_ desk: Desk) -> DeviceMessage {
+    .rotate(server: desk.server, device: device, newKeys: keys, nonce: nonce)
   }
 }
