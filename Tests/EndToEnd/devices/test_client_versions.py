@@ -1,4 +1,4 @@
-"""Apps that are older than the operator allows (docs/policies.md, "Assurance")."""
+"""Apps that are older than the operator allows (docs/policies.md, "Classes")."""
 
 import json
 
