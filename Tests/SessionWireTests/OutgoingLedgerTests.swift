@@ -266,6 +266,27 @@ import WebSocketWire
     }
   }
 
+  /// Far more pages than `SESSION_BUFFER` has as it comes, read from one end while the other is written.
+  @Test func manyPages() {
+    var ledger = ledger(limit: 1 << 20)
+    ledger.attach()
+    var received: [String] = []
+    for number in 1...20_000 {
+      append("\(number) " + String(repeating: "m", count: number % 200), to: &ledger)
+      if number % 5000 == 0 {
+        received += send(&ledger)
+        ledger.acknowledge(number - 1000)
+      }
+    }
+    let numbers = received.compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
+    #expect(numbers == Array(1...20_000))
+    #expect(ledger.allocatedBytes <= ledger.bufferedBytes + 2 * 4096 + ledger.bufferedBytes / 80)
+    ledger.detach()
+    let attached = ledger.attach(after: 19_000)
+    #expect(attached)
+    #expect(send(&ledger).count == 1000)
+  }
+
   @Test(arguments: 0..<60) func random(seed: UInt64) {
     var random = SplitMix(seed)
     let limit = [64, 300, 2000][Int(seed % 3)]

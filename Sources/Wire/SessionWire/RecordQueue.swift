@@ -21,8 +21,10 @@ package struct FramePiece: Sendable {
 }
 
 struct RecordQueue: Sendable {
-  /// In order; the first one is smaller than the others only while it is alone.
+  /// In order; the first one is smaller than the others only while it is alone. Some that were read may stand in front,
+  /// empty, so that the others are not moved for each.
   private var pages: [[UInt8]] = []
+  private var firstPage = 0
   /// Where the oldest byte lies on the first page.
   private var head = 0
   private(set) var count = 0
@@ -115,36 +117,42 @@ struct RecordQueue: Sendable {
     if count == 0 {
       // The memory goes back: most sessions wait for somebody to type.
       pages = []
-      capacity = 0
-      head = 0
+      (firstPage, capacity, head) = (0, 0, 0)
       return
     }
     head += removed
-    while head >= pages[0].count {
-      head -= pages[0].count
-      capacity -= pages[0].count
-      pages.removeFirst()
+    while head >= pages[firstPage].count {
+      head -= pages[firstPage].count
+      capacity -= pages[firstPage].count
+      pages[firstPage] = []
+      firstPage += 1
+    }
+    if firstPage * 2 >= pages.count {
+      pages.removeFirst(firstPage)
+      firstPage = 0
     }
   }
 
   /// Gives back what is not in use, where that is less than a page.
   mutating func trim() {
-    if pages.count == 1, count < capacity { movePage(toCapacity: count) }
+    if pageCount == 1, count < capacity { movePage(toCapacity: count) }
   }
 
   /// What all of it takes.
-  var allocatedBytes: Int { capacity + pages.count * Self.arrayBytes }
+  var allocatedBytes: Int { capacity + pageCount * Self.arrayBytes }
   /// What `trim` would leave.
-  var trimmedBytes: Int { pages.count == 1 ? count + Self.arrayBytes : allocatedBytes }
+  var trimmedBytes: Int { pageCount == 1 ? count + Self.arrayBytes : allocatedBytes }
 
   // MARK: Memory
+
+  private var pageCount: Int { pages.count - firstPage }
 
   /// The page of an offset, and the place on it; behind the last byte of a full page the first place of the next one.
   private func place(_ offset: Int) -> (page: Int, start: Int) {
     let start = head + offset
-    let first = pages[0].count
-    if start < first { return (0, start) }
-    return (1 + (start - first) / Self.pageBytes, (start - first) % Self.pageBytes)
+    let first = pages[firstPage].count
+    if start < first { return (firstPage, start) }
+    return (firstPage + 1 + (start - first) / Self.pageBytes, (start - first) % Self.pageBytes)
   }
 
   private func byte(_ offset: Int) -> UInt8 {
@@ -172,7 +180,7 @@ struct RecordQueue: Sendable {
 
   private mutating func makeRoom(for added: Int) {
     if head + count + added <= capacity { return }
-    if pages.count <= 1 {
+    if pageCount <= 1 {
       let needed = count + added
       // A part of the page was read since what is left was moved last.
       if needed <= capacity, head >= capacity / 4 { return movePage(toCapacity: capacity) }
@@ -199,8 +207,7 @@ struct RecordQueue: Sendable {
     var fresh = [UInt8](repeating: 0, count: wanted)
     Self.copy(piece(from: 0, to: count).span, to: &fresh, at: 0)
     pages = [fresh]
-    capacity = wanted
-    head = 0
+    (firstPage, capacity, head) = (0, wanted, 0)
   }
 
   private static func copy(_ source: Span<UInt8>, to target: inout [UInt8], at start: Int) {
