@@ -172,6 +172,22 @@ import Testing
     #expect(try room.list(phone).array("items").count == 5 && room.list(other).array("items").count == 1)
   }
 
+  @Test func approversByPatternAmongMany() throws {
+    let room = try ApprovalRoom(policy: #"{"DEFAULT":{"approvers":["s*9"]}}"#)
+    let service = try room.service()
+    for number in 1000..<1600 where number % 10 != 9 { _ = try room.phone(of: "s\(number)", level: .bare) }
+    _ = try room.phone(of: "t9")
+    #expect(try room.ask(service).code == .noDevice)
+    let phone = try room.phone(of: "s1439")
+    let asked = try room.ask(service)
+    #expect(try room.list(phone).array("items").count == 1)
+    #expect(try room.vote(phone, on: asked)["state"] == "approved")
+    // Behind those that are looked at.
+    try room.setPolicy(#"{"DEFAULT":{"approvers":["s*0"]}}"#)
+    _ = try room.phone(of: "s1590")
+    #expect(try room.ask(service).code == .noDevice)
+  }
+
   @Test func theSameKeyAsksOnce() throws {
     let room = try ApprovalRoom()
     let service = try room.service()

@@ -9,8 +9,8 @@ enum ApprovalLimits {
   static let openForDevice = 5
   /// A request that so many can decide is put to no more.
   static let devices = 64
-  /// Subjects that are looked at where approvers are patterns.
-  static let subjects = 4096
+  /// Subjects that are looked at where approvers are patterns: a request must not keep the registry for long.
+  static let subjects = 512
   /// Of one device; then the request is denied.
   static let wrongCodes = 3
   /// Seconds between a vote's time and ours.
