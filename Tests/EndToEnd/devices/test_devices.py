@@ -282,6 +282,9 @@ def test_a_trace_id_is_logged_and_comes_back(gate, active):
     refused = active.get("/device/self", "a.b.c", X_Trace_Id="abc-124")
     assert refused.header("Portcullis-Trace") == "abc-124"
     gate.event(event="refused", code="token_rejected", trace="abc-124")
+    other = Handset(gate)
+    assert other.post("/device/enroll", other.enrolment(), X_Trace_Id="abc-125").status == 200
+    gate.event(event="device_request", endpoint="enroll", trace="abc-125")
     made = active.get("/device/self", active.token, X_Trace_Id="not a token").header("Portcullis-Trace")
     assert len(made) == 16
     assert gate.app.request("GET", "/healthz").header("Portcullis-Trace") is None

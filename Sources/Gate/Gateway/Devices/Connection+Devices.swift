@@ -21,8 +21,7 @@ extension Connection {
       respond(Response(.ok, json: devices.door.keySet, keptFor: Self.keySetSeconds), to: head)
     case .endpoint(let endpoint):
       do throws(Refusal) {
-        var request = try request(for: endpoint, of: devices, head)
-        request.clientVersion = head.value(HeaderName.clientVersion)
+        let request = try request(for: endpoint, of: devices, head)
         if endpoint.hasBody { return expectBody(of: head, for: .device(request), exchange) }
         begin(request, head, exchange)
       } catch {
@@ -47,26 +46,30 @@ extension Connection {
     } catch {
       throw Refusal(.badRequest, step: error.rawValue)
     }
+    var request = DeviceRequest(
+      endpoint: endpoint, query: query, clientVersion: head.value(HeaderName.clientVersion))
+    let token = BearerToken(head)
     switch endpoint.bearer(query) {
-    case .nobody:
-      try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, "register_rate")
-      return DeviceRequest(endpoint: endpoint, query: query, bearer: nil, service: nil)
+    case .nobody: try payAsAnybody()
     case .device:
-      guard let token = BearerToken(head), token.isDeviceToken else {
-        throw Refusal(.tokenRejected, step: "bearer")
-      }
+      guard let token, token.isDeviceToken else { throw Refusal(.tokenRejected, step: "bearer") }
       // By the token, as nobody knows here whose it is: another's is none that this device could use up.
       let hash = SHA256.hash(Array(token.text.utf8).span)
       try pay(from: loop.shared.deviceRates, hash, loop.settings.deviceAllowance, "device_rate")
-      return DeviceRequest(endpoint: endpoint, query: query, bearer: token, service: nil)
+      request.bearer = token
     case .service:
-      guard let token = BearerToken(head), let service = devices.door.service(token) else {
-        try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, "register_rate")
+      guard let token, let service = devices.door.service(token) else {
+        try payAsAnybody()
         throw Refusal(.tokenRejected, step: "bearer")
       }
       try pay(from: loop.shared.serviceRates, service, loop.settings.serviceAllowance, "service_rate")
-      return DeviceRequest(endpoint: endpoint, query: query, bearer: token, service: service)
+      (request.bearer, request.service) = (token, service)
     }
+    return request
+  }
+
+  private func payAsAnybody() throws(Refusal) {
+    try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, "register_rate")
   }
 
   private func pay(
@@ -146,8 +149,11 @@ extension Connection {
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
+      if request.endpoint.changesSomething { loop.shared.log.answered(self, request.endpoint) }
       respond(Response(.ok, json: bytes), closing: pending.closesAfterAnswer)
-    case .created(let json): respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
+    case .created(let json):
+      loop.shared.log.answered(self, request.endpoint)
+      respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
     case .refused(let refusal):
       refuse(
         Refusal(refusal.code, step: refusal.step, retryAfter: refusal.retryAfter, time: refusal.time),

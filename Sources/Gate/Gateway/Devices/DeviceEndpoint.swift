@@ -45,6 +45,40 @@ enum DeviceEndpoint: Equatable {
     }
   }
 
+  /// Whether a request that is answered is worth a line of the log.
+  var changesSomething: Bool {
+    switch self {
+    case .enroll, .attest, .rotate, .openPairing, .answerPairing, .confirmPairing, .requestApproval, .decide,
+      .cancelApproval, .useLease, .endLease:
+      true
+    case .token, .heartbeat, .introspect, .ownDevice, .pairing, .approvals, .approval, .keySet: false
+    }
+  }
+
+  /// As the log names it.
+  var word: String {
+    switch self {
+    case .enroll: "enroll"
+    case .attest: "attest"
+    case .token: "token"
+    case .rotate: "rotate"
+    case .heartbeat: "heartbeat"
+    case .introspect: "introspect"
+    case .ownDevice: "self"
+    case .openPairing: "pair"
+    case .answerPairing, .pairing: "pairing"
+    case .confirmPairing: "confirm"
+    case .approvals: "approvals"
+    case .requestApproval: "request"
+    case .approval: "approval"
+    case .decide: "decision"
+    case .cancelApproval: "cancel"
+    case .useLease: "lease_use"
+    case .endLease: "lease_end"
+    case .keySet: "jwks"
+    }
+  }
+
   /// Members that its query may have.
   var queryNames: Set<DeviceQuery.Name> {
     switch self {

@@ -5,11 +5,11 @@ internal import Registry
 struct DeviceRequest: Equatable {
   let endpoint: DeviceEndpoint
   let query: DeviceQuery
-  let bearer: BearerToken?
-  /// Of a service's request.
-  let service: ServiceID?
   /// What the app says its version is.
-  var clientVersion: String?
+  let clientVersion: String?
+  var bearer: BearerToken?
+  /// Of a service's request.
+  var service: ServiceID?
 
   /// How long the answer may take while there is nothing to say.
   var wait: Duration? { query.wait }

@@ -138,12 +138,23 @@ struct GateLogger: Sendable {
     }
   }
 
+  /// A request about devices that has changed something.
+  func answered(_ connection: Connection, _ endpoint: DeviceEndpoint) {
+    log.write(.info, "device_request") { line in
+      Self.begin(&line, connection)
+      line.add("result", "accepted")
+      line.add("endpoint", endpoint.word)
+      if let trace = connection.trace { line.add("trace", trace.text) }
+    }
+  }
+
   func admitted(_ connection: Connection, _ session: GameSession, waited: Duration) {
     log.write(.info, "admitted") { line in
       Self.begin(&line, connection, session)
       line.add("result", "accepted")
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
       line.add("credential", session.credential.word)
+      if let device = session.credential.deviceID { line.add("device", device.text) }
       if case .clientCertificate(let subject, _) = session.credential { line.add("subject", peer: subject) }
       line.add("waitedMs", String(waited.wholeMilliseconds))
     }
