@@ -6,6 +6,8 @@ import pytest
 
 from clients import UPGRADE, Raw, head, tls_context
 from reloading import BLAMED, DAMAGES, Reloadable, damage
+from sessions import Player
+from telnet_game import TelnetGame
 from waiting import eventually
 from websocket import TEXT, RawWebSocket
 
@@ -49,6 +51,28 @@ def test_the_log_level_follows(reloadable):
 
     assert "admitted" in logged("info")
     assert "admitted" not in logged("notice")
+
+
+def test_a_shorter_wait_is_also_for_who_waits_already(reloadable, new_device):
+    game = TelnetGame()
+    try:
+        gate = reloadable(backend=game)
+        # Who says at once who it is has nothing due for a long time.
+        player = Player(gate.gate, gate.gate.app.register(new_device()), client={"name": "App"})
+        assert player.connect()["resumeFor"] == 600
+        player.lose()
+        eventually(lambda: "session_detached" in words(gate.gate), "a detached session")
+        gate.lay_out(0, 0, SESSION_RESUME_FOR="1s")
+        gate.reload()
+        eventually(lambda: "session_let_go" in words(gate.gate), "its end", within=20)
+        assert not player.connect()["resumed"]
+        player.close()
+    finally:
+        game.stop()
+
+
+def words(gate):
+    return [event.get("event") for event in gate.events()]
 
 
 class Resuming:
