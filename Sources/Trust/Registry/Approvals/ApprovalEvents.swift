@@ -21,9 +21,10 @@ extension AuditEntry.Event {
 }
 
 extension ApprovalRecord {
-  /// Which request a row is about. Its requester is a service's name for a person, and is in no row.
+  /// Which request a row is about. Whose it is says the row of its asking. Its requester is a service's name for a person,
+  /// and is in no row.
   var audited: [AuditEntry.Member] {
-    [.approval(id)] + (service.map { [.service($0)] } ?? []) + (subject.map { [.subject($0)] } ?? [])
+    [.approval(id)] + (subject.map { [.subject($0)] } ?? [])
   }
 
   var standing: AuditEntry.Member { .word("state", state.word) }

@@ -85,7 +85,7 @@ package struct DecideApproval: RegistryCall {
 
 extension VoteRecord {
   fileprivate var audited: [AuditEntry.Member] {
-    [.device(device), .decision(vote.decision), .level(level), .verification(verification)]
+    [.device(device), .decision(vote.decision)]
   }
 }
 

@@ -83,7 +83,8 @@ extension Desk {
       terms.factors.contains(.device) ? try devices(for: request, terms, service: asker.service) : []
     let approval = try approval(request, by: asker, terms)
     try storing { (store) throws(StoreFailure) in try store.insert(approval, for: devices.map(\.id)) }
-    try record(.approvalAsked, approval.audited + [.summary(approval.summaryHash)])
+    let service = approval.service.map { [AuditEntry.Member.service($0)] } ?? []
+    try record(.approvalAsked, approval.audited + service + [.summary(approval.summaryHash)])
     for device in devices { try announceOpen(for: device) }
     remind(at: UnixTime(approval.expiresAt))
     return .created(approval.receipt)

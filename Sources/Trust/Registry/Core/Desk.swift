@@ -77,7 +77,13 @@ package struct Desk {
   ) throws(CallFailure) {
     // What the row is about goes before who asks: a service that asks about a device names both.
     let names = Set(members.map(\.name))
-    let entry = AuditEntry(event, members + known.filter { !names.contains($0.name) })
+    let isOfService = names.contains("approval_id") || names.contains("lease_id")
+    let askers = known.filter { asker in
+      // A request or a lease is one service's, which the row of its asking names.
+      if case .service = asker, isOfService { return false }
+      return !names.contains(asker.name)
+    }
+    let entry = AuditEntry(event, members + askers)
     try storing { store throws(StoreFailure) in
       let row = AuditWriter.row(after: try store.auditEnd(), entry, by: origin, at: now, entropy)
       try store.appendToAudit(row, about: entry.about.map(\.bytes))
