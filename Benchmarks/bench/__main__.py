@@ -35,6 +35,7 @@ ROWS = {
     "m": stays.message_row,
     "n": stays.memory_row,
     "o": stays.resume_row,
+    "q": inprocess.registry_row,
 }
 
 

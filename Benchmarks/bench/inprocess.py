@@ -1,4 +1,4 @@
-"""Rows f, g and h: what is measured without a network, beside OpenSSL's own speed test and a floor."""
+"""Rows f, g, h and q: what is measured without a network, beside OpenSSL's own speed test and a floor."""
 
 import json
 import re
@@ -76,5 +76,27 @@ def store_row(setup, samples, rounds):
             commits = measured(setup.tool, "commits", folder, seconds, cores=CORES)
             ratio = commits["many_per_second"] / commits["one_per_second"]
             samples.add("h commits", Portcullis.name, ratio, commits)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def registry_row(setup, samples, rounds):
+    """Row q, on a disk: made once, as that is long."""
+    folder = setup.disk
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        made = measured(setup.tool, "registry-make", folder, setup.lengths.registry_rows, cores=CORES)
+        samples.add("q device", Portcullis.name, made["bytes_per_device"], made)
+        samples.add("q audit", Portcullis.name, made["bytes_per_audit_row"])
+        for _ in range(rounds):
+            found = measured(setup.tool, "registry-measure", folder)
+            samples.add("q start", Portcullis.name, found["start_seconds"] * 1000, found)
+            samples.add("q door", Portcullis.name, found["door_seconds"])
+            samples.add("q lookup", Portcullis.name, found["lookup_p99_us"])
+            seconds = setup.lengths.in_process_seconds
+            commits = measured(setup.tool, "registry-commits", folder, seconds, cores=CORES)
+            ratio = commits["many_per_second"] / commits["one_per_second"]
+            samples.add("q commits", Portcullis.name, ratio, commits)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

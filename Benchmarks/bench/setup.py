@@ -35,6 +35,7 @@ class Lengths:
     registrations: int = 9000
     many_sessions: int = 9000
     store_keys: int = 1_000_000
+    registry_rows: int = 1_000_000
     start_keys: int = 10_000
     starts: int = 10
     store_seconds: float = 150.0
@@ -65,6 +66,7 @@ SMOKE = Lengths(
     registrations=1000,
     many_sessions=400,
     store_keys=20_000,
+    registry_rows=30_000,
     start_keys=1000,
     starts=2,
     store_seconds=8.0,

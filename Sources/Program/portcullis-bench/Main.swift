@@ -12,6 +12,9 @@ struct Measures {
            portcullis-bench store-make FOLDER KEYS
            portcullis-bench store-measure FOLDER SECONDS
            portcullis-bench commits FOLDER SECONDS
+           portcullis-bench registry-make FOLDER ROWS
+           portcullis-bench registry-measure FOLDER
+           portcullis-bench registry-commits FOLDER SECONDS
     """
 
   static func main() {
@@ -45,6 +48,14 @@ struct Measures {
       return try seconds(arguments[2]).map { try StoreMeasure.run(folder: arguments[1], seconds: $0) }
     case ("commits", 3):
       return try seconds(arguments[2]).map { try CommitMeasure.run(folder: arguments[1], seconds: $0) }
+    case ("registry-make", 3):
+      return try Int(arguments[2]).map { try RegistryMeasure.make(folder: arguments[1], rows: $0) }
+    case ("registry-measure", 2):
+      return try RegistryMeasure.run(folder: arguments[1])
+    case ("registry-commits", 3):
+      return try seconds(arguments[2]).map {
+        try RegistryCommitMeasure.run(folder: arguments[1], seconds: $0)
+      }
     default:
       return nil
     }
