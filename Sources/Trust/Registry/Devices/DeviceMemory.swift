@@ -51,6 +51,7 @@ struct Tally<Key: Hashable> {
   private static var capacity: Int { 65_536 }
 
   private let limit: Int
+  var count: Int { times.count }
   /// In the order in which they happened, at most as many as the limit.
   private var times: [Key: [Int64]] = [:]
 

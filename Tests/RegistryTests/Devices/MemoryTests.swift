@@ -1,0 +1,60 @@
+/// What the rooms count in memory: by whom, for how long, and for how many.
+import Addresses
+import DeviceWire
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct MemoryTests {
+  private let noon = UnixTime(milliseconds: 1_771_286_400_000)
+
+  private func at(_ seconds: Int64) -> UnixTime { UnixTime(milliseconds: noon.milliseconds + seconds * 1000) }
+
+  /// An address of one network of IPv6 after the other.
+  private func host(_ number: UInt64, of network: UInt64 = 7) -> Origin {
+    .address(IPAddress(v6: network, number))
+  }
+
+  /// Whoever has a network of IPv6 has more addresses than anybody can count.
+  @Test func aNetworkIsOneAddress() {
+    let memory = DeviceMemory()
+    let device = DeviceID(random: KernelEntropy())
+    for number in 0..<20 {
+      #expect(memory.waitToEnrol(host(UInt64(number)), now: noon) == nil)
+      memory.noteEnrolment(host(UInt64(number)), now: noon)
+    }
+    #expect(memory.waitToEnrol(host(99), now: noon) == .seconds(3600))
+    #expect(memory.waitToEnrol(host(99, of: 8), now: noon) == nil)
+    for number in 0..<3 { memory.noteFailure(device, from: host(UInt64(number)), now: noon) }
+    #expect(memory.waitToAttest(device, from: host(99), now: noon) == .seconds(900))
+    #expect(memory.waitToAttest(device, from: host(99, of: 8), now: noon) == nil)
+
+    for number in 0..<10 { holds(memory.pairings.mayAnswer(host(UInt64(number)), now: noon)) }
+    holds(!memory.pairings.mayAnswer(host(99), now: noon))
+    holds(memory.pairings.mayAnswer(host(99, of: 8), now: noon))
+  }
+
+  @Test func anHourSlides() {
+    var tally = Tally<Int>(limit: 3)
+    for second in [0, 1200, 2400] as [Int64] {
+      holds(!tally.isFull(1, now: at(second)))
+      tally.note(1, now: at(second))
+    }
+    #expect(tally.isFull(1, now: at(3599)) && tally.timeLeft(1, now: at(3599)) == .seconds(1))
+    #expect(!tally.isFull(1, now: at(3600)) && !tally.isFull(2, now: at(0)))
+    tally.note(1, now: at(3600))
+    #expect(tally.isFull(1, now: at(3601)) && tally.timeLeft(1, now: at(3601)) == .seconds(1199))
+    #expect(tally.last(1) == at(3600) && tally.last(2) == nil)
+  }
+
+  /// However many come, those who came last are remembered.
+  @Test func capacity() {
+    var tally = Tally<Int>(limit: 1)
+    for number in 0..<200_000 {
+      tally.note(number, now: UnixTime(milliseconds: noon.milliseconds + Int64(number)))
+    }
+    #expect(tally.count <= 65_536)
+    #expect(tally.isFull(199_999, now: at(200)) && !tally.isFull(0, now: at(200)))
+  }
+}
