@@ -1,0 +1,30 @@
+/// Whoever has an answer finds what follows from it in force.
+import DeviceWire
+import Synchronization
+import Testing
+
+@testable import Registry
+
+@Suite struct EffectOrderTests {
+  private struct Announcing: RegistryCall {
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      desk.announce(.services([:]))
+      return .reply(.answered([]))
+    }
+  }
+
+  /// A service that was added comes with its token at once, over another connection.
+  @Test func effectsAreHeardBeforeTheAnswer() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    let before = Mutex<[RegistryEffect]?>(nil)
+    let listener = room.listener
+    let count = listener.effects.count
+    room.worker?.serve([
+      Registry.Request(
+        handle: RequestHandle(number: 1), call: Announcing(), origin: .gate, wait: nil,
+        completion: { _ in before.withLock { $0 = listener.effects } })
+    ])
+    #expect(before.withLock { $0 }.map { Array($0.dropFirst(count)) } == [.services([:])])
+  }
+}
