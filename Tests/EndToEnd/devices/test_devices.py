@@ -172,6 +172,15 @@ def test_evidence_over_other_keys_is_none(gate, active, new_device):
     assert active.device.key_id_b64 not in gate.keys()
 
 
+def test_a_key_that_is_unknown_or_locked_out_vouches_for_nobody(gate, active, new_device):
+    active.device = new_device()
+    assert_refusal(active.attest("assertion"), 403, "attestation_rejected")
+    gate.app.register(active.device)
+    assert gate.command("keys", "revoke", active.device.key_id_b64).returncode == 0
+    for how in ("att_obj", "assertion"):
+        assert_refusal(active.attest(how), 403, "attestation_rejected")
+
+
 def test_attestations_of_nobody(gate, active, new_device):
     active.device = new_device()
     active.id = new_device_id()

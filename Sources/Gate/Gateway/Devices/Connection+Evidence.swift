@@ -20,7 +20,7 @@ extension Connection {
       case .attestation(let keyID, let bytes): judgeAttestation(bytes, by: keyID, work, pending)
       case .assertion(let keyID, let bytes): judgeAssertion(bytes, by: keyID, work, pending)
       }
-    guard let refusal else { return }
+    guard let refusal = refusal?.ofEvidence else { return }
     evidenceFailed(refusal, pending)
     throw refusal
   }
@@ -86,6 +86,16 @@ extension Connection {
     case .unknownKey: return Refusal(.keyUnknown, step: "key_unknown", keyID: keyID)
     case .revoked: return Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
     case .unavailable: return Refusal(.storeUnavailable, step: "store", keyID: keyID)
+    }
+  }
+}
+
+extension Refusal {
+  /// What a peer learns of evidence by a key that the store does not have or has locked out: that it is none.
+  var ofEvidence: Refusal {
+    switch code {
+    case .keyUnknown, .keyRevoked: Refusal(.attestationRejected, step: step, keyID: keyID)
+    default: self
     }
   }
 }

@@ -189,7 +189,8 @@ extension Connection {
       loop.shared.log.registered(self, keyID)
       respond(
         Response(.ok, json: #"{"\#(MemberName.registered)":true}"#), closing: pending.closesAfterAnswer)
-    case .refused(let refusal):
+    case .refused(let found):
+      let refusal = pending.evidence == nil ? found : found.ofEvidence
       if pending.evidence != nil { loop.shared.devices?.registry.note(refusal: refusal.code) }
       evidenceFailed(refusal, pending)
       refuse(refusal, closing: pending.closesAfterAnswer)
