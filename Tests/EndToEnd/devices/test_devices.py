@@ -296,6 +296,8 @@ def test_a_trace_id_is_logged_and_comes_back(gate, active):
     gate.event(event="device_request", endpoint="enroll", trace="abc-125")
     made = active.get("/device/self", active.token, X_Trace_Id="not a token").header("Portcullis-Trace")
     assert len(made) == 16
+    challenge = active.get("/attest/challenge?purpose=device", X_Trace_Id="abc-125")
+    assert challenge.header("Portcullis-Trace") == "abc-125"
     assert gate.app.request("GET", "/healthz").header("Portcullis-Trace") is None
 
 

@@ -80,7 +80,9 @@ extension Connection {
     }
     switch Route(head, attests: loop.settings.attests, hasDevices: loop.shared.devices != nil) {
     case .health: health(for: head)
-    case .challenge: challenge(for: head)
+    case .challenge:
+      if loop.shared.devices != nil { exchange.trace = TraceID(head, entropy: loop.shared.entropy) }
+      challenge(for: head)
     case .body(let endpoint): expectBody(of: head, for: endpoint, exchange)
     case .upgrade: beginUpgrade(head, exchange)
     case .notFound: refuse(Refusal(.notFound, step: "path"), to: head)
