@@ -6,6 +6,7 @@ import Testing
 
 @testable import Configuration
 @testable import Gateway
+@testable import Registry
 
 /// The exchange of requests and answers, driven by hand: no socket, no loop.
 @Suite struct ExchangeTests {
@@ -172,5 +173,27 @@ import Testing
       exchange.answered(isLast: true, bodyLeft: 0, now: Self.start)
     }
     #expect(bodies.reserve(10))
+  }
+
+  /// While one waits with the registry, the peer's end has to be noticed: so much is read as a head takes, and nothing of it
+  /// is looked at.
+  @Test func aLongPoll() throws {
+    let exchange = Self.exchange()
+    let head = try head("GET /approvals?wait=25 HTTP/1.1")
+    let request = try #require(
+      PendingRequest.reserve(7, .standing, head, length: 0, bodies: BodyBudget(limit: 0), now: Self.start))
+    exchange.work(on: request)
+    #expect(exchange.poll == nil && !exchange.readsWhileWaiting)
+    request.poll = RequestHandle(number: 1)
+    #expect(exchange.poll == request.poll && exchange.readsWhileWaiting)
+    Self.give(Self.get, to: exchange)
+    #expect(Self.word(exchange.next(now: Self.start)) == "wait")
+    while exchange.readsWhileWaiting { Self.give(Self.get, to: exchange) }
+    #expect(exchange.extend(request.id, until: Self.start + .seconds(35)))
+    #expect(exchange.deadline(limits: Self.limits) == Self.start + .seconds(35))
+    #expect(exchange.expired(isBlocked: false) == .refuse(.storeUnavailable, step: "registry_timeout"))
+    exchange.answered(isLast: false, bodyLeft: 0, now: Self.start)
+    #expect(exchange.poll == nil)
+    #expect(Self.word(exchange.next(now: Self.start)) == "serve GET /healthz")
   }
 }
