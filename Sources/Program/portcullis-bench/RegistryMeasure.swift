@@ -145,15 +145,11 @@ enum RegistryMeasure {
   static func run(folder: String) throws -> Report {
     let empty = try start(folder + "/empty.db", at: nil)
     let full = try start(path(in: folder), at: nil)
-    let before = try residentBytes()
     let door = try start(path(in: folder), at: .appAttested)
-    let resident = try residentBytes() - before
     let found = try lookups(path(in: folder))
     return Report(
       ("start_seconds", full.seconds - empty.seconds), ("door_seconds", door.seconds - empty.seconds),
-      ("door_devices", Double(door.devices)), ("door_bytes", Double(resident)),
-      ("lookup_p50_us", found.median),
-      ("lookup_p99_us", found.p99))
+      ("door_devices", Double(door.devices)), ("lookup_p50_us", found.median), ("lookup_p99_us", found.p99))
   }
 
   /// Keeps what the door is told in the form that it needs at least.
@@ -202,13 +198,5 @@ enum RegistryMeasure {
     }
     times.sort()
     return (Double(times[times.count / 2]) / 1000, Double(times[times.count * 99 / 100]) / 1000)
-  }
-
-  private static func residentBytes() throws -> Int {
-    let fields = try WholeFile.read("/proc/self/statm").split(separator: UInt8(ascii: " "))
-    guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else {
-      throw Broken("no /proc/self/statm")
-    }
-    return pages * 4096
   }
 }
