@@ -100,6 +100,19 @@ internal import CSQLite
     return bytes(column)
   }
 
+  /// Lends the bytes of a blob, which are SQLite's own, without a copy.
+  package func withBlob<Value>(
+    _ column: Int, _ read: (Span<UInt8>) -> Value
+  ) throws(SQLiteError) -> Value {
+    try require(SQLITE_BLOB, column)
+    // As in `bytes`; they stay until the next step, and the span ends with the call.
+    let start = unsafe sqlite3_column_blob(statement, Int32(column))
+    let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
+    let bytes = unsafe UnsafeBufferPointer(
+      start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count)
+    return read(unsafe bytes.span)
+  }
+
   package func flag(_ column: Int) throws(SQLiteError) -> Bool { try integer(column) != 0 }
 
   /// Nil for NULL.

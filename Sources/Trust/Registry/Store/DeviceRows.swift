@@ -132,7 +132,7 @@ extension SQLiteStore: DeviceTable {
     ) { (row) throws(SQLiteError) in
       body(
         ActiveDevice(
-          id: try row.id(0), key: try row.value(1) { P256Point(stored: $0) },
+          id: try row.id(0), key: try row.point(1),
           level: try row.number(2) { Level(stored: $0) },
           attestedKey: try row.hashOrNil(3).map { KeyIdentifier($0) }))
     }
@@ -214,6 +214,20 @@ extension SQLiteStore: DeviceTable {
       throw .malformed(column: approval)
     }
     return keys
+  }
+}
+
+extension Row {
+  /// Of a million rows at a start: without an array for each.
+  fileprivate func point(_ column: Int) throws(SQLiteError) -> P256Point {
+    let point = try withBlob(column) { bytes -> P256Point? in
+      guard bytes.count == 64, let x = Bytes32(bytes.extracting(..<32)),
+        let y = Bytes32(bytes.extracting(32...))
+      else { return nil }
+      return P256Point(x: x, y: y)
+    }
+    guard let point else { throw .malformed(column: column) }
+    return point
   }
 }
 

@@ -31,14 +31,19 @@ extension Row {
   }
 
   func id<Kind>(_ column: Int) throws(SQLiteError) -> Identifier<Kind> {
-    try value(column) { Identifier<Kind>($0) }
+    guard let id = try withBlob(column, { Identifier<Kind>($0) }) else { throw .malformed(column: column) }
+    return id
   }
 
   func idOrNil<Kind>(_ column: Int) throws(SQLiteError) -> Identifier<Kind>? {
     isNull(column) ? nil : try id(column)
   }
 
-  func hash(_ column: Int) throws(SQLiteError) -> Bytes32 { try value(column) { Bytes32($0) } }
+  func hash(_ column: Int) throws(SQLiteError) -> Bytes32 {
+    guard let hash = try withBlob(column, { Bytes32($0) }) else { throw .malformed(column: column) }
+    return hash
+  }
+
   func hashOrNil(_ column: Int) throws(SQLiteError) -> Bytes32? { isNull(column) ? nil : try hash(column) }
   func time(_ column: Int) throws(SQLiteError) -> UnixTime { UnixTime(milliseconds: try integer(column)) }
   func timeOrNil(_ column: Int) throws(SQLiteError) -> UnixTime? { isNull(column) ? nil : try time(column) }
