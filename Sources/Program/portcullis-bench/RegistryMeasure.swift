@@ -152,13 +152,13 @@ enum RegistryMeasure {
       ("door_devices", Double(door.devices)), ("lookup_p50_us", found.median), ("lookup_p99_us", found.p99))
   }
 
-  /// Keeps what the door is told in the form that it needs at least.
+  /// Keeps what the door is told; what the gate's own makes of it is not measured here.
   private final class Door: RegistryListener {
-    let devices = Monitor<[DeviceID: ActiveDevice]>([:])
+    let devices = Monitor<[ActiveDevice]>([])
 
     func hear(_ effect: RegistryEffect) {
       guard case .deviceActive(let device) = effect else { return }
-      devices.withLock { devices, _ in devices[device.id] = device }
+      devices.withLock { devices, _ in devices.append(device) }
     }
 
     func note(_ event: RegistryEvent) {}
