@@ -172,8 +172,8 @@ let modules = [
   Module(
     "portcullis-bench", in: .program,
     [
-      "AppAttest", "Bytes", "CLinux", "Crypto", "Device", "DeviceTokens", "DeviceWire", "Identity", "JSON",
-      "KeyStore", "PortcullisProtocol", "Registry", "SQLite", "System",
+      "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Crypto", "Device", "DeviceTokens", "DeviceWire",
+      "Identity", "JSON", "KeyStore", "PortcullisProtocol", "Registry", "SQLite", "System",
     ], isProgram: true),
 ]
 

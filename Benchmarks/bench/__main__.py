@@ -8,6 +8,7 @@ import time
 
 import admissions
 import chart
+import decisions
 import inprocess
 import machine
 import memory
@@ -35,6 +36,7 @@ ROWS = {
     "m": stays.message_row,
     "n": stays.memory_row,
     "o": stays.resume_row,
+    "p": decisions.decision_row,
     "q": inprocess.registry_row,
 }
 

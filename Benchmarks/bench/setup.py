@@ -34,6 +34,8 @@ class Lengths:
     admissions: int = 6000
     registrations: int = 9000
     many_sessions: int = 9000
+    # Of row p in each of its turns; a phone has five of them.
+    decisions: int = 20_000
     store_keys: int = 1_000_000
     registry_rows: int = 1_000_000
     start_keys: int = 10_000
@@ -65,6 +67,7 @@ SMOKE = Lengths(
     admissions=200,
     registrations=1000,
     many_sessions=400,
+    decisions=2000,
     store_keys=20_000,
     registry_rows=30_000,
     start_keys=1000,

@@ -136,6 +136,14 @@ void invent_challenges(int count);
 void write_nonces(const char *path);
 void run_posts(const char *path, int at_once);
 
+// ---- decisions.c
+// What a file says of phones and of the service.
+void read_phones(const char *path);
+// The service asks; the phones' decisions are made and kept.
+void run_asks(int count, int at_once);
+// At `rate` a second, or, where it is 0, in a closed loop.
+void run_decisions(int at_once, double rate);
+
 // ---- device.c: keys that App Attest might have made
 void make_keys(const char *folder, int count, const char *app);
 // Session number 0 gets key number `first`.

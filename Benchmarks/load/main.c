@@ -12,6 +12,7 @@
 //     bulk BYTES                             asks the game for so many, on each session
 //     challenges COUNT AT-ONCE | invented COUNT | nonces FILE | posts FILE AT-ONCE
 //     admissions AT-ONCE | resumes AT-ONCE   over the challenges; once all are signed it waits for a line
+//     phones FILE | asks COUNT AT-ONCE | decisions AT-ONCE RATE
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,18 @@ static bool stay_command(const char *line) {
   return true;
 }
 
+// The commands about approvals; false when `line` is none.
+static bool approval_command(const char *line) {
+  char text[4096];
+  int count, at_once;
+  double rate;
+  if (sscanf(line, "phones %4095s", text) == 1) read_phones(text);
+  else if (sscanf(line, "asks %d %d", &count, &at_once) == 2) run_asks(count, at_once);
+  else if (sscanf(line, "decisions %d %lf", &at_once, &rate) == 2) run_decisions(at_once, rate);
+  else return false;
+  return true;
+}
+
 static void command(char *line) {
   char text[4096];
   int count, at_once;
@@ -91,7 +104,7 @@ static void command(char *line) {
     run_admissions(at_once, 1000);
   } else if (sscanf(line, "resumes %d", &at_once) == 1) {
     run_admissions(at_once, 1001);
-  } else if (!stay_command(line)) {
+  } else if (!stay_command(line) && !approval_command(line)) {
     die("no such command: %s", line);
   }
 }

@@ -15,6 +15,7 @@ struct Measures {
            portcullis-bench registry-make FOLDER ROWS
            portcullis-bench registry-measure FOLDER
            portcullis-bench registry-commits FOLDER SECONDS
+           portcullis-bench phones FOLDER COUNT PUBLIC-URL FILE
     """
 
   static func main() {
@@ -55,6 +56,10 @@ struct Measures {
     case ("registry-commits", 3):
       return try seconds(arguments[2]).map {
         try RegistryCommitMeasure.run(folder: arguments[1], seconds: $0)
+      }
+    case ("phones", 5):
+      return try Int(arguments[2]).map {
+        try DecisionPhones.make(folder: arguments[1], count: $0, publicURL: arguments[3], path: arguments[4])
       }
     default:
       return nil
