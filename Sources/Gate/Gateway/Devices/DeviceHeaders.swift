@@ -13,13 +13,14 @@ struct BearerToken: Equatable {
 
   /// Nil without one, with one of another scheme, and with what is no token.
   init?(_ head: RequestHead) {
-    guard let value = head.value("Authorization") else { return nil }
-    let parts = value.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0].lowercased() == "bearer",
-      (1...Self.longest).contains(parts[1].utf8.count),
-      parts[1].utf8.allSatisfy(Self.isTokenByte)
+    // By bytes: to look for characters in a device's token was a fifth of the loop's work on a decision.
+    guard let value = head.valueBytes("Authorization"), let space = value.firstIndex(of: UInt8(ascii: " "))
     else { return nil }
-    text = String(parts[1])
+    let token = value[(space + 1)...]
+    guard value[..<space].elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
+      (1...Self.longest).contains(token.count), token.allSatisfy(Self.isTokenByte)
+    else { return nil }
+    text = String(decoding: token, as: UTF8.self)
   }
 
   /// Device tokens have three parts (RFC 7515 §7.1), and services' have one.
