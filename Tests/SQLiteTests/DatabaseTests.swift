@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// A statement that runs while another of the same text runs does not disturb it, and both are kept.
+  /// A statement that runs while another of the same text runs does not disturb it, and the one that is kept can be used again.
   @Test func aStatementMayRunWithinItself() throws {
     try withDatabase { database, _ in
       try database.execute("CREATE TABLE t (x INTEGER) STRICT; INSERT INTO t VALUES (1), (2), (3)")

@@ -5,7 +5,7 @@ internal import CSQLite
 
 @safe package final class Database {
   let handle: OpaquePointer
-  /// Those that nobody uses just now, by their text: one that runs another of the same text gets a second one.
+  /// By their text, which is looked up once for each use: it is long, and a request takes some twenty.
   private var statements: [String: Statement] = [:]
 
   private init(owning handle: OpaquePointer) {
@@ -131,13 +131,11 @@ internal import CSQLite
   package func use(
     _ sql: String, _ values: [SQLValue], _ body: (borrowing Row) throws(SQLiteError) -> Bool
   ) throws(SQLiteError) {
-    let statement: Statement
-    if let kept = statements.removeValue(forKey: sql) {
-      statement = kept
-    } else {
-      statement = unsafe try Statement(sql, in: handle)
-    }
-    defer { statements[sql] = statement }
+    let kept = statements[sql]
+    // Within the rows of one, another of the same text gets a statement of its own, for this time.
+    if let kept, !kept.isRunning { return try kept.run(values, body) }
+    let statement = unsafe try Statement(sql, in: handle)
+    if kept == nil { statements[sql] = statement }
     try statement.run(values, body)
   }
 

@@ -4,6 +4,8 @@ internal import CSQLite
 /// The handle is private and finalised here alone; a row cannot outlive the call that it is handed to.
 @safe final class Statement {
   private let handle: OpaquePointer
+  /// From the first parameter that is bound until all are let go.
+  private(set) var isRunning = false
 
   init(_ sql: String, in database: OpaquePointer) throws(SQLiteError) {
     var handle: OpaquePointer?
@@ -30,8 +32,10 @@ internal import CSQLite
   func run(
     _ values: [SQLValue], _ body: (borrowing Row) throws(SQLiteError) -> Bool
   ) throws(SQLiteError) {
+    isRunning = true
     // What is bound is let go at once: it may be a secret, and the next user binds all parameters anew.
     defer {
+      isRunning = false
       unsafe sqlite3_reset(handle)
       unsafe sqlite3_clear_bindings(handle)
     }
