@@ -249,8 +249,8 @@ let testTargets = [
     dependencies: [
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
       "Deflate", "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore",
-      "PortcullisProtocol",
-      "ProxyProtocol", "SessionClient", "SessionWire", "System", "TelnetWire", "WebSocketWire", "X509",
+      "PortcullisProtocol", "ProxyProtocol", "Registry", "SessionClient", "SessionWire", "System",
+      "TelnetWire", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
   tests("Fuzzing"),

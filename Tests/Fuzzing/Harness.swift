@@ -24,8 +24,8 @@ package enum Harness: String, CaseIterable, Sendable {
   case canonicalJSON = "canonical-json"
   case deviceMessage = "device-message"
   case signals
+  case deviceForm = "device-form"
   case deviceToken = "device-token"
-
   case approvalPolicy = "approval-policy"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
@@ -51,6 +51,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .canonicalJSON: try CanonicalJSONHarness.check(bytes)
     case .deviceMessage: try DeviceMessageHarness.check(bytes)
     case .signals: try SignalsHarness.check(bytes)
+    case .deviceForm: try DeviceFormHarness.check(bytes)
     case .deviceToken: try DeviceTokenHarness.check(bytes)
     case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
     }
