@@ -128,7 +128,7 @@ extension Connection {
     let handle = devices.registry.submit(
       call, lane: lane, origin: .address(source.address), wait: request.wait,
       clientVersion: request.clientVersion
-    ) { reply in mailbox.post(.answer(token, id, .registry(reply))) }
+    ) { reply in mailbox.leave(.answer(token, id, .registry(reply))) }
     guard let handle else { throw Refusal(.overloaded, step: "registry_queue") }
     workGoesOn(id, until: loop.now + Self.registryTimeout + (request.wait ?? .zero))
     if request.wait != nil {

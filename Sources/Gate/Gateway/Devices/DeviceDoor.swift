@@ -62,6 +62,10 @@ package final class DeviceDoor: RegistryListener {
     }
   }
 
+  package func told() {
+    shared?.mailboxes.forEach { $0.call() }
+  }
+
   package func note(_ event: RegistryEvent) {
     log.registry(event)
   }
@@ -83,7 +87,7 @@ package final class DeviceDoor: RegistryListener {
     guard let shared else { return }
     let owners = [Credential.owner(device), keyID].compactMap { $0 }
     for session in Set(owners.flatMap(shared.register.sessions)) {
-      shared.post(.approvals(Token(rawValue: session.token), open: open), to: session)
+      shared.leave(.approvals(Token(rawValue: session.token), open: open), for: session)
     }
   }
 

@@ -49,7 +49,7 @@ extension Connection {
     let call = JudgeUpgrade(proof.device, nonce: SpentNonce(spent: proof.nonce), signature: proof.signature)
     let handle = devices.registry.submit(
       call, lane: .address(payer), origin: .address(source.address)
-    ) { reply in mailbox.post(.answer(token, id, .registry(reply))) }
+    ) { reply in mailbox.leave(.answer(token, id, .registry(reply))) }
     if handle == nil { return refuse(refusal, closing: pending.closesAfterAnswer) }
     workGoesOn(id, until: loop.now + Self.registryTimeout)
   }

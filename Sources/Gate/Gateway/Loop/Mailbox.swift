@@ -84,14 +84,25 @@ final class Mailbox: Sendable {
   }
 
   func post(_ message: LoopMessage) {
+    leave(message)
+    call()
+  }
+
+  /// Without waking the loop: whoever leaves several messages calls it after the last.
+  func leave(_ message: LoopMessage) {
     let isTaken = box.withLock { box in
       if !box.isClosed { box.messages.append(message) }
       return !box.isClosed
     }
     guard isTaken else { return message.goUnheard() }
     hasMail.store(true, ordering: .sequentiallyConsistent)
+  }
+
+  /// Wakes the loop if it waits while there is mail.
+  func call() {
     // Either this sees that the loop waits, or `prepareToWait` sees the message: both store before they load, and
     // sequentially consistent accesses are in one order for all threads.
+    guard hasMail.load(ordering: .sequentiallyConsistent) else { return }
     if isAwaited.exchange(false, ordering: .sequentiallyConsistent) { wakeUp.signal() }
   }
 

@@ -109,6 +109,12 @@ final class Shared: Sendable {
     if loop < mailboxes.count { mailboxes[loop].post(message) } else { message.goUnheard() }
   }
 
+  /// As `Mailbox.leave`.
+  func leave(_ message: LoopMessage, for session: SessionReference) {
+    let loop = Int(session.loop)
+    if loop < mailboxes.count { mailboxes[loop].leave(message) } else { message.goUnheard() }
+  }
+
   func postToAll(_ message: LoopMessage) {
     for mailbox in mailboxes { mailbox.post(message) }
   }

@@ -47,7 +47,13 @@ package struct ActiveDevice: Equatable, Sendable {
 /// Told on the registry's thread: it hands on, and waits for nothing.
 package protocol RegistryListener: Sendable {
   func hear(_ effect: RegistryEffect)
+  /// After all that a group has brought about, answers and effects: who is to be woken for them is woken once.
+  func told()
   func note(_ event: RegistryEvent)
+}
+
+extension RegistryListener {
+  package func told() {}
 }
 
 /// What the registry has to say for the log.

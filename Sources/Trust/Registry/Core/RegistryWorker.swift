@@ -89,13 +89,16 @@ final class RegistryWorker {
       for (code, count) in work.refusals { tally.note(code, count: count, at: time.now()) }
       recoverIfDue()
       serve(work.group.filter { takenBack.remove($0.handle) == nil })
+      listener.told()
       if work.isLast { takenBack = [] }
       tendIfDue()
       goOnCopying()
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
+      listener.told()
     }
     finish()
+    listener.told()
   }
 
   private func takeBack(_ handle: RequestHandle) -> Bool {
