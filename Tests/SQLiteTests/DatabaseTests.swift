@@ -215,23 +215,32 @@ import Testing
   @Test func formsFollowEachOther() throws {
     let folder = try TemporaryFolder(prefix: "portcullis-sqlite-")
     let path = folder.path + "/devices.db"
-    let scripts = [
-      "CREATE TABLE a (x TEXT) STRICT", "CREATE TABLE b (x TEXT) STRICT; INSERT INTO b VALUES ('y')",
-    ]
-    try Database.open(path).migrate(identifier: 77, [scripts[0]])
-    try Database.open(path).migrate(identifier: 77, scripts)
+    let first = "CREATE TABLE a (x TEXT) STRICT"
+    let step = "CREATE TABLE b (x TEXT) STRICT; INSERT INTO b VALUES ('y')"
+    let newest = "CREATE TABLE c (x TEXT) STRICT"
+    try Database.open(path).migrate(identifier: 77, newest: first)
+    // A file that has tables gets the steps that it lacks, and never the newest form as such.
+    try Database.open(path).migrate(identifier: 77, newest: newest, steps: [step])
     let database = try Database.open(path)
-    try database.migrate(identifier: 77, scripts)
+    try database.migrate(identifier: 77, newest: newest, steps: [step])
     #expect(
       try database.first("SELECT count(*) FROM b") { row throws(SQLiteError) in try row.integer(0) } == 1)
     // All or nothing.
     #expect(throws: SQLiteError.self) {
       try database.migrate(
-        identifier: 77, scripts + ["CREATE TABLE c (x TEXT) STRICT; CREATE TABLE a (x TEXT)"])
+        identifier: 77, newest: newest,
+        steps: [step, "CREATE TABLE c (x TEXT) STRICT; CREATE TABLE a (x TEXT)"])
     }
     #expect(throws: SQLiteError.self) { try database.execute("SELECT * FROM c") }
-    #expect(throws: SQLiteError.self) { try database.migrate(identifier: 78, scripts) }
-    #expect(throws: SQLiteError.self) { try database.migrate(identifier: 77, [scripts[0]]) }
+    #expect(throws: SQLiteError.self) {
+      try database.migrate(identifier: 78, newest: newest, steps: [step])
+    }
+    #expect(throws: SQLiteError.self) { try database.migrate(identifier: 77, newest: newest) }
+    // An empty file takes no steps.
+    let other = try Database.open(folder.path + "/other.db")
+    try other.migrate(identifier: 77, newest: newest, steps: [step])
+    try other.execute("SELECT * FROM c")
+    #expect(throws: SQLiteError.self) { try other.execute("SELECT * FROM b") }
     folder.remove()
   }
 

@@ -76,6 +76,8 @@ internal import CSQLite
     // What is deleted is overwritten.
     "secure_delete = ON",
     "cache_size = -8192",
+    // In pages: of 4,000, one takes so long that votes wait for tens of milliseconds.
+    "wal_autocheckpoint = 1000",
     // In bytes, after a log that has grown.
     "journal_size_limit = 4194304",
   ]
@@ -164,28 +166,38 @@ internal import CSQLite
 
   // MARK: The file
 
-  /// Brings the file to the newest form of its tables. Script n leads from form n to form n + 1, all or nothing.
-  /// - Parameter identifier: of the program that the file belongs to (`PRAGMA application_id`).
-  package func migrate(identifier: Int32, _ scripts: [String]) throws(SQLiteError) {
+  /// Brings the file to the newest form of its tables, all or nothing at each step. Forms are numbered from 1
+  /// (`PRAGMA user_version`).
+  /// - Parameters:
+  ///   - identifier: of the program that the file belongs to (`PRAGMA application_id`).
+  ///   - newest: makes the tables in an empty file.
+  ///   - steps: the first leads from form 1 to form 2.
+  package func migrate(identifier: Int32, newest: String, steps: [String] = []) throws(SQLiteError) {
     let version = try pragma("user_version")
     let owner = try pragma("application_id")
     guard owner == Int64(identifier) || owner == 0 && version == 0 else {
       throw SQLiteError(.corrupt, code: SQLITE_NOTADB, "the file is another program's")
     }
-    guard version <= scripts.count else {
+    let form = steps.count + 1
+    guard version <= form else {
       throw SQLiteError(
-        .other, code: SQLITE_MISMATCH, "the file has form \(version) and this program knows \(scripts.count)")
+        .other, code: SQLITE_MISMATCH, "the file has form \(version) and this program knows \(form)")
     }
-    for (number, script) in scripts.enumerated().dropFirst(Int(version)) {
-      try begin()
-      do throws(SQLiteError) {
-        try execute(script)
-        try execute("PRAGMA user_version = \(number + 1); PRAGMA application_id = \(identifier)")
-        try commit()
-      } catch {
-        try? rollBack()
-        throw error
-      }
+    if version == 0 { return try change(newest, identifier: identifier, form: form) }
+    for (index, step) in steps.enumerated().dropFirst(Int(version) - 1) {
+      try change(step, identifier: identifier, form: index + 2)
+    }
+  }
+
+  private func change(_ script: String, identifier: Int32, form: Int) throws(SQLiteError) {
+    try begin()
+    do throws(SQLiteError) {
+      try execute(script)
+      try execute("PRAGMA user_version = \(form); PRAGMA application_id = \(identifier)")
+      try commit()
+    } catch {
+      try? rollBack()
+      throw error
     }
   }
 

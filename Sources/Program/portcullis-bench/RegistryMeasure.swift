@@ -127,8 +127,8 @@ enum RegistryMeasure {
       FROM n JOIN audit ON seq = 1 + i % \(min(from, real))
       """,
       // A request is about a subject, a vote about a device as well.
-      "\(numbers(from, to)) INSERT INTO audit_about SELECT randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 < 2",
-      "\(numbers(from, to)) INSERT INTO audit_about SELECT randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 = 1",
+      "\(numbers(from, to)) INSERT INTO audit_about SELECT (i + 1) >> 10, randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 < 2",
+      "\(numbers(from, to)) INSERT INTO audit_about SELECT (i + 1) >> 10, randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 = 1",
     ]
   }
 

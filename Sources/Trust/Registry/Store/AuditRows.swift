@@ -5,12 +5,15 @@ internal import SQLite
 
 extension SQLiteStore {
   /// There is one gate, and one chain. `at` in seconds; of an erased row the text is NULL and the salt is the digest.
+  /// Whom rows are about lies by blocks of 1,024 rows: new rows change the pages of the last block alone, and a search
+  /// looks into each.
   static let auditTables = """
     CREATE TABLE audit (
       gate TEXT NOT NULL, seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, text TEXT, salt BLOB NOT NULL,
       hash BLOB NOT NULL) STRICT;
-    CREATE TABLE audit_about (about BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (about, seq))
-      STRICT, WITHOUT ROWID
+    CREATE TABLE audit_about (
+      block INTEGER NOT NULL, about BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (block, about, seq)
+    ) STRICT, WITHOUT ROWID
     """
 }
 
@@ -44,7 +47,9 @@ extension SQLiteStore: AuditTable {
       "INSERT INTO audit (gate, seq, at, text, salt, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
       [.text(AuditHead.gate), .integer(row.sequence), .integer(row.at.value), text, salt, .hash(row.hash)])
     for key in about {
-      try run("INSERT INTO audit_about (about, seq) VALUES (?1, ?2)", [.blob(key), .integer(row.sequence)])
+      try run(
+        "INSERT INTO audit_about (block, about, seq) VALUES (?2 >> 10, ?1, ?2)",
+        [.blob(key), .integer(row.sequence)])
     }
   }
 
@@ -69,8 +74,13 @@ extension SQLiteStore: AuditTable {
   package func eraseAudit(about key: [UInt8]) throws(StoreFailure) -> Int {
     let rows = try all(
       """
+      WITH RECURSIVE blocks (number) AS (
+        SELECT min(block) FROM audit_about
+        UNION ALL SELECT number + 1 FROM blocks WHERE number < (SELECT max(block) FROM audit_about)
+      )
       SELECT seq, at, text, salt, hash FROM audit
-      WHERE seq IN (SELECT seq FROM audit_about WHERE about = ?1) AND text IS NOT NULL
+      WHERE seq IN (SELECT seq FROM blocks CROSS JOIN audit_about ON block = number WHERE about = ?1)
+        AND text IS NOT NULL
       """, [.blob(key)], Self.auditRow)
     for row in rows {
       try run(
@@ -98,7 +108,8 @@ extension SQLiteStore: AuditTable {
     guard case .text(let text, _) = row.content else { return }
     for key in AuditEntry.about(text: text) {
       try run(
-        "DELETE FROM audit_about WHERE about = ?1 AND seq = ?2", [.blob(key.bytes), .integer(row.sequence)])
+        "DELETE FROM audit_about WHERE block = ?2 >> 10 AND about = ?1 AND seq = ?2",
+        [.blob(key.bytes), .integer(row.sequence)])
     }
   }
 }

@@ -33,7 +33,7 @@ package final class SQLiteStore: RegistryStore {
 
   private static func open(_ path: String, fileSystem: String?) throws(SQLiteError) -> Database {
     let database = try Database.open(path, fileSystem: fileSystem)
-    try database.migrate(identifier: identifier, forms)
+    try database.migrate(identifier: identifier, newest: newestForm, steps: steps)
     return database
   }
 

@@ -4,22 +4,22 @@ package import DeviceWire
 internal import SQLite
 
 extension SQLiteStore {
-  /// Times are Unix seconds, as they are signed; keys the 64 bytes of x and y.
+  /// Times are Unix seconds, as they are signed; keys the 64 bytes of x and y. What lies in the order of the requests'
+  /// numbers changes few pages in a group; of a random key each change is a page, so votes are found by no other.
   static let voteTables = """
     CREATE TABLE votes (
-      number INTEGER PRIMARY KEY,
-      approval BLOB NOT NULL REFERENCES approvals (id) ON DELETE CASCADE,
+      approval INTEGER NOT NULL REFERENCES approvals (number) ON DELETE CASCADE,
       device BLOB NOT NULL, subject TEXT NOT NULL, key BLOB NOT NULL,
       decision INTEGER NOT NULL, match_code TEXT NOT NULL, issued_at INTEGER NOT NULL,
       level INTEGER NOT NULL, verification INTEGER NOT NULL, signature BLOB NOT NULL,
-      UNIQUE (approval, device)
-    ) STRICT;
-    CREATE INDEX votes_by_device ON votes (device);
+      PRIMARY KEY (approval, device)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE leases (
       id BLOB PRIMARY KEY NOT NULL,
       approval BLOB NOT NULL UNIQUE REFERENCES approvals (id) ON DELETE CASCADE,
       expires_at INTEGER NOT NULL, uses_left INTEGER NOT NULL CHECK (uses_left >= 0), ended_at INTEGER
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX leases_open ON leases (expires_at) WHERE ended_at IS NULL;
     CREATE TABLE lease_uses (
       lease BLOB NOT NULL REFERENCES leases (id) ON DELETE CASCADE, use TEXT NOT NULL, uses_left INTEGER NOT NULL,
       PRIMARY KEY (lease, use)
@@ -36,7 +36,7 @@ extension SQLiteStore: ApprovalTable {
     try all(
       """
       SELECT device, subject, key, decision, match_code, issued_at, level, verification, signature
-      FROM votes WHERE approval = ?1 ORDER BY number
+      FROM votes WHERE approval = (SELECT number FROM approvals WHERE id = ?1) ORDER BY issued_at, device
       """, [.id(approval)]
     ) { (row) throws(SQLiteError) in
       let code = try row.word(4) { MatchCode($0) }
@@ -57,7 +57,7 @@ extension SQLiteStore: ApprovalTable {
       """
       INSERT INTO votes
       (approval, device, subject, key, decision, match_code, issued_at, level, verification, signature)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+      SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM approvals WHERE id = ?1
       """,
       [
         .id(approval), .id(vote.device), .text(vote.subject.name), .blob(vote.key.stored),
@@ -69,12 +69,17 @@ extension SQLiteStore: ApprovalTable {
 
   package func deleteOpenVotes(of device: DeviceID) throws(StoreFailure) {
     try run(
-      "DELETE FROM votes WHERE device = ?1 AND approval IN (SELECT id FROM approvals WHERE state = 0)",
+      "DELETE FROM votes WHERE device = ?1 AND approval IN (SELECT number FROM approvals WHERE state = 0)",
       [.id(device)])
   }
 
   package func deleteVotes(of device: DeviceID) throws(StoreFailure) {
-    try run("DELETE FROM votes WHERE device = ?1", [.id(device)])
+    // Reads all of the smaller table.
+    try run(
+      """
+      DELETE FROM votes
+      WHERE (approval, device) IN (SELECT approval, device FROM approval_devices WHERE device = ?1)
+      """, [.id(device)])
     try run("DELETE FROM approval_devices WHERE device = ?1", [.id(device)])
   }
 
@@ -119,7 +124,9 @@ extension SQLiteStore: ApprovalTable {
     try run(
       """
       UPDATE leases SET ended_at = ?2
-      WHERE ended_at IS NULL AND approval IN (SELECT approval FROM votes WHERE device = ?1 AND decision = 1)
+      WHERE ended_at IS NULL AND expires_at > ?2 AND EXISTS (
+        SELECT 1 FROM approvals JOIN votes ON votes.approval = number
+        WHERE approvals.id = leases.approval AND device = ?1 AND decision = 1)
       """, [.id(device), .integer(now.value)])
   }
 

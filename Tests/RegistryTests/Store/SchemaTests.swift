@@ -1,0 +1,74 @@
+/// Stores that an earlier program made: their tables become what a new store has, and nothing that they hold is lost.
+import SQLite
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct SchemaTests {
+  /// What the first form had instead.
+  private static let backToTheFirst = """
+    PRAGMA foreign_keys = OFF;
+    DROP TABLE votes; DROP INDEX leases_open; DROP TABLE audit_about;
+    CREATE TABLE votes (
+      number INTEGER PRIMARY KEY,
+      approval BLOB NOT NULL REFERENCES approvals (id) ON DELETE CASCADE,
+      device BLOB NOT NULL, subject TEXT NOT NULL, key BLOB NOT NULL,
+      decision INTEGER NOT NULL, match_code TEXT NOT NULL, issued_at INTEGER NOT NULL,
+      level INTEGER NOT NULL, verification INTEGER NOT NULL, signature BLOB NOT NULL,
+      UNIQUE (approval, device)
+    ) STRICT;
+    CREATE INDEX votes_by_device ON votes (device);
+    CREATE TABLE audit_about (about BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (about, seq))
+      STRICT, WITHOUT ROWID;
+    INSERT INTO approvals VALUES (
+      7, x'aa', x'', 0, 'r', NULL, x'7b7d', 1, 1, 1, 1, 0, 0, 0, NULL, NULL, NULL, '', 1, 2, NULL, NULL, 0, NULL, 0,
+      NULL);
+    INSERT INTO votes VALUES (NULL, x'aa', x'd1', 'anna', x'00', 1, '42', 5, 1, 1, x'30');
+    INSERT INTO audit_about VALUES (x'01', 3), (x'01', 1024), (x'02', 5000);
+    PRAGMA user_version = 1
+    """
+
+  @Test func aStoreOfTheFirstFormBecomesANewOne() throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-schema-")
+    let path = folder.path
+    try SQLiteStore(path + "/new.db").close()
+    try SQLiteStore(path + "/old.db").close()
+    try older(path + "/old.db")
+    // Twice: the second time nothing is left to do.
+    try SQLiteStore(path + "/old.db").close()
+    try SQLiteStore(path + "/old.db").close()
+    #expect(try tables(path + "/old.db") == tables(path + "/new.db"))
+    let votes = try rows(path + "/old.db", "SELECT approval || ' ' || subject || ' ' || match_code FROM votes")
+    #expect(votes == ["7 anna 42"])
+    let about = try rows(
+      path + "/old.db", "SELECT block || ' ' || hex(about) || ' ' || seq FROM audit_about ORDER BY seq")
+    #expect(about == ["0 01 3", "1 01 1024", "4 02 5000"])
+    folder.remove()
+  }
+
+  @Test func aStoreOfALaterFormIsRefusedAndLeftAlone() throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-schema-")
+    let path = folder.path + "/devices.db"
+    try SQLiteStore(path).close()
+    let form = SQLiteStore.steps.count + 2
+    do { try Database.open(path).execute("PRAGMA user_version = \(form)") }
+    #expect(throws: StoreFailure.self) { try SQLiteStore(path) }
+    #expect(try rows(path, "SELECT CAST(user_version AS TEXT) FROM pragma_user_version") == ["\(form)"])
+    folder.remove()
+  }
+
+  private func older(_ path: String) throws {
+    try Database.open(path).execute(Self.backToTheFirst)
+  }
+
+  /// Without white space and quotes, which a renaming leaves differently.
+  private func tables(_ path: String) throws -> Set<String> {
+    let statements = try rows(path, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    return Set(statements.map { String($0.filter { !$0.isWhitespace && $0 != "\"" }) })
+  }
+
+  private func rows(_ path: String, _ sql: String) throws -> [String] {
+    try Database.open(path).all(sql) { row throws(SQLiteError) in try row.text(0) }
+  }
+}
