@@ -39,7 +39,8 @@ import Testing
     try SQLiteStore(path + "/old.db").close()
     try SQLiteStore(path + "/old.db").close()
     #expect(try tables(path + "/old.db") == tables(path + "/new.db"))
-    let votes = try rows(path + "/old.db", "SELECT approval || ' ' || subject || ' ' || match_code FROM votes")
+    let votes = try rows(
+      path + "/old.db", "SELECT approval || ' ' || subject || ' ' || match_code FROM votes")
     #expect(votes == ["7 anna 42"])
     let about = try rows(
       path + "/old.db", "SELECT block || ' ' || hex(about) || ' ' || seq FROM audit_about ORDER BY seq")
