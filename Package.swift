@@ -173,7 +173,7 @@ let modules = [
     "portcullis-bench", in: .program,
     [
       "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Crypto", "Device", "DeviceTokens", "DeviceWire",
-      "Identity", "JSON", "KeyStore", "PortcullisProtocol", "Registry", "SQLite", "System",
+      "Gateway", "Identity", "JSON", "KeyStore", "Logs", "PortcullisProtocol", "Registry", "SQLite", "System",
     ], isProgram: true),
 ]
 

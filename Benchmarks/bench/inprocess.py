@@ -93,6 +93,7 @@ def registry_row(setup, samples, rounds):
             found = measured(setup.tool, "registry-measure", folder)
             samples.add("q start", Portcullis.name, found["start_seconds"] * 1000, found)
             samples.add("q door", Portcullis.name, found["door_seconds"])
+            samples.add("q door memory", Portcullis.name, found["door_bytes"] / (1 << 20))
             samples.add("q lookup", Portcullis.name, found["lookup_p99_us"])
             seconds = setup.lengths.in_process_seconds
             commits = measured(setup.tool, "registry-commits", folder, seconds, cores=CORES)

@@ -114,6 +114,7 @@ TARGETS = [
     Target("p", "players' p99 beside decisions", ratio("p busy", GATE, of="p quiet"), 1.5, 1.1),
     Target("q", "start with 1,000,000 devices, over none", plain("q start"), 50, None, "ms"),
     Target("q", "start that tells the door of all of them", plain("q door"), 1.5, None, "s"),
+    Target("q", "memory of a door that knows them, and its registry", plain("q door memory"), 120, None, "MiB"),
     Target("q", "p99 of a look-up of a device", plain("q lookup"), 20, None, "µs"),
     Target("q", "disk of a device", plain("q device"), 450, None, "bytes"),
     Target("q", "disk of a row of the audit", plain("q audit"), 320, None, "bytes"),

@@ -17,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -206,6 +207,7 @@ static uint64_t nanoseconds(clockid_t clock) {
 uint64_t portcullis_monotonic(void) { return nanoseconds(CLOCK_MONOTONIC); }
 int64_t portcullis_realtime(void) { return (int64_t)nanoseconds(CLOCK_REALTIME); }
 uint64_t portcullis_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+void portcullis_give_memory_back(void) { malloc_trim(0); }
 void portcullis_sleep_until(uint64_t monotonic) {
   struct timespec until = {.tv_sec = (time_t)(monotonic / 1000000000), .tv_nsec = (long)(monotonic % 1000000000)};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {

@@ -45,14 +45,14 @@ enum StoreMeasure {
 
   static func run(folder: String, seconds: Double) throws -> Report {
     let snapshots = Monitor<[(end: MonotonicTime, duration: Duration)]>([])
-    let before = try residentBytes()
+    let before = try Memory.residentBytes()
     let clock = WallClock()
     let store = try open(folder, durability: .relaxed) { event in
       guard case .snapshotWritten(_, _, let duration) = event else { return }
       snapshots.withLock { all, _ in all.append((SystemClock().monotonic(), duration)) }
     }
     let load = clock.seconds
-    let resident = try residentBytes() - before
+    let resident = try Memory.residentBytes() - before
     let keys = store.statistics.keys
     let lookup = try lookups(store, keys)
     let share = try snapshotShare(store, keys, seconds: seconds, snapshots)
@@ -61,14 +61,6 @@ enum StoreMeasure {
       ("keys", Double(keys)), ("load_seconds", load), ("bytes_per_key", Double(resident) / Double(keys)),
       ("lookup_p50_us", lookup.median), ("lookup_p99_us", lookup.p99), ("clock_us", lookup.clock),
       ("snapshot_share", share?.share), ("snapshot_seconds", share?.duration))
-  }
-
-  private static func residentBytes() throws -> Int {
-    let fields = try WholeFile.read("/proc/self/statm").split(separator: UInt8(ascii: " "))
-    guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else {
-      throw Broken("no /proc/self/statm")
-    }
-    return pages * 4096
   }
 
   /// Each one timed by itself, the clock's own time included; keys at random, so that caches do not help.

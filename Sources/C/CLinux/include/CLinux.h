@@ -66,6 +66,7 @@ int portcullis_window_size(int descriptor, uint16_t *columns, uint16_t *rows);
 uint64_t portcullis_monotonic(void);
 int64_t portcullis_realtime(void);
 uint64_t portcullis_thread_cpu(void);
+void portcullis_give_memory_back(void);  // malloc_trim(3), whose header Swift's Glibc lacks
 void portcullis_sleep_until(uint64_t monotonic);  // whatever signals come meanwhile
 
 // ---- threads and process
