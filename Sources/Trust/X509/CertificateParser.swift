@@ -8,70 +8,99 @@ package enum CertificateParseError: Error, Equatable {
   case duplicateExtension
 }
 
+/// What is asked of a certificate beyond its grammar; it differs by whose chain it is of.
+package struct CertificateRules: Sendable {
+  /// That there is an extension at all.
+  package var needsExtensions = true
+  /// What a key is for is left alone where nothing hangs on it: devices of some makers write it wrongly.
+  package var readsKeyUsage = true
+  /// That an ECDSA signature has its strict form, for a key on P-384 at most.
+  package var checksSignatureForm = true
+
+  package init() {}
+}
+
 package enum CertificateParser {
-  package static func parse(_ der: Span<UInt8>) throws(CertificateParseError) -> ParsedCertificate {
-    let parts: (body: Body, outer: ParsedCertificate.SignatureAlgorithm)
+  package static func parse(
+    _ der: Span<UInt8>, rules: CertificateRules = CertificateRules()
+  ) throws(CertificateParseError) -> ParsedCertificate {
+    let parts: (body: Body, toBeSigned: Range<Int>, outer: Range<Int>, signature: Range<Int>)
     do throws(DERError) {
       try DERWalk.check(der)
       var reader = DERReader(der)
       let certificate = try reader.next(.sequence)
       var fields = DERReader(der, in: certificate.content)
-      let body = try parseBody(der, try fields.next(.sequence).content)
-      let outer = signatureAlgorithm(der.extracting(try fields.next(.sequence).whole))
-      try checkSignatureValue(der.extracting(try fields.next(.bitString).content), outer)
+      let body = try fields.next(.sequence)
+      let outer = try fields.next(.sequence).whole
+      let signature = try fields.next(.bitString).content
       try fields.expectEnd()
-      parts = (body, outer)
+      parts = (try parseBody(der, body.content, rules), body.whole, outer, signature)
+      try checkSignatureValue(
+        der.extracting(signature), signatureAlgorithm(der.extracting(outer)), rules)
     } catch {
       throw .der(error)
     }
-    let extensions = try ExtensionParser.parse(der, parts.body.extensions)
+    let extensions = try ExtensionParser.parse(der, parts.body.extensions, rules)
+    let body = parts.body
     return ParsedCertificate(
-      der: der.array, issuer: der.extracting(parts.body.issuer).array,
-      subject: der.extracting(parts.body.subject).array, notBefore: parts.body.notBefore,
-      notAfter: parts.body.notAfter, signatureAlgorithm: parts.outer,
-      innerSignatureAlgorithm: parts.body.signatureAlgorithm, publicKey: parts.body.publicKey,
-      basicConstraints: extensions.basicConstraints, keyUsage: extensions.keyUsage, extensions: extensions.all
-    )
+      der: der.array, toBeSigned: parts.toBeSigned, serialNumber: body.serialNumber,
+      issuer: der.extracting(body.issuer).array, subject: der.extracting(body.subject).array,
+      notBefore: body.notBefore, notAfter: body.notAfter,
+      signatureAlgorithm: signatureAlgorithm(der.extracting(parts.outer)),
+      innerSignatureAlgorithm: signatureAlgorithm(der.extracting(body.signatureAlgorithm)),
+      signatureAlgorithmIdentifier: parts.outer, innerSignatureAlgorithmIdentifier: body.signatureAlgorithm,
+      signature: parts.signature.dropFirst(), publicKey: publicKey(der.extracting(body.publicKey)),
+      subjectPublicKeyInfo: body.publicKey, basicConstraints: extensions.basicConstraints,
+      keyUsage: extensions.keyUsage, extensions: extensions.all)
   }
 
   /// `TBSCertificate`, apart from its extensions.
   private struct Body {
-    let signatureAlgorithm: ParsedCertificate.SignatureAlgorithm
+    /// Content.
+    let serialNumber: Range<Int>
+    let signatureAlgorithm: Range<Int>
     let issuer: Range<Int>
     let notBefore: UnixTime
     let notAfter: UnixTime
     let subject: Range<Int>
-    let publicKey: ParsedCertificate.PublicKey
+    let publicKey: Range<Int>
     /// Content of `Extensions`.
     let extensions: Range<Int>
   }
 
-  private static func parseBody(_ der: Span<UInt8>, _ content: Range<Int>) throws(DERError) -> Body {
+  private static func parseBody(
+    _ der: Span<UInt8>, _ content: Range<Int>, _ rules: CertificateRules
+  ) throws(DERError) -> Body {
     var fields = DERReader(der, in: content)
     guard let version = try fields.nextIfPresent(.context(0)) else { throw .notVersion3 }
     // INTEGER 2 is v3; v1 must not be encoded, and v2 has no extensions.
     guard der.extracting(version.content).isEqual(to: [0x02, 0x01, 0x02]) else { throw .notVersion3 }
     // RFC 5280 §4.1.2.2: at most 20 octets; one more for a sign.
-    guard try fields.next(.integer).content.count <= 21 else { throw .serialNumber }
-    let algorithm = signatureAlgorithm(der.extracting(try fields.next(.sequence).whole))
+    let serialNumber = try fields.next(.integer).content
+    guard serialNumber.count <= 21 else { throw .serialNumber }
+    let algorithm = try fields.next(.sequence).whole
     let issuer = try parseName(der, &fields)
     var validity = DERReader(der, in: try fields.next(.sequence).content)
     let notBefore = try parseTime(der, try validity.next())
     let notAfter = try parseTime(der, try validity.next())
     try validity.expectEnd()
     let subject = try parseName(der, &fields)
-    let publicKey = publicKey(der.extracting(try fields.next(.sequence).whole))
+    let publicKey = try fields.next(.sequence).whole
     // The unique identifiers [1] and [2] are refused: RFC 5280 §4.1.2.8 forbids authorities to use them.
-    guard let wrapper = try fields.nextIfPresent(.context(3)) else {
-      throw fields.isAtEnd ? .noExtensions : .unexpectedTag
+    var extensions = content.upperBound..<content.upperBound
+    if let wrapper = try fields.nextIfPresent(.context(3)) {
+      try fields.expectEnd()
+      var wrapped = DERReader(der, in: wrapper.content)
+      extensions = try wrapped.next(.sequence).content
+      try wrapped.expectEnd()
+      guard !extensions.isEmpty else { throw .noExtensions }
+    } else {
+      guard fields.isAtEnd else { throw .unexpectedTag }
+      guard !rules.needsExtensions else { throw .noExtensions }
     }
-    try fields.expectEnd()
-    var wrapped = DERReader(der, in: wrapper.content)
-    let extensions = try wrapped.next(.sequence).content
-    try wrapped.expectEnd()
-    guard !extensions.isEmpty else { throw .noExtensions }
     return Body(
-      signatureAlgorithm: algorithm, issuer: issuer, notBefore: notBefore, notAfter: notAfter,
+      serialNumber: serialNumber, signatureAlgorithm: algorithm, issuer: issuer, notBefore: notBefore,
+      notAfter: notAfter,
       subject: subject, publicKey: publicKey, extensions: extensions)
   }
 
@@ -126,12 +155,12 @@ package enum CertificateParser {
     return whole.count == 120 && whole.startsWith(p384Head) ? .p384 : .other
   }
 
-  /// Whole bytes; and for ECDSA the strict form inside, since both issuers have P-384 keys.
+  /// Whole bytes; and for ECDSA the strict form inside.
   private static func checkSignatureValue(
-    _ content: Span<UInt8>, _ algorithm: ParsedCertificate.SignatureAlgorithm
+    _ content: Span<UInt8>, _ algorithm: ParsedCertificate.SignatureAlgorithm, _ rules: CertificateRules
   ) throws(DERError) {
     guard content[0] == 0 else { throw .signatureValue }
-    if algorithm == .other { return }
+    if algorithm == .other || !rules.checksSignatureForm { return }
     guard ECDSASignature.isWellFormed(content.extracting(1..<content.count), coordinateBytes: 48) else {
       throw .signatureValue
     }

@@ -2,8 +2,8 @@
 internal import Bytes
 internal import System
 
-enum DERValue {
-  static func boolean(_ content: Span<UInt8>) throws(DERError) -> Bool {
+package enum DERValue {
+  package static func boolean(_ content: Span<UInt8>) throws(DERError) -> Bool {
     guard content.count == 1 else { throw .boolean }
     switch content[0] {
     case 0x00: return false
@@ -18,6 +18,17 @@ enum DERValue {
     guard content.count > 1 else { return }
     let signBits = (content[0], content[1] & 0x80)
     guard signBits != (0x00, 0x00), signBits != (0xFF, 0x80) else { throw .integer }
+  }
+
+  /// A minimal INTEGER or ENUMERATED that is not negative and has at most 64 bits.
+  package static func unsigned(_ content: Span<UInt8>) throws(DERError) -> UInt64 {
+    try checkInteger(content)
+    guard content[0] < 0x80, content.count <= 8 || content.count == 9 && content[0] == 0 else {
+      throw .integer
+    }
+    var value: UInt64 = 0
+    for index in content.indices { value = value << 8 | UInt64(content[index]) }
+    return value
   }
 
   /// Unused bits are at most 7, zero, and none when there are no bits at all.

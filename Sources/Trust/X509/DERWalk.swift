@@ -9,19 +9,27 @@ package enum DERWalk {
     try check(bytes, in: 0..<bytes.count)
   }
 
-  package static func check(_ bytes: Span<UInt8>, in range: Range<Int>) throws(DERError) {
-    var elementsLeft = maximumElements
+  /// - Parameter ordersSets: whether X.690 §11.6 is held to; there are makers of devices who know nothing of it.
+  package static func check(
+    _ bytes: Span<UInt8>, in range: Range<Int>, ordersSets: Bool = true
+  ) throws(DERError) {
+    var state = State(ordersSets: ordersSets)
     var reader = DERReader(bytes, in: range)
-    try visit(try reader.next(), bytes, depth: 1, &elementsLeft)
+    try visit(try reader.next(), bytes, depth: 1, &state)
     try reader.expectEnd()
   }
 
+  private struct State {
+    let ordersSets: Bool
+    var elementsLeft = DERWalk.maximumElements
+  }
+
   private static func visit(
-    _ element: DERElement, _ bytes: Span<UInt8>, depth: Int, _ elementsLeft: inout Int
+    _ element: DERElement, _ bytes: Span<UInt8>, depth: Int, _ state: inout State
   ) throws(DERError) {
     guard depth <= maximumDepth else { throw .tooDeep }
-    guard elementsLeft > 0 else { throw .tooManyElements }
-    elementsLeft -= 1
+    guard state.elementsLeft > 0 else { throw .tooManyElements }
+    state.elementsLeft -= 1
     if element.tag.tagClass == 0 { try checkUniversal(element, bytes) }
     guard element.tag.isConstructed else { return }
 
@@ -29,8 +37,8 @@ package enum DERWalk {
     var previous: Range<Int>?
     while !reader.isAtEnd {
       let child = try reader.next()
-      try visit(child, bytes, depth: depth + 1, &elementsLeft)
-      if element.tag == .set {
+      try visit(child, bytes, depth: depth + 1, &state)
+      if state.ordersSets, element.tag == .set {
         if let previous, !precedes(bytes.extracting(previous), bytes.extracting(child.whole)) {
           throw .unorderedSet
         }

@@ -9,7 +9,9 @@ enum ExtensionParser {
   }
 
   /// `content` is that of the SEQUENCE OF Extension in `der`, already known to be DER.
-  static func parse(_ der: Span<UInt8>, _ content: Range<Int>) throws(CertificateParseError) -> Extensions {
+  static func parse(
+    _ der: Span<UInt8>, _ content: Range<Int>, _ rules: CertificateRules
+  ) throws(CertificateParseError) -> Extensions {
     var result = Extensions()
     do throws(DERError) {
       var reader = DERReader(der, in: content)
@@ -28,7 +30,7 @@ enum ExtensionParser {
       for one in result.all {
         if one.identifier == ObjectIdentifiers.basicConstraints {
           result.basicConstraints = try parseBasicConstraints(der, one.value)
-        } else if one.identifier == ObjectIdentifiers.keyUsage {
+        } else if one.identifier == ObjectIdentifiers.keyUsage, rules.readsKeyUsage {
           result.keyUsage = try parseKeyUsage(der, one.value)
         }
       }

@@ -41,6 +41,10 @@ package struct ParsedCertificate: Sendable {
   }
 
   package let der: [UInt8]
+  /// What is signed, within `der`: the whole of `TBSCertificate`.
+  package let toBeSigned: Range<Int>
+  /// Content of the INTEGER, within `der`.
+  package let serialNumber: Range<Int>
   /// Both names as they are encoded.
   package let issuer: [UInt8]
   package let subject: [UInt8]
@@ -49,9 +53,17 @@ package struct ParsedCertificate: Sendable {
   /// Of the signature; that of the body, which RFC 5280 §4.1.1.2 wants to be the same.
   package let signatureAlgorithm: SignatureAlgorithm
   package let innerSignatureAlgorithm: SignatureAlgorithm
+  /// The same two whole, within `der`.
+  package let signatureAlgorithmIdentifier: Range<Int>
+  package let innerSignatureAlgorithmIdentifier: Range<Int>
+  /// The bytes of the signature, within `der`; maybe none.
+  package let signature: Range<Int>
   package let publicKey: PublicKey
+  /// The key whole, within `der`.
+  package let subjectPublicKeyInfo: Range<Int>
   /// Nil: the extension is absent.
   package let basicConstraints: BasicConstraints?
+  /// Nil also where it is not read.
   package let keyUsage: KeyUsage?
   /// No identifier twice.
   package let extensions: [Extension]

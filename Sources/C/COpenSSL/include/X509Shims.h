@@ -1,8 +1,10 @@
 // Inline functions for the X.509 and key macros that Swift's importer cannot see.
 #pragma once
+#include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
@@ -33,12 +35,12 @@ static inline int portcullis_x509_subject(X509 *certificate, uint8_t *text, int 
   return written < 0 ? 0 : written;
 }
 
-// A P-256 key that has no point yet, for EVP_PKEY_set1_encoded_public_key; NULL when memory is short.
-static inline EVP_PKEY *portcullis_p256_without_point(void) {
+// A key on a curve that has no point yet, for EVP_PKEY_set1_encoded_public_key; NULL when memory is short.
+static inline EVP_PKEY *portcullis_ec_without_point(const char *curve) {
   EVP_PKEY *key = NULL;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
   OSSL_PARAM parameters[] = {
-      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"prime256v1", 0),
+      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)curve, 0),
       OSSL_PARAM_construct_end(),
   };
   if (!context || EVP_PKEY_fromdata_init(context) != 1 ||
@@ -47,6 +49,32 @@ static inline EVP_PKEY *portcullis_p256_without_point(void) {
     key = NULL;
   }
   EVP_PKEY_CTX_free(context);
+  return key;
+}
+
+static inline EVP_PKEY *portcullis_p256_without_point(void) { return portcullis_ec_without_point("prime256v1"); }
+static inline EVP_PKEY *portcullis_p384_without_point(void) { return portcullis_ec_without_point("secp384r1"); }
+
+// An RSA key of its two numbers, most significant byte first; NULL when memory is short, or OpenSSL wants none of it.
+static inline EVP_PKEY *portcullis_rsa_public(const uint8_t *modulus, size_t modulus_count, const uint8_t *exponent,
+                                              size_t exponent_count) {
+  EVP_PKEY *key = NULL;
+  OSSL_PARAM *parameters = NULL;
+  BIGNUM *n = BN_bin2bn(modulus, (int)modulus_count, NULL), *e = BN_bin2bn(exponent, (int)exponent_count, NULL);
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+  if (!n || !e || !builder || !context || OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) != 1 ||
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) != 1 ||
+      !(parameters = OSSL_PARAM_BLD_to_param(builder)) || EVP_PKEY_fromdata_init(context) != 1 ||
+      EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters) != 1) {
+    EVP_PKEY_free(key);
+    key = NULL;
+  }
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  EVP_PKEY_CTX_free(context);
+  BN_free(n);
+  BN_free(e);
   return key;
 }
 
