@@ -112,6 +112,7 @@ let modules = [
   Module(
     "AppAttest", in: .trust,
     ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System", "X509"]),
+  Module("AndroidKey", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System", "X509"]),
   Module("ApprovalPolicy", in: .trust, ["Bytes", "DeviceWire", "JSON"]),
   Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System"]),
   Module(

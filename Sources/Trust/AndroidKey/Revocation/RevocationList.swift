@@ -1,0 +1,106 @@
+/// The serial numbers of attestation certificates that are not to be trusted, from the list that Google publishes
+/// (Android, "Verify hardware-backed key pairs with key attestation", "Certificate revocation status list").
+internal import Bytes
+package import JSON
+
+package enum RevocationListError: Error, Equatable, Sendable {
+  case tooLarge
+  case json(JSONError)
+  /// There is no object `entries`, or there are two.
+  case entries
+  /// The name of an entry is not hexadecimal.
+  case serial
+  /// An entry is no object with a text `status`.
+  case status
+}
+
+package struct RevocationList: Equatable, Sendable {
+  private let serials: Set<CertificateSerial>
+
+  package static let empty = RevocationList(serials: [])
+
+  private init(serials: Set<CertificateSerial>) {
+    self.serials = serials
+  }
+
+  /// `{"entries": {"<hexadecimal serial>": {"status": "…", …}, …}, …}`. Whoever is listed counts, whatever the status says
+  /// and until when: trust does not come back by a date.
+  package init(json: Span<UInt8>) throws(RevocationListError) {
+    guard json.count <= Self.maximumBytes else { throw .tooLarge }
+    var reading = RevocationReading()
+    do throws(JSONError) {
+      var reader = JSONReader(json, depthLimit: Self.maximumDepth)
+      try reading.list(&reader)
+      try reader.finish()
+    } catch {
+      throw reading.fault ?? .json(error)
+    }
+    guard let serials = reading.serials else { throw .entries }
+    self.serials = serials
+  }
+
+  package var count: Int { serials.count }
+
+  package func contains(_ serial: CertificateSerial) -> Bool { serials.contains(serial) }
+
+  /// Google's had some hundred kilobytes for years.
+  package static let maximumBytes = 16 * 1024 * 1024
+  private static let maximumDepth = 16
+}
+
+/// What has been read of a list, and the rule that is broken where JSON itself is well.
+private struct RevocationReading {
+  var serials: Set<CertificateSerial>?
+  var fault: RevocationListError?
+
+  mutating func list(_ reader: inout JSONReader) throws(JSONError) {
+    try enterObject(&reader, else: .entries)
+    while let name = try reader.nextMember() {
+      guard reader.matches(name, Array("entries".utf8)) else {
+        _ = try reader.skipValue()
+        continue
+      }
+      guard serials == nil else { throw broken(.entries, reader) }
+      serials = []
+      try entries(&reader)
+    }
+  }
+
+  private mutating func entries(_ reader: inout JSONReader) throws(JSONError) {
+    try enterObject(&reader, else: .entries)
+    while let name = try reader.nextMember() {
+      let digits = reader.unescaped(name)
+      guard !digits.isEmpty, digits.allSatisfy({ CertificateSerial.value($0) != nil }) else {
+        throw broken(.serial, reader)
+      }
+      // One that is longer than a serial may be belongs to no certificate that is read here.
+      if let serial = CertificateSerial(hex: digits.span) { serials?.insert(serial) }
+      try entry(&reader)
+    }
+  }
+
+  private mutating func entry(_ reader: inout JSONReader) throws(JSONError) {
+    try enterObject(&reader, else: .status)
+    var hasStatus = false
+    while let name = try reader.nextMember() {
+      if reader.matches(name, Array("status".utf8)) {
+        guard reader.peek() == UInt8(ascii: "\"") else { throw broken(.status, reader) }
+        hasStatus = true
+      }
+      _ = try reader.skipValue()
+    }
+    guard hasStatus else { throw broken(.status, reader) }
+  }
+
+  private mutating func enterObject(
+    _ reader: inout JSONReader, else fault: RevocationListError
+  ) throws(JSONError) {
+    guard reader.peek() == UInt8(ascii: "{") else { throw broken(fault, reader) }
+    try reader.enterObject()
+  }
+
+  private mutating func broken(_ fault: RevocationListError, _ reader: borrowing JSONReader) -> JSONError {
+    self.fault = fault
+    return JSONError(.unsuitable, at: reader.position)
+  }
+}
