@@ -7,9 +7,11 @@ package import System
 package struct DistinguishedName: Equatable, Sendable {
   package enum Attribute: UInt32, Sendable {
     case commonName = 3
+    case serialNumber = 5
     case stateOrProvince = 8
     case organization = 10
     case organizationalUnit = 11
+    case title = 12
   }
 
   private let attributes: [(type: Attribute, value: String)]
