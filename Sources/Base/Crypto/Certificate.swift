@@ -60,4 +60,37 @@ package enum CertificateError: Error, Equatable, Sendable {
     guard let der else { throw .malformedPEM }
     return der
   }
+
+  /// The bytes of every certificate in a PEM text, as they stand there and not yet read as such; text around them is free.
+  package static func contents(ofPEM text: Span<UInt8>) throws(CertificateError) -> [[UInt8]] {
+    let found = withCleanErrorQueue { () -> [[UInt8]]? in
+      unsafe text.withUnsafeBufferPointer { buffer -> [[UInt8]]? in
+        guard let count = Int32(exactly: buffer.count),
+          let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count)
+        else { return nil }
+        defer { unsafe BIO_free(bio) }
+        var found: [[UInt8]] = []
+        var name: UnsafeMutablePointer<CChar>?
+        var header: UnsafeMutablePointer<CChar>?
+        var content: UnsafeMutablePointer<UInt8>?
+        var length = 0
+        while unsafe PEM_read_bio(bio, &name, &header, &content, &length) == 1 {
+          defer {
+            unsafe portcullis_openssl_free(name)
+            unsafe portcullis_openssl_free(header)
+            unsafe portcullis_openssl_free(content)
+          }
+          guard let label = unsafe name, let start = unsafe content,
+            unsafe String(cString: label) == "CERTIFICATE"
+          else { return nil }
+          // OpenSSL allocated `length` bytes and filled them.
+          unsafe found.append(Array(UnsafeBufferPointer(start: start, count: length)))
+        }
+        // The end of the text shows as PEM_R_NO_START_LINE (108); the reason is the low 23 bits (ERR_GET_REASON).
+        return ERR_peek_last_error() & 0x7F_FFFF == 108 ? found : nil
+      }
+    }
+    guard let found, !found.isEmpty else { throw .malformedPEM }
+    return found
+  }
 }
