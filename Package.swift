@@ -206,6 +206,7 @@ let testTargets = [
   tests("QRCode"),
   tests("X509", ["Bytes", "COpenSSL", "System"]),
   tests("JSON"),
+  tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "System"]),
   tests("ApprovalPolicy", ["DeviceWire"]),
   tests("System"),
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),

@@ -1,0 +1,156 @@
+/// The chain itself: what an attacker with a genuine phone, or with none, can put together.
+import Bytes
+import Crypto
+import Device
+import DeviceWire
+import System
+import Testing
+
+@testable import AndroidKey
+
+@Suite struct ChainTests {
+  @Test func lengths() throws {
+    let phone = try AttestedPhone()
+    let chain = try phone.chain()
+    for chain in [
+      [], [chain[0]], [chain[0], chain[3]], Array(repeating: chain[0], count: 11),
+      Array(repeating: [], count: 1000),
+    ] {
+      #expect(try phone.rejection(chain) == .chainLength)
+    }
+    #expect(try phone.rejection(Array(repeating: [], count: 10)) == .certificate)
+    var long = chain
+    long[0] += [UInt8](repeating: 0, count: 8193 - long[0].count)
+    #expect(try phone.rejection(long) == .certificate)
+  }
+
+  @Test func orders() throws {
+    let phone = try AttestedPhone()
+    let chain = try phone.chain()
+    #expect(try phone.rejection(chain.reversed()) == .root)
+    #expect(try phone.rejection(chain + [chain[3]]) == .root)
+    #expect(try phone.rejection(chain.dropLast()) == .root)
+    #expect(try phone.rejection([chain[0], chain[2], chain[1], chain[3]]) == .issuerName)
+    #expect(try phone.rejection([chain[0], chain[2], chain[3]]) == .issuerName)
+    #expect(try phone.rejection([chain[0]] + chain) == .issuerName)
+  }
+
+  /// All names are the same, and the keys another's.
+  @Test func impostors() throws {
+    let phone = try AttestedPhone()
+    let chain = try phone.chain()
+    let theirs = try AttestedPhone().chain()
+    #expect(try phone.rejection(theirs) == .root)
+    #expect(try phone.rejection(theirs.dropLast() + [chain[3]]) == .signature)
+    #expect(try phone.rejection([theirs[0], theirs[1], chain[2], chain[3]]) == .signature)
+    #expect(try phone.rejection([theirs[0], chain[1], chain[2], chain[3]]) == .signature)
+    #expect(try phone.rejection(chain.dropLast() + [theirs[3]]) == .root)
+  }
+
+  /// A genuine attested key signs a certificate for another key, described as the attacker likes.
+  @Test(arguments: [false, true]) func attestedKeysAttestNothing(isDescribed: Bool) throws {
+    let phone = try AttestedPhone()
+    let name = DistinguishedName((.commonName, "Android Keystore Key"))
+    let description = CertificateExtension([1, 3, 6, 1, 4, 1, 11129, 2, 1, 17], phone.description.der)
+    let builder = CertificateBuilder(
+      subject: name, issuer: name, notBefore: AttestedPhone.now.adding(days: -1),
+      notAfter: AttestedPhone.now.adding(days: 1),
+      extensions: (isDescribed ? [description] : []) + [.keyUsage(.digitalSignature)])
+    let other = try SigningKey.generate(.p256)
+    let forged = try builder.sign(subjectPublicKeyInfo: other.subjectPublicKeyInfo(), with: phone.key.key)
+    #expect(try phone.rejection([forged.der] + phone.chain()) == .extensionPosition)
+  }
+
+  @Test func otherKeys() throws {
+    let phone = try AttestedPhone()
+    let other = try SigningKey.generate(.p256)
+    let chain = try phone.authority.certify(
+      subjectPublicKeyInfo: other.subjectPublicKeyInfo(), phone.description, now: AttestedPhone.now)
+    #expect(try phone.rejection(chain) == .keyBinding)
+    let p384 = try SigningKey.generate(.p384)
+    let longer = try phone.authority.certify(
+      subjectPublicKeyInfo: p384.subjectPublicKeyInfo(), phone.description, now: AttestedPhone.now)
+    #expect(try phone.rejection(longer) == .key)
+    var offCurve = try phone.key.key.subjectPublicKeyInfo()
+    offCurve[90] ^= 1
+    let off = try phone.authority.certify(
+      subjectPublicKeyInfo: offCurve, phone.description, now: AttestedPhone.now)
+    #expect(try phone.rejection(off) == .key)
+  }
+
+  /// A factory's chain never ends, and never begins early.
+  @Test func dates() throws {
+    var phone = try AttestedPhone()
+    let chain = try phone.chain()
+    for days in [-1, 0, 3650, 3651, 100_000] as [Int64] {
+      phone.policy.now = UnixSeconds(AttestedPhone.now.adding(days: days))
+      #expect(try phone.rejection(chain) == nil)
+    }
+    phone.policy.now = UnixSeconds(AttestedPhone.now.adding(days: -1)) + -1
+    #expect(try phone.rejection(chain) == .validity)
+  }
+
+  @Test func roots() throws {
+    var phone = try AttestedPhone()
+    let ours = phone.policy.roots
+    phone.policy.roots = []
+    #expect(try phone.rejection() == .root)
+    phone.policy.roots = AndroidRoots.google
+    #expect(try phone.rejection() == .root)
+    #expect(AndroidRoots.google.count == 2)
+    let other = try TestAndroidAuthority.create(now: AttestedPhone.now)
+    let text = Array((phone.authority.root.pem + "between\n" + other.root.pem).utf8)
+    let hashes = try AndroidRoots.hashes(inPEM: text.span)
+    #expect(try hashes == ours.union([other.rootHash()]))
+    phone.policy.roots = hashes
+    #expect(try phone.rejection() == nil)
+    for bad in ["", "text", phone.authority.root.pem + "-----BEGIN CERTIFICATE-----\nAA==\n"] {
+      let bytes = Array(bad.utf8)
+      #expect(throws: CertificateError.malformedPEM) { try AndroidRoots.hashes(inPEM: bytes.span) }
+    }
+    let malformed = Array(PEMBlock.encode("CERTIFICATE", [0x30, 0x00]).utf8)
+    #expect(throws: CertificateError.malformed) { try AndroidRoots.hashes(inPEM: malformed.span) }
+  }
+
+  /// Each byte of the leaf changed in turn, those of the description among them: none is accepted, none stops the program.
+  @Test(arguments: [0x01, 0x80, 0xFF] as [UInt8]) func everyByteOfTheLeaf(change: UInt8) throws {
+    let phone = try AttestedPhone(verifiesUser: true)
+    let chain = try phone.chain()
+    let verifier = AndroidKeyVerifier()
+    let key = try phone.key.key.point()
+    for index in chain[0].indices {
+      var changed = chain
+      changed[0][index] ^= change
+      #expect(throws: AndroidKeyRejection.self, "byte \(index)") {
+        try verifier.verify(chain: changed, challenge: phone.challenge, key: key, policy: phone.policy)
+      }
+    }
+  }
+
+  /// The same with the description alone, signed anew each time as hardware gone mad would: what is accepted all the same
+  /// claims nothing that was not so before.
+  @Test func everyByteOfTheDescription() throws {
+    var phone = try AttestedPhone(verifiesUser: true)
+    phone.policy.requiresUserVerification = true
+    phone.policy.minimumPatch = 202_601
+    let good = try phone.verify()
+    let verifier = AndroidKeyVerifier()
+    let key = try phone.key.key.point()
+    let spki = try phone.key.key.subjectPublicKeyInfo()
+    let der = phone.description.der
+    for index in der.indices {
+      for change in [0x01, 0x80, 0xFF] as [UInt8] {
+        var changed = der
+        changed[index] ^= change
+        let chain = try phone.authority.certify(
+          subjectPublicKeyInfo: spki, descriptionDER: changed, now: AttestedPhone.now)
+        guard
+          let verdict = try? verifier.verify(
+            chain: chain, challenge: phone.challenge, key: key, policy: phone.policy)
+        else { continue }
+        #expect(verdict.level == good.level && verdict.package == good.package, "byte \(index)")
+        #expect(verdict.hasUserVerification && verdict.serials == good.serials, "byte \(index)")
+      }
+    }
+  }
+}

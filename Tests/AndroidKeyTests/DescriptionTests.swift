@@ -1,0 +1,183 @@
+/// What the hardware says of the key: each value that is judged, broken by itself.
+import Bytes
+import Crypto
+import Device
+import DeviceWire
+import Testing
+
+@testable import AndroidKey
+
+@Suite struct DescriptionTests {
+  private typealias Entry = TestKeyDescription.Entry
+
+  @Test(arguments: [false, true], [false, true]) func good(isStrongBox: Bool, verifiesUser: Bool) throws {
+    var phone = try AttestedPhone(isStrongBox: isStrongBox, verifiesUser: verifiesUser)
+    phone.policy.required = isStrongBox ? .strongbox : .tee
+    phone.policy.requiresUserVerification = verifiesUser
+    phone.policy.minimumPatch = 202_601
+    let verdict = try phone.verify()
+    #expect(verdict.level == (isStrongBox ? .strongbox : .tee))
+    #expect(verdict.hasUserVerification == verifiesUser)
+    #expect(verdict.patch == 202_601 && verdict.package == AttestedPhone.package)
+    #expect(verdict.serials.count == 4 && verdict.serials.first?.hex == "1")
+  }
+
+  /// A value of the software's list where the hardware's is missing proves nothing, and so does one that is only there.
+  @Test(arguments: [
+    (Entry.origin, AndroidKeyRejection.origin), (Entry.rootOfTrust, .rootOfTrust),
+    (Entry.purpose, .purpose), (Entry.algorithm, .key),
+  ])
+  func movedToSoftware(number: UInt32, rejection: AndroidKeyRejection) throws {
+    var phone = try AttestedPhone()
+    phone.description.software[number] = phone.description.hardware.removeValue(forKey: number)
+    #expect(try phone.rejection() == rejection)
+  }
+
+  @Test(arguments: [
+    (Entry.origin, DERWriter.integer(2), AndroidKeyRejection.origin),
+    (Entry.rootOfTrust, TestKeyDescription.rootOfTrust(isLocked: false), .deviceLocked),
+    (Entry.rootOfTrust, TestKeyDescription.rootOfTrust(bootState: 1), .bootState),
+    (Entry.rootOfTrust, DERWriter.sequence(DERWriter.octetString([])), .description),
+    (Entry.purpose, DERWriter.set([]), .purpose),
+    (Entry.purpose, DERWriter.set(DERWriter.integer(3)), .purpose),
+    (Entry.purpose, DERWriter.set(DERWriter.integer(2) + DERWriter.integer(7)), .purpose),
+    (Entry.purpose, DERWriter.integer(2), .description),
+    (Entry.algorithm, DERWriter.integer(1), .key), (Entry.keySize, DERWriter.integer(384), .key),
+    (Entry.curve, DERWriter.integer(2), .key), (Entry.allApplications, [0x05, 0x00], .allApplications),
+    (Entry.allApplications, [0x01, 0x01, 0xFF], .description),
+    (Entry.patch, DERWriter.integer(202_600), .patch), (Entry.patch, DERWriter.integer(202_613), .patch),
+    (Entry.patch, DERWriter.integer(202_512), .patch), (Entry.patch, DERWriter.integer(20_251_231), .patch),
+    (Entry.patch, DERWriter.integer(2601), .patch), (Entry.patch, [0x02, 0x02, 0x00, 0x01], .description),
+    (Entry.patch, [0x02, 0x01, 0x80], .description),
+    (Entry.patch, [0x02, 0x09, 0x01, 0, 0, 0, 0, 0, 0, 0, 0], .description),
+  ])
+  func hardwareValues(number: UInt32, value: [UInt8], rejection: AndroidKeyRejection) throws {
+    var phone = try AttestedPhone()
+    phone.policy.minimumPatch = 202_601
+    phone.description.hardware[number] = value
+    #expect(try phone.rejection() == rejection)
+  }
+
+  @Test(
+    arguments: [
+      (Entry.patch, DERWriter.integer(20_260_105)),
+      (Entry.purpose, DERWriter.set(DERWriter.integer(3) + DERWriter.integer(2))),
+      (800, DERWriter.utf8String("anything")),
+      (31, DERWriter.set(DERWriter.integer(2) + DERWriter.integer(1))),
+    ] as [(UInt32, [UInt8])])
+  func whatDoesNotMatter(number: UInt32, value: [UInt8]) throws {
+    var phone = try AttestedPhone()
+    phone.policy.minimumPatch = 202_601
+    phone.description.hardware[number] = value
+    #expect(try phone.rejection() == nil)
+  }
+
+  @Test(arguments: [Entry.keySize, Entry.curve, Entry.patch]) func mayBeAbsent(number: UInt32) throws {
+    var phone = try AttestedPhone()
+    phone.description.hardware[number] = nil
+    #expect(try phone.rejection() == nil)
+  }
+
+  @Test func levels() throws {
+    var phone = try AttestedPhone()
+    phone.policy.required = .strongbox
+    #expect(try phone.rejection() == .level)
+    phone.policy.required = .tee
+    phone.description.keyLevel = 2
+    #expect(try phone.rejection() == .levelMismatch)
+    // A trusted environment that calls itself StrongBox.
+    phone.description.attestationLevel = 2
+    #expect(try phone.rejection() == .levelOfChain)
+    for level in [0, 3, 100] as [UInt32] {
+      phone.description.attestationLevel = level
+      phone.description.keyLevel = level
+      #expect(try phone.rejection() == .level)
+    }
+    // And the other way round: whose words are those?
+    phone.isStrongBox = true
+    phone.description.attestationLevel = 1
+    phone.description.keyLevel = 1
+    #expect(try phone.rejection() == .levelOfChain)
+  }
+
+  @Test func challenges() throws {
+    var phone = try AttestedPhone()
+    for challenge in [[], Array(phone.challenge.array.dropLast()), phone.challenge.array + [0]] {
+      phone.description.challenge = challenge
+      #expect(try phone.rejection() == .challenge)
+    }
+    phone.description.challenge = phone.challenge.array
+    phone.description.challenge[31] ^= 1
+    #expect(try phone.rejection() == .challenge)
+  }
+
+  /// Each of these is a key that signs without a person, or whose person nobody has seen.
+  @Test func peopleWhoAreNotThere() throws {
+    var phone = try AttestedPhone(verifiesUser: true)
+    phone.policy.requiresUserVerification = true
+    #expect(try phone.rejection() == nil)
+    let good = phone.description
+    for (number, value) in [
+      (Entry.noAuthentication, [0x05, 0x00]), (Entry.authenticationTimeout, DERWriter.integer(0)),
+    ] {
+      phone.description = good
+      phone.description.software[number] = value
+      #expect(try phone.rejection() == .userVerification)
+      phone.description = good
+      phone.description.hardware[number] = value
+      #expect(try phone.rejection() == .userVerification)
+    }
+    for authenticators in [0, 1, 4, 0x8000_0001] as [UInt32] {
+      phone.description = good
+      phone.description.hardware[Entry.authenticators] = DERWriter.integer(authenticators)
+      #expect(try phone.rejection() == .userVerification)
+    }
+    phone.description = good
+    phone.description.software[Entry.authenticators] = phone.description.hardware.removeValue(
+      forKey: Entry.authenticators)
+    #expect(try phone.rejection() == .userVerification)
+    phone.policy.requiresUserVerification = false
+    #expect(try phone.verify().hasUserVerification == false)
+  }
+}
+
+@Suite struct ApplicationTests {
+  private typealias Entry = TestKeyDescription.Entry
+  private static let digest = AttestedPhone.digest.array
+  private static let other = [UInt8](repeating: 0xEE, count: 32)
+
+  @Test(
+    arguments: [
+      ([AttestedPhone.package], [digest], nil), (["org.other.app", AttestedPhone.package], [digest], nil),
+      ([], [digest], .package), (["org.other.app"], [digest], .package),
+      ([AttestedPhone.package + "\0"], [digest], .package), (["org.example"], [digest], .package),
+      ([AttestedPhone.package], [], .digest), ([AttestedPhone.package], [other], .digest),
+      ([AttestedPhone.package], [digest, other], .digest),
+      ([AttestedPhone.package], [Array(digest.dropLast())], .digest),
+      // Of two known apps, one has the package and the other the digest.
+      (["org.example.second"], [digest], .digest),
+      (["org.example.second", AttestedPhone.package], [digest], nil),
+      (["org.example.second", AttestedPhone.package], [digest, other], .digest),
+    ] as [([String], [[UInt8]], AndroidKeyRejection?)])
+  func packages(packages: [String], digests: [[UInt8]], rejection: AndroidKeyRejection?) throws {
+    var phone = try AttestedPhone()
+    let second = Bytes32(Self.other).flatMap { AndroidApp(package: "org.example.second", digests: [$0]) }
+    phone.policy.apps += [second].compactMap(\.self)
+    phone.description.software[Entry.applicationID] = TestKeyDescription.applicationID(
+      packages: packages, digests: digests)
+    #expect(try phone.rejection() == rejection)
+  }
+
+  @Test func noApplication() throws {
+    var phone = try AttestedPhone()
+    // What the hardware says of an application is not for it to say.
+    phone.description.hardware[Entry.applicationID] = phone.description.software.removeValue(
+      forKey: Entry.applicationID)
+    #expect(try phone.rejection() == .applicationID)
+    phone.description.software[Entry.applicationID] = DERWriter.octetString([0x30, 0x00])
+    #expect(try phone.rejection() == .description)
+    phone = try AttestedPhone()
+    phone.policy.apps = []
+    #expect(try phone.rejection() == .package)
+  }
+}
