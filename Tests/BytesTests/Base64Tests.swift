@@ -30,4 +30,16 @@ import Testing
   func refused(text: String) {
     #expect(Base64.decode(Array(text.utf8).span) == nil)
   }
+
+  /// RFC 7515 §2: one text for any bytes.
+  @Test func unpaddedURL() {
+    for count in 0...6 {
+      let bytes = [UInt8](repeating: 0xFB, count: count)
+      let text = Base64.encodeURL(bytes.span)
+      #expect(Base64.decodeURL(Array(text.utf8).span) == bytes)
+    }
+    for text in ["-_8=", "+/8=", "++//", "+/8", "Zg==", "Zh", "Zm9", "Z", "=", "Zg\n", " Zg"] {
+      #expect(Base64.decodeURL(Array(text.utf8).span) == nil, "\(text)")
+    }
+  }
 }

@@ -82,6 +82,17 @@ package enum Base64 {
     return bytes
   }
 
+  /// The bytes of text with the alphabet of §5 and without padding, its one form; else nil.
+  package static func decodeURL(_ text: Span<UInt8>) -> [UInt8]? {
+    for index in text.indices {
+      switch text[index] {
+      case padding, UInt8(ascii: "+"), UInt8(ascii: "/"): return nil
+      default: continue
+      }
+    }
+    return decode(text)
+  }
+
   /// The bits of `count` symbols, those of the first one uppermost. What kinds they are of is added to `seen`.
   @inline(__always)
   private static func group(of count: Int, _ text: Span<UInt8>, _ index: Int, _ seen: inout UInt8) -> UInt32 {

@@ -28,13 +28,5 @@ package struct KeyThumbprint: Hashable, Sendable {
 enum Base64URL {
   static func encode(_ bytes: [UInt8]) -> String { Base64.encodeURL(bytes.span) }
 
-  static func decode(_ text: Span<UInt8>) -> [UInt8]? {
-    for index in text.indices {
-      switch text[index] {
-      case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "/"): return nil
-      default: continue
-      }
-    }
-    return Base64.decode(text)
-  }
+  static func decode(_ text: Span<UInt8>) -> [UInt8]? { Base64.decodeURL(text) }
 }
