@@ -121,6 +121,7 @@ let modules = [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
       "PortcullisProtocol", "SQLite", "System",
     ]),
+  Module("PlayIntegrity", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
 
   // What an operator sets and asks.
@@ -230,6 +231,7 @@ let testTargets = [
       "PortcullisProtocol", "SQLite", "System",
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
+  tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),
   tests("Vectors", ["Bytes", "Crypto", "DeviceWire"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
 
