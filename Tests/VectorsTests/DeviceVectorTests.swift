@@ -11,7 +11,12 @@ import Vectors
     .appending(path: "../../../shared/vectors/devices").standardizedFileURL
 
   /// How many lines each file had when this was written.
-  private static let known = ["messages.jsonl": 773, "summaries.jsonl": 271, "sweeps.jsonl": 29]
+  private static let known = [
+    "messages.jsonl": 773,
+    "summaries.jsonl": 271,
+    "play-integrity.jsonl": 278,
+    "sweeps.jsonl": 29,
+  ]
 
   @Test(arguments: known.keys.sorted()) func verdicts(file: String) throws {
     guard let contents = try? Data(contentsOf: Self.folder.appending(path: file)) else {
@@ -50,6 +55,8 @@ struct JudgedLine {
       (name, expectation, verdict) = (message.name, message.expectation, message.judge(by: verifier))
     case .summary(let summary):
       (name, expectation, verdict) = (summary.name, summary.expectation, summary.judge())
+    case .play(let play):
+      (name, expectation, verdict) = (play.name, play.expectation, play.judge(by: verifier))
     case .sweep(let sweep):
       (name, expectation, verdict) = (sweep.name, sweep.expectation, try sweep.judge(by: verifier))
     case .verifiable(let vector): (name, expectation, verdict) = (vector.name, vector.expectation, nil)

@@ -371,7 +371,7 @@ private func check(_ object: [String: Any]) throws -> String {
     base = try Phone().makeCase("presence")
     #expect(throws: VectorError.self) { try check(Self.sweep(base, "fields.nothing", "hex", "drop")) }
     #expect(throws: VectorError.self) { try check(Self.sweep(base, "fields.nonce_hex", "hex", "rot13")) }
-    base["kind"] = "play-integrity"
+    base["kind"] = "receipt"
     #expect(try check(Self.sweep(base, "fields.nonce_hex", "hex", "drop")) == "unsupported")
   }
 }

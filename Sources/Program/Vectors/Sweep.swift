@@ -58,7 +58,7 @@ package struct Sweep: Sendable {
   /// Nil where the base is of a kind that cannot be judged here.
   init?(name: String, _ fields: Fields) throws(VectorError) {
     guard let base = fields.object["base"]?.object else { throw VectorError("base is not an object") }
-    guard ["message", "summary"].contains(base["kind"]?.string) else { return nil }
+    guard let kind = base["kind"]?.string, Self.kinds.contains(kind) else { return nil }
     guard let field = try fields.text("field") else { throw VectorError("no field") }
     guard let encoding = try fields.text("encoding").flatMap(Encoding.init(rawValue:)) else {
       throw VectorError("encoding must be hex, base64, base64url or text")
@@ -100,6 +100,7 @@ package struct Sweep: Sendable {
     switch try VectorLine(object) {
     case .message(let message): message.judge(by: verifier)
     case .summary(let summary): summary.judge()
+    case .play(let play): play.judge(by: verifier)
     case .verifiable, .sweep, .unsupported: nil
     }
   }
@@ -134,5 +135,11 @@ package struct Sweep: Sendable {
     writer.endObject()
   }
 
+  /// What a base may be.
+  private static let kinds: Set = [
+    "message",
+    "summary",
+    "play-integrity",
+  ]
   private static let outcomes = ["message_hex", "output_b64", "sha256_hex"]
 }

@@ -7,6 +7,7 @@ import Configuration
 import Crypto
 import DeviceWire
 import JSON
+import PlayIntegrity
 import System
 import Vectors
 
@@ -189,6 +190,10 @@ struct FileJudge {
       return Judged(
         name: summary.name, verdict: summary.judge(), expectation: summary.expectation,
         steps: CanonicalJSONError.allCases.map { ($0.rawValue, $0.rule) })
+    case .play(let play):
+      return Judged(
+        name: play.name, verdict: play.judge(by: signatures), expectation: play.expectation,
+        steps: PlayRejection.allCases.map { ($0.rawValue, $0.rule) })
     case .sweep(let sweep):
       return Judged(
         name: sweep.name, verdict: try sweep.judge(by: signatures), expectation: sweep.expectation)
