@@ -150,7 +150,12 @@ let modules = [
 
   // What is run.
   Module(
-    "Vectors", in: .program, ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "System"]),
+    "Vectors", in: .program,
+    [
+      "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
+      "PlayIntegrity",
+      "System",
+    ]),
   Module(
     "Demo", in: .program,
     [
@@ -166,6 +171,7 @@ let modules = [
       "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
       "HTTPWire",
       "Identity", "Registry",
+      "PlayIntegrity",
       "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "QRCode", "SessionClient", "Sockets",
       "System",
       "TLS", "Vectors",
