@@ -1,11 +1,11 @@
 /// What the policy files have in common: one JSON object with a list of objects in it.
 internal import JSON
 
-enum PolicyFile {
+package enum PolicyFile {
   /// Deeper than any policy; a file that nests more is no policy.
   private static let depth = 8
 
-  static func object(_ bytes: Span<UInt8>) throws(PolicyFailure) -> PolicyObject {
+  package static func object(_ bytes: Span<UInt8>) throws(PolicyFailure) -> PolicyObject {
     let value: JSONValue
     do throws(JSONError) {
       value = try JSONValue(parsing: bytes, depthLimit: depth)

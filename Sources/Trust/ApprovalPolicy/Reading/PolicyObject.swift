@@ -1,16 +1,16 @@
 /// One object of a policy file, read member by member. What is wrong is collected, so that an operator is told of all of
 /// it at once, and members that nobody asked for are wrong as well.
-internal import JSON
+package import JSON
 
-struct PolicyObject: ~Copyable {
+package struct PolicyObject: ~Copyable {
   /// As problems name it.
-  let place: String
+  package let place: String
   /// Stands before the names of members: `lease.`
   private let prefix: String
   private let object: JSONObject
   private var known: [String] = []
   private var allAreKnown = false
-  private(set) var problems: [PolicyProblem] = []
+  package private(set) var problems: [PolicyProblem] = []
 
   init(_ object: JSONObject, place: String, prefix: String = "") {
     self.object = object
@@ -19,7 +19,7 @@ struct PolicyObject: ~Copyable {
   }
 
   /// Once all members have been asked for.
-  consuming func finish(_ all: inout [PolicyProblem]) {
+  package consuming func finish(_ all: inout [PolicyProblem]) {
     for member in allAreKnown ? [] : object.members
     where !known.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
       complain(
@@ -30,7 +30,7 @@ struct PolicyObject: ~Copyable {
     all += problems
   }
 
-  mutating func complain(_ name: String?, _ value: JSONValue?, _ reason: String, remedy: String) {
+  package mutating func complain(_ name: String?, _ value: JSONValue?, _ reason: String, remedy: String) {
     let member = name.map { PolicyProblem.printable(prefix + $0) }
     problems.append(PolicyProblem(place: place, member: member, value: value, reason, remedy: remedy))
   }
@@ -39,26 +39,26 @@ struct PolicyObject: ~Copyable {
     self.problems += problems
   }
 
-  func has(_ name: String) -> Bool { object[name] != nil }
+  package func has(_ name: String) -> Bool { object[name] != nil }
 
   /// Without asking for it.
   func peek(_ name: String) -> JSONValue? { object[name] }
 
-  mutating func value(_ name: String) -> JSONValue? {
+  package mutating func value(_ name: String) -> JSONValue? {
     known.append(name)
     return object[name]
   }
 
   // MARK: Members by what they hold; nil where they are absent or wrong
 
-  mutating func boolean(_ name: String) -> Bool? {
+  package mutating func boolean(_ name: String) -> Bool? {
     guard let value = value(name) else { return nil }
     if let boolean = value.boolean { return boolean }
     complain(name, value, "is neither true nor false", remedy: "write true or false")
     return nil
   }
 
-  mutating func integer(_ name: String, _ range: ClosedRange<Int>, or extra: Int? = nil) -> Int? {
+  package mutating func integer(_ name: String, _ range: ClosedRange<Int>, or extra: Int? = nil) -> Int? {
     guard let value = value(name) else { return nil }
     if let integer = value.integer.flatMap({ Int(exactly: $0) }), range.contains(integer) || integer == extra
     {
@@ -113,8 +113,20 @@ struct PolicyObject: ~Copyable {
     return nil
   }
 
+  /// All members, whatever they are called, with a whole number each.
+  package mutating func allIntegers(_ range: ClosedRange<Int>) -> [(name: String, number: Int)] {
+    var numbers: [(name: String, number: Int)] = []
+    for member in object.members {
+      if let number = integer(member.name, range) { numbers.append((member.name, number)) }
+    }
+    return numbers
+  }
+
   /// The member as an object of its own, whose problems are those of this place.
-  mutating func object<Result>(_ name: String, _ read: (inout PolicyObject) -> Result?) -> Result? {
+  @discardableResult
+  package mutating func object<Result>(
+    _ name: String, _ read: (inout PolicyObject) -> Result?
+  ) -> Result? {
     guard let value = value(name) else { return nil }
     guard let object = value.object else {
       complain(name, value, "is no object", remedy: "write an object in braces")

@@ -43,4 +43,8 @@ package struct PolicyProblem: Equatable, Sendable, CustomStringConvertible {
 /// All that is wrong with a policy file; never empty.
 package struct PolicyFailure: Error, Equatable, Sendable {
   package let problems: [PolicyProblem]
+
+  package init(problems: [PolicyProblem]) {
+    self.problems = problems
+  }
 }
