@@ -123,6 +123,7 @@ let modules = [
     ]),
   Module("PlayIntegrity", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
+  Module("Risk", in: .trust, ["Addresses", "ApprovalPolicy", "DeviceWire", "JSON", "System"]),
 
   // What an operator sets and asks.
   Module("Configuration", in: .operate, ["Addresses", "Bytes", "Charsets", "CLinux", "Identity", "System"]),
@@ -238,6 +239,7 @@ let testTargets = [
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),
+  tests("Risk", ["Addresses", "ApprovalPolicy", "DeviceWire", "System"]),
   tests("Vectors", ["Bytes", "Crypto", "DeviceWire"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
 
