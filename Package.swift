@@ -153,9 +153,9 @@ let modules = [
   Module(
     "Vectors", in: .program,
     [
-      "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
+      "Addresses", "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
       "PlayIntegrity",
-      "System",
+      "Risk", "System",
     ]),
   Module(
     "Demo", in: .program,
@@ -240,7 +240,7 @@ let testTargets = [
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),
   tests("Risk", ["Addresses", "ApprovalPolicy", "DeviceWire", "System"]),
-  tests("Vectors", ["Bytes", "Crypto", "DeviceWire"]),
+  tests("Vectors", ["Bytes", "Crypto", "DeviceWire", "Risk"]),
   .testTarget(name: "ManifestTests", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.

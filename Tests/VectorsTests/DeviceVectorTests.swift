@@ -13,8 +13,11 @@ import Vectors
   /// How many lines each file had when this was written.
   private static let known = [
     "messages.jsonl": 773,
+   
+    "risk.jsonl": 96,
     "summaries.jsonl": 271,
     "play-integrity.jsonl": 278,
+   
     "sweeps.jsonl": 29,
   ]
 
@@ -32,6 +35,7 @@ import Vectors
       guard let verdict = judgement.verdict else { continue }
       let expectation = try #require(judgement.expectation)
       #expect(!verdict.differs(from: expectation), "\(judgement.name): \(verdict)")
+      #expect(!judgement.hasOtherRisk, "\(judgement.name): \(verdict)")
       if case .reject(let check, _) = verdict, !expectation.checks.isEmpty {
         #expect(expectation.checks.contains(check), "\(judgement.name): \(check)")
       }
@@ -48,6 +52,8 @@ struct JudgedLine {
   let expectation: Vectors.Expectation?
   /// Nil when it is of a kind that is not judged here.
   let verdict: VectorVerdict?
+  /// Other reasons or distances than were expected.
+  private(set) var hasOtherRisk = false
 
   init(_ line: [UInt8], _ verifier: P256Verifier) throws {
     switch try VectorLine(parsing: line.span) {
@@ -57,6 +63,9 @@ struct JudgedLine {
       (name, expectation, verdict) = (summary.name, summary.expectation, summary.judge())
     case .play(let play):
       (name, expectation, verdict) = (play.name, play.expectation, play.judge(by: verifier))
+    case .risk(let risk):
+      (name, expectation, verdict) = (risk.name, risk.expectation, risk.judge())
+      hasOtherRisk = risk.differs
     case .sweep(let sweep):
       (name, expectation, verdict) = (sweep.name, sweep.expectation, try sweep.judge(by: verifier))
     case .verifiable(let vector): (name, expectation, verdict) = (vector.name, vector.expectation, nil)

@@ -101,7 +101,7 @@ package struct Sweep: Sendable {
     case .message(let message): message.judge(by: verifier)
     case .summary(let summary): summary.judge()
     case .play(let play): play.judge(by: verifier)
-    case .verifiable, .sweep, .unsupported: nil
+    case .verifiable, .risk, .sweep, .unsupported: nil
     }
   }
 

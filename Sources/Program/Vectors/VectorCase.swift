@@ -59,6 +59,7 @@ package enum VectorLine: Sendable {
   case message(MessageCase)
   case summary(SummaryCase)
   case play(PlayCase)
+  case risk(RiskCase)
   case sweep(Sweep)
   /// A receipt, or a kind that this program does not know.
   case unsupported(name: String)
@@ -94,6 +95,7 @@ extension VectorLine {
       self = .message(MessageCase(name: name, object: object, expectation: try fields.expectation()))
     case "summary": self = .summary(try SummaryCase(name: name, fields))
     case "play-integrity": self = .play(try PlayCase(name: name, fields))
+    case "risk": self = .risk(try RiskCase(name: name, fields))
     case "sweep":
       // One whose base cannot be judged cannot be judged either.
       self = try Sweep(name: name, fields).map(Self.sweep) ?? .unsupported(name: name)

@@ -32,7 +32,8 @@ struct VerifyCases: ParsableCommand {
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
       other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), \
       and a good one of either with a rule for changing it (sweep) are judged as well; docs/devices.md has \
-      their steps.
+      their steps. A recorded request for a code (risk) is answered with reasons and, where both positions are \
+      known, distance_km, net_km and speed_kmh; docs/risk.md has their rules.
 
       Ends with status 1 when a verdict differs from the object's expect.result (policy never does), or \
       when, without --jsonl, an object without expect is rejected; with 65 when a FILE is not what it should be.
@@ -96,7 +97,7 @@ struct VerifyCases: ParsableCommand {
         continue
       }
       try output.line(json: Self.verdictLine(judged))
-      if let expectation = judged.expectation, judged.verdict?.differs(from: expectation) == true {
+      if judged.differs {
         tally.differs = true
         complain("\(judge.path):\(number): \(PrintableText.field(judged.name)) differs from its expect")
       }
@@ -111,7 +112,9 @@ struct VerifyCases: ParsableCommand {
     writer.name("result")
     switch judged.verdict {
     case nil: writer.value("unsupported")
-    case .accept: writer.value("accept")
+    case .accept:
+      writer.value("accept")
+      judged.risk?.write(to: &writer)
     case .reject(let check, _):
       writer.value("reject")
       writer.name("check")
@@ -151,9 +154,9 @@ struct VerifyCases: ParsableCommand {
       let why = reason == rule ? "" : "  (\(PrintableText.field(reason, limit: 200)))"
       try output.line("  fails  \(check)  not so: \(rule)\(why)")
     }
-    if let expectation = judged.expectation {
-      if verdict.differs(from: expectation) { tally.differs = true }
-    } else if case .reject = verdict {
+    if judged.differs {
+      tally.differs = true
+    } else if judged.expectation == nil, case .reject = verdict {
       tally.differs = true
     }
   }
@@ -172,6 +175,15 @@ struct FileJudge {
     var expectation: Expectation?
     /// All steps of such a verification in order: word and rule.
     var steps: [(String, String)] = []
+    /// What a recorded request for a code is answered with.
+    var risk: RiskAnswer?
+    /// Whether that is other than it was expected to be.
+    var hasOtherRisk = false
+
+    var differs: Bool {
+      guard let expectation else { return false }
+      return hasOtherRisk || verdict?.differs(from: expectation) == true
+    }
   }
 
   init(path: String) {
@@ -194,6 +206,11 @@ struct FileJudge {
       return Judged(
         name: play.name, verdict: play.judge(by: signatures), expectation: play.expectation,
         steps: PlayRejection.allCases.map { ($0.rawValue, $0.rule) })
+    case .risk(let risk):
+      return Judged(
+        name: risk.name, verdict: risk.judge(), expectation: risk.expectation,
+        steps: [(MessageStep.signals.rawValue, MessageStep.signals.rule)], risk: risk.answer,
+        hasOtherRisk: risk.differs)
     case .sweep(let sweep):
       return Judged(
         name: sweep.name, verdict: try sweep.judge(by: signatures), expectation: sweep.expectation)
