@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[4]
 # What docs/developing.md, "Documents" says of each is what the tests do with it.
-FENCES = {"sh", "console", "sh shown", "env", "swift", "json", "python", "text"}
+FENCES = {"sh", "console", "sh shown", "env", "swift", "kotlin", "json", "python", "text"}
 
 
 class Block(NamedTuple):
