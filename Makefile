@@ -285,11 +285,14 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
 	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
+	install -m 644 config/portcullis-android-revocation.service config/portcullis-android-revocation.timer \
+	  '$(DESTDIR)$(UNITDIR)/'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
 	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
+	rm -f $(addprefix '$(DESTDIR)$(UNITDIR)'/portcullis-android-revocation,.service .timer)
 	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 

@@ -26,6 +26,8 @@ def files(folder):
 EXPECTED = {
     "usr/bin/portcullis": 0o755,
     f"usr/{UNIT}": 0o644,
+    "usr/lib/systemd/system/portcullis-android-revocation.service": 0o644,
+    "usr/lib/systemd/system/portcullis-android-revocation.timer": 0o644,
     "usr/lib/sysusers.d/portcullis.conf": 0o644,
     "usr/share/portcullis/certs/Apple_App_Attestation_Root_CA.pem": 0o644,
     "etc/portcullis/portcullis.env.example": 0o644,
