@@ -140,3 +140,57 @@ private func key(_ hex: String) -> Bytes32 {
     }
   }
 }
+/// Wrapping and sealing against published examples.
+import Testing
+
+@testable import Bytes
+@testable import Crypto
+
+@Suite struct SealingTests {
+  private static func bytes(_ hex: String) throws -> [UInt8] {
+    let bytes = Hex.decode(Array(hex.utf8).span)
+    return try #require(bytes)
+  }
+
+  /// RFC 3394 §4.6.
+  @Test func wrappingExample() throws {
+    let under = try Self.bytes("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f")
+    let key = try Self.bytes("00112233445566778899aabbccddeeff000102030405060708090a0b0c0d0e0f")
+    let wrapped = try AES256Sealing.wrap(key, under: under)
+    let hex = Hex.encode(wrapped.span)
+    #expect(
+      hex
+        == "28c9f404c4b810f4cbccb35cfb87f8263f5786e2d80ed326cbc7f0e71a99f43bfb988b9b7a02dd21")
+  }
+
+  /// "The Galois/Counter Mode of Operation" (McGrew and Viega), test case 16.
+  @Test func sealingExample() throws {
+    let sealed = try AES256Sealing.seal(
+      Self.bytes(
+        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525"
+          + "b16aedf5aa0de657ba637b39"),
+      key: Self.bytes("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"),
+      vector: Self.bytes("cafebabefacedbaddecaf888"),
+      authenticating: Self.bytes("feedfacedeadbeeffeedfacedeadbeefabaddad2"))
+    let ciphertext = Hex.encode(sealed.ciphertext.span)
+    #expect(
+      ciphertext
+        == "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838"
+        + "c5f61e6393ba7a0abcc9f662")
+    let tag = Hex.encode(sealed.tag.span)
+    #expect(tag == "76fc6ece0f4e1768cddf8853bb2d551b")
+  }
+
+  @Test func keysOfOtherLengthsAreRefused() {
+    let key = [UInt8](repeating: 1, count: 32)
+    let vector = [UInt8](repeating: 0, count: 12)
+    #expect(throws: IssuingError.self) { try AES256Sealing.wrap(key, under: Array(key.dropLast())) }
+    #expect(throws: IssuingError.self) { try AES256Sealing.wrap(Array(key.dropLast()), under: key) }
+    #expect(throws: IssuingError.self) {
+      try AES256Sealing.seal([1], key: Array(key.dropLast()), vector: vector, authenticating: [])
+    }
+    #expect(throws: IssuingError.self) {
+      try AES256Sealing.seal([1], key: key, vector: vector + [0], authenticating: [])
+    }
+  }
+}
