@@ -58,6 +58,7 @@ struct DevelopmentCertificatesTests {
     let secrets = [
       Name.serverAuthorityKey, Name.serverKey, Name.clientAuthorityKey, Name.clientKey, Name.clientBundle,
       TestAttestationAuthority.FileName.rootKey, TestAttestationAuthority.FileName.intermediateKey,
+      TestPlayService.FileName.keys, TestPlayService.FileName.signingKey,
     ]
     for name in secrets { #expect(try folder.mode("dev/\(name)") == 0o600, "\(name)") }
     // A certificate is for everybody whom the umask of whoever runs this lets in.

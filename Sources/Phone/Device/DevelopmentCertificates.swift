@@ -91,7 +91,9 @@ package struct DevelopmentCertificates {
         DevelopmentFile(FileName.clientKey, try client.key.pem(), isSecret: true),
         DevelopmentFile(FileName.clientBundle, bundle, isSecret: true),
       ]
-      return DevelopmentCertificates(files: files + (try TestAttestationAuthority.create(now: now).files()))
+      return DevelopmentCertificates(
+        files: files + (try TestAttestationAuthority.create(now: now).files())
+          + (try TestPlayService.create().files()))
     } catch {
       throw .issuing(error)
     }

@@ -10,8 +10,8 @@ struct DevCerts: ParsableCommand {
     discussion: """
       A server certificate for localhost and the names given, with its authority (install ca.pem in the \
       simulator, or pass it to clients); a client authority with a client certificate for the mTLS fallback, \
-      also as PKCS #12 for the app bundle (AES-256: iOS 16 or later); and a root that stands in for Apple's, for \
-      `portcullis simulate`.
+      also as PKCS #12 for the app bundle (AES-256: iOS 16 or later); and, for `portcullis simulate`, what stands in \
+      for Apple and Google: a root of App Attest, and keys for Play Integrity.
 
       None of it is for production, where the gate refuses a foreign attestation root.
       """)
@@ -49,17 +49,20 @@ struct DevCerts: ParsableCommand {
   private var summary: String {
     typealias Name = DevelopmentCertificates.FileName
     typealias Attestation = TestAttestationAuthority.FileName
+    typealias Play = TestPlayService.FileName
     return """
       Written to \(directory)/ (keys are readable by you alone):
 
       for the gate       TLS_CERT_PATH=\(directory)/\(Name.server)
                          TLS_KEY_PATH=\(directory)/\(Name.serverKey)
                          APPATTEST_ROOT_CA_PATH=\(directory)/\(Attestation.root)
+                         PLAY_INTEGRITY_KEYS_PATH=\(directory)/\(Play.keys)
                          MTLS_CLIENT_CA_PATH=\(directory)/\(Name.clientAuthority)
                          (the last one with ALLOW_MTLS_FALLBACK=true)
       for clients        \(Name.serverAuthority), the authority of the server's certificate
       for debug builds   \(Name.clientBundle) (\(Name.client) and \(Name.clientKey) in one file)
-      for simulate       \(Attestation.intermediate) and its key
+      for simulate       \(Attestation.intermediate) and its key,
+                         \(Play.signingKey) in Google's place
 
       Try: portcullis simulate register --ca \(directory)/\(Name.serverAuthority) --authority \(directory) \\
              --app-id TEAMID1234.com.example.app
