@@ -143,9 +143,8 @@ private final class PhoneAtWork {
     } catch {
       throw .device(error)
     }
-    if let end = try phone.pair(uri, name: name, app: PhoneApp(enclave, authority), show: { show($0.text) }) {
-      return "\(end)"
-    }
+    let app = PhoneVoucher.app(PhoneApp(enclave, authority))
+    if let end = try phone.pair(uri, name: name, by: app, show: { show($0.text) }) { return "\(end)" }
     return "paired as \(phone.state.device?.text ?? "")"
   }
 

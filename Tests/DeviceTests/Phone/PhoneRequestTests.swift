@@ -48,14 +48,30 @@ import Testing
 
   @Test func evidenceIsOfTheAppsKey() throws {
     let key = KeyIdentifier(Bytes32(words: 9, 8, 7, 6))
-    let first = PhoneEvidence(key: key, .attestation([1, 2, 3]))
+    let first = PhoneEvidence(.attestation([1, 2, 3], by: key))
     let form = try SentForm(.attest(device, challenge, first))
     #expect(form.names == ["attestation_type", "key_id", "att_obj", "device_id", "nonce"])
     #expect(form["key_id"] == key.base64 && form["att_obj"] == "AQID" && form["device_id"] == Sample.device)
-    let later = PhoneEvidence(key: key, .assertion([4]), nonce: Sample.nonce)
+    let later = PhoneEvidence(.assertion([4], by: key), nonce: Sample.nonce)
     let enrolment = try SentForm(.enroll(keys, platform: .ios, name: nil, challenge, evidence: later))
     let evidence = SentForm(try #require(enrolment.object["evidence"]?.object))
     #expect(evidence.names == ["attestation_type", "key_id", "assertion", "nonce"])
+  }
+
+  @Test func evidenceOfAndroid() throws {
+    let play = try SentForm(.attest(device, challenge, PhoneEvidence(.playToken("a.b.c.d.e"))))
+    #expect(play.names == ["attestation_type", "jws_token", "device_id", "nonce"])
+    #expect(play["attestation_type"] == "play_integrity" && play["jws_token"] == "a.b.c.d.e")
+    let chains = PhoneEvidence(.keyChains(device: [[1], [2, 3]], approval: [[4]]), nonce: Sample.nonce)
+    let enrolment = try SentForm(.enroll(keys, platform: .android, name: nil, challenge, evidence: chains))
+    let evidence = SentForm(try #require(enrolment.object["evidence"]?.object))
+    #expect(evidence.names == ["attestation_type", "x5c", "approval_x5c", "nonce"])
+    #expect(evidence["attestation_type"] == "android_key")
+    #expect(evidence.object["x5c"]?.array?.map(\.string) == ["AQ", "AgM"])
+    #expect(evidence.object["approval_x5c"]?.array?.map(\.string) == ["BA"])
+    let alone = PhoneEvidence(.keyChains(device: [[1]], approval: nil))
+    let without = try SentForm(.enroll(keys, platform: .android, name: nil, challenge, evidence: alone))
+    #expect(without.object["evidence"]?.object?["approval_x5c"] == nil)
   }
 
   @Test(arguments: ["", "https://game.example.com"])

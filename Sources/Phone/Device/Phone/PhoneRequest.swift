@@ -60,6 +60,14 @@ struct PhoneForm {
     writer.value(flag)
   }
 
+  mutating func add(_ name: String, _ texts: [String]?) {
+    guard let texts else { return }
+    writer.name(name)
+    writer.beginArray()
+    for text in texts { writer.value(text) }
+    writer.endArray()
+  }
+
   mutating func add(_ name: String, _ form: PhoneForm?) {
     guard let form else { return }
     writer.name(name)
@@ -99,7 +107,7 @@ extension PhoneRequest {
     Self(get: "/attest/challenge?purpose=\(purpose.rawValue)")
   }
 
-  /// - Parameter evidence: of an app that vouches for these keys.
+  /// - Parameter evidence: what vouches for these keys.
   package static func enroll(
     _ keys: PhoneKeys, platform: DevicePlatform, name: DeviceName?, _ challenge: PhoneChallenge,
     evidence: PhoneEvidence?
@@ -141,7 +149,7 @@ extension PhoneRequest {
 
   /// - Parameters:
   ///   - new: in the place of `old`; all of them sign.
-  ///   - evidence: of an app that vouches for the new ones.
+  ///   - evidence: what vouches for the new ones.
   package static func rotate(
     _ device: DeviceID, from old: PhoneKeys, to new: PhoneKeys, _ challenge: PhoneChallenge,
     evidence: PhoneEvidence?

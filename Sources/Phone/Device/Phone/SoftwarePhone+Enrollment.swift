@@ -11,14 +11,14 @@ extension SoftwarePhone {
 
   /// A new phone, by what a QR code says. Asks until the operator has decided.
   /// - Parameters:
-  ///   - app: vouches for the phone's keys.
+  ///   - voucher: vouches for the phone's keys.
   ///   - show: is given the digits that the operator has to type.
   package func pair(
-    _ uri: PairingURI, name: DeviceName, app: PhoneApp?, show: (PairingDigits) -> Void
+    _ uri: PairingURI, name: DeviceName, by voucher: PhoneVoucher?, show: (PairingDigits) -> Void
   ) throws(GateClientError) -> PairingEnd? {
     var machine = PairingMachine(uri, keys, name: name)
     var knowsApp = false
-    var request = try offer(of: machine, app, isKnown: knowsApp)
+    var request = try offer(of: machine, voucher, isKnown: knowsApp)
     var isOffered = false
     let patience = Deadline.after(Self.pairingTime)
     while true {
@@ -29,12 +29,12 @@ extension SoftwarePhone {
         // Said again, an offer gets the same answer; its evidence has a nonce, which is good once.
         guard !patience.hasPassed, error.isLostConnection || error.isTimeout else { throw error }
         pause()
-        if !isOffered { request = try offer(of: machine, app, isKnown: knowsApp) }
+        if !isOffered { request = try offer(of: machine, voucher, isKnown: knowsApp) }
         continue
       }
       if response.status == 429 || response.status == 503, !patience.hasPassed {
         pause()
-        if !isOffered { request = try offer(of: machine, app, isKnown: knowsApp) }
+        if !isOffered { request = try offer(of: machine, voucher, isKnown: knowsApp) }
         continue
       }
       switch machine.take(status: response.status, code: response.errorCode, body: response.body) {
@@ -45,13 +45,13 @@ extension SoftwarePhone {
         request = next
       case .askForAssertion where !knowsApp:
         knowsApp = true
-        request = try offer(of: machine, app, isKnown: true)
+        request = try offer(of: machine, voucher, isKnown: true)
       case .paired(let paired):
         try remember { state in
           state.device = paired.device
           state.server = paired.server
           state.pins = paired.pins
-          state.appKey = app?.enclave.keyIdentifier
+          state.appKey = voucher?.appKey
         }
         return nil
       case .ended(let end): return end
@@ -61,13 +61,13 @@ extension SoftwarePhone {
   }
 
   private func offer(
-    of machine: borrowing PairingMachine, _ app: PhoneApp?, isKnown: Bool
+    of machine: borrowing PairingMachine, _ voucher: PhoneVoucher?, isKnown: Bool
   ) throws(GateClientError) -> PhoneRequest {
     var evidence: PhoneEvidence?
-    if let app {
+    if let voucher {
       let challenge = try challenge(for: .enroll)
       do {
-        evidence = try app.evidence(for: keys, challenge, isKnown: isKnown, carriesNonce: true)
+        evidence = try voucher.evidence(for: keys, challenge, isKnown: isKnown, carriesNonce: true)
       } catch {
         throw .device(error)
       }
@@ -86,8 +86,8 @@ extension SoftwarePhone {
   // MARK: Enrolment
 
   /// Enrols the phone's keys, which an operator has to confirm where their evidence is not enough.
-  package func enroll(app: PhoneApp?) throws(GateClientError) -> PhoneStanding {
-    let object = try vouched(by: app, for: keys, .enroll) { challenge, evidence throws(GateClientError) in
+  package func enroll(by voucher: PhoneVoucher?) throws(GateClientError) -> PhoneStanding {
+    let object = try vouched(by: voucher, for: keys, .enroll) { challenge, evidence throws(GateClientError) in
       try self.signing { () throws(IssuingError) in
         try .enroll(
           self.keys, platform: self.state.platform, name: self.state.name, challenge, evidence: evidence)
@@ -102,21 +102,21 @@ extension SoftwarePhone {
       state.server = server
       state.pins = pins.hashes
       state.token = PhoneToken(object["token"]?.string, expiresAt: nil)
-      state.appKey = app?.enclave.keyIdentifier
+      state.appKey = voucher?.appKey
     }
     return standing
   }
 
   /// Shows that the app is still the genuine one.
-  package func attest(app: PhoneApp) throws(GateClientError) -> PhoneStanding {
+  package func attest(by voucher: PhoneVoucher) throws(GateClientError) -> PhoneStanding {
     let device = try device()
-    let object = try vouched(by: app, for: keys, .attest) { challenge, evidence throws(GateClientError) in
+    let object = try vouched(by: voucher, for: keys, .attest) { challenge, evidence throws(GateClientError) in
       guard let evidence else { throw .malformedResponse("no evidence") }
       return .attest(device, challenge, evidence)
     }
     guard let standing = PhoneStanding(object) else { throw .malformedResponse("no level") }
     try remember { state in
-      state.appKey = app.enclave.keyIdentifier
+      state.appKey = voucher.appKey
       state.token = PhoneToken(object["device_token"]?.string, expiresAt: nil) ?? state.token
     }
     return standing
@@ -125,7 +125,7 @@ extension SoftwarePhone {
   // MARK: Rotation
 
   /// New keys in the place of the old ones, which are kept until the gate has taken them: an answer may be lost.
-  package func rotate(app: PhoneApp?) throws(GateClientError) -> PhoneStanding? {
+  package func rotate(by voucher: PhoneVoucher?) throws(GateClientError) -> PhoneStanding? {
     let device = try device()
     if state.newKeys == nil {
       let texts: PhoneState.KeyTexts
@@ -136,7 +136,7 @@ extension SoftwarePhone {
     }
     guard let texts = state.newKeys else { return nil }
     let new = try signing(texts.keys)
-    let object = try vouched(by: app, for: new, .rotate) { challenge, evidence throws(GateClientError) in
+    let object = try vouched(by: voucher, for: new, .rotate) { challenge, evidence throws(GateClientError) in
       try self.signing { () throws(IssuingError) in
         try .rotate(device, from: self.keys, to: new, challenge, evidence: evidence)
       }
@@ -168,18 +168,18 @@ extension SoftwarePhone {
 
   // MARK: Evidence
 
-  /// The answer to a request that an app vouches for: by an attestation the first time, and by an assertion of a key
-  /// that the gate knows.
+  /// The answer to a request with evidence: App Attest's is an attestation the first time, and an assertion of a key that
+  /// the gate knows.
   private func vouched(
-    by app: PhoneApp?, for keys: PhoneKeys, _ purpose: PhoneChallengePurpose,
+    by voucher: PhoneVoucher?, for keys: PhoneKeys, _ purpose: PhoneChallengePurpose,
     _ make: (PhoneChallenge, PhoneEvidence?) throws(GateClientError) -> PhoneRequest
   ) throws(GateClientError) -> JSONObject {
-    guard let app else { return try object(make(challenge(for: purpose), nil)) }
-    var isKnown = state.appKey == app.enclave.keyIdentifier
+    guard let voucher else { return try object(make(challenge(for: purpose), nil)) }
+    var isKnown = voucher.appKey != nil && state.appKey == voucher.appKey
     while true {
       let challenge = try challenge(for: purpose)
       let evidence: PhoneEvidence
-      do { evidence = try app.evidence(for: keys, challenge, isKnown: isKnown) } catch {
+      do { evidence = try voucher.evidence(for: keys, challenge, isKnown: isKnown) } catch {
         throw .device(error)
       }
       do {

@@ -14,10 +14,13 @@ extension Simulate.Phone {
         """)
 
     @ParentCommand var phone: Simulate.Phone
-    @OptionGroup var app: PhoneAppOptions
+    @OptionGroup var voucher: PhoneVoucherOptions
 
     @Option(help: "What the phone calls itself.")
     var name = "Software phone"
+
+    @Option(help: "What the phone is: ios or android; as what vouches for it, and else ios.")
+    var platform: DevicePlatform?
 
     @Flag(help: "Make no approval key: the phone has no vote.")
     var withoutApprovalKey = false
@@ -32,13 +35,14 @@ extension Simulate.Phone {
       guard let name = DeviceName(name) else {
         throw ValidationError("--name takes 1 to 128 bytes without control characters.")
       }
+      let platform = try voucher.platform(platform)
       let end: PairingEnd?
       do throws(GateClientError) {
         let phone = try SoftwarePhone.create(
           at: self.phone.state, for: GateURL(host: uri.host.lowercased(), port: uri.port),
-          trust: .publicKeys([uri.serverKeyHash]), platform: .ios, name: name,
+          trust: .publicKeys([uri.serverKeyHash]), platform: platform, name: name,
           withApproval: !withoutApprovalKey, timeout: .seconds(self.phone.timeout))
-        end = try phone.pair(uri, name: name, app: app.load()) { digits in say(digits.text) }
+        end = try phone.pair(uri, name: name, by: voucher.load()) { digits in say(digits.text) }
         if end == nil { complain("paired as \(phone.state.device?.text ?? "")") }
       } catch {
         throw SimulateFailure.report(error)
@@ -62,7 +66,7 @@ extension Simulate.Phone {
         "A phone that is in the state file is enrolled again under its keys, which gives it the same id.")
 
     @ParentCommand var phone: Simulate.Phone
-    @OptionGroup var app: PhoneAppOptions
+    @OptionGroup var voucher: PhoneVoucherOptions
 
     @Option(help: "Where the gate is, for a new phone: https://host[:port].")
     var url = GateURL(host: "localhost", port: 8443)
@@ -70,8 +74,8 @@ extension Simulate.Phone {
     @Option(help: "What a new phone calls itself.")
     var name = "Software phone"
 
-    @Option(help: "What a new phone is: ios or android.")
-    var platform = DevicePlatform.ios
+    @Option(help: "What a new phone is: ios or android; as what vouches for it, and else ios.")
+    var platform: DevicePlatform?
 
     @Flag(help: "Make no approval key for a new phone: it has no vote.")
     var withoutApprovalKey = false
@@ -81,6 +85,7 @@ extension Simulate.Phone {
         throw ValidationError("--name takes 1 to 128 bytes without control characters.")
       }
       let trust = try phone.trust
+      let platform = try voucher.platform(platform)
       do throws(GateClientError) {
         let timeout = Duration.seconds(self.phone.timeout)
         let phone =
@@ -89,7 +94,7 @@ extension Simulate.Phone {
           : try SoftwarePhone.create(
             at: self.phone.state, for: url, trust: trust, platform: platform, name: name,
             withApproval: !withoutApprovalKey, timeout: timeout)
-        let standing = try phone.enroll(app: app.load())
+        let standing = try phone.enroll(by: voucher.load())
         say("enrolled \(phone.state.device?.text ?? ""): \(standing.line)")
       } catch {
         throw SimulateFailure.report(error)
@@ -104,15 +109,18 @@ extension Simulate.Phone {
       commandName: "attest", abstract: "Show the gate that the app is genuine.")
 
     @ParentCommand var phone: Simulate.Phone
-    @OptionGroup var app: PhoneAppOptions
+    @OptionGroup var voucher: PhoneVoucherOptions
 
     func validate() throws {
-      guard app.app != nil else { throw ValidationError("--app is needed: the app's key attests.") }
+      guard voucher.app != nil || voucher.play != nil else {
+        throw ValidationError(
+          "--app is needed, or --android-app with --play: it is the app that shows itself.")
+      }
     }
 
     func run() throws {
       let standing = try phone.withPhone { phone throws(GateClientError) in
-        try app.load().map { app throws(GateClientError) in try phone.attest(app: app) }
+        try voucher.load().map { voucher throws(GateClientError) in try phone.attest(by: voucher) }
       }
       if let standing { say("attested: \(standing.line)") }
     }
@@ -126,11 +134,11 @@ extension Simulate.Phone {
       discussion: "When the answer was lost, run it again: the phone finds out which keys the gate knows.")
 
     @ParentCommand var phone: Simulate.Phone
-    @OptionGroup var app: PhoneAppOptions
+    @OptionGroup var voucher: PhoneVoucherOptions
 
     func run() throws {
       let standing = try phone.withPhone { phone throws(GateClientError) in
-        try phone.rotate(app: app.load())
+        try phone.rotate(by: voucher.load())
       }
       say("rotated\(standing.map { ": \($0.line)" } ?? ", as the gate had it already")")
     }

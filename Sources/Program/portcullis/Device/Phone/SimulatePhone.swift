@@ -57,44 +57,6 @@ extension Simulate {
   }
 }
 
-/// The app on the phone, whose key vouches for the phone's.
-struct PhoneAppOptions: ParsableArguments {
-  @Option(
-    help: "The file with the app's key, as simulate register makes it; made when it is not there.",
-    completion: .file())
-  var app: String?
-
-  @Option(help: "<team id>.<bundle id>; needed for a new key.")
-  var appID: String?
-
-  @Option(help: "The App Attest environment of a new key: production or development.")
-  var environment = AttestationEnvironment.development
-
-  @Option(
-    help: "The folder with the test authority, as `portcullis dev-certs` makes it.", completion: .directory)
-  var authority = "certs/dev"
-
-  func validate() throws {
-    guard appID == nil || app != nil else { throw ValidationError("--app-id belongs to --app.") }
-    if let app, appID == nil, !WholeFile.exists(app) {
-      throw ValidationError("--app-id is needed: there is no key at \(app) yet.")
-    }
-  }
-
-  /// Nil where no app vouches for the phone.
-  func load() throws(GateClientError) -> PhoneApp? {
-    guard let app else { return nil }
-    do throws(DeviceError) {
-      let authority = try TestAttestationAuthority.load(from: authority)
-      if WholeFile.exists(app) { return PhoneApp(try .load(from: app), authority) }
-      guard let appID else { throw .unusable(path: app, reason: "removed meanwhile") }
-      return PhoneApp(try .generate(appID: appID, environment: environment, keptIn: app), authority)
-    } catch {
-      throw .device(error)
-    }
-  }
-}
-
 extension PhoneStanding {
   var line: String {
     "\(status.map { "\($0), " } ?? "")level \(level.rawValue), uv \(userVerification.rawValue)"
