@@ -9,6 +9,7 @@ import Testing
   /// What the first form had instead.
   private static let backToTheFirst = """
     PRAGMA foreign_keys = OFF;
+    DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes;
     DROP TABLE votes; DROP INDEX leases_open; DROP TABLE audit_about;
     CREATE TABLE votes (
       number INTEGER PRIMARY KEY,

@@ -1,6 +1,6 @@
 /// What the registry asks of its store: transactions, and the tables of its rooms. One thread uses it.
-package protocol RegistryStore: AnyObject, ApprovalTable, AuditTable, DeviceTable, PairingTable, ServiceTable,
-  TokenKeyTable
+package protocol RegistryStore: AnyObject, ApprovalTable, AuditTable, CodeTable, DeviceTable, PairingTable,
+  ServiceTable, TokenKeyTable
 {
   /// Begins a group of calls.
   func begin() throws(StoreFailure)

@@ -11,6 +11,7 @@ extension SQLiteStore {
     serviceTables,
     approvalTables,
     voteTables,
+    codeTables,
   ].joined(separator: ";\n")
 
   /// Step n leads from form n + 1 to the next. A step does not change any more.
@@ -36,7 +37,11 @@ extension SQLiteStore {
     INSERT INTO new_about SELECT seq >> 10, about, seq FROM audit_about ORDER BY seq;
     DROP TABLE audit_about;
     ALTER TABLE new_about RENAME TO audit_about
-    """
+    """,
+    // Rooms that there were not.
+    [
+      codeTables
+    ].joined(separator: ";\n"),
   ]
 
   static let registryTables = """
