@@ -145,8 +145,9 @@ extension Desk {
   // MARK: What others' ends bring about
 
   /// The device is revoked: its votes on what is open are none, leases that rest on its votes end, and requests that
-  /// nobody is left for are cancelled.
+  /// nobody is left for are cancelled. Its one-time codes are none either.
   mutating func withdrawVotes(of device: DeviceID) throws(CallFailure) {
+    try storing { (store) throws(StoreFailure) in try store.withdrawChallenges(from: device) }
     let time = UnixSeconds(now)
     let open = try storing { (store) throws(StoreFailure) in
       try store.endLeases(of: device, at: time)

@@ -17,6 +17,7 @@ package enum OperatorOrder {
       PairingOrders.self,
       ServiceOrders.self,
       ApprovalOrders.self,
+      CodeOrders.self,
     ]
   }
 

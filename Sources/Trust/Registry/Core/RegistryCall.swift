@@ -117,4 +117,6 @@ package enum Topic: Hashable, Sendable {
   /// The end of one request.
   case approval(ApprovalID)
   case pairing(PairingID)
+  /// Logins that wait for a code of this device.
+  case codes(of: DeviceID)
 }

@@ -12,6 +12,9 @@ package enum RegistryEffect: Equatable, Sendable {
   /// So many requests wait for its vote.
   /// - Parameter attestedBy: the App Attest key that vouches for the device, which may play by it.
   case approvalsOpen(DeviceID, attestedBy: KeyIdentifier?, count: Int)
+  /// A login waits for its one-time code.
+  /// - Parameter attestedBy: as above.
+  case codeWanted(DeviceID, attestedBy: KeyIdentifier?)
   /// All services' tokens that hold, by their hashes.
   case services([Bytes32: ServiceID])
   /// The public keys of device tokens, as they are published.
@@ -23,7 +26,7 @@ package enum RegistryEffect: Equatable, Sendable {
   var isUrgent: Bool {
     switch self {
     case .deviceGone, .attestedKeyRevoked: true
-    case .deviceActive, .approvalsOpen, .services, .keySet, .wake: false
+    case .deviceActive, .approvalsOpen, .codeWanted, .services, .keySet, .wake: false
     }
   }
 }

@@ -29,6 +29,10 @@ package struct RegistrySettings: Sendable {
   package var pinsAreForced = false
   /// How old a proof of nearness may be.
   package var presenceMaximumAge: Duration = .seconds(60)
+  /// How long a one-time code is good.
+  package var codeLife: Duration = .seconds(120)
+  /// How old the last attestation of a device may be that asks for one, where its class says nothing else.
+  package var codeAttestationMaximumAge: Duration = .seconds(600)
 
   package init(publicURL: String) {
     self.publicURL = publicURL

@@ -18,5 +18,6 @@ enum Rooms {
     DeviceUpkeep(),
     PairingUpkeep(),
     ApprovalUpkeep(),
+    CodeUpkeep(),
   ]
 }

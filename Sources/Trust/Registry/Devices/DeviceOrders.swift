@@ -218,8 +218,12 @@ package struct ForgetDevices: RegistryCall {
         try store.deleteVotes(of: id)
         try store.delete(id)
       }
+      try desk.forgetCodes(of: .device(id))
     }
-    for subject in subjects { try desk.forgetApprovals(of: subject) }
+    for subject in subjects {
+      try desk.forgetApprovals(of: subject)
+      try desk.forgetCodes(of: .subject(subject))
+    }
     try desk.forgetPairings(devices: devices.map(\.id), subjects: subjects)
     try desk.eraseAudit(devices: devices.map(\.id), subjects: subjects)
     try desk.record(.deviceForgotten, .count(devices.count))

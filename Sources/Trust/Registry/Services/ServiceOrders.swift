@@ -94,6 +94,7 @@ package struct RevokeService: RegistryCall {
     try desk.record(.serviceRevoked, .service(service.id))
     try desk.endApprovals(of: service)
     try desk.endPairings(of: service.id)
+    try desk.endCodes(of: service.id)
     try desk.announceServices()
     return .reply(.answered(service.json()))
   }

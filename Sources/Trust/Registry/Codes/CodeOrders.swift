@@ -1,0 +1,47 @@
+/// What an operator orders about one-time codes: `devices unlock`.
+internal import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+
+enum CodeOrders: OrderReader {
+  static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
+    guard verb == "devices-unlock" else { return nil }
+    let name = try OrderArguments(arguments, "subject").text("subject")
+    guard let subject = Subject(name) else { throw FormError("subject") }
+    return UnlockSubject(subject: subject, device: DeviceID(name))
+  }
+}
+
+/// Wrong codes are counted from the beginning.
+struct UnlockSubject: RegistryCall {
+  let subject: Subject
+  /// The subject's name, if it is that of a device: one that belongs to nobody is counted by itself.
+  let device: DeviceID?
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var wrong = 0
+    var isLocked = false
+    for holder in [.subject(subject)] + (device.map { [CodeHolder.device($0)] } ?? []) {
+      let found = try desk.wrongCodes(of: holder)
+      guard found != WrongCodes() else { continue }
+      wrong += found.count
+      isLocked = isLocked || found.lockedAt != nil
+      try desk.storing { (store) throws(StoreFailure) in try store.setWrongCodes(WrongCodes(), of: holder) }
+      try desk.record(.subjectUnlocked, holder.audited + [.count(found.count)])
+    }
+    if wrong == 0 { try requireKnown(desk) }
+    var answer = DeviceAnswer()
+    answer.put("was_locked", isLocked)
+    answer.put("wrong_codes", Int64(wrong))
+    return .reply(answer.reply())
+  }
+
+  /// A name that nobody has is mistyped.
+  private func requireKnown(_ desk: Desk) throws(CallFailure) {
+    let isKnown = try desk.storing { (store) throws(StoreFailure) in
+      if let device, try store.device(device) != nil { return true }
+      return try !store.devices(of: subject, in: nil, after: nil, limit: 1).isEmpty
+    }
+    guard isKnown else { throw .refused(.notFound, "unlock_subject") }
+  }
+}

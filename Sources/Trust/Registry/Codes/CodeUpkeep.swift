@@ -1,0 +1,21 @@
+/// What time alone brings about in the room of one-time codes: logins expire, and what has ended is thrown away.
+internal import System
+
+struct CodeUpkeep: Upkeep {
+  private static let batch = 64
+
+  func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
+    let now = desk.now
+    let ended = try desk.endOverdueCodes(at: now, limit: Self.batch)
+    let kept = UnixTime(milliseconds: now.milliseconds - desk.settings.retention.wholeMilliseconds)
+    let thrown = try desk.storing { (store) throws(StoreFailure) in
+      try store.deleteChallenges(endedBefore: kept, limit: Self.batch)
+    }
+    if ended == Self.batch || thrown == Self.batch { return now }
+    return try desk.storing { (store) throws(StoreFailure) in try store.nextChallengeEnd() }
+  }
+
+  func endAll(_ desk: inout Desk) throws(CallFailure) {
+    while try desk.endOverdueCodes(at: UnixTime(milliseconds: .max), limit: Self.batch) == Self.batch {}
+  }
+}

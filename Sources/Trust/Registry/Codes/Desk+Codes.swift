@@ -1,0 +1,101 @@
+/// How logins that wait for a code are found, and how they end.
+internal import Bytes
+internal import DeviceWire
+internal import PortcullisProtocol
+internal import System
+
+extension Desk {
+  // MARK: Looking
+
+  /// As it stands; one whose time is over has ended, and so has a code.
+  mutating func codeChallenge(_ id: CodeChallengeID) throws(CallFailure) -> CodeChallenge? {
+    let found = try storing { (store) throws(StoreFailure) in try store.codeChallenge(id) }
+    guard var found else { return nil }
+    if found.state == .open, found.expiresAt <= now { try end(&found, as: .expired) }
+    if let code = found.code, code.expiresAt <= now { found.code = nil }
+    return found
+  }
+
+  func wrongCodes(of holder: CodeHolder) throws(CallFailure) -> WrongCodes {
+    try storing { (store) throws(StoreFailure) in try store.wrongCodes(of: holder) }
+  }
+
+  func requireUnlocked(_ holder: CodeHolder) throws(CallFailure) {
+    guard try wrongCodes(of: holder).lockedAt == nil else { throw .refused(.subjectLocked, "code_locked") }
+  }
+
+  /// Made at the first use, and kept with the store: a code is good across a restart.
+  func codeAuthenticator() throws(CallFailure) -> CodeAuthenticator {
+    let fresh = entropy.bytes(32)
+    let bytes = try storing { (store) throws(StoreFailure) in
+      if let bytes = try store.value(StoreValue.secret) { return bytes }
+      try store.setValue(StoreValue.secret, fresh)
+      return fresh
+    }
+    guard let secret = Bytes32(bytes) else {
+      throw .store(.broken("the secret is not written in its form"))
+    }
+    return CodeAuthenticator(secret: secret)
+  }
+
+  // MARK: Ending
+
+  mutating func end(
+    _ challenge: inout CodeChallenge, as state: CodeChallenge.State
+  ) throws(CallFailure) {
+    challenge.state = state
+    challenge.endedAt = state == .expired ? min(challenge.expiresAt, now) : now
+    challenge.code = nil
+    let ended = challenge
+    try storing { (store) throws(StoreFailure) in try store.update(ended) }
+    // A pass has a row of its own.
+    if state != .passed { try record(.codeEnded, ended.audited + [.word("state", state.word)]) }
+  }
+
+  /// Some at a time, as there may be many.
+  /// - Returns: how many.
+  @discardableResult
+  mutating func endOverdueCodes(at time: UnixTime, limit: Int = 16) throws(CallFailure) -> Int {
+    let overdue = try storing { (store) throws(StoreFailure) in
+      try store.overdueChallenges(at: time, limit: limit)
+    }
+    try endCodes(overdue, as: .expired)
+    return overdue.count
+  }
+
+  /// The service is revoked.
+  mutating func endCodes(of service: ServiceID) throws(CallFailure) {
+    try endCodes(
+      try storing { (store) throws(StoreFailure) in try store.openChallenges(of: service) }, as: .cancelled)
+  }
+
+  /// The holder is locked.
+  mutating func endCodes(of holder: CodeHolder) throws(CallFailure) {
+    try endCodes(
+      try storing { (store) throws(StoreFailure) in try store.openChallenges(of: holder) }, as: .cancelled)
+  }
+
+  private mutating func endCodes(
+    _ challenges: [CodeChallengeID], as state: CodeChallenge.State
+  ) throws(CallFailure) {
+    for id in challenges {
+      let found = try storing { (store) throws(StoreFailure) in try store.codeChallenge(id) }
+      guard var found, found.state == .open else { continue }
+      try end(&found, as: state)
+    }
+  }
+
+  /// With what was counted.
+  mutating func forgetCodes(of holder: CodeHolder) throws(CallFailure) {
+    try storing { (store) throws(StoreFailure) in
+      try store.deleteChallenges(of: holder)
+      if case .device(let device) = holder { try store.forgetChallenges(putTo: device) }
+      try store.setWrongCodes(WrongCodes(), of: holder)
+    }
+  }
+}
+
+extension StoreValue {
+  /// What one-time codes are kept under; nobody but the gate has it.
+  static let secret = "secret"
+}

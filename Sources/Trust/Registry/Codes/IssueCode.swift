@@ -1,0 +1,122 @@
+/// A phone asks for the code of a login, and signs for it: `POST /auth/otp/issue`.
+internal import ApprovalPolicy
+package import Bytes
+package import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+internal import System
+
+package struct IssueCodeForm: Equatable, Sendable {
+  package let device: DeviceID
+  package let challenge: CodeChallengeID
+  package let nonce: Bytes32
+  package let signedAt: UnixSeconds
+  package let signals: Signals
+  package let signature: DeviceSignature
+
+  package init(_ form: Form) throws(FormError) {
+    device = try form.identifier("device_id")
+    challenge = try form.identifier("challenge_id")
+    nonce = try form.hex("nonce")
+    signedAt = try form.required("signed_at") { $0.integer.flatMap { UnixSeconds($0) } }
+    signals = try form.text("signals") { Signals(base64: $0) }
+    signature = try form.signature("signature")
+  }
+}
+
+package struct IssueCode: RegistryCall {
+  private let token: String
+  private let form: IssueCodeForm
+  /// Where the form's nonce was asked for by itself.
+  private let nonce: SpentNonce?
+
+  /// - Parameter nonce: the form's, if it was a challenge for a code that was given out to whoever asked; the list of open
+  ///   logins has others.
+  package init(bearer token: String, _ form: IssueCodeForm, nonce: SpentNonce?) {
+    self.token = token
+    self.form = form
+    self.nonce = nonce
+  }
+
+  /// In this order: whether the login is open to this phone; the signature; then what the phone has to be. Who cannot sign
+  /// for it learns nothing of that.
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let device = try desk.activeDevice(bearer: token)
+    guard device.id == form.device else { throw .refused(.tokenRejected, "code_device") }
+    var challenge = try challenge(shownTo: device, &desk)
+    try requireSignature(of: device, desk)
+    try desk.requireUnlocked(challenge.holder)
+    try requireTrust(in: device, desk)
+
+    let code = OneTimeCode(random: desk.entropy)
+    let mac = try desk.codeAuthenticator().mac(
+      of: code, for: challenge.id, by: device.id, key: device.keys.device)
+    let life = min(desk.settings.codeLife, CodeLimits.longestLife)
+    // Never longer than the login that it is for.
+    let live = LiveCode(
+      device: device.id, mac: mac, expiresAt: min(desk.now.adding(life), challenge.expiresAt))
+    challenge.code = live
+    let changed = challenge
+    let next = Bytes32.random(desk.entropy)
+    try desk.storing { (store) throws(StoreFailure) in
+      try store.update(changed)
+      // What was signed is good once.
+      try store.setNonce(next, of: changed.id, for: device.id)
+    }
+    try desk.record(.codeIssued, [.device(device.id)] + challenge.audited)
+    var answer = DeviceAnswer()
+    answer.put("otp_code", code.text)
+    answer.put("expires_at", live.expiresAt)
+    return .reply(answer.reply())
+  }
+
+  /// The login, if it was put to the device and is its subject's still.
+  private func challenge(
+    shownTo device: DeviceRecord, _ desk: inout Desk
+  ) throws(CallFailure) -> CodeChallenge {
+    let isPut = try desk.storing { (store) throws(StoreFailure) in
+      try store.isPut(form.challenge, to: device.id)
+    }
+    guard isPut, let found = try desk.codeChallenge(form.challenge), found.holder == CodeHolder(of: device)
+    else { throw .refused(.notFound, "code_challenge") }
+    guard found.state == .open else { throw .refused(.notPending, "code_challenge_state") }
+    return found
+  }
+
+  private func requireSignature(of device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
+    guard abs(UnixSeconds(desk.now) - form.signedAt) <= CodeLimits.clockSkew else {
+      throw .refused(RegistryRefusal(.clockSkewed, "code_signed_at", time: desk.now))
+    }
+    if nonce?.bytes != form.nonce {
+      let own = try desk.storing { (store) throws(StoreFailure) in
+        try store.nonce(of: form.challenge, for: device.id)
+      }
+      guard own == form.nonce else { throw .refused(.nonceInvalid, "code_nonce") }
+    }
+    let message = DeviceMessage.otpIssue(
+      server: desk.server, device: device.id, challenge: form.challenge, nonce: form.nonce,
+      signedAt: form.signedAt, signalsHash: form.signals.hash)
+    try desk.require(form.signature, of: message, by: device.keys.device, "code_signature")
+  }
+
+  /// Whether the phone is what it has to be now.
+  private func requireTrust(in device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
+    let expected = desk.settings.assurance.assurance(of: device.subject?.name)
+    let isExcepted = device.isExcepted(at: desk.now)
+    let age = expected.otpAttestMaxAge.map { Duration.seconds($0) } ?? desk.settings.codeAttestationMaximumAge
+    guard isExcepted || device.hasAttested(within: age, of: desk.now) else {
+      throw .refused(.attestationStale, "code_attestation")
+    }
+    try desk.requireMinimum(device.level)
+    guard device.meets(expected, at: desk.now) else { throw .refused(.levelTooLow, "code_level") }
+    if expected.needsPresence, !isExcepted { throw .refused(.presenceRequired, "code_presence") }
+  }
+}
+
+extension DeviceRecord {
+  /// What has lost its attestation, or never had one, has none that is new.
+  fileprivate func hasAttested(within age: Duration, of now: UnixTime) -> Bool {
+    guard level > .bare, let attestedAt else { return false }
+    return attestedAt.adding(age) >= now
+  }
+}
