@@ -56,6 +56,7 @@ final class RegistryHarness {
     try store.keep()
     try store.commit()
     effects += desk.effects
+    desk.effects.forEach(devices.presence.hear)
     return outcome
   }
 }

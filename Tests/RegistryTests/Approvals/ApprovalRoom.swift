@@ -137,6 +137,12 @@ final class ApprovalRoom {
     #expect(try answer(RevokePhone(id: phone.id)).code == nil)
   }
 
+  /// As after an answer of its to a desktop.
+  func comeNear(_ phone: Phone) {
+    memory.presence.keep(
+      PresencePass(device: phone.id, key: phone.keys.device.hash, desktop: .test(7), at: now))
+  }
+
   // MARK: What they do
 
   /// - Parameter more: members of the body, behind the plain ones.

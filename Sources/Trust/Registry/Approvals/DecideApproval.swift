@@ -66,7 +66,10 @@ package struct DecideApproval: RegistryCall {
     guard let key = voter.keys.approval, let subject = voter.subject, voter.canDecide(approval.terms) else {
       throw .refused(.levelTooLow, "approval_level")
     }
-    if approval.terms.needsPresence { throw .refused(.presenceRequired, "approval_presence") }
+    // To say no, nobody has to be anywhere.
+    if approval.terms.needsPresence, vote.decision == .approve, !desk.isNear(voter) {
+      throw .refused(.presenceRequired, "approval_presence")
+    }
     let now = UnixSeconds(desk.now)
     guard abs(now - issuedAt) <= ApprovalLimits.clockSkew else {
       throw .refused(RegistryRefusal(.clockSkewed, "approval_issued_at", time: desk.now))

@@ -15,6 +15,10 @@ package enum RegistryEffect: Equatable, Sendable {
   /// A login waits for its one-time code.
   /// - Parameter attestedBy: as above.
   case codeWanted(DeviceID, attestedBy: KeyIdentifier?)
+  /// It has proved to a desktop that it is near.
+  case near(PresencePass)
+  /// What the desktop has seen counts no more: its token is another one, or it is no service any more.
+  case desktopEnded(ServiceID)
   /// All services' tokens that hold, by their hashes.
   case services([Bytes32: ServiceID])
   /// The public keys of device tokens, as they are published.
@@ -26,7 +30,7 @@ package enum RegistryEffect: Equatable, Sendable {
   var isUrgent: Bool {
     switch self {
     case .deviceGone, .attestedKeyRevoked: true
-    case .deviceActive, .approvalsOpen, .codeWanted, .services, .keySet, .wake: false
+    case .deviceActive, .approvalsOpen, .codeWanted, .near, .desktopEnded, .services, .keySet, .wake: false
     }
   }
 }

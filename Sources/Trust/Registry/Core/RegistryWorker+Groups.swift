@@ -117,6 +117,7 @@ extension RegistryWorker {
 
   func tell(_ effects: [RegistryEffect]) {
     for effect in effects {
+      devices.presence.hear(effect)
       if case .wake(let topic) = effect {
         ready += waiters.wake(topic)
       } else if !effect.isUrgent {

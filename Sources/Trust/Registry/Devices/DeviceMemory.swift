@@ -18,6 +18,8 @@ package final class DeviceMemory {
 
   /// What the room of pairings remembers.
   let pairings = PairingMemory()
+  /// What the room of presence remembers.
+  let presence = PresenceMemory()
   private var enrolments = Tally<Origin>(limit: DeviceMemory.enrolmentsAnHour)
   private var failures = Tally<Attempt>(limit: DeviceMemory.failuresAnHour)
 

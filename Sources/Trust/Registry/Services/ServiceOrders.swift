@@ -76,6 +76,7 @@ package struct RotateService: RegistryCall {
     let changed = service
     try desk.storing { (store) throws(StoreFailure) in try store.update(changed) }
     try desk.record(.serviceRotated, .service(service.id))
+    desk.announce(.desktopEnded(service.id))
     try desk.announceServices()
     return .reply(.answered(service.json(token: token)))
   }
@@ -95,6 +96,7 @@ package struct RevokeService: RegistryCall {
     try desk.endApprovals(of: service)
     try desk.endPairings(of: service.id)
     try desk.endCodes(of: service.id)
+    desk.announce(.desktopEnded(service.id))
     try desk.announceServices()
     return .reply(.answered(service.json()))
   }

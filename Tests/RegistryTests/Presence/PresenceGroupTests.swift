@@ -1,0 +1,87 @@
+/// A pass counts from when it is on record: not before, and not where the disk has failed.
+import Bytes
+import DeviceWire
+import FaultDisk
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct PresenceGroupTests {
+  /// As `ProvePresence` does it for a device that has just become active.
+  private struct Pass: RegistryCall {
+    let device: DeviceRecord
+
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      try desk.record(.presenceProved, .device(device.id))
+      desk.announce(
+        .near(
+          PresencePass(device: device.id, key: device.keys.device.hash, desktop: .test(1), at: desk.now)))
+      return .reply(.answered([]))
+    }
+  }
+
+  private struct Insert: RegistryCall {
+    let device: DeviceRecord
+
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
+      return .reply(.answered([]))
+    }
+  }
+
+  private let near = Reply.answered([1])
+  private let far = Reply.answered([0])
+
+  private func device(_ room: WorkerRoom) throws -> DeviceRecord {
+    let device = DeviceRecord(
+      id: .test(5), state: .active, subject: nil, name: nil, platform: .ios, keys: try TestPhone().keys,
+      level: .bare, verification: .app, createdAt: UnixTime(milliseconds: 0))
+    holds(room.serve(Insert(device: device))?.isAnswered == true)
+    return device
+  }
+
+  @Test func aFailedGroupLeavesNone() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    let device = try device(room)
+    room.disk.plan(.error, at: 0, count: 4)
+    #expect(room.serve(Pass(device: device))?.code == "store_unavailable")
+    for _ in 0..<10 where room.worker?.trouble != nil {
+      room.clock.pass(.seconds(40))
+      room.worker?.recoverIfDue()
+    }
+    #expect(room.serve(Look(device: device.id)) == far)
+    #expect(room.serve(Pass(device: device))?.isAnswered == true)
+    #expect(room.serve(Look(device: device.id)) == near)
+  }
+
+  /// In one group with it nobody is near yet; nor is anybody after a restart.
+  @Test func fromTheNextGroupToTheEndOfTheProcess() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    let device = try device(room)
+    let look = Look(device: device.id)
+    #expect(room.serve([Pass(device: device), look]).last == far)
+    #expect(room.serve(look) == near)
+    room.stop()
+    try room.start()
+    #expect(room.serve(look) == far)
+  }
+
+  @Test func noLongerWithEitherClock() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    let device = try device(room)
+    let look = Look(device: device.id)
+    _ = room.serve(Pass(device: device))
+    // Set back an hour: time goes on all the same.
+    room.clock.setWall(by: .seconds(-3600))
+    #expect(room.serve(look) == near)
+    room.clock.pass(.seconds(61))
+    #expect(room.serve(look) == far)
+    _ = room.serve(Pass(device: device))
+    room.clock.setWall(by: .seconds(7200))
+    #expect(room.serve(look) == far)
+  }
+}
