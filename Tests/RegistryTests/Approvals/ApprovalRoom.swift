@@ -122,7 +122,8 @@ final class ApprovalRoom {
     let phone = try Phone.make(verifier)
     var record = DeviceRecord(
       id: phone.id, state: .active, subject: subject.flatMap { Subject($0) }, name: nil, platform: .ios,
-      keys: phone.keys, level: level, verification: .app, createdAt: now)
+      keys: phone.keys, level: level,
+      verification: level == .hardwareAttested ? .hardware : .app, createdAt: now)
     record.activatedAt = now
     try store.insert(record)
     return phone

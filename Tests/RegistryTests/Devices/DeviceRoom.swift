@@ -45,25 +45,35 @@ final class DeviceRoom {
     _ phone: TestPhone, evidence: KeyIdentifier? = nil, from origin: Origin = home,
     _ change: (inout Body) throws -> Void = { _ in }
   ) throws -> Said {
+    try enroll(phone, verified: evidence.map { .appAttest($0) }, from: origin, change)
+  }
+
+  func enroll(
+    _ phone: TestPhone, verified evidence: VerifiedEvidence?, from origin: Origin = home,
+    _ change: (inout Body) throws -> Void = { _ in }
+  ) throws -> Said {
     let nonce = nonce()
     var body = try phone.enrollBody(server, nonce: nonce)
     try change(&body)
     let form = try EnrollForm(body.form)
     let said = try Said(
       registry.run(
-        Enroll(form, nonce: SpentNonce(spent: nonce), evidence: evidence.map { .appAttest($0) }),
-        from: origin))
+        Enroll(form, nonce: SpentNonce(spent: nonce), evidence: evidence), from: origin))
     if let id = said["device_id"] { phone.id = DeviceID(id) }
     return said
   }
 
   func attest(_ phone: TestPhone, by key: KeyIdentifier) throws -> Said {
+    try attest(phone, verified: .appAttest(key))
+  }
+
+  func attest(_ phone: TestPhone, verified evidence: VerifiedEvidence) throws -> Said {
     let found = try registry.run(FindAttestedKeys(phone.required), from: Self.home)
     guard case .reply(.answered(let bytes)) = found, let keys = AttestedKeys(bytes) else {
       return try Said(found)
     }
     return try Said(
-      registry.run(Attest(phone.required, keys: keys, evidence: .appAttest(key)), from: Self.home))
+      registry.run(Attest(phone.required, keys: keys, evidence: evidence), from: Self.home))
   }
 
   func token(
@@ -80,14 +90,20 @@ final class DeviceRoom {
     _ phone: TestPhone, to other: TestPhone, evidence: KeyIdentifier? = nil,
     _ change: (inout Body) throws -> Void = { _ in }
   ) throws -> Said {
+    try rotate(phone, to: other, verified: evidence.map { .appAttest($0) }, change)
+  }
+
+  func rotate(
+    _ phone: TestPhone, to other: TestPhone, verified evidence: VerifiedEvidence?,
+    _ change: (inout Body) throws -> Void = { _ in }
+  ) throws -> Said {
     let nonce = nonce()
     var body = try phone.rotateBody(server, to: other, nonce: nonce)
     try change(&body)
     let form = try RotateForm(body.form)
     let said = try Said(
       registry.run(
-        Rotate(form, nonce: SpentNonce(spent: nonce), evidence: evidence.map { .appAttest($0) }),
-        from: Self.home))
+        Rotate(form, nonce: SpentNonce(spent: nonce), evidence: evidence), from: Self.home))
     if said.code == nil { other.id = phone.id }
     return said
   }

@@ -123,7 +123,7 @@ import Testing
     for wrong in [
       "{}", "[]", "null", "{\(named)}", #"{\#(named),"att_obj":"A"}"#,
       #"{\#(named),"att_obj":"AAEC","assertion":"AAEC"}"#, #"{\#(named),"att_obj":null}"#,
-      #"{"attestation_type":"play_integrity","jws_token":"x"}"#,
+      #"{"attestation_type":"safetynet","jws_token":"x"}"#,
       #"{"attestation_type":"app_attest","key_id":"AAEC","att_obj":"AAEC"}"#,
     ] {
       #expect(throws: FormError.self, "\(wrong)") { _ = try evidence(wrong) }

@@ -195,7 +195,7 @@ extension Connection {
     if refusal.code == .attestationRejected, let failure = work.failure {
       // Nobody waits for it: a queue that is full forgets it.
       _ = devices.registry.submit(
-        failure, lane: .address(payer), origin: .address(source.address)
+        failure.because(refusal.step), lane: .address(payer), origin: .address(source.address)
       ) { _ in }
     }
   }

@@ -19,6 +19,7 @@ extension Connection {
       switch work.form {
       case .attestation(let keyID, let bytes): judgeAttestation(bytes, by: keyID, work, pending)
       case .assertion(let keyID, let bytes): judgeAssertion(bytes, by: keyID, work, pending)
+      case .playIntegrity, .androidKey: Refusal(.attestationRejected, step: "no_app")
       }
     guard let refusal = refusal?.ofEvidence else { return }
     evidenceFailed(refusal, pending)

@@ -81,7 +81,8 @@ package struct DecideApproval: RegistryCall {
       throw .refused(.signatureRejected, "approval_signature")
     }
     return VoteRecord(
-      device: voter.id, subject: subject, key: key.point, vote: vote, issuedAt: issuedAt, level: voter.level,
+      device: voter.id, subject: subject, key: key.point, vote: vote, issuedAt: issuedAt,
+      level: voter.voteLevel,
       verification: voter.verification, signature: signature)
   }
 }

@@ -22,8 +22,13 @@ enum ApprovalLimits {
 extension DeviceRecord {
   /// Whether its vote counts; else it may look only.
   func canDecide(_ terms: ApprovalTerms) -> Bool {
-    state == .active && keys.approval != nil && level >= terms.level
+    state == .active && keys.approval != nil && voteLevel >= terms.level
       && verification >= terms.userVerification
+  }
+
+  /// Of the key that votes: where only the device key was attested in hardware, the app that has it vouches for the other.
+  var voteLevel: Level {
+    verification == .hardware ? level : min(level, .appAttested)
   }
 
   /// Whether the request may be put to it.

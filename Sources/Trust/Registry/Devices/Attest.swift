@@ -12,6 +12,8 @@ package struct AttestForm: Equatable, Sendable {
     device = try form.identifier("device_id")
     nonce = try form.hex("nonce")
     evidence = try EvidenceForm(form)
+    // Its challenge is set when a key is made: what attests a key comes with the key.
+    if case .androidKey = evidence { throw FormError("attestation_type") }
   }
 }
 
@@ -95,6 +97,7 @@ package struct NoteFailedAttestation: RegistryCall {
   /// The rotation that the evidence came with: anybody can bring bad evidence with a device's name, so that it counts
   /// only where its key has signed for it.
   private let rotation: RotateForm?
+  private var step: String?
 
   package init(_ device: DeviceID) {
     self.device = device
@@ -106,13 +109,20 @@ package struct NoteFailedAttestation: RegistryCall {
     self.rotation = rotation
   }
 
+  /// - Parameter step: the rule that the evidence broke, as the log names it.
+  package func because(_ step: String) -> Self {
+    var call = self
+    call.step = step
+    return call
+  }
+
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     if let rotation { _ = try desk.device(device, signing: rotation.message(desk), rotation.signature) }
     var device = try desk.device(device)
     desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now)
     device.attestationFailedAt = desk.now
     try desk.keep(device)
-    try desk.record(.attestationFailed, .device(device.id))
+    try desk.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
     return .reply(.answered(Array("{}".utf8)))
   }
 }
@@ -145,14 +155,13 @@ package struct EndAttestedKey: RegistryCall {
 extension Desk {
   /// To what evidence says of the keys that a device has; never down.
   mutating func raise(_ device: inout DeviceRecord, by evidence: VerifiedEvidence) throws(CallFailure) {
-    let (level, attestedKey) = try standing(of: evidence, for: device.id)
+    let (level, attestedKey) = try standing(of: evidence, for: device.id, on: device.platform)
     device.level = max(device.level, level)
+    device.verification = max(device.verification, device.keys.verification(by: evidence))
     device.attestedKey = attestedKey
-    device.attestedAt = now
-    device.attestationFailedAt = nil
-    // An attestation of the app is newer than what the app has said.
-    device.isRooted = false
+    device.note(evidence, at: now)
     try keep(device)
+    try keepSerials(of: evidence, for: device.id)
     if device.state == .active { announce(.deviceActive(device.active)) }
     try record(.deviceAttested, device.standing)
   }

@@ -68,11 +68,20 @@ extension Desk {
 
   // MARK: What vouches for it
 
-  /// What evidence makes of keys, or its lack. One App Attest key is one device's.
+  /// What evidence makes of the device key, or its lack. One App Attest key is one device's.
   package func standing(
-    of evidence: VerifiedEvidence?, for device: DeviceID
+    of evidence: VerifiedEvidence?, for device: DeviceID, on platform: DevicePlatform
   ) throws(CallFailure) -> (level: Level, attestedKey: KeyIdentifier?) {
-    guard case .appAttest(let key) = evidence else { return (.bare, nil) }
+    guard let evidence else { return (.bare, nil) }
+    guard evidence.platform == platform else { throw .refused(.badRequest, "evidence_platform") }
+    let key: KeyIdentifier
+    switch evidence {
+    case .playIntegrity: return (.appAttested, nil)
+    case .androidKey(let chains):
+      try requireUnrevoked(chains)
+      return (.hardwareAttested, nil)
+    case .appAttest(let identifier): key = identifier
+    }
     let holder = try storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
     guard holder == nil || holder?.id == device else {
       throw .refused(.attestationRejected, "attested_key_of_another_device")
@@ -100,13 +109,13 @@ extension Desk {
   ) throws(CallFailure) -> DeviceRecord {
     try requireNewKeys(keys)
     let id = DeviceID(random: entropy)
-    let (level, attestedKey) = try standing(of: evidence, for: id)
+    let (level, attestedKey) = try standing(of: evidence, for: id, on: platform)
     try requireMinimum(level)
     var device = DeviceRecord(
       id: id, state: .pending, subject: nil, name: name, platform: platform, keys: keys, level: level,
-      verification: keys.verification, createdAt: now)
+      verification: keys.verification(by: evidence), createdAt: now)
     device.attestedKey = attestedKey
-    device.attestedAt = attestedKey == nil ? nil : now
+    device.note(evidence, at: now)
     return device
   }
 
@@ -191,6 +200,11 @@ extension DeviceRecord {
 }
 
 extension DeviceKeys {
-  /// Without an approval key nobody is asked; with one it is the app that has made it so.
-  package var verification: UserVerification { approval == nil ? .none : .app }
+  /// Without an approval key nobody is asked; with one it is the app that has made it so, unless the key's own
+  /// attestation says it.
+  package func verification(by evidence: VerifiedEvidence?) -> UserVerification {
+    guard approval != nil else { return .none }
+    if case .androidKey(let chains) = evidence, chains.attestsApprovalKey { return .hardware }
+    return .app
+  }
 }

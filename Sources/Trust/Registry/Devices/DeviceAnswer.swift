@@ -77,6 +77,7 @@ struct DeviceAnswer {
   /// As an operator sees it.
   mutating func putAllForOperator(_ device: DeviceRecord) {
     putAll(device)
+    put("play_attested_at", device.playAttestedAt)
     put("attestation_failed_at", device.attestationFailedAt)
     put("key_id", device.attestedKey?.base64)
     put("replaces", device.replaces?.text)

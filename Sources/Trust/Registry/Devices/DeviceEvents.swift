@@ -6,7 +6,7 @@ extension AuditEntry.Event {
   static let deviceActivated = Self("device_activated")
   static let deviceAttested = Self("device_attested")
   static let attestationFailed = Self("attestation_failed")
-  /// The App Attest key that vouched for it was revoked.
+  /// What vouched for it was revoked: its App Attest key, or a certificate of its keys' chains.
   static let deviceUnattested = Self("device_unattested")
   static let deviceRotated = Self("device_rotated")
   /// It has said under its signature whether it is rooted.

@@ -20,6 +20,8 @@ package final class DeviceMemory {
   let pairings = PairingMemory()
   /// What the room of presence remembers.
   let presence = PresenceMemory()
+  /// Serials that are revoked, as far as the gate has told; nil before it has.
+  var revokedSerials: RevokedSerials?
   private var enrolments = Tally<Origin>(limit: DeviceMemory.enrolmentsAnHour)
   private var failures = Tally<Attempt>(limit: DeviceMemory.failuresAnHour)
 

@@ -52,6 +52,8 @@ package struct DeviceRecord: Equatable, Sendable {
   package var revokedAt: UnixTime?
   package var seenAt: UnixTime?
   package var attestedAt: UnixTime?
+  /// When Play Integrity vouched for its keys.
+  package var playAttestedAt: UnixTime?
   package var attestationFailedAt: UnixTime?
   package var appVersion: String?
   package var patchLevel: String?

@@ -28,6 +28,7 @@ package struct EnrollForm: Equatable, Sendable {
     guard (approvalSignature == nil) == (keys.approval == nil) else { throw FormError("approval_signature") }
     name = try form.optionalText("device_name") { DeviceName($0) }
     evidence = try form.evidence()
+    try evidence?.require(platform, with: keys)
     let replacedID: DeviceID? = try form.optionalIdentifier("replaces")
     let replacedSignature = try form.optionalSignature("replaces_signature")
     switch (replacedID, replacedSignature) {
@@ -85,6 +86,7 @@ package struct Enroll: RegistryCall {
     if evidence == nil || !desk.settings.evidenceActivates { try requireRoom(desk) }
     let new = device
     try desk.storing { (store) throws(StoreFailure) in try store.insert(new) }
+    try desk.keepSerials(of: evidence, for: device.id)
     try desk.record(
       .deviceEnrolled, device.standing + device.belonging + [.word("platform", device.platform.rawValue)])
     desk.remind(at: device.endOfPending)

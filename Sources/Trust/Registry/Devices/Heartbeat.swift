@@ -96,6 +96,6 @@ extension DeviceRecord {
     if isRooted { return false }
     return isExcepted(at: now)
       || level >= expected.level && verification >= expected.userVerification
-        && !(expected.needsPlay && platform == .android)
+        && !(expected.needsPlay && platform == .android && playAttestedAt == nil)
   }
 }

@@ -23,6 +23,7 @@ package struct RotateForm: Equatable, Sendable {
       throw FormError("new_approval_signature")
     }
     evidence = try form.evidence()
+    try evidence?.require(nil, with: keys)
   }
 }
 
@@ -48,22 +49,21 @@ package struct Rotate: RegistryCall {
     }
     try desk.requireNewKeys(form.keys)
     // What vouched for the old keys says nothing about these.
-    let (level, attestedKey) = try desk.standing(of: evidence, for: device.id)
+    let (level, attestedKey) = try desk.standing(of: evidence, for: device.id, on: device.platform)
     try desk.requireMinimum(level)
     device.keys = form.keys
     device.level = level
-    device.verification = form.keys.verification
+    device.verification = form.keys.verification(by: evidence)
     device.attestedAt = nil
+    device.playAttestedAt = nil
     // Without evidence the app's key stays the device's, which is revoked with it, and vouches for nothing.
-    if let attestedKey {
-      device.attestedKey = attestedKey
-      device.attestedAt = desk.now
-      device.attestationFailedAt = nil
-      device.isRooted = false
-    }
+    if let attestedKey { device.attestedKey = attestedKey }
+    device.note(evidence, at: desk.now)
     device.seenAt = desk.now
     device.endTokens()
     try desk.keep(device)
+    try desk.dropSerials(of: device.id)
+    try desk.keepSerials(of: evidence, for: device.id)
     desk.announce(.deviceActive(device.active))
     try desk.record(.deviceRotated, device.standing)
     var answer = DeviceAnswer()

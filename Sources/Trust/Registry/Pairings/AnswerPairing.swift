@@ -22,7 +22,10 @@ package struct AnswerPairing: RegistryCall {
     self.evidence = evidence
     keys = try form.keys()
     name = try form.text("device_name") { DeviceName($0) }
-    platform = try form.optionalText("platform") { DevicePlatform(rawValue: $0) } ?? .ios
+    let stated = try form.optionalText("platform") { DevicePlatform(rawValue: $0) }
+    let brought = try form.evidence()
+    try brought?.require(stated, with: keys)
+    platform = stated ?? brought?.platform ?? .ios
     commit = try form.hex("commit")
     mac = try form.hex("mac")
     signature = try form.signature("signature")
@@ -107,6 +110,7 @@ package struct AnswerPairing: RegistryCall {
     let name = pairing.name ?? name
     let device = try desk.newDevice(platform, keys: keys, name: name, evidence: evidence)
     try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
+    try desk.keepSerials(of: evidence, for: device.id)
     return device
   }
 

@@ -23,7 +23,8 @@ extension SQLiteStore {
       is_rooted INTEGER NOT NULL,
       exception_until INTEGER, exception_reason TEXT,
       replaces BLOB,
-      token_series INTEGER NOT NULL
+      token_series INTEGER NOT NULL,
+      play_attested_at INTEGER
     ) STRICT;
     CREATE UNIQUE INDEX devices_by_key ON devices (substr(device_key, 1, 16));
     CREATE UNIQUE INDEX devices_by_approval_key ON devices (substr(approval_key, 1, 16))
@@ -38,15 +39,15 @@ extension SQLiteStore {
   private static let columns = """
     id, state, subject, name, platform, device_key, approval_key, level, verification, attested_key, created_at, \
     activated_at, revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, \
-    exception_until, exception_reason, replaces, token_series
+    exception_until, exception_reason, replaces, token_series, play_attested_at
     """
   private static let insertDevice = """
     INSERT INTO devices (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
-    ?17, ?18, ?19, ?20, ?21, ?22, ?23)
+    ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)
     """
   private static let updateDevice = """
     UPDATE devices SET (\(columns)) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-    ?18, ?19, ?20, ?21, ?22, ?23) WHERE id = ?1
+    ?18, ?19, ?20, ?21, ?22, ?23, ?24) WHERE id = ?1
     """
 }
 
@@ -173,6 +174,7 @@ extension SQLiteStore: DeviceTable {
       .text(orNull: device.patchLevel), .flag(device.isRooted),
       .time(orNull: device.exception?.until), .text(orNull: device.exception?.reason),
       .id(orNull: device.replaces), .integer(Int64(device.tokenSeries)),
+      .time(orNull: device.playAttestedAt),
     ]
   }
 
@@ -198,6 +200,7 @@ extension SQLiteStore: DeviceTable {
     }
     device.replaces = try row.idOrNil(21)
     device.tokenSeries = try row.number(22) { UInt32(exactly: $0) }
+    device.playAttestedAt = try row.timeOrNil(23)
     return device
   }
 

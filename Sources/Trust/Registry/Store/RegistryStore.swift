@@ -1,5 +1,5 @@
 /// What the registry asks of its store: transactions, and the tables of its rooms. One thread uses it.
-package protocol RegistryStore: AnyObject, ApprovalTable, AuditTable, CodeTable, DeviceTable, PairingTable,
+package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTable, CodeTable, DeviceTable, PairingTable,
   ServiceTable, TokenKeyTable
 {
   /// Begins a group of calls.

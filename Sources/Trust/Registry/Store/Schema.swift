@@ -6,6 +6,7 @@ extension SQLiteStore {
     registryTables,
     auditTables,
     deviceTables,
+    androidTables,
     tokenKeyTables,
     pairingTables,
     serviceTables,
@@ -41,6 +42,11 @@ extension SQLiteStore {
     // Rooms that there were not.
     [
       codeTables
+    ].joined(separator: ";\n"),
+    // What Android brings, codes and their signals.
+    [
+      "ALTER TABLE devices ADD COLUMN play_attested_at INTEGER",
+      androidTables,
     ].joined(separator: ";\n"),
   ]
 
