@@ -39,14 +39,11 @@ extension SQLiteStore {
     DROP TABLE audit_about;
     ALTER TABLE new_about RENAME TO audit_about
     """,
-    // Rooms that there were not.
-    [
-      codeTables
-    ].joined(separator: ";\n"),
-    // What Android brings, codes and their signals.
+    // Codes, and what Android brings.
     [
       "ALTER TABLE devices ADD COLUMN play_attested_at INTEGER",
       androidTables,
+      codeTables,
     ].joined(separator: ";\n"),
   ]
 
