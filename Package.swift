@@ -153,7 +153,8 @@ let modules = [
   Module(
     "Vectors", in: .program,
     [
-      "Addresses", "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
+      "Addresses", 
+      "AndroidKey", "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
       "PlayIntegrity",
       "Risk", "System",
     ]),
@@ -168,6 +169,7 @@ let modules = [
   Module(
     "portcullis", in: .program,
     [
+      "AndroidKey",
       "Addresses", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
       "HTTPWire",

@@ -12,11 +12,16 @@ import Vectors
 
   /// How many lines each file had when this was written.
   private static let known = [
+    
+    "android-key.jsonl": 408,
     "messages.jsonl": 773,
    
     "risk.jsonl": 96,
+   
+    "real-android-key.jsonl": 146,
     "summaries.jsonl": 271,
     "play-integrity.jsonl": 278,
+   
    
     "sweeps.jsonl": 29,
   ]
@@ -66,6 +71,8 @@ struct JudgedLine {
     case .risk(let risk):
       (name, expectation, verdict) = (risk.name, risk.expectation, risk.judge())
       hasOtherRisk = risk.differs
+    case .androidKey(let attestation):
+      (name, expectation, verdict) = (attestation.name, attestation.expectation, attestation.judge())
     case .sweep(let sweep):
       (name, expectation, verdict) = (sweep.name, sweep.expectation, try sweep.judge(by: verifier))
     case .verifiable(let vector): (name, expectation, verdict) = (vector.name, vector.expectation, nil)

@@ -78,7 +78,7 @@ package struct Sweep: Sendable {
   package func judge(by verifier: P256Verifier) throws(VectorError) -> VectorVerdict {
     guard case .accept? = try Self.judge(base, verifier) else { throw VectorError("base is not accepted") }
     var value: JSONValue? = .object(base)
-    for name in path { value = value?.object?[name] }
+    for name in path { value = value?.object?[name] ?? Int(name).flatMap { value?.element(at: $0) } }
     guard let bytes = value?.string.flatMap(encoding.decode) else {
       throw VectorError("field leads to nothing of this encoding")
     }
@@ -101,6 +101,7 @@ package struct Sweep: Sendable {
     case .message(let message): message.judge(by: verifier)
     case .summary(let summary): summary.judge()
     case .play(let play): play.judge(by: verifier)
+    case .androidKey(let attestation): attestation.judge()
     case .verifiable, .risk, .sweep, .unsupported: nil
     }
   }
@@ -122,14 +123,10 @@ package struct Sweep: Sendable {
     writer.beginObject()
     for member in object.members where !outcomes.contains(member.name) {
       writer.name(member.name)
-      guard member.name == path.first else {
-        writer.value(member.value)
-        continue
-      }
-      if let inner = member.value.object, path.count > 1 {
-        write(inner, path.dropFirst(), text, to: &writer)
+      if member.name == path.first {
+        write(member.value, path.dropFirst(), text, to: &writer)
       } else {
-        writer.value(text)
+        writer.value(member.value)
       }
     }
     writer.endObject()
@@ -141,5 +138,36 @@ package struct Sweep: Sendable {
     "summary",
     "play-integrity",
   ]
+  /// `path` is what is left of it in this value.
+  private static func write(
+    _ value: JSONValue, _ path: ArraySlice<String>, _ text: String, to writer: inout JSONWriter
+  ) {
+    guard let name = path.first else { return writer.value(text) }
+    if let inner = value.object { return write(inner, path, text, to: &writer) }
+    guard let elements = value.array else { return writer.value(text) }
+    writer.beginArray()
+    for (index, element) in elements.enumerated() {
+      if index == Int(name) {
+        write(element, path.dropFirst(), text, to: &writer)
+      } else {
+        writer.value(element)
+      }
+    }
+    writer.endArray()
+  }
+
   private static let outcomes = ["message_hex", "output_b64", "sha256_hex"]
+  /// Of bases that are judged here.
+  private static let kinds: Set = [
+    "android-key",
+    "message",
+    "summary",
+  ]
+}
+
+extension JSONValue {
+  fileprivate func element(at index: Int) -> JSONValue? {
+    guard let array, array.indices.contains(index) else { return nil }
+    return array[index]
+  }
 }

@@ -60,6 +60,7 @@ package enum VectorLine: Sendable {
   case summary(SummaryCase)
   case play(PlayCase)
   case risk(RiskCase)
+  case androidKey(AndroidKeyCase)
   case sweep(Sweep)
   /// A receipt, or a kind that this program does not know.
   case unsupported(name: String)
@@ -96,6 +97,7 @@ extension VectorLine {
     case "summary": self = .summary(try SummaryCase(name: name, fields))
     case "play-integrity": self = .play(try PlayCase(name: name, fields))
     case "risk": self = .risk(try RiskCase(name: name, fields))
+    case "android-key": self = .androidKey(try AndroidKeyCase(name: name, fields))
     case "sweep":
       // One whose base cannot be judged cannot be judged either.
       self = try Sweep(name: name, fields).map(Self.sweep) ?? .unsupported(name: name)

@@ -1,5 +1,6 @@
 /// `portcullis verify`: attestations, assertions, messages of devices and summaries judged offline, as the gate would
 /// (docs/app-attest.md; docs/devices.md; docs/operating.md, "Commands").
+import AndroidKey
 import AppAttest
 import ArgumentParser
 import Bytes
@@ -30,9 +31,9 @@ struct VerifyCases: ParsableCommand {
 
       With --jsonl each line of FILE is such an object, and one line a case is printed: \
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
-      other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), \
-      and a good one of either with a rule for changing it (sweep) are judged as well; docs/devices.md has \
-      their steps. A recorded request for a code (risk) is answered with reasons and, where both positions are \
+      other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), an \
+      Android key attestation (android-key), and a good one of these with a rule for changing it (sweep) are \
+      judged as well; docs/devices.md and docs/android.md have their steps. A recorded request for a code (risk) is answered with reasons and, where both positions are \
       known, distance_km, net_km and speed_kmh; docs/risk.md has their rules.
 
       Ends with status 1 when a verdict differs from the object's expect.result (policy never does), or \
@@ -211,6 +212,10 @@ struct FileJudge {
         name: risk.name, verdict: risk.judge(), expectation: risk.expectation,
         steps: [(MessageStep.signals.rawValue, MessageStep.signals.rule)], risk: risk.answer,
         hasOtherRisk: risk.differs)
+    case .androidKey(let attestation):
+      return Judged(
+        name: attestation.name, verdict: attestation.judge(), expectation: attestation.expectation,
+        steps: AndroidKeyRejection.allCases.map { ($0.rawValue, $0.rule) })
     case .sweep(let sweep):
       return Judged(
         name: sweep.name, verdict: try sweep.judge(by: signatures), expectation: sweep.expectation)
