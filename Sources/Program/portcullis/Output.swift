@@ -41,7 +41,7 @@ struct Output: ~Copyable {
   }
 
   /// DEL, C1 and bidi controls stand only within strings, where `\uXXXX` says the same.
-  private static func printable(_ json: [UInt8]) -> [UInt8] {
+  static func printable(_ json: [UInt8]) -> [UInt8] {
     if json.allSatisfy({ $0 < 0x7F }) { return json }
     var escaped: [UInt8] = []
     for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {

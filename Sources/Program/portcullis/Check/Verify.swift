@@ -16,7 +16,11 @@ struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Judge attestations, assertions, messages of devices and results of approvals offline.",
     discussion: "verify FILE and verify --jsonl FILE are verify cases.",
-    subcommands: [VerifyCases.self, VerifyApproval.self], defaultSubcommand: VerifyCases.self)
+    subcommands: [
+      VerifyCases.self,
+      VerifyApproval.self,
+      VerifyPlayIntegrity.self,
+    ], defaultSubcommand: VerifyCases.self)
 }
 
 struct VerifyCases: ParsableCommand {
@@ -31,10 +35,11 @@ struct VerifyCases: ParsableCommand {
 
       With --jsonl each line of FILE is such an object, and one line a case is printed: \
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
-      other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), an \
-      Android key attestation (android-key), and a good one of these with a rule for changing it (sweep) are \
-      judged as well; docs/devices.md and docs/android.md have their steps. A recorded request for a code (risk) is answered with reasons and, where both positions are \
-      known, distance_km, net_km and speed_kmh; docs/risk.md has their rules.
+      other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), \
+      a token of Play Integrity (play-integrity), an Android key attestation (android-key), and a good one of \
+      these with a rule for changing it (sweep) are judged as well; docs/devices.md and docs/android.md have their \
+      steps. A recorded request for a code (risk) is answered with reasons and, where both positions are known, \
+      distance_km, net_km and speed_kmh; docs/risk.md has their rules.
 
       Ends with status 1 when a verdict differs from the object's expect.result (policy never does), or \
       when, without --jsonl, an object without expect is rejected; with 65 when a FILE is not what it should be.
