@@ -10,7 +10,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
   && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-    libcbor-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev make pkg-config zlib1g-dev \
+    libcbor-dev libmaxminddb-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev make pkg-config zlib1g-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The packages that the manifest names are fetched again only when it changes.
@@ -23,7 +23,7 @@ FROM debian:bookworm-slim
 # The image has libgcc-s1 already, as apt itself needs it.
 RUN apt-get update \
   && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-    libcbor0.8 libqrencode4 libseccomp2 libsqlite3-0 libssl3 zlib1g \
+    libcbor0.8 libmaxminddb0 libqrencode4 libseccomp2 libsqlite3-0 libssl3 zlib1g \
   && rm -rf /var/lib/apt/lists/* \
   && groupadd --gid 10001 portcullis \
   && useradd --uid 10001 --gid portcullis --home-dir /var/lib/portcullis --no-create-home \

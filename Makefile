@@ -43,7 +43,7 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 # What Swift's own programs load, what they link against, and what this program is made with.
 BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 \
   binutils libc6-dev libstdc++-12-dev \
-  libcbor-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config zlib1g-dev
+  libcbor-dev libmaxminddb-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config zlib1g-dev
 TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-pytest-xdist \
   python3-jwcrypto python3-jwt python3-websockets sslscan zbar-tools
 ifdef CI
@@ -98,13 +98,18 @@ clean:  ## Remove all that was built
 ##@ Testing
 
 .PHONY: unit-tests
-unit-tests: build-packages test-packages  ## The Swift tests; SWIFT_TEST_FLAGS='--filter CBORTests' picks some
+unit-tests: build-packages test-packages maxmind-data  ## The Swift tests; SWIFT_TEST_FLAGS='--filter CBORTests' picks some
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
 end-to-end: release test-packages peers  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
+
+.PHONY: maxmind-data
+maxmind-data:  ## MaxMind's published test databases, once; without PyPI their tests say so
+	@scripts/install-packages python3 python3-venv
+	@PYTHON=$(PYTHON) Tests/Conformance/install-maxmind-data $(CONFORMANCE)/maxmind
 
 .PHONY: peers
 peers:  ## Evennia and telnetlib3 as games for the tests: once, half a minute, 210 MB; without PyPI they are skipped

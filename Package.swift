@@ -78,6 +78,7 @@ let modules = [
   Module("CSeccomp", in: .c, linked: ["seccomp"]),
   Module("CSQLite", in: .c, linked: ["sqlite3"]),
   Module("CQRencode", in: .c, linked: ["qrencode"]),
+  Module("CMaxMindDB", in: .c, linked: ["maxminddb"]),
 
   // What knows nothing of the gate.
   Module("Bytes", in: .base),
@@ -91,6 +92,7 @@ let modules = [
   Module("Identity", in: .base, ["Bytes", "Crypto"]),
   Module("SQLite", in: .base, ["CSQLite", "System"]),
   Module("QRCode", in: .base, ["CQRencode"]),
+  Module("GeoDatabase", in: .base, ["Addresses", "CMaxMindDB", "System"]),
 
   // Bytes of protocols in, values out.
   // For whoever writes a client as well, and so a product. Xcode does not build a package whose warnings are errors for
@@ -214,6 +216,7 @@ let testTargets = [
     ]),
   tests("Identity", ["Bytes", "Crypto"]),
   tests("QRCode"),
+  tests("GeoDatabase", ["Addresses"]),
   tests("X509", ["Bytes", "COpenSSL", "System"]),
   tests("JSON"),
   tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "System"]),

@@ -1,0 +1,30 @@
+/// Where addresses are, by one or two files in MaxMind's format.
+package import Addresses
+
+/// Countries and time zones come from the one, networks from the other.
+package final class GeoDatabase: PlaceDirectory {
+  private let countries: MaxMindFile?
+  private let networks: MaxMindFile?
+
+  package init(countries: MaxMindFile?, networks: MaxMindFile?) {
+    self.countries = countries
+    self.networks = networks
+  }
+
+  package func place(of address: IPAddress) -> Place {
+    var place = Place.unknown
+    if let countries {
+      if case .text(let code)? = countries.value(of: address, ["country", "iso_code"]) {
+        place.country = CountryCode(code)
+      }
+      // Only files of cities have it.
+      if case .text(let zone)? = countries.value(of: address, ["location", "time_zone"]) {
+        place.timeZone = zone
+      }
+    }
+    if case .number(let number)? = networks?.value(of: address, ["autonomous_system_number"]) {
+      place.network = UInt32(exactly: number)
+    }
+    return place
+  }
+}
