@@ -2,8 +2,8 @@
 extension CombinationRules {
   /// Those with a default are left alone where there are no devices, as a file may state every default.
   private static let needingDevices = [
-    "PUBLIC_URL", "TOKEN_AUDIENCES", "GATE_DEVICES", "ASSURANCE_POLICY", "APPROVAL_POLICY",
-    "APPROVALS_SOCKET", "APPROVALS_GROUP", "APPROVAL_OPERATORS",
+    "PUBLIC_URL", "TOKEN_AUDIENCES", "PRESENCE_RSSI_MIN", "GATE_DEVICES", "ASSURANCE_POLICY",
+    "APPROVAL_POLICY", "APPROVALS_SOCKET", "APPROVALS_GROUP", "APPROVAL_OPERATORS",
   ]
 
   mutating func checkDeviceValues() {

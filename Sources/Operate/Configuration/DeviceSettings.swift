@@ -26,6 +26,8 @@ extension GateConfiguration {
     /// Whether a key of no published pin may serve all the same.
     package internal(set) var pinsAreForced = false
     package internal(set) var presenceMaximumAge = Duration.zero
+    /// Of the signal of a phone that is near.
+    package internal(set) var presenceStrengths: [SiteStrength] = []
 
     package var areOn: Bool { path != nil }
   }
@@ -38,6 +40,14 @@ extension GateConfiguration {
     package internal(set) var group: String?
     /// Names or numbers of users who may confirm.
     package internal(set) var operators: [String] = []
+  }
+
+  /// How strong a phone's radio signal has to be at least at the desktops of a site.
+  package struct SiteStrength: Sendable, Hashable {
+    /// As services were added with it; `*` for those that are not named.
+    package let site: String
+    /// In dBm.
+    package let minimum: Int64
   }
 
   /// Whose word makes a pending device active.

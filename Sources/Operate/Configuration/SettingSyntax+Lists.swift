@@ -80,6 +80,31 @@ extension SettingSyntax where Value == [String] {
   }
 }
 
+extension SettingSyntax where Value == [GateConfiguration.SiteStrength] {
+  static let strengths = SettingSyntax(
+    "SITE=dBm from -127 to 20, several with commas, such as hall=-70,*=-85"
+  ) {
+    (text) throws(SettingError) in
+    var sites: [[UInt8]] = []
+    return try list(text) { (item) throws(SettingError) in
+      // A site may have the sign in its name, a number has not.
+      guard let sign = item.lastIndex(of: "="), sign != item.startIndex else {
+        throw SettingError("has \(quoted(item)), which is no SITE=dBm")
+      }
+      let (site, number) = (String(item[..<sign]), item[item.index(after: sign)...])
+      let isPlain = number.utf8.allSatisfy { $0 != UInt8(ascii: "+") }
+      guard isPlain, let minimum = Int64(number), (-127...20).contains(minimum) else {
+        throw SettingError("has \(quoted(item)), with no number from -127 to 20")
+      }
+      guard !sites.contains(Array(site.utf8)) else {
+        throw SettingError("has the site \(quoted(site)) twice")
+      }
+      sites.append(Array(site.utf8))
+      return GateConfiguration.SiteStrength(site: site, minimum: minimum)
+    }
+  }
+}
+
 extension SettingSyntax where Value == BackendTarget {
   static let backend = SettingSyntax("host:port, unix:/path/to/socket or echo:") {
     (text) throws(SettingError) in

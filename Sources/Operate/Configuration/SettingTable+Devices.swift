@@ -32,6 +32,12 @@ extension SettingTable {
       "PRESENCE_MAX_AGE", .duration(.seconds(1)...Duration.seconds(600)), \.devices.presenceMaximumAge,
       default: "60s", in: .devices, isReloadable: true,
       "How long a proof that the phone is near counts: as long as somebody stays at the desk."),
+    Setting(
+      "PRESENCE_RSSI_MIN", .strengths, \.devices.presenceStrengths, otherwise: "no strength is asked for",
+      in: .devices,
+      isReloadable: true,
+      "The weakest signal of a phone that is near, in dBm, by the site of a service; * for the other sites. The desktop's "
+        + "own word."),
   ]
 
   private static let levels: [Setting] = [
