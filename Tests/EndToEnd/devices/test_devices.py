@@ -267,7 +267,7 @@ def test_a_level_is_not_carried_over_to_new_keys(new_gate, new_device):
 def test_paths_methods_and_queries(gate, active):
     assert_refusal(gate.app.request("GET", "/device/enroll"), 405, "method_not_allowed")
     assert gate.app.request("PUT", "/approvals").header("Allow") == "GET, POST"
-    for path in ("/device/", "/device/x", "/pair/x", "/approvals/x", "/leases/x/use", "/presence/challenge"):
+    for path in ("/device/", "/device/x", "/pair/x", "/approvals/x", "/leases/x/use", "/presence/x"):
         assert_refusal(gate.app.request("POST", path), 404, "not_found")
     assert_refusal(active.get("/device/self?x=1", active.token), 400, "bad_request")
     assert_refusal(active.get("/approvals?wait=-1", active.token), 400, "bad_request")

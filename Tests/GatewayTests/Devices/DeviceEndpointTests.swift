@@ -22,7 +22,8 @@ import Testing
     ("/approvals/\(id)", ["GET": .approval(request), "DELETE": .cancelApproval(request)]),
     ("/approvals/\(id)/decision", ["POST": .decide(request)]),
     ("/leases/\(id)/use", ["POST": .useLease(lease)]), ("/leases/\(id)", ["DELETE": .endLease(lease)]),
-    ("/.well-known/jwks.json", ["GET": .keySet]),
+    ("/.well-known/jwks.json", ["GET": .keySet]), ("/presence/challenge", ["POST": .askPresence]),
+    ("/presence/verify", ["POST": .provePresence]),
   ]
 
   @Test(arguments: table.indices) func endpoints(index: Int) throws {
@@ -46,7 +47,7 @@ import Testing
     "/pair/\(id.dropLast())", "/pair/%30\(id.dropFirst())", "/approvals/", "/approvals/x",
     "/approvals/\(id)/",
     "/approvals/\(id)/decision/x", "/leases/\(id)/", "/leases/", "/auth/otp", "/auth/otp/issue",
-    "/presence/challenge",
+    "/presence/", "/presence/challenge/", "/presence/verify/x", "/presence/Verify",
   ])
   func nothingElseLiesBesideThem(path: String) throws {
     #expect(DeviceResource.find(try head("GET \(path) HTTP/1.1")) == .notFound)

@@ -129,6 +129,8 @@ extension Connection {
       }
     case .useLease(let id):
       return try read { () throws(FormError) in try UseLease(bearer: token, lease: id, form: form) }
+    case .askPresence: return try askPresence(request, form)
+    case .provePresence: return try provePresence(request, form)
     case .enroll, .attest, .token, .rotate, .answerPairing, .ownDevice, .pairing, .approvals, .approval,
       .cancelApproval, .endLease, .keySet:
       throw Refusal(.internalError, step: "endpoint")
@@ -148,21 +150,25 @@ extension Connection {
     case .cancelApproval(let id): return CancelApproval(bearer: token, approval: id)
     case .endLease(let id): return EndLease(bearer: token, lease: id)
     case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .openPairing, .answerPairing,
-      .confirmPairing, .requestApproval, .decide, .useLease, .keySet:
+      .confirmPairing, .requestApproval, .decide, .useLease, .askPresence, .provePresence, .keySet:
       throw Refusal(.internalError, step: "endpoint")
     }
   }
 
   // MARK: Helpers
 
-  private func read<Value>(_ form: () throws(FormError) -> Value) throws(Refusal) -> Value {
+  func read<Value>(_ form: () throws(FormError) -> Value) throws(Refusal) -> Value {
     do throws(FormError) { return try form() } catch { throw Refusal(.badRequest, step: error.step) }
   }
 
   /// Takes the challenge away, whatever comes of the request.
-  private func spend(_ nonce: Bytes32, _ purpose: ChallengePurpose) throws(Refusal) -> SpentNonce {
+  func spend(_ nonce: Bytes32, _ purpose: ChallengePurpose) throws(Refusal) -> SpentNonce {
+    try spend(nonce, .purpose(purpose))
+  }
+
+  func spend(_ nonce: Bytes32, _ scope: ChallengeScope) throws(Refusal) -> SpentNonce {
     do throws(NonceRefusal) {
-      try loop.shared.challenges.consume(nonce, for: .purpose(purpose))
+      try loop.shared.challenges.consume(nonce, for: scope)
       return SpentNonce(spent: nonce)
     } catch {
       throw Refusal(.nonceInvalid, step: error.rawValue)

@@ -14,6 +14,7 @@ enum DeviceEndpoint: Equatable {
   case requestApproval
   case approval(ApprovalID), decide(ApprovalID), cancelApproval(ApprovalID)
   case useLease(LeaseID), endLease(LeaseID)
+  case askPresence, provePresence
   case keySet
 
   /// Whose token has to come with it.
@@ -31,7 +32,7 @@ enum DeviceEndpoint: Equatable {
     case .pairing: query[.reveal] == nil ? .service : .nobody
     case .ownDevice, .heartbeat, .approvals, .decide: .device
     case .introspect, .openPairing, .confirmPairing, .requestApproval, .approval, .cancelApproval, .useLease,
-      .endLease:
+      .endLease, .askPresence, .provePresence:
       .service
     }
   }
@@ -39,7 +40,7 @@ enum DeviceEndpoint: Equatable {
   var hasBody: Bool {
     switch self {
     case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .openPairing, .answerPairing,
-      .confirmPairing, .requestApproval, .decide, .useLease:
+      .confirmPairing, .requestApproval, .decide, .useLease, .askPresence, .provePresence:
       true
     case .ownDevice, .pairing, .approvals, .approval, .cancelApproval, .endLease, .keySet: false
     }
@@ -49,9 +50,10 @@ enum DeviceEndpoint: Equatable {
   var changesSomething: Bool {
     switch self {
     case .enroll, .attest, .rotate, .openPairing, .answerPairing, .confirmPairing, .requestApproval, .decide,
-      .cancelApproval, .useLease, .endLease:
+      .cancelApproval, .useLease, .endLease, .provePresence:
       true
-    case .token, .heartbeat, .introspect, .ownDevice, .pairing, .approvals, .approval, .keySet: false
+    case .token, .heartbeat, .introspect, .ownDevice, .pairing, .approvals, .approval, .askPresence, .keySet:
+      false
     }
   }
 
@@ -75,6 +77,8 @@ enum DeviceEndpoint: Equatable {
     case .cancelApproval: "cancel"
     case .useLease: "lease_use"
     case .endLease: "lease_end"
+    case .askPresence: "presence_challenge"
+    case .provePresence: "presence"
     case .keySet: "jwks"
     }
   }
@@ -86,7 +90,8 @@ enum DeviceEndpoint: Equatable {
     case .approval: [.wait]
     case .pairing: [.reveal, .wait]
     case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .ownDevice, .openPairing, .answerPairing,
-      .confirmPairing, .requestApproval, .decide, .cancelApproval, .useLease, .endLease, .keySet:
+      .confirmPairing, .requestApproval, .decide, .cancelApproval, .useLease, .endLease, .askPresence,
+      .provePresence, .keySet:
       []
     }
   }
@@ -125,6 +130,8 @@ enum DeviceResource {
     case ("pair", _): return methods(ofPairings: segments)
     case ("approvals", _): return methods(ofApprovals: segments)
     case ("leases", _): return methods(ofLeases: segments)
+    case ("presence", 2) where segments[1] == "challenge": return [(.post, .askPresence)]
+    case ("presence", 2) where segments[1] == "verify": return [(.post, .provePresence)]
     case (".well-known", 2) where segments[1] == "jwks.json": return [(.get, .keySet)]
     default: return nil
     }
