@@ -132,12 +132,6 @@ package struct Sweep: Sendable {
     writer.endObject()
   }
 
-  /// What a base may be.
-  private static let kinds: Set = [
-    "message",
-    "summary",
-    "play-integrity",
-  ]
   /// `path` is what is left of it in this value.
   private static func write(
     _ value: JSONValue, _ path: ArraySlice<String>, _ text: String, to writer: inout JSONWriter
@@ -161,6 +155,7 @@ package struct Sweep: Sendable {
   private static let kinds: Set = [
     "android-key",
     "message",
+    "play-integrity",
     "summary",
   ]
 }
