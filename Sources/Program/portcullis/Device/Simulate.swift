@@ -13,7 +13,11 @@ struct Simulate: ParsableCommand {
 
       Exit status: 0 done, 64 wrong usage, 65 unusable data, 69 gate unavailable, 77 refused by the gate.
       """,
-    subcommands: [Register.self, Connect.self, Phone.self, SimulateBench.self])
+    subcommands: [
+      Register.self, Connect.self, Phone.self,
+      Desktop.self,
+      SimulateBench.self,
+    ])
 
   struct Register: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -115,6 +115,11 @@ enum SimulateFailure {
     case .deviceRevoked: "an operator has revoked this phone: name another --state and pair anew"
     case .levelTooLow: "an app has to vouch for the phone: simulate phone attest"
     case .codeRejected: "these are not the digits that whoever asks has been shown"
+    case .presenceRejected:
+      "is the phone active, its subject one that this service may name, and its signal strong enough? The gate's log names "
+        + "the step"
+    case .presenceRequired:
+      "the phone has to be near a desktop first: simulate desktop, and simulate phone presence"
     case .clockSkewed: "the clocks of phone and gate are more than five minutes apart"
     case .rateLimited, .overloaded, .shuttingDown, .storeUnavailable:
       "try again\(response[HeaderName.retryAfter].map { " in \($0) s" } ?? " later")"

@@ -18,6 +18,7 @@ extension Simulate {
       subcommands: [
         Pair.self, Enroll.self, Attest.self, Approvals.self, Heartbeat.self, Standing.self, Token.self,
         Rotate.self,
+        Presence.self,
       ])
 
     @Option(help: "The file with the phone's keys and what it knows of the gate.", completion: .file())
