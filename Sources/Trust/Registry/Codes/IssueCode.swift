@@ -109,7 +109,9 @@ package struct IssueCode: RegistryCall {
     }
     try desk.requireMinimum(device.level)
     guard device.meets(expected, at: desk.now) else { throw .refused(.levelTooLow, "code_level") }
-    if expected.needsPresence, !isExcepted { throw .refused(.presenceRequired, "code_presence") }
+    guard !expected.needsPresence || isExcepted || desk.isNear(device) else {
+      throw .refused(.presenceRequired, "code_presence")
+    }
   }
 }
 
