@@ -128,7 +128,9 @@ let modules = [
   Module("Risk", in: .trust, ["Addresses", "ApprovalPolicy", "DeviceWire", "JSON", "System"]),
 
   // What an operator sets and asks.
-  Module("Configuration", in: .operate, ["Addresses", "Bytes", "Charsets", "CLinux", "Identity", "System"]),
+  Module(
+    "Configuration", in: .operate,
+    ["Addresses", "Bytes", "Charsets", "CLinux", "DeviceWire", "Identity", "System"]),
   Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
 
@@ -233,7 +235,7 @@ let testTargets = [
       "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Registry",
       "SessionWire", "Sockets", "System", "TLS", "TLSPeers", "TelnetWire", "WebSocketWire",
     ]),
-  tests("Configuration", ["Addresses", "Charsets", "Identity"]),
+  tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity"]),
   tests("Logs", ["Bytes", "System", "Logging"]),
   tests("KeyStore", ["Bytes", "Identity", "JSON", "System"]),
   tests(

@@ -137,7 +137,7 @@ import Testing
     ]
     let withDevices = Set(DeviceSettingTests.wrong.map(\.0)).union([
       "ASSURANCE_POLICY", "APPROVAL_POLICY", "TLS_NEXT_KEY_PATH",
-    ])
+    ]).union(AndroidSettingTests.names)
     #expect(tested.union(together).union(withDevices) == Set(SettingTable.settings.map(\.name)))
   }
 

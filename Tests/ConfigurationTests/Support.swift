@@ -7,12 +7,14 @@ struct ImaginaryFiles: ConfigurationFiles {
   var unreadable: Set<String> = []
   var unwritable: Set<String> = []
   var othersToWrite: Set<String> = []
+  var others: Set<String> = []
   var missingCharsets: Set<Charset> = []
 
   func kind(of path: String) -> FileKind? { kinds[path] }
   func isReadable(_ path: String) -> Bool { !unreadable.contains(path) }
   func isWritable(_ path: String) -> Bool { !unwritable.contains(path) }
   func isOthersToWrite(_ path: String) -> Bool { othersToWrite.contains(path) }
+  func isOwnersAlone(_ path: String) -> Bool { !others.contains(path) }
   func has(_ charset: Charset) -> Bool { !missingCharsets.contains(charset) }
 
   /// All that the tests name.

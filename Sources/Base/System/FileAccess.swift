@@ -78,6 +78,7 @@ package struct FileStatus: Equatable, Sendable {
     return mode >> shift & wish.rawValue != 0
   }
 
+  package var isOwnersAlone: Bool { mode & 0o077 == 0 }
   package var isOthersToRead: Bool { mode & 0o044 != 0 }
   /// A sticky directory's files are safe from those who do not own them.
   package var isOthersToWrite: Bool { mode & 0o022 != 0 && mode & 0o1000 == 0 }

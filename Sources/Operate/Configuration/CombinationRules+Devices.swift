@@ -9,7 +9,7 @@ extension CombinationRules {
   mutating func checkDeviceValues() {
     let devices = configuration.devices
     guard stated["DEVICES_PATH"] != nil else {
-      for name in Self.needingDevices where stated[name] != nil {
+      for name in Self.needingDevices + Self.androidNeedingDevices where stated[name] != nil {
         if name == "GATE_DEVICES", isValid(name), devices.playLevel == nil { continue }
         report(
           name, "is set without DEVICES_PATH",
@@ -35,6 +35,7 @@ extension CombinationRules {
     {
       report("APPROVALS_SOCKET", "is the socket of CONTROL_SOCKET", "name another one")
     }
+    checkAndroidValues()
     if configuration.isProduction, devices.playLevel == .bare {
       report(
         "GATE_DEVICES", "is refused in production",
@@ -59,6 +60,7 @@ extension CombinationRules {
           "chmod go-w \(quoted(path))")
       }
     }
+    checkAndroidFiles(files)
     for (name, path) in [
       ("DEVICES_PATH", devices.path), ("APPROVALS_SOCKET", devices.approvalsSocket.path),
     ] where isValid(name) {

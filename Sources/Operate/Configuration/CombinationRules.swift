@@ -69,6 +69,15 @@ struct CombinationRules {
     return isUsable && configuration.devices.areOn ? configuration.devices.approvalsSocket : nil
   }
 
+  private func usableAndroid(_ path: (String) -> String?) -> GateConfiguration.Devices.Android {
+    guard configuration.devices.areOn else { return GateConfiguration.Devices.Android() }
+    var android = configuration.devices.android
+    android.rootsPath = path("ANDROID_ROOTS_PATH")
+    android.revocationPath = path("ANDROID_REVOCATION_PATH")
+    android.playKeysPath = path("PLAY_INTEGRITY_KEYS_PATH")
+    return android
+  }
+
   private var pseudonymKeyPath: String? {
     // Where it is not stated, it follows from the store's.
     let names = ["DEVICE_PSEUDONYM_KEY_PATH", "ATTESTED_KEYS_PATH"]
@@ -90,7 +99,8 @@ struct CombinationRules {
       storePath: path("ATTESTED_KEYS_PATH"), pseudonymKeyPath: pseudonymKeyPath,
       controlSocketPath: path("CONTROL_SOCKET"), nextKeyPath: path("TLS_NEXT_KEY_PATH"),
       devicesPath: path("DEVICES_PATH"), approvalPolicyPath: path("APPROVAL_POLICY"),
-      assurancePolicyPath: path("ASSURANCE_POLICY"), approvalsSocket: usableApprovalsSocket)
+      assurancePolicyPath: path("ASSURANCE_POLICY"), approvalsSocket: usableApprovalsSocket,
+      android: usableAndroid(path))
   }
 
   // MARK: - Values

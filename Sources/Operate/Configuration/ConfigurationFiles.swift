@@ -18,6 +18,8 @@ package protocol ConfigurationFiles: Sendable {
   func isWritable(_ path: String) -> Bool
   /// Whether its mode lets others than its owner write to it.
   func isOthersToWrite(_ path: String) -> Bool
+  /// Whether its mode leaves it to its owner, to read and to write.
+  func isOwnersAlone(_ path: String) -> Bool
   /// Whether text can be converted from it; the C library has a file for some charsets.
   func has(_ charset: Charset) -> Bool
 }
@@ -43,6 +45,10 @@ package struct SystemFiles: ConfigurationFiles {
 
   package func isOthersToWrite(_ path: String) -> Bool {
     (try? FileStatus.of(path))?.isOthersToWrite ?? false
+  }
+
+  package func isOwnersAlone(_ path: String) -> Bool {
+    (try? FileStatus.of(path))?.isOwnersAlone ?? false
   }
 
   package func has(_ charset: Charset) -> Bool { CharsetLibrary.isAvailable(charset) }

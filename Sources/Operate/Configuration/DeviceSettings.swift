@@ -28,6 +28,7 @@ extension GateConfiguration {
     package internal(set) var presenceMaximumAge = Duration.zero
     /// Of the signal of a phone that is near.
     package internal(set) var presenceStrengths: [SiteStrength] = []
+    package internal(set) var android = Android()
 
     package var areOn: Bool { path != nil }
   }

@@ -22,6 +22,8 @@ package struct GateFiles: Sendable, Equatable {
   package internal(set) var approvalPolicyPath: String?
   package internal(set) var assurancePolicyPath: String?
   package internal(set) var approvalsSocket: GateConfiguration.ApprovalsSocket?
+  /// Paths alone are looked at; all nil where there are no devices.
+  package internal(set) var android = GateConfiguration.Devices.Android()
 }
 
 extension GateConfiguration {
@@ -34,6 +36,7 @@ extension GateConfiguration {
       nextKeyPath: devices.nextKeyPath, devicesPath: devices.path,
       approvalPolicyPath: devices.areOn ? devices.approvalPolicyPath : nil,
       assurancePolicyPath: devices.areOn ? devices.assurancePolicyPath : nil,
-      approvalsSocket: devices.areOn ? devices.approvalsSocket : nil)
+      approvalsSocket: devices.areOn ? devices.approvalsSocket : nil,
+      android: devices.areOn ? devices.android : Devices.Android())
   }
 }

@@ -1,6 +1,6 @@
 /// The settings of devices, services and approvals; without `DEVICES_PATH` there is nothing of them.
 extension SettingTable {
-  static let devices: [Setting] = registry + levels + approvals + pins
+  static let devices: [Setting] = registry + levels + android + approvals + pins
 
   private static let registry: [Setting] = [
     Setting(
