@@ -139,8 +139,10 @@ let modules = [
   Module(
     "Gateway", in: .gate,
     [
-      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate", "DeviceWire",
-      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "ProxyProtocol",
+      "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate",
+      "DeviceWire",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PlayIntegrity",
+      "PortcullisProtocol", "ProxyProtocol",
       "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),
 

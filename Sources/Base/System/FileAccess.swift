@@ -84,6 +84,26 @@ package struct FileStatus: Equatable, Sendable {
   package var isOthersToWrite: Bool { mode & 0o022 != 0 && mode & 0o1000 == 0 }
 }
 
+/// By which a file that was changed or replaced is told from what it was.
+package struct FileStamp: Equatable, Sendable {
+  package let modifiedAt: UnixTime
+  /// Of the second.
+  private let nanoseconds: Int
+  private let size: Int64
+  private let inode: UInt64
+
+  /// Of what a symbolic link leads to.
+  package static func of(_ path: String) throws(SystemError) -> FileStamp {
+    var status = stat()
+    // Fills the structure, and reads the path during the call alone.
+    guard unsafe stat(path, &status) == 0 else { throw SystemError("stat") }
+    return FileStamp(
+      modifiedAt: UnixTime(
+        milliseconds: Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000),
+      nanoseconds: status.st_mtim.tv_nsec, size: Int64(status.st_size), inode: UInt64(status.st_ino))
+  }
+}
+
 /// A step of a path that an account cannot take.
 package struct AccessObstacle: Equatable, Sendable {
   package let path: String

@@ -7,8 +7,8 @@ package enum WholeFile {
   /// More than any key, certificate or state file here has.
   package static let largest = 1 << 20
 
-  /// The bytes of a file of at most `largest` bytes; `EFBIG` beyond.
-  package static func read(_ path: String) throws(SystemError) -> [UInt8] {
+  /// The bytes of a file of at most so many; `EFBIG` beyond.
+  package static func read(_ path: String, limit: Int = largest) throws(SystemError) -> [UInt8] {
     let file = try OwnedDescriptor.open(path, O_RDONLY, 0)
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
@@ -16,7 +16,7 @@ package enum WholeFile {
       let count = try file.read(into: &chunk)
       if count == 0 { return bytes }
       bytes += chunk.prefix(count)
-      guard bytes.count <= largest else { throw SystemError("read \(path)", EFBIG) }
+      guard bytes.count <= limit else { throw SystemError("read \(path)", EFBIG) }
     }
   }
 

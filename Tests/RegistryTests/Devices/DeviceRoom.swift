@@ -68,7 +68,7 @@ final class DeviceRoom {
   }
 
   func attest(_ phone: TestPhone, verified evidence: VerifiedEvidence) throws -> Said {
-    let found = try registry.run(FindAttestedKeys(phone.required), from: Self.home)
+    let found = try registry.run(FindAttestedKeys(phone.required, on: evidence.platform), from: Self.home)
     guard case .reply(.answered(let bytes)) = found, let keys = AttestedKeys(bytes) else {
       return try Said(found)
     }

@@ -46,7 +46,7 @@ import Testing
   /// The keys that the evidence was found to name are not those that the device has by now.
   @Test func keysThatChangedMeanwhile() throws {
     let phone = try room.activePhone()
-    let found = try registry.run(FindAttestedKeys(phone.required), from: DeviceRoom.home)
+    let found = try registry.run(FindAttestedKeys(phone.required, on: .ios), from: DeviceRoom.home)
     guard case .reply(.answered(let bytes)) = found else {
       Issue.record("no keys")
       return
@@ -64,7 +64,7 @@ import Testing
     let phone = try room.activePhone()
     let elsewhere = Origin.address(IPAddress(v4: 0x0A00_0002))
     func find(_ origin: Origin = DeviceRoom.home) throws -> Said? {
-      let outcome = try registry.run(FindAttestedKeys(phone.required), from: origin)
+      let outcome = try registry.run(FindAttestedKeys(phone.required, on: .ios), from: origin)
       guard case .reply(.refused) = outcome else { return nil }
       return try Said(outcome)
     }

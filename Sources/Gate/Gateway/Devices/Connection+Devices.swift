@@ -104,7 +104,7 @@ extension Connection {
       case .evidence(let work): try judge(work, for: pending)
       case .keys(let form):
         pending.attests = form
-        try submit(FindAttestedKeys(form.device), request, for: pending, devices)
+        try submit(FindAttestedKeys(form.device, on: form.evidence.platform), request, for: pending, devices)
       }
     }
   }
@@ -179,11 +179,11 @@ extension Connection {
     if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
   }
 
-  /// The App Attest key that the evidence is by is genuine, and its counter stands.
-  func attested(_ keyID: KeyIdentifier, _ request: DeviceRequest, _ pending: PendingRequest) {
+  /// The evidence is good, and counts: of an App Attest key the counter stands.
+  func attested(_ evidence: VerifiedEvidence, _ request: DeviceRequest, _ pending: PendingRequest) {
     guard let devices = loop.shared.devices, let work = pending.evidence.take() else { return }
     do throws(Refusal) {
-      try submit(work.call(.appAttest(keyID)), request, for: pending, devices)
+      try submit(work.call(evidence), request, for: pending, devices)
     } catch {
       refuse(error, closing: pending.closesAfterAnswer)
     }

@@ -12,14 +12,16 @@ internal import System
 extension Connection {
   /// `attested` or `evidenceFailed` is told what came of it.
   func judge(_ work: EvidenceWork, for pending: PendingRequest) throws(Refusal) {
-    guard loop.settings.attests else { throw Refusal(.attestationRejected, step: "no_app") }
-    guard loop.shared.store.isAccepting else { throw Refusal(.storeUnavailable, step: "store") }
+    if work.form.platform == .ios {
+      guard loop.settings.attests else { throw Refusal(.attestationRejected, step: "no_app") }
+      guard loop.shared.store.isAccepting else { throw Refusal(.storeUnavailable, step: "store") }
+    }
     pending.evidence = work
     let refusal: Refusal? =
       switch work.form {
       case .attestation(let keyID, let bytes): judgeAttestation(bytes, by: keyID, work, pending)
       case .assertion(let keyID, let bytes): judgeAssertion(bytes, by: keyID, work, pending)
-      case .playIntegrity, .androidKey: Refusal(.attestationRejected, step: "no_app")
+      case .playIntegrity, .androidKey: judgeAndroid(work, pending)
       }
     guard let refusal = refusal?.ofEvidence else { return }
     evidenceFailed(refusal, pending)
@@ -35,7 +37,26 @@ extension Connection {
         ? Refusal(.keyKnown, step: "key_known", keyID: keyID)
         : Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
     }
-    return verify(bytes, by: keyID, clientDataHash: work.message.hash, spending: nil, for: pending.id)
+    return verify(bytes, by: keyID, clientDataHash: work.claim.appAttest.hash, spending: nil, for: pending.id)
+  }
+
+  /// There is no counter: the challenge is what makes it good once.
+  private func judgeAndroid(_ work: EvidenceWork, _ pending: PendingRequest) -> Refusal? {
+    guard let android = loop.shared.devices?.android else { return Refusal(.notFound, step: "path") }
+    let (mailbox, clock, token, id) = (loop.mailbox, loop.shared.clock, token, pending.id)
+    let (form, claim) = (work.form, work.claim)
+    let isTaken = loop.shared.pool.submit(from: payer) {
+      let answer: Answer
+      do throws(AndroidEvidence.Rejection) {
+        answer = .evidence(try android.judge(form, for: claim, at: clock.wall()))
+      } catch {
+        answer = .refused(Refusal(.attestationRejected, step: error.step))
+      }
+      mailbox.post(.answer(token, id, answer))
+    }
+    guard isTaken else { return Refusal(.overloaded, step: "registration_queue") }
+    workGoesOn(id, until: loop.now + Self.verificationTimeout)
+    return nil
   }
 
   /// The counter goes on before anything else follows: an assertion counts once, for whatever it is.
@@ -55,7 +76,7 @@ extension Connection {
       storedCounter: record.signCount)
     do throws(AssertionError) {
       let assertion = try loop.assertions.verify(
-        bytes.span, clientDataHash: work.message.hash, by: key, policy: loop.settings.policy)
+        bytes.span, clientDataHash: work.claim.appAttest.hash, by: key, policy: loop.settings.policy)
       return count(assertion, of: keyID, recordsApp: app == nil, pending)
     } catch {
       return Refusal(.attestationRejected, step: error.step.rawValue, keyID: keyID)

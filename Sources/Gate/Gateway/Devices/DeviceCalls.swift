@@ -18,8 +18,7 @@ enum DeviceStep {
 /// Evidence, what it has to be over, and what follows when it is good.
 struct EvidenceWork {
   let form: EvidenceForm
-  /// Its hash is what an App Attest key signs.
-  let message: DeviceMessage
+  let claim: EvidenceClaim
   /// What the registry is told if it is not good; nil where there is no such device yet.
   let failure: NoteFailedAttestation?
   let call: (VerifiedEvidence) -> any RegistryCall
@@ -53,9 +52,9 @@ extension Connection {
   private func enroll(_ form: EnrollForm, _ server: ServerID) throws(Refusal) -> DeviceStep {
     let nonce = try spend(form.nonce, .enroll)
     guard let evidence = form.evidence else { return .call(Enroll(form, nonce: nonce, evidence: nil)) }
-    let message = DeviceMessage.appAttest(server: server, keys: form.keys, nonce: form.nonce)
+    let claim = EvidenceClaim(server: server, keys: form.keys, nonce: form.nonce)
     return .evidence(
-      EvidenceWork(form: evidence, message: message, failure: nil) {
+      EvidenceWork(form: evidence, claim: claim, failure: nil) {
         Enroll(form, nonce: nonce, evidence: $0)
       })
   }
@@ -63,9 +62,9 @@ extension Connection {
   private func rotate(_ form: RotateForm, _ server: ServerID) throws(Refusal) -> DeviceStep {
     let nonce = try spend(form.nonce, .rotate)
     guard let evidence = form.evidence else { return .call(Rotate(form, nonce: nonce, evidence: nil)) }
-    let message = DeviceMessage.appAttest(server: server, keys: form.keys, nonce: form.nonce)
+    let claim = EvidenceClaim(server: server, keys: form.keys, nonce: form.nonce)
     return .evidence(
-      EvidenceWork(form: evidence, message: message, failure: NoteFailedAttestation(form)) {
+      EvidenceWork(form: evidence, claim: claim, failure: NoteFailedAttestation(form)) {
         Rotate(form, nonce: nonce, evidence: $0)
       })
   }
@@ -88,9 +87,9 @@ extension Connection {
     // Its form is whole, so that what is left to be judged is the evidence.
     let judged = try call(nil)
     _ = try spend(nonce, .enroll)
-    let message = DeviceMessage.appAttest(server: server, keys: keys, nonce: nonce)
+    let claim = EvidenceClaim(server: server, keys: keys, nonce: nonce)
     return .evidence(
-      EvidenceWork(form: evidence, message: message, failure: nil) { judged.with($0) })
+      EvidenceWork(form: evidence, claim: claim, failure: nil) { judged.with($0) })
   }
 
   /// The keys are there: the evidence is to name them.
@@ -101,7 +100,7 @@ extension Connection {
     else { throw Refusal(.internalError, step: "attested_keys") }
     return EvidenceWork(
       form: form.evidence,
-      message: .appAttest(server: keys.server, keys: keysOfDevice, nonce: form.nonce),
+      claim: EvidenceClaim(server: keys.server, keys: keysOfDevice, nonce: form.nonce),
       failure: NoteFailedAttestation(form.device)
     ) { Attest(form.device, keys: keys, evidence: $0) }
   }

@@ -18,7 +18,7 @@ package final class DeviceDoor: RegistryListener {
   private let level: Level?
   private let active = ActiveDevices()
   private let state = Mutex(State())
-  private let log: GateLogger
+  let log: GateLogger
 
   /// - Parameter level: from which on devices come in to play; nil when none does.
   package init(level: Level? = nil, log: GateLog) {

@@ -6,6 +6,8 @@ enum Answer: Sendable {
   /// The key, or its counter, is durable.
   case registered(KeyIdentifier)
   case refused(Refusal)
+  /// Of a device, judged by the pool.
+  case evidence(VerifiedEvidence)
   /// To a request about devices.
   case registry(Reply)
 }

@@ -186,11 +186,13 @@ extension Connection {
     guard case .exchange(let exchange) = stage, let pending = exchange.working(on: request) else { return }
     switch answer {
     case .registered(let keyID):
-      if case .device(let request) = pending.endpoint { return attested(keyID, request, pending) }
+      if case .device(let request) = pending.endpoint { return attested(.appAttest(keyID), request, pending) }
       counters.registrations.add()
       loop.shared.log.registered(self, keyID)
       respond(
         Response(.ok, json: #"{"\#(MemberName.registered)":true}"#), closing: pending.closesAfterAnswer)
+    case .evidence(let evidence):
+      if case .device(let request) = pending.endpoint { attested(evidence, request, pending) }
     case .refused(let found):
       let refusal = pending.evidence == nil ? found : found.ofEvidence
       if pending.evidence != nil { loop.shared.devices?.registry.note(refusal: refusal.code) }

@@ -49,7 +49,7 @@ extension Connection {
   }
 
   /// A verification takes a millisecond or two, but may wait behind those of others.
-  private static let verificationTimeout: Duration = .seconds(10)
+  static let verificationTimeout: Duration = .seconds(10)
 }
 
 /// One registration beside the loops: challenge and attestation, in this order. Into the store it comes by its loop, as

@@ -119,6 +119,23 @@ struct GateLogger: Sendable {
     }
   }
 
+  // MARK: Revoked certificates of Android phones
+
+  func revocationsRead(_ count: Int, _ fetchedAt: UnixTime) {
+    logger.notice(
+      "revocations_read", metadata: ["certificates": "\(count)", "fetchedAt": "\(fetchedAt.timestamp)"])
+  }
+
+  func revocationsUnusable(_ reason: String) {
+    logger.error(
+      "revocations_unusable", metadata: ["reason": "\(reason)", "result": "no key attestation is taken"])
+  }
+
+  func revocationsStale(seconds: Int64) {
+    logger.error(
+      "revocations_stale", metadata: ["ageSeconds": "\(seconds)", "result": "no key attestation is taken"])
+  }
+
   /// It holds in memory, and comes to the disk with the next snapshot.
   func revocationLost(_ keyID: KeyIdentifier) {
     logger.error("revocation_not_written", metadata: ["keyId": "\(keyID.short)"])

@@ -1,5 +1,5 @@
 /// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told, a disk
-/// that hangs noticed, and certificates that end soon warned of.
+/// that hangs noticed, certificates that end soon warned of, and a list of revoked ones that has changed read again.
 internal import KeyStore
 internal import Logging
 internal import Synchronization
@@ -37,6 +37,7 @@ final class Housekeeper: Sendable {
       shared.log.tellLeftOut()
       shared.tellOfCertificates()
       shared.store.noteHang()
+      shared.devices?.attendRevocations(now: shared.clock.wall())
       if now >= nextRotation {
         tickets.rotate()
         nextRotation = now + Self.ticketRotation

@@ -29,7 +29,32 @@ struct DeviceChecks {
       report.ok("approvals", "open to \(group); \(users.operators.count) operators may confirm")
     }
     for problem in problems { report.problem("approvals", problem, .configuration) }
+    checkAndroid(&report)
     checkStore(&report)
+  }
+
+  private func checkAndroid(_ report: inout CheckReport) {
+    let android = files.android
+    guard !android.apps.isEmpty else { return }
+    if android.revocationPath == nil, android.playKeysPath == nil {
+      report.warning(
+        "android",
+        "ANDROID_APPS is set, but neither ANDROID_REVOCATION_PATH nor PLAY_INTEGRITY_KEYS_PATH: no Android phone "
+          + "can attest")
+    }
+    guard let path = android.revocationPath else { return }
+    let standing = RevocationStanding.of(path, now: SystemClock().wall()) { problem in
+      report.warning("android", problem)
+    }
+    guard let standing else { return }
+    let age = standing.age.components.seconds
+    let text = "\(standing.certificates) revoked certificates, fetched \(age) s ago"
+    if standing.age > android.revocationMaximumAge || age < -300 {
+      report.warning(
+        "android", "\(text): no key attestation is taken (ANDROID_REVOCATION_MAX_AGE); fetch them again")
+    } else {
+      report.ok("android", text)
+    }
   }
 
   /// The gate sets the mode right when it starts; until then, or behind its back, others could read tokens' hashes.

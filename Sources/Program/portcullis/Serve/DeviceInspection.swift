@@ -16,6 +16,7 @@ struct DeviceFiles {
   var assurance = AssurancePolicy.none
   /// Of the key that is to serve next.
   var nextPin: PublicKeyPin?
+  var android = AndroidFiles()
 
   /// All that is wrong with them is told before it gives up.
   static func read(_ files: GateFiles, tell: Startup.Teller = { complain($0) }) throws -> DeviceFiles {
@@ -39,6 +40,7 @@ struct DeviceFiles {
       }
     }
     if let path = files.nextKeyPath { unlessTold { read.nextPin = try pin(path, tell) } }
+    unlessTold { read.android = try AndroidFiles.read(files.android, tell: tell) }
     guard isRead else { throw ExitStatus.configuration.code }
     return read
   }

@@ -55,11 +55,15 @@ enum FileNeeds {
       ("--config", file), ("TLS_CERT_PATH", files.certificatePath), ("TLS_KEY_PATH", files.keyPath),
       ("MTLS_CLIENT_CA_PATH", files.clientCAPath), ("APPATTEST_ROOT_CA_PATH", files.rootPath),
       ("TLS_NEXT_KEY_PATH", files.nextKeyPath), ("ASSURANCE_POLICY", files.assurancePolicyPath),
-      ("APPROVAL_POLICY", files.approvalPolicyPath),
+      ("APPROVAL_POLICY", files.approvalPolicyPath), ("ANDROID_ROOTS_PATH", files.android.rootsPath),
+      ("PLAY_INTEGRITY_KEYS_PATH", files.android.playKeysPath),
     ]
-    return named.compactMap { setting, path in
+    let needs = named.compactMap { setting, path in
       path.map { FileNeed(setting: setting, path: $0, wishes: [.read], isForReload: true) }
     }
+    // Whenever it changes.
+    guard let path = files.android.revocationPath else { return needs }
+    return needs + [FileNeed(setting: "ANDROID_REVOCATION_PATH", path: path, wishes: [.read])]
   }
 
   private static func writing(_ files: GateFiles) -> [FileNeed] {

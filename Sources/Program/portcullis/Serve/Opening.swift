@@ -30,7 +30,8 @@ final class OpenGate {
   /// The certificate that was made for this run, while none is configured.
   var made: TLSMaterial?
   /// Nil in a gate without devices.
-  let registry: Registry?
+  let devices: Gateway.Devices?
+  var registry: Registry? { devices?.registry }
   /// Those that the registry was last told of by a reload.
   var pins: [PublicKeyPin]?
   let approvalUsers: ApprovalUsers
@@ -39,14 +40,14 @@ final class OpenGate {
 
   fileprivate init(
     gate: Gate, control: GateControl, servers: (control: ControlServer, approvals: ControlServer?),
-    made: TLSMaterial?, registry: Registry?, approvalUsers: ApprovalUsers, store: KeyStore
+    made: TLSMaterial?, devices: Gateway.Devices?, approvalUsers: ApprovalUsers, store: KeyStore
   ) {
     self.gate = gate
     self.control = control
     controlServer = servers.control
     approvalsServer = servers.approvals
     self.made = made
-    self.registry = registry
+    self.devices = devices
     self.approvalUsers = approvalUsers
     self.store = store
   }
@@ -165,7 +166,7 @@ struct Opening {
     }
     return OpenGate(
       gate: gate, control: control, servers: (server, approvals),
-      made: configuration.tls == nil ? parts.tls : nil, registry: parts.devices?.registry,
+      made: configuration.tls == nil ? parts.tls : nil, devices: parts.devices,
       approvalUsers: users,
       store: store)
   }

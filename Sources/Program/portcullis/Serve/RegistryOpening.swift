@@ -32,7 +32,12 @@ struct RegistryOpening {
       let door = DeviceDoor(level: settings.doorLevel, log: log)
       let registry = try Registry(
         store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
-      return Gateway.Devices(registry: registry, door: door)
+      let android = AndroidEvidence(
+        AndroidEvidence.Settings(configuration.devices.android, files.android))
+      let devices = Gateway.Devices(registry: registry, door: door, android: android)
+      // The first that the registry does, so that nobody comes in whom it ends.
+      devices.attendRevocations(now: SystemClock().wall())
+      return devices
     } catch {
       throw Self.unusable(path, error)
     }

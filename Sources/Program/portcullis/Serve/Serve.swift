@@ -138,6 +138,8 @@ struct Serve: ParsableCommand {
       }
       let isTaken = try open.gate.reload(next, tls: material)
       if let settings { open.registry?.reload(settings) }
+      open.devices?.android.reload(AndroidEvidence.Settings(next.devices.android, devices.android))
+      open.devices?.attendRevocations(now: SystemClock().wall())
       // What was read from files is not kept: the key's text goes with it.
       if next.tls == nil { open.made = material }
       // The line is written under the level that shows more, so that a change of the level itself is confirmed.

@@ -20,14 +20,18 @@ package struct AttestForm: Equatable, Sendable {
 /// Asks which keys the evidence has to name, before anything dear is done about it. Answers with `AttestedKeys`.
 package struct FindAttestedKeys: RegistryCall {
   private let device: DeviceID
+  private let platform: DevicePlatform
 
-  package init(_ device: DeviceID) {
+  /// - Parameter platform: whose phones have such evidence.
+  package init(_ device: DeviceID, on platform: DevicePlatform) {
     self.device = device
+    self.platform = platform
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let found = try desk.device(device)
     guard found.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
+    guard found.platform == platform else { throw .refused(.badRequest, "evidence_platform") }
     try desk.requireClient(of: found.subject)
     if let wait = desk.devices.waitToAttest(device, from: desk.origin, now: desk.now) {
       throw .refused(RegistryRefusal(.rateLimited, "attest_failures", retryAfter: wait))

@@ -1,0 +1,128 @@
+/// Judges what Android phones bring to vouch for their keys, beside the loops (docs/devices.md, "Evidence"): tokens of Play
+/// Integrity, and chains of key attestations.
+internal import AndroidKey
+package import Bytes
+package import DeviceWire
+package import PlayIntegrity
+internal import Registry
+internal import Synchronization
+internal import System
+
+/// What evidence has to name, and to be made for.
+struct EvidenceClaim: Sendable {
+  let server: ServerID
+  let keys: DeviceKeys
+  /// Spent.
+  let nonce: Bytes32
+
+  /// What an App Attest key signs.
+  var appAttest: DeviceMessage { .appAttest(server: server, keys: keys, nonce: nonce) }
+  var playNonce: DeviceMessage { .playNonce(server: server, keys: keys, nonce: nonce) }
+  var androidKey: DeviceMessage { .androidKey(server: server, nonce: nonce) }
+}
+
+package final class AndroidEvidence: Sendable {
+  /// A reload replaces them whole.
+  package struct Settings: Sendable {
+    package var apps: [AndroidApp] = []
+    /// In the order in which they are tried.
+    package var playKeys: [PlayKeys] = []
+    package var playMinimum = PlayLevel.device
+    /// Beside Google's, by the SHA-256 of their keys.
+    package var roots: Set<Bytes32> = []
+    package var revocationPath: String?
+    package var revocationMaximumAge: Duration = .zero
+
+    package init() {}
+  }
+
+  /// The rule that evidence breaks, as the log names it.
+  struct Rejection: Error, Equatable {
+    let step: String
+  }
+
+  /// A challenge lives two minutes and is spent once: what it adds is that no token was kept for later, and the clocks of
+  /// Google and of this host may be some way apart.
+  private static let playMaximumAge: Duration = .seconds(300)
+
+  private let settings: Mutex<Settings>
+  let revocations = RevocationFile()
+
+  package init(_ settings: Settings = Settings()) {
+    self.settings = Mutex(settings)
+  }
+
+  package func reload(_ settings: Settings) {
+    self.settings.withLock { $0 = settings }
+  }
+
+  var current: Settings { settings.withLock { $0 } }
+
+  // MARK: Evidence
+
+  /// Takes some milliseconds.
+  /// - Parameter form: of an Android phone.
+  func judge(
+    _ form: EvidenceForm, for claim: EvidenceClaim, at now: UnixTime
+  ) throws(Rejection) -> VerifiedEvidence {
+    let settings = current
+    guard !settings.apps.isEmpty else { throw Rejection(step: "no_app") }
+    switch form {
+    case .playIntegrity(let token):
+      try judge(token, claim, settings, now)
+      return .playIntegrity
+    case .androidKey(let chain, let approvalChain):
+      return .androidKey(try judge(chain, approvalChain, claim, settings, now))
+    case .attestation, .assertion: throw Rejection(step: "platform")
+    }
+  }
+
+  private func judge(
+    _ token: [UInt8], _ claim: EvidenceClaim, _ settings: Settings, _ now: UnixTime
+  ) throws(Rejection) {
+    guard !settings.playKeys.isEmpty else { throw Rejection(step: "no_play_keys") }
+    do throws(PlayRejection) {
+      _ = try PlayVerifier().verify(
+        token.span, nonce: claim.playNonce.hash, keys: settings.playKeys, apps: settings.apps, now: now,
+        maximumAge: Self.playMaximumAge, required: settings.playMinimum)
+    } catch {
+      throw Rejection(step: error.rawValue)
+    }
+  }
+
+  private func judge(
+    _ chain: [[UInt8]], _ approvalChain: [[UInt8]]?, _ claim: EvidenceClaim, _ settings: Settings,
+    _ now: UnixTime
+  ) throws(Rejection) -> AndroidKeyEvidence {
+    let revoked = revocations.reading
+    var policy = AndroidKeyPolicy(
+      roots: AndroidRoots.google.union(settings.roots), apps: settings.apps, now: UnixSeconds(now),
+      revocation: revoked?.list, revocationAge: revoked?.age(at: now),
+      revocationMaximumAge: settings.revocationMaximumAge.components.seconds)
+    let verifier = AndroidKeyVerifier()
+    do throws(AndroidKeyRejection) {
+      let challenge = claim.androidKey.hash
+      var serials = try verifier.verify(
+        chain: chain, challenge: challenge, key: claim.keys.device.point, policy: policy
+      ).serials
+      if let approvalChain, let key = claim.keys.approval {
+        // It has no other use than a person's word.
+        policy.requiresUserVerification = true
+        serials += try verifier.verify(
+          chain: approvalChain, challenge: challenge, key: key.point, policy: policy
+        ).serials
+      }
+      return AndroidKeyEvidence(
+        attestsApprovalKey: approvalChain != nil, serials: Set(serials.compactMap(\.stored)))
+    } catch {
+      throw Rejection(step: error.rawValue)
+    }
+  }
+}
+
+extension CertificateSerial {
+  var stored: AndroidSerial? {
+    let digits = hex.utf8.count.isMultiple(of: 2) ? hex : "0" + hex
+    return Hex.decode(Array(digits.utf8).span).map { AndroidSerial($0) }
+  }
+}

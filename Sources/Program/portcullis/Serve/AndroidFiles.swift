@@ -1,0 +1,100 @@
+/// Reads the keys and roots by which Android phones' evidence is judged, and says how the list of revoked certificates stands
+/// (docs/settings.md, "Problems").
+import AndroidKey
+import ArgumentParser
+import Bytes
+import Configuration
+import DeviceWire
+import Gateway
+import PlayIntegrity
+import System
+
+struct AndroidFiles {
+  var playKeys: [PlayKeys] = []
+  var roots: Set<Bytes32> = []
+
+  /// All that is wrong with them is told before it gives up.
+  static func read(_ files: GateConfiguration.Devices.Android, tell: Startup.Teller) throws -> AndroidFiles {
+    var read = AndroidFiles()
+    var isRead = true
+    if let path = files.playKeysPath {
+      do { read.playKeys = try keys(path, tell) } catch { isRead = false }
+    }
+    if let path = files.rootsPath {
+      do { read.roots = try roots(path, tell) } catch { isRead = false }
+    }
+    guard isRead else { throw ExitStatus.configuration.code }
+    return read
+  }
+
+  private static func keys(_ path: String, _ tell: Startup.Teller) throws -> [PlayKeys] {
+    let name = "PLAY_INTEGRITY_KEYS_PATH=\(PrintableText.field(path))"
+    let bytes = try contents(path, name, limit: PlayKeys.largestFile, tell)
+    do throws(PlayKeysProblem) {
+      return try PlayKeys.read(bytes.span)
+    } catch {
+      tell("\(name): \(error); copy both keys of each pair from the Play Console")
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  private static func roots(_ path: String, _ tell: Startup.Teller) throws -> Set<Bytes32> {
+    let name = "ANDROID_ROOTS_PATH=\(PrintableText.field(path))"
+    let bytes = try contents(path, name, limit: 1 << 20, tell)
+    let roots = (try? AndroidRoots.hashes(inPEM: bytes.span)) ?? []
+    guard !roots.isEmpty else {
+      tell("\(name) holds no certificates; name a PEM file of roots")
+      throw ExitStatus.configuration.code
+    }
+    return roots
+  }
+
+  private static func contents(
+    _ path: String, _ name: String, limit: Int, _ tell: Startup.Teller
+  ) throws -> [UInt8] {
+    do {
+      return try SystemFiles().contents(of: path, limit: limit)
+    } catch {
+      tell("\(name) cannot be read: \(error); correct the path or the file's owner and mode")
+      throw ExitStatus.configuration.code
+    }
+  }
+}
+
+/// How the list of revoked certificates stands at the moment.
+struct RevocationStanding {
+  let certificates: Int
+  let age: Duration
+
+  /// Nil when it cannot be read, of which `tell` is told.
+  static func of(_ path: String, now: UnixTime, tell: Startup.Teller) -> RevocationStanding? {
+    let name = "ANDROID_REVOCATION_PATH=\(PrintableText.field(path))"
+    do {
+      let stamp = try FileStamp.of(path)
+      let bytes = try WholeFile.read(path, limit: RevocationList.maximumBytes)
+      let list = try RevocationList(json: bytes.span)
+      let age = now.milliseconds - stamp.modifiedAt.milliseconds
+      return RevocationStanding(certificates: list.count, age: .milliseconds(age))
+    } catch {
+      tell(
+        "\(name) is no list of revoked certificates (\(error)): no key attestation is taken; fetch it again")
+      return nil
+    }
+  }
+}
+
+extension AndroidEvidence.Settings {
+  init(_ settings: GateConfiguration.Devices.Android, _ files: AndroidFiles) {
+    self.init()
+    apps = settings.apps
+    playKeys = files.playKeys
+    playMinimum =
+      switch settings.playMinimum {
+      case .device: .device
+      case .strong: .strong
+      }
+    roots = files.roots
+    revocationPath = settings.revocationPath
+    revocationMaximumAge = settings.revocationMaximumAge
+  }
+}
