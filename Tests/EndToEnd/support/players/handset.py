@@ -68,7 +68,10 @@ class Handset:
         return found
 
     def evidence(self, nonce, how="att_obj", key=None, approval=None):
-        """By the App Attest key, over these keys: its first time with an attestation, later with an assertion."""
+        """By the App Attest key, over these keys: its first time with an attestation, later with an assertion. Or whatever
+        `how` makes of it (`android.py`)."""
+        if callable(how):
+            return how(self, nonce, key, approval)
         signed = self.message("app-attest", *self.hashes(key, approval), bytes.fromhex(nonce)).hex()
         made = self.device.attestation(signed) if how == "att_obj" else self.device.assertion(signed)
         return {"attestation_type": "app_attest", "key_id": self.device.key_id_b64, how: b64(made)}
