@@ -46,6 +46,7 @@ struct DevelopmentCertificatesTests {
     (Name.clientAuthority, Name.clientAuthorityKey),
     (TestAttestationAuthority.FileName.root, TestAttestationAuthority.FileName.rootKey),
     (TestAttestationAuthority.FileName.intermediate, TestAttestationAuthority.FileName.intermediateKey),
+    (TestAndroidAuthority.FileName.root, TestAndroidAuthority.FileName.rootKey),
   ])
   func eachKeyIsThatOfItsCertificate(certificate: String, key: String) throws {
     let certified = try Tool.run(openssl, ["x509", "-in", file(certificate), "-noout", "-pubkey"])
@@ -59,6 +60,7 @@ struct DevelopmentCertificatesTests {
       Name.serverAuthorityKey, Name.serverKey, Name.clientAuthorityKey, Name.clientKey, Name.clientBundle,
       TestAttestationAuthority.FileName.rootKey, TestAttestationAuthority.FileName.intermediateKey,
       TestPlayService.FileName.keys, TestPlayService.FileName.signingKey,
+      TestAndroidAuthority.FileName.rootKey,
     ]
     for name in secrets { #expect(try folder.mode("dev/\(name)") == 0o600, "\(name)") }
     // A certificate is for everybody whom the umask of whoever runs this lets in.

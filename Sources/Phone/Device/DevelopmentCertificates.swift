@@ -93,7 +93,8 @@ package struct DevelopmentCertificates {
       ]
       return DevelopmentCertificates(
         files: files + (try TestAttestationAuthority.create(now: now).files())
-          + (try TestPlayService.create().files()))
+          + (try TestPlayService.create().files())
+          + (try TestAndroidAuthority.create(now: now).files()))
     } catch {
       throw .issuing(error)
     }

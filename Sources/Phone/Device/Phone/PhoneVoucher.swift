@@ -1,4 +1,4 @@
-/// Who makes a software phone's evidence: its app with a test authority in Apple's or Google's place.
+/// Who makes a software phone's evidence: its app or its hardware, with a test authority in Apple's or Google's place.
 internal import Bytes
 package import DeviceWire
 internal import System
@@ -6,6 +6,7 @@ internal import System
 package enum PhoneVoucher {
   case app(PhoneApp)
   case play(PlayApp)
+  case hardware(AndroidHardware)
 
   /// The app's key, which the gate knows after the first time. Others say the same at each time.
   var appKey: KeyIdentifier? {
@@ -22,6 +23,7 @@ package enum PhoneVoucher {
       switch self {
       case .app(let app): try app.statement(for: keys, challenge, isKnown: isKnown)
       case .play(let app): try app.statement(for: keys, challenge)
+      case .hardware(let hardware): try hardware.statement(for: keys, challenge)
       }
     return PhoneEvidence(statement, nonce: carriesNonce ? challenge.nonce : nil)
   }

@@ -11,9 +11,9 @@ struct DevCerts: ParsableCommand {
       A server certificate for localhost and the names given, with its authority (install ca.pem in the \
       simulator, or pass it to clients); a client authority with a client certificate for the mTLS fallback, \
       also as PKCS #12 for the app bundle (AES-256: iOS 16 or later); and, for `portcullis simulate`, what stands in \
-      for Apple and Google: a root of App Attest, and keys for Play Integrity.
+      for Apple and Google: a root of App Attest, one of Android's key attestation, and keys for Play Integrity.
 
-      None of it is for production, where the gate refuses a foreign attestation root.
+      None of it is for production, where the gate refuses foreign attestation roots.
       """)
 
   @Option(
@@ -49,6 +49,7 @@ struct DevCerts: ParsableCommand {
   private var summary: String {
     typealias Name = DevelopmentCertificates.FileName
     typealias Attestation = TestAttestationAuthority.FileName
+    typealias Android = TestAndroidAuthority.FileName
     typealias Play = TestPlayService.FileName
     return """
       Written to \(directory)/ (keys are readable by you alone):
@@ -56,6 +57,7 @@ struct DevCerts: ParsableCommand {
       for the gate       TLS_CERT_PATH=\(directory)/\(Name.server)
                          TLS_KEY_PATH=\(directory)/\(Name.serverKey)
                          APPATTEST_ROOT_CA_PATH=\(directory)/\(Attestation.root)
+                         ANDROID_ROOTS_PATH=\(directory)/\(Android.root)
                          PLAY_INTEGRITY_KEYS_PATH=\(directory)/\(Play.keys)
                          MTLS_CLIENT_CA_PATH=\(directory)/\(Name.clientAuthority)
                          (the last one with ALLOW_MTLS_FALLBACK=true)

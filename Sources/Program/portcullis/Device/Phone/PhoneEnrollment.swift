@@ -112,7 +112,7 @@ extension Simulate.Phone {
     @OptionGroup var voucher: PhoneVoucherOptions
 
     func validate() throws {
-      guard voucher.app != nil || voucher.play != nil else {
+      guard voucher.app != nil || voucher.android.play != nil else {
         throw ValidationError(
           "--app is needed, or --android-app with --play: it is the app that shows itself.")
       }
