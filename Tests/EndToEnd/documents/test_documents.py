@@ -124,6 +124,22 @@ def test_every_step_of_devices_is_in_its_table(source, name, heading):
     assert [row[0].strip("`") for row in rows("docs/devices.md", heading)] == steps
 
 
+@pytest.mark.parametrize(
+    ("source", "name", "heading"),
+    [
+        ("AndroidKey/AndroidKeyRejection", "AndroidKeyRejection", "Steps of a key attestation"),
+        ("PlayIntegrity/PlayRejection", "PlayRejection", "Steps of a Play token"),
+    ],
+)
+def test_every_step_of_android_says_what_to_do(source, name, heading):
+    text = (ROOT / "Sources" / "Trust" / f"{source}.swift").read_text()
+    enumeration = text.split(f"enum {name}")[1].split("\n}\n")[0]
+    steps = [word or case for case, word in re.findall(r'^  case (\w+)(?: = "(\w+)")?$', enumeration, re.MULTILINE)]
+    assert len(steps) >= 20
+    told = [step for row in rows("docs/android.md", heading) for step in re.findall(r"`(\w+)`", row[0])]
+    assert sorted(told) == sorted(steps)
+
+
 # ---- code blocks
 
 
