@@ -68,7 +68,7 @@ package enum AndroidKeyRejection: String, Error, CaseIterable, Sendable {
     case .applicationID: "the description names an application"
     case .package: "the application's package is known"
     case .digest: "all that signed the application is known"
-    case .userVerification: "a person unlocks the key at each use, by biometrics"
+    case .userVerification: "where it is required, a person unlocks the key at each use, by biometrics"
     case .patch: "the device's patch level is not older than required"
     case .keyBinding: "the attested key is the one that is being registered"
     }

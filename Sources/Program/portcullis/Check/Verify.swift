@@ -19,6 +19,7 @@ struct Verify: ParsableCommand {
     subcommands: [
       VerifyCases.self,
       VerifyApproval.self,
+      VerifyAndroidKey.self,
       VerifyPlayIntegrity.self,
     ], defaultSubcommand: VerifyCases.self)
 }
