@@ -27,6 +27,8 @@ package enum Harness: String, CaseIterable, Sendable {
   case deviceForm = "device-form"
   case deviceToken = "device-token"
   case approvalPolicy = "approval-policy"
+  case androidKey = "android-key"
+  case revocationList = "revocation-list"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -54,6 +56,8 @@ package enum Harness: String, CaseIterable, Sendable {
     case .deviceForm: try DeviceFormHarness.check(bytes)
     case .deviceToken: try DeviceTokenHarness.check(bytes)
     case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
+    case .androidKey: try AndroidKeyHarness.check(bytes)
+    case .revocationList: try RevocationListHarness.check(bytes)
     }
   }
 }

@@ -18,6 +18,7 @@ package struct SignedSeed: Sendable {
   package static let all =
     attestations + assertions + authenticatorData + certificates + journals + snapshots
     + deviceTokens
+    + androidKeys
 
   private static let authority = TestAuthority.shared
 

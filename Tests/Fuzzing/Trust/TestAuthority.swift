@@ -166,12 +166,12 @@ final class TestAuthority: Sendable {
 
   private static let intermediateName = DistinguishedName((.commonName, "Fuzzing Intermediate"))
 
-  private static func day(_ number: Int64) -> UnixTime {
+  static func day(_ number: Int64) -> UnixTime {
     UnixTime(milliseconds: now.milliseconds + number * 86_400_000)
   }
 
   /// The hash of the name is the private number; PKCS#8 (RFC 5958) around RFC 5915 takes it to OpenSSL.
-  private static func key(_ name: String, _ curve: SigningKey.Curve) throws(IssuingError) -> SigningKey {
+  static func key(_ name: String, _ curve: SigningKey.Curve) throws(IssuingError) -> SigningKey {
     let first = SHA256.hash(Array("portcullis fuzzing \(name)".utf8).span).array
     let second = SHA256.hash(first.span).array
     let (number, arcs): ([UInt8], [UInt32]) =
