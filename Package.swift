@@ -268,6 +268,7 @@ let testTargets = [
   .testTarget(
     name: "Fuzzing",
     dependencies: [
+      "AndroidKey",
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
       "Deflate", "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore",
       "PortcullisProtocol", "ProxyProtocol", "Registry", "SessionClient", "SessionWire", "System",
