@@ -228,7 +228,8 @@ fuzz-quick:  ## The same for 10 s each, as CI does
 ##@ Measuring
 
 BENCH_PACKAGES := binutils gcc libssl-dev openssl python3 haproxy nginx nodejs node-ws websockify
-BENCH_PROGRAMS := $(addprefix .build/bench/,load game floor-relay floor-idle floor-admission floor-registration)
+BENCH_PROGRAMS := $(addprefix .build/bench/,load game floor-relay floor-idle floor-admission floor-registration \
+  floor-chain)
 BENCH_CC = gcc -O2 -Wall -Wextra -Werror -o $@ $(filter %.c,$^) -lssl -lcrypto
 # ROWS='a b' picks rows of the table; BENCH_FLAGS='--rounds 1' is quicker.
 ROWS ?=

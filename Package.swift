@@ -189,6 +189,7 @@ let modules = [
   Module(
     "portcullis-bench", in: .program,
     [
+      "AndroidKey",
       "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Crypto", "Device", "DeviceTokens", "DeviceWire",
       "Gateway", "Identity", "JSON", "KeyStore", "Logs", "PortcullisProtocol", "Registry", "SQLite", "System",
     ], isProgram: true),

@@ -38,6 +38,7 @@ ROWS = {
     "o": stays.resume_row,
     "p": decisions.decision_row,
     "q": inprocess.registry_row,
+    "t": inprocess.android_key_row,
 }
 
 

@@ -1,4 +1,4 @@
-"""Rows f, g, h and q: what is measured without a network, beside OpenSSL's own speed test and a floor."""
+"""Rows f, g, h, q and t: what is measured without a network, beside OpenSSL's own speed test and a floor."""
 
 import json
 import re
@@ -51,6 +51,17 @@ def registration_row(setup, samples, rounds):
         floor = measured(setup.programs / "floor-registration", leaf, intermediate, seconds)
         samples.add("g", "floor", floor["per_second"])
         samples.add("g", Portcullis.name, ours["per_second"])
+
+
+def android_key_row(setup, samples, rounds):
+    """Row t: the floor verifies the signatures of one of the chains, and does nothing else."""
+    seconds = setup.lengths.in_process_seconds
+    chain = [setup.folder / f"{place}.der" for place in range(4)]
+    for _ in range(rounds):
+        ours = measured(setup.tool, "android-keys", seconds, setup.folder)
+        floor = measured(setup.programs / "floor-chain", seconds, *chain)
+        samples.add("t", "floor", 1e6 / floor["per_second"])
+        samples.add("t", Portcullis.name, 1e6 / ours["per_second"])
 
 
 def store_row(setup, samples, rounds):

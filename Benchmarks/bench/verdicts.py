@@ -119,6 +119,7 @@ TARGETS = [
     Target("q", "disk of a device", plain("q device"), 450, None, "bytes"),
     Target("q", "disk of a row of the audit", plain("q audit"), 320, None, "bytes"),
     Target("q", "changes, 64 in flight against 1", plain("q commits"), 4, None, at_least=True),
+    Target("t", "CPU of an Android chain, over its signatures", ratio("t", "floor"), 1.1, None),
 ]
 
 

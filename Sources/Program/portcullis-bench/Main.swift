@@ -8,6 +8,7 @@ struct Measures {
   static let usage = """
     usage: portcullis-bench assertions SECONDS
            portcullis-bench registrations SECONDS LEAF-FILE INTERMEDIATE-FILE
+           portcullis-bench android-keys SECONDS FOLDER
            portcullis-bench bodies AUTHORITY-FOLDER APP-ID NONCES-FILE BODIES-FILE
            portcullis-bench store-make FOLDER KEYS
            portcullis-bench store-measure FOLDER SECONDS
@@ -40,6 +41,8 @@ struct Measures {
       return try seconds(arguments[1]).map {
         try RegistrationMeasure.run(seconds: $0, leafPath: arguments[2], intermediatePath: arguments[3])
       }
+    case ("android-keys", 3):
+      return try seconds(arguments[1]).map { try AndroidKeyMeasure.run(seconds: $0, folder: arguments[2]) }
     case ("bodies", 5):
       return try RegistrationBodies.make(
         authority: arguments[1], appID: arguments[2], noncesPath: arguments[3], bodiesPath: arguments[4])
