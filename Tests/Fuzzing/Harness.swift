@@ -29,6 +29,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case approvalPolicy = "approval-policy"
   case androidKey = "android-key"
   case revocationList = "revocation-list"
+  case playToken = "play-token"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -58,6 +59,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
     case .androidKey: try AndroidKeyHarness.check(bytes)
     case .revocationList: try RevocationListHarness.check(bytes)
+    case .playToken: try PlayTokenHarness.check(bytes)
     }
   }
 }

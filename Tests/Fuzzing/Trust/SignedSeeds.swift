@@ -19,6 +19,7 @@ package struct SignedSeed: Sendable {
     attestations + assertions + authenticatorData + certificates + journals + snapshots
     + deviceTokens
     + androidKeys
+    + playTokens
 
   private static let authority = TestAuthority.shared
 
