@@ -272,6 +272,7 @@ let testTargets = [
       "AndroidKey",
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
       "Deflate", "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore",
+      "PlayIntegrity",
       "PortcullisProtocol", "ProxyProtocol", "Registry", "SessionClient", "SessionWire", "System",
       "TelnetWire", "WebSocketWire", "X509",
     ],
