@@ -1,4 +1,4 @@
-/// What docs/devices.md shows of messages and summaries is what is judged.
+/// What docs/devices.md and docs/risk.md show is what is judged.
 import Bytes
 import Crypto
 import DeviceWire
@@ -7,8 +7,8 @@ import Testing
 import Vectors
 
 @Suite struct DocumentTests {
-  private static func blocks() throws -> [[UInt8]] {
-    let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/devices.md")
+  private static func blocks(_ name: String = "devices.md") throws -> [[UInt8]] {
+    let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/\(name)")
     let text = try String(contentsOf: page.standardizedFileURL, encoding: .utf8)
     return text.components(separatedBy: "```json\n").dropFirst().map { block in
       Array((block.components(separatedBy: "\n```").first ?? "").utf8)
@@ -27,6 +27,21 @@ import Vectors
         continue
       }
       #expect(facts.first { $0.name == "sha256" }?.value.hasPrefix("6517dc67") == true)
+    }
+  }
+
+  @Test func theRecordedRequestIsAnswered() throws {
+    let requests = try Self.blocks("risk.md").filter {
+      String(decoding: $0, as: UTF8.self).contains(#""kind": "risk""#)
+    }
+    #expect(requests.count == 1)
+    for request in requests {
+      guard case .accept(let facts) = try JudgedLine(request, P256Verifier()).verdict else {
+        Issue.record("not accepted")
+        continue
+      }
+      let reasons = "rooted, impossible_travel, asn_change, country_change, attest_failed"
+      #expect(facts.first?.value == reasons)
     }
   }
 
