@@ -121,7 +121,7 @@ let modules = [
     "Registry", in: .trust,
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
-      "PortcullisProtocol", "SQLite", "System",
+      "PortcullisProtocol", "Risk", "SQLite", "System",
     ]),
   Module("PlayIntegrity", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
@@ -178,8 +178,8 @@ let modules = [
       "AndroidKey",
       "Addresses", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
-      "HTTPWire",
-      "Identity", "Registry",
+      "GeoDatabase", "HTTPWire",
+      "Identity", "Registry", "Risk",
       "PlayIntegrity",
       "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "QRCode", "SessionClient", "Sockets",
       "System",
@@ -245,7 +245,7 @@ let testTargets = [
     "Registry",
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "FaultDisk", "JSON",
-      "PortcullisProtocol", "SQLite", "System",
+      "PortcullisProtocol", "Risk", "SQLite", "System",
     ]),
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),

@@ -32,6 +32,7 @@ import Testing
         ("APPROVALS_GROUP", "mud"), ("APPROVAL_OPERATORS", "alice, 1001"), ("TLS_NEXT_KEY_PATH", "key.pem"),
         ("PINS_FORCE", "true"), ("DEVICE_RATE", "1/s"), ("SERVICE_RATE", "10/s"), ("TLS_MIN_VERSION", "1.3"),
         ("PRESENCE_RSSI_MIN", "hall=-70, a=b=0,*=-127"),
+        ("RISK_POLICY", "policy.json"), ("GEO_COUNTRY_PATH", "policy.json"), ("GEO_ASN_PATH", "policy.json"),
       ])
     let devices = loaded.configuration.devices
     #expect(devices.retention == .seconds(90 * 86_400) && devices.approval == .evidence)
@@ -50,6 +51,8 @@ import Testing
     #expect(files.devicesPath == "config/devices.db" && files.approvalPolicyPath == "policy.json")
     #expect(files.assurancePolicyPath == "policy.json" && files.nextKeyPath == "key.pem")
     #expect(files.approvalsSocket == devices.approvalsSocket)
+    #expect(files.riskPolicyPath == "policy.json")
+    #expect(files.countriesPath == "policy.json" && files.networksPath == "policy.json")
     #expect(devices.approvalsSocket.path == "config/approvals.sock")
   }
 
@@ -107,6 +110,7 @@ import Testing
     ("APPROVAL_POLICY", "policy.json"),
     ("APPROVALS_SOCKET", "config/approvals.sock"),
     ("APPROVALS_GROUP", "mud"), ("APPROVAL_OPERATORS", "alice"),
+    ("RISK_POLICY", "policy.json"), ("GEO_COUNTRY_PATH", "policy.json"), ("GEO_ASN_PATH", "policy.json"),
   ])
   func withoutDevices(name: String, text: String) {
     let found = problems(adding: [(name, text)])
@@ -172,6 +176,8 @@ import Testing
     ("APPROVAL_POLICY", "missing.json", "does not exist"),
     ("APPROVAL_POLICY", "config", "does not name a file"),
     ("ASSURANCE_POLICY", "missing.json", "does not exist"),
+    ("RISK_POLICY", "missing.json", "does not exist"), ("GEO_COUNTRY_PATH", "config", "does not name a file"),
+    ("GEO_ASN_PATH", "missing.mmdb", "does not exist"),
     ("TLS_NEXT_KEY_PATH", "missing.pem", "does not exist"),
   ])
   func filesMustBeThere(name: String, path: String, reason: String) {
@@ -181,7 +187,8 @@ import Testing
   }
 
   /// Who may write a policy says who approves.
-  @Test(arguments: ["APPROVAL_POLICY", "ASSURANCE_POLICY"]) func policiesAreTheirOwnersAlone(name: String) {
+  @Test(arguments: ["APPROVAL_POLICY", "ASSURANCE_POLICY", "RISK_POLICY"])
+  func policiesAreTheirOwnersAlone(name: String) {
     var files = ImaginaryFiles.complete
     files.othersToWrite = ["policy.json"]
     let found = problems(Self.on, adding: [(name, "policy.json")], files: files)

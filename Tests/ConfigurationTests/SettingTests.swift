@@ -137,6 +137,7 @@ import Testing
     ]
     let withDevices = Set(DeviceSettingTests.wrong.map(\.0)).union([
       "ASSURANCE_POLICY", "APPROVAL_POLICY", "TLS_NEXT_KEY_PATH",
+      "RISK_POLICY", "GEO_COUNTRY_PATH", "GEO_ASN_PATH",
     ]).union(AndroidSettingTests.names)
     #expect(tested.union(together).union(withDevices) == Set(SettingTable.settings.map(\.name)))
   }

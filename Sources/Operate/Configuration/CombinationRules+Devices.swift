@@ -4,6 +4,7 @@ extension CombinationRules {
   private static let needingDevices = [
     "PUBLIC_URL", "TOKEN_AUDIENCES", "PRESENCE_RSSI_MIN", "GATE_DEVICES", "ASSURANCE_POLICY",
     "APPROVAL_POLICY", "APPROVALS_SOCKET", "APPROVALS_GROUP", "APPROVAL_OPERATORS",
+    "RISK_POLICY", "GEO_COUNTRY_PATH", "GEO_ASN_PATH",
   ]
 
   mutating func checkDeviceValues() {
@@ -49,16 +50,22 @@ extension CombinationRules {
       checkReadable("TLS_NEXT_KEY_PATH", path, "name a file in PEM", files)
     }
     guard stated["DEVICES_PATH"] != nil else { return }
-    for (name, path) in [
-      ("ASSURANCE_POLICY", devices.assurancePolicyPath), ("APPROVAL_POLICY", devices.approvalPolicyPath),
+    for (name, path, decision) in [
+      ("ASSURANCE_POLICY", devices.assurancePolicyPath, "who approves"),
+      ("APPROVAL_POLICY", devices.approvalPolicyPath, "who approves"),
+      ("RISK_POLICY", devices.riskPolicyPath, "who gets codes"),
     ] where isValid(name) {
       guard let path else { continue }
       checkReadable(name, path, "name a file of rules in JSON", files)
       if files.kind(of: path) == .file, files.isOthersToWrite(path) {
         report(
-          name, "names a file that other users may write, and so decide who approves",
+          name, "names a file that other users may write, and so decide \(decision)",
           "chmod go-w \(quoted(path))")
       }
+    }
+    for (name, path) in [("GEO_COUNTRY_PATH", devices.countriesPath), ("GEO_ASN_PATH", devices.networksPath)]
+    where isValid(name) {
+      if let path { checkReadable(name, path, "name a file in MaxMind's format", files) }
     }
     checkAndroidFiles(files)
     for (name, path) in [

@@ -99,7 +99,9 @@ struct CombinationRules {
       storePath: path("ATTESTED_KEYS_PATH"), pseudonymKeyPath: pseudonymKeyPath,
       controlSocketPath: path("CONTROL_SOCKET"), nextKeyPath: path("TLS_NEXT_KEY_PATH"),
       devicesPath: path("DEVICES_PATH"), approvalPolicyPath: path("APPROVAL_POLICY"),
-      assurancePolicyPath: path("ASSURANCE_POLICY"), approvalsSocket: usableApprovalsSocket,
+      assurancePolicyPath: path("ASSURANCE_POLICY"), riskPolicyPath: path("RISK_POLICY"),
+      countriesPath: path("GEO_COUNTRY_PATH"), networksPath: path("GEO_ASN_PATH"),
+      approvalsSocket: usableApprovalsSocket,
       android: usableAndroid(path))
   }
 

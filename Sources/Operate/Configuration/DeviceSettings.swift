@@ -20,6 +20,10 @@ extension GateConfiguration {
     package internal(set) var tokenAudiences: [String] = []
     package internal(set) var approvalPolicyPath: String?
     package internal(set) var assurancePolicyPath: String?
+    package internal(set) var riskPolicyPath: String?
+    /// Databases of where addresses are, and whose.
+    package internal(set) var countriesPath: String?
+    package internal(set) var networksPath: String?
     package internal(set) var approvalsSocket = ApprovalsSocket()
     /// The key that `TLS_KEY_PATH` will name next, to announce its pin; also of use without devices.
     package internal(set) var nextKeyPath: String?

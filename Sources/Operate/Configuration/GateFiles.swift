@@ -17,10 +17,13 @@ package struct GateFiles: Sendable, Equatable {
   package internal(set) var controlSocketPath: String?
   package internal(set) var minimumTLSVersion = GateConfiguration.TLSVersion.tls12
   package internal(set) var nextKeyPath: String?
-  /// Nil where there are no devices, as are the next three.
+  /// Nil where there are no devices, as are all that follow.
   package internal(set) var devicesPath: String?
   package internal(set) var approvalPolicyPath: String?
   package internal(set) var assurancePolicyPath: String?
+  package internal(set) var riskPolicyPath: String?
+  package internal(set) var countriesPath: String?
+  package internal(set) var networksPath: String?
   package internal(set) var approvalsSocket: GateConfiguration.ApprovalsSocket?
   /// Paths alone are looked at; all nil where there are no devices.
   package internal(set) var android = GateConfiguration.Devices.Android()
@@ -36,6 +39,9 @@ extension GateConfiguration {
       nextKeyPath: devices.nextKeyPath, devicesPath: devices.path,
       approvalPolicyPath: devices.areOn ? devices.approvalPolicyPath : nil,
       assurancePolicyPath: devices.areOn ? devices.assurancePolicyPath : nil,
+      riskPolicyPath: devices.areOn ? devices.riskPolicyPath : nil,
+      countriesPath: devices.areOn ? devices.countriesPath : nil,
+      networksPath: devices.areOn ? devices.networksPath : nil,
       approvalsSocket: devices.areOn ? devices.approvalsSocket : nil,
       android: devices.areOn ? devices.android : Devices.Android())
   }

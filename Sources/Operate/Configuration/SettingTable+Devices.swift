@@ -1,6 +1,6 @@
 /// The settings of devices, services and approvals; without `DEVICES_PATH` there is nothing of them.
 extension SettingTable {
-  static let devices: [Setting] = registry + levels + android + approvals + pins
+  static let devices: [Setting] = registry + levels + android + approvals + risk + pins
 
   private static let registry: [Setting] = [
     Setting(
@@ -74,6 +74,27 @@ extension SettingTable {
     Setting(
       "APPROVAL_OPERATORS", .users, \.devices.approvalsSocket.operators, otherwise: "nobody", in: .devices,
       "Users of this host who may confirm what a policy asks an operator for; nobody confirms for himself."),
+  ]
+
+  private static let risk: [Setting] = [
+    Setting(
+      "RISK_POLICY", .path, optional: \.devices.riskPolicyPath,
+      otherwise: "reasons are logged, and none counts",
+      in: .devices, isReloadable: true,
+      "A file of what each reason to doubt a phone counts, and from which sum on it gets no code; read again at SIGHUP."
+    ),
+    Setting(
+      "GEO_COUNTRY_PATH", .path, optional: \.devices.countriesPath,
+      otherwise: "no address has a country",
+      in: .devices, isReloadable: true,
+      "A database of countries or cities in MaxMind's format, kept in memory: what phones say is compared with it; "
+        + "read again at SIGHUP."),
+    Setting(
+      "GEO_ASN_PATH", .path, optional: \.devices.networksPath,
+      otherwise: "no address has a network",
+      in: .devices, isReloadable: true,
+      "A database of autonomous systems in MaxMind's format, kept in memory: a phone that changes networks is "
+        + "noticed; read again at SIGHUP."),
   ]
 
   private static let pins: [Setting] = [

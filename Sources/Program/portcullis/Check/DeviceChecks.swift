@@ -3,6 +3,8 @@
 import ApprovalPolicy
 import Bytes
 import Configuration
+import GeoDatabase
+import Risk
 import System
 
 struct DeviceChecks {
@@ -11,6 +13,7 @@ struct DeviceChecks {
   func check(_ report: inout CheckReport) {
     var problems: [String] = []
     if let read = try? DeviceFiles.read(files, tell: { problems.append($0) }), files.devicesPath != nil {
+      checkRisk(read, &report)
       if files.approvalPolicyPath == nil {
         report.warning("policy", "APPROVAL_POLICY is not set: no operation may be asked for")
       } else {
@@ -54,6 +57,19 @@ struct DeviceChecks {
         "android", "\(text): no key attestation is taken (ANDROID_REVOCATION_MAX_AGE); fetch them again")
     } else {
       report.ok("android", text)
+    }
+  }
+
+  private func checkRisk(_ read: DeviceFiles, _ report: inout CheckReport) {
+    if files.riskPolicyPath != nil {
+      report.ok("risk", read.risk.isEnforced ? "the policy decides" : "what the policy says is only logged")
+    }
+    for (name, file) in [("GEO_COUNTRY_PATH", read.countries), ("GEO_ASN_PATH", read.networks)] {
+      guard let file else { continue }
+      // A file may say anything of itself.
+      let seconds = Int64(clamping: min(file.builtAt, 253_402_300_799))
+      let day = UnixTime(milliseconds: seconds * 1000).timestamp.prefix(10)
+      report.ok("geo", "\(name) is \(PrintableText.field(file.type, limit: 64)) of \(day)")
     }
   }
 

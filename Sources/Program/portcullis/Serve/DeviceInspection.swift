@@ -7,13 +7,19 @@ import Configuration
 import Confinement
 import Crypto
 import DeviceWire
+import GeoDatabase
 import Registry
+import Risk
 import System
 
 /// What a configuration's files of devices hold; read anew at each reload.
 struct DeviceFiles {
   var approvals = ApprovalPolicy.none
   var assurance = AssurancePolicy.none
+  var risk = RiskPolicy.default
+  /// Where addresses are; nil where no database is named.
+  var countries: MaxMindFile?
+  var networks: MaxMindFile?
   /// Of the key that is to serve next.
   var nextPin: PublicKeyPin?
   var android = AndroidFiles()
@@ -39,6 +45,19 @@ struct DeviceFiles {
         }
       }
     }
+    if let path = files.riskPolicyPath {
+      unlessTold {
+        read.risk = try policy("RISK_POLICY", path, tell) { (bytes) throws(PolicyFailure) in
+          try RiskPolicy(parsing: bytes)
+        }
+      }
+    }
+    if let path = files.countriesPath {
+      unlessTold { read.countries = try database("GEO_COUNTRY_PATH", path, tell) }
+    }
+    if let path = files.networksPath {
+      unlessTold { read.networks = try database("GEO_ASN_PATH", path, tell) }
+    }
     if let path = files.nextKeyPath { unlessTold { read.nextPin = try pin(path, tell) } }
     unlessTold { read.android = try AndroidFiles.read(files.android, tell: tell) }
     guard isRead else { throw ExitStatus.configuration.code }
@@ -61,6 +80,17 @@ struct DeviceFiles {
       return try parse(bytes.span)
     } catch {
       for problem in error.problems { tell("\(name): \(problem)") }
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  private static func database(
+    _ setting: String, _ path: String, _ tell: Startup.Teller
+  ) throws -> MaxMindFile {
+    do throws(GeoDatabaseError) {
+      return try MaxMindFile.open(path)
+    } catch {
+      tell("\(setting)=\(PrintableText.field(path)): \(error); name a whole file in MaxMind's format")
       throw ExitStatus.configuration.code
     }
   }
@@ -143,6 +173,10 @@ extension RegistrySettings {
     approvalOperators = users.operators
     approvals = files.approvals
     assurance = files.assurance
+    risk = files.risk
+    if files.countries != nil || files.networks != nil {
+      places = GeoDatabase(countries: files.countries, networks: files.networks)
+    }
     pins = [pin] + (files.nextPin.map { $0 == pin ? [] : [$0] } ?? [])
     pinsAreForced = devices.pinsAreForced
     presenceMaximumAge = devices.presenceMaximumAge

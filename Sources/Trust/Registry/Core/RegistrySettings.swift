@@ -1,7 +1,9 @@
 /// What the operator has set for devices; replaced as a whole by a reload.
+package import Addresses
 package import ApprovalPolicy
 package import Crypto
 package import DeviceWire
+package import Risk
 
 package struct RegistrySettings: Sendable {
   /// The issuer of tokens, and what a QR code names: `https://host[:port]`.
@@ -23,6 +25,10 @@ package struct RegistrySettings: Sendable {
   package var approvalOperators: Set<UInt32> = []
   /// What is expected of the devices of a subject.
   package var assurance = AssurancePolicy.none
+  /// What is made of reasons to doubt a phone that asks for a code.
+  package var risk = RiskPolicy.default
+  /// Where addresses are; nil where nobody knows.
+  package var places: (any PlaceDirectory)?
   /// The server's key and, where there is one, the key that it is to have next.
   package var pins: [PublicKeyPin] = []
   /// A key that no device was told of may be used all the same.
