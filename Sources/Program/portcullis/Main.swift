@@ -11,7 +11,8 @@ struct Portcullis: ParsableCommand {
     version: Version.text,
     subcommands: [
       Serve.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Devices.self, Services.self,
-      Approvals.self, Audit.self, Stats.self, PolicyCommand.self, Pins.self,
+      Approvals.self, Audit.self, Stats.self, PolicyCommand.self,
+      RiskCommand.self, Pins.self,
       Verify.self,
       DevCerts.self,
       Pair.self, Simulate.self, Demo.self,
