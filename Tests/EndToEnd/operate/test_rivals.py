@@ -48,6 +48,23 @@ def test_one_store(rivals, device):
     assert device.key_id_b64 in winner.keys()
 
 
+def test_one_store_of_devices(rivals, folder):
+    """Each has a store of keys of its own; the file of devices is one's, and the others may come again."""
+    shared = {"DEVICES_PATH": folder / "devices.db", "PUBLIC_URL": "https://mud.example"}
+    gates = rivals(own_stores=True, **shared)
+    winner = gates[0].launch()
+    eventually(winner._listens, "the winner listens")
+    for loser in gates[1:]:
+        loser.launch()
+        assert loser.wait() == TEMPORARY, loser.log_tail()
+        assert "DEVICES_PATH" in loser.log_text() and "in use" in loser.log_text(), loser.log_tail()
+    added = winner.command("services", "add", "mud", "--scopes", "codes")
+    assert added.returncode == 0, added.stderr
+    winner.stop()
+    gates[1].start()
+    assert "mud" in gates[1].command("services", "list").stdout
+
+
 def test_one_port(rivals, gates, fault):
     """All come as far as to listen before any does: one may, though listeners of one gate share a port."""
     port = gates(start=False).port

@@ -19,6 +19,8 @@ enum RegistryByHand {
       try registry.begin()
       return registry.ask(call, by: .gate)
         ?? .refused(RegistryRefusal(.storeUnavailable, "registry_silent"))
+    } catch let failure as StoreFailure {
+      throw RegistryOpening.unusable(path, failure)
     } catch {
       complain("DEVICES_PATH=\(PrintableText.field(path)): \(error)")
       throw ExitStatus.ioError.code

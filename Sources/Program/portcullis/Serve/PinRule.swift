@@ -12,8 +12,7 @@ enum PinRule {
     do throws(StoreFailure) {
       foreign = try PublishedPins.take(settings, into: store)
     } catch {
-      complain("DEVICES_PATH=\(PrintableText.field(path)): \(error)")
-      throw ExitStatus.ioError.code
+      throw RegistryOpening.unusable(path, error)
     }
     guard let foreign else { return }
     complain(reason(foreign.pin.text, known: foreign.published.map(\.text)))

@@ -43,8 +43,15 @@ struct RegistryOpening {
     }
   }
 
-  private static func unusable(_ path: String, _ failure: StoreFailure) -> ExitCode {
-    complain("DEVICES_PATH=\(PrintableText.field(path)): \(failure)")
+  /// Why the store cannot be used, told, and the status to end with: as for the store of keys, another process that has
+  /// it may be gone the next time.
+  static func unusable(_ path: String, _ failure: StoreFailure) -> ExitCode {
+    let name = "DEVICES_PATH=\(PrintableText.field(path))"
+    if case .inUse = failure {
+      complain("\(name) is in use by another process: stop that one, or name another file")
+      return ExitStatus.temporaryFailure.code
+    }
+    complain("\(name): \(failure)")
     return ExitStatus.ioError.code
   }
 

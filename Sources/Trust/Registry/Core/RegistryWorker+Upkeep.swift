@@ -143,7 +143,7 @@ extension RegistryWorker {
     switch failure {
     case .constraint: RegistryRefusal(.badRequest, "copy_name_taken")
     case .full: RegistryRefusal(.storeUnavailable, "copy_disk_full")
-    case .broken: RegistryRefusal(.storeUnavailable, "copy_failed")
+    case .broken, .inUse: RegistryRefusal(.storeUnavailable, "copy_failed")
     }
   }
 

@@ -4,12 +4,14 @@ package enum StoreFailure: Error, Equatable, Sendable, CustomStringConvertible {
   case full(String)
   /// The disk, or what lies on it, fails: nothing is promised before the store is opened anew and looked over.
   case broken(String)
+  /// Another process has it.
+  case inUse(String)
   /// A rule of the tables forbids it: an error of ours.
   case constraint(String)
 
   package var description: String {
     switch self {
-    case .full(let reason), .broken(let reason), .constraint(let reason): reason
+    case .full(let reason), .broken(let reason), .inUse(let reason), .constraint(let reason): reason
     }
   }
 }

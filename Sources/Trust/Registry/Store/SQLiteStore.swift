@@ -168,7 +168,8 @@ extension StoreFailure {
     switch error.kind {
     case .full: self = .full(error.description)
     case .constraint: self = .constraint(error.description)
-    case .busy, .io, .corrupt, .other: self = .broken(error.description)
+    case .busy: self = .inUse(error.description)
+    case .io, .corrupt, .other: self = .broken(error.description)
     }
   }
 

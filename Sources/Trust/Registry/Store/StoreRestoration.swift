@@ -94,7 +94,8 @@ package enum StoreRestoration {
     } catch {
       switch error {
       case .full(let reason): throw .failed(fresh, reason: reason)
-      case .broken(let reason), .constraint(let reason): throw .noCopy(file, reason: reason)
+      case .broken(let reason), .inUse(let reason), .constraint(let reason):
+        throw .noCopy(file, reason: reason)
       }
     }
   }
