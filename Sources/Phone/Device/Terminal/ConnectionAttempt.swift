@@ -12,6 +12,9 @@ package struct SessionGate: Sendable {
   package var timeout: Duration
   /// The file of the software enclave; nil: no assertion.
   package var statePath: String?
+  /// The file of a software phone, which comes in by its device key to the gate that it belongs to; it knows that gate's
+  /// address and keys itself.
+  package var phonePath: String?
   /// Beside those of the session.
   package var fields: [GateResponse.Field]
 
@@ -28,9 +31,13 @@ package struct SessionGate: Sendable {
   }
 
   fileprivate func connect(_ request: SessionRequest) throws(GateClientError) -> WebSocketClient {
-    let client = try GateClient(url, trust: trust, certificate: certificate, timeout: timeout)
     let fields = fields + request.fields.map { GateResponse.Field($0.name, $0.value) }
     let subprotocols = [SessionRequest.subprotocol]
+    if let phonePath {
+      return try SoftwarePhone.load(from: phonePath, trust: trust, timeout: timeout)
+        .connect(fields: fields, subprotocols: subprotocols, offersDeflate: true)
+    }
+    let client = try GateClient(url, trust: trust, certificate: certificate, timeout: timeout)
     guard let statePath else {
       return try client.connectWebSocket(fields: fields, subprotocols: subprotocols, offersDeflate: true)
     }

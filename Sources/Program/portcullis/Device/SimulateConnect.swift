@@ -36,14 +36,25 @@ extension Simulate {
     @Flag(help: "Send no assertion: for the mTLS fallback, with --client-cert.")
     var withoutAssertion = false
 
+    @Option(
+      help:
+        "Come in by the device key of the phone in this file (simulate phone), to the gate that it knows.",
+      completion: .file())
+    var phone: String?
+
     func validate() throws {
+      guard phone == nil || !withoutAssertion else {
+        throw ValidationError("--phone and --without-assertion exclude each other.")
+      }
       guard subprotocols.isEmpty || raw else { throw ValidationError("--subprotocol belongs to --raw.") }
     }
 
     func run() throws {
       if raw { return try pass(TerminalBridge(input: standard(0), output: standard(1))) }
+      var way = try gate.sessionGate(statePath: withoutAssertion ? nil : device.state)
+      way.phonePath = phone
       let runner = SessionRunner(
-        try gate.sessionGate(statePath: withoutAssertion ? nil : device.state),
+        way,
         policy: SessionPolicy(
           triesFirstAgain: false, beginsAnew: isatty(0) == 1, registers: false, givesUpWithSession: true,
           inputPatience: isatty(0) == 1 ? 10 : nil), client: facts)
@@ -92,9 +103,10 @@ extension Simulate {
 
     private func pass(_ bridge: borrowing TerminalBridge) throws {
       let client = try gate.client()
+      let trust = try GateOptions.trust(ca: gate.ca, pin: gate.pin)
       let socket: WebSocketClient
       do throws(GateClientError) {
-        socket = try open(client)
+        socket = try open(client, trust)
       } catch {
         throw SimulateFailure.report(error)
       }
@@ -111,7 +123,11 @@ extension Simulate {
       }
     }
 
-    private func open(_ client: GateClient) throws(GateClientError) -> WebSocketClient {
+    private func open(_ client: GateClient, _ trust: ServerTrust) throws(GateClientError) -> WebSocketClient {
+      if let phone {
+        return try SoftwarePhone.load(from: phone, trust: trust, timeout: .seconds(gate.timeout))
+          .connect(fields: gate.fields, subprotocols: subprotocols)
+      }
       if withoutAssertion {
         return try client.connectWebSocket(fields: gate.fields, subprotocols: subprotocols)
       }
