@@ -234,7 +234,8 @@ let testTargets = [
   tests(
     "Gateway",
     [
-      "Addresses", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device", "DeviceWire",
+      "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device",
+      "DeviceWire",
       "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Registry",
       "SessionWire", "Sockets", "System", "TLS", "TLSPeers", "TelnetWire", "WebSocketWire",
     ]),
