@@ -1,5 +1,5 @@
-"""Android phones: by attestations of their keys and by Play Integrity they enrol, pair, change keys and play; and what keeps
-others out, and themselves once their certificates are revoked."""
+"""Android phones: by attestations of their keys and by Play Integrity they enrol, pair, change keys and play; and what
+keeps others out, and themselves once their certificates are revoked."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""What Android phones prove, made here: a maker's attestation keys and chains of certificates, and Google's tokens of Play
-Integrity. Nothing of it is the program's own."""
+"""What Android phones prove, made here: a maker's attestation keys and chains of certificates, and Google's tokens of
+Play Integrity. Nothing of it is the program's own."""
 
 import base64
 import datetime
