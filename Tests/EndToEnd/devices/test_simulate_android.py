@@ -115,7 +115,7 @@ def test_its_vote_counts_where_hardware_is_asked_for(home):
 def test_it_comes_in_to_play(new_home):
     home = new_home(GATE_DEVICES="hardware_attested", DEVICE_APPROVAL="evidence")
     done(enroll(home, "p", *APP))
-    played = home.gate.command("simulate", "connect", "--phone", "p", "--raw", "--wait", stdin="bye\n")
+    played = home.gate.command("simulate", "connect", "--phone", "p", "--raw", "--wait", stdin="quit\n")
     assert played.returncode == 0, played.stderr
     home.gate.event(event="admitted", credential="device")
     # What an app vouches for is less than this door wants.

@@ -32,16 +32,19 @@ package struct PairingMachine: ~Copyable {
   private let uri: PairingURI
   private let keys: PhoneKeys
   private let name: DeviceName
+  private let platform: DevicePlatform
   /// What the phone commits to before it has seen the gate's part of the digits.
   private let secretPart: Bytes32
   private var state = State.offering
 
   package init(
-    _ uri: PairingURI, _ keys: PhoneKeys, name: DeviceName, entropy: some Entropy = KernelEntropy()
+    _ uri: PairingURI, _ keys: PhoneKeys, name: DeviceName, platform: DevicePlatform = .ios,
+    entropy: some Entropy = KernelEntropy()
   ) {
     self.uri = uri
     self.keys = keys
     self.name = name
+    self.platform = platform
     guard let part = Bytes32(entropy.bytes(32)) else {
       fatalError("PairingMachine: entropy gave other than 32 bytes")
     }
@@ -59,6 +62,7 @@ package struct PairingMachine: ~Copyable {
     let message = message
     var form = PhoneForm()
     form.add(keys)
+    form.add("platform", platform.rawValue)
     form.add("device_name", name.text)
     form.add("commit", SHA256.hash(secretPart.array.span).hex)
     form.add("mac", uri.secret.mac(of: message).hex)

@@ -16,7 +16,7 @@ extension SoftwarePhone {
   package func pair(
     _ uri: PairingURI, name: DeviceName, by voucher: PhoneVoucher?, show: (PairingDigits) -> Void
   ) throws(GateClientError) -> PairingEnd? {
-    var machine = PairingMachine(uri, keys, name: name)
+    var machine = PairingMachine(uri, keys, name: name, platform: state.platform)
     var knowsApp = false
     var request = try offer(of: machine, voucher, isKnown: knowsApp)
     var isOffered = false
