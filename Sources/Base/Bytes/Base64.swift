@@ -42,7 +42,10 @@ package enum Base64 {
   }
 
   /// The bytes, or nil when `text` breaks the rule.
-  package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: Span<UInt8>) -> [UInt8]? { decode(text, refusing: 0) }
+
+  /// - Parameter refused: marks of symbols that are refused even where all are of one alphabet.
+  private static func decode(_ text: Span<UInt8>, refusing refused: UInt8) -> [UInt8]? {
     var digits = text.count
     while digits > 0, text.count - digits < 2, text[digits - 1] == padding { digits -= 1 }
     let padded = digits < text.count
@@ -51,16 +54,18 @@ package enum Base64 {
 
     let whole = digits / 4 * 4
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits / 4 * 3 + 2)
+    bytes.reserveCapacity(whole / 4 * 3 + 2)
     // The union of all values: what kinds of symbols there were shows in the upper bits.
     var seen: UInt8 = 0
-    var index = 0
-    while index < whole {
-      let group = group(of: 4, text, index, &seen)
-      bytes.append(UInt8(truncatingIfNeeded: group >> 16))
-      bytes.append(UInt8(truncatingIfNeeded: group >> 8))
-      bytes.append(UInt8(truncatingIfNeeded: group))
-      index += 4
+    bytes.append(addingCapacity: whole / 4 * 3) { output in
+      var index = 0
+      while index < whole {
+        let group = group(of: 4, text, index, &seen)
+        output.append(UInt8(truncatingIfNeeded: group >> 16))
+        output.append(UInt8(truncatingIfNeeded: group >> 8))
+        output.append(UInt8(truncatingIfNeeded: group))
+        index += 4
+      }
     }
     var spare: UInt32 = 0
     switch digits - whole {
@@ -76,7 +81,7 @@ package enum Base64 {
     default: break
     }
     // Both bits: a symbol of neither alphabet, or of the two one each.
-    if seen & (standard | url) == standard | url || spare != 0 { return nil }
+    if seen & (standard | url) == standard | url || seen & refused != 0 || spare != 0 { return nil }
     // Only base64url may go without padding.
     if seen & standard != 0, !padded, digits % 4 != 0 { return nil }
     return bytes
@@ -84,13 +89,9 @@ package enum Base64 {
 
   /// The bytes of text with the alphabet of §5 and without padding, its one form; else nil.
   package static func decodeURL(_ text: Span<UInt8>) -> [UInt8]? {
-    for index in text.indices {
-      switch text[index] {
-      case padding, UInt8(ascii: "+"), UInt8(ascii: "/"): return nil
-      default: continue
-      }
-    }
-    return decode(text)
+    // Anywhere but at the end, padding is in no alphabet.
+    if let last = text.indices.last, text[last] == padding { return nil }
+    return decode(text, refusing: standard)
   }
 
   /// The bits of `count` symbols, those of the first one uppermost. What kinds they are of is added to `seen`.

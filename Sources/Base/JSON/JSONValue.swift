@@ -63,7 +63,14 @@ package struct JSONObject: Equatable, Sendable {
     package let value: JSONValue
 
     package static func == (left: Self, right: Self) -> Bool {
-      left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+      left.isNamed(right.name) && left.value == right.value
+    }
+
+    fileprivate func isNamed(_ name: String) -> Bool {
+      let (mine, other) = (self.name.utf8.span, name.utf8.span)
+      guard mine.count == other.count else { return false }
+      for index in mine.indices where mine[index] != other[index] { return false }
+      return true
     }
   }
 
@@ -83,7 +90,7 @@ package struct JSONObject: Equatable, Sendable {
 
   /// The member of exactly these bytes.
   package subscript(name: String) -> JSONValue? {
-    members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    members.first { $0.isNamed(name) }?.value
   }
 }
 
@@ -97,10 +104,10 @@ extension JSONReader {
       var names = JSONNames()
       var members: [JSONObject.Member] = []
       while let text = try nextMember() {
-        guard names.insert(unescaped(text)) else {
-          throw JSONError(.duplicateName, at: text.range.lowerBound)
-        }
-        members.append(JSONObject.Member(name: string(text), value: try readValue()))
+        let name = unescaped(text)
+        guard names.insert(name) else { throw JSONError(.duplicateName, at: text.range.lowerBound) }
+        members.append(
+          JSONObject.Member(name: String(decoding: name, as: UTF8.self), value: try readValue()))
       }
       return .object(JSONObject(members: members))
     case UInt8(ascii: "["):

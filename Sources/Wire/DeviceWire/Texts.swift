@@ -1,4 +1,5 @@
 /// Texts that people read or type: which characters none of them holds, and the forms of those that messages carry.
+internal import Bytes
 
 /// What a person is shown must look like what it is.
 package enum ShownText {
@@ -20,7 +21,9 @@ package enum ShownText {
 
 extension String {
   /// Whether both are the same bytes: `==` holds texts for equal that only look alike, which sign differently.
-  package func isSameText(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+  package func isSameText(as other: String) -> Bool {
+    utf8.span.isEqual(to: other.utf8.span)
+  }
 }
 
 /// What a phone calls itself: 1 to 128 bytes, without refused characters, and never normalised.
