@@ -17,6 +17,7 @@ struct Measures {
            portcullis-bench registry-measure FOLDER
            portcullis-bench registry-commits FOLDER SECONDS
            portcullis-bench phones FOLDER COUNT PUBLIC-URL FILE
+           portcullis-bench play SECONDS
     """
 
   static func main() {
@@ -64,6 +65,8 @@ struct Measures {
       return try Int(arguments[2]).map {
         try DecisionPhones.make(folder: arguments[1], count: $0, publicURL: arguments[3], path: arguments[4])
       }
+    case ("play", 2):
+      return try seconds(arguments[1]).map { try PlayMeasure.run(seconds: $0) }
     default:
       return nil
     }
