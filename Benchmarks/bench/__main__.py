@@ -39,6 +39,7 @@ ROWS = {
     "p": decisions.decision_row,
     "q": inprocess.registry_row,
     "t": inprocess.android_key_row,
+    "s": inprocess.play_row,
 }
 
 

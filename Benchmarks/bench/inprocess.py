@@ -1,4 +1,4 @@
-"""Rows f, g, h, q and t: what is measured without a network, beside OpenSSL's own speed test and a floor."""
+"""Rows f, g, h, q, s and t: what is measured without a network, beside OpenSSL's own speed test and a floor."""
 
 import json
 import re
@@ -112,3 +112,11 @@ def registry_row(setup, samples, rounds):
             samples.add("q commits", Portcullis.name, ratio, commits)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def play_row(setup, samples, rounds):
+    """Row s: the floor is the cryptography of the same tokens, in turns with the whole."""
+    for _ in range(rounds):
+        found = measured(setup.tool, "play", setup.lengths.in_process_seconds)
+        samples.add("s", "floor", found["alone_us"])
+        samples.add("s", Portcullis.name, found["whole_us"])

@@ -120,6 +120,7 @@ TARGETS = [
     Target("q", "disk of a row of the audit", plain("q audit"), 320, None, "bytes"),
     Target("q", "changes, 64 in flight against 1", plain("q commits"), 4, None, at_least=True),
     Target("t", "CPU of an Android chain, over its signatures", ratio("t", "floor"), 1.1, None),
+    Target("s", "CPU of a token of Play Integrity, over its cryptography", ratio("s", "floor"), 1.2, None),
 ]
 
 
