@@ -192,6 +192,7 @@ let modules = [
       "AndroidKey",
       "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Crypto", "Device", "DeviceTokens", "DeviceWire",
       "Gateway", "Identity", "JSON", "KeyStore", "Logs", "PortcullisProtocol", "Registry", "SQLite", "System",
+      "PlayIntegrity",
     ], isProgram: true),
 ]
 
