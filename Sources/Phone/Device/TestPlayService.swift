@@ -42,17 +42,17 @@ package final class TestPlayService: Sendable {
   }
 
   private let signingKey: SigningKey
-  /// 32 bytes, which the Play Console shows to the app's owner.
-  private let decryptionKey: [UInt8]
+  /// Which the Play Console shows to the app's owner.
+  private let decryptionKey: Bytes32
 
-  private init(_ signingKey: consuming SigningKey, decryptionKey: [UInt8]) {
+  private init(_ signingKey: consuming SigningKey, decryptionKey: Bytes32) {
     self.signingKey = signingKey
     self.decryptionKey = decryptionKey
   }
 
   package static func create(entropy: some Entropy = KernelEntropy()) throws(IssuingError) -> TestPlayService
   {
-    TestPlayService(try .generate(.p256), decryptionKey: entropy.bytes(32))
+    TestPlayService(try .generate(.p256), decryptionKey: newKey(entropy))
   }
 
   /// A JWE around a JWS, both in their compact form (RFC 7516 §7.1, RFC 7515 §7.1).
@@ -62,14 +62,19 @@ package final class TestPlayService: Sendable {
     let signed = "\(Self.encode(Self.json(["alg": "ES256"]))).\(Self.encode(Self.payload(claims)))"
     let signature = try signingKey.signES256(Array(signed.utf8))
     let head = Self.encode(Self.json(["alg": "A256KW", "enc": "A256GCM"]))
-    let contentKey = entropy.bytes(32)
+    let contentKey = Self.newKey(entropy)
     let vector = entropy.bytes(12)
-    let sealed = try AES256Sealing.seal(
-      Array("\(signed).\(Self.encode(signature.bytes))".utf8), key: contentKey, vector: vector,
-      authenticating: Array(head.utf8))
-    let wrapped = try AES256Sealing.wrap(contentKey, under: decryptionKey)
+    let contents = Array("\(signed).\(Self.encode(signature.bytes))".utf8)
+    let sealed = AES256GCM.seal(
+      contents.span, nonce: vector.span, additionalData: Array(head.utf8).span, key: contentKey)
+    let wrapped = AES256KeyWrap.wrap(contentKey, under: decryptionKey)
     let parts = [wrapped, vector, sealed.ciphertext, sealed.tag]
     return ([head] + parts.map(Self.encode)).joined(separator: ".")
+  }
+
+  private static func newKey(_ entropy: some Entropy) -> Bytes32 {
+    guard let key = Bytes32(entropy.bytes(32)) else { fatalError("a key of another length") }
+    return key
   }
 
   private static func payload(_ claims: Claims) -> [UInt8] {
@@ -143,7 +148,7 @@ extension TestPlayService {
     let text = try PEMFile.read(path)
     let pairs = (try? JSONValue(parsing: text.span, depthLimit: 3))?.array
     guard let encoded = pairs?.first?.object?["decryption_key"]?.string,
-      let decryptionKey = Base64.decode(Array(encoded.utf8).span), decryptionKey.count == 32
+      let decryptionKey = Base64.decode(Array(encoded.utf8).span).flatMap({ Bytes32($0) })
     else { throw .unusable(path: path, reason: "its first decryption_key is not 32 bytes in base64") }
     return TestPlayService(key, decryptionKey: decryptionKey)
   }
@@ -152,7 +157,7 @@ extension TestPlayService {
   package func files() throws(IssuingError) -> [DevelopmentFile] {
     let verificationKey = try signingKey.subjectPublicKeyInfo()
     let pair = Self.json([
-      "decryption_key": Self.standard(decryptionKey), "verification_key": Self.standard(verificationKey),
+      "decryption_key": decryptionKey.base64, "verification_key": Self.standard(verificationKey),
     ])
     return [
       DevelopmentFile(FileName.keys, Array("[".utf8) + pair + Array("]\n".utf8), isSecret: true),
