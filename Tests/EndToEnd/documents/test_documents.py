@@ -140,6 +140,15 @@ def test_every_step_of_android_says_what_to_do(source, name, heading):
     assert sorted(told) == sorted(steps)
 
 
+def test_every_step_of_a_play_token_says_what_to_do():
+    text = (ROOT / "Sources" / "Trust" / "PlayIntegrity" / "PlayRejection.swift").read_text()
+    enumeration = text.split("enum PlayRejection")[1].split("\n}\n")[0]
+    steps = [word or case for case, word in re.findall(r'^  case (\w+)(?: = "(\w+)")?$', enumeration, re.MULTILINE)]
+    assert len(steps) >= 20
+    told = [step for row in rows("docs/android.md", "Steps of a Play token") for step in re.findall(r"`([^`]+)`", row[0])]
+    assert sorted(told) == sorted(steps)
+
+
 # ---- code blocks
 
 
