@@ -8,7 +8,7 @@ import Testing
 
 @testable import AndroidKey
 
-@Suite struct ChainTests {
+@Suite struct AndroidChainTests {
   @Test func lengths() throws {
     let phone = try AttestedPhone()
     let chain = try phone.chain()
