@@ -102,6 +102,15 @@ def test_every_refusal_code_is_in_the_tables(page, heading):
     assert {code for row in table for code in re.findall(r"`(\w+)`", row[column])} == refusal_codes()
 
 
+def test_every_step_of_an_android_key_is_told():
+    source = (ROOT / "Sources" / "Trust" / "AndroidKey" / "AndroidKeyRejection.swift").read_text()
+    enumeration = source.split("package var rule")[0]
+    steps = {text or case for case, text in re.findall(r'^  case (\w+)(?: = "(\w+)")?$', enumeration, re.M)}
+    assert len(steps) >= 30
+    table = rows("docs/android.md", "Steps of a key attestation")
+    assert {step for row in table for step in re.findall(r"`(\w+)`", row[0])} == steps
+
+
 @pytest.mark.parametrize(("name", "heading"), [("Attestation", "Attestation"), ("Assertion", "Assertion")])
 def test_every_step_is_in_its_table(name, heading):
     source = (ROOT / "Sources" / "Trust" / "AppAttest" / name / f"{name}Error.swift").read_text()
