@@ -13,6 +13,18 @@ package struct RiskRecord: Equatable, Sendable {
     self.position = position
     self.place = place
   }
+
+  /// What is not known now as it was known before: who leaves his position out once is not thereby free to be anywhere the
+  /// next time. The time is that of the position, where there is one.
+  package func completed(by previous: RiskRecord) -> RiskRecord {
+    var place = place
+    place.country = place.country ?? previous.place.country
+    place.network = place.network ?? previous.place.network
+    guard position == nil, let last = previous.position else {
+      return RiskRecord(at: at, position: position, place: place)
+    }
+    return RiskRecord(at: previous.at, position: last, place: place)
+  }
 }
 
 /// Where a phone says it is, in tenths of a degree: no better than some eight kilometres, and no better is wanted.

@@ -9,7 +9,7 @@ import Testing
   /// What the first form had instead.
   private static let backToTheFirst = """
     PRAGMA foreign_keys = OFF;
-    DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes;
+    DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes; DROP TABLE signals;
     DROP TABLE android_serials; ALTER TABLE devices DROP COLUMN play_attested_at;
     DROP TABLE votes; DROP INDEX leases_open; DROP TABLE audit_about;
     CREATE TABLE votes (

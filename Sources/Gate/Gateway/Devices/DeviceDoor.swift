@@ -58,6 +58,7 @@ package final class DeviceDoor: RegistryListener {
     case .approvalsOpen(let device, let keyID, let count): tell(device, keyID, open: count)
     case .services(let services): state.withLock { $0.services = services }
     case .keySet(let keys): state.withLock { $0.keySet = keys }
+    case .doubted(let report): log.doubts(report)
     case .near, .desktopEnded, .wake, .codeWanted: break
     }
   }

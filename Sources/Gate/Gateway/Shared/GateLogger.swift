@@ -136,6 +136,16 @@ struct GateLogger: Sendable {
       "revocations_stale", metadata: ["ageSeconds": "\(seconds)", "result": "no key attestation is taken"])
   }
 
+  /// What spoke against a phone that has asked for a code; where it was stands nowhere.
+  func doubts(_ report: RiskReport) {
+    logger.info(
+      "risk",
+      metadata: [
+        "device": "\(report.device.text)", "reasons": "\(report.reasons)", "score": "\(report.score)",
+        "band": "\(report.band)", "enforced": "\(report.isEnforced)",
+      ])
+  }
+
   /// It holds in memory, and comes to the disk with the next snapshot.
   func revocationLost(_ keyID: KeyIdentifier) {
     logger.error("revocation_not_written", metadata: ["keyId": "\(keyID.short)"])

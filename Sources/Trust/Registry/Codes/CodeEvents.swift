@@ -17,6 +17,11 @@ extension AuditEntry.Event {
 extension CodeChallenge {
   /// Which login a row is about, and whose.
   var audited: [AuditEntry.Member] { [.word("challenge_id", id.text)] + holder.audited }
+
+  /// The same of what a device has done, which may be the holder itself.
+  func audited(by device: DeviceID) -> [AuditEntry.Member] {
+    holder == .device(device) ? audited : [.device(device)] + audited
+  }
 }
 
 extension CodeHolder {

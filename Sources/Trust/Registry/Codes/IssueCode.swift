@@ -47,6 +47,13 @@ package struct IssueCode: RegistryCall {
     try requireSignature(of: device, desk)
     try desk.requireUnlocked(challenge.holder)
     try requireTrust(in: device, desk)
+    let doubts = try desk.doubts(about: device, form.signals)
+    if let refusal = doubts.refusal {
+      // Returned, so that it is on record why.
+      let why: [AuditEntry.Member] = [.code(refusal.code), .step(refusal.step)]
+      try desk.record(.refused, why + challenge.audited(by: device.id) + doubts.report.audited)
+      return .reply(.refused(refusal))
+    }
 
     let code = OneTimeCode(random: desk.entropy)
     let mac = try desk.codeAuthenticator().mac(
@@ -63,7 +70,8 @@ package struct IssueCode: RegistryCall {
       // What was signed is good once.
       try store.setNonce(next, of: changed.id, for: device.id)
     }
-    try desk.record(.codeIssued, [.device(device.id)] + challenge.audited)
+    try desk.remember(doubts)
+    try desk.record(.codeIssued, challenge.audited(by: device.id) + doubts.report.audited)
     var answer = DeviceAnswer()
     answer.put("otp_code", code.text)
     answer.put("expires_at", live.expiresAt)

@@ -15,6 +15,8 @@ package enum RegistryEffect: Equatable, Sendable {
   /// A login waits for its one-time code.
   /// - Parameter attestedBy: as above.
   case codeWanted(DeviceID, attestedBy: KeyIdentifier?)
+  /// Something speaks against a device that asks for a code.
+  case doubted(RiskReport)
   /// It has proved to a desktop that it is near.
   case near(PresencePass)
   /// What the desktop has seen counts no more: its token is another one, or it is no service any more.
@@ -30,7 +32,9 @@ package enum RegistryEffect: Equatable, Sendable {
   var isUrgent: Bool {
     switch self {
     case .deviceGone, .attestedKeyRevoked: true
-    case .deviceActive, .approvalsOpen, .codeWanted, .near, .desktopEnded, .services, .keySet, .wake: false
+    case .deviceActive, .approvalsOpen, .codeWanted, .doubted, .near, .desktopEnded, .services, .keySet,
+      .wake:
+      false
     }
   }
 }

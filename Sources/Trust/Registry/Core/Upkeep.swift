@@ -19,5 +19,6 @@ enum Rooms {
     PairingUpkeep(),
     ApprovalUpkeep(),
     CodeUpkeep(),
+    SignalUpkeep(),
   ]
 }

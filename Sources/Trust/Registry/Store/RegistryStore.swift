@@ -1,6 +1,7 @@
 /// What the registry asks of its store: transactions, and the tables of its rooms. One thread uses it.
-package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTable, CodeTable, DeviceTable, PairingTable,
-  ServiceTable, TokenKeyTable
+package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTable, CodeTable, DeviceTable,
+  PairingTable,
+  ServiceTable, SignalTable, TokenKeyTable
 {
   /// Begins a group of calls.
   func begin() throws(StoreFailure)

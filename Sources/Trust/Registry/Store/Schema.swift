@@ -13,6 +13,7 @@ extension SQLiteStore {
     approvalTables,
     voteTables,
     codeTables,
+    signalTables,
   ].joined(separator: ";\n")
 
   /// Step n leads from form n + 1 to the next. A step does not change any more.
@@ -39,11 +40,12 @@ extension SQLiteStore {
     DROP TABLE audit_about;
     ALTER TABLE new_about RENAME TO audit_about
     """,
-    // Codes, and what Android brings.
+    // Codes, what Android brings, and where phones were last.
     [
       "ALTER TABLE devices ADD COLUMN play_attested_at INTEGER",
       androidTables,
       codeTables,
+      signalTables,
     ].joined(separator: ";\n"),
   ]
 

@@ -1,0 +1,21 @@
+/// What time alone brings about in the room of signals: nobody's position is kept for longer than the retention.
+internal import System
+
+struct SignalUpkeep: Upkeep {
+  private static let batch = 256
+
+  func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
+    let retention = desk.settings.retention
+    let kept = UnixTime(milliseconds: desk.now.milliseconds - retention.wholeMilliseconds)
+    let thrown = try desk.storing { (store) throws(StoreFailure) in
+      try store.deleteRiskRecords(before: kept, limit: Self.batch)
+    }
+    if thrown == Self.batch { return desk.now }
+    let oldest = try desk.storing { (store) throws(StoreFailure) in try store.oldestRiskRecord() }
+    // A millisecond later it is older than what is kept.
+    return oldest.map { $0.adding(retention + .milliseconds(1)) }
+  }
+
+  /// Where a phone was is known whatever became of the clock.
+  func endAll(_ desk: inout Desk) throws(CallFailure) {}
+}

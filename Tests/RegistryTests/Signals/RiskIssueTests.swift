@@ -1,0 +1,248 @@
+/// Codes for phones that something speaks against: what is kept, what is told, what a policy refuses, and the ways around it.
+import Addresses
+import Bytes
+import DeviceWire
+import PortcullisProtocol
+import Risk
+import System
+import Testing
+
+@testable import Registry
+
+/// Austria and its network at one address, New York's at another; elsewhere nothing is known.
+private struct Atlas: PlaceDirectory {
+  static let vienna = IPAddress(v4: 0xC000_0201)
+  static let newYork = IPAddress(v4: 0xC633_6401)
+
+  func place(of address: IPAddress) -> Place {
+    switch address {
+    case Self.vienna: Place(country: CountryCode("AT"), timeZone: "Europe/Vienna", network: 64_496)
+    case Self.newYork: Place(country: CountryCode("US"), timeZone: "America/New_York", network: 64_500)
+    default: .unknown
+    }
+  }
+}
+
+/// A service that asks for codes of one phone, which says what a test has it say, and is where that puts it.
+private final class RiskRoom {
+  let room: DeviceRoom
+  let phone: TestPhone
+  private let service: String
+
+  static let athome = #"{"tz":"Europe/Vienna","lat_e1":482,"lon_e1":164,"mcc_mnc":"23201"}"#
+  static let away = #"{"tz":"America/New_York","lat_e1":407,"lon_e1":-740,"mcc_mnc":"23201"}"#
+
+  init(policy: String? = nil, subject: String? = "frodo") throws {
+    room = DeviceRoom(try RegistryHarness())
+    room.registry.settings.places = Atlas()
+    if let policy { room.registry.settings.risk = try RiskPolicy(parsing: Array(policy.utf8).span) }
+    phone = try room.activePhone(subject, evidence: appKey(1))
+    var record = try room.record(phone)
+    record.attestedAt = room.registry.now
+    try room.registry.store.update(record)
+    let said = try room.order("services-add", #"{"name":"web","scopes":["codes"]}"#)
+    service = try #require(said["token"])
+  }
+
+  func wait(_ seconds: Int64) throws {
+    room.registry.now = UnixTime(milliseconds: room.registry.now.milliseconds + seconds * 1000)
+    var record = try room.record(phone)
+    record.attestedAt = room.registry.now
+    try room.registry.store.update(record)
+  }
+
+  /// A login, and the phone's answer to it.
+  func issue(_ signals: String, from address: IPAddress = Atlas.vienna) throws -> Said {
+    let whom = try room.record(phone).subject.map { #""subject":"\#($0.name)""# }
+    let challenge = Array(
+      #"{\#(try whom ?? #""device_id":"\#(phone.required.text)""#),"login_id":"a","text":"Login"}"#.utf8)
+    let asked = try Said(
+      room.registry.run(
+        ChallengeCode(bearer: service, form: Form(body: challenge.span, checkedBy: room.registry.verifier))))
+    let id = try #require(asked["challenge_id"].flatMap { CodeChallengeID($0) })
+    let nonce = try #require(
+      try room.registry.store.nonce(of: id, for: phone.required))
+    let signals = try #require(Signals(Array(signals.utf8)))
+    let at = UnixSeconds(room.registry.now)
+    let message = DeviceMessage.otpIssue(
+      server: room.server, device: try phone.required, challenge: id, nonce: nonce, signedAt: at,
+      signalsHash: signals.hash)
+    let body = Array(
+      #"""
+      {"device_id":"\#(try phone.required.text)","challenge_id":"\#(id.text)","nonce":"\#(nonce.hex)",
+       "signed_at":\#(at.value),"signals":"\#(Base64.encodeURL(signals.bytes.span))",
+       "signature":"\#(try phone.device.sign(message))"}
+      """#.utf8)
+    let token = try #require(try room.token(phone)["token"])
+    let form = try IssueCodeForm(Form(body: body.span, checkedBy: room.registry.verifier))
+    let said = try Said(
+      room.registry.run(IssueCode(bearer: token, form, nonce: nil), from: .address(address)))
+    // The next one is another login.
+    try room.registry.store.deleteChallenges(of: CodeHolder(of: room.record(phone)))
+    return said
+  }
+
+  var record: RiskRecord? {
+    get throws { try room.registry.store.riskRecord(of: phone.required) }
+  }
+
+  var reports: [RiskReport] {
+    room.registry.effects.compactMap { if case .doubted(let report) = $0 { report } else { nil } }
+  }
+
+  /// The rows of the audit that hold this.
+  func rows(_ text: String) throws -> [String] {
+    try room.registry.store.auditRows(after: 0, limit: 1000).map { row in
+      if case .text(let bytes, _) = row.content { String(decoding: bytes, as: UTF8.self) } else { "" }
+    }.filter { $0.contains(text) }
+  }
+}
+
+@Suite struct RiskIssueTests {
+  private static let enforced = #"""
+    {"weights":{"impossible_travel":50,"rooted":50,"mock_location":100},"unknown":{"rooted":1},
+     "bands":{"presence":50,"deny":100},"enforce":true}
+    """#
+
+  @Test func nothingToSay() throws {
+    let room = try RiskRoom()
+    #expect(try room.issue(RiskRoom.athome)["otp_code"]?.utf8.count == 6)
+    #expect(room.reports.isEmpty)
+    #expect(
+      try room.record
+        == RiskRecord(
+          at: UnixSeconds(room.room.registry.now),
+          position: Position(latitude: 482, longitude: 164, accuracy: 0),
+          place: Place(country: CountryCode("AT"), network: 64_496)))
+    #expect(try room.rows("reasons").isEmpty)
+  }
+
+  /// By default a code is issued all the same: log and audit say what there was, and neither says where.
+  @Test func loggedOnly() throws {
+    let room = try RiskRoom()
+    _ = try room.issue(RiskRoom.athome)
+    try room.wait(3600)
+    #expect(try room.issue(RiskRoom.away, from: Atlas.newYork).code == nil)
+    let report = try #require(room.reports.last)
+    let reasons = "impossible_travel,asn_change,country_change,country_mismatch"
+    #expect(report.reasons == reasons && report.band == "allow" && report.score == 0 && !report.isEnforced)
+    let row = try #require(try room.rows("code_issued").last)
+    #expect(row.contains(#""reasons":"\#(reasons)""#))
+    for secret in ["407", "740", "New_York", "64500", "198.51"] { #expect(!row.contains(secret)) }
+    #expect(try room.record?.place.network == 64_500)
+  }
+
+  @Test func refused() throws {
+    let room = try RiskRoom(policy: Self.enforced)
+    let said = try room.issue(#"{"mock_location":true,"rooted":false}"#)
+    #expect(said.code == .riskDenied && said.step == "code_risk" && said["otp_code"] == nil)
+    let row = try #require(try room.rows("risk_denied").last)
+    #expect(row.contains(#""reasons":"mock_location,position_unknown""#) && row.contains(#""score":100"#))
+    #expect(room.reports.last?.isEnforced == true && room.reports.last?.band == "deny")
+    #expect(try room.record == nil)
+  }
+
+  @Test func belowAtAndWithPresence() throws {
+    let room = try RiskRoom(policy: Self.enforced)
+    #expect(try room.issue(#"{"rooted":false}"#).code == nil)
+    #expect(try room.issue(#"{"rooted":true}"#).code == .presenceRequired)
+    let desktop = try room.room.desktop()
+    #expect(try room.room.prove(room.phone, to: desktop).code == nil)
+    #expect(try room.issue(#"{"rooted":true}"#).code == nil)
+    // Nearness is no answer to what is denied.
+    #expect(try room.issue(#"{"rooted":true,"mock_location":true}"#).code == .riskDenied)
+    try room.wait(61)
+    #expect(try room.issue(#"{"rooted":true}"#).code == .presenceRequired)
+  }
+
+  /// Whoever comes from too far away is refused again however often he asks, also by way of leaving the position out.
+  @Test func askingAgainHelpsNobody() throws {
+    let room = try RiskRoom(policy: Self.enforced)
+    let away = RiskRoom.away.dropLast() + #","rooted":false}"#
+    let home = RiskRoom.athome.dropLast() + #","rooted":false}"#
+    #expect(try room.issue(String(home)).code == nil)
+    try room.wait(600)
+    for _ in 0..<3 { #expect(try room.issue(String(away), from: Atlas.newYork).code == .presenceRequired) }
+    #expect(try room.issue(#"{"rooted":false}"#, from: Atlas.newYork).code == nil)
+    #expect(try room.issue(String(away), from: Atlas.newYork).code == .presenceRequired)
+    // An airliner later it may be true.
+    try room.wait(9 * 3600)
+    #expect(try room.issue(String(away), from: Atlas.newYork).code == nil)
+    #expect(try room.record?.position == Position(latitude: 407, longitude: -740, accuracy: nil))
+  }
+
+  @Test func ofNobody() throws {
+    let room = try RiskRoom(policy: Self.enforced, subject: nil)
+    #expect(try room.issue(#"{"mock_location":true}"#).code == .riskDenied)
+    #expect(try room.issue(#"{"rooted":false}"#).code == nil)
+  }
+
+  @Test func withoutADatabase() throws {
+    let room = try RiskRoom()
+    room.room.registry.settings.places = nil
+    #expect(try room.issue(RiskRoom.away, from: Atlas.newYork).code == nil)
+    #expect(room.reports.isEmpty)
+    #expect(try room.record?.place == .unknown)
+  }
+
+  // MARK: What is kept
+
+  @Test func forgotten() throws {
+    let room = try RiskRoom()
+    _ = try room.issue(RiskRoom.athome)
+    let id = try room.phone.required
+    _ = try room.room.order("devices-forget", #"{"id":"\#(id.text)"}"#)
+    #expect(try room.room.registry.store.oldestRiskRecord() == nil)
+    #expect(try room.rows("482").isEmpty)
+  }
+
+  @Test func retention() throws {
+    let room = try RiskRoom()
+    let registry = room.room.registry
+    registry.settings.retention = .seconds(86_400)
+    _ = try room.issue(RiskRoom.athome)
+    let end = UnixTime(milliseconds: UnixSeconds(registry.now).value * 1000 + 86_400_000)
+    registry.now = end
+    let next = try registry.tend(SignalUpkeep())
+    #expect(next == end.adding(.milliseconds(1)))
+    #expect(try room.record != nil)
+    registry.now = end.adding(.milliseconds(1))
+    #expect(try registry.tend(SignalUpkeep()) == nil)
+    #expect(try room.record == nil)
+  }
+
+  @Test func rowsOfEveryForm() throws {
+    let room = try RiskRoom()
+    let store = room.room.registry.store
+    let id = try room.phone.required
+    for record in [
+      RiskRecord(at: try #require(UnixSeconds(0)), position: nil, place: .unknown),
+      RiskRecord(
+        at: try #require(UnixSeconds(1_800_000_000)),
+        position: Position(latitude: -900, longitude: 1800, accuracy: 100_000),
+        place: Place(country: CountryCode("XK"), network: .max)),
+      RiskRecord(
+        at: try #require(UnixSeconds(5)), position: Position(latitude: 0, longitude: 0, accuracy: 0),
+        place: Place(network: 0)),
+    ] {
+      try store.setRiskRecord(record, of: id)
+      #expect(try store.riskRecord(of: id) == record)
+    }
+    try store.deleteRiskRecord(of: id)
+    #expect(try store.riskRecord(of: id) == nil)
+    try store.setRiskRecord(
+      RiskRecord(at: try #require(UnixSeconds(5)), position: nil, place: .unknown),
+      of: DeviceID(random: KernelEntropy()))
+    #expect(try store.oldestRiskRecord() == nil)
+  }
+}
+
+extension RegistryHarness {
+  fileprivate func tend(_ room: some Upkeep) throws -> UnixTime? {
+    var desk = Desk(
+      store: store, now: now, entropy: KernelEntropy(), settings: settings, server: server,
+      verifier: verifier,
+      tokens: tokens, devices: DeviceMemory(), origin: .gate)
+    return try room.tend(&desk)
+  }
+}
