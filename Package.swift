@@ -273,9 +273,9 @@ let testTargets = [
     dependencies: [
       "AndroidKey",
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
-      "Deflate", "DeviceTokens", "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore",
+      "Deflate", "DeviceTokens", "DeviceWire", "GeoDatabase", "HTTPWire", "Identity", "JSON", "KeyStore",
       "PlayIntegrity",
-      "PortcullisProtocol", "ProxyProtocol", "Registry", "SessionClient", "SessionWire", "System",
+      "PortcullisProtocol", "ProxyProtocol", "Registry", "Risk", "SessionClient", "SessionWire", "System",
       "TelnetWire", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),

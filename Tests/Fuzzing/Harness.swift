@@ -30,6 +30,8 @@ package enum Harness: String, CaseIterable, Sendable {
   case androidKey = "android-key"
   case revocationList = "revocation-list"
   case playToken = "play-token"
+  case riskPolicy = "risk-policy"
+  case maxMindData = "maxmind-data"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -60,6 +62,8 @@ package enum Harness: String, CaseIterable, Sendable {
     case .androidKey: try AndroidKeyHarness.check(bytes)
     case .revocationList: try RevocationListHarness.check(bytes)
     case .playToken: try PlayTokenHarness.check(bytes)
+    case .riskPolicy: try RiskPolicyHarness.check(bytes)
+    case .maxMindData: try MaxMindDataHarness.check(bytes)
     }
   }
 }
