@@ -1,0 +1,156 @@
+"""Policies of risk and databases of addresses: the commands, a start, a reload, and files that are damaged."""
+
+import json
+import signal
+
+import pytest
+
+CONFIGURATION, DATA_ERROR = 78, 65
+POLICY = {
+    "weights": {"rooted": 40, "impossible_travel": 60},
+    "unknown": {"position_unknown": 5},
+    "hours": {"11-13": 3},
+    "bands": {"presence": 40, "deny": 100},
+    "enforce": True,
+}
+REQUEST = {
+    "name": "a request",
+    "kind": "risk",
+    "signals": {"tz": "Europe/Vienna", "lat_e1": 482, "lon_e1": 164, "rooted": True},
+    "previous": {"at": 1772438400, "lat_e1": 407, "lon_e1": -740},
+    "current": {"at": 1772452800, "asn": 64496, "country": "AT", "time_zone": "Europe/Vienna"},
+}
+
+
+def number(count, value):
+    return value.to_bytes(count, "big")
+
+
+def text(value):
+    return bytes([0x40 | len(value)]) + value.encode()
+
+
+def mapping(**members):
+    return bytes([0xE0 | len(members)]) + b"".join(text(name) + value for name, value in members.items())
+
+
+def database(kind="Test-Country", country="AT"):
+    """In MaxMind's format: the whole of IPv4 is in one country."""
+    record = mapping(country=mapping(iso_code=text(country)))
+    tree = number(3, 17) + number(3, 17)
+    metadata = mapping(
+        binary_format_major_version=b"\xa2" + number(2, 2), binary_format_minor_version=b"\xa2" + number(2, 0),
+        build_epoch=b"\x04\x02" + number(4, 1772452800), database_type=text(kind), description=mapping(en=text("x")),
+        ip_version=b"\xa2" + number(2, 4), languages=b"\x01\x04" + text("en"), node_count=b"\xc4" + number(4, 1),
+        record_size=b"\xa2" + number(2, 24),
+    )  # fmt: skip
+    return tree + bytes(16) + record + b"\xab\xcd\xefMaxMind.com" + metadata
+
+
+@pytest.fixture
+def risk(gates, folder):
+    gate = gates(start=False)
+    (folder / "risk.json").write_text(json.dumps(POLICY))
+    (folder / "request.json").write_text(json.dumps(REQUEST, indent=2))
+    return lambda *arguments, **changes: gate.command("risk", *arguments, **changes)
+
+
+def test_a_good_policy(risk):
+    done = risk("check", "risk.json")
+    assert done.returncode == 0 and "presence from 40 on, denied from 100 on, enforced" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ('{"weights": {"root": 1}}', ["weights.root", "leave it out", "rooted"]),
+        ('{"bands": {"presence": 90, "deny": 80}}', ["bands.presence", "90"]),
+        ('{"enforce": true, "hours": {"5-5": 1}}', ["hours.5-5", "22-6"]),
+        ("{", ["line 1"]),
+    ],
+)
+def test_all_that_is_wrong_is_told(risk, folder, policy, words):
+    (folder / "risk.json").write_text(policy)
+    done = risk("check", "risk.json")
+    assert done.returncode == CONFIGURATION and not done.stdout
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+def test_explained(risk):
+    done = risk("explain", "request.json", "--policy", "risk.json")
+    assert done.returncode == 0, done.stderr
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert lines[0] == '"a request"' and "+40 rooted" in lines and "+60 impossible_travel" in lines
+    assert "+3 hours 11-13" in lines and "+0 asn_change unknown" in lines and lines[-1] == "=103 deny"
+
+
+def test_explained_as_json(risk, folder):
+    (folder / "two.jsonl").write_text((json.dumps(REQUEST) + "\n") * 2)
+    done = risk("explain", "two.jsonl", "--json")
+    first, second = json.loads(done.stdout)
+    assert first == second and first["reasons"] == ["rooted", "impossible_travel"]
+    assert (first["score"], first["band"], first["enforced"]) == (0, "allow", False)
+    assert abs(first["distance_km"] - first["net_km"] - 16) < 0.01
+    enforced = json.loads(risk("explain", "request.json", "--json", "--policy", "risk.json").stdout)[0]
+    assert sum(part["weight"] for part in enforced["parts"]) == enforced["score"] == 103
+
+
+@pytest.mark.parametrize("broken", [b"", b"{}", b'{"kind": "message"}', b"\xff", json.dumps(
+    REQUEST | {"signals": {"lat_e1": "x"}}).encode()])  # fmt: skip
+def test_what_is_no_request(risk, folder, broken):
+    (folder / "request.json").write_bytes(broken)
+    done = risk("explain", "request.json")
+    assert done.returncode == DATA_ERROR and done.stderr and not done.stdout
+
+
+# --- A gate with them
+
+
+@pytest.fixture
+def settings(folder):
+    (folder / "risk.json").write_text(json.dumps(POLICY))
+    (folder / "risk.json").chmod(0o644)
+    (folder / "country.mmdb").write_bytes(database())
+    (folder / "gate.env").write_text("")
+    return {
+        "DEVICES_PATH": folder / "devices.db", "PUBLIC_URL": "https://mud.example",
+        "RISK_POLICY": folder / "risk.json", "GEO_COUNTRY_PATH": folder / "country.mmdb",
+    }  # fmt: skip
+
+
+def test_check_says_what_they_are(gates, backend, settings):
+    done = gates(backend, start=False).command("check", **settings)
+    assert "the policy decides" in done.stdout
+    assert "GEO_COUNTRY_PATH is Test-Country of 2026-03-02" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("damage", [b"", b"MaxMind.com", database()[:-40], database()[40:], database() + b"\xff" * 200000])
+def test_a_damaged_database_stops_the_start(gates, backend, settings, folder, damage):
+    (folder / "country.mmdb").write_bytes(damage)
+    done = gates(backend, start=False).command("serve", **settings)
+    assert done.returncode == CONFIGURATION and "GEO_COUNTRY_PATH" in done.stderr, done.stderr
+
+
+def reload(gate, expected):
+    known = len(gate.events())
+    gate.signal(signal.SIGHUP)
+    while True:
+        for event in gate.events()[known:]:
+            if event.get("event") in ("reloaded", "reload_failed"):
+                assert event["event"] == expected, event
+                return
+        gate.event(event=expected)
+
+
+def test_reloads_within_the_sandbox(gates, backend, settings, folder):
+    """The database is read again behind the sandbox; one that is written over or damaged leaves the old one in use."""
+    gate = gates(backend, start=False, **settings).start("--config", str(folder / "gate.env"))
+    (folder / "country.mmdb").write_bytes(database(country="DE"))
+    reload(gate, "reloaded")
+    (folder / "country.mmdb").write_bytes(b"")
+    reload(gate, "reload_failed")
+    (folder / "country.mmdb").write_bytes(database())
+    (folder / "risk.json").write_text('{"weights": {"x": 1}}')
+    reload(gate, "reload_failed")
+    (folder / "risk.json").write_text("{}")
+    reload(gate, "reloaded")
