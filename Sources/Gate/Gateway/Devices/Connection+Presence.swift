@@ -2,6 +2,7 @@
 /// of them, so that no other device and no other desktop can use it, and to ten seconds.
 internal import Bytes
 internal import DeviceWire
+internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
 

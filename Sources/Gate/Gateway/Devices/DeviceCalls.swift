@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
+internal import HTTPWire
 internal import JSON
 internal import PortcullisProtocol
 internal import Registry

@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Crypto
 package import DeviceWire
+internal import HTTPWire
 package import Logs
 package import Registry
 internal import Synchronization

@@ -1,18 +1,15 @@
 /// What the head of a request about devices says beside its path: who asks, by which token, and the name of the request.
-internal import Bytes
-internal import HTTPWire
 internal import PortcullisProtocol
-internal import System
 
 /// `Authorization: Bearer <token>` (RFC 6750 §2.1).
-struct BearerToken: Equatable {
+package struct BearerToken: Equatable, Sendable {
   /// A device token takes about a kilobyte.
-  static let longest = 4096
+  package static let longest = 4096
 
-  let text: String
+  package let text: String
 
   /// Nil without one, with one of another scheme, and with what is no token.
-  init?(_ head: RequestHead) {
+  package init?(_ head: RequestHead) {
     // By bytes: to look for characters in a device's token was a fifth of the loop's work on a decision.
     guard let value = head.valueBytes("Authorization"), let space = value.firstIndex(of: UInt8(ascii: " "))
     else { return nil }
@@ -24,7 +21,7 @@ struct BearerToken: Equatable {
   }
 
   /// Device tokens have three parts (RFC 7515 §7.1), and services' have one.
-  var isDeviceToken: Bool { text.utf8.contains(UInt8(ascii: ".")) }
+  package var isDeviceToken: Bool { text.utf8.contains(UInt8(ascii: ".")) }
 
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
@@ -37,26 +34,21 @@ struct BearerToken: Equatable {
   }
 }
 
-extension Connection {
-  /// Of the request about devices that is being served.
-  var trace: TraceID? {
-    if case .exchange(let exchange) = stage { return exchange.trace }
-    return nil
-  }
-}
-
 /// By which a request is found again in the logs of all that it passes through.
-struct TraceID: Equatable {
-  static let longest = 64
+package struct TraceID: Equatable, Sendable {
+  package static let longest = 64
 
-  let text: String
+  package let text: String
 
-  /// The client's own, if it has sent one that can be logged; else a new one.
-  init(_ head: RequestHead, entropy: any Entropy) {
-    if let sent = head.value(HeaderName.traceID), sent.utf8.count <= Self.longest, TokenSyntax.isToken(sent) {
-      text = sent
-    } else {
-      text = Hex.encode(entropy.bytes(8).span)
-    }
+  /// The client's own; nil where it has sent none, or none that can be logged as it is.
+  package init?(_ head: RequestHead) {
+    guard let sent = head.value(HeaderName.traceID) else { return nil }
+    self.init(sent)
+  }
+
+  /// Nil for what is no token (RFC 9110 §5.6.2) of 1 to 64 characters.
+  package init?(_ text: String) {
+    guard text.utf8.count <= Self.longest, TokenSyntax.isToken(text) else { return nil }
+    self.text = text
   }
 }

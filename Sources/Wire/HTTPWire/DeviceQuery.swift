@@ -1,8 +1,6 @@
 /// The query of a request about devices: members that the endpoint knows, each once, and their values (RFC 3986 §3.4).
-internal import Bytes
-
-struct DeviceQuery: Equatable {
-  enum Name: String, CaseIterable {
+package struct DeviceQuery: Equatable, Sendable {
+  package enum Name: String, CaseIterable, Sendable {
     /// Where a list goes on.
     case after
     /// Of a pairing: what the phone has committed to.
@@ -14,19 +12,19 @@ struct DeviceQuery: Equatable {
   }
 
   /// Why a query is refused, as the log names it.
-  enum Malformed: String, Error, Equatable {
+  package enum Malformed: String, Error, Equatable, Sendable {
     case unknownName = "query_name"
     case repeatedName = "query_repeated"
     case value = "query_value"
   }
 
   /// An answer is never waited for longer: what stands between the gate and a phone may forget an idle connection.
-  static let longestWait = 25
+  package static let longestWait = 25
 
   private var values: [Name: String] = [:]
 
   /// - Parameter text: what follows the `?`; nil without one.
-  init(_ text: String?, allowing names: Set<Name>) throws(Malformed) {
+  package init(_ text: String?, allowing names: Set<Name>) throws(Malformed) {
     guard let text, !text.isEmpty else { return }
     for pair in text.split(separator: "&", omittingEmptySubsequences: false) {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -38,16 +36,16 @@ struct DeviceQuery: Equatable {
     if let wait = values[.wait], Self.seconds(wait) == nil { throw .value }
   }
 
-  subscript(name: Name) -> String? { values[name] }
+  package subscript(name: Name) -> String? { values[name] }
 
   /// How long the answer may take; nil when it is wanted at once.
-  var wait: Duration? {
+  package var wait: Duration? {
     guard let seconds = values[.wait].flatMap(Self.seconds), seconds > 0 else { return nil }
     return .seconds(min(seconds, Self.longestWait))
   }
 
   /// Whether the query has such a member, whatever else is wrong with it.
-  static func names(_ name: Name, in text: String) -> Bool {
+  package static func names(_ name: Name, in text: String) -> Bool {
     text.split(separator: "&").contains { $0.prefix { $0 != "=" } == name.rawValue }
   }
 

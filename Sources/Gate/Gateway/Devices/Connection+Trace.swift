@@ -1,0 +1,21 @@
+/// The name of a request about devices: the client's own, or a new one.
+internal import Bytes
+internal import HTTPWire
+internal import System
+
+extension Connection {
+  /// Of the request about devices that is being served.
+  var trace: TraceID? {
+    if case .exchange(let exchange) = stage { return exchange.trace }
+    return nil
+  }
+}
+
+extension TraceID {
+  init(_ head: RequestHead, entropy: any Entropy) {
+    guard let trace = TraceID(head) ?? TraceID(Hex.encode(entropy.bytes(8).span)) else {
+      fatalError("hexadecimal digits are a token")
+    }
+    self = trace
+  }
+}
