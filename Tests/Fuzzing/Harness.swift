@@ -25,6 +25,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case deviceMessage = "device-message"
   case signals
   case deviceForm = "device-form"
+  case deviceHead = "device-head"
   case deviceToken = "device-token"
   case approvalPolicy = "approval-policy"
   case androidKey = "android-key"
@@ -57,6 +58,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .deviceMessage: try DeviceMessageHarness.check(bytes)
     case .signals: try SignalsHarness.check(bytes)
     case .deviceForm: try DeviceFormHarness.check(bytes)
+    case .deviceHead: try DeviceHeadHarness.check(bytes)
     case .deviceToken: try DeviceTokenHarness.check(bytes)
     case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
     case .androidKey: try AndroidKeyHarness.check(bytes)

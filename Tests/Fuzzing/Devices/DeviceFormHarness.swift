@@ -45,6 +45,7 @@ enum DeviceFormHarness {
       { _ = try RotateForm($0) }, { _ = try HeartbeatForm($0) }, { _ = try IntrospectForm($0) },
       { _ = try EvidenceForm($0) }, { _ = try ApprovalRequest(form: $0) },
       { _ = try OpenPairing(form: $0, token: "") },
+      { _ = try PresenceChallengeForm($0) }, { _ = try PresenceForm($0) },
     ]
   }
 }
