@@ -38,7 +38,7 @@ package struct VerifyCode: RegistryCall {
     try desk.end(&found, as: .passed)
     let holder = found.holder
     try desk.storing { (store) throws(StoreFailure) in try store.setWrongCodes(WrongCodes(), of: holder) }
-    try desk.record(.codePassed, [.device(device.id), .level(device.level)] + found.audited)
+    try desk.record(.codePassed, [.level(device.level)] + found.audited(by: device.id))
     var answer = DeviceAnswer()
     answer.put("result", "pass")
     answer.put("device_id", device.id.text)
