@@ -112,9 +112,11 @@ final class ApprovalRoom {
 
   // MARK: Who is there
 
-  func service(_ name: String = "mud", subjects: String = "*") throws -> String {
+  func service(
+    _ name: String = "mud", subjects: String = "*", scope: String = "approvals"
+  ) throws -> String {
     let made = try order(
-      "services-add", #"{"name":"\#(name)","scopes":["approvals"],"subjects":"\#(subjects)"}"#)
+      "services-add", #"{"name":"\#(name)","scopes":["\#(scope)"],"subjects":"\#(subjects)"}"#)
     return try #require(made["token"])
   }
 
@@ -250,18 +252,27 @@ final class Phone: Sendable {
   let id = DeviceID(random: KernelEntropy())
   let keys: DeviceKeys
   private let key: SigningKey
+  private let deviceKey: SigningKey
 
   /// With new keys.
   static func make(_ verifier: P256Verifier = P256Verifier()) throws -> Phone {
     let key = try SigningKey.generate(.p256)
-    let points = [try SigningKey.generate(.p256).publicPoint(), try key.publicPoint()]
+    let deviceKey = try SigningKey.generate(.p256)
+    let points = [try deviceKey.publicPoint(), try key.publicPoint()]
     let made = points.compactMap { DevicePublicKey($0.span, checkedBy: verifier) }
-    return Phone(key, try #require(DeviceKeys(device: made[0], approval: made[1])))
+    return Phone(key, deviceKey, try #require(DeviceKeys(device: made[0], approval: made[1])))
   }
 
-  private init(_ key: consuming SigningKey, _ keys: DeviceKeys) {
+  private init(_ key: consuming SigningKey, _ deviceKey: consuming SigningKey, _ keys: DeviceKeys) {
     self.key = key
+    self.deviceKey = deviceKey
     self.keys = keys
+  }
+
+  /// With its device key; base64url.
+  func signByDevice(_ message: DeviceMessage) throws -> String {
+    let signature = try deviceKey.sign(message.bytes)
+    return Base64.encodeURL(signature.span)
   }
 
   /// With its approval key; base64url.

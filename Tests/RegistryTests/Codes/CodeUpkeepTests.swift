@@ -1,0 +1,152 @@
+/// What time, copies and forgetting do to one-time codes, what the audit says of them, and how their digits are drawn.
+import Bytes
+import Crypto
+import DeviceWire
+import JSON
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct CodeUpkeepTests {
+  private struct Tend: RegistryCall {
+    let all: Bool
+
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      if all {
+        try CodeUpkeep().endAll(&desk)
+        return .reply(.answered([]))
+      }
+      let next = try CodeUpkeep().tend(&desk)
+      return .reply(.answered(Array("{\"next\":\(next?.seconds ?? 0)}".utf8)))
+    }
+  }
+
+  @Test func whatIsOverEndsByItself() throws {
+    let room = try CodeRoom()
+    let phone = try room.phone()
+    #expect(try room.room.answer(Tend(all: false)).integer("next") == 0)
+    let asked = try room.challenge()
+    _ = try room.code(phone, asked)
+    #expect(try room.room.answer(Tend(all: false)).integer("next") == asked.integer("expires_at"))
+    room.room.pass(300)
+    #expect(try room.room.answer(Tend(all: false)).integer("next") == 0)
+    let id = try #require(CodeChallengeID(asked["challenge_id"] ?? ""))
+    let ended = try #require(try room.store.codeChallenge(id))
+    #expect(ended.state == .expired && ended.code == nil && ended.text.isEmpty)
+    #expect(try room.store.nonce(of: id, for: phone.id) == nil)
+    room.room.pass(30 * 86_400)
+    _ = try room.room.answer(Tend(all: false))
+    #expect(try room.store.codeChallenge(id) != nil)
+    room.room.pass(1)
+    _ = try room.room.answer(Tend(all: false))
+    #expect(try room.store.codeChallenge(id) == nil)
+  }
+
+  /// After a clock that was set back, or of a copy.
+  @Test func allThatIsOpenEnds() throws {
+    let room = try CodeRoom()
+    let phone = try room.phone()
+    let asked = try room.challenge()
+    let code = try room.code(phone, asked)
+    _ = try room.verify(asked, another(than: code))
+    _ = try room.room.answer(Tend(all: true))
+    #expect(try room.verify(asked, code).code == .codeRejected)
+    #expect(try room.list(phone).array("items").isEmpty)
+    // Who has guessed has guessed.
+    #expect(try room.count() == 1)
+  }
+
+  @Test func whoIsForgotten() throws {
+    let room = try CodeRoom()
+    let (phone, other) = (try room.phone(), try room.phone(of: nil))
+    let asked = try room.challenge()
+    let code = try room.code(phone, asked)
+    _ = try room.verify(asked, another(than: code))
+    let itsOwn = try room.challenge(#""device_id":"\#(other.id.text)""#)
+    _ = try room.verify(itsOwn, another(than: room.code(other, itsOwn)))
+    _ = try room.room.order("devices-forget", #"{"subject":"frodo"}"#)
+    _ = try room.room.order("devices-forget", #"{"id":"\#(other.id.text)"}"#)
+    for table in ["code_challenges", "code_devices", "wrong_codes"] {
+      #expect(try room.store.count("SELECT count(*) FROM \(table)") == 0)
+    }
+  }
+
+  @Test func theAuditHasNoDigits() throws {
+    let room = try CodeRoom()
+    let phone = try room.phone()
+    let asked = try room.challenge(login: "secret-login", text: "secret text")
+    let code = try room.code(phone, asked)
+    _ = try room.verify(asked, another(than: code), login: "secret-login")
+    _ = try room.verify(asked, code, login: "secret-login")
+    let rows = try room.store.auditRows(after: 0, limit: 100)
+    var words: [String] = []
+    for case .text(let text, _) in rows.map(\.content) {
+      let text = String(decoding: text, as: UTF8.self)
+      #expect(!text.contains("secret") && !text.contains("\"\(code)\""))
+      let bytes = Array(text.utf8)
+      let row = try #require(try JSONValue(parsing: bytes.span, depthLimit: 4).object)
+      guard row["challenge_id"] != nil else { continue }
+      #expect(row["challenge_id"]?.string == asked["challenge_id"] && row["subject"]?.string == "frodo")
+      words.append(row["event"]?.string ?? "")
+    }
+    #expect(words == ["code_asked", "code_issued", "code_wrong", "code_passed"])
+  }
+
+  // MARK: Digits
+
+  /// Bytes that follow from a number, for a result that is the same each time.
+  private final class FixedEntropy: Entropy {
+    private let counter = CodeCounter()
+
+    func fill(_ bytes: inout MutableSpan<UInt8>) {
+      let hash = SHA256.hash(counter.next().span).array
+      for index in bytes.indices { bytes[index] = hash[index % 32] }
+    }
+  }
+
+  /// Thousands, and each place: of 200,000 codes all are as likely as others. Chance alone exceeds these bounds once in a
+  /// million runs (chi-square with 999 and with 9 degrees of freedom).
+  @Test(arguments: [true, false]) func allCodesAreAsLikely(areFixed: Bool) {
+    let count = 200_000
+    let entropy: any Entropy = areFixed ? FixedEntropy() : KernelEntropy()
+    var thousands = [Int](repeating: 0, count: 1000)
+    var ends = [Int](repeating: 0, count: 10)
+    for _ in 0..<count {
+      let number = Int(OneTimeCode(random: entropy).text) ?? -1
+      thousands[number / 1000] += 1
+      ends[number % 10] += 1
+    }
+    #expect(chiSquare(thousands, count) < 1226.1 && chiSquare(ends, count) < 45.1)
+  }
+
+  private func chiSquare(_ cells: [Int], _ count: Int) -> Double {
+    let expected = Double(count) / Double(cells.count)
+    return cells.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
+  }
+
+  @Test func numbersThatWouldFavourSmallCodesAreDrawnAgain() {
+    #expect(OneTimeCode(drawn: 0)?.text == "000000" && OneTimeCode(drawn: 7_000_042)?.text == "000042")
+    #expect(OneTimeCode(drawn: 15_999_999)?.text == "999999")
+    for number: UInt32 in [16_000_000, 16_000_001, 16_777_215] { #expect(OneTimeCode(drawn: number) == nil) }
+  }
+
+  @Test func whatIsKeptOfACode() throws {
+    let keys = [try Phone.make().keys.device, try Phone.make().keys.device]
+    let code = try #require(OneTimeCode(typed: "012345"))
+    let plain = CodeAuthenticator(secret: Bytes32(words: 1, 2, 3, 4))
+    let mac = plain.mac(of: code, for: .test(1), by: .test(2), key: keys[0])
+    #expect(mac == plain.mac(of: code, for: .test(1), by: .test(2), key: keys[0]))
+    let other = try #require(OneTimeCode(typed: "012346"))
+    let others = [
+      plain.mac(of: other, for: .test(1), by: .test(2), key: keys[0]),
+      plain.mac(of: code, for: .test(3), by: .test(2), key: keys[0]),
+      plain.mac(of: code, for: .test(1), by: .test(3), key: keys[0]),
+      plain.mac(of: code, for: .test(1), by: .test(2), key: keys[1]),
+      CodeAuthenticator(secret: Bytes32(words: 1, 2, 3, 5))
+        .mac(of: code, for: .test(1), by: .test(2), key: keys[0]),
+    ]
+    #expect(!others.contains(mac))
+  }
+}
