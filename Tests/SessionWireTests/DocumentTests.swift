@@ -64,6 +64,7 @@ import WebSocketWire
     write { GateMessage.ack(received: 32, to: &$0) }
     write { GateMessage.gap(OutgoingLedger.Gap(messages: 3, next: 118), to: &$0) }
     write { GateMessage.approvals(open: 2, to: &$0) }
+    write { GateMessage.codeWanted(to: &$0) }
     write { GateMessage.closing(.takenOver, to: &$0) }
     write { GateMessage.ended(.gameClosed, to: &$0) }
     #expect(examples == written)

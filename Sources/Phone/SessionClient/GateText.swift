@@ -40,7 +40,7 @@ struct GateText: Equatable {
     let kind = MessageKind(rawValue: type)
     isCounted =
       switch kind {
-      case .session, .ack, .gap, .closing, .approvals: false
+      case .session, .ack, .gap, .closing, .approvals, .otp: false
       case .prompt, .echo, .gmcp, .msdp, .mssp, .ended, .client, .leave, nil: !isAgain
       }
     content = kind.flatMap { Self.content($0, object, isAgain: isAgain) } ?? .unknown
@@ -58,6 +58,7 @@ struct GateText: Equatable {
       return object.integer(MemberName.code).flatMap(UInt16.init(exactly:)).map(Content.closing)
     case .ended: return .ended(reason: object.string(MemberName.reason) ?? "")
     case .approvals: return object.count(MemberName.open).map { .event(.approvals(open: $0)) }
+    case .otp: return .event(.codeWanted)
     case .prompt: return .event(.prompt)
     case .echo: return object.boolean(MemberName.on).map { .event(.echo($0)) }
     case .gmcp:

@@ -44,6 +44,8 @@ package enum SessionEvent: Equatable, Sendable {
   case mssp([UInt8], isAgain: Bool)
   /// So many requests wait for the vote of the device that this is.
   case approvals(open: Int)
+  /// A login waits for a one-time code of the device that this is.
+  case codeWanted
   /// Messages of the game's are lost; nil if nobody knows how many. What holds now comes again behind it.
   case gap(messages: Int?)
   /// So many messages of the app's were too old, or their session is gone: they will not be sent.

@@ -58,7 +58,9 @@ final class Fight {
       case .state(.attached(let isResumed)):
         connections += 1
         wasResumed = wasResumed || isResumed
-      case .state, .prompt, .echo, .gmcp, .msdp, .mssp, .approvals, .gap, .inputDropped, .doubt: break
+      case .state, .prompt, .echo, .gmcp, .msdp, .mssp, .approvals, .codeWanted, .gap,
+        .inputDropped, .doubt:
+        break
       }
     }
   }

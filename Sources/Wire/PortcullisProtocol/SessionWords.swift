@@ -3,7 +3,7 @@
 /// `type` of a text message.
 public enum MessageKind: String, CaseIterable, Sendable {
   // From the gate alone.
-  case session, prompt, echo, mssp, gap, closing, ended, approvals
+  case session, prompt, echo, mssp, gap, closing, ended, approvals, otp
   // Either way.
   case gmcp, msdp, ack
   // From the app alone.

@@ -45,7 +45,7 @@ extension AppMessage {
       return .ack(received: received)
     case .leave?: return .leave
     // Only the gate has these to say.
-    case .session?, .prompt?, .echo?, .mssp?, .gap?, .closing?, .ended?, .approvals?, nil:
+    case .session?, .prompt?, .echo?, .mssp?, .gap?, .closing?, .ended?, .approvals?, .otp?, nil:
       return .unknown
     }
   }

@@ -127,6 +127,12 @@ package enum GateMessage {
     end(&bytes)
   }
 
+  /// A login waits for a one-time code of the device that plays.
+  package static func codeWanted(to bytes: inout [UInt8]) {
+    begin(.otp, &bytes)
+    end(&bytes)
+  }
+
   // MARK: Pieces
 
   /// In quotes; what is no UTF-8 becomes U+FFFD.

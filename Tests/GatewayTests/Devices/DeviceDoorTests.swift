@@ -214,7 +214,15 @@ import Testing
       for app in [app, stranger] { app.hear() }
     }
     #expect(app.events.last == #"{"type":"approvals","open":2}"#)
+    // However many logins wait: the phone asks which.
+    for _ in 0..<2 { door.hear(.codeWanted(handset.id, attestedBy: nil)) }
+    for _ in 0..<4 {
+      harness.turn()
+      for app in [app, stranger] { app.hear() }
+    }
+    #expect(app.events.suffix(2) == [#"{"type":"approvals","open":2}"#, #"{"type":"otp"}"#])
     #expect(app.count == counted)
+    #expect(!stranger.events.contains { $0.contains("otp") })
     #expect(!stranger.events.contains { $0.contains("approvals") })
   }
 

@@ -67,11 +67,14 @@ extension Connection {
   }
 
   /// In the next turn, beside what the game has said. In other dialects nobody is told.
-  func tellApprovals(_ open: Int, _ session: GameSession) {
+  func tell(_ notice: DeviceNotice, _ session: GameSession) {
     guard case .session(let attachment) = stage, attachment.session === session,
       let conversation = session.game.conversation, conversation.dialect == .portcullis
     else { return }
-    conversation.state.approvalsOpen = open
+    switch notice {
+    case .approvals(let open): conversation.state.approvalsOpen = open
+    case .codeWanted: conversation.state.isCodeWanted = true
+    }
     loop.continueLater(self)
   }
 

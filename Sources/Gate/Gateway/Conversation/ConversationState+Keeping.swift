@@ -64,6 +64,7 @@ extension ConversationState {
     outgoing.detach()
     fullSince = nil
     approvalsOpen = nil
+    isCodeWanted = false
     telnet.link(isAttached: false, into: &toGame)
   }
 

@@ -19,6 +19,8 @@ struct ConversationState: ~Copyable {
 
   /// How many requests wait for the vote of the device that plays, when it has not been told yet.
   var approvalsOpen: Int?
+  /// A login waits for its one-time code, and it has not been told yet.
+  var isCodeWanted = false
 
   /// The order of the upgrade that has attached it last.
   var upgradeOrder: UInt64 = 0

@@ -56,11 +56,12 @@ package final class DeviceDoor: RegistryListener {
     case .deviceActive(let device): admit(device)
     case .deviceGone(let device): shutOut(device)
     case .attestedKeyRevoked(let keyID): shared?.mailboxes.first?.post(.revoke(keyID))
-    case .approvalsOpen(let device, let keyID, let count): tell(device, keyID, open: count)
+    case .approvalsOpen(let device, let keyID, let count): tell(device, keyID, .approvals(open: count))
+    case .codeWanted(let device, let keyID): tell(device, keyID, .codeWanted)
     case .services(let services): state.withLock { $0.services = services }
     case .keySet(let keys): state.withLock { $0.keySet = keys }
     case .doubted(let report): log.doubts(report)
-    case .near, .desktopEnded, .wake, .codeWanted: break
+    case .near, .desktopEnded, .wake: break
     }
   }
 
@@ -85,11 +86,11 @@ package final class DeviceDoor: RegistryListener {
   }
 
   /// Those of its sessions that are carried by a connection: by its own key, or by the App Attest key that vouches for it.
-  private func tell(_ device: DeviceID, _ keyID: KeyIdentifier?, open: Int) {
+  private func tell(_ device: DeviceID, _ keyID: KeyIdentifier?, _ notice: DeviceNotice) {
     guard let shared else { return }
     let owners = [Credential.owner(device), keyID].compactMap { $0 }
     for session in Set(owners.flatMap(shared.register.sessions)) {
-      shared.leave(.approvals(Token(rawValue: session.token), open: open), for: session)
+      shared.leave(.notice(Token(rawValue: session.token), notice), for: session)
     }
   }
 

@@ -20,8 +20,8 @@ extension Loop {
       }
       self.end(session, fromOutside: end)
     case .revoke(let keyID): revoke(keyID)
-    case .approvals(let token, let open):
-      withSession(token) { session, connection in connection.tellApprovals(open, session) }
+    case .notice(let token, let notice):
+      withSession(token) { session, connection in connection.tell(notice, session) }
     case .takeOver(let takeover): handOver(takeover)
     case .handedOver(let token, let answer): handedOver(token, answer)
     case .letGoLongest: letGoLongest()

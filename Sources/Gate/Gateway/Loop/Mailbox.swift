@@ -17,8 +17,8 @@ enum LoopMessage: Sendable {
   case end(Token, SessionEnd, CountDownLatch?)
   /// The registry has revoked a device that has this key, which is to be of use to nobody any more.
   case revoke(KeyIdentifier)
-  /// So many requests wait for the vote of the device that plays in this session.
-  case approvals(Token, open: Int)
+  /// The registry has something to say to the device that plays in this session.
+  case notice(Token, DeviceNotice)
   /// Hand a session over to the connection that asks for it.
   case takeOver(Takeover)
   /// What came of that, for the upgrade that is to open this session.
@@ -56,7 +56,7 @@ enum LoopMessage: Sendable {
     case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload,
       .drain,
       .abandon, .acknowledge, .stop, .revoke,
-      .approvals:
+      .notice:
       break
     }
   }

@@ -57,7 +57,7 @@ extension PlayerStream {
     if let sessionEnd { throw .session(sessionEnd) }
     guard closing.isOpen else { return false }
     acknowledge(&state, &client, now: loop.now)
-    tellApprovals(&state, &client)
+    tellNotices(&state, &client)
     if try tell(&state, &client, &game, on: loop) { return true }
     return game.hasMore(for: state, at: loop.now) && mayHear(state, client, on: loop)
   }
@@ -163,11 +163,19 @@ extension PlayerStream {
   }
 
   /// The last number alone, once all before it is on its way: it does not count, and nobody needs it again.
-  private func tellApprovals(_ state: inout ConversationState, _ client: inout ClientLeg) {
-    guard client.unsent.isEmpty, let open = state.approvalsOpen.take() else { return }
+  private func tellNotices(_ state: inout ConversationState, _ client: inout ClientLeg) {
+    guard client.unsent.isEmpty else { return }
     var message: [UInt8] = []
-    GateMessage.approvals(open: open, to: &message)
-    _ = client.tls.write(Self.textFrame(message).span)
+    if let open = state.approvalsOpen.take() {
+      GateMessage.approvals(open: open, to: &message)
+      _ = client.tls.write(Self.textFrame(message).span)
+    }
+    if state.isCodeWanted {
+      state.isCodeWanted = false
+      message = []
+      GateMessage.codeWanted(to: &message)
+      _ = client.tls.write(Self.textFrame(message).span)
+    }
   }
 
   /// What was not sent yet, so much in a turn; whether there is more.

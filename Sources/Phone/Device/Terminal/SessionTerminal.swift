@@ -196,6 +196,7 @@ package final class SessionTerminal {
         if console == nil { setMode() }
       case .gmcp, .msdp, .mssp: break
       case .approvals(let open): if open > 0 { tell("\(open) request(s) wait for this device's approval") }
+      case .codeWanted: tell("a login waits for a one-time code of this device")
       case .gap(let messages):
         tell(
           messages.map { "\($0) message(s) of the game are missing" } ?? "something of the game is missing")

@@ -17,7 +17,7 @@ from waiting import patience
 from websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, close_payload, frame
 
 VERSION_1 = "portcullis.v1"
-UNCOUNTED_FROM_GATE = {"session", "ack", "gap", "closing", "approvals"}
+UNCOUNTED_FROM_GATE = {"session", "ack", "gap", "closing", "approvals", "otp"}
 UNCOUNTED_FROM_APP = {"ack", "client", "leave"}
 ENDED_REASONS = {
     "game_closed",
