@@ -23,7 +23,9 @@ import Testing
     ("/approvals/\(id)/decision", ["POST": .decide(request)]),
     ("/leases/\(id)/use", ["POST": .useLease(lease)]), ("/leases/\(id)", ["DELETE": .endLease(lease)]),
     ("/.well-known/jwks.json", ["GET": .keySet]), ("/presence/challenge", ["POST": .askPresence]),
-    ("/presence/verify", ["POST": .provePresence]),
+    ("/presence/verify", ["POST": .provePresence]), ("/auth/otp", ["GET": .codes]),
+    ("/auth/otp/challenge", ["POST": .challengeCode]),
+    ("/auth/otp/issue", ["POST": .issueCode]), ("/auth/otp/verify", ["POST": .verifyCode]),
   ]
 
   @Test(arguments: table.indices) func endpoints(index: Int) throws {
@@ -46,7 +48,8 @@ import Testing
     "/pair/\(id.uppercased())", "/pair/\(id)/", "/pair/\(id)/confirm/", "/pair/\(id)/x",
     "/pair/\(id.dropLast())", "/pair/%30\(id.dropFirst())", "/approvals/", "/approvals/x",
     "/approvals/\(id)/",
-    "/approvals/\(id)/decision/x", "/leases/\(id)/", "/leases/", "/auth/otp", "/auth/otp/issue",
+    "/approvals/\(id)/decision/x", "/leases/\(id)/", "/leases/", "/auth/otp/", "/auth/otp/issue/",
+    "/auth/otp/issue/x", "/auth/otp/x",
     "/presence/", "/presence/challenge/", "/presence/verify/x", "/presence/Verify",
   ])
   func nothingElseLiesBesideThem(path: String) throws {

@@ -131,8 +131,15 @@ extension Connection {
       return try read { () throws(FormError) in try UseLease(bearer: token, lease: id, form: form) }
     case .askPresence: return try askPresence(request, form)
     case .provePresence: return try provePresence(request, form)
+    case .challengeCode:
+      return try read { () throws(FormError) in try ChallengeCode(bearer: token, form: form) }
+    case .issueCode:
+      let form = try read { () throws(FormError) in try IssueCodeForm(form) }
+      return IssueCode(bearer: token, form, nonce: spendIfIssued(form.nonce, .otp))
+    case .verifyCode:
+      return try read { () throws(FormError) in try VerifyCode(bearer: token, form: form) }
     case .enroll, .attest, .token, .rotate, .answerPairing, .ownDevice, .pairing, .approvals, .approval,
-      .cancelApproval, .endLease, .keySet:
+      .cancelApproval, .endLease, .codes, .keySet:
       throw Refusal(.internalError, step: "endpoint")
     }
   }
@@ -149,8 +156,10 @@ extension Connection {
     case .approval(let id): return ShowApproval(bearer: token, approval: id)
     case .cancelApproval(let id): return CancelApproval(bearer: token, approval: id)
     case .endLease(let id): return EndLease(bearer: token, lease: id)
+    case .codes: return ListCodes(bearer: token, after: request.query[.after])
     case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .openPairing, .answerPairing,
-      .confirmPairing, .requestApproval, .decide, .useLease, .askPresence, .provePresence, .keySet:
+      .confirmPairing, .requestApproval, .decide, .useLease, .askPresence, .provePresence, .challengeCode,
+      .issueCode, .verifyCode, .keySet:
       throw Refusal(.internalError, step: "endpoint")
     }
   }
@@ -173,5 +182,10 @@ extension Connection {
     } catch {
       throw Refusal(.nonceInvalid, step: error.rawValue)
     }
+  }
+
+  /// Nil for one that is none of the gate's challenges: the registry may have given it out.
+  private func spendIfIssued(_ nonce: Bytes32, _ purpose: ChallengePurpose) -> SpentNonce? {
+    do throws(Refusal) { return try spend(nonce, purpose) } catch { return nil }
   }
 }

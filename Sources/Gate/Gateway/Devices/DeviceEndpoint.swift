@@ -15,6 +15,9 @@ enum DeviceEndpoint: Equatable {
   case approval(ApprovalID), decide(ApprovalID), cancelApproval(ApprovalID)
   case useLease(LeaseID), endLease(LeaseID)
   case askPresence, provePresence
+  /// `GET /auth/otp`: logins that wait for a device's code.
+  case codes
+  case challengeCode, issueCode, verifyCode
   case keySet
 
   /// Whose token has to come with it.
@@ -30,9 +33,9 @@ enum DeviceEndpoint: Equatable {
     case .enroll, .attest, .token, .rotate, .answerPairing, .keySet: .nobody
     // The phone shows what it has committed to; else it is the service that has asked for the pairing.
     case .pairing: query[.reveal] == nil ? .service : .nobody
-    case .ownDevice, .heartbeat, .approvals, .decide: .device
+    case .ownDevice, .heartbeat, .approvals, .decide, .codes, .issueCode: .device
     case .introspect, .openPairing, .confirmPairing, .requestApproval, .approval, .cancelApproval, .useLease,
-      .endLease, .askPresence, .provePresence:
+      .endLease, .askPresence, .provePresence, .challengeCode, .verifyCode:
       .service
     }
   }
@@ -40,9 +43,10 @@ enum DeviceEndpoint: Equatable {
   var hasBody: Bool {
     switch self {
     case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .openPairing, .answerPairing,
-      .confirmPairing, .requestApproval, .decide, .useLease, .askPresence, .provePresence:
+      .confirmPairing, .requestApproval, .decide, .useLease, .askPresence, .provePresence,
+      .challengeCode, .issueCode, .verifyCode:
       true
-    case .ownDevice, .pairing, .approvals, .approval, .cancelApproval, .endLease, .keySet: false
+    case .ownDevice, .pairing, .approvals, .approval, .cancelApproval, .endLease, .codes, .keySet: false
     }
   }
 
@@ -50,9 +54,10 @@ enum DeviceEndpoint: Equatable {
   var changesSomething: Bool {
     switch self {
     case .enroll, .attest, .rotate, .openPairing, .answerPairing, .confirmPairing, .requestApproval, .decide,
-      .cancelApproval, .useLease, .endLease, .provePresence:
+      .cancelApproval, .useLease, .endLease, .provePresence, .challengeCode, .issueCode, .verifyCode:
       true
-    case .token, .heartbeat, .introspect, .ownDevice, .pairing, .approvals, .approval, .askPresence, .keySet:
+    case .token, .heartbeat, .introspect, .ownDevice, .pairing, .approvals, .approval, .askPresence, .codes,
+      .keySet:
       false
     }
   }
@@ -79,6 +84,10 @@ enum DeviceEndpoint: Equatable {
     case .endLease: "lease_end"
     case .askPresence: "presence_challenge"
     case .provePresence: "presence"
+    case .codes: "codes"
+    case .challengeCode: "otp_challenge"
+    case .issueCode: "otp_issue"
+    case .verifyCode: "otp_verify"
     case .keySet: "jwks"
     }
   }
@@ -86,12 +95,12 @@ enum DeviceEndpoint: Equatable {
   /// Members that its query may have.
   var queryNames: Set<DeviceQuery.Name> {
     switch self {
-    case .approvals: [.after, .wait]
+    case .approvals, .codes: [.after, .wait]
     case .approval: [.wait]
     case .pairing: [.reveal, .wait]
     case .enroll, .attest, .token, .rotate, .heartbeat, .introspect, .ownDevice, .openPairing, .answerPairing,
       .confirmPairing, .requestApproval, .decide, .cancelApproval, .useLease, .endLease, .askPresence,
-      .provePresence, .keySet:
+      .provePresence, .challengeCode, .issueCode, .verifyCode, .keySet:
       []
     }
   }
@@ -130,6 +139,7 @@ enum DeviceResource {
     case ("pair", _): return methods(ofPairings: segments)
     case ("approvals", _): return methods(ofApprovals: segments)
     case ("leases", _): return methods(ofLeases: segments)
+    case ("auth", _) where segments[1] == "otp": return methods(ofCodes: segments)
     case ("presence", 2) where segments[1] == "challenge": return [(.post, .askPresence)]
     case ("presence", 2) where segments[1] == "verify": return [(.post, .provePresence)]
     case (".well-known", 2) where segments[1] == "jwks.json": return [(.get, .keySet)]
@@ -165,6 +175,17 @@ enum DeviceResource {
     switch segments.count {
     case 2: return [(.get, .approval(id)), (.delete, .cancelApproval(id))]
     case 3 where segments[2] == "decision": return [(.post, .decide(id))]
+    default: return nil
+    }
+  }
+
+  private static func methods(ofCodes segments: [String]) -> Methods? {
+    guard segments.count <= 3 else { return nil }
+    switch segments.count == 3 ? segments[2] : nil {
+    case nil: return [(.get, .codes)]
+    case "challenge": return [(.post, .challengeCode)]
+    case "issue": return [(.post, .issueCode)]
+    case "verify": return [(.post, .verifyCode)]
     default: return nil
     }
   }
