@@ -15,6 +15,7 @@ import Testing
     #expect(devices.areOn && devices.retention == .seconds(30 * 86_400) && devices.approval == .operator)
     #expect(devices.minimumLevel == .bare && devices.perSubject == 5 && devices.tokenAudiences.isEmpty)
     #expect(devices.presenceMaximumAge == .seconds(60) && !devices.pinsAreForced)
+    #expect(devices.codeLife == .seconds(120) && devices.codeAttestationMaximumAge == .seconds(600))
     #expect(devices.approvalsSocket == GateConfiguration.ApprovalsSocket())
     let limits = try load(Self.on).configuration.limits
     #expect(limits.deviceRate == Rate(count: 60, per: .seconds(60), burst: 60))
@@ -90,7 +91,9 @@ import Testing
         "-70", "hall", "hall=", "=-70", "hall=-128", "hall=21", "hall=+1", "hall=-7x", "a=-1,,b=-1",
         "a=-1,a=-2",
       ]
-    ), ("PRESENCE_MAX_AGE", ["0", "11m"]), ("DEVICE_RATE", ["60", "0/m"]), ("SERVICE_RATE", ["600"]),
+    ), ("PRESENCE_MAX_AGE", ["0", "11m"]),
+    ("OTP_TTL", ["0", "121s", "3m"]), ("OTP_ATTEST_MAX_AGE", ["0", "31d"]),
+    ("DEVICE_RATE", ["60", "0/m"]), ("SERVICE_RATE", ["600"]),
     ("TLS_MIN_VERSION", ["1.1", "1", "TLSv1.3", "2"]),
   ]
 
@@ -124,7 +127,7 @@ import Testing
   @Test(arguments: [
     ("DEVICES_RETENTION", "90d"), ("DEVICE_APPROVAL", "evidence"), ("DEVICE_MIN_LEVEL", "app_attested"),
     ("DEVICES_PER_SUBJECT", "2"), ("GATE_DEVICES", "off"), ("PINS_FORCE", "true"),
-    ("PRESENCE_MAX_AGE", "30s"),
+    ("PRESENCE_MAX_AGE", "30s"), ("OTP_TTL", "30s"), ("OTP_ATTEST_MAX_AGE", "1h"),
     ("DEVICE_RATE", "1/s"), ("SERVICE_RATE", "1/s"), ("TLS_NEXT_KEY_PATH", "key.pem"),
     ("TLS_MIN_VERSION", "1.3"),
   ])

@@ -84,6 +84,7 @@ import Testing
       ANDROID_APPS ANDROID_ROOTS_PATH ANDROID_REVOCATION_PATH ANDROID_REVOCATION_MAX_AGE
       PLAY_INTEGRITY_KEYS_PATH PLAY_INTEGRITY_MIN
       RISK_POLICY GEO_COUNTRY_PATH GEO_ASN_PATH
+      OTP_TTL OTP_ATTEST_MAX_AGE
       """
     #expect(
       Set(names.split(whereSeparator: \.isWhitespace).map(String.init))

@@ -30,6 +30,9 @@ extension GateConfiguration {
     /// Whether a key of no published pin may serve all the same.
     package internal(set) var pinsAreForced = false
     package internal(set) var presenceMaximumAge = Duration.zero
+    /// Of one-time codes.
+    package internal(set) var codeLife = Duration.zero
+    package internal(set) var codeAttestationMaximumAge = Duration.zero
     /// Of the signal of a phone that is near.
     package internal(set) var presenceStrengths: [SiteStrength] = []
     package internal(set) var android = Android()

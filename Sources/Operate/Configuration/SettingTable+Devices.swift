@@ -33,6 +33,15 @@ extension SettingTable {
       default: "60s", in: .devices, isReloadable: true,
       "How long a proof that the phone is near counts: as long as somebody stays at the desk."),
     Setting(
+      "OTP_TTL", .duration(.seconds(1)...Duration.seconds(120)), \.devices.codeLife, default: "120s",
+      in: .devices, isReloadable: true,
+      "How long a one-time code is good: to read it and to type it, and never longer than two minutes."),
+    Setting(
+      "OTP_ATTEST_MAX_AGE", .duration(.seconds(1)...Duration.seconds(30 * 86_400)),
+      \.devices.codeAttestationMaximumAge, default: "10m", in: .devices, isReloadable: true,
+      "How old the last attestation of a phone may be that gives a one-time code, where its class says nothing else."
+    ),
+    Setting(
       "PRESENCE_RSSI_MIN", .strengths, \.devices.presenceStrengths, otherwise: "no strength is asked for",
       in: .devices,
       isReloadable: true,

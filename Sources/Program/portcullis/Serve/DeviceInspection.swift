@@ -180,6 +180,8 @@ extension RegistrySettings {
     pins = [pin] + (files.nextPin.map { $0 == pin ? [] : [$0] } ?? [])
     pinsAreForced = devices.pinsAreForced
     presenceMaximumAge = devices.presenceMaximumAge
+    codeLife = devices.codeLife
+    codeAttestationMaximumAge = devices.codeAttestationMaximumAge
     presenceStrengths = SignalStrengths(
       Dictionary(devices.presenceStrengths.map { ($0.site, $0.minimum) }, uniquingKeysWith: max))
   }
