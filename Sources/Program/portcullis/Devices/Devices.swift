@@ -9,8 +9,8 @@ struct Devices: ParsableCommand {
     discussion: "All but restore ask the running gate over CONTROL_SOCKET.",
     subcommands: [
       DevicesList.self, DevicesShow.self, DevicesConfirm.self, DevicesAssign.self, DevicesRename.self,
-      DevicesRevoke.self, DevicesExcept.self, DevicesForget.self, DevicesBackup.self,
-      DevicesRestore.self,
+      DevicesRevoke.self, DevicesExcept.self, DevicesUnlock.self, DevicesForget.self,
+      DevicesBackup.self, DevicesRestore.self,
     ])
 }
 

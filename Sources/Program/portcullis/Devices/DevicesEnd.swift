@@ -1,4 +1,4 @@
-/// `portcullis devices revoke`, `except`, `forget` and `backup` (docs/operating.md, "Commands").
+/// `portcullis devices revoke`, `except`, `forget`, `backup` and `unlock` (docs/operating.md, "Commands").
 import ArgumentParser
 import JSON
 import System
@@ -92,5 +92,25 @@ struct DevicesBackup: ParsableCommand {
   func run() throws {
     let result = try RegistryAccess.order("devices-backup", [("name", .string(name))], try settings.values())
     try RegistryText.say("backed up to \(name)", result, json: json)
+  }
+}
+
+struct DevicesUnlock: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unlock", abstract: "Let a subject have one-time codes again.",
+    discussion: """
+      A hundred wrong codes in a row, all of them while one of the subject's phones had given a right one, lock it: somebody \
+      guesses, and knows when to. Find out who before. A device that belongs to nobody is named by its id. Ends with \
+      status 65 when nobody has that name.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Argument(help: "The subject's name.") var subject: String
+  @Flag(help: "One JSON object.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "devices-unlock", [("subject", .string(subject))], try settings.values())
+    try RegistryText.say("unlocked \(subject)", result, json: json)
   }
 }
