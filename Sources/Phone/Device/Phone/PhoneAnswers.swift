@@ -84,12 +84,19 @@ package struct OpenApprovals: Equatable, Sendable {
 
   init?(_ object: JSONObject) {
     guard let values = object["items"]?.array, let cursor = object["cursor"]?.string,
-      cursor.utf8.count <= 64, cursor.utf8.allSatisfy(Self.isUnreserved)
+      PhoneCursor.isOne(cursor)
     else { return nil }
     let items = values.compactMap { OpenApproval($0) }
     guard items.count == values.count else { return nil }
     self.items = items
     self.cursor = cursor
+  }
+}
+
+/// Where a list goes on: whatever a gate likes, as long as a query can hold it.
+enum PhoneCursor {
+  static func isOne(_ text: String) -> Bool {
+    text.utf8.count <= 64 && text.utf8.allSatisfy(isUnreserved)
   }
 
   /// RFC 3986 §2.3.

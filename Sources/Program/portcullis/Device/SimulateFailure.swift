@@ -120,6 +120,8 @@ enum SimulateFailure {
         + "the step"
     case .presenceRequired:
       "the phone has to be near a desktop first: simulate desktop, and simulate phone presence"
+    case .attestationStale: "the app has to vouch for the phone again: name its key with --app"
+    case .subjectLocked: "too many wrong codes: an operator says portcullis devices unlock"
     case .clockSkewed: "the clocks of phone and gate are more than five minutes apart"
     case .rateLimited, .overloaded, .shuttingDown, .storeUnavailable:
       "try again\(response[HeaderName.retryAfter].map { " in \($0) s" } ?? " later")"

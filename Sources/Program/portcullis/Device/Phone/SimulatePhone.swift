@@ -16,8 +16,8 @@ extension Simulate {
         Exit status: 0 done, 64 wrong usage, 65 unusable data, 69 gate unavailable, 77 refused by the gate.
         """,
       subcommands: [
-        Pair.self, Enroll.self, Attest.self, Approvals.self, Heartbeat.self, Standing.self, Token.self,
-        Rotate.self,
+        Pair.self, Enroll.self, Attest.self, Approvals.self, OTP.self, Heartbeat.self, Standing.self,
+        Token.self, Rotate.self,
         Presence.self,
       ])
 
