@@ -21,8 +21,8 @@ package final class ApprovalService: Sendable {
     case failed(String)
   }
 
-  private let url: GateURL
-  private let trust: ServerTrust
+  let url: GateURL
+  let trust: ServerTrust
   private let token: String
   private let threads = Mutex<[JoinHandle]>([])
 
@@ -34,11 +34,25 @@ package final class ApprovalService: Sendable {
 
   /// - Parameter tell: called on another thread.
   package func ask(_ question: Question, tell: @escaping @Sendable (News) -> Void) {
+    work("approval", otherwise: { tell(.failed($0)) }) { service throws(GateClientError) in
+      try service.wait(for: question, tell)
+    }
+  }
+
+  /// On a thread of its own.
+  /// - Parameter otherwise: is told why it came to nothing.
+  func work(
+    _ name: String, otherwise: @escaping @Sendable (String) -> Void,
+    _ body: @escaping @Sendable (ApprovalService) throws(GateClientError) -> Void
+  ) {
     do throws(SystemError) {
-      let thread = JoinHandle(try Thread(name: "approval") { self.wait(for: question, tell) })
+      let thread = JoinHandle(
+        try Thread(name: name) {
+          do throws(GateClientError) { try body(self) } catch { otherwise(error.description) }
+        })
       threads.withLock { $0.append(thread) }
     } catch {
-      tell(.failed(error.description))
+      otherwise(error.description)
     }
   }
 
@@ -51,30 +65,26 @@ package final class ApprovalService: Sendable {
     for thread in threads { thread.join() }
   }
 
-  private func wait(for question: Question, _ tell: (News) -> Void) {
-    do throws(GateClientError) {
-      let client = try GateClient(url, trust: trust)
-      let asked = try object(
+  private func wait(for question: Question, _ tell: (News) -> Void) throws(GateClientError) {
+    let client = try GateClient(url, trust: trust)
+    let asked = try object(
+      client.send(
+        method: "POST", path: "/approvals", fields: fields + [.init("Content-Type", "application/json")],
+        body: form(question)), status: 201)
+    guard let id = asked["id"]?.string else { throw .malformedResponse("no id") }
+    tell(.asked(code: asked["match_code"]?.string ?? "nothing"))
+    while true {
+      let result = try object(
         client.send(
-          method: "POST", path: "/approvals", fields: fields + [.init("Content-Type", "application/json")],
-          body: form(question)), status: 201)
-      guard let id = asked["id"]?.string else { throw .malformedResponse("no id") }
-      tell(.asked(code: asked["match_code"]?.string ?? "nothing"))
-      while true {
-        let result = try object(
-          client.send(
-            method: "GET", path: "/approvals/\(id)?wait=25", fields: fields, wait: .seconds(25)), status: 200)
-        guard let state = result["state"]?.string else { throw .malformedResponse("no state") }
-        if state != "pending" { return tell(.ended(state: state)) }
-      }
-    } catch {
-      tell(.failed(error.description))
+          method: "GET", path: "/approvals/\(id)?wait=25", fields: fields, wait: .seconds(25)), status: 200)
+      guard let state = result["state"]?.string else { throw .malformedResponse("no state") }
+      if state != "pending" { return tell(.ended(state: state)) }
     }
   }
 
-  private var fields: [GateResponse.Field] { [GateResponse.Field("Authorization", "Bearer \(token)")] }
+  var fields: [GateResponse.Field] { [GateResponse.Field("Authorization", "Bearer \(token)")] }
 
-  private func object(_ response: GateResponse, status: Int) throws(GateClientError) -> JSONObject {
+  func object(_ response: GateResponse, status: Int) throws(GateClientError) -> JSONObject {
     guard response.status == status else { throw .refused(response) }
     guard let object = (try? JSONValue(parsing: response.body.span, depthLimit: 16))?.object else {
       throw .malformedResponse("not a JSON object")

@@ -24,7 +24,8 @@ extension Demonstration {
     }
     step("the game becomes a service, and asks before it promotes anybody") { _, _ in
       let service = try self.office.order(
-        "services-add", [("name", .string("mud")), ("scopes", .array([.string("approvals")]))])
+        "services-add",
+        [("name", .string("mud")), ("scopes", .array([.string("approvals"), .string("codes")]))])
       guard let token = service["token"]?.string else { return nil }
       self.mud.consult(
         ApprovalService(url: self.sessionGate.url, trust: self.sessionGate.trust, token: token))

@@ -91,6 +91,7 @@ package final class Demonstration {
     play()
     fight()
     decide()
+    typeCodes()
     cheat()
     revoke()
     end()

@@ -12,6 +12,14 @@ final class Player {
   /// Of the fight that the player is in, and when the next one comes.
   var roundsLeft = 0
   var nextRound = MonotonicTime.never
+  /// Of who has come without the gate.
+  var login: Login?
+
+  struct Login {
+    let name: String
+    /// By what the code is asked about, once there is one.
+    var challenge: String?
+  }
 
   init(_ number: UInt64, _ socket: consuming Socket) {
     self.number = number

@@ -60,7 +60,18 @@ private final class GameCounts: Sendable {
   let isStopping = Atomic<Bool>(false)
   let approvals = Mutex<ApprovalService?>(nil)
   /// What other threads have for players.
-  let news = Mutex<[(player: UInt64, text: String)]>([])
+  let news = Mutex<[News]>([])
+
+  struct News {
+    let player: UInt64
+    let text: String
+    /// Of the login that the player has begun.
+    var challenge: String?
+  }
+
+  func tell(_ player: UInt64, _ text: String, challenge: String? = nil) {
+    news.withLock { $0.append(News(player: player, text: text, challenge: challenge)) }
+  }
 }
 
 /// Carries the listener into the game's thread, which alone uses it.
@@ -111,7 +122,8 @@ private struct GameTable: ~Copyable {
     let player = Player(nextPlayer, socket)
     players[nextPlayer] = player
     nextPlayer += 1
-    player.say("Welcome to the Tiny MUD. Commands: look, say, fight, promote, north, south, up, down, quit.")
+    player.say(
+      "Welcome to the Tiny MUD. Commands: look, say, fight, promote, login, north, south, up, down, quit.")
     player.say(player.place.description)
   }
 
@@ -171,6 +183,10 @@ private struct GameTable: ~Copyable {
       player.isLeaving = true
     } else if command.hasPrefix("promote ") {
       promote(String(command.dropFirst(8)), player)
+    } else if command.hasPrefix("login ") {
+      login(String(command.dropFirst(6)), player)
+    } else if command.hasPrefix("code ") {
+      take(code: String(command.dropFirst(5)), player)
     } else if command.hasPrefix("say ") {
       for other in players.values where other.place == player.place {
         other.say((other === player ? "You say: " : "Somebody says: ") + command.dropFirst(4))
@@ -204,7 +220,43 @@ private struct GameTable: ~Copyable {
         case .ended(let state): "\(name) stays what \(name) was: \(state)."
         case .failed(let reason): "Anna cannot be asked: \(reason)."
         }
-      counts.news.withLock { $0.append((number, text)) }
+      counts.tell(number, text)
+      wakeUp.value.signal()
+    }
+  }
+
+  // MARK: Logins
+
+  /// The gate knows who comes through it. Whoever comes past it has a name, and has to have that one's phone.
+  private func login(_ name: String, _ player: Player) {
+    guard let service = counts.approvals.withLock({ $0 }) else {
+      return player.say("There is nobody who could say who you are.")
+    }
+    player.login = Player.Login(name: name)
+    let (counts, wakeUp, number) = (counts, wakeUp, player.number)
+    service.askForCode(of: name, login: "telnet-\(number)") { news in
+      switch news {
+      case .asked(let challenge):
+        counts.tell(number, "A code is on \(name)'s phone. Type: code ", challenge: challenge)
+      case .failed(let reason): counts.tell(number, "You cannot log in: \(reason).")
+      case .passed, .wrong: break
+      }
+      wakeUp.value.signal()
+    }
+  }
+
+  private func take(code: String, _ player: Player) {
+    guard let service = counts.approvals.withLock({ $0 }), let login = player.login,
+      let challenge = login.challenge
+    else { return player.say("Say who you are first: login.") }
+    let (counts, wakeUp, number) = (counts, wakeUp, player.number)
+    service.verify(code, for: challenge, login: "telnet-\(number)") { news in
+      switch news {
+      case .passed: counts.tell(number, "Welcome back, \(login.name).")
+      case .wrong: counts.tell(number, "That is not the code.")
+      case .failed(let reason): counts.tell(number, "Nobody can say whether that is the code: \(reason).")
+      case .asked: break
+      }
       wakeUp.value.signal()
     }
   }
@@ -215,6 +267,10 @@ private struct GameTable: ~Copyable {
       defer { news = [] }
       return news
     }
-    for (number, text) in news { players[number]?.say(text) }
+    for news in news {
+      guard let player = players[news.player] else { continue }
+      if let challenge = news.challenge { player.login?.challenge = challenge }
+      player.say(news.text)
+    }
   }
 }

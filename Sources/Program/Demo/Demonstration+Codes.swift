@@ -1,0 +1,81 @@
+/// The demonstration's chapter about a login without the gate: plain telnet, and a code from the phone.
+internal import Addresses
+internal import Device
+internal import DeviceWire
+internal import Sockets
+internal import System
+
+extension Demonstration {
+  func typeCodes() {
+    tell("\nAnna plays from an old telnet client, which has no key")
+    let (file, endpoint) = (folder + "/anna.json", mud.endpoint)
+    var used = ""
+    step("login anna: her phone signs, shows six digits, and she types them") { _, _ in
+      let visitor = try TelnetVisitor(endpoint)
+      try visitor.type("login anna")
+      _ = try visitor.heard(until: "Type: code ")
+      used = try Self.code(file)
+      try visitor.type("code \(used)")
+      return try visitor.heard(until: "Welcome back, anna.") ? used : nil
+    }
+    step("the same code at another login: it was good once, for that one") { _, _ in
+      let visitor = try TelnetVisitor(endpoint)
+      try visitor.type("login anna")
+      _ = try visitor.heard(until: "Type: code ")
+      try visitor.type("code \(used)")
+      guard try visitor.heard(until: "That is not the code.") else { return nil }
+      return "refused"
+    }
+  }
+
+  /// Of the login that came last.
+  private static func code(_ file: String) throws -> String {
+    let phone = try SoftwarePhone.load(from: file, trust: .system, timeout: .seconds(10))
+    guard let login = try phone.logins().items.last, let signals = Signals(Array("{}".utf8)) else {
+      throw DemonstrationFailure(description: "no login waits for the phone")
+    }
+    return try phone.code(for: login, signals: signals, by: nil).text
+  }
+}
+
+/// Somebody with nothing but a terminal.
+private final class TelnetVisitor {
+  private let socket: Socket
+  private let poller: Poller
+  private var heard = ""
+
+  init(_ endpoint: Endpoint) throws(SystemError) {
+    socket = try Socket.connecting(to: .internet(endpoint))
+    poller = try Poller()
+    try poller.add(socket, token: 1)
+  }
+
+  func type(_ line: String) throws {
+    let bytes = Array((line + "\n").utf8)
+    // The first line may come before the connection stands.
+    let patience = Deadline.after(.seconds(10))
+    while case .wouldBlock = socket.send(bytes.span) {
+      if patience.hasPassed { throw DemonstrationFailure(description: "the game takes nothing") }
+      _ = poller.wait(milliseconds: 100)
+    }
+  }
+
+  /// True when the game has said it.
+  func heard(until text: String) throws -> Bool {
+    let patience = Deadline.after(.seconds(10))
+    while !heard.contains(text) {
+      if patience.hasPassed {
+        throw DemonstrationFailure(description: "the game said \(heard.debugDescription)")
+      }
+      _ = poller.wait(milliseconds: 100)
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      var span = bytes.mutableSpan
+      switch socket.receive(into: &span) {
+      case .bytes(let count): heard += String(decoding: bytes[..<count], as: UTF8.self)
+      case .wouldBlock: break
+      case .ended, .failed: return heard.contains(text)
+      }
+    }
+    return true
+  }
+}
