@@ -1,0 +1,377 @@
+"""One-time codes over HTTPS: typed once, guessed at by many at once, late, at another login, with a stolen token."""
+
+import base64
+import concurrent.futures
+import json
+import threading
+import time
+import uuid
+
+import pytest
+from clients import App, assert_refusal
+from gate import free_port
+from handset import Handset
+from phones import Household, base64url, encode, sha256
+from waiting import eventually
+
+SIGNALS = b'{"tz":"Europe/Vienna","os_patch_level":"2026-10"}'
+
+
+@pytest.fixture
+def new_gate(gates, folder):
+    def make(**changes):
+        port = free_port()
+        settings = {
+            "port": port,
+            "DEVICES_PATH": folder / "devices.db",
+            "PUBLIC_URL": f"https://127.0.0.1:{port}",
+            "DEVICE_APPROVAL": "evidence",
+            "DEVICE_RATE": "10000/m",
+            "SERVICE_RATE": "100000/m",
+        }
+        return gates(**{**settings, **changes})
+
+    return make
+
+
+@pytest.fixture
+def gate(new_gate):
+    return new_gate()
+
+
+class Service:
+    """Asks for codes; each thread over a connection of its own."""
+
+    def __init__(self, gate, name="web", scopes="codes", *more):
+        added = gate.command("services", "add", name, "--scopes", scopes, *more)
+        assert added.returncode == 0, added.stderr
+        self.gate, self.token, self.own = gate, added.stdout.strip(), threading.local()
+
+    def post(self, path, document, token=None):
+        if getattr(self.own, "gate", None) is not self.gate.process:
+            self.own.app, self.own.gate = App(self.gate), self.gate.process
+        headers = {"Authorization": f"Bearer {token or self.token}", "Content-Type": "application/json"}
+        return self.own.app.request("POST", path, json.dumps(document), headers)
+
+    def challenge(self, login="login-1", text="Telnet login from 192.0.2.7", **whom):
+        document = {"login_id": login, "text": text, **(whom or {"subject": "anna"})}
+        return self.post("/auth/otp/challenge", document)
+
+    def challenged(self, *arguments, **options):
+        reply = self.challenge(*arguments, **options)
+        assert reply.status == 200, reply
+        return reply.json["challenge_id"]
+
+    def verify(self, challenge, code, login="login-1", token=None):
+        document = {"challenge_id": challenge, "login_id": login, "otp_code": code}
+        return self.post("/auth/otp/verify", document, token)
+
+
+class Phone(Handset):
+    """An attested device of a subject's."""
+
+    def __init__(self, gate, device, subject="anna"):
+        super().__init__(gate, device)
+        assert self.enroll("att_obj")["level"] == "app_attested"
+        done = gate.command("devices", "assign", self.id, subject)
+        assert done.returncode == 0, done.stderr
+
+    def logins(self, query=""):
+        reply = self.get(f"/auth/otp{query}", self.token)
+        assert reply.status == 200, reply
+        return reply.json
+
+    def own_nonce(self, challenge):
+        (found,) = [item for item in self.logins()["items"] if item["challenge_id"] == challenge]
+        return found["nonce"]
+
+    def issue(self, challenge, nonce=None, signals=SIGNALS, token=None, signer=None, signed_at=None, document_changes=None):
+        nonce = nonce or self.own_nonce(challenge)
+        signed_at = int(time.time()) if signed_at is None else signed_at
+        message = self.message(
+            "otp-issue",
+            uuid.UUID(self.id).bytes,
+            uuid.UUID(challenge).bytes,
+            bytes.fromhex(nonce),
+            signed_at.to_bytes(8, "big"),
+            sha256(signals),
+        )
+        document = {
+            "device_id": self.id,
+            "challenge_id": challenge,
+            "nonce": nonce,
+            "signed_at": signed_at,
+            "signals": base64url(signals),
+            "signature": (signer or self.key).sign(message),
+        }
+        return self.post("/auth/otp/issue", {**document, **(document_changes or {})}, token or self.token)
+
+    def code(self, challenge):
+        reply = self.issue(challenge)
+        assert reply.status == 200, reply
+        return reply.json["otp_code"]
+
+
+@pytest.fixture
+def service(gate):
+    return Service(gate)
+
+
+@pytest.fixture
+def phone(gate, new_device):
+    return Phone(gate, new_device())
+
+
+def another(code, by=1):
+    return f"{(int(code) + by) % 1_000_000:06d}"
+
+
+# ---- the way of a code
+
+
+def test_a_code_from_the_login_to_the_pass(gate, service, phone):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        heard = pool.submit(lambda: Poll(gate, phone).logins("?after=0&wait=25"))
+        asked = service.challenge()
+        assert asked.json["expires_at"] - time.time() > 290
+        (item,) = heard.result()["items"]
+    challenge = asked.json["challenge_id"]
+    assert item["challenge_id"] == challenge and item["expires_at"] == asked.json["expires_at"]
+    assert (item["service"], item["text"]) == ("web", "Telnet login from 192.0.2.7")
+    issued = phone.issue(challenge, item["nonce"])
+    assert issued.status == 200 and 100 < issued.json["expires_at"] - time.time() <= 121
+    code = issued.json["otp_code"]
+    assert len(code) == 6 and code.isdigit()
+    passed = service.verify(challenge, code)
+    assert passed.json == {"result": "pass", "device_id": phone.id, "level": "app_attested"}
+    assert_refusal(service.verify(challenge, code), 403, "code_rejected")
+    assert_refusal(phone.issue(challenge, item["nonce"]), 409, "not_pending")
+    assert phone.logins()["items"] == []
+
+
+class Poll(Phone):
+    """The same phone over a connection of its own."""
+
+    def __init__(self, gate, phone):
+        self.gate = type("Gate", (), {"app": App(gate)})
+        self.id, self.token, self.key, self.server = phone.id, phone.token, phone.key, phone.server
+
+
+def test_what_others_may_not(gate, service, phone, new_device):
+    challenge = service.challenged()
+    code = phone.code(challenge)
+    stranger, other = Service(gate, "other"), Phone(gate, new_device(), "sam")
+    bounded = Service(gate, "bounded", "codes", "--subjects", "s*")
+    assert_refusal(stranger.verify(challenge, code), 404, "not_found")
+    assert_refusal(Service(gate, "mud", "approvals").challenge(), 403, "scope_missing")
+    assert_refusal(bounded.challenge(), 403, "scope_missing")
+    assert_refusal(bounded.challenge(device_id=phone.id), 404, "not_found")
+    assert_refusal(service.verify(challenge, code, token=phone.token), 401, "token_rejected")
+    assert_refusal(phone.issue(challenge, token=service.token), 401, "token_rejected")
+    assert_refusal(other.issue(challenge, "00" * 32), 404, "not_found")
+    assert other.logins()["items"] == []
+    assert_refusal(service.challenge(subject="nobody"), 409, "no_device")
+    assert_refusal(service.challenge(subject="anna", device_id=phone.id), 400, "bad_request")
+    assert service.verify(challenge, code).status == 200
+
+
+def test_what_a_phone_signs(service, phone):
+    challenge = service.challenged()
+    nonce = phone.own_nonce(challenge)
+    assert_refusal(phone.issue(challenge, nonce, signer=phone.approval), 401, "signature_rejected")
+    assert_refusal(phone.issue(challenge, nonce, signals=b"[]"), 400, "bad_request")
+    assert_refusal(phone.issue(challenge, nonce, signals=b'{"tz":null}'), 400, "bad_request")
+    assert_refusal(phone.issue(challenge, nonce, signals=b"{" + b" " * 4095 + b"}"), 400, "bad_request")
+    # Others than were signed, and a nonce that nobody has given out.
+    changed = {"document_changes": {"signals": base64url(b"{}")}}
+    assert_refusal(phone.issue(challenge, nonce, **changed), 401, "signature_rejected")
+    assert_refusal(phone.issue(challenge, "00" * 32), 401, "nonce_invalid")
+    assert phone.issue(challenge, nonce).status == 200
+    assert_refusal(phone.issue(challenge, nonce), 401, "nonce_invalid")
+    skewed = phone.issue(challenge, signed_at=int(time.time()) - 301)
+    assert_refusal(skewed, 400, "clock_skewed")
+    assert abs(skewed.json["error"]["time"] - time.time()) < 5
+    # A challenge that was asked for by itself, once.
+    asked = phone.nonce("otp")
+    assert_refusal(phone.issue(challenge, phone.nonce("device")), 401, "nonce_invalid")
+    assert phone.issue(challenge, asked).status == 200
+    assert_refusal(phone.issue(challenge, asked), 401, "nonce_invalid")
+
+
+def test_a_newer_code_and_another_login(service, phone):
+    first, second = service.challenged(), service.challenged("login-2")
+    older = phone.code(first)
+    code = phone.code(first)
+    while code == older:
+        code = phone.code(first)
+    assert_refusal(service.verify(first, older), 403, "code_rejected")
+    assert_refusal(service.verify(second, code, "login-2"), 403, "code_rejected")
+    assert_refusal(service.verify(first, code, "login-2"), 403, "code_rejected")
+    assert service.verify(first, code).status == 200
+    assert_refusal(service.verify(second, code, "login-2"), 403, "code_rejected")
+
+
+def test_a_code_that_comes_late(new_gate, new_device):
+    gate = new_gate(OTP_TTL="1s")
+    service, phone = Service(gate), Phone(gate, new_device())
+    challenge = service.challenged()
+    issued = phone.issue(challenge).json
+    # What is over by the phone's clock is so by the gate's.
+    eventually(lambda: time.time() > issued["expires_at"] + 1.1, "the code is over")
+    assert_refusal(service.verify(challenge, issued["otp_code"]), 403, "code_rejected")
+
+
+def test_an_attestation_that_is_too_old(new_gate, new_device):
+    gate = new_gate(OTP_ATTEST_MAX_AGE="1s")
+    service, phone = Service(gate), Phone(gate, new_device())
+    challenge = service.challenged()
+    nonce = phone.own_nonce(challenge)
+    begun = time.time()
+    eventually(lambda: time.time() > begun + 2.1, "the attestation is old")
+    assert_refusal(phone.issue(challenge, nonce), 401, "attestation_stale")
+    reply = phone.attest("assertion")
+    assert reply.status == 200, reply
+    phone.token = reply.json["device_token"]
+    assert phone.issue(challenge, nonce).status == 200
+
+
+# ---- guesses
+
+
+def test_fifty_guess_at_once(gate, service, phone):
+    """Five tries are counted, whoever makes them; the right code is none any more, and a new one is good."""
+    challenge = service.challenged()
+    code = phone.code(challenge)
+    barrier = threading.Barrier(50)
+
+    def guess(number):
+        barrier.wait()
+        return service.verify(challenge, another(code, number))
+
+    with concurrent.futures.ThreadPoolExecutor(50) as pool:
+        replies = list(pool.map(guess, range(1, 51)))
+    assert {(reply.status, reply.code) for reply in replies} == {(403, "code_rejected")}
+    assert tries(gate) == [1, 2, 3, 4, 5]
+    assert_refusal(service.verify(challenge, code), 403, "code_rejected")
+    assert unlock(gate)["wrong_codes"] == 5
+    assert service.verify(challenge, phone.code(challenge)).status == 200
+
+
+def tries(gate):
+    """What the audit has of wrong codes, in their order."""
+    listed = gate.command("audit", "export")
+    assert listed.returncode == 0, listed.stderr
+    rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    texts = [json.loads(from_base64url(row["text"])) for row in rows if "text" in row]
+    return [text["count"] for text in texts if text["event"] == "code_wrong"]
+
+
+def from_base64url(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def unlock(gate, subject="anna"):
+    done = gate.command("devices", "unlock", subject, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_one_code_typed_fifty_times_at_once(service, phone):
+    challenge = service.challenged()
+    code = phone.code(challenge)
+    barrier = threading.Barrier(50)
+
+    def type_it(_):
+        barrier.wait()
+        return service.verify(challenge, code).status
+
+    with concurrent.futures.ThreadPoolExecutor(50) as pool:
+        statuses = sorted(pool.map(type_it, range(50)))
+    assert statuses == [200] + [403] * 49
+
+
+def test_guesses_are_counted_across_kills(gate, service, phone):
+    challenge = service.challenged()
+    code = phone.code(challenge)
+    for number in range(1, 5):
+        assert_refusal(service.verify(challenge, another(code, number)), 403, "code_rejected")
+        gate.kill()
+        gate.start()
+    assert tries(gate) == [1, 2, 3, 4]
+    # The code is good still, for one try.
+    assert_refusal(service.verify(challenge, another(code, 5)), 403, "code_rejected")
+    assert_refusal(service.verify(challenge, code), 403, "code_rejected")
+    code = phone.code(challenge)
+    assert service.verify(challenge, code).status == 200
+    gate.kill()
+    gate.start()
+    assert_refusal(service.verify(challenge, code), 403, "code_rejected")
+    assert unlock(gate)["wrong_codes"] == 0
+
+
+def test_a_stolen_service_token_locks_nobody_out(gate, service, phone):
+    """Without a code that is good nothing is counted; and more than five logins are not open."""
+    challenges = [service.challenged(f"login-{number}") for number in range(5)]
+    assert_refusal(service.challenge("login-5"), 429, "too_many_open")
+    for number in range(120):
+        assert service.verify(challenges[number % 5], f"{number:06d}").code == "code_rejected"
+    assert unlock(gate)["wrong_codes"] == 0
+    assert service.verify(challenges[0], phone.code(challenges[0]), "login-0").status == 200
+
+
+def test_a_hundred_wrong_codes_lock_the_subject(gate, service, phone):
+    challenge = service.challenged()
+    for _ in range(20):
+        code = phone.code(challenge)
+        for _ in range(5):
+            assert service.verify(challenge, another(code)).code == "code_rejected"
+    assert_refusal(service.challenge("login-2"), 429, "subject_locked")
+    assert phone.logins()["items"] == []
+    unknown = gate.command("devices", "unlock", "nobody")
+    assert unknown.returncode == 65
+    unlocked = unlock(gate)
+    assert unlocked == {"was_locked": True, "wrong_codes": 100}
+    challenge = service.challenged("login-2")
+    assert service.verify(challenge, phone.code(challenge), "login-2").status == 200
+
+
+# ---- the program's own phone
+
+
+def test_the_programs_phone_waits_signs_and_shows_the_code(gates, folder):
+    assert gates(start=False).command("dev-certs").returncode == 0
+    certificates = folder / "certs" / "dev"
+    port = free_port()
+    gate = gates(
+        port=port,
+        TLS_CERT_PATH=certificates / "server.pem",
+        TLS_KEY_PATH=certificates / "server-key.pem",
+        APPATTEST_ROOT_CA_PATH=certificates / "attestation-root.pem",
+        APPATTEST_ENVIRONMENT="both",
+        DEVICES_PATH=folder / "devices.db",
+        PUBLIC_URL=f"https://localhost:{port}",
+        DEVICE_RATE="10000/m",
+    )
+    gate.pki = type("PKI", (), {"server_ca": certificates / "ca.pem"})
+    home = Household(gate)
+    try:
+        home.pair("anna.json")
+        service = Service(gate)
+        # Nothing vouches for a phone that was paired without its app.
+        challenge = service.challenged()
+        refused = home.phone("anna.json", "otp")
+        assert refused.returncode == 77 and "attestation_stale" in refused.stderr
+        app = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
+        done = home.phone("anna.json", "otp", *app, "--signals", '{"tz":"Europe/Vienna"}')
+        assert done.returncode == 0, done.stderr
+        assert "web: Telnet login from 192.0.2.7" in done.stderr
+        assert service.verify(challenge, done.stdout.strip()).status == 200
+        # Now it waits for one that is not there yet.
+        waiting = home._start("simulate", "phone", "--state", "anna.json", "otp", "--json")
+        challenge = service.challenged("login-2")
+        shown = json.loads(waiting.line())
+        assert shown["challenge_id"] == challenge and waiting.wait() == 0
+        assert service.verify(challenge, shown["otp_code"], "login-2").json["level"] == "app_attested"
+        assert home.phone("anna.json", "otp", "--signals", "[]").returncode == 64
+    finally:
+        home.end()
