@@ -189,7 +189,7 @@ def test_what_a_phone_signs(service, phone):
     assert phone.issue(challenge, nonce).status == 200
     assert_refusal(phone.issue(challenge, nonce), 401, "nonce_invalid")
     skewed = phone.issue(challenge, signed_at=int(time.time()) - 301)
-    assert_refusal(skewed, 400, "clock_skewed")
+    assert (skewed.status, skewed.code) == (400, "clock_skewed")
     assert abs(skewed.json["error"]["time"] - time.time()) < 5
     # A challenge that was asked for by itself, once.
     asked = phone.nonce("otp")
@@ -290,21 +290,26 @@ def test_one_code_typed_fifty_times_at_once(service, phone):
     assert statuses == [200] + [403] * 49
 
 
+def restart(gate):
+    gate.kill()
+    gate.start()
+    # Phones come anew as well.
+    gate.app = App(gate)
+
+
 def test_guesses_are_counted_across_kills(gate, service, phone):
     challenge = service.challenged()
     code = phone.code(challenge)
     for number in range(1, 5):
         assert_refusal(service.verify(challenge, another(code, number)), 403, "code_rejected")
-        gate.kill()
-        gate.start()
+        restart(gate)
     assert tries(gate) == [1, 2, 3, 4]
     # The code is good still, for one try.
     assert_refusal(service.verify(challenge, another(code, 5)), 403, "code_rejected")
     assert_refusal(service.verify(challenge, code), 403, "code_rejected")
     code = phone.code(challenge)
     assert service.verify(challenge, code).status == 200
-    gate.kill()
-    gate.start()
+    restart(gate)
     assert_refusal(service.verify(challenge, code), 403, "code_rejected")
     assert unlock(gate)["wrong_codes"] == 0
 
@@ -364,7 +369,7 @@ def test_the_programs_phone_waits_signs_and_shows_the_code(gates, folder):
         app = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
         done = home.phone("anna.json", "otp", *app, "--signals", '{"tz":"Europe/Vienna"}')
         assert done.returncode == 0, done.stderr
-        assert "web: Telnet login from 192.0.2.7" in done.stderr
+        assert 'web: "Telnet login from 192.0.2.7"' in done.stderr
         assert service.verify(challenge, done.stdout.strip()).status == 200
         # Now it waits for one that is not there yet.
         waiting = home._start("simulate", "phone", "--state", "anna.json", "otp", "--json")
