@@ -159,7 +159,7 @@ let modules = [
   Module(
     "Vectors", in: .program,
     [
-      "Addresses", 
+      "Addresses",
       "AndroidKey", "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
       "PlayIntegrity",
       "Risk", "System",

@@ -30,8 +30,8 @@ import Testing
   @Test func wordsOfSessions() {
     #expect(
       MessageKind.allCases.map(\.rawValue) == [
-        "session", "prompt", "echo", "mssp", "gap", "closing", "ended", "approvals", "gmcp", "msdp", "ack",
-        "client", "leave",
+        "session", "prompt", "echo", "mssp", "gap", "closing", "ended", "approvals", "otp", "gmcp", "msdp",
+        "ack", "client", "leave",
       ])
     #expect(
       EndedReason.allCases.map(\.rawValue) == [

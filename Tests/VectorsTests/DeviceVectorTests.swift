@@ -12,17 +12,16 @@ import Vectors
 
   /// How many lines each file had when this was written.
   private static let known = [
-    
+
     "android-key.jsonl": 408,
     "messages.jsonl": 773,
-   
+
     "risk.jsonl": 96,
-   
+
     "real-android-key.jsonl": 146,
     "summaries.jsonl": 271,
     "play-integrity.jsonl": 278,
-   
-   
+
     "sweeps.jsonl": 29,
   ]
 

@@ -55,7 +55,8 @@ enum FileNeeds {
       ("--config", file), ("TLS_CERT_PATH", files.certificatePath), ("TLS_KEY_PATH", files.keyPath),
       ("MTLS_CLIENT_CA_PATH", files.clientCAPath), ("APPATTEST_ROOT_CA_PATH", files.rootPath),
       ("TLS_NEXT_KEY_PATH", files.nextKeyPath), ("ASSURANCE_POLICY", files.assurancePolicyPath),
-      ("APPROVAL_POLICY", files.approvalPolicyPath), ("ANDROID_ROOTS_PATH", files.android.rootsPath), ("RISK_POLICY", files.riskPolicyPath),
+      ("APPROVAL_POLICY", files.approvalPolicyPath), ("ANDROID_ROOTS_PATH", files.android.rootsPath),
+      ("RISK_POLICY", files.riskPolicyPath),
       ("PLAY_INTEGRITY_KEYS_PATH", files.android.playKeysPath),
       ("GEO_COUNTRY_PATH", files.countriesPath), ("GEO_ASN_PATH", files.networksPath),
     ]

@@ -117,7 +117,7 @@ package struct IssueCode: RegistryCall {
     }
     try desk.requireMinimum(device.level)
     guard device.meets(expected, at: desk.now) else { throw .refused(.levelTooLow, "code_level") }
-    guard !expected.needsPresence || isExcepted, !desk.isNear(device) || desk.isNear(device) else {
+    guard !expected.needsPresence || isExcepted || desk.isNear(device) else {
       throw .refused(.presenceRequired, "code_presence")
     }
   }
