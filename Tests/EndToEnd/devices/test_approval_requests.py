@@ -494,7 +494,7 @@ def test_paths_and_methods(shared_gate):
         assert_refusal(reply, 405, "method_not_allowed")
     for path in [
         *("/device/", "/device/x", "/device/self/", "/approvals/", f"/approvals/{some}/x", "/pair/x"),
-        *(f"/approvals/{str(some).upper()}", "/leases/", "/auth/otp", "/presence/"),
+        *(f"/approvals/{str(some).upper()}", "/leases/", "/auth/otp/x", "/presence/"),
     ]:
         reply = ask(gate, "POST", path, {}, service)
         assert reply.status == 404, (path, reply)
