@@ -139,7 +139,7 @@ enum DeviceResource {
     case ("pair", _): return methods(ofPairings: segments)
     case ("approvals", _): return methods(ofApprovals: segments)
     case ("leases", _): return methods(ofLeases: segments)
-    case ("auth", _) where segments[1] == "otp": return methods(ofCodes: segments)
+    case ("auth", 2...3) where segments[1] == "otp": return methods(ofCodes: segments)
     case ("presence", 2) where segments[1] == "challenge": return [(.post, .askPresence)]
     case ("presence", 2) where segments[1] == "verify": return [(.post, .provePresence)]
     case (".well-known", 2) where segments[1] == "jwks.json": return [(.get, .keySet)]
@@ -180,7 +180,6 @@ enum DeviceResource {
   }
 
   private static func methods(ofCodes segments: [String]) -> Methods? {
-    guard segments.count <= 3 else { return nil }
     switch segments.count == 3 ? segments[2] : nil {
     case nil: return [(.get, .codes)]
     case "challenge": return [(.post, .challengeCode)]
