@@ -117,7 +117,7 @@ enum RegistryMeasure {
       \(numbers(from, to)) INSERT INTO devices SELECT NULL, randomblob(16), state, 'player-' || (100000 + i), name,
       platform, randomblob(64), randomblob(64), level, verification, randomblob(32), created_at, activated_at,
       revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, exception_until,
-      exception_reason, replaces, token_series FROM n JOIN devices ON number = 1 + i % \(min(from, real))
+      exception_reason, replaces, token_series, play_attested_at FROM n JOIN devices ON number = 1 + i % \(min(from, real))
       """
     ]
   }
