@@ -53,6 +53,21 @@ import Testing
     #expect(taken == [0, 1, 2])
     #expect(list.isEmpty)
   }
+
+  @Test func holdsNobodyAfterTheEnd() {
+    final class Guest {}
+    let list = LaterList<Guest>()
+    weak var guest: Guest?
+    do {
+      let arrived = Guest()
+      guest = arrived
+      list.append(arrived)
+    }
+    #expect(guest != nil)
+    list.forget()
+    #expect(guest == nil)
+    #expect(list.isEmpty)
+  }
 }
 
 @Suite struct DateCacheTests {

@@ -13,6 +13,11 @@ final class LaterList<Element> {
     waiting.append(element)
   }
 
+  func forget() {
+    isEmpty = true
+    waiting = []
+  }
+
   /// Calls `body` with those that wait now, at least one of them, as long as `goesOn`; the rest stays in front of whoever
   /// is appended meanwhile.
   func takeEach(while goesOn: () -> Bool = { true }, _ body: (Element) -> Void) {

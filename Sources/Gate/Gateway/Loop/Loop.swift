@@ -83,6 +83,9 @@ final class Loop {
   func run() {
     while !isStopped || connections.count > 0 { turn(waiting: mailbox.prepareToWait() ? sleepTime() : 0) }
     mailbox.close()
+    // A connection that was closed while it was to be gone on with stands here still, and holds its loop.
+    continuing.forget()
+    continuingSessions.forget()
   }
 
   /// One turn: waits for events for at most so many milliseconds (-1: without end), and does what there is to do.
