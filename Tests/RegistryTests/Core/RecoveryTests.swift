@@ -85,6 +85,26 @@ import Testing
     #expect(try room.values().keys.sorted() == ["v1", "v3"])
   }
 
+  /// What only the run of a revocation finds out, as well: the key behind the device, the devices of a subject.
+  @Test func whatARevocationBringsAboutIsHeardOnceItIsWritten() throws {
+    let key = RegistryEffect.attestedKeyRevoked(KeyIdentifier(Bytes32(words: 1, 2, 3, 4)))
+    let others = [8, 9].map { RegistryEffect.deviceGone(.test($0)) }
+    let room = try roomThatFails(10_000)
+    _ = room.serve(Put(name: "v0"))
+    var first = revocation()
+    first.effects.append(key)
+    _ = room.serve(first)
+    _ = room.serve(Put(name: "v2", urgency: .revocation, effects: others))
+    #expect(!room.listener.effects.contains(key))
+    room.disk.countCalls()
+    room.clock.pass(.seconds(1))
+    room.worker?.recoverIfDue()
+    #expect(room.listener.events.last == .available)
+    for effect in [.deviceGone(device), key] + others { #expect(room.listener.effects.contains(effect)) }
+    room.stop()
+    #expect(try room.values().keys.sorted() == ["v1", "v2"])
+  }
+
   @Test func onAFullDiskRevocationsHaveWhatIsKeptForThem() throws {
     let room = try WorkerRoom()
     try room.start()

@@ -83,8 +83,11 @@ extension RegistryWorker {
       throw error
     }
     unwritten = []
-    // Who asked was answered long ago.
-    for result in results { tell(result.effects.filter { !$0.isUrgent }) }
+    // Who asked was answered long ago, and heard is only what was known without the store.
+    for effects in results.map(\.effects) {
+      for effect in effects where effect.isUrgent { listener.hear(effect) }
+      tell(effects)
+    }
   }
 
   /// They were taken away from the door for something that did not come about.
