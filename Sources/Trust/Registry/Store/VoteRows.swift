@@ -29,6 +29,12 @@ extension SQLiteStore {
       PRIMARY KEY (service, requester, subject)
     ) STRICT, WITHOUT ROWID
     """
+
+  static let endLeasesOfService = """
+    UPDATE leases SET ended_at = ?2
+    WHERE ended_at IS NULL AND expires_at > ?2 AND EXISTS (
+      SELECT 1 FROM approvals WHERE approvals.id = leases.approval AND service = ?1)
+    """
 }
 
 extension SQLiteStore: ApprovalTable {
@@ -135,11 +141,7 @@ extension SQLiteStore: ApprovalTable {
   }
 
   package func endLeases(of service: ServiceID, at now: UnixSeconds) throws(StoreFailure) {
-    try run(
-      """
-      UPDATE leases SET ended_at = ?2
-      WHERE ended_at IS NULL AND approval IN (SELECT id FROM approvals WHERE service = ?1)
-      """, [.id(service), .integer(now.value)])
+    try run(Self.endLeasesOfService, [.id(service), .integer(now.value)])
   }
 
   private func lease(where condition: String, _ value: SQLValue) throws(StoreFailure) -> LeaseRecord? {
