@@ -21,4 +21,33 @@ import Testing
     let plan = try plan(SQLiteStore.endLeasesOfService, [.id(service), .integer(1)], room.store)
     #expect(plan.contains("leases_open") && !plan.contains("SCAN"), "\(plan)")
   }
+
+  @Test func approvalsThatWaitAreThoseThatAreOpen() throws {
+    let room = try ApprovalRoom()
+    let (sql, values) = SQLiteStore.approvals(in: .pending, limit: 10)
+    let plan = try plan(sql, values, room.store)
+    #expect(plan.contains("SCAN approvals USING INDEX approvals_open"), "\(plan)")
+  }
+
+  @Test func approvalsByTheirState() throws {
+    let room = try ApprovalRoom(policy: #"{"DEFAULT":{"ttl_s":60}}"#)
+    let (service, phone) = (try room.service(), try room.phone(of: "frodo"))
+    var ids: [ApprovalID] = []
+    for number in 0..<6 {
+      let asked = try room.ask(service, requester: "r\(number)")
+      ids.append(try asked.approval)
+      // Every other one ends.
+      if number.isMultiple(of: 2) { #expect(try room.vote(phone, on: asked, .deny)["state"] == "denied") }
+    }
+    func listed(_ state: ApprovalRecord.State?, _ limit: Int = 10) throws -> [ApprovalID] {
+      try room.store.approvals(in: state, limit: limit).map(\.id)
+    }
+    #expect(try listed(nil) == ids.reversed())
+    #expect(try listed(nil, 2) == [ids[5], ids[4]])
+    #expect(try listed(.pending) == [ids[5], ids[3], ids[1]])
+    #expect(try listed(.pending, 2) == [ids[5], ids[3]])
+    #expect(try listed(.denied) == [ids[4], ids[2], ids[0]])
+    #expect(try listed(.denied, 1) == [ids[4]])
+    #expect(try listed(.approved) == [])
+  }
 }

@@ -88,9 +88,21 @@ extension SQLiteStore {
   package func approvals(
     in state: ApprovalRecord.State?, limit: Int
   ) throws(StoreFailure) -> [ApprovalRecord] {
-    try approvals(
-      where: "?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2",
-      [.integer(orNull: state.map { Int64($0.rawValue) }), .integer(Int64(limit))])
+    let (sql, values) = Self.approvals(in: state, limit: limit)
+    return try all(sql, values) { (row) throws(SQLiteError) in try Self.approval(row) }
+  }
+
+  static func approvals(in state: ApprovalRecord.State?, limit: Int) -> (String, [SQLValue]) {
+    // Those that wait are few among all that have ended.
+    let rows =
+      switch state {
+      case nil: "approvals"
+      case .pending: "approvals INDEXED BY approvals_open WHERE state = 0"
+      case .some(let state): "approvals WHERE state = \(state.rawValue)"
+      }
+    return (
+      "SELECT \(approvalColumns) FROM \(rows) ORDER BY number DESC LIMIT ?1", [.integer(Int64(limit))]
+    )
   }
 
   package func openApprovals(of service: ServiceID) throws(StoreFailure) -> [ApprovalID] {
