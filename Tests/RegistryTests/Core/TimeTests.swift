@@ -71,6 +71,56 @@ import Testing
     #expect(try room.auditRows().count == 1)
   }
 
+  /// What was not kept was not promised, but what comes next is.
+  @Test func theTimeOfAGroupThatWasNotKeptIsStoredWithTheNext() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    room.serve([Put(name: "v0")])
+    room.clock.pass(.seconds(5))
+    room.disk.countCalls()
+    room.serve([Put(name: "v0")])
+    let calls = room.disk.calls
+    try #require(calls > 1)
+    room.clock.pass(.seconds(5))
+    // The last call is the commit's sync.
+    room.disk.plan(.error, at: calls - 1)
+    #expect(room.serve(Put(name: "v1"))?.code == "store_unavailable")
+    room.clock.pass(.milliseconds(10))
+    let promised = time(room)
+    #expect(room.serve(Put(name: "v2"))?.isAnswered == true)
+    room.stop()
+    #expect(try room.storedTime().promised >= promised)
+  }
+
+  /// Rows that upkeep writes are dated as well.
+  @Test func theAuditsTimesNeverGoBack() throws {
+    struct Recording: Upkeep {
+      func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
+        try desk.record(.init("tended"))
+        return nil
+      }
+
+      func endAll(_ desk: inout Desk) throws(CallFailure) {}
+    }
+    let room = try WorkerRoom()
+    try room.start()
+    room.serve([Put(name: "v0")])
+    room.kill()
+    room.upkeep = [Recording()]
+    try room.start()
+    room.clock.pass(.seconds(100))
+    room.worker?.tendIfDue()
+    for _ in 0..<2 {
+      room.kill()
+      room.clock.setWall(by: .seconds(-3600))
+      try room.start()
+    }
+    room.serve([Put(name: "v1")])
+    room.stop()
+    let times = try room.auditRows().map(\.at.value)
+    #expect(times.count == 5 && times == times.sorted(), "\(times)")
+  }
+
   @Test func aMinuteBehindEndsNothing() throws {
     let room = try WorkerRoom()
     let chores = Chores()

@@ -105,6 +105,13 @@ final class WorkerRoom {
     return found
   }
 
+  /// The highest time that the store has.
+  func storedTime() throws -> UnixTime {
+    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    defer { store.close() }
+    return try RegistryWorker.time(of: store)
+  }
+
   /// The chain is whole, and holds as many rows as are said.
   func auditRows() throws -> [AuditRow] {
     let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)

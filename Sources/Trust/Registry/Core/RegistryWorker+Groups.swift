@@ -25,13 +25,12 @@ extension RegistryWorker {
     guard !group.isEmpty else { return }
     var results: [Result] = []
     do throws(StoreFailure) {
-      try store.begin()
-      for request in group { results.append(try serve(request)) }
-      try storeTime()
-      for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
-      try store.commit()
+      try durably { () throws(StoreFailure) in
+        for request in group { results.append(try serve(request)) }
+        for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
+        return true
+      }
     } catch {
-      store.abandon()
       doubtful.formUnion(results.flatMap(\.effects).compactMap(\.gone))
       refuse(group.filter { $0.call.urgency != .revocation })
       fail(error, with: group.filter { $0.call.urgency == .revocation })
@@ -84,12 +83,27 @@ extension RegistryWorker {
     }
   }
 
+  /// Runs a group: all of it is durable afterwards, or nothing of it has happened.
+  /// - Parameter body: says whether somebody is promised what time it is, by an answer or a row of the audit.
+  func durably(_ body: () throws(StoreFailure) -> Bool) throws(StoreFailure) {
+    do throws(StoreFailure) {
+      try store.begin()
+      let time = try body() ? try storeTime() : nil
+      try store.commit()
+      if let time { storedTime = time }
+    } catch {
+      store.abandon()
+      throw error
+    }
+  }
+
   /// The store's time is behind by less than a second, which a start adds.
-  private func storeTime() throws(StoreFailure) {
+  /// - Returns: what the store has once the group is durable; nil where it stays as it is.
+  private func storeTime() throws(StoreFailure) -> UnixTime? {
     let now = time.now()
-    guard now.milliseconds - storedTime.milliseconds >= Self.timeStep else { return }
+    guard now.milliseconds - storedTime.milliseconds >= Self.timeStep else { return nil }
     try store.setValue(StoreValue.time, now.bytes)
-    storedTime = now
+    return now
   }
 
   // MARK: What is told

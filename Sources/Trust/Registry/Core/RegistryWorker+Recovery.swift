@@ -74,13 +74,9 @@ extension RegistryWorker {
   private func writeRevocations() throws(StoreFailure) {
     guard !unwritten.isEmpty else { return }
     var results: [Result] = []
-    do throws(StoreFailure) {
-      try store.begin()
+    try durably { () throws(StoreFailure) in
       for request in unwritten { results.append(try serve(request)) }
-      try store.commit()
-    } catch {
-      store.abandon()
-      throw error
+      return true
     }
     unwritten = []
     // Who asked was answered long ago, and heard is only what was known without the store.

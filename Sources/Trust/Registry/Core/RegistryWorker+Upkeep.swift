@@ -37,17 +37,15 @@ extension RegistryWorker {
     because event: AuditEntry.Event, _ members: AuditEntry.Member...
   ) throws(StoreFailure) {
     var desk = desk(for: .gate)
-    do throws(CallFailure) {
-      try desk.storing { store throws(StoreFailure) in try store.begin() }
-      for room in upkeep { try room.endAll(&desk) }
-      try desk.record(event, members)
-      try desk.storing { store throws(StoreFailure) in
-        try store.setValue(StoreValue.restored, nil)
-        try store.commit()
+    try durably { () throws(StoreFailure) in
+      do throws(CallFailure) {
+        for room in upkeep { try room.endAll(&desk) }
+        try desk.record(event, members)
+      } catch {
+        throw error.ofStore
       }
-    } catch {
-      store.abandon()
-      throw error.ofStore
+      try store.setValue(StoreValue.restored, nil)
+      return true
     }
     for effect in desk.effects { listener.hear(effect) }
   }
@@ -79,17 +77,15 @@ extension RegistryWorker {
   /// Runs a piece of work as a group of its own, after which nobody waits for an answer.
   private func inGroup(_ body: (inout Desk) throws(CallFailure) -> Void) {
     var desk = desk(for: .gate)
-    do throws(CallFailure) {
-      try desk.storing { store throws(StoreFailure) in try store.begin() }
-      try body(&desk)
-      try desk.storing { store throws(StoreFailure) in try store.commit() }
-    } catch {
-      store.abandon()
-      switch error {
-      case .refused, .store(.constraint): break
-      case .store(let failure): fail(failure, with: [])
+    do throws(StoreFailure) {
+      try durably { () throws(StoreFailure) in
+        do throws(CallFailure) { try body(&desk) } catch { throw error.ofStore }
+        return desk.hasRecorded
       }
-      return
+    } catch {
+      // A rule of the tables, or a refusal: nothing is wrong with the store.
+      if case .constraint = error { return }
+      return fail(error, with: [])
     }
     if let reminder = desk.reminder { dueAt = min(dueAt, reminder) }
     for effect in desk.effects where effect.isUrgent { listener.hear(effect) }
