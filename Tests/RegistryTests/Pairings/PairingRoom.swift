@@ -45,6 +45,15 @@ final class PairingRoom {
     return try Said(registry.run(ConfirmPairing(id, of: .host, digits: digits), from: Self.operator))
   }
 
+  /// By its name, in the place of its digits.
+  func confirmDevice(_ id: DeviceID, subject: String?) throws {
+    let subject = subject.map { #","subject":"\#($0)""# } ?? ""
+    let bytes = Array(#"{"id":"\#(id.text)"\#(subject)}"#.utf8)
+    let arguments = try #require(try JSONValue(parsing: bytes.span, depthLimit: 2).object)
+    let said = try Said(registry.run(OperatorOrder.call("devices-confirm", arguments), from: Self.operator))
+    #expect(said.code == nil)
+  }
+
   func burn(_ id: PairingID) throws -> Said {
     try Said(registry.run(BurnPairing(id), from: Self.operator))
   }

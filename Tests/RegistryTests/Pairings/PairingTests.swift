@@ -45,6 +45,29 @@ import Testing
     #expect(said["device_name"] == "Frodo's")
   }
 
+  /// An operator confirms the phone by its name before its digits are typed.
+  @Test(arguments: [nil, "sam"]) func aPhoneThatIsActiveMeanwhileIsTheSubjects(other: String?) throws {
+    let room = try PairingRoom()
+    let phone = try room.revealed("frodo")
+    let id = try #require(try room.record(phone.uri.pairingID).answer).device
+    try room.confirmDevice(id, subject: other)
+    let said = try room.confirm(phone.uri.pairingID, phone.digits)
+    #expect(said["status"] == "active")
+    // Whom an operator has named by hand he has named.
+    #expect(try room.registry.store.device(id)?.subject?.name == other ?? "frodo")
+  }
+
+  @Test func aPhoneThatIsRevokedMeanwhileIsNotPaired() throws {
+    let room = try PairingRoom()
+    let phone = try room.revealed()
+    let id = try #require(try room.record(phone.uri.pairingID).answer).device
+    try room.registry.run(RevokeDevice(id: id), from: PairingRoom.operator)
+    #expect(try room.confirm(phone.uri.pairingID, phone.digits).code == .pairingRejected)
+    #expect(try room.record(phone.uri.pairingID).state == .refused)
+    #expect(try room.reveal(phone)["status"] != "active")
+    #expect(try room.registry.store.device(id)?.state == .revoked)
+  }
+
   @Test func evidenceRaisesTheLevel() throws {
     let room = try PairingRoom()
     room.registry.settings.minimumLevel = .appAttested

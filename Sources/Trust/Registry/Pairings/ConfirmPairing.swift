@@ -82,8 +82,15 @@ package struct ConfirmPairing: RegistryCall {
     guard let id = pairing.answer?.device,
       var device = try desk.storing({ (store) throws(StoreFailure) in try store.device(id) })
     else { throw .refused(.pairingRejected, "pairing_device_gone") }
-    // An operator may have confirmed it by its name meanwhile.
-    if device.state == .pending { try desk.activate(&device, subject: pairing.subject) }
+    switch device.state {
+    case .pending: try desk.activate(&device, subject: pairing.subject)
+    case .active:
+      // An operator has confirmed it by its name meanwhile; whom he has named then, he has named.
+      if device.subject == nil, let subject = pairing.subject { try desk.assign(&device, to: subject) }
+    case .revoked:
+      try desk.end(pairing, .pairingCancelled)
+      return .refused(RegistryRefusal(.pairingRejected, "pairing_device_revoked"))
+    }
     var active = pairing
     active.state = .active
     active.secret = nil
