@@ -332,6 +332,7 @@ def test_a_hundred_wrong_codes_lock_the_subject(gate, service, phone):
             assert service.verify(challenge, another(code)).code == "code_rejected"
     assert_refusal(service.challenge("login-2"), 429, "subject_locked")
     assert phone.logins()["items"] == []
+    assert_refusal(phone.issue(challenge, nonce="00" * 32), 429, "subject_locked")
     unknown = gate.command("devices", "unlock", "nobody")
     assert unknown.returncode == 65
     unlocked = unlock(gate)

@@ -59,6 +59,8 @@ import Testing
     #expect(try room.verify(kept, good, login: "kept").code == .codeRejected)
     #expect(try room.list(phone).array("items").isEmpty)
     #expect(try room.challenge(login: "next").code == .subjectLocked)
+    // The phone that is at it learns why, as the service does.
+    #expect(try room.issue(phone, kept, nonce: Bytes32()).code == .subjectLocked)
     // Time does not unlock it; an operator does.
     room.room.pass(86_400)
     #expect(try room.challenge(login: "next").code == .subjectLocked)
@@ -67,6 +69,7 @@ import Testing
     #expect(unlocked.integer("wrong_codes") == 100)
     #expect(unlocked.value?.object?["was_locked"]?.boolean == true)
     #expect(try room.room.order("devices-unlock", #"{"subject":"frodo"}"#).integer("wrong_codes") == 0)
+    #expect(try room.issue(phone, kept, nonce: Bytes32()).code == .notPending)
     try room.change(phone) { $0.attestedAt = room.room.now }
     let asked = try room.challenge(login: "next")
     #expect(try room.verify(asked, room.code(phone, asked), login: "next")["result"] == "pass")

@@ -87,6 +87,8 @@ package struct IssueCode: RegistryCall {
     }
     guard isPut, let found = try desk.codeChallenge(form.challenge), found.holder == CodeHolder(of: device)
     else { throw .refused(.notFound, "code_challenge") }
+    // A subject that is locked has no open logins, which is why.
+    if found.state == .cancelled { try desk.requireUnlocked(found.holder) }
     guard found.state == .open else { throw .refused(.notPending, "code_challenge_state") }
     return found
   }
