@@ -133,6 +133,19 @@ def test_every_step_of_devices_is_in_its_table(source, name, heading):
     assert [row[0].strip("`") for row in rows("docs/devices.md", heading)] == steps
 
 
+def test_every_message_of_devices_is_in_its_table_once():
+    source = (ROOT / "Sources" / "Wire" / "DeviceWire" / "DeviceMessage.swift").read_text()
+    enumeration = source.split("enum Domain")[1].split("package var text")[0]
+    cases = [case.strip() for line in re.findall(r"^    case (.+)$", enumeration, re.MULTILINE) for case in line.split(",")]
+    names = [re.sub(r'^\w+ = "(.+)"$', r"\1", case) for case in cases]
+    assert len(names) >= 10
+    # The gate's own, which no phone makes.
+    names.remove("audit-head")
+    # The tables of steps below it have two columns.
+    told = [row[0].strip("`") for row in rows("docs/devices.md", "Messages") if len(row) == 3]
+    assert told == names, "in the enumeration's order"
+
+
 @pytest.mark.parametrize(
     ("source", "name", "heading"),
     [
