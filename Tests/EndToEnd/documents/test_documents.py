@@ -67,6 +67,19 @@ def test_comments_cite_sections_that_exist():
     assert seen > 0
 
 
+def test_every_test_is_in_the_tables_of_tests():
+    """Files end to end beside their folder, and folders of Swift tests."""
+    listed, folder = set(), None
+    for row in rows("Tests/README.md", "End to end"):
+        folder = row[0].strip("`/") or folder
+        listed |= {(folder, name) for name in re.findall(r"`(test_\w+\.py)`", row[1])}
+    there = {(path.parent.name, path.name) for path in (ROOT / "Tests" / "EndToEnd").rglob("test_*.py")}
+    assert listed == there
+    folders = {path.name for path in (ROOT / "Tests").glob("*Tests")}
+    told = {name for row in rows("Tests/README.md", "Swift tests, one folder a room") for name in re.findall(r"`(\w+Tests)`", row[0])}
+    assert told == folders
+
+
 # ---- evidence
 
 
