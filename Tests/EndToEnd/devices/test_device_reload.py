@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import socket
 import ssl
 
@@ -10,6 +9,7 @@ import pytest
 
 from clients import tls_context
 from orders import ask
+from reloading import reload
 
 
 def rule(operation):
@@ -39,17 +39,6 @@ def replace(path, text):
     fresh.write_text(text)
     fresh.chmod(0o644)
     os.replace(fresh, path)
-
-
-def reload(gate, expected="reloaded"):
-    known = len(gate.events())
-    gate.signal(signal.SIGHUP)
-    while True:
-        for event in gate.events()[known:]:
-            if event.get("event") in ("reloaded", "reload_failed"):
-                assert event["event"] == expected, event
-                return gate.events()[known:]
-        gate.event(event=expected)
 
 
 def asked(gate, operation):

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import signal
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -11,7 +10,7 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from gate import free_port
 from phones import Household
-from waiting import eventually
+from reloading import reload
 
 CONFIGURATION, IO_ERROR = 78, 74
 
@@ -108,11 +107,8 @@ def lay_out(folder, certificate, key):
 def test_a_key_that_no_phone_was_told_of_is_refused(paired, folder, pki):
     known, (certificate, key) = certificate_pin(paired), pki.issue_server("second")
     lay_out(folder, certificate, key)
-    answer = reload(paired)
-    assert answer["event"] == "reload_failed", answer
-    assert any(
-        event["event"] == "reload_problem" and "TLS_NEXT_KEY_PATH" in event["reason"] for event in paired.events()
-    )
+    said = reload(paired, "reload_failed")
+    assert any(event["event"] == "reload_problem" and "TLS_NEXT_KEY_PATH" in event["reason"] for event in said)
     paired.stop()
     done = paired.command("serve")
     assert done.returncode == CONFIGURATION, done
@@ -128,15 +124,3 @@ def test_a_key_that_no_phone_was_told_of_is_refused(paired, folder, pki):
     assert paired.command("serve").returncode == CONFIGURATION
     paired.environment["PINS_FORCE"] = "true"
     paired.start().stop()
-
-
-def reload(gate):
-    known = len(gate.events())
-    gate.signal(signal.SIGHUP)
-
-    def answer():
-        return next(
-            (event for event in gate.events()[known:] if event.get("event") in ("reloaded", "reload_failed")), None
-        )
-
-    return eventually(answer, "the answer to SIGHUP")

@@ -1,9 +1,10 @@
 """Policies of risk and databases of addresses: the commands, a start, a reload, and files that are damaged."""
 
 import json
-import signal
 
 import pytest
+
+from reloading import reload
 
 CONFIGURATION, DATA_ERROR = 78, 65
 POLICY = {
@@ -131,26 +132,15 @@ def test_a_damaged_database_stops_the_start(gates, backend, settings, folder, da
     assert done.returncode == CONFIGURATION and "GEO_COUNTRY_PATH" in done.stderr, done.stderr
 
 
-def reload(gate, expected):
-    known = len(gate.events())
-    gate.signal(signal.SIGHUP)
-    while True:
-        for event in gate.events()[known:]:
-            if event.get("event") in ("reloaded", "reload_failed"):
-                assert event["event"] == expected, event
-                return
-        gate.event(event=expected)
-
-
 def test_reloads_within_the_sandbox(gates, backend, settings, folder):
     """The database is read again behind the sandbox; one that is written over or damaged leaves the old one in use."""
     gate = gates(backend, start=False, **settings).start("--config", str(folder / "gate.env"))
     (folder / "country.mmdb").write_bytes(database(country="DE"))
-    reload(gate, "reloaded")
+    reload(gate)
     (folder / "country.mmdb").write_bytes(b"")
     reload(gate, "reload_failed")
     (folder / "country.mmdb").write_bytes(database())
     (folder / "risk.json").write_text('{"weights": {"x": 1}}')
     reload(gate, "reload_failed")
     (folder / "risk.json").write_text("{}")
-    reload(gate, "reloaded")
+    reload(gate)

@@ -2,11 +2,11 @@
 
 import datetime
 import os
-import signal
 
 import pytest
 
 from pki import DAY, ExtendedKeyUsageOID, now, pem
+from reloading import reload
 from waiting import eventually
 
 SOON = "certificate_expires"
@@ -42,15 +42,7 @@ class Dated:
         return self
 
     def reload(self):
-        """SIGHUP; what the log has said since."""
-        known = len(self.gate.events())
-        self.gate.signal(signal.SIGHUP)
-
-        def answered():
-            return any(event.get("event") == "reloaded" for event in self.gate.events()[known:])
-
-        eventually(answered, "the reload")
-        return self.gate.events()[known:]
+        return reload(self.gate)
 
     def said(self):
         """What the log says of certificates so far: (event, which, days)."""

@@ -13,6 +13,22 @@ from waiting import eventually
 LARGE_REQUEST = head("GET", "/healthz", "X: " + "a" * 12_000)
 
 
+def reload(gate, expected="reloaded"):
+    """SIGHUP, and what the log has said since, up to the line that answers it."""
+    known = len(gate.events())
+    gate.signal(signal.SIGHUP)
+
+    def answer():
+        for event in gate.events()[known:]:
+            if event.get("event") in ("reloaded", "reload_failed"):
+                return event
+        return None
+
+    found = eventually(answer, "the answer to SIGHUP")
+    assert found["event"] == expected, f"{found}\n{gate.log_tail(5)}"
+    return gate.events()[known:]
+
+
 class Reloadable:
     """A gate whose certificate, client authority and configuration file are its own to be replaced."""
 
@@ -46,19 +62,7 @@ class Reloadable:
         self.put("portcullis.env", "".join(f"{n}={v}\n" for n, v in settings.items()).encode())
 
     def reload(self, expected="reloaded"):
-        """SIGHUP, and the log line that answers it."""
-        known = len(self.gate.events())
-        self.gate.signal(signal.SIGHUP)
-
-        def answer():
-            for event in self.gate.events()[known:]:
-                if event.get("event") in ("reloaded", "reload_failed"):
-                    return event
-            return None
-
-        found = eventually(answer, f"the answer to SIGHUP:\n{self.gate.log_tail(5)}")
-        assert found["event"] == expected, f"{found}\n{self.gate.log_tail(5)}"
-        return self.gate.events()[known:]
+        return reload(self.gate, expected)
 
     def shown(self):
         """Which of the two certificates a new handshake shows."""
