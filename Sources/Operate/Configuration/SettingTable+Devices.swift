@@ -16,7 +16,8 @@ extension SettingTable {
     Setting(
       "DEVICES_RETENTION", .duration(.seconds(86_400)...Duration.seconds(3650 * 86_400)), \.devices.retention,
       default: "30d", in: .devices, isReloadable: true,
-      "How long ended approvals and pairings are kept: long enough to ask about them, not for ever."),
+      "How long ended approvals, pairings and codes and a phone's last position are kept: to ask about them, not for ever."
+    ),
     Setting(
       "DEVICE_APPROVAL", .choice, \.devices.approval, default: "operator", in: .devices, isReloadable: true,
       "Who makes an enrolled device active: an operator who knows its owner, or its evidence alone."),

@@ -118,7 +118,8 @@ extension SettingTable {
     ),
     limit(
       "DEVICE_RATE", .rate(burstOver: .seconds(60)), \.limits.deviceRate, "60/m",
-      "Requests of one device, a minute's worth at once: a person decides, and a phone asks now and then."),
+      "Requests of one device, by its token, a minute's worth at once: a person decides, a phone asks now and then."
+    ),
     limit(
       "SERVICE_RATE", .rate(burstOver: .seconds(60)), \.limits.serviceRate, "600/m",
       "Requests of one service, a minute's worth at once; a game that asks for every move would flood the phones."
