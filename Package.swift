@@ -23,14 +23,14 @@ struct Module {
 
   init(
     _ name: String, in layer: Layer, _ dependencies: [String] = [], linked libraries: [String] = [],
-    isProgram: Bool = false, warningsAreErrors: Bool = true
+    isProgram: Bool = false, isPlain: Bool = false
   ) {
     self.name = name
     self.layer = layer
     self.dependencies = dependencies
     self.libraries = libraries
     self.isProgram = isProgram
-    settings = layer == .c ? [] : warningsAreErrors ? strict : safe
+    settings = layer == .c ? [] : isPlain ? plain : strict
   }
 
   var path: String { "Sources/\(layer.rawValue)/\(name)" }
@@ -46,15 +46,17 @@ struct Module {
   }
 }
 
-let safe: [SwiftSetting] = [
+/// For what other packages depend on. Warnings as errors, and features that are experiments, break their builds in Xcode.
+let plain: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
   .strictMemorySafety(),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableExperimentalFeature("Lifetimes"),
 ]
-let strict = safe + [.treatAllWarnings(as: .error)]
 
 func dependency(_ name: String) -> Target.Dependency {
   switch name {
@@ -95,9 +97,8 @@ let modules = [
   Module("GeoDatabase", in: .base, ["Addresses", "CMaxMindDB", "System"]),
 
   // Bytes of protocols in, values out.
-  // For whoever writes a client as well, and so a product. Xcode does not build a package whose warnings are errors for
-  // another one.
-  Module("PortcullisProtocol", in: .wire, warningsAreErrors: false),
+  // For whoever writes a client as well, and so a product.
+  Module("PortcullisProtocol", in: .wire, isPlain: true),
   Module("HTTPWire", in: .wire, ["Addresses", "PortcullisProtocol"]),
   Module("WebSocketWire", in: .wire, ["Bytes", "Crypto", "HTTPWire", "PortcullisProtocol"]),
   Module("ProxyProtocol", in: .wire, ["Addresses", "Bytes", "Identity"]),
@@ -147,12 +148,12 @@ let modules = [
     ]),
 
   // A player's session on the app's side, and the simulated device.
-  Module("SessionClient", in: .phone, ["PortcullisProtocol"]),
+  Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
   Module(
     "Device", in: .phone,
     [
       "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "DeviceWire", "JSON",
-      "PortcullisProtocol", "SessionClient", "System", "WebSocketWire",
+      "PortcullisClient", "PortcullisProtocol", "System", "WebSocketWire",
     ]),
 
   // What is run.
@@ -168,8 +169,8 @@ let modules = [
     "Demo", in: .program,
     [
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "Configuration", "Crypto", "Device", "DeviceWire",
-      "Gateway", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Registry", "SessionClient",
-      "Sockets", "System", "TLS",
+      "Gateway", "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol",
+      "Registry", "Sockets", "System", "TLS",
     ]),
   Module("Bench", in: .program, ["Bytes", "Device", "JSON", "PortcullisProtocol", "System"]),
   Module(
@@ -181,7 +182,7 @@ let modules = [
       "GeoDatabase", "HTTPWire",
       "Identity", "Registry", "Risk",
       "PlayIntegrity",
-      "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "QRCode", "SessionClient", "Sockets",
+      "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol", "QRCode", "Sockets",
       "System",
       "TLS", "Vectors",
     ], isProgram: true),
@@ -199,7 +200,7 @@ let modules = [
 let testTargets = [
   tests("Bytes"),
   tests("Device", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "System"]),
-  tests("SessionClient"),
+  tests("PortcullisClient"),
   tests("Bench", ["Device", "JSON", "System"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "System"]),
@@ -275,7 +276,7 @@ let testTargets = [
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
       "Deflate", "DeviceTokens", "DeviceWire", "GeoDatabase", "HTTPWire", "Identity", "JSON", "KeyStore",
       "PlayIntegrity",
-      "PortcullisProtocol", "ProxyProtocol", "Registry", "Risk", "SessionClient", "SessionWire", "System",
+      "PortcullisClient", "PortcullisProtocol", "ProxyProtocol", "Registry", "Risk", "SessionWire", "System",
       "TelnetWire", "WebSocketWire", "X509",
     ],
     path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
@@ -284,7 +285,11 @@ let testTargets = [
 
 let package = Package(
   name: "portcullis",
-  products: [.library(name: "PortcullisProtocol", targets: ["PortcullisProtocol"])],
+  platforms: [.iOS(.v15), .macOS(.v12)],
+  products: [
+    .library(name: "PortcullisClient", targets: ["PortcullisClient"]),
+    .library(name: "PortcullisProtocol", targets: ["PortcullisProtocol"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -11,7 +11,7 @@ internal import Gateway
 internal import KeyStore
 internal import Logging
 internal import Logs
-internal import SessionClient
+internal import PortcullisClient
 internal import System
 internal import TLS
 

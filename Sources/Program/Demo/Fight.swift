@@ -1,6 +1,6 @@
 /// A fight in the demonstration's game, by a player who is cut off in the middle of it.
 internal import Device
-internal import SessionClient
+internal import PortcullisClient
 internal import System
 
 final class Fight {

@@ -3,7 +3,7 @@
 internal import JSON
 internal import PortcullisProtocol
 
-@testable import SessionClient
+@testable import PortcullisClient
 
 enum GateMessageHarness {
   private static let depthLimit = 32

@@ -1,7 +1,7 @@
 /// One attempt to connect, on a thread of its own: whoever waits for it has a keyboard to listen to.
 internal import CLinux
 internal import Glibc
-internal import SessionClient
+internal import PortcullisClient
 internal import System
 
 /// Where a session's connections go, and by which key.

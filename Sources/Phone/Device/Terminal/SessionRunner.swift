@@ -1,6 +1,6 @@
 /// Does what the machine of a session asks for, over connections of this client's: one thread, blocking calls.
 internal import PortcullisProtocol
-package import SessionClient
+package import PortcullisClient
 package import System
 
 package final class SessionRunner {

@@ -4,7 +4,7 @@
 /// they come, text comes out as it is, and the input waits while there is no connection.
 internal import CLinux
 internal import Glibc
-package import SessionClient
+package import PortcullisClient
 package import System
 
 package final class SessionTerminal {

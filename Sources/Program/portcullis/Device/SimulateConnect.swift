@@ -3,7 +3,7 @@ import ArgumentParser
 import Device
 import Glibc
 import PortcullisProtocol
-import SessionClient
+import PortcullisClient
 import System
 
 extension Simulate {

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Device
 import PortcullisProtocol
-import SessionClient
+import PortcullisClient
 
 enum SimulateFailure {
   /// Says it on standard error.

@@ -1,7 +1,7 @@
 /// Nothing is lost, doubled or out of order, wherever a connection breaks.
 import Testing
 
-@testable import SessionClient
+@testable import PortcullisClient
 
 @Suite struct LossTests {
   /// A conversation of which the order of events is always the same.

@@ -1,5 +1,5 @@
 /// The machine, the model of a gate, and a connection between them that breaks where a test says.
-@testable import SessionClient
+@testable import PortcullisClient
 
 struct ModelWorld {
   var machine: SessionMachine

@@ -1,7 +1,7 @@
 /// What the machine of a session counts, acknowledges, keeps and drops.
 import Testing
 
-@testable import SessionClient
+@testable import PortcullisClient
 
 @Suite struct MachineMessageTests {
   // MARK: Acknowledging

@@ -1,6 +1,6 @@
 /// A slow, obvious gate with a game behind it, for the machine to be tried against: it keeps everything in arrays, and
 /// numbers by their positions.
-@testable import SessionClient
+@testable import PortcullisClient
 
 /// What travels over a model's connection, the upgrade and its answer included.
 enum Frame: Equatable {

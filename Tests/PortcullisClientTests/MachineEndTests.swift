@@ -1,7 +1,7 @@
 /// How a session ends for its machine, and what is no end.
 import Testing
 
-@testable import SessionClient
+@testable import PortcullisClient
 
 @Suite struct MachineEndTests {
   // MARK: Ends

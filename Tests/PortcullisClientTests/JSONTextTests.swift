@@ -1,7 +1,7 @@
 /// The JSON of a session's messages: what is taken, what is refused, and that nothing breaks it.
 import Testing
 
-@testable import SessionClient
+@testable import PortcullisClient
 
 @Suite struct JSONTextTests {
   private func object(_ text: String) -> JSONText? { JSONText(object: Array(text.utf8)) }

@@ -1,7 +1,7 @@
 /// How the machine of a session gets its connections, and gets others.
 import Testing
 
-@testable import SessionClient
+@testable import PortcullisClient
 
 @Suite struct MachineConnectionTests {
   // MARK: Connecting

@@ -1,5 +1,5 @@
 /// A machine for tests of single rules, and what it has asked for in words.
-@testable import SessionClient
+@testable import PortcullisClient
 
 /// A machine with what it has asked for, as its owner would see it.
 struct Played {
