@@ -29,8 +29,23 @@ package struct Socket: ~Copyable {
     self.descriptor = descriptor
   }
 
+  /// One that was kept for this process. It has to be a socket, and not to make its reader wait.
+  package init(_ kept: consuming OwnedDescriptor) {
+    self.init(owning: kept.release())
+  }
+
   deinit {
     _ = Glibc.close(descriptor)
+  }
+
+  /// A second descriptor of the same connection, for the service manager to keep.
+  package borrowing func duplicate() throws(SystemError) -> OwnedDescriptor {
+    try OwnedDescriptor.duplicate(descriptor)
+  }
+
+  /// Ends the connection in both directions, whoever else has a descriptor of it.
+  package borrowing func end() {
+    _ = shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
   /// One `recv`; EINTR is retried. `bytes` must have room, else what came back would look like a FIN.

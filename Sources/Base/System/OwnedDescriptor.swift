@@ -11,6 +11,13 @@ package struct OwnedDescriptor: ~Copyable {
 
   deinit { _ = close(number) }
 
+  /// The number alone, whose closing is the caller's from then on.
+  package consuming func release() -> Int32 {
+    let number = number
+    discard self
+    return number
+  }
+
   /// One more descriptor for what the process was given as 0, 1 or 2.
   package static func duplicate(_ number: Int32) throws(SystemError) -> OwnedDescriptor {
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)

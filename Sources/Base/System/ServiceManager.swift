@@ -85,19 +85,28 @@ package struct ServiceManager: Sendable {
     return .microseconds(microseconds)
   }
 
-  private static func value(_ name: String, _ environment: [(String, String)]) -> String? {
+  static func value(_ name: String, _ environment: [(String, String)]) -> String? {
     environment.first { $0.0 == name }?.1
   }
 
   /// Waits at most a second for room in the manager's queue.
   package func tell(_ notice: ServiceNotice) throws(ServiceManagerError) {
+    do throws(SystemError) {
+      try send(notice.text)
+    } catch {
+      throw .unreachable(error)
+    }
+  }
+
+  /// - Parameter descriptor: one that the manager gets a duplicate of; it stays open here.
+  func send(_ text: String, beside descriptor: Int32 = -1) throws(SystemError) {
     var address = address
-    let bytes = Array(notice.text.utf8)
+    let bytes = Array(text.utf8)
     // The call reads the address and the bytes, which outlive it.
     let sent = unsafe bytes.withUnsafeBufferPointer { buffer in
       unsafe portcullis_send_datagram(
-        &address, buffer.baseAddress, buffer.count, Int32(Self.patience.wholeMilliseconds))
+        &address, buffer.baseAddress, buffer.count, descriptor, Int32(Self.patience.wholeMilliseconds))
     }
-    if sent != bytes.count { throw .unreachable(SystemError("sendto NOTIFY_SOCKET")) }
+    if sent != bytes.count { throw SystemError("sendto NOTIFY_SOCKET") }
   }
 }

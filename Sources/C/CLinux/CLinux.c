@@ -167,16 +167,71 @@ int portcullis_resolve(const char *name, uint16_t port, struct portcullis_addres
   freeaddrinfo(found);
   return count;
 }
-ssize_t portcullis_send_datagram(const struct portcullis_address *to, const uint8_t *bytes, size_t count, int milliseconds) {
+ssize_t portcullis_send_datagram(
+    const struct portcullis_address *to, const uint8_t *bytes, size_t count, int beside, int milliseconds) {
   int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
   struct timeval patience = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
+  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+  union {
+    struct cmsghdr aligned;
+    uint8_t bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct msghdr message = {
+      .msg_name = (void *)&to->storage, .msg_namelen = to->length, .msg_iov = &part, .msg_iovlen = 1};
+  if (beside >= 0) {
+    memset(&control, 0, sizeof control);
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control.bytes;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof beside);
+    memcpy(CMSG_DATA(header), &beside, sizeof beside);
+  }
   ssize_t sent = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  if (sent == 0) sent = sendto(descriptor, bytes, count, MSG_NOSIGNAL, (const struct sockaddr *)&to->storage, to->length);
+  if (sent == 0) sent = sendmsg(descriptor, &message, MSG_NOSIGNAL);
   int error = errno;
   close(descriptor);
   errno = error;
   return sent;
+}
+int portcullis_notice_socket(const struct portcullis_address *address) {
+  int descriptor = portcullis_socket(AF_UNIX, SOCK_DGRAM), on = 1;
+  if (descriptor < 0) return -1;
+  if (setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 && portcullis_bind(descriptor, address) == 0)
+    return descriptor;
+  int error = errno;
+  close(descriptor);
+  errno = error;
+  return -1;
+}
+ssize_t portcullis_receive_notice(
+    int descriptor, uint8_t *bytes, size_t capacity, struct portcullis_notice *notice) {
+  struct iovec part = {.iov_base = bytes, .iov_len = capacity};
+  union {
+    struct cmsghdr aligned;
+    uint8_t bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof notice->descriptors)];
+  } control;
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.bytes};
+  memset(notice, 0, sizeof *notice);
+  ssize_t count = recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (count < 0) return -1;
+  notice->is_whole = !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET) continue;
+    if (header->cmsg_type == SCM_CREDENTIALS) {
+      struct ucred credentials;
+      memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
+      notice->process = credentials.pid;
+    } else if (header->cmsg_type == SCM_RIGHTS) {
+      // The kernel sends one such header, of at most SCM_MAX_FD descriptors.
+      notice->count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+      memcpy(notice->descriptors, CMSG_DATA(header), (size_t)notice->count * sizeof(int));
+    }
+  }
+  return count;
 }
 const char *portcullis_resolve_error(int code) { return gai_strerror(code); }
 
@@ -251,6 +306,7 @@ int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid) {
 int portcullis_open(const char *path, int flags, uint32_t mode) {
   return open(path, flags | O_CLOEXEC, (mode_t)mode);
 }
+int portcullis_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 int portcullis_lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 
 char **portcullis_environment(void) { return environ; }

@@ -52,8 +52,19 @@ int portcullis_resolve(const char *name, uint16_t port, struct portcullis_addres
 const char *portcullis_resolve_error(int code);
 int portcullis_read_signal(int descriptor);  // the next signal's number, 0 when none waits
 int portcullis_socket(int family, int type);  // non-blocking, close-on-exec
-// One datagram from a UNIX socket made for it; waits up to `milliseconds` for room. The bytes sent, or -1 with errno.
-ssize_t portcullis_send_datagram(const struct portcullis_address *to, const uint8_t *bytes, size_t count, int milliseconds);
+// One datagram from a UNIX socket made for it, with a descriptor beside the bytes unless that is -1; waits up to
+// `milliseconds` for room. The bytes sent, or -1 with errno.
+ssize_t portcullis_send_datagram(
+    const struct portcullis_address *to, const uint8_t *bytes, size_t count, int beside, int milliseconds);
+// What came beside a datagram. The descriptors are the caller's from then on, close-on-exec; no message can have more.
+struct portcullis_notice {
+  int process;  // the sender's, as the kernel has it
+  int is_whole;
+  int count;
+  int descriptors[253];
+};
+int portcullis_notice_socket(const struct portcullis_address *address);  // datagrams, with their senders; non-blocking
+ssize_t portcullis_receive_notice(int descriptor, uint8_t *bytes, size_t capacity, struct portcullis_notice *notice);
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
 // 1 when so much could be had just now: it is asked for, and given back untouched; else 0 with errno.
 int portcullis_has_memory(size_t bytes);
@@ -84,6 +95,7 @@ int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-ex
 // first. Returns how many groups, at most `capacity`; -1 when there is no such account.
 int portcullis_account(
     const char *name, uint32_t *user, char *found, size_t found_capacity, uint32_t *groups, int capacity);
+int portcullis_pipe(int ends[2]);  // reading, writing; close-on-exec: 0, or -1 with errno
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
 
 // The number of the group called `name`: 0, or -1 when there is none.

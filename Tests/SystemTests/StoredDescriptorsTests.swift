@@ -1,0 +1,167 @@
+/// What a process takes of what it was given, and what becomes of the rest.
+import Glibc
+import Testing
+
+@testable import System
+
+@Suite struct StoredDescriptorsTests {
+  /// Descriptors at numbers of their own, as a process has them behind execve(2): other tests run beside this one.
+  private final class Given {
+    let first: Int32
+    let names: [String]
+    let sockets: [Sockets]
+
+    init(_ names: [String], at first: Int32, sockets: [Sockets]) {
+      self.first = first
+      self.names = names
+      self.sockets = sockets
+      for (index, socket) in sockets.enumerated() {
+        _ = dup2(socket.nearNumber, first + Int32(index))
+        socket.closeNear()
+      }
+    }
+
+    func environment(count: Int? = nil, process: Int32 = 42) -> [(String, String)] {
+      [
+        ("LISTEN_PID", String(process)), ("LISTEN_FDS", String(count ?? names.count)),
+        ("LISTEN_FDNAMES", names.joined(separator: ":")),
+      ]
+    }
+
+    func take(count: Int? = nil, process: Int32 = 42) -> StoredDescriptors {
+      StoredDescriptors(
+        environment: environment(count: count, process: process), process: 42, first: first)
+    }
+  }
+
+  private func given(_ names: [String], at first: Int32) throws -> Given {
+    Given(names, at: first, sockets: try names.map { _ in try Sockets() })
+  }
+
+  @Test func legsAreTakenByTheirSlots() throws {
+    let given = try given(["s001", "s000"], at: 700)
+    var stored = given.take()
+    let legs = stored.legs
+    #expect(legs == [0, 1])
+    let listeners = stored.listeners
+    #expect(listeners.isEmpty)
+    guard let leg = stored.takeLeg(0) else {
+      Issue.record("there is no leg")
+      return
+    }
+    try leg.writeAll(Array("zero".utf8))
+    #expect(given.sockets[1].heard() == "zero")
+    let (number, isInherited, waits) = (
+      leg.number, fcntl(leg.number, F_GETFD) & FD_CLOEXEC == 0, fcntl(leg.number, F_GETFL) & O_NONBLOCK == 0
+    )
+    #expect(number == 701 && !isInherited && !waits)
+    let again = stored.takeLeg(0) == nil
+    #expect(again)
+    let left = stored.legs
+    #expect(left == [1])
+    _ = stored.end(in: nil)
+    #expect(given.sockets[0].hasEnded())
+    #expect(!given.sockets[1].hasEnded())
+  }
+
+  @Test(arguments: [43, 0, -1])
+  func whatIsForAnotherProcessIsLeftAlone(process: Int32) throws {
+    let first = 720 + process
+    let given = try given(["s000"], at: first)
+    let stored = given.take(process: process)
+    let isEmpty = stored.isEmpty
+    #expect(isEmpty)
+    let ended = stored.end(in: nil)
+    #expect(ended.isEmpty)
+    #expect(!given.sockets[0].hasEnded())
+    _ = close(first)
+    #expect(given.sockets[0].hasEnded())
+  }
+
+  private static let nonsense: [[(String, String)]] = [
+    [], [("LISTEN_PID", "42")], [("LISTEN_FDS", "1")], [("LISTEN_PID", "42"), ("LISTEN_FDS", "0")],
+    [("LISTEN_PID", "42"), ("LISTEN_FDS", "-1")],
+    [("LISTEN_PID", "42"), ("LISTEN_FDS", "99999999999999999999")],
+    [("LISTEN_PID", "42"), ("LISTEN_FDS", "65537")], [("LISTEN_PID", "x"), ("LISTEN_FDS", "1")],
+  ]
+
+  @Test(arguments: nonsense)
+  func nonsenseIsNothing(environment: [(String, String)]) {
+    let stored = StoredDescriptors(environment: environment, process: 42, first: 7_000_000)
+    let isEmpty = stored.isEmpty
+    #expect(isEmpty)
+  }
+
+  /// Numbers that nobody has opened are passed over.
+  @Test func descriptorsThatAreNotThere() throws {
+    let given = Given(["s000", "s001"], at: 740, sockets: [try Sockets()])
+    let stored = given.take()
+    let legs = stored.legs
+    #expect(legs == [0])
+  }
+
+  /// Attack: names of no use, of the wrong kind, and two of one name. All are closed, none is taken for another.
+  @Test func strangersAreClosedAndRemoved() throws {
+    let inbox = try NoticeInbox()
+    let store = DescriptorStore.offered(in: [("FDSTORE", "9"), ("NOTIFY_SOCKET", inbox.name)])
+    let given = try given(["s000", "stored", "slot", "l0", "s007", "s007", "a b", "szzz"], at: 760)
+    let stored = given.take()
+    let legs = stored.legs
+    #expect(legs == [0])
+    let listeners = stored.listeners
+    #expect(listeners.isEmpty)
+    let removed = stored.end(in: store)
+    #expect(removed == ["l0", "s000", "s007", "slot", "stored", "szzz"])
+    let ended = given.sockets.map { $0.hasEnded() }
+    #expect(ended == .init(repeating: true, count: 8))
+    for name in ["l0", "s000", "s007", "slot", "stored", "szzz"] {
+      #expect(inbox.nextText() == "FDSTOREREMOVE=1\nFDNAME=\(name)")
+    }
+    #expect(inbox.nextText() == nil)
+  }
+
+  /// Which of the names would be whose?
+  @Test(arguments: [(["s000"], Int32(780)), (["s000", "s001", "s002"], Int32(784))])
+  func namesThatDoNotGoWithTheNumbers(names: [String], first: Int32) throws {
+    let given = Given(names, at: first, sockets: [try Sockets(), try Sockets()])
+    let stored = given.take(count: 2)
+    let legs = stored.legs
+    #expect(legs.isEmpty)
+    _ = stored.end(in: nil)
+    #expect(given.sockets[0].hasEnded())
+    #expect(given.sockets[1].hasEnded())
+  }
+
+  @Test func listenersAndMemoryAreToldFromConnections() throws {
+    let folder = try TemporaryFolder(prefix: "stored-")
+    let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let file = try OwnedDescriptor.open("\(folder.path)/memory", O_RDWR | O_CREAT, 0o600)
+    #expect(listen(listening, 1) == 0)
+    for (number, source) in [(800, listening), (801, listening), (802, file.number), (803, file.number)] {
+      _ = dup2(source, Int32(number))
+    }
+    _ = close(listening)
+    let given = Given(["l2", "s000", "slot", "l4"], at: 800, sockets: [])
+    var stored = given.take()
+    let listeners = stored.listeners
+    #expect(listeners == [2])
+    let legs = stored.legs
+    #expect(legs.isEmpty)
+    let (listener, slots, over) = (
+      stored.takeListener(2) != nil, stored.takeSlots() != nil, stored.takeOver() != nil
+    )
+    #expect(listener && slots && !over)
+    folder.remove()
+  }
+
+  @Test func theVariablesAreNotPassedOn() {
+    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { _ = unsafe setenv(name, "7", 1) }
+    let stored = StoredDescriptors.take(from: [("LISTEN_PID", "7"), ("LISTEN_FDS", "7")], process: 42)
+    let isEmpty = stored.isEmpty
+    #expect(isEmpty)
+    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
+      let isThere = unsafe getenv(name) != nil
+      #expect(!isThere)
+    }
+  }
+}
