@@ -85,6 +85,7 @@ import Testing
       PLAY_INTEGRITY_KEYS_PATH PLAY_INTEGRITY_MIN
       RISK_POLICY GEO_COUNTRY_PATH GEO_ASN_PATH
       OTP_TTL OTP_ATTEST_MAX_AGE
+      HOT_RESTART HOT_RESTART_MAX_SESSIONS
       """
     #expect(
       Set(names.split(whereSeparator: \.isWhitespace).map(String.init))

@@ -149,6 +149,11 @@ extension GateConfiguration {
     case mccp2
   }
 
+  package enum HotRestart: String, CaseIterable, Sendable {
+    case auto
+    case off
+  }
+
   /// What apps may choose, and what becomes of a session whose connection is gone.
   package struct Sessions: Sendable, Equatable {
     /// Names of `allSubprotocols`; never empty.
@@ -157,6 +162,10 @@ extension GateConfiguration {
     package internal(set) var packagesToldAgain: [String] = []
     /// How long a session waits for its app; zero for not at all.
     package internal(set) var resumableFor = Duration.zero
+    /// Whether sessions outlive the process where there is a store for descriptors.
+    package internal(set) var hotRestart = HotRestart.auto
+    /// How many of them do.
+    package internal(set) var mostKept = 0
 
     /// `none` is an upgrade without a subprotocol.
     package static let allSubprotocols = [
@@ -170,6 +179,9 @@ extension GateConfiguration {
     package var canBeDetached: Bool {
       resumableFor > .zero && subprotocols.contains(Self.resumableSubprotocol)
     }
+
+    /// Whether a session can outlive the process where there is a store for descriptors.
+    package var canBeKept: Bool { canBeDetached && hotRestart == .auto && mostKept > 0 }
 
     /// Whether there are sessions in which the gate speaks telnet, and so decodes the game's text.
     package var haveTelnet: Bool {

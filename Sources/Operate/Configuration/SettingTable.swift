@@ -103,6 +103,14 @@ package enum SettingTable {
       default: "10m", in: .sessions, isReloadable: true,
       "How long a session of portcullis.v1 waits for its app after the connection is gone; 0 turns it off."),
     Setting(
+      "HOT_RESTART", .choice, \.sessions.hotRestart, default: "auto", in: .sessions,
+      "Whether sessions of portcullis.v1 outlive the gate's process: auto, wherever somebody keeps descriptors "
+        + "for it."),
+    Setting(
+      "HOT_RESTART_MAX_SESSIONS", .count(0...4096), \.sessions.mostKept, default: "4096", in: .sessions,
+      "So many of them do; more would slow down systemd, which compares each descriptor with all that it has."
+    ),
+    Setting(
       "DEVICE_PSEUDONYM_KEY_PATH", .path, optional: \.stated.pseudonymKeyPath,
       otherwise: "device-pseudonym.key beside ATTESTED_KEYS_PATH", in: .sessions,
       "The secret that devices' pseudonyms for the game are made with; another one would void what the game noted."
