@@ -15,7 +15,7 @@ import WebSocketWire
     .playerVanished(reason: "gone"), .violation(.protocolError, step: "mask"), .session(.keyRevoked),
     .session(.replaced), .session(.closedByOperator), .session(.draining), .tlsExcess(.messages),
     .playerStalled,
-    .session(.gameStalled), .session(.expired), .session(.letGo), .silent, .left, .takenOver,
+    .session(.gameStalled), .session(.expired), .session(.letGo), .silent, .left, .takenOver, .restarting,
     .malformed(step: "message_no_type"),
   ]
   static let states: [State] = [.open, .awaitingReply, .done]
@@ -44,6 +44,7 @@ import WebSocketWire
         (.closeAndFinish(.policyViolation, reason: "closed by the operator"), .done)
       case .left: (.closeAndFinish(CloseCode(4000), reason: "left"), .done)
       case .takenOver: (.closeAndFinish(CloseCode(4001), reason: "taken_over"), .done)
+      case .restarting: (.closeAndFinish(CloseCode(1012), reason: "restarting"), .done)
       case .malformed: (.closeAndFinish(CloseCode(4002), reason: "malformed"), .done)
       case .playerClosed(let code): (.closeAndFinish(code, reason: ""), .done)
       case .violation: (.closeAndFinish(.protocolError, reason: ""), .done)
@@ -143,7 +144,7 @@ import WebSocketWire
         .session(.gameStalled), .session(.expired), .session(.letGo), .tlsExcess, .playerStalled, .silent:
         true
       case .session(.gameClosed), .session(.draining), .playerClosed, .playerVanished, .violation, .left,
-        .takenOver, .malformed:
+        .takenOver, .restarting, .malformed:
         false
       }
     #expect(end.cutsGameOff == expected)

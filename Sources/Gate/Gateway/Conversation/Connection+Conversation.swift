@@ -109,7 +109,7 @@ extension Connection {
         if conversation.isResumable { loop.conclude(session, because: end) }
       }
     case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver,
-      .malformed:
+      .restarting, .malformed:
       return
     }
     do throws(ConnectionEnd) {

@@ -33,9 +33,8 @@ struct ClosingHandshake: ~Copyable {
       case .session(.gameClosed), .session(.draining):
         state = .awaitingReply
         return end.closeCode.map { .sendClose($0, reason: end.closeReason) } ?? .nothing
-      case .playerClosed, .violation, .left, .takenOver, .malformed, .session(.keyRevoked),
-        .session(.replaced),
-        .session(.closedByOperator), .session(.gameFailed):
+      case .playerClosed, .violation, .left, .takenOver, .restarting, .malformed, .session(.keyRevoked),
+        .session(.replaced), .session(.closedByOperator), .session(.gameFailed):
         // What the player sends from here on counts for nothing: after its own Close there is nothing, after a
         // violation nothing is a frame (§7.1.7), and in the other cases nobody would take it.
         state = .done
@@ -49,7 +48,7 @@ struct ClosingHandshake: ~Copyable {
       switch end {
       case .session(.gameClosed), .session(.draining): return .nothing
       case .playerClosed, .violation, .playerVanished, .tlsExcess, .playerStalled, .silent, .left, .takenOver,
-        .malformed, .session(.keyRevoked), .session(.replaced), .session(.closedByOperator),
+        .restarting, .malformed, .session(.keyRevoked), .session(.replaced), .session(.closedByOperator),
         .session(.gameFailed), .session(.gameStalled), .session(.expired), .session(.letGo):
         state = .done
         return .finish

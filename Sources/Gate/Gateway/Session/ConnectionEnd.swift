@@ -21,6 +21,8 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   case left
   /// Another connection carries the session from now on.
   case takenOver
+  /// The session goes on in the gate's next process.
+  case restarting
   /// A text message of `portcullis.v1` that is no object with a type.
   case malformed(step: String)
   /// Nothing was heard of the player for `PONG_TIMEOUT`.
@@ -35,6 +37,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     case .violation(let code, _): code
     case .left: CloseCode(.left)
     case .takenOver: CloseCode(.takenOver)
+    case .restarting: CloseCode(.restarting)
     case .malformed: CloseCode(.malformed)
     case .playerVanished, .tlsExcess, .playerStalled, .silent: nil
     case .session(let end): end.closeCode
@@ -46,6 +49,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     case .session(let end): end.closeReason
     case .left: ClosingReason.left.rawValue
     case .takenOver: ClosingReason.takenOver.rawValue
+    case .restarting: ClosingReason.restarting.rawValue
     case .malformed: ClosingReason.malformed.rawValue
     case .playerClosed, .playerVanished, .violation, .tlsExcess, .playerStalled, .silent: ""
     }
@@ -57,7 +61,8 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     switch self {
     case .session: true
     case .playerClosed(let code): code == .normal
-    case .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed:
+    case .playerVanished, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .restarting,
+      .malformed:
       false
     }
   }
@@ -73,6 +78,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     case .violation(let code, _): ClosingReason.allCases.first { CloseCode($0) == code }
     case .left: .left
     case .takenOver: .takenOver
+    case .restarting: .restarting
     case .malformed: .malformed
     case .session, .playerClosed, .playerVanished, .tlsExcess, .playerStalled, .silent: nil
     }
@@ -83,7 +89,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     switch self {
     case .session(let end): end.cutsGameOff
     case .tlsExcess, .playerStalled, .silent: true
-    case .playerClosed, .playerVanished, .violation, .left, .takenOver, .malformed: false
+    case .playerClosed, .playerVanished, .violation, .left, .takenOver, .restarting, .malformed: false
     }
   }
 
@@ -98,6 +104,7 @@ enum ConnectionEnd: Error, Equatable, Sendable {
     case .silent: "pong_timeout"
     case .left: "left"
     case .takenOver: "taken_over"
+    case .restarting: "restarting"
     case .malformed(let step): step
     case .session(let end): end.word
     }
@@ -107,8 +114,8 @@ enum ConnectionEnd: Error, Equatable, Sendable {
   var detail: String? {
     switch self {
     case .playerVanished(let reason), .session(.gameFailed(let reason)): reason
-    case .playerClosed, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .malformed,
-      .session:
+    case .playerClosed, .violation, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .restarting,
+      .malformed, .session:
       nil
     }
   }
