@@ -3,11 +3,13 @@
 import errno
 import json
 import os
+import socket
 import subprocess
 import sys
 
 import pytest
 
+from faults import AFTER_READ, AFTER_WRITE, BEFORE_READ, BEFORE_WRITE
 from waiting import eventually
 
 SCRIPT = """
@@ -87,3 +89,54 @@ def test_a_held_sync_waits(fault, folder):
         fault.sync_hold = 0
         assert process.wait(10) == 0
     assert fault.syncs_done == 2
+
+
+TALKER = """
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as leg:
+    for word in (b"one", b"two"):
+        sent = 0
+        while sent < 3:
+            try:
+                sent += leg.send(word[sent:])
+            except BlockingIOError:
+                pass
+        assert leg.recv(2) == b"ok"
+"""
+
+
+@pytest.mark.parametrize("where, heard", [
+    (BEFORE_WRITE, b"one"), (AFTER_WRITE, b"onetwo"), (BEFORE_READ, b"onetwo"), (AFTER_READ, b"onetwo"),
+])  # fmt: skip
+def test_a_held_leg_waits_where_it_was_told_to(fault, where, heard):
+    """At the second write or read of a connection to this port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        fault.hold_leg(port, where, number=2)
+        command = [sys.executable, "-c", TALKER, str(port)]
+        with subprocess.Popen(command, env={**os.environ, **fault.environment}) as process:
+            leg, _ = server.accept()
+            with leg:
+                leg.sendall(b"okok")
+                eventually(lambda: fault.legs_held == 1, "a call held")
+                assert leg.recv(100, socket.MSG_DONTWAIT) == heard and process.poll() is None
+                fault.let_legs_go()
+                assert process.wait(10) == 0
+
+
+def test_a_leg_takes_so_much_and_no_more(fault):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        fault.leg_takes(port, 4)
+        command = [sys.executable, "-c", TALKER, str(port)]
+        with subprocess.Popen(command, env={**os.environ, **fault.environment}) as process:
+            leg, _ = server.accept()
+            with leg:
+                leg.sendall(b"okok")
+                heard = bytearray()
+                eventually(lambda: heard.extend(leg.recv(100)) or len(heard) == 4, "four bytes")
+                eventually(lambda: fault.leg_writes > 50, "tries to write more")
+                assert process.poll() is None
+                fault.leg_takes(port, None)
+                assert process.wait(10) == 0
+                assert bytes(heard) + leg.recv(100) == b"onetwo"

@@ -47,6 +47,15 @@ FIELDS |= {
 }
 RESOLVE_NAME = RESOURCES + 48
 RESOLVE_ADDRESS = RESOLVE_NAME + 64
+LEGS = RESOLVE_ADDRESS + 64
+FIELDS |= {
+    name: (LEGS + 4 * index, "i")
+    for index, name in enumerate(
+        ["leg_port", "leg_hold", "leg_nth", "leg_take", "leg_reads", "leg_writes", "legs_held"]
+    )
+}
+# Where a call on the connection to the game is held (`enum leg_hold`).
+BEFORE_READ, AFTER_READ, BEFORE_WRITE, AFTER_WRITE = 1, 2, 3, 4
 
 
 def build(folder):
@@ -98,6 +107,21 @@ class Faults:
         self.nth_error, self.sticky, self.torn = error, int(sticky), int(torn)
         self.nth = number
 
+    def hold_leg(self, port, where, number=1):
+        """The `number`-th call of its kind from now on, and all behind it, wait on connections to the game at `port`."""
+        self.leg_hold = self.leg_reads = self.leg_writes = self.legs_held = 0
+        self.leg_port, self.leg_nth = port, number
+        self.leg_hold = where
+
+    def let_legs_go(self):
+        """Also those that a killed process held."""
+        self.leg_hold = self.legs_held = 0
+
+    def leg_takes(self, port, count):
+        """The connections to the game at `port` take `count` more bytes; None for as many as come."""
+        self.leg_take = 0 if count is None else count + 1
+        self.leg_port = port
+
     def fail_syncs(self, error=errno.EIO):
         self.sync_error = error
 
@@ -129,3 +153,4 @@ class Faults:
         self.nth = self.sync_error = self.sync_hold = 0
         self.thread_nth = self.listen_hold = self.resolve_hold = self.resolve_error = 0
         self.memory_nth = self.memory_least = 0
+        self.leg_port = self.leg_hold = self.leg_take = self.legs_held = 0

@@ -40,6 +40,15 @@ struct control {
   int32_t memory_least;      // whoever asks for so much or more gets nothing; 0: no such order
   char resolve_name[64];     // the name that is resolved by order
   char resolve_address[64];  // what it leads to: numbers, with commas between them
+  int32_t leg_port;          // the game's: the calls below are those on connections to it; 0: none
+  int32_t leg_hold;          // which calls wait until it is 0 again
+  int32_t leg_nth;           // from the nth on of their kind
+  int32_t leg_take;          // 1 more than how many bytes are written yet, then none are taken; 0: no such order
+  int32_t leg_reads;         // reads so far
+  int32_t leg_writes;        // writes so far
+  int32_t legs_held;         // calls held at this moment
 };
+
+enum leg_hold { HOLD_NONE, HOLD_BEFORE_READ, HOLD_AFTER_READ, HOLD_BEFORE_WRITE, HOLD_AFTER_WRITE };
 
 extern struct control *control;
