@@ -4,6 +4,7 @@ internal import Bytes
 internal import Crypto
 package import DeviceWire
 internal import HTTPWire
+internal import KeyStore
 package import Logs
 package import Registry
 internal import Synchronization
@@ -14,6 +15,8 @@ package final class DeviceDoor: RegistryListener {
     var services: [Bytes32: ServiceID] = [:]
     var keySet: [UInt8] = Array(#"{"keys":[]}"#.utf8)
     weak var shared: Shared?
+    /// App Attest keys that went with their devices, since somebody last asked whether that is on the disk.
+    var revoked: [KeyIdentifier: CommitWait] = [:]
   }
 
   private let level: Level?
@@ -27,9 +30,14 @@ package final class DeviceDoor: RegistryListener {
     self.log = GateLogger(log)
   }
 
-  /// From now on there are loops to be told.
+  /// From now on there are loops to be told. None of them serves yet, so that nobody comes in by a key that was revoked
+  /// before.
   func attach(to shared: Shared) {
-    state.withLock { $0.shared = shared }
+    let revoked = state.withLock { state in
+      state.shared = shared
+      return exchange(&state.revoked, with: [:])
+    }
+    for (keyID, commit) in revoked where !shared.store.isRevoked(keyID) { shared.revoke(keyID, commit) }
   }
 
   // MARK: Asked by loops
@@ -55,7 +63,7 @@ package final class DeviceDoor: RegistryListener {
     switch effect {
     case .deviceActive(let device): admit(device)
     case .deviceGone(let device): shutOut(device)
-    case .attestedKeyRevoked(let keyID): shared?.mailboxes.first?.post(.revoke(keyID))
+    case .attestedKeyRevoked(let keyID): revoke(keyID)
     case .approvalsOpen(let device, let keyID, let count): tell(device, keyID, .approvals(open: count))
     case .codeWanted(let device, let keyID): tell(device, keyID, .codeWanted)
     case .services(let services): state.withLock { $0.services = services }
@@ -74,6 +82,26 @@ package final class DeviceDoor: RegistryListener {
   }
 
   private var shared: Shared? { state.withLock { $0.shared } }
+
+  /// By a loop: the registry's thread is behind them, and does not take a lock that they wait for.
+  private func revoke(_ keyID: KeyIdentifier) {
+    let commit = CommitWait()
+    let shared = state.withLock { state in
+      state.revoked[keyID] = commit
+      return state.shared
+    }
+    shared?.mailboxes.first?.post(.revoke(keyID, commit))
+  }
+
+  /// Whether App Attest keys that went with devices are on the disk as revoked; false where one is not, or not in time.
+  /// Each is asked for once.
+  func areKeysRevoked(within time: Duration) -> Bool {
+    let revoked = state.withLock { state in exchange(&state.revoked, with: [:]) }
+    let deadline = SystemClock().monotonic() + time
+    return revoked.values.allSatisfy { commit in
+      commit.wait(within: max(.zero, deadline - SystemClock().monotonic())) == .committed
+    }
+  }
 
   /// Its key may have become another one, and its level too low.
   private func admit(_ device: ActiveDevice) {

@@ -1,5 +1,4 @@
 /// What other threads tell a loop, and what it does about it.
-internal import Bytes
 internal import KeyStore
 internal import System
 
@@ -19,7 +18,7 @@ extension Loop {
         return
       }
       self.end(session, fromOutside: end)
-    case .revoke(let keyID): revoke(keyID)
+    case .revoke(let keyID, let commit): shared.revoke(keyID, commit)
     case .notice(let token, let notice):
       withSession(token) { session, connection in connection.tell(notice, session) }
     case .takeOver(let takeover): handOver(takeover)
@@ -46,18 +45,6 @@ extension Loop {
       isStopped = true
       connections.forEach { turn(of: $0) { $0.close() } }
       endAllAway(.draining)
-    }
-  }
-
-  /// In the store first, and then the register is read: see `SessionRegister`.
-  private func revoke(_ keyID: KeyIdentifier) {
-    let (shared, log) = (shared, shared.log)
-    let verdict = shared.store.revoke(keyID, now: shared.clock.wall()) { result in
-      if result == .failed { log.revocationLost(keyID) }
-    }
-    guard case .revoked = verdict else { return }
-    for session in shared.register.sessions(of: keyID) {
-      shared.post(.end(Token(rawValue: session.token), .keyRevoked, nil), to: session)
     }
   }
 

@@ -15,8 +15,9 @@ enum LoopMessage: Sendable {
   case answer(Token, RequestID, Answer)
   /// The key was revoked, or a newer session took the place; who waits for the end has a latch.
   case end(Token, SessionEnd, CountDownLatch?)
-  /// The registry has revoked a device that has this key, which is to be of use to nobody any more.
-  case revoke(KeyIdentifier)
+  /// The registry has revoked a device that has this key, which is to be of use to nobody any more; who waits for the disk
+  /// is told.
+  case revoke(KeyIdentifier, CommitWait)
   /// The registry has something to say to the device that plays in this session.
   case notice(Token, DeviceNotice)
   /// Hand a session over to the connection that asks for it.
@@ -53,9 +54,10 @@ enum LoopMessage: Sendable {
     case .close(let order): order.unasked.countDown()
     case .pass(let latch): latch.countDown()
     case .takeOver(let takeover): takeover.answer(.gone)
+    case .revoke(_, let commit): commit.complete(.failed)
     case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload,
       .drain,
-      .abandon, .acknowledge, .stop, .revoke,
+      .abandon, .acknowledge, .stop,
       .notice:
       break
     }

@@ -2,6 +2,7 @@
 /// (docs/architecture.md, "Locks").
 internal import Addresses
 internal import AppAttest
+internal import Bytes
 internal import Charsets
 internal import Configuration
 internal import Crypto
@@ -101,6 +102,25 @@ final class Shared: Sendable {
     case .assertion(let keyID): store.isRevoked(keyID)
     case .device(let device): devices?.door.device(device.id) == nil
     case .clientCertificate, .none: false
+    }
+  }
+
+  /// A key goes with its device; one that nobody has registered, or that is revoked already, has gone. To be called by
+  /// threads that the store's lock is for.
+  func revoke(_ keyID: KeyIdentifier, _ commit: CommitWait) {
+    let log = log
+    // In the store first, and then the register is read: see `SessionRegister`.
+    let verdict = store.revoke(keyID, now: clock.wall()) { result in
+      if result == .failed { log.revocationLost(keyID) }
+      commit.complete(result)
+    }
+    switch verdict {
+    case .revoked: break
+    case .unknownKey: return commit.complete(.committed)
+    case .unavailable: return commit.complete(.failed)
+    }
+    for session in register.sessions(of: keyID) {
+      post(.end(Token(rawValue: session.token), .keyRevoked, nil), to: session)
     }
   }
 

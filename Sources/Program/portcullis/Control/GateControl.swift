@@ -80,7 +80,8 @@ final class GateControl: ControlHandler {
             "the key is refused from now on and \(ended) sessions have ended, but not what it vouched for: "
               + refusal.message))
       }
-      guard gate.settleDevices() else { return Self.silentLoop }
+      // What was written is this key, above.
+      guard gate.settleDevices() != .silent else { return Self.silentLoop }
       return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
     }
   }
@@ -92,7 +93,16 @@ final class GateControl: ControlHandler {
     let answer = registry.answer(order, from: peer)
     // Whoever has revoked a device wants to know that it has left.
     guard ["devices-revoke", "devices-forget"].contains(order.verb) else { return answer }
-    return gate.settleDevices() ? answer : Self.silentLoop
+    switch gate.settleDevices() {
+    case .settled: return answer
+    case .silent: return Self.silentLoop
+    case .notWritten:
+      return .refused(
+        ControlRefusal(
+          .notWritten,
+          "the device is refused from now on and its sessions have ended, but the key store cannot be written: a "
+            + "restart before it can might let its App Attest key in again"))
+    }
   }
 
   private func prune(unusedSeconds seconds: Int64) -> ControlAnswer {

@@ -11,6 +11,8 @@ extension RegistryWorker {
     } catch {
       throw error.ofStore
     }
+    // Keys have a store of their own, which may not have been written before this process's predecessor died.
+    try store.forEachRevokedKey { listener.hear(.attestedKeyRevoked($0)) }
     guard let level = settings.doorLevel else { return }
     var count = 0
     try store.forEachActiveDevice(from: level) { device in

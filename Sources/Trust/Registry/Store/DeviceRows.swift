@@ -139,6 +139,12 @@ extension SQLiteStore: DeviceTable {
     }
   }
 
+  package func forEachRevokedKey(_ body: (KeyIdentifier) -> Void) throws(StoreFailure) {
+    try each(
+      "SELECT attested_key FROM devices INDEXED BY devices_revoked WHERE state = 2 AND attested_key IS NOT NULL"
+    ) { (row) throws(SQLiteError) in body(KeyIdentifier(try row.hash(0))) }
+  }
+
   package func pendingDevices(madeBefore time: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceRecord] {
     try devices(
       where: "state = 0 AND created_at < ?1 ORDER BY created_at LIMIT ?2",
