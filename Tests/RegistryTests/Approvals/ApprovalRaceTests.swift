@@ -53,16 +53,13 @@ import Testing
     let room = try ApprovalRoom(policy: #"{"DEFAULT":{"quorum":2,"lease":{"ttl_s":600,"uses":5}}}"#)
     let service = try room.service()
     let phones = try (0..<3).map { _ in try room.phone(of: "frodo") }
-    let asked = try room.ask(service, #","lease":{"ttl_s":600,"uses":5}"#)
-    for phone in phones[..<2] { _ = try room.vote(phone, on: asked) }
-    let id = asked.id
-    let lease = try #require(try room.show(id, service).lease)
+    let (asked, lease) = try room.leased(service, Array(phones[..<2]), #"{"ttl_s":600,"uses":5}"#)
     // Not on that of somebody who did not vote.
     try room.revoke(phones[2])
     #expect(try room.use(lease, service, as: "1").integer("uses_left") == 4)
     try room.revoke(phones[0])
     #expect(try room.use(lease, service, as: "2").code == .leaseEnded)
-    #expect(try room.show(id, service).object("lease")?["uses_left"]?.integer == 0)
+    #expect(try room.show(asked.id, service).object("lease")?["uses_left"]?.integer == 0)
     // What was done was done: the answer may have been lost.
     #expect(try room.use(lease, service, as: "1").integer("uses_left") == 4)
   }
@@ -71,9 +68,7 @@ import Testing
     let room = try ApprovalRoom(policy: #"{"DEFAULT":{"lease":{"ttl_s":600,"uses":5}}}"#)
     let service = try room.service()
     let phone = try room.phone(of: "frodo")
-    let approved = try room.ask(service, #","lease":{"ttl_s":600,"uses":5}"#)
-    _ = try room.vote(phone, on: approved)
-    let lease = try #require(try room.show(approved.id, service).lease)
+    let (_, lease) = try room.leased(service, [phone], #"{"ttl_s":600,"uses":5}"#)
     let open = try room.ask(service)
     #expect(try room.order("services-revoke", #"{"name":"mud"}"#).code == nil)
     #expect(try room.use(lease, service, as: "1").code == .tokenRejected)
@@ -118,10 +113,8 @@ import Testing
     let room = try ApprovalRoom(policy: #"{"DEFAULT":{"lease":{"ttl_s":60,"uses":1}}}"#)
     let service = try room.service()
     let phone = try room.phone(of: "frodo")
-    let asked = try room.ask(service, #","lease":{"ttl_s":3600,"uses":100}"#)
+    let (asked, lease) = try room.leased(service, [phone], #"{"ttl_s":3600,"uses":100}"#)
     #expect(asked["match_code"]?.utf8.count == 4)
-    _ = try room.vote(phone, on: asked)
-    let lease = try #require(try room.show(asked.id, service).lease)
     let (first, second) = (try room.use(lease, service, as: "a"), try room.use(lease, service, as: "b"))
     #expect(first.integer("uses_left") == 0 && second.code == .leaseExhausted)
     // A repetition is no second use, also when all is used up, and when it is over.
@@ -135,9 +128,7 @@ import Testing
     let room = try ApprovalRoom(policy: #"{"DEFAULT":{"lease":{"ttl_s":60,"uses":3}}}"#)
     let service = try room.service()
     let phone = try room.phone(of: "frodo")
-    let asked = try room.ask(service, #","lease":{"ttl_s":60,"uses":3}"#)
-    _ = try room.vote(phone, on: asked)
-    let lease = try #require(try room.show(asked.id, service).lease)
+    let (_, lease) = try room.leased(service, [phone])
     let end = EndLease(bearer: service, lease: try leaseID(lease))
     #expect(try room.answer(end).code == nil)
     #expect(try room.answer(end).code == .leaseEnded)
