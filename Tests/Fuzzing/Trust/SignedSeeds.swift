@@ -83,6 +83,13 @@ package struct SignedSeed: Sendable {
       head[32] = flags
       return head + encoder.bytes
     }
+    func said(_ flags: UInt8, _ name: String, _ number: UInt64) -> [UInt8] {
+      said(flags) { encoder in
+        encoder.beginMap(pairs: 1)
+        encoder.append(text: name)
+        encoder.append(unsigned: number)
+      }
+    }
     return [
       SignedSeed(
         .authenticatorData, "accepted-of-ios-26", authority.assertedData(.unsaid, signCount: 9)),
@@ -90,25 +97,13 @@ package struct SignedSeed: Sendable {
       SignedSeed(.authenticatorData, "accepted-of-an-attestation", authority.attestedData(.said)),
       SignedSeed(
         .authenticatorData, "accepted-category-as-number",
-        said(0xC0) { encoder in
-          encoder.beginMap(pairs: 1)
-          encoder.append(text: "apple_validation_category_01")
-          encoder.append(unsigned: 4)
-        }),
+        said(0xC0, "apple_validation_category_01", 4)),
       SignedSeed(
         .authenticatorData, "accepted-unflagged-of-apple",
-        said(0x40) { encoder in
-          encoder.beginMap(pairs: 1)
-          encoder.append(text: "apple_cd_hash_type_01")
-          encoder.append(unsigned: 2)
-        }),
+        said(0x40, "apple_cd_hash_type_01", 2)),
       SignedSeed(
         .authenticatorData, "refused-unflagged-of-others",
-        said(0x40) { encoder in
-          encoder.beginMap(pairs: 1)
-          encoder.append(text: "credProtect")
-          encoder.append(unsigned: 2)
-        }),
+        said(0x40, "credProtect", 2)),
       SignedSeed(.authenticatorData, "refused-empty-map", said(0xC0) { $0.beginMap(pairs: 0) }),
       SignedSeed(.authenticatorData, "refused-flag-alone", said(0xC0) { _ in }),
       SignedSeed(
