@@ -18,6 +18,7 @@ from backend import Backend, mud
 from clients import App
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
 from gate import BINARY, SANITIZER, Gate
+from phones import Households
 from pki import PKI
 from sessions import Player
 from telnet_game import TelnetGame
@@ -200,6 +201,14 @@ class Gates:
 @pytest.fixture
 def gates(folder, pki, authority, fault):
     every = Gates(folder, pki, fault)
+    yield every
+    every.finish()
+
+
+@pytest.fixture
+def development_home(gates, folder):
+    """Makes gates with the operator and the program's phones: keywords change the gate's environment."""
+    every = Households(gates, folder)
     yield every
     every.finish()
 

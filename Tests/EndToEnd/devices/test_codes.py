@@ -11,7 +11,7 @@ import pytest
 from clients import App, assert_refusal
 from gate import free_port
 from handset import Handset
-from phones import Household, base64url, encode, sha256
+from phones import base64url, sha256
 from waiting import eventually
 
 SIGNALS = b'{"tz":"Europe/Vienna","os_patch_level":"2026-10"}'
@@ -344,40 +344,23 @@ def test_a_hundred_wrong_codes_lock_the_subject(gate, service, phone):
 # ---- the program's own phone
 
 
-def test_the_programs_phone_waits_signs_and_shows_the_code(gates, folder):
-    assert gates(start=False).command("dev-certs").returncode == 0
-    certificates = folder / "certs" / "dev"
-    port = free_port()
-    gate = gates(
-        port=port,
-        TLS_CERT_PATH=certificates / "server.pem",
-        TLS_KEY_PATH=certificates / "server-key.pem",
-        APPATTEST_ROOT_CA_PATH=certificates / "attestation-root.pem",
-        APPATTEST_ENVIRONMENT="both",
-        DEVICES_PATH=folder / "devices.db",
-        PUBLIC_URL=f"https://localhost:{port}",
-        DEVICE_RATE="10000/m",
-    )
-    gate.pki = type("PKI", (), {"server_ca": certificates / "ca.pem"})
-    home = Household(gate)
-    try:
-        home.pair("anna.json")
-        service = Service(gate)
-        # Nothing vouches for a phone that was paired without its app.
-        challenge = service.challenged()
-        refused = home.phone("anna.json", "otp")
-        assert refused.returncode == 77 and "attestation_stale" in refused.stderr
-        app = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
-        done = home.phone("anna.json", "otp", *app, "--signals", '{"tz":"Europe/Vienna"}')
-        assert done.returncode == 0, done.stderr
-        assert 'web: "Telnet login from 192.0.2.7"' in done.stderr
-        assert service.verify(challenge, done.stdout.strip()).status == 200
-        # Now it waits for one that is not there yet.
-        waiting = home._start("simulate", "phone", "--state", "anna.json", "otp", "--json")
-        challenge = service.challenged("login-2")
-        shown = json.loads(waiting.line())
-        assert shown["challenge_id"] == challenge and waiting.wait() == 0
-        assert service.verify(challenge, shown["otp_code"], "login-2").json["level"] == "app_attested"
-        assert home.phone("anna.json", "otp", "--signals", "[]").returncode == 64
-    finally:
-        home.end()
+def test_the_programs_phone_waits_signs_and_shows_the_code(development_home):
+    home = development_home()
+    home.pair("anna.json")
+    service = Service(home.gate)
+    # Nothing vouches for a phone that was paired without its app.
+    challenge = service.challenged()
+    refused = home.phone("anna.json", "otp")
+    assert refused.returncode == 77 and "attestation_stale" in refused.stderr
+    app = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
+    done = home.phone("anna.json", "otp", *app, "--signals", '{"tz":"Europe/Vienna"}')
+    assert done.returncode == 0, done.stderr
+    assert 'web: "Telnet login from 192.0.2.7"' in done.stderr
+    assert service.verify(challenge, done.stdout.strip()).status == 200
+    # Now it waits for one that is not there yet.
+    waiting = home.start("simulate", "phone", "--state", "anna.json", "otp", "--json")
+    challenge = service.challenged("login-2")
+    shown = json.loads(waiting.line())
+    assert shown["challenge_id"] == challenge and waiting.wait() == 0
+    assert service.verify(challenge, shown["otp_code"], "login-2").json["level"] == "app_attested"
+    assert home.phone("anna.json", "otp", "--signals", "[]").returncode == 64

@@ -7,8 +7,7 @@ import uuid
 import pytest
 
 import faults
-from gate import free_port
-from phones import Household, ask
+from phones import ask
 from waiting import eventually
 
 USAGE, UNKNOWN, IO_ERROR, UNAVAILABLE, REFUSED, CONFIGURATION = 64, 65, 74, 69, 77, 78
@@ -21,26 +20,8 @@ def fault(shim, folder):
 
 
 @pytest.fixture
-def home(gates, folder, fault):
-    """A household at a gate that runs on the development certificates."""
-    assert gates(start=False).command("dev-certs").returncode == 0
-    certificates = folder / "certs" / "dev"
-    port = free_port()
-    gate = gates(
-        port=port,
-        TLS_CERT_PATH=certificates / "server.pem",
-        TLS_KEY_PATH=certificates / "server-key.pem",
-        APPATTEST_ROOT_CA_PATH=certificates / "attestation-root.pem",
-        APPATTEST_ENVIRONMENT="both",
-        DEVICES_PATH=folder / "devices.db",
-        PUBLIC_URL=f"https://localhost:{port}",
-        DEVICE_RATE="10000/m",
-        **fault.environment,
-    )
-    gate.pki = type("PKI", (), {"server_ca": certificates / "ca.pem"})
-    household = Household(gate)
-    yield household
-    household.end()
+def home(development_home, fault):
+    return development_home(**fault.environment)
 
 
 def devices(home, *arguments):

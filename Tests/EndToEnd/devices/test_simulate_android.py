@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from gate import free_port
-from phones import Household, ask
+from phones import ask
 
 REFUSED, USAGE = 77, 64
 SIGNER = "5e" * 32
@@ -14,36 +13,19 @@ POLICY = {"rules": [{"match": {"operation": "wipe"}, "level": "hardware_attested
 
 
 @pytest.fixture
-def new_home(gates, backend, folder):
-    """A household at a gate that believes the development authorities."""
-    homes = []
-    assert gates(start=False).command("dev-certs").returncode == 0
-    certificates = folder / "certs" / "dev"
+def new_home(development_home, backend, folder):
+    """A household at a gate that believes the development authorities of Android."""
     (folder / "approvals.json").write_text(json.dumps(POLICY))
     (folder / "status.json").write_text('{"entries": {}}')
-
-    def make(**changes):
-        port = free_port()
-        settings = {
-            "TLS_CERT_PATH": certificates / "server.pem",
-            "TLS_KEY_PATH": certificates / "server-key.pem",
-            "ANDROID_APPS": f"com.example.mud:{SIGNER}",
-            "ANDROID_ROOTS_PATH": certificates / "android-root.pem",
-            "ANDROID_REVOCATION_PATH": folder / "status.json",
-            "PLAY_INTEGRITY_KEYS_PATH": certificates / "play-integrity-keys.json",
-            "DEVICES_PATH": folder / "devices.db",
-            "PUBLIC_URL": f"https://localhost:{port}",
-            "APPROVAL_POLICY": folder / "approvals.json",
-            "DEVICE_RATE": "10000/m",
-        }
-        gate = gates(backend, port=port, **{**settings, **changes})
-        gate.pki = type("PKI", (), {"server_ca": certificates / "ca.pem"})
-        homes.append(Household(gate))
-        return homes[-1]
-
-    yield make
-    for home in homes:
-        home.end()
+    certificates = development_home.certificates
+    settings = {
+        "ANDROID_APPS": f"com.example.mud:{SIGNER}",
+        "ANDROID_ROOTS_PATH": certificates / "android-root.pem",
+        "ANDROID_REVOCATION_PATH": folder / "status.json",
+        "PLAY_INTEGRITY_KEYS_PATH": certificates / "play-integrity-keys.json",
+        "APPROVAL_POLICY": folder / "approvals.json",
+    }
+    return lambda **changes: development_home(backend, **{**settings, **changes})
 
 
 @pytest.fixture

@@ -26,12 +26,12 @@ class Ends:
     def __init__(self, home, state="anna.json", device=None, *arguments):
         self.home = home
         self.device = device or json.loads((home.gate.folder / state).read_text())["device_id"]
-        self.desktop = home._start(
+        self.desktop = home.start(
             *("simulate", "desktop", "--url", f"https://localhost:{home.gate.port}"),
             *("--ca", "certs/dev/ca.pem", "--token", "reception.token", "--device", self.device),
             *arguments,
         )
-        self.phone = home._start("simulate", "phone", "--state", state, "presence")
+        self.phone = home.start("simulate", "phone", "--state", state, "presence")
 
     def question(self):
         return self.desktop.line()

@@ -6,8 +6,7 @@ import socket
 import threading
 
 import pytest
-from gate import free_port
-from phones import Household, ask
+from phones import ask
 
 UNUSABLE, REFUSED = 65, 77
 APP = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
@@ -21,28 +20,11 @@ POLICY = {
 
 
 @pytest.fixture
-def home(gates, folder):
-    """A household at a gate that runs on the development certificates."""
-    assert gates(start=False).command("dev-certs").returncode == 0
-    certificates = folder / "certs" / "dev"
+def home(development_home, folder):
     (folder / "approvals.json").write_text(json.dumps(POLICY))
-    port = free_port()
-    gate = gates(
-        port=port,
-        TLS_CERT_PATH=certificates / "server.pem",
-        TLS_KEY_PATH=certificates / "server-key.pem",
-        APPATTEST_ROOT_CA_PATH=certificates / "attestation-root.pem",
-        APPATTEST_ENVIRONMENT="both",
-        DEVICES_PATH=folder / "devices.db",
-        PUBLIC_URL=f"https://localhost:{port}",
-        APPROVAL_POLICY=folder / "approvals.json",
-        TOKEN_AUDIENCES="https://game.example.com",
-        DEVICE_RATE="10000/m",
+    return development_home(
+        APPROVAL_POLICY=folder / "approvals.json", TOKEN_AUDIENCES="https://game.example.com"
     )
-    gate.pki = type("PKI", (), {"server_ca": certificates / "ca.pem"})
-    household = Household(gate)
-    yield household
-    household.end()
 
 
 @pytest.fixture
@@ -210,7 +192,7 @@ def test_a_phone_says_no(home, service, verb, outcome):
 
 def test_what_comes_is_told_at_once(home, service):
     home.pair("anna.json")
-    watching = home._start("simulate", "phone", "--state", "anna.json", "approvals", "--watch", "--json")
+    watching = home.start("simulate", "phone", "--state", "anna.json", "approvals", "--watch", "--json")
     asked = request(home, service, "look")
     assert json.loads(watching.line())["id"] == asked["id"] and "match_code" not in asked
     assert done(home.phone("anna.json", "approvals", "--approve", asked["id"])) == "approved\n"

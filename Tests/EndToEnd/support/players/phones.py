@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gate import BINARY, process_environment
+from gate import BINARY, free_port, process_environment
 from waiting import eventually, patience
 
 
@@ -204,19 +204,19 @@ class Household:
         self.gate = gate
         self.started = []
 
-    def _start(self, *arguments):
+    def start(self, *arguments):
         self.started.append(Process(self.gate, *arguments))
         return self.started[-1]
 
     def operator(self, *arguments):
         """`portcullis pair`, which has written its code."""
-        operator = self._start("pair", *arguments)
+        operator = self.start("pair", *arguments)
         operator.code = Code(operator.line())
         return operator
 
     def scan(self, state, uri, *arguments):
         """`simulate phone pair`, on its way."""
-        return self._start("simulate", "phone", "--state", state, "pair", *arguments, uri)
+        return self.start("simulate", "phone", "--state", state, "pair", *arguments, uri)
 
     def phone(self, state, *arguments, **options):
         """Another verb of a phone, done."""
@@ -245,3 +245,36 @@ class Household:
     def end(self):
         for process in self.started:
             process.end()
+
+
+class Households:
+    """Makes gates on the development certificates, whose authorities they believe, each with its household."""
+
+    def __init__(self, gates, folder):
+        self.gates, self.folder = gates, folder
+        self.certificates = folder / "certs" / "dev"
+        self.made = []
+
+    def __call__(self, backend=None, **changes):
+        """Keywords change the gate's environment."""
+        if not self.certificates.exists():
+            assert self.gates(start=False).command("dev-certs").returncode == 0
+        port = free_port()
+        environment = {
+            "TLS_CERT_PATH": self.certificates / "server.pem",
+            "TLS_KEY_PATH": self.certificates / "server-key.pem",
+            "APPATTEST_ROOT_CA_PATH": self.certificates / "attestation-root.pem",
+            "APPATTEST_ENVIRONMENT": "both",
+            "DEVICES_PATH": self.folder / "devices.db",
+            "PUBLIC_URL": f"https://localhost:{port}",
+            "DEVICE_RATE": "10000/m",
+            **changes,
+        }
+        gate = self.gates(backend, port=port, **environment)
+        gate.pki = type("PKI", (), {"server_ca": self.certificates / "ca.pem"})
+        self.made.append(Household(gate))
+        return self.made[-1]
+
+    def finish(self):
+        for household in self.made:
+            household.end()
