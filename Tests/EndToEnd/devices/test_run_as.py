@@ -2,54 +2,33 @@
 
 import json
 import os
-import pathlib
-import pwd
-import shutil
 import signal
-import tempfile
 
 import pytest
 
 from orders import ask_as, order
+from serving_user import NOBODY, give, place_of_nobody, settings_of
 
 CONFIGURATION, UNAVAILABLE = 78, 69
-NOBODY = pwd.getpwnam("nobody")
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become somebody else")
 
 
 @pytest.fixture
 def place(pki, authority):
-    """A folder of the serving user's on a path that everybody may enter."""
-    made = pathlib.Path(tempfile.mkdtemp(prefix="run-as-", dir="/tmp"))
-    made.chmod(0o711)
-    (made / "store").mkdir(mode=0o711)
-    (made / "policy.json").write_text(json.dumps({"rules": [{"match": {"operation": "host.*"}}]}))
-    for name, source in [
-        ("server.pem", pki.server_certificate), ("key.pem", pki.server_key), ("root.pem", pki.attestation_root),
-    ]:  # fmt: skip
-        shutil.copyfile(source, made / name)
-        (made / name).chmod(0o600)
-    for name in ("server.pem", "key.pem", "root.pem", "policy.json", "store"):
-        os.chown(made / name, NOBODY.pw_uid, NOBODY.pw_gid)
-    (made / "policy.json").chmod(0o600)
-    yield made
-    shutil.rmtree(made)
+    """His store is one that others may enter, as programs of the host ask at a socket there."""
+    with place_of_nobody(pki) as made:
+        (made / "store").mkdir(mode=0o711)
+        (made / "policy.json").write_text(json.dumps({"rules": [{"match": {"operation": "host.*"}}]}))
+        (made / "policy.json").chmod(0o600)
+        give(made / "store", made / "policy.json")
+        yield made
 
 
 def settings(place, **changes):
-    return {
-        "RUN_AS": "nobody",
-        "ATTESTED_KEYS_PATH": place / "store" / "attested-keys.json",
-        "CONTROL_SOCKET": place / "store" / "control.sock",
-        "TLS_CERT_PATH": place / "server.pem",
-        "TLS_KEY_PATH": place / "key.pem",
-        "APPATTEST_ROOT_CA_PATH": place / "root.pem",
-        "DEVICES_PATH": place / "store" / "devices.db",
-        "PUBLIC_URL": "https://mud.example",
-        "APPROVAL_POLICY": place / "policy.json",
-        "APPROVALS_SOCKET": place / "store" / "approvals.sock",
-        **changes,
-    }
+    store = place / "store"
+    own = {"DEVICES_PATH": store / "devices.db", "APPROVALS_SOCKET": store / "approvals.sock"}
+    own |= {"PUBLIC_URL": "https://mud.example", "APPROVAL_POLICY": place / "policy.json"}
+    return settings_of(place, **own | changes)
 
 
 def test_all_is_the_serving_users(gates, backend, place):

@@ -3,55 +3,36 @@
 import contextlib
 import os
 import pathlib
-import pwd
 import random
 import re
 import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 
 import pytest
 
 from clients import connect_status
 from gate import BINARY, SANITIZER, process_environment
+from serving_user import NOBODY, give, place_of_nobody, settings_of
 from waiting import eventually
 
 CONFIGURATION, UNAVAILABLE = 78, 69
-NOBODY = pwd.getpwnam("nobody")
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become somebody else")
 
 
 @pytest.fixture
 def place(pki, authority):
-    """Folders and certificates for a gate that becomes nobody, on a path that everybody may enter."""
-    made = pathlib.Path(tempfile.mkdtemp(prefix="run-as-", dir="/tmp"))
-    made.chmod(0o711)
-    for name in ("store", "receipts"):
-        (made / name).mkdir(mode=0o700)
-        os.chown(made / name, NOBODY.pw_uid, NOBODY.pw_gid)
-    for name, source in [
-        ("server.pem", pki.server_certificate), ("key.pem", pki.server_key), ("root.pem", pki.attestation_root),
-    ]:  # fmt: skip
-        shutil.copyfile(source, made / name)
-        (made / name).chmod(0o600)
-        os.chown(made / name, NOBODY.pw_uid, NOBODY.pw_gid)
-    yield made
-    shutil.rmtree(made)
+    """With folders for a gate that becomes nobody."""
+    with place_of_nobody(pki) as made:
+        for name in ("store", "receipts"):
+            (made / name).mkdir(mode=0o700)
+            give(made / name)
+        yield made
 
 
 def settings(place, **changes):
-    return {
-        "RUN_AS": "nobody",
-        "ATTESTED_KEYS_PATH": place / "store" / "attested-keys.json",
-        "CONTROL_SOCKET": place / "store" / "control.sock",
-        "RECEIPTS_PATH": place / "receipts",
-        "TLS_CERT_PATH": place / "server.pem",
-        "TLS_KEY_PATH": place / "key.pem",
-        "APPATTEST_ROOT_CA_PATH": place / "root.pem",
-        **changes,
-    }
+    return settings_of(place, RECEIPTS_PATH=place / "receipts", **changes)
 
 
 def statuses(gate):
