@@ -8,10 +8,9 @@ import uuid
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
+from approvers import add_service, approval_settings, body, phone_of, request, result
 from clients import assert_refusal
-from gate import free_port
-from handset import Handset
-from phones import Key, ask, base64url, encode, sha256
+from phones import ask
 
 RULES = {
     "rules": [
@@ -24,27 +23,11 @@ RULES = {
         {"match": {"operation": "both"}, "level": "bare", "factors": ["device", "operator"]},
     ]
 }
-DECISIONS = {"approve": b"\x01", "deny": b"\x02", "report": b"\x03"}
 
 
 @pytest.fixture
 def gate(gates, folder):
-    (folder / "approvals.json").write_text(json.dumps(RULES))
-    port = free_port()
-    return gates(
-        port=port,
-        DEVICES_PATH=folder / "devices.db",
-        PUBLIC_URL=f"https://127.0.0.1:{port}",
-        APPROVAL_POLICY=folder / "approvals.json",
-        DEVICE_RATE="10000/m",
-        SERVICE_RATE="10000/m",
-    )
-
-
-def add_service(gate, name="mud", scopes="approvals", *more):
-    done = gate.command("services", "add", name, "--scopes", scopes, *more)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return gates(**approval_settings(folder, RULES))
 
 
 @pytest.fixture
@@ -52,76 +35,9 @@ def service(gate):
     return add_service(gate)
 
 
-class Approver(Handset):
-    """A phone of somebody's that votes."""
-
-    def decision(self, item, decision="approve", code="", signer=None, **changes):
-        """The body of a decision; `changes` are made after it was signed."""
-        issued_at = changes.pop("at", int(time.time()))
-        summary = base64.urlsafe_b64decode(item["summary"] + "==")
-        message = self.message(
-            "approval",
-            uuid.UUID(item["id"]).bytes,
-            uuid.UUID(self.id).bytes,
-            DECISIONS[decision],
-            sha256(summary),
-            code.encode(),
-            issued_at.to_bytes(8, "big"),
-            item["expires_at"].to_bytes(8, "big"),
-        )
-        document = {
-            "device_id": self.id,
-            "decision": decision,
-            "issued_at": issued_at,
-            "signature": (signer or self.approval).sign(message),
-        }
-        return {**document, **({"match_code": code} if code else {}), **changes}
-
-    def vote(self, item, *arguments, **changes):
-        document = self.decision(item, *arguments, **changes)
-        return self.post(f"/approvals/{item['id']}/decision", document, self.token)
-
-    def items(self, query=""):
-        reply = self.get(f"/approvals{query}", self.token)
-        assert reply.status == 200, reply
-        return reply.json["items"]
-
-
-def phone_of(gate, subject="anna", **options):
-    phone = Approver(gate, **options)
-    phone.enroll()
-    done = gate.command("devices", "confirm", phone.id, "--subject", subject)
-    assert done.returncode == 0, done.stderr
-    return phone
-
-
 @pytest.fixture
 def phone(gate):
     return phone_of(gate)
-
-
-def body(operation="promote", **changes):
-    document = {
-        "operation": operation,
-        "target": {"player": "gandalf"},
-        "text": "Gandalf becomes a wizard.",
-        "subject": "anna",
-        "requester": {"id": "saruman", "name": "Saruman"},
-        **changes,
-    }
-    return {name: value for name, value in document.items() if value is not ...}
-
-
-def request(gate, token, *arguments, **changes):
-    reply = ask(gate, "POST", "/approvals", body(*arguments, **changes), token)
-    assert reply.status == 201, reply
-    return reply.json
-
-
-def result(gate, token, asked, query=""):
-    reply = ask(gate, "GET", f"/approvals/{asked['id']}{query}", token=token)
-    assert reply.status == 200, reply
-    return reply.json
 
 
 def test_from_the_question_to_the_result(gate, service, phone):
@@ -314,15 +230,7 @@ def test_what_is_no_form_at_all(shared_gate):
 
 @pytest.fixture(scope="module")
 def shared_gate(shared_gates, module_folder):
-    (module_folder / "approvals.json").write_text(json.dumps(RULES))
-    port = free_port()
-    gate = shared_gates(
-        port=port,
-        DEVICES_PATH=module_folder / "devices.db",
-        PUBLIC_URL=f"https://127.0.0.1:{port}",
-        APPROVAL_POLICY=module_folder / "approvals.json",
-        SERVICE_RATE="10000/m",
-    )
+    gate = shared_gates(**approval_settings(module_folder, RULES))
     return gate, add_service(gate)
 
 

@@ -9,10 +9,10 @@ import time
 import uuid
 
 import pytest
+from approvers import DECISIONS, add_service, approval_settings
 from clients import App, assert_refusal
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from gate import free_port
 from handset import Handset
 from phones import base64url, encode, sha256
 from waiting import eventually
@@ -31,22 +31,11 @@ POLICY = {
 
 @pytest.fixture
 def gate(gates, folder):
-    (folder / "approvals.json").write_text(json.dumps(POLICY))
-    port = free_port()
-    return gates(
-        port=port,
-        DEVICES_PATH=folder / "devices.db",
-        PUBLIC_URL=f"https://127.0.0.1:{port}",
-        APPROVAL_POLICY=folder / "approvals.json",
-        DEVICE_RATE="10000/m",
-        SERVICE_RATE="10000/m",
-    )
+    return gates(**approval_settings(folder, POLICY))
 
 
 def add(gate, name, *more):
-    added = gate.command("services", "add", name, "--scopes", "approvals", *more)
-    assert added.returncode == 0, added.stderr
-    return Service(gate, added.stdout.strip())
+    return Service(gate, add_service(gate, name, "approvals", *more))
 
 
 @pytest.fixture
@@ -133,7 +122,7 @@ class Phone(Client):
 
     def body(self, item, decision="approve", code="", sign=None, signed=None):
         """The body of a vote on an item of the list; `signed` is what is signed in the place of what is sent."""
-        number = {"approve": b"\x01", "deny": b"\x02", "report": b"\x03"}[decision]
+        number = DECISIONS[decision]
         issued_at = int(time.time())
         fields = {
             "server": self.server.bytes,

@@ -6,11 +6,10 @@ import time
 import uuid
 
 import pytest
+from approvers import add_service, approval_settings, body, phone_of
 from clients import assert_refusal
 from faults import Faults
-from gate import free_port
 from phones import Key, ask
-from test_approval_requests import add_service, body, phone_of
 
 RULES = {"rules": [{"match": {"operation": "promote"}, "level": "bare", "presence": True, "match_digits": 0}]}
 
@@ -22,16 +21,7 @@ def fault(shim, folder):
 
 @pytest.fixture
 def settings(folder):
-    (folder / "approvals.json").write_text(json.dumps(RULES))
-    port = free_port()
-    return {
-        "port": port,
-        "DEVICES_PATH": folder / "devices.db",
-        "PUBLIC_URL": f"https://127.0.0.1:{port}",
-        "APPROVAL_POLICY": folder / "approvals.json",
-        "PRESENCE_RSSI_MIN": "hall=-70",
-        "DEVICE_RATE": "10000/m",
-    }
+    return approval_settings(folder, RULES, PRESENCE_RSSI_MIN="hall=-70")
 
 
 @pytest.fixture
