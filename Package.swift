@@ -137,6 +137,7 @@ let modules = [
 
   // Connections and sessions.
   Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
+  Module("Keeping", in: .gate, ["Addresses", "Bytes", "SessionWire", "System", "TelnetWire"]),
   Module(
     "Gateway", in: .gate,
     [

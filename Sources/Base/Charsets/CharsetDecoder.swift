@@ -15,6 +15,22 @@ package struct CharsetDecoder: Sendable {
   /// The bytes of a character that waits for its rest, three at most.
   package var held: [UInt8] { (0..<waitingCount).map { waiting[$0] } }
 
+  /// The same in one number: the first byte lowest, how many there are in the highest eight bits.
+  package var heldWord: UInt64 {
+    var word = UInt64(waitingCount) << 56
+    for index in 0..<waitingCount { word |= UInt64(waiting[index]) << UInt64(index * 8) }
+    return word
+  }
+
+  /// Goes on behind what another one of the same charset held. What is no beginning of a character is left out.
+  package mutating func restore(heldWord word: UInt64) {
+    let count = Int(word >> 56)
+    guard let form, (1...3).contains(count) else { return }
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) }
+    guard case .incomplete = form.extent(in: bytes.span, at: 0) else { return }
+    hold(bytes.span)
+  }
+
   /// Appends the text of `bytes` in UTF-8, but for what waits at its end. What is no character of the charset becomes
   /// U+FFFD.
   package mutating func decode(_ bytes: Span<UInt8>, into output: inout [UInt8]) {

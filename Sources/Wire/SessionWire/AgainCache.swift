@@ -18,6 +18,7 @@ package struct AgainCache: Sendable {
   private let selection: AgainSelection
   private let limit: Int
   private var echo = false
+  var isEchoing: Bool { echo }
   private(set) var entries = AgainEntries()
   /// What the values take, with what they cost beside.
   package var bytes: Int { entries.bytes }
@@ -123,7 +124,7 @@ package struct AgainCache: Sendable {
 
   // MARK: Keeping
 
-  private mutating func keep(_ kind: AgainEntries.Kind, _ name: Span<UInt8>, _ data: Span<UInt8>?) {
+  mutating func keep(_ kind: AgainEntries.Kind, _ name: Span<UInt8>, _ data: Span<UInt8>?) {
     entries.remove(kind, name)
     let cost = name.count + (data?.count ?? 0) + Self.overhead
     guard cost <= limit else { return }

@@ -53,6 +53,10 @@ struct AgainEntries: Sendable {
     for case let entry? in places where entry.kind == kind { body(entry) }
   }
 
+  func each(_ body: (Entry) -> Void) {
+    for case let entry? in places { body(entry) }
+  }
+
   mutating func append(_ entry: Entry) {
     if places.count >= 2 * count + Self.spare { close() }
     placeOfKey[entry.key] = places.count

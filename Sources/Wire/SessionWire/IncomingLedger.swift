@@ -16,6 +16,8 @@ package struct IncomingLedger: Equatable, Sendable {
   /// Bytes that were put into the queue and that have left it.
   private var queued = 0
   private var accepted = 0
+  /// Where the last message ended that was handled, or what was said without one when nothing else waited.
+  private var handledEnd = 0
   /// Where the oldest message that is not handled ends, and the newest one.
   private var firstEnd = 0
   private var lastEnd = 0
@@ -37,6 +39,7 @@ package struct IncomingLedger: Equatable, Sendable {
     queued += bytes
     taken += 1
     if queued == accepted {
+      handledEnd = accepted
       handled = taken
       schedule.note(messages: 1, bytes: size, now: now)
     } else if unhandled == 1 {
@@ -60,9 +63,42 @@ package struct IncomingLedger: Equatable, Sendable {
     let before = handled
     while unhandled > 0, firstEnd <= accepted {
       handled += 1
+      handledEnd = firstEnd
       if unhandled > 0 { firstEnd += nextDistance() }
     }
+    if accepted == queued { handledEnd = accepted }
     if handled > before || unhandled > 0 { schedule.note(messages: handled - before, bytes: bytes, now: now) }
+  }
+
+  // MARK: Going on elsewhere
+
+  /// What the queue holds, for who goes on with it.
+  package var snapshot: IncomingSnapshot {
+    var copy = self
+    var ends: [Int] = []
+    for left in stride(from: unhandled, to: 0, by: -1) {
+      ends.append(copy.firstEnd - accepted)
+      if left > 1 { copy.firstEnd += copy.nextDistance() }
+    }
+    return IncomingSnapshot(handled: handled, waiting: queued - accepted, ends: ends)
+  }
+
+  /// Of a session that goes on with the queue that `snapshot` was taken of.
+  package init(restoring snapshot: IncomingSnapshot) {
+    self.init(taken: snapshot.handled)
+    queued = snapshot.waiting
+    for end in snapshot.ends {
+      if unhandled == 0 { firstEnd = end } else { noteDistance(end - lastEnd) }
+      lastEnd = end
+      taken += 1
+    }
+  }
+
+  /// How much of the queue is the rest of something whose beginning the game has: up to the end of the oldest message that
+  /// waits, or all where there is none. Nil where the game has got whole messages and no more.
+  package var torn: (bytes: Int, endsMessage: Bool)? {
+    guard accepted > handledEnd, queued > accepted else { return nil }
+    return unhandled > 0 ? (firstEnd - accepted, true) : (queued - accepted, false)
   }
 
   // MARK: Distances

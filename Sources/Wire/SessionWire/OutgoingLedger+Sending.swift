@@ -21,7 +21,7 @@ extension OutgoingLedger {
   package var cursorNumber: Int { cursor }
 
   /// Whether the present connection has not been sent everything.
-  package var hasUnsent: Bool { isAttached && cursor <= last }
+  package var hasUnsent: Bool { isAttached && (cursor <= last || isLossDue) }
 
   /// Whether something else may be sent now: uncounted messages and control frames never stand inside a frame.
   package var isBetweenFrames: Bool { sentOfRecord == 0 }
@@ -35,9 +35,11 @@ extension OutgoingLedger {
       cursor = next
       cursorOffset += records.record(at: cursorOffset).totalBytes
     }
-    if cursor == start { return nil }
+    if cursor == start, !isLossDue { return nil }
     highestSent = max(highestSent, cursor - 1)
-    return Gap(messages: cursor - start, next: cursor)
+    defer { isLossDue = false }
+    let isUnknown = isLossDue && loss?.isUnknown == true
+    return Gap(messages: isUnknown ? nil : cursor - start, next: cursor)
   }
 
   /// Frames for the present connection, as they lie: whole ones, or a part of one at a page's end. Empty when all
@@ -90,7 +92,7 @@ extension OutgoingLedger {
   /// Where the frames end that can be sent now.
   private var unsentEnd: Int {
     guard isAttached else { return 0 }
-    if cursorOffset == 0, cursor < firstKept { return 0 }
+    if cursorOffset == 0, cursor < firstKept || isLossDue { return 0 }
     if holes == 0 { return records.count }
     var end = cursorOffset
     while end < records.count {

@@ -14,18 +14,22 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   /// What the state is said again from; its bytes count as buffered.
   package var again: AgainCache
 
-  private(set) var records = RecordQueue()
+  var records = RecordQueue()
   /// The number of the last message, kept or not.
-  package private(set) var last = 0
+  package internal(set) var last = 0
   /// The highest number that the app has acknowledged.
-  package private(set) var acknowledged = 0
+  package internal(set) var acknowledged = 0
   /// The highest number that any connection was sent.
   package internal(set) var highestSent = 0
   /// The number of the oldest record.
-  private(set) var firstKept = 1
+  var firstKept = 1
   /// Holes among the records.
-  private(set) var holes = 0
+  var holes = 0
   package private(set) var isAttached = false
+  /// Messages went with a process that was killed, until the app has acknowledged one from after that.
+  var loss: Loss?
+  /// The app has to be told of it, even if none is missing.
+  var isLossDue = false
 
   // What the present connection gets next. The record at `cursorOffset` has the number `cursor`, unless messages are
   // missing there.
@@ -98,6 +102,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   package mutating func acknowledge(_ number: Int) {
     guard isAttached, number > acknowledged, number < cursor else { return }
     acknowledged = number
+    if let loss, number >= loss.next { self.loss = nil }
     while records.count > 0 {
       let record = records.record(at: 0)
       guard end(of: record, numbered: firstKept) <= number + 1 else { break }
@@ -132,6 +137,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     cursor = number + 1
     cursorOffset = 0
     sentOfRecord = 0
+    isLossDue = loss.map { cursor <= $0.next } ?? false
     var recordNumber = firstKept
     while cursorOffset < records.count {
       let record = records.record(at: cursorOffset)

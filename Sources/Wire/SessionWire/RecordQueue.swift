@@ -112,6 +112,13 @@ struct RecordQueue: Sendable {
     peak = max(peak, count)
   }
 
+  /// Records as they lay in another queue.
+  mutating func append(records: Span<UInt8>) {
+    makeRoom(for: records.count)
+    write(records)
+    peak = max(peak, count)
+  }
+
   mutating func removeFirst(_ removed: Int) {
     count -= removed
     if count == 0 {
@@ -218,7 +225,7 @@ struct RecordQueue: Sendable {
   }
 
   /// No frame begins so.
-  private static let holeMark: UInt8 = 0x0F
+  static let holeMark: UInt8 = 0x0F
   /// A few lines, as that is all that most sessions ever have to keep at once.
   private static let smallestBytes = 128
   /// In front of an array's elements, with the allocator's own word.

@@ -113,7 +113,7 @@ extension TelnetEngine {
   static let `is`: UInt8 = 0
   static let send: UInt8 = 1
   /// Different ones, and the last again.
-  private static let terminalTypes: UInt8 = 4
+  static let terminalTypes: UInt8 = 4
   private static let charsetRequest: UInt8 = 1
   private static let charsetAccepted: UInt8 = 2
   private static let charsetRejected: UInt8 = 3

@@ -128,5 +128,20 @@ const char *portcullis_argument(int index);
 
 char **portcullis_environment(void);  // environ(7): C strings, ended by NULL
 
+// ---- memory that a next process goes on with, in words of eight bytes. A store is whole whenever the process is killed.
+int portcullis_memory_create(const char *name);  // memfd_create(2): close-on-exec, may be sealed
+int portcullis_memory_seal(int descriptor);  // for good: its size, and that nothing else is sealed; 0, or -1 with errno
+int portcullis_memory_is_sealed(int descriptor);  // whether it can neither shrink nor grow; -1 with errno
+uint64_t *portcullis_memory_map(int descriptor, size_t bytes);  // shared, to read and write; NULL with errno
+void portcullis_memory_unmap(uint64_t *words, size_t bytes);
+static inline uint64_t portcullis_memory_load(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+// Behind whatever was stored before.
+static inline void portcullis_memory_store(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+// All of them behind whatever was stored before, and in no order among themselves.
+static inline void portcullis_memory_store_all(uint64_t *words, const uint64_t *values, size_t count) {
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  for (size_t i = 0; i < count; i++) __atomic_store_n(words + i, values[i], __ATOMIC_RELAXED);
+}
+
 int portcullis_errno(void);
 int portcullis_is_would_block(int error);

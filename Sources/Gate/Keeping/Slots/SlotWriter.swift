@@ -1,0 +1,150 @@
+/// Writes one slot so that a kill at any instruction leaves it readable.
+///
+/// What a session is, its progress and its description, stands there twice. A new progress takes the place of the older
+/// copy, behind a new description where there is one, which takes the place that the newer copy does not name. So until the
+/// last of its words is there, with the checksum of the others and of the description that it names, the copy from before
+/// is whole and counts.
+///
+/// A read of the leg or a write to it is under way when more were begun, as a word of its own says, than the newer copy
+/// says were ended: that copy ends it and tells what came of it in one step.
+internal import System
+
+struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
+  private let memory: Memory
+  let index: Int
+  private let base: Int
+  private var owner: SlotOwner
+  private(set) var sequence: UInt64
+  private var reads: UInt32
+  private var writes: UInt32
+  /// Where the newer copy of the description stands, how long it is, and its checksum.
+  private var coldCopy: Int
+  private var coldBytes = 0
+  private var coldSum: UInt64 = 0
+
+  /// A slot that is nobody's: nothing of it counts before `publish`.
+  init(claiming index: Int, of memory: Memory, _ description: KeptDescription, _ progress: KeptProgress) {
+    let base = SlotGeometry.slot(index)
+    let before = SlotOwner(word: memory.load(at: base + SlotGeometry.owner))
+    self.init(index, memory, owner: SlotOwner(.free, claims: before.claims &+ 1), sequence: 0, coldCopy: 0)
+    memory.store(owner.word, at: base + SlotGeometry.owner)
+    memory.store(0, at: base + SlotGeometry.reads)
+    memory.store(0, at: base + SlotGeometry.writes)
+    memory.store(0, at: base + SlotGeometry.trials)
+    describe(description, progress)
+  }
+
+  /// A slot whose session goes on as `session` says, which was made of `image`.
+  init(continuing index: Int, of memory: Memory, _ image: SlotImage, _ session: KeptSession) {
+    self.init(
+      index, memory, owner: image.owner, sequence: image.sequence, coldCopy: image.coldCopy)
+    // Nothing is under way of what it says from now on: the copy and the marks agree about it.
+    reads = image.readsBegun
+    writes = image.writesBegun
+    describe(session.description, session.progress)
+    owner = SlotOwner(.kept, claims: owner.claims)
+    memory.store(owner.word, at: base + SlotGeometry.owner)
+  }
+
+  private init(_ index: Int, _ memory: Memory, owner: SlotOwner, sequence: UInt64, coldCopy: Int) {
+    self.memory = memory
+    self.index = index
+    self.owner = owner
+    self.sequence = sequence
+    self.coldCopy = coldCopy
+    base = SlotGeometry.slot(index)
+    reads = 0
+    writes = 0
+  }
+
+  // MARK: States
+
+  func publish() { set(.kept) }
+  func handOver() { set(.handedOver) }
+  func end() { set(.ending) }
+
+  private func set(_ state: SlotState) {
+    memory.store(SlotOwner(state, claims: owner.claims).word, at: base + SlotGeometry.owner)
+  }
+
+  // MARK: Marks
+
+  @inline(__always)
+  func willRead() { memory.store(UInt64(reads &+ 1), at: base + SlotGeometry.reads) }
+
+  /// There was nothing.
+  @inline(__always)
+  func didReadNothing() { memory.store(UInt64(reads), at: base + SlotGeometry.reads) }
+
+  @inline(__always)
+  mutating func didRead(_ progress: KeptProgress) {
+    reads &+= 1
+    note(progress)
+  }
+
+  @inline(__always)
+  func willWrite(messages: Int) {
+    let count = UInt64(UInt32(clamping: messages))
+    memory.store(UInt64(writes &+ 1) | count << 32, at: base + SlotGeometry.writes)
+  }
+
+  @inline(__always)
+  mutating func didWrite(_ progress: KeptProgress) {
+    writes &+= 1
+    note(progress)
+  }
+
+  mutating func didWrite(_ description: KeptDescription, _ progress: KeptProgress) {
+    writes &+= 1
+    describe(description, progress)
+  }
+
+  func willTry() { setTrial(isUnderWay: true) }
+  func didTry() { setTrial(isUnderWay: false) }
+
+  private func setTrial(isUnderWay: Bool) {
+    var trials = SlotTrials(word: memory.load(at: base + SlotGeometry.trials))
+    trials.isUnderWay = isUnderWay
+    memory.store(trials.word, at: base + SlotGeometry.trials)
+  }
+
+  // MARK: Copies
+
+  mutating func describe(_ description: KeptDescription, _ progress: KeptProgress) {
+    let bytes = description.coded()
+    var words = InlineArray<44, UInt64>(repeating: 0)
+    for index in bytes.indices { words[index / 8] |= UInt64(bytes[index]) << UInt64(index % 8 * 8) }
+    coldCopy = 1 - coldCopy
+    coldBytes = bytes.count
+    coldSum = SlotImage.coldChecksum(words.span, count: bytes.count, seed: owner.seed(index))
+    memory.store(words.span, at: base + SlotGeometry.cold(coldCopy))
+    note(progress)
+  }
+
+  mutating func note(_ progress: KeptProgress) {
+    sequence += 1
+    var words = InlineArray<16, UInt64>(repeating: 0)
+    words[SlotGeometry.sequence] = sequence
+    words[SlotGeometry.naming] =
+      UInt64(SlotLayout.current) | UInt64(coldCopy) << 8 | UInt64(coldBytes) << 16
+    words[SlotGeometry.coldChecksum] = coldSum
+    words[SlotGeometry.ended] = UInt64(reads) | UInt64(writes) << 32
+    let fields = progress.words
+    for index in fields.indices { words[SlotGeometry.progress + index] = fields[index] }
+    words[SlotGeometry.checksum] = SlotImage.hotChecksum(words.span, seed: owner.seed(index))
+    memory.store(words.span, at: base + SlotGeometry.hot(Int(sequence & 1)))
+  }
+}
+
+/// What a slot says of starts that died with it.
+struct SlotTrials {
+  var deaths: UInt32
+  var isUnderWay: Bool
+
+  init(word: UInt64) {
+    deaths = UInt32(truncatingIfNeeded: word)
+    isUnderWay = word >> 32 & 1 == 1
+  }
+
+  var word: UInt64 { UInt64(deaths) | (isUnderWay ? 1 << 32 : 0) }
+}

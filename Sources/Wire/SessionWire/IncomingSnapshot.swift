@@ -1,0 +1,30 @@
+/// What an `IncomingLedger` knows of the queue to the game, for the process that goes on with that queue.
+
+package struct IncomingSnapshot: Equatable, Sendable {
+  package let handled: Int
+  /// Bytes in the queue.
+  package let waiting: Int
+  /// Where messages end in it that were taken and are not handled, the oldest first.
+  package let ends: [Int]
+
+  /// Nil if they do not lie in the queue one behind the other.
+  package init?(checking handled: Int, waiting: Int, ends: [Int]) {
+    guard handled >= 0, waiting >= 0, handled <= Self.highestCount, waiting <= Self.highestCount else {
+      return nil
+    }
+    var before = 0
+    for end in ends {
+      guard end >= before, end > 0, end <= waiting else { return nil }
+      before = end
+    }
+    self.init(handled: handled, waiting: waiting, ends: ends)
+  }
+
+  init(handled: Int, waiting: Int, ends: [Int]) {
+    self.handled = handled
+    self.waiting = waiting
+    self.ends = ends
+  }
+
+  private static let highestCount = 1 << 53
+}
