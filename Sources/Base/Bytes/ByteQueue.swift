@@ -33,6 +33,13 @@ package struct ByteQueue: Sendable {
     @_lifetime(borrow self) get { first.span.extracting(head..<first.count) }
   }
 
+  /// The first `count` bytes that wait, or all if they are fewer.
+  package func copy(first count: Int) -> [UInt8] {
+    var copied = Array(first[head...].prefix(count))
+    for piece in later where copied.count < count { copied += piece.prefix(count - copied.count) }
+    return copied
+  }
+
   package mutating func removeFirst(_ count: Int) {
     precondition(count <= self.count)
     self.count -= count

@@ -11,6 +11,8 @@ package enum ControlAnswer: Equatable, Sendable {
   case sessions([SessionEntry])
   /// How many have ended, and how many had not within the time that was waited.
   case sessionsClosed(ended: Int, left: Int)
+  /// All have ended, and nothing of them is kept for a next process.
+  case drained(ended: Int)
   /// What the registry says to an order; the verb knows its form.
   case registry(JSONValue)
   case refused(ControlRefusal)
@@ -44,6 +46,7 @@ extension ControlAnswer {
     case pruned
     case sessions
     case sessionsClosed = "sessions-closed"
+    case drained
     case registry
   }
 
@@ -85,6 +88,9 @@ extension ControlAnswer {
       writer.member("answer", Kind.sessionsClosed.rawValue)
       writer.member("sessionsEnded", ended)
       writer.member("sessionsLeft", left)
+    case .drained(let ended):
+      writer.member("answer", Kind.drained.rawValue)
+      writer.member("sessionsEnded", ended)
     case .registry(let result):
       writer.member("answer", Kind.registry.rawValue)
       writer.name("result")
@@ -129,6 +135,7 @@ extension ControlAnswer {
     case .sessions: self = .sessions(try Self.sessions(object))
     case .sessionsClosed:
       self = .sessionsClosed(ended: try object.count("sessionsEnded"), left: try object.count("sessionsLeft"))
+    case .drained: self = .drained(ended: try object.count("sessionsEnded"))
     case .registry:
       guard let result = object["result"] else { throw .missing("result") }
       self = .registry(result)

@@ -11,6 +11,8 @@ package enum ControlRequest: Equatable, Sendable {
   case keysPrune(unusedSeconds: Int64)
   case sessionsList
   case sessionsClose(SessionSelection)
+  /// End all sessions for good, those too that outlive the process, and take no new ones.
+  case drainEnd
   /// Of devices, services, approvals and their audit.
   case registry(RegistryOrder)
 
@@ -33,6 +35,7 @@ extension ControlRequest {
     case keysPrune = "keys-prune"
     case sessionsList = "sessions-list"
     case sessionsClose = "sessions-close"
+    case drainEnd = "drain-end"
     case registry
   }
 
@@ -45,6 +48,7 @@ extension ControlRequest {
     case .keysPrune: .keysPrune
     case .sessionsList: .sessionsList
     case .sessionsClose: .sessionsClose
+    case .drainEnd: .drainEnd
     case .registry: .registry
     }
   }
@@ -56,7 +60,7 @@ extension ControlRequest {
     writer.name("command")
     writer.value(command.rawValue)
     switch self {
-    case .health, .statistics, .keysStatistics, .sessionsList: break
+    case .health, .statistics, .keysStatistics, .sessionsList, .drainEnd: break
     case .keysRevoke(let keyID), .sessionsClose(.key(let keyID)):
       writer.name("keyId")
       writer.value(keyID.base64)
@@ -107,7 +111,7 @@ extension ControlRequest {
 
   private static func memberNames(of command: Command) -> [String] {
     switch command {
-    case .health, .statistics, .keysStatistics, .sessionsList: ["command"]
+    case .health, .statistics, .keysStatistics, .sessionsList, .drainEnd: ["command"]
     case .keysRevoke: ["command", "keyId"]
     case .keysPrune: ["command", "unusedSeconds"]
     case .sessionsClose: ["command", "keyId", "connection", "session"]
@@ -122,6 +126,7 @@ extension ControlRequest {
     case .statistics: return .statistics
     case .keysStatistics: return .keysStatistics
     case .sessionsList: return .sessionsList
+    case .drainEnd: return .drainEnd
     case .keysRevoke:
       guard let value = object["keyId"] else { throw ControlRefusal(.badRequest, "no keyId") }
       return .keysRevoke(try keyID(value))

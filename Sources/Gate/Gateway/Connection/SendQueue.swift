@@ -19,6 +19,14 @@ struct SendQueue {
   /// The socket took some of what waited since this was last asked for.
   private var hasProgressed = false
 
+  /// - Parameter waiting: what is to be sent first.
+  init(_ waiting: [UInt8] = []) {
+    if !waiting.isEmpty { queue.append(waiting.span) }
+  }
+
+  /// Of what waits.
+  func copy(first count: Int) -> [UInt8] { queue.copy(first: count) }
+
   var isEmpty: Bool { queue.isEmpty }
   var count: Int { queue.count }
 

@@ -33,7 +33,11 @@ extension Connection {
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed
-    say([conversation.state.greeting(id, resumed: resumed, loop.settings)])
+    // In its slot before the app hears of it.
+    if isResumed { loop.describe(session, conversation) } else { loop.keep(session, conversation) }
+    say([
+      conversation.state.greeting(id, resumed: resumed, isKept: session.isKept, loop.settings)
+    ])
     if isResumed {
       let gap = conversation.state.outgoing.takeGap()
       loop.shared.log.sessionResumed(self, session, missing: gap?.messages ?? 0)
@@ -141,6 +145,7 @@ extension Connection {
   /// After a turn: what it keeps, what it has left out, and what is due earlier than anything that was waited for.
   func noteConversed(_ conversation: Conversation, _ attachment: Attachment) {
     let (change, leftOut, due) = outcome(&conversation.state, attachment)
+    loop.describeChanges(of: attachment.session, conversation)
     loop.noteBuffers(of: attachment.session, conversation, changedBy: change)
     if let leftOut { loop.note(leftOut, of: attachment.session) }
     if due < deadline { arm(at: due) }

@@ -10,8 +10,12 @@ extension GameSide {
     if state.mayReadOn(at: loop.now) {
       try state.readOn(now: loop.now)
     } else if !state.isHeld, mayHaveInput {
+      leg?.kept?.willRead()
       try receive(&state, on: loop)
+    } else {
+      return
     }
+    noteRead(state)
   }
 
   /// Whether there is more to hear at once.
@@ -35,6 +39,7 @@ extension GameSide {
 
   /// Sends what the conversation has for the game, behind what already waits, and tells it what the game has taken.
   mutating func say(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
+    willSay(state)
     if !state.toGame.isEmpty {
       if case .failed(let error)? = leg?.send(state.toGame.span) {
         throw .gameFailed(reason: PlayerStream.peerReason(error))
@@ -44,6 +49,7 @@ extension GameSide {
       throw .gameFailed(reason: PlayerStream.peerReason(error))
     }
     state.said(stillQueued: queued, now: now)
+    noteSaid(state)
   }
 
   static let pieceBytes = 16 * 1024

@@ -35,6 +35,13 @@ final class Conversation {
       dialect, telnet, client: client, charsets: charsets, settings: settings, queuedForGame: queuedForGame,
       now: now)
   }
+
+  /// One that outlived the process before.
+  init(continuing state: consuming ConversationState) {
+    dialect = state.dialect
+    isResumable = true
+    self.state = state
+  }
 }
 
 /// What a conversation could not pass on.

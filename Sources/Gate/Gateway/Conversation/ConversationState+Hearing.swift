@@ -65,6 +65,7 @@ extension ConversationState {
   mutating func use(_ name: [UInt8]) {
     guard let charset = Charset(named: name) else { return }
     (decoder, encoder) = charsets.coders(for: charset)
+    changes &+= 1
   }
 
   // MARK: 2. To the app

@@ -11,14 +11,16 @@ extension ConversationState {
   // MARK: Attached and detached
 
   /// What a connection is told first.
-  /// - Parameter resumed: nil when the app has not asked for it.
-  func greeting(_ id: SessionID, resumed: Bool?, _ settings: LoopSettings) -> [UInt8] {
+  /// - Parameters:
+  ///   - resumed: nil when the app has not asked for it.
+  ///   - isKept: it outlives the process.
+  func greeting(_ id: SessionID, resumed: Bool?, isKept: Bool, _ settings: LoopSettings) -> [UInt8] {
     var message: [UInt8] = []
     GateMessage.session(
       GateMessage.Session(
         id: id.text, resumed: resumed == true, reason: resumed == false ? .unknown : nil,
         received: incoming.taken, resumeFor: Int(settings.sessions.resumableFor.components.seconds),
-        maxMessage: settings.frameLimits.messageBytes, kept: false, echo: telnet.gameEchoes,
+        maxMessage: settings.frameLimits.messageBytes, kept: isKept, doubt: doubt, echo: telnet.gameEchoes,
         gmcp: telnet.isGMCPAgreed, msdp: telnet.isMSDPAgreed),
       to: &message)
     return message
@@ -32,12 +34,18 @@ extension ConversationState {
   }
 
   /// The app's message, or its time, says that it has the new id: the other one is no good any more.
-  mutating func confirmID() -> SessionIDHash? { ids.count > 1 ? ids.removeFirst() : nil }
+  mutating func confirmID() -> SessionIDHash? {
+    guard ids.count > 1 else { return nil }
+    doubt = 0
+    changes &+= 1
+    return ids.removeFirst()
+  }
 
   /// - Returns: ids that are no good any more.
   mutating func renew(_ id: SessionIDHash, named: SessionIDHash?) -> [SessionIDHash] {
     let old = ids.filter { $0 != named }
     ids = named.map { [$0, id] } ?? [id]
+    changes &+= 1
     return old
   }
 

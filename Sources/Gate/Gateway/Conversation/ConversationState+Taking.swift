@@ -37,7 +37,9 @@ extension ConversationState {
     case .input: encode(message)
     case .typed(let text): encode(text.span)
     case .client(let new): if let client = new.applied(to: telnet.client) { update(client) }
-    case .size(let size): telnet.resize(size, into: &toGame)
+    case .size(let size):
+      telnet.resize(size, into: &toGame)
+      changes &+= 1
     case .gmcp(let package, let data): _ = telnet.sendGMCP(package: package, data: data, into: &toGame)
     case .msdp(let data): _ = telnet.sendMSDP(data, into: &toGame)
     case .ack(let number): acknowledge(number, now: now)
@@ -61,6 +63,7 @@ extension ConversationState {
 
   mutating func update(_ client: ClientDescription) {
     clientDeadline = .never
+    changes &+= 1
     telnet.update(client, into: &toGame)
   }
 

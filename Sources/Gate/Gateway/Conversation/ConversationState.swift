@@ -14,6 +14,11 @@ struct ConversationState: ~Copyable {
   var outgoing: OutgoingLedger
   var incoming = IncomingLedger()
   var allowance: InputAllowance
+  /// Messages that may not have reached the game, as the process before was killed while it sent them; until the app has
+  /// been heard, as what told it may be lost.
+  var doubt = 0
+  /// Grows with what a session that outlives the process says of itself and no message tells.
+  var changes: UInt32 = 0
   /// By what it is resumed: the present id, and the one that the last upgrade named until that is confirmed.
   var ids: [SessionIDHash] = []
 
@@ -73,6 +78,25 @@ struct ConversationState: ~Copyable {
     lastSent = now
     queued = queuedForGame
     incoming.enqueue(bytes: queuedForGame)
+  }
+
+  /// One of `portcullis.v1` that outlived the process before, without a connection at first.
+  /// - Parameter queuedForGame: how many bytes wait for the game; `incoming` knows of them.
+  init(
+    _ telnet: consuming TelnetEngine, _ outgoing: consuming OutgoingLedger, _ incoming: IncomingLedger,
+    charsets: CharsetLibrary, settings: LoopSettings, queuedForGame: Int, now: MonotonicTime
+  ) {
+    dialect = .portcullis
+    self.charsets = charsets
+    let charset = Charset(named: telnet.charset.name) ?? settings.telnet.charset
+    (decoder, encoder) = charsets.coders(for: charset)
+    clientDeadline = telnet.client == nil ? now + Self.clientTime : .never
+    self.telnet = telnet
+    self.outgoing = outgoing
+    self.incoming = incoming
+    allowance = InputAllowance(settings.limits.inputRate)
+    lastSent = now
+    queued = queuedForGame
   }
 
   // MARK: What is due

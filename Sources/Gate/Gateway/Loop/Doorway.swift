@@ -25,6 +25,7 @@ final class Doorway {
   private var nextDoor = 0
   private var reserve = ReserveDescriptor()
   private(set) var pausedUntil: MonotonicTime?
+  private var isClosed = false
 
   init(_ doors: [Door]) {
     self.doors = doors
@@ -36,8 +37,16 @@ final class Doorway {
     }
   }
 
+  /// Nobody is accepted any more: who comes waits for the next process, which has the same listeners.
+  func close(_ poller: borrowing Poller) {
+    if isClosed { return }
+    isClosed = true
+    if pausedUntil == nil { shut(poller) }
+    pausedUntil = nil
+  }
+
   func noteReadable(_ index: Int) {
-    doors[index].isReadable = true
+    doors[index].isReadable = !isClosed
   }
 
   var mayAccept: Bool { pausedUntil == nil && doors.contains { $0.isReadable } }
@@ -57,6 +66,10 @@ final class Doorway {
 
   private func pause(_ poller: borrowing Poller, now: MonotonicTime) {
     pausedUntil = now + Self.pause
+    shut(poller)
+  }
+
+  private func shut(_ poller: borrowing Poller) {
     for door in doors {
       door.isReadable = false
       poller.remove(door.listener.socket)

@@ -18,12 +18,16 @@ extension Loop {
 
   /// Whether somebody may come back after `end`.
   func canStay(_ session: GameSession, after end: ConnectionEnd?) -> Bool {
-    guard let conversation = session.game.conversation, conversation.isResumable, !isStopped, !isDraining
-    else {
+    guard let conversation = session.game.conversation, conversation.isResumable, goesOn(session) else {
       return false
     }
     if session.isOver { return conversation.state.hasUnacknowledged && (end?.leavesWord ?? true) }
     return end?.endsResumable != true
+  }
+
+  /// Nobody comes back to a gate that stops, but to what goes on in its next process.
+  func goesOn(_ session: GameSession) -> Bool {
+    isRestarting ? session.isKept : !isStopped && !isDraining
   }
 
   /// The session goes on without `connection`, for a while.
@@ -38,6 +42,7 @@ extension Loop {
     shared.log.sessionDetached(connection, session, end)
     session.game.conversation?.state.detach()
     if session.isOver { session.game.leg = nil }
+    if let conversation = session.game.conversation { describe(session, conversation) }
     // Who is taken over is away for no longer than it takes.
     if !session.isOver, end != .takenOver { countForAddress(session, leaving: connection) }
     enterAway(session)
@@ -114,10 +119,14 @@ extension Loop {
   /// What the game says to a session that nobody listens to, one round.
   func serve(_ session: GameSession) {
     guard session.state == .detached, let conversation = session.game.conversation else { return }
+    let kept = session.game.kept
+    kept?.willTry()
+    defer { kept?.didTry() }
     switch conversation.proceedDetached(&session.game, on: self) {
     case .ends(let end): endAway(session, end)
     case .waits(let hasMore):
       accountBuffers(of: session)
+      describeChanges(of: session, conversation)
       noteLeftOut(of: session)
       if hasMore { continueLater(session) }
       armAway(session, conversation)

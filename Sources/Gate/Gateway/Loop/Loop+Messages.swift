@@ -33,9 +33,11 @@ extension Loop {
       isDraining = true
       endAllAway(.draining)
       drain.begin(sessions: sessionTokens(), spread: spread, now: now)
+    case .restart(let spread): beginRestart(spread: spread)
     case .abandon:
       isStopped = true
       connections.forEach { turn(of: $0) { $0.abandon() } }
+      if isRestarting { handOverSessions() }
       endAllAway(.draining)
     case .listSessions(let reply): reply(sessionDescriptions)
     case .close(let order): carryOut(order)
@@ -57,7 +59,7 @@ extension Loop {
     turn(of: connection) { body(session, $0) }
   }
 
-  private func sessionTokens() -> [Token] {
+  func sessionTokens() -> [Token] {
     var tokens: [Token] = []
     sessions.forEach { if $0.state != .ended { tokens.append($0.token) } }
     return tokens

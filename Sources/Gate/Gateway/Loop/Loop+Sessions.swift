@@ -22,7 +22,7 @@ extension Loop {
   func attach(_ session: GameSession, to connection: Connection) {
     let isNew = session.state == .opening
     if !isNew { leaveAway(session) }
-    session.attach(to: connection, number: shared.sessionNumbers.next(), now: now)
+    session.attach(to: connection, number: shared.nextSessionNumber(), now: now)
     noLongerPending(connection)
     (isNew ? counters.admitted : counters.resumed).add()
     shared.sessions.increment()
@@ -66,6 +66,7 @@ extension Loop {
   func conclude(_ session: GameSession, because end: ConnectionEnd?) {
     let state = session.state
     guard session.conclude() else { return }
+    session.game.kept?.retire()
     for owner in session.credential.owners {
       shared.register.leave(reference(to: session.token), of: owner)
     }

@@ -86,7 +86,9 @@ extension Loop {
     if shared.isShutOut(session.credential) {
       return endAway(session, .keyRevoked)
     }
-    if isDraining || isStopped { return endAway(session, .draining) }
+    if !goesOn(session) { return endAway(session, .draining) }
+    // It came behind the others.
+    if isStopped { return handOverSessions() }
     serve(session)
   }
 
@@ -96,7 +98,7 @@ extension Loop {
   }
 
   /// It lives here from now on, without a connection at first.
-  private func settle(_ session: GameSession) {
+  func settle(_ session: GameSession) {
     let place = reference(to: session.token)
     for owner in session.credential.owners {
       // Only its last words are left of one that is over, and the upgrade that has asked for them waits for no stay any more.

@@ -36,6 +36,8 @@ final class Loop {
   var sessions = TokenTable<GameSession>(of: .session)
   /// Since SIGTERM: no new sessions.
   var isDraining = false
+  /// What is kept goes on in the next process.
+  var isRestarting = false
 
   let continuing = LaterList<Connection>()
   /// Those of them that have no connection.

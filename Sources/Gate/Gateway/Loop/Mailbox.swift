@@ -34,6 +34,8 @@ enum LoopMessage: Sendable {
   case reload(LoopSettings, LoopAcknowledgement)
   /// Close all sessions with 1001, spread over `spread`; refuse new ones.
   case drain(spread: Duration)
+  /// Close all connections, spread over `spread`, accept none, and let go of no session that is kept.
+  case restart(spread: Duration)
   /// Close what is left.
   case abandon
   /// Describe the sessions, for the control socket.
@@ -56,7 +58,7 @@ enum LoopMessage: Sendable {
     case .takeOver(let takeover): takeover.answer(.gone)
     case .revoke(_, let commit): commit.complete(.failed)
     case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload,
-      .drain,
+      .drain, .restart,
       .abandon, .acknowledge, .stop,
       .notice:
       break

@@ -4,7 +4,9 @@ internal import System
 
 struct BackendLeg: ~Copyable {
   let socket: Socket
-  private(set) var unsent = SendQueue()
+  private(set) var unsent: SendQueue
+  /// Nil unless the leg outlives the process.
+  var kept: KeptLeg?
   /// There may be bytes to read: set by the poller's report, cleared by a read that took all there was.
   private(set) var mayHaveInput = false
   private var hasHangup = false
@@ -13,6 +15,19 @@ struct BackendLeg: ~Copyable {
 
   init(socket: consuming Socket) {
     self.socket = socket
+    unsent = SendQueue()
+  }
+
+  /// One that outlived the process before.
+  /// - Parameter waiting: what the game has not taken yet.
+  init(socket: consuming Socket, waiting: [UInt8], kept: KeptLeg) {
+    self.socket = socket
+    unsent = SendQueue(waiting)
+    self.kept = kept
+  }
+
+  deinit {
+    kept?.end(socket)
   }
 
   mutating func note(_ event: ReadyEvent) {

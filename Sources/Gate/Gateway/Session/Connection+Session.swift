@@ -57,7 +57,9 @@ extension Connection {
   /// Another thread, or another session of the key, ends the session that this connection opens or carries.
   func endFromOutside(_ end: SessionEnd) {
     switch stage {
-    case .session(let attachment): endSession(attachment, .session(end))
+    case .session(let attachment):
+      endSession(
+        attachment, end == .draining && loop.goesOn(attachment.session) ? .restarting : .session(end))
     case .admission(let admission): endAdmission(admission, end)
     case .proxyHeader, .handshake, .exchange, .lingering, .closed: break
     }
@@ -122,7 +124,10 @@ extension Connection {
 
   /// The drain's time is over: whatever is left goes.
   func abandon() {
-    if case .session(let attachment) = stage { attachment.stream.endSilently(.session(.draining)) }
+    if case .session(let attachment) = stage {
+      attachment.stream.endSilently(
+        loop.goesOn(attachment.session) ? .restarting : .session(.draining))
+    }
     close()
   }
 

@@ -62,6 +62,15 @@ extension PlayerStream {
     return game.hasMore(for: state, at: loop.now) && mayHear(state, client, on: loop)
   }
 
+  /// Sends what waited for the game.
+  func resumeSaying(
+    _ state: inout ConversationState, _ game: inout GameSide, now: MonotonicTime
+  ) throws(ConnectionEnd) {
+    var sessionEnd: SessionEnd?
+    do throws(SessionEnd) { try game.say(&state, now: now) } catch { sessionEnd = error }
+    if let sessionEnd { throw .session(sessionEnd) }
+  }
+
   private func hasInput(_ client: borrowing ClientLeg) -> Bool {
     client.mayHaveInput || deflate?.waiting != nil
   }

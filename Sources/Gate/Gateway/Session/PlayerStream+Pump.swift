@@ -101,7 +101,9 @@ extension PlayerStream {
   ) throws(ConnectionEnd) {
     if game.waits {
       let wasReading = isReadingFromPlayer(client, game)
-      if case .failed(let error)? = game.leg?.resumeSending() {
+      if let conversation = game.conversation {
+        try resumeSaying(&conversation.state, &game, now: loop.now)
+      } else if case .failed(let error)? = game.leg?.resumeSending() {
         throw .session(.gameFailed(reason: Self.peerReason(error)))
       }
       if !wasReading, isReadingFromPlayer(client, game) { lastHeard = loop.now }

@@ -11,7 +11,11 @@ internal import System
 
 /// SHA-256 of an id's 16 bytes: knowing it resumes nothing.
 struct SessionIDHash: Hashable, Sendable {
-  private let digest: Bytes32
+  let digest: Bytes32
+
+  init(digest: Bytes32) {
+    self.digest = digest
+  }
 
   init(of id: SessionID) {
     digest = SHA256.hash(id.bytes.span)

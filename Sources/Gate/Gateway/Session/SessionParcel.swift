@@ -24,6 +24,21 @@ final class SessionParcel: @unchecked Sendable {
     subprotocol = session.subprotocol
   }
 
+  /// Of a session of `portcullis.v1` that comes from the process before.
+  init(
+    _ game: consuming GameSide, credential: Credential, number: UInt64, startedAt: MonotonicTime,
+    changedAt: MonotonicTime, source: Endpoint
+  ) {
+    self.game = consume game
+    self.credential = credential
+    self.number = number
+    self.startedAt = startedAt
+    self.changedAt = changedAt
+    self.source = source
+    isOver = false
+    subprotocol = .portcullis
+  }
+
   func takeGame() -> GameSide {
     guard let game = game.take() else { fatalError("SessionParcel: opened twice") }
     return game

@@ -230,6 +230,46 @@ struct GateLogger: Sendable {
     }
   }
 
+  // MARK: From one process to the next
+
+  /// Once until the store takes something again.
+  func keepingFailed(_ error: SystemError) {
+    logger.error("keeping_failed", metadata: ["reason": "\(error)", "result": "new sessions do not outlive a restart"])
+  }
+
+  func slotsUnreadable(_ reason: String) {
+    logger.error("slots_unreadable", metadata: ["reason": "\(reason)", "result": "sessions of the process before end"])
+  }
+
+  /// One of the process before goes on.
+  func sessionKept(_ session: GameSession) {
+    log.write(.info, "session_kept") { line in
+      line.add("session", String(session.number))
+      line.add("source", session.source.peerDescription)
+      if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
+      line.add("doubt", String(session.game.conversation?.state.doubt ?? 0))
+    }
+  }
+
+  func sessionDropped(slot: Int, _ reason: TakingUp.Reason) {
+    var members: Logger.Metadata = ["slot": "\(slot)", "reason": "\(reason.word)"]
+    if case .unreadable(let error) = reason { members["detail"] = "\(error)" }
+    logger.warning("session_dropped", metadata: members)
+  }
+
+  func sessionsTakenUp(_ count: Int, ended: Int) {
+    logger.notice("sessions_taken_up", metadata: ["sessions": "\(count)", "ended": "\(ended)"])
+  }
+
+  func sessionsHandedOver(_ count: Int) {
+    logger.notice("sessions_handed_over", metadata: ["sessions": "\(count)"])
+  }
+
+  /// Without its luggage it goes on as after a crash.
+  func luggageLost(slot: Int, _ error: SystemError) {
+    logger.error("luggage_lost", metadata: ["slot": "\(slot)", "reason": "\(error)"])
+  }
+
   func sessionEnded(_ session: GameSession, _ end: ConnectionEnd?, now: MonotonicTime) {
     let keyID = session.credential.keyID
     let (fromGame, fromPlayer) = (session.game.bytesFromGame, session.game.bytesFromPlayer)

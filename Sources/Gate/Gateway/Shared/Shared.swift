@@ -49,7 +49,9 @@ final class Shared: Sendable {
   let sessions = Count()
   let register = SessionRegister()
   /// What those sessions are named by that are numbered from now on.
-  let sessionNumbers = Sequence()
+  let sessionNumbers: Sequence
+  /// Nil where no session outlives the process.
+  let keeper: Keeper?
   /// Sessions without a connection, those included whose stay is over and whose last messages wait.
   let away = Count()
   /// By loop, since when the first of them to go is so (nanoseconds of the monotonic clock; less than 0 where its stay is
@@ -71,7 +73,8 @@ final class Shared: Sendable {
     clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, attestations: AttestationVerifier,
     pool: RegistrationPool,
     backends: BackendDirectory, receipts: ReceiptFolder?, pseudonyms: PseudonymKey?,
-    charsets: CharsetLibrary, devices: Devices? = nil, log: GateLogger, mailboxes: [Mailbox]
+    charsets: CharsetLibrary, devices: Devices? = nil, keeper: Keeper? = nil, log: GateLogger,
+    mailboxes: [Mailbox]
   ) {
     self.clock = clock
     self.entropy = entropy
@@ -84,6 +87,8 @@ final class Shared: Sendable {
     self.pseudonyms = pseudonyms
     self.charsets = charsets
     self.devices = devices
+    self.keeper = keeper
+    sessionNumbers = Sequence(after: keeper?.slots.highestNumber ?? 0)
     self.log = log
     self.mailboxes = mailboxes
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
@@ -124,6 +129,13 @@ final class Shared: Sendable {
     }
   }
 
+  /// A number that no session had, also in a process before this one.
+  func nextSessionNumber() -> UInt64 {
+    let number = sessionNumbers.next()
+    keeper?.noteNumber(number)
+    return number
+  }
+
   func post(_ message: LoopMessage, to session: SessionReference) {
     let loop = Int(session.loop)
     if loop < mailboxes.count { mailboxes[loop].post(message) } else { message.goUnheard() }
@@ -162,7 +174,11 @@ final class Count: Sendable {
 
 /// Numbers from 1 on, each once.
 final class Sequence: Sendable {
-  private let last = Atomic<UInt64>(0)
+  private let last: Atomic<UInt64>
+
+  init(after last: UInt64 = 0) {
+    self.last = Atomic(last)
+  }
 
   func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -41,6 +41,7 @@ final class GateControl: ControlHandler {
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
     case .sessionsClose(let selection): close(selection)
+    case .drainEnd: endAll()
     case .registry(let order): answer(order, from: peer)
     }
   }
@@ -136,6 +137,23 @@ final class GateControl: ControlHandler {
     }
     return .sessionsClosed(ended: closed.ended, left: closed.left)
   }
+
+  /// From here on until the gate is stopped it takes nobody in.
+  private func endAll() -> ControlAnswer {
+    beginDrain()
+    switch gate.endAll(within: Self.drainTime) {
+    case .done(let ended): return .drained(ended: ended)
+    case .sessionsLeft(let count):
+      return .refused(ControlRefusal(.timeout, "\(count) sessions have been told to end and had not yet; try again"))
+    case .storeSilent:
+      return .refused(
+        ControlRefusal(
+          .timeout, "all sessions have ended, but whoever keeps descriptors for the gate does not say that it let go of them"))
+    }
+  }
+
+  /// Below what the command waits.
+  private static let drainTime: Duration = .seconds(15)
 
   private static let withoutDevices = ControlAnswer.refused(
     ControlRefusal(

@@ -1,0 +1,42 @@
+/// What a session takes along to the next process beside its slot, so that nothing of it is missing.
+internal import Keeping
+internal import SessionWire
+internal import System
+internal import TelnetWire
+
+extension Keeper {
+  /// Writes down all that the session has; nothing of it changes any more.
+  func pack(_ session: GameSession) {
+    guard let kept = session.game.kept, let conversation = session.game.conversation else { return }
+    let luggage = session.game.luggage(&conversation.state)
+    kept.handOver { slot, sequence in
+      guard let luggage else { return }
+      do throws(SystemError) {
+        try self.luggage.append(luggage, slot: slot, sequence: sequence)
+      } catch {
+        log.luggageLost(slot: slot, error)
+      }
+    }
+    handedOver.add()
+  }
+}
+
+extension GameSide {
+  /// Nil where it cannot go on as it is.
+  fileprivate func luggage(_ state: inout ConversationState) -> SessionLuggage? {
+    state.noteQueued(upTo: state.toGame.count)
+    let incoming = state.incoming.snapshot
+    let waiting = queue + state.toGame
+    guard let telnet = state.telnet.snapshot, waiting.count == incoming.waiting else { return nil }
+    return SessionLuggage(
+      outgoing: state.outgoing.snapshot, incoming: incoming, again: state.outgoing.again.snapshot,
+      telnet: telnet, held: state.decoder.heldWord, unread: state.unread, text: state.text, toGame: waiting)
+  }
+
+  private var queue: [UInt8] {
+    switch leg {
+    case .some(let leg): leg.unsent.copy(first: leg.unsent.count)
+    case nil: []
+    }
+  }
+}

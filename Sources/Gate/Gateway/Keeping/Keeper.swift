@@ -1,0 +1,259 @@
+/// Sessions that outlive the process: the slots that they have, and the one thread that speaks to whoever keeps their legs
+/// for the next process.
+///
+/// A loop never waits for that thread: it hands over a duplicate of a leg, or the number of a slot that nobody uses any
+/// more. What a session notes in its slot is its loop's own business (`KeptLeg`). A slot is somebody else's only when the
+/// store was told to forget the leg before, as a store keeps two descriptors of one name side by side.
+internal import Keeping
+internal import Sockets
+internal import Synchronization
+package import System
+
+/// Keeps descriptors beyond the end of the process (docs/operating.md, "Restarts and crashes").
+package protocol DescriptorKeeping: Sendable {
+  /// It gets a duplicate; the caller's stays open.
+  func store(_ descriptor: borrowing OwnedDescriptor, as name: StoredName) throws(SystemError)
+  /// Everything of that name; nothing is as good.
+  func remove(_ name: StoredName) throws(SystemError)
+  /// Returns when it has done all that it was told before; false when it has not within `time`.
+  func settle(within time: Duration) -> Bool
+}
+
+extension DescriptorStore: DescriptorKeeping {}
+
+final class Keeper: Sendable {
+  private enum Job: Sendable {
+    case store(Duplicate, slot: Int)
+    case remove(slot: Int)
+    /// A leg whose name is no slot's of this file.
+    case forget(slot: Int)
+  }
+
+  private struct State: Sendable {
+    var jobs: [Job] = []
+    /// Removals that the store did not hear of; their slots stay taken.
+    var owed: [Int] = []
+    /// Slots whose legs it does not have.
+    var lost: Set<Int> = []
+    /// Slots of sessions.
+    var used = 0
+    /// Until when nothing new is offered to a store that did not take the last thing.
+    var pausedUntil: MonotonicTime?
+    var isWorking = false
+    var isStopping = false
+  }
+
+  /// A leg's second descriptor, on its way to the store.
+  private final class Duplicate: Sendable {
+    let descriptor: OwnedDescriptor
+
+    init(_ descriptor: consuming OwnedDescriptor) {
+      self.descriptor = descriptor
+    }
+  }
+
+  let slots: SlotFile
+  /// For the next process.
+  let luggage: Handover
+  let store: any DescriptorKeeping
+  let log: GateLogger
+  private let state = Monitor(State())
+  private let thread = Mutex<JoinHandle?>(nil)
+  private let handsOver = Atomic(false)
+  private let reservedNumber = Atomic<UInt64>(0)
+  /// What the store did not take.
+  let failures = Counter()
+  /// Sessions that the next process has.
+  let handedOver = Counter()
+
+  init(_ slots: SlotFile, _ luggage: Handover, _ store: any DescriptorKeeping, log: GateLogger) {
+    self.slots = slots
+    self.luggage = luggage
+    self.store = store
+    self.log = log
+  }
+
+  func start() throws(SystemError) {
+    let handle = JoinHandle(try Thread(name: "keeper") { [self] in run() })
+    thread.withLock { $0 = handle }
+  }
+
+  /// Returns when all that it was told is done, or was tried.
+  func stop() {
+    state.withLock { state, signal in
+      state.isStopping = true
+      signal.all()
+    }
+    thread.withLock { $0.take() }?.join()
+  }
+
+  // MARK: For loops
+
+  /// A slot for a session that begins, and its leg on the way to the store. Nil when there is none, no descriptor is left,
+  /// or the store is in trouble: then the session goes on without.
+  func keep(
+    _ leg: borrowing Socket, _ description: KeptDescription, _ progress: KeptProgress
+  ) -> SlotHandle? {
+    guard isWilling, let slot = slots.claim(description, progress) else { return nil }
+    do throws(SystemError) {
+      let duplicate = Duplicate(try leg.duplicate())
+      let index = slot.index
+      state.withLock { state, signal in
+        state.used += 1
+        state.jobs.append(.store(duplicate, slot: index))
+        signal.all()
+      }
+      return slot
+    } catch {
+      slots.release(slot.index)
+      return nil
+    }
+  }
+
+  private var isWilling: Bool {
+    state.withLock { state, _ in
+      guard let pause = state.pausedUntil else { return true }
+      if SystemClock().monotonic() < pause { return false }
+      state.pausedUntil = nil
+      return true
+    }
+  }
+
+  /// One more session was taken up, whose leg is in the store.
+  func noteTakenUp() {
+    state.withLock { state, _ in state.used += 1 }
+  }
+
+  /// What the process before has left in a slot does not go on.
+  func discard(_ slot: Int) {
+    state.withLock { state, signal in
+      state.jobs.append(.remove(slot: slot))
+      signal.all()
+    }
+  }
+
+  /// The leg was shut down, and its slot says so.
+  func release(_ slot: Int) {
+    state.withLock { state, signal in
+      state.used -= 1
+      state.jobs.append(.remove(slot: slot))
+      signal.all()
+    }
+  }
+
+  /// Up to which numbers the next process does not begin with them again.
+  func noteNumber(_ number: UInt64) {
+    if number <= reservedNumber.load(ordering: .relaxed) { return }
+    let reserved = number + Self.numbersReserved
+    slots.reserveNumbers(upTo: reserved)
+    reservedNumber.store(reserved, ordering: .relaxed)
+  }
+
+  /// Whether the store has a slot's leg, or will have.
+  func holds(_ slot: Int) -> Bool { state.withLock { state, _ in !state.lost.contains(slot) } }
+
+  /// Sessions that have a slot.
+  var used: Int { state.withLock { state, _ in state.used } }
+
+  /// From now on what is dropped is for the next process.
+  func handOver() { handsOver.store(true, ordering: .sequentiallyConsistent) }
+  var isHandingOver: Bool { handsOver.load(ordering: .relaxed) }
+
+  /// The store has a leg that no slot knows.
+  func forget(_ slot: Int) {
+    state.withLock { state, signal in
+      state.jobs.append(.forget(slot: slot))
+      signal.all()
+    }
+  }
+
+  /// Whether nothing of a session is in the store any more, as far as it was told; waits up to `time`.
+  func isEmpty(within time: Duration) -> Bool {
+    let isIdle: Bool? = state.wait(until: SystemClock().monotonic() + time) { state in
+      let isEmpty = state.used == 0 && state.jobs.isEmpty && state.owed.isEmpty && !state.isWorking
+      return isEmpty ? .done(true) : .wait
+    }
+    return isIdle == true
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    while let jobs = next() { carryOut(jobs) }
+  }
+
+  private func next() -> [Job]? {
+    state.wait { state in
+      if state.jobs.isEmpty { return state.isStopping ? .done(nil) : .wait }
+      return .done(Self.take(&state))
+    }
+  }
+
+  /// All that waits; for tests, which have no thread.
+  func carryOutWaiting() { carryOut(state.withLock { state, _ in Self.take(&state) }) }
+
+  private static func take(_ state: inout State) -> [Job] {
+    state.isWorking = true
+    defer { state.jobs = [] }
+    return state.jobs
+  }
+
+  private func carryOut(_ jobs: [Job]) {
+    for job in jobs where !isGivenUp {
+      switch job {
+      case .store(let duplicate, let slot): store(duplicate, slot)
+      case .remove(let slot): removeOwed(and: slot)
+      case .forget(let slot):
+        do throws(SystemError) { try store.remove(.leg(slot: slot)) } catch { failed(error) { _ in } }
+      }
+    }
+    state.withLock { state, signal in
+      state.isWorking = false
+      signal.all()
+    }
+  }
+
+  /// Whoever stops does not wait a second for each of thousands that the store does not take.
+  private var isGivenUp: Bool { state.withLock { state, _ in state.isStopping && state.pausedUntil != nil } }
+
+  private func store(_ duplicate: Duplicate, _ slot: Int) {
+    do throws(SystemError) {
+      try store.store(duplicate.descriptor, as: .leg(slot: slot))
+    } catch {
+      failed(error) { $0.lost.insert(slot) }
+    }
+  }
+
+  private func removeOwed(and slot: Int) {
+    let owed = state.withLock { state, _ in
+      defer { state.owed = [] }
+      return state.owed + [slot]
+    }
+    for slot in owed { remove(slot) }
+  }
+
+  private func remove(_ slot: Int) {
+    do throws(SystemError) {
+      try store.remove(.leg(slot: slot))
+    } catch {
+      return failed(error) { $0.owed.append(slot) }
+    }
+    state.withLock { state, _ in _ = state.lost.remove(slot) }
+    slots.release(slot)
+  }
+
+  /// Said once while it lasts: each of thousands of sessions would else write a line.
+  private func failed(_ error: SystemError, _ note: (inout State) -> Void) {
+    failures.add()
+    let isFirst = state.withLock { state, _ in
+      note(&state)
+      defer { state.pausedUntil = SystemClock().monotonic() + Self.pause }
+      return state.pausedUntil == nil
+    }
+    if isFirst { log.keepingFailed(error) }
+  }
+
+  private static let numbersReserved: UInt64 = 1023
+  /// A store that did not take something is left in peace for so long.
+  private static let pause: Duration = .seconds(10)
+}

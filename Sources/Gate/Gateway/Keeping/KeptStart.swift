@@ -1,0 +1,156 @@
+/// What outlives the process, as this one finds it when it starts: the slots, the legs and the luggage of the one before, or
+/// new and empty ones (docs/operating.md, "Restarts and crashes").
+///
+/// Nothing is changed before loops are there to go on with it: a process that cannot start leaves all as it was.
+internal import Configuration
+internal import Keeping
+internal import Sockets
+internal import System
+
+final class KeptStart {
+  /// A leg in a dictionary, which cannot hold a socket itself.
+  final class Leg {
+    private var socket: Socket?
+
+    init(_ socket: consuming Socket) {
+      self.socket = consume socket
+    }
+
+    /// What the system calls it; nil once it is taken.
+    var cookie: UInt64? {
+      switch socket {
+      case .some(let socket): socket.cookie
+      case nil: nil
+      }
+    }
+
+    func take() -> Socket? { socket.take() }
+
+    /// The store has a duplicate: its game would not hear of a close.
+    func end() {
+      switch socket {
+      case .some(let socket): socket.end()
+      case nil: break
+      }
+      socket = nil
+    }
+  }
+
+  let keeper: Keeper
+  let log: GateLogger
+  /// By slot.
+  private var legs: [Int: Leg] = [:]
+  private let packed: HandoverReader?
+  /// The slots are the process before's.
+  private let isAdopted: Bool
+
+  private init(
+    _ keeper: Keeper, legs: [Int: Leg], packed: consuming HandoverReader?, isAdopted: Bool, log: GateLogger
+  ) {
+    self.keeper = keeper
+    self.legs = legs
+    self.packed = packed
+    self.isAdopted = isAdopted
+    self.log = log
+  }
+
+  // MARK: Making
+
+  /// To be called before the sandbox is raised, which forbids to make such memory. Nil where nothing is to be kept; what
+  /// was kept stays in `stored` then.
+  /// - Parameter room: for how many descriptors the store has place, beside those of listeners.
+  static func make(
+    _ configuration: GateConfiguration, _ stored: inout StoredDescriptors, _ store: any DescriptorKeeping,
+    room: Int, log: GateLogger
+  ) -> KeptStart? {
+    let limit = min(configuration.sessions.mostKept, room - Self.ownDescriptors)
+    guard configuration.sessions.canBeKept, limit > 0 else { return nil }
+    do throws(SystemError) {
+      var slots: SlotFile?
+      if let descriptor = stored.takeSlots() {
+        do throws(SlotFileError) {
+          slots = try SlotFile.adopt(descriptor, limit: limit)
+        } catch {
+          log.slotsUnreadable(error.description)
+          try store.remove(.slots)
+        }
+      }
+      let isAdopted = slots != nil
+      let made = try slots ?? SlotFile.create(limit: limit)
+      if !isAdopted { try store.store(OwnedDescriptor.duplicate(made.descriptorNumber), as: .slots) }
+      let keeper = Keeper(made, try Handover.create(), store, log: log)
+      var legs: [Int: Leg] = [:]
+      for slot in stored.legs {
+        if let descriptor = stored.takeLeg(slot) { legs[slot] = Leg(Socket(descriptor)) }
+      }
+      var packed: HandoverReader?
+      if let descriptor = stored.takeOver() { packed = try HandoverReader(descriptor) }
+      return KeptStart(keeper, legs: legs, packed: packed, isAdopted: isAdopted, log: log)
+    } catch {
+      log.keepingFailed(error)
+      return nil
+    }
+  }
+
+  /// Slots and luggage.
+  private static let ownDescriptors = 2
+
+  // MARK: Taking up
+
+  /// Gives each session that goes on to a loop, none of which turns yet, and ends the others.
+  func takeUp(_ shared: Shared, _ settings: LoopSettings, _ loops: [Loop]) {
+    let taking = TakingUp(keeper: keeper, shared: shared, settings: settings)
+    var (taken, ended) = (0, 0)
+    if isAdopted {
+      let plan = keeper.slots.beginStart()
+      for slot in keeper.slots.used {
+        let content = keeper.slots.content(of: slot)
+        if content == .free { continue }
+        let leg = legs.removeValue(forKey: slot)
+        do throws(TakingUp.Reason) {
+          if plan.dropped.contains(slot) { throw .deadly }
+          let (kept, luggage) = try pack(of: content, slot)
+          let parcel = try taking.parcel(slot, kept, luggage, leg, now: shared.clock.monotonic())
+          loops[taken % loops.count].takeUp(parcel)
+          keeper.slots.didTakeUp(slot)
+          taken += 1
+        } catch {
+          leg?.end()
+          keeper.discard(slot)
+          if error == .over { continue }
+          ended += 1
+          log.sessionDropped(slot: slot, error)
+        }
+      }
+    }
+    // Those of no slot.
+    for (slot, leg) in legs {
+      leg.end()
+      keeper.forget(slot)
+    }
+    legs = [:]
+    if isAdopted { log.sessionsTakenUp(taken, ended: ended) }
+  }
+
+  private func pack(
+    of content: SlotContent, _ slot: Int
+  ) throws(TakingUp.Reason) -> (KeptSession, SessionLuggage?) {
+    switch content {
+    case .free, .ending: throw .over
+    case .unreadable(let error): throw .unreadable(error)
+    case .kept(let session): return (session, nil)
+    case .handedOver(let session):
+      switch packed {
+      case .some(let packed): return (session, packed.luggage(of: slot, sequence: session.sequence))
+      case nil: return (session, nil)
+      }
+    }
+  }
+
+  /// From here on this process's luggage takes the place of the one before's, of which nothing is left to be read.
+  func begin() throws(SystemError) {
+    try keeper.store.remove(.over)
+    try keeper.store.store(OwnedDescriptor.duplicate(keeper.luggage.descriptorNumber), as: .over)
+    try keeper.start()
+  }
+}

@@ -1,0 +1,87 @@
+/// Which sessions of a loop outlive the process, and what they say of themselves in their slots.
+internal import Addresses
+internal import Bytes
+internal import Configuration
+internal import Keeping
+internal import SessionWire
+internal import Sockets
+internal import System
+internal import TelnetWire
+
+extension Loop {
+  /// A session that begins is kept if it can be resumed at all and a slot is free. One whose game may compress what it
+  /// says is not: nobody could go on in the middle of a compressed stream.
+  func keep(_ session: GameSession, _ conversation: Conversation) {
+    guard let keeper = shared.keeper, conversation.isResumable, !isDraining,
+      settings.telnet.compression == .off, let cookie = session.game.legCookie
+    else { return }
+    let description = KeptDescription(session, conversation.state, leg: cookie)
+    let progress = session.game.progress(of: conversation.state)
+    session.game.keep(description, progress, changes: conversation.state.changes, by: keeper)
+  }
+
+  /// Who carries it is new, or since when nobody does.
+  func describe(_ session: GameSession, _ conversation: Conversation) {
+    guard let kept = session.game.kept else { return }
+    let progress = session.game.progress(of: conversation.state)
+    kept.describe(progress, changes: conversation.state.changes) { description in
+      description = KeptDescription(session, conversation.state, leg: description.leg)
+    }
+  }
+
+  /// The same after a turn, if there is anything new: one comparison.
+  @inline(__always)
+  func describeChanges(of session: GameSession, _ conversation: Conversation) {
+    guard let kept = session.game.kept, kept.changes != conversation.state.changes else { return }
+    describe(session, conversation)
+  }
+}
+
+extension GameSide {
+  /// What the system calls the leg's socket; nil without one.
+  fileprivate var legCookie: UInt64? {
+    switch leg {
+    case .some(let leg): leg.socket.cookie
+    case nil: nil
+    }
+  }
+
+  fileprivate mutating func keep(
+    _ description: KeptDescription, _ progress: KeptProgress, changes: UInt32, by keeper: Keeper
+  ) {
+    guard let slot = slot(description, progress, keeper) else { return }
+    leg?.kept = KeptLeg(slot, description, progress, changes: changes, keeper: keeper)
+  }
+
+  private func slot(
+    _ description: KeptDescription, _ progress: KeptProgress, _ keeper: Keeper
+  ) -> SlotHandle? {
+    switch leg {
+    case .some(let leg): keeper.keep(leg.socket, description, progress)
+    case nil: nil
+    }
+  }
+}
+
+extension KeptDescription {
+  init(_ session: GameSession, _ state: borrowing ConversationState, leg: UInt64) {
+    self.init(
+      ids: state.ids.map(\.digest), credential: KeptCredential(session.credential), number: session.number,
+      startedAt: session.startedAt, changedAt: session.changedAt, source: session.source, leg: leg)
+    charset = state.telnet.charset.name == state.telnet.settings.charset.name ? [] : state.telnet.charset.name
+    earlySize = state.telnet.earlySize
+    client = state.telnet.client
+  }
+}
+
+extension KeptCredential {
+  fileprivate init(_ credential: Credential) {
+    switch credential {
+    case .assertion(let keyID): self = .assertion(keyID)
+    case .clientCertificate(let subject, let publicKey):
+      self = .certificate(subject: subject, publicKey: publicKey)
+    case .device(let device): self = .device(id: device.id.bytes, attestedKey: device.attestedKey)
+    case .none: self = .none
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/// What becomes of a loop's sessions when the gate gives way to its next process (docs/operating.md, "Restarts and upgrades").
+///
+/// Those that are kept lose their connections and nothing else. All others end, as they do when the gate is stopped for good.
+internal import System
+
+extension Loop {
+  /// Nobody is accepted any more, and whoever is here is told to come back.
+  func beginRestart(spread: Duration) {
+    isDraining = true
+    isRestarting = true
+    doorway.close(poller)
+    for session in sessionsAway where !session.isKept { endAway(session, .draining) }
+    drain.begin(sessions: sessionTokens(), spread: spread, now: now)
+  }
+
+  /// The last thing that happens to them here: all that is theirs goes to the next process, and their games notice nothing.
+  func handOverSessions() {
+    for session in sessionsAway where session.isKept {
+      shared.keeper?.pack(session)
+      leaveAway(session)
+      if !session.isOver {
+        for owner in session.credential.owners {
+          shared.register.leave(reference(to: session.token), of: owner)
+        }
+      }
+      forgetIDs(of: session)
+      giveBackBuffers(of: session)
+      release(session)
+    }
+  }
+
+  /// Without a connection, concluded ones too.
+  private var sessionsAway: [GameSession] {
+    var found: [GameSession] = []
+    sessions.forEach { if $0.state == .detached || $0.state == .concluded { found.append($0) } }
+    return found
+  }
+}

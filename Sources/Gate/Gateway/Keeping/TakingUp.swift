@@ -1,0 +1,205 @@
+/// How a session of the process before goes on in this one: with all that it had after a restart, and after a crash with what
+/// its slot says (docs/sessions.md, "After a crash").
+internal import AppAttest
+internal import Bytes
+internal import Charsets
+internal import Configuration
+internal import DeviceWire
+internal import Keeping
+internal import KeyStore
+internal import PortcullisProtocol
+internal import SessionWire
+internal import Sockets
+internal import System
+internal import TelnetWire
+
+struct TakingUp {
+  /// Why one does not go on.
+  enum Reason: Error, Equatable {
+    /// It was over already.
+    case over
+    /// One start after the other has died with it.
+    case deadly
+    case unreadable(KeptError)
+    /// The store has no leg of it, or another one.
+    case withoutLeg
+    /// By what its player came in nobody could come in now.
+    case shutOut
+    /// The game has a part of a message whose rest is lost.
+    case torn
+
+    var word: String {
+      switch self {
+      case .over: "over"
+      case .deadly: "starts_died"
+      case .unreadable: "unreadable"
+      case .withoutLeg: "no_leg"
+      case .shutOut: "credential"
+      case .torn: "torn"
+      }
+    }
+  }
+
+  let keeper: Keeper
+  let shared: Shared
+  let settings: LoopSettings
+
+  /// - Parameter luggage: nil after a crash.
+  func parcel(
+    _ slot: Int, _ kept: KeptSession, _ luggage: SessionLuggage?, _ leg: KeptStart.Leg?, now: MonotonicTime
+  ) throws(Reason) -> SessionParcel {
+    guard let leg, leg.cookie == kept.description.leg else { throw .withoutLeg }
+    guard !kept.description.isOver else { throw .over }
+    guard let credential = credential(kept.description.credential) else { throw .shutOut }
+    let taken: Taken
+    if let luggage {
+      taken = Taken(kept, with: luggage)
+    } else {
+      guard let recovery = CrashRecovery(kept) else { throw .torn }
+      taken = Taken(recovery)
+    }
+    let description = taken.session.description
+    let conversation = try conversation(taken, luggage, credential, now)
+    keeper.slots.willTakeUp(slot)
+    guard let handle = keeper.slots.takeUp(slot, as: taken.session), let socket = leg.take() else {
+      throw .withoutLeg
+    }
+    keeper.noteTakenUp()
+    var game = GameSide()
+    game.bytesFromGame = taken.session.progress.bytesFromGame
+    game.bytesFromPlayer = taken.session.progress.bytesFromPlayer
+    game.conversation = conversation
+    game.leg = BackendLeg(
+      socket: socket, waiting: taken.waiting,
+      kept: KeptLeg(
+        handle, description, taken.session.progress, owedMessages: taken.owedMessages, isTakenUp: true,
+        keeper: keeper))
+    return SessionParcel(
+      game, credential: credential, number: description.number, startedAt: min(description.startedAt, now),
+      changedAt: taken.wasAttached ? now : min(description.changedAt, now), source: description.source)
+  }
+
+  /// What is left of one, in whichever way it was left.
+  private struct Taken {
+    /// As its slot says from now on.
+    var session: KeptSession
+    /// For the game, before anything else.
+    let waiting: [UInt8]
+    let incoming: IncomingLedger
+    /// 1 if the slot counts a message as handled whose end is in `waiting`.
+    let owedMessages: Int
+    let doubt: Int
+    let isLossUnknown: Bool
+
+    init(_ session: KeptSession, with luggage: SessionLuggage) {
+      self.session = session
+      waiting = luggage.toGame
+      incoming = IncomingLedger(restoring: luggage.incoming)
+      owedMessages = min(max(session.progress.handled - luggage.incoming.handled, 0), 1)
+      doubt = 0
+      isLossUnknown = false
+    }
+
+    init(_ recovery: CrashRecovery) {
+      session = recovery.session
+      // Until it is sent, a next process owes it as well.
+      session.description.owed = recovery.owed
+      waiting = recovery.owed
+      var incoming = IncomingLedger(taken: session.progress.handled)
+      incoming.enqueue(bytes: waiting.count)
+      self.incoming = incoming
+      owedMessages = 0
+      doubt = recovery.doubt ?? 0
+      isLossUnknown = recovery.isGapUnknown
+    }
+
+    var wasAttached: Bool { session.progress.telnet.isAttached }
+  }
+
+  // MARK: What was said
+
+  private func conversation(
+    _ taken: Taken, _ luggage: SessionLuggage?, _ credential: Credential, _ now: MonotonicTime
+  ) throws(Reason) -> Conversation {
+    let (description, progress) = (taken.session.description, taken.session.progress)
+    var before = TelnetSnapshot(state: progress.telnet, client: description.client, charset: description.charset)
+    before.earlySize = description.earlySize
+    let wanted = TelnetSettings(
+      settings.telnet, .portcullis, charsets: shared.charsets, address: description.source.address,
+      device: shared.pseudonyms.flatMap { credential.pseudonym(under: $0) })
+    guard let telnet = TelnetEngine(wanted, restoring: luggage?.telnet ?? before) else {
+      throw .unreadable(.unfit(.place))
+    }
+    var again = AgainCache(settings.packagesToldAgain, bufferBytes: settings.limits.sessionBufferBytes)
+    if let luggage { again.restore(luggage.again) } else { again.noteEcho(telnet.gameEchoes) }
+    var state = ConversationState(
+      telnet, outgoing(taken, luggage, again), taken.incoming, charsets: shared.charsets, settings: settings,
+      queuedForGame: taken.waiting.count, now: now)
+    state.decoder.restore(heldWord: luggage?.held ?? progress.held)
+    state.ids = description.ids.map { SessionIDHash(digest: $0) }
+    state.doubt = taken.doubt
+    if let luggage {
+      state.text = luggage.text
+      state.unread = luggage.unread
+      if !luggage.unread.isEmpty { state.unreadUntil = now }
+    }
+    if taken.wasAttached { state.detach() }
+    return Conversation(continuing: state)
+  }
+
+  private func outgoing(
+    _ taken: Taken, _ luggage: SessionLuggage?, _ again: AgainCache
+  ) -> OutgoingLedger {
+    let limit = settings.limits.sessionBufferBytes
+    if let luggage { return OutgoingLedger(limit: limit, again: again, restoring: luggage.outgoing) }
+    let progress = taken.session.progress
+    return OutgoingLedger(
+      limit: limit, again: again, afterCrashAt: progress.last, acknowledged: progress.acknowledged,
+      highestSent: progress.highestSent, isLossUnknown: taken.isLossUnknown)
+  }
+
+  // MARK: Who
+
+  /// Nil if nobody could come back by it now.
+  private func credential(_ kept: KeptCredential) -> Credential? {
+    switch kept {
+    case .none: return settings.requiresAppAuth ? nil : Credential.none
+    case .assertion(let keyID):
+      guard settings.requiresAppAuth, let record = shared.store.find(keyID), isAdmissible(record) else {
+        return nil
+      }
+      return .assertion(keyID)
+    case .certificate(let subject, let publicKey):
+      guard settings.requiresAppAuth, settings.allowsClientCertificate else { return nil }
+      return .clientCertificate(subject: subject, publicKey: publicKey)
+    case .device(let bytes, _):
+      guard settings.requiresAppAuth, let door = shared.devices?.door, door.isOpen,
+        let id = DeviceID(bytes: bytes), let device = door.device(id)
+      else { return nil }
+      return .device(device)
+    }
+  }
+
+  /// As at an upgrade, whose assertion says the rest.
+  private func isAdmissible(_ record: KeyRecord) -> Bool {
+    let policy = settings.policy
+    let app = record.appID.flatMap(policy.app(named:))
+    if record.revokedAt != nil || record.appID != nil && app == nil { return false }
+    return policy.serves(appID: app, environment: record.environment)
+  }
+}
+
+extension Loop {
+  /// One of the process before lives here from now on, without a connection at first.
+  func takeUp(_ parcel: SessionParcel) {
+    let token = sessions.reserve()
+    let session = GameSession(token: token, taking: parcel)
+    sessions.insert(session, at: token)
+    settle(session)
+    countForAddress(session, leaving: nil)
+    accountBuffers(of: session)
+    if let conversation = session.game.conversation { describe(session, conversation) }
+    shared.log.sessionKept(session)
+    continueLater(session)
+  }
+}
