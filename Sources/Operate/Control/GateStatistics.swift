@@ -187,6 +187,8 @@ package struct SessionEntry: Equatable, Sendable {
   package let subject: String?
   /// What was chosen; nil for none.
   package let subprotocol: String?
+  /// It outlives the gate's process.
+  package let isKept: Bool
   /// Bytes of messages that are kept for the app.
   package let buffered: Int
   package let seconds: Int
@@ -194,8 +196,8 @@ package struct SessionEntry: Equatable, Sendable {
   package let bytesFromGame: UInt64
 
   package init(
-    session: Int, state: String, since: Int, connection: String?, subprotocol: String?, buffered: Int,
-    source: String, credential: String, keyID: String?, subject: String?, seconds: Int,
+    session: Int, state: String, since: Int, connection: String?, subprotocol: String?, isKept: Bool,
+    buffered: Int, source: String, credential: String, keyID: String?, subject: String?, seconds: Int,
     bytesFromPlayer: UInt64, bytesFromGame: UInt64
   ) {
     self.session = session
@@ -203,6 +205,7 @@ package struct SessionEntry: Equatable, Sendable {
     self.since = since
     self.connection = connection
     self.subprotocol = subprotocol
+    self.isKept = isKept
     self.buffered = buffered
     self.source = source
     self.credential = credential
@@ -217,7 +220,7 @@ package struct SessionEntry: Equatable, Sendable {
     self.init(
       session: try object.count("session"), state: try object.text("state"), since: try object.count("since"),
       connection: object["connection"]?.string, subprotocol: object["subprotocol"]?.string,
-      buffered: try object.count("buffered"), source: try object.text("source"),
+      isKept: object["kept"]?.boolean == true, buffered: try object.count("buffered"), source: try object.text("source"),
       credential: try object.text("credential"), keyID: object["keyId"]?.string,
       subject: object["subject"]?.string,
       seconds: try object.count("seconds"),
@@ -232,6 +235,8 @@ package struct SessionEntry: Equatable, Sendable {
     writer.member("since", since)
     writer.member("connection", optional: connection)
     writer.member("subprotocol", optional: subprotocol)
+    writer.name("kept")
+    writer.value(isKept)
     writer.member("buffered", buffered)
     writer.member("source", source)
     writer.member("credential", credential)

@@ -27,7 +27,7 @@ package struct TelnetEngine: ~Copyable {
   /// Nil until the app has said who it is, or has had its time.
   package internal(set) var client: ClientDescription?
   /// What was said of the terminal's size before anything else was known.
-  var earlySize: TerminalSize?
+  package internal(set) var earlySize: TerminalSize?
   /// In use now; `settings.charset` until the game chooses another one.
   package internal(set) var charset: TelnetCharset
   /// The open subnegotiation with its option; empty, and without storage, at any other time and if nobody wants it.

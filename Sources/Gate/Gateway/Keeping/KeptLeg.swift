@@ -19,8 +19,6 @@ final class KeptLeg {
   /// How many messages the slot says are handled.
   private var handled: Int
   private var isWriting = false
-  /// 1 if what is owed ends a message: the slot counts it as handled, the ledger does not yet.
-  private var owedMessages: Int
   /// Of the conversation, when the description was written.
   private(set) var changes: UInt32
   /// The stay is over: the next process is to close it.
@@ -33,14 +31,13 @@ final class KeptLeg {
   ///   - isTakenUp: it is of the process before.
   init(
     _ handle: consuming SlotHandle, _ description: KeptDescription, _ progress: KeptProgress,
-    changes: UInt32 = 0, owedMessages: Int = 0, isTakenUp: Bool = false, keeper: Keeper
+    changes: UInt32 = 0, isTakenUp: Bool = false, keeper: Keeper
   ) {
     slot = handle.index
     self.handle = consume handle
     self.description = description
     handled = progress.handled
     self.changes = changes
-    self.owedMessages = owedMessages
     isTried = !isTakenUp
     self.keeper = keeper
   }
@@ -55,7 +52,7 @@ final class KeptLeg {
 
   /// - Parameter isWhole: telnet has had all that was read.
   func didRead(_ progress: KeptProgress, isWhole: Bool) {
-    let progress = counted(progress)
+    handled = progress.handled
     if isWhole { handle?.didRead(progress) } else { handle?.note(progress) }
   }
 
@@ -64,36 +61,24 @@ final class KeptLeg {
   /// - Parameter unhandled: all messages that were taken and that the game's socket has not.
   func willWrite(unhandled: Int) {
     isWriting = true
-    handle?.willWrite(messages: unhandled - owedMessages)
+    handle?.willWrite(messages: unhandled)
   }
 
   /// - Parameter rest: what the game is to get before anything else, as it has a part of something.
   func didWrite(_ progress: KeptProgress, rest: UnsaidRest) {
-    let before = handled
-    owedMessages = rest.endsMessage ? 1 : 0
-    let progress = counted(progress)
     if isWriting {
       isWriting = false
       if rest.isNone, description.owed.isEmpty, !description.isTorn {
         handle?.didWrite(progress)
       } else {
-        description.owed = rest.owed
-        description.isTorn = rest.isTorn
+        description.take(rest)
         handle?.didWrite(description, progress)
       }
-    } else if progress.handled != before {
+    } else if progress.handled != handled {
       // Those that put nothing into the queue.
       handle?.note(progress)
     }
-  }
-
-  /// As the slot has it.
-  @inline(__always)
-  private func counted(_ progress: KeptProgress) -> KeptProgress {
-    var progress = progress
-    progress.handled += owedMessages
     handled = progress.handled
-    return progress
   }
 
   // MARK: The description
@@ -103,10 +88,11 @@ final class KeptLeg {
     self.changes = changes
     var description = description
     change(&description)
-    (description.owed, description.isTorn) = (self.description.owed, self.description.isTorn)
+    description.take(self.description.rest)
     if description == self.description { return }
     self.description = description
-    handle?.describe(description, counted(progress))
+    handled = progress.handled
+    handle?.describe(description, progress)
   }
 
   /// Around each event of a session without a connection: of the first in this process the slot knows, so that the next
@@ -158,4 +144,14 @@ struct UnsaidRest {
   static let none = UnsaidRest(owed: [], isTorn: false, endsMessage: false)
 
   var isNone: Bool { owed.isEmpty && !isTorn }
+}
+
+extension KeptDescription {
+  fileprivate var rest: UnsaidRest { UnsaidRest(owed: owed, isTorn: isTorn, endsMessage: owedEndsMessage) }
+
+  fileprivate mutating func take(_ rest: UnsaidRest) {
+    owed = rest.owed
+    isTorn = rest.isTorn
+    owedEndsMessage = rest.endsMessage
+  }
 }

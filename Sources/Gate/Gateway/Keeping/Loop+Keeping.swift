@@ -71,6 +71,7 @@ extension KeptDescription {
     charset = state.telnet.charset.name == state.telnet.settings.charset.name ? [] : state.telnet.charset.name
     earlySize = state.telnet.earlySize
     client = state.telnet.client
+    doubt = state.doubt
   }
 }
 

@@ -53,13 +53,13 @@ struct TakingUp {
     guard let credential = credential(kept.description.credential) else { throw .shutOut }
     let taken: Taken
     if let luggage {
-      taken = Taken(kept, with: luggage)
+      taken = .packed(kept, luggage)
     } else {
       guard let recovery = CrashRecovery(kept) else { throw .torn }
-      taken = Taken(recovery)
+      taken = .crashed(recovery)
     }
     let description = taken.session.description
-    let conversation = try conversation(taken, luggage, credential, now)
+    let conversation = try conversation(taken, credential, now)
     keeper.slots.willTakeUp(slot)
     guard let handle = keeper.slots.takeUp(slot, as: taken.session), let socket = leg.take() else {
       throw .withoutLeg
@@ -72,45 +72,33 @@ struct TakingUp {
     game.leg = BackendLeg(
       socket: socket, waiting: taken.waiting,
       kept: KeptLeg(
-        handle, description, taken.session.progress, owedMessages: taken.owedMessages, isTakenUp: true,
-        keeper: keeper))
+        handle, description, taken.session.progress, isTakenUp: true, keeper: keeper))
     return SessionParcel(
       game, credential: credential, number: description.number, startedAt: min(description.startedAt, now),
       changedAt: taken.wasAttached ? now : min(description.changedAt, now), source: description.source)
   }
 
-  /// What is left of one, in whichever way it was left.
-  private struct Taken {
-    /// As its slot says from now on.
-    var session: KeptSession
-    /// For the game, before anything else.
-    let waiting: [UInt8]
-    let incoming: IncomingLedger
-    /// 1 if the slot counts a message as handled whose end is in `waiting`.
-    let owedMessages: Int
-    let doubt: Int
-    let isLossUnknown: Bool
+  /// What is left of one.
+  private enum Taken {
+    /// After a restart, with all that it had.
+    case packed(KeptSession, SessionLuggage)
+    /// After a crash.
+    case crashed(CrashRecovery)
 
-    init(_ session: KeptSession, with luggage: SessionLuggage) {
-      self.session = session
-      waiting = luggage.toGame
-      incoming = IncomingLedger(restoring: luggage.incoming)
-      owedMessages = min(max(session.progress.handled - luggage.incoming.handled, 0), 1)
-      doubt = 0
-      isLossUnknown = false
+    /// As its slot says from now on.
+    var session: KeptSession {
+      switch self {
+      case .packed(let session, _): session
+      case .crashed(let recovery): recovery.session
+      }
     }
 
-    init(_ recovery: CrashRecovery) {
-      session = recovery.session
-      // Until it is sent, a next process owes it as well.
-      session.description.owed = recovery.owed
-      waiting = recovery.owed
-      var incoming = IncomingLedger(taken: session.progress.handled)
-      incoming.enqueue(bytes: waiting.count)
-      self.incoming = incoming
-      owedMessages = 0
-      doubt = recovery.doubt ?? 0
-      isLossUnknown = recovery.isGapUnknown
+    /// For the game, before anything else.
+    var waiting: [UInt8] {
+      switch self {
+      case .packed(_, let luggage): luggage.toGame
+      case .crashed(let recovery): recovery.session.description.owed
+      }
     }
 
     var wasAttached: Bool { session.progress.telnet.isAttached }
@@ -119,43 +107,39 @@ struct TakingUp {
   // MARK: What was said
 
   private func conversation(
-    _ taken: Taken, _ luggage: SessionLuggage?, _ credential: Credential, _ now: MonotonicTime
+    _ taken: Taken, _ credential: Credential, _ now: MonotonicTime
   ) throws(Reason) -> Conversation {
-    let (description, progress) = (taken.session.description, taken.session.progress)
-    var before = TelnetSnapshot(state: progress.telnet, client: description.client, charset: description.charset)
-    before.earlySize = description.earlySize
+    let description = taken.session.description
     let wanted = TelnetSettings(
       settings.telnet, .portcullis, charsets: shared.charsets, address: description.source.address,
       device: shared.pseudonyms.flatMap { credential.pseudonym(under: $0) })
-    guard let telnet = TelnetEngine(wanted, restoring: luggage?.telnet ?? before) else {
-      throw .unreadable(.unfit(.place))
-    }
-    var again = AgainCache(settings.packagesToldAgain, bufferBytes: settings.limits.sessionBufferBytes)
-    if let luggage { again.restore(luggage.again) } else { again.noteEcho(telnet.gameEchoes) }
-    var state = ConversationState(
-      telnet, outgoing(taken, luggage, again), taken.incoming, charsets: shared.charsets, settings: settings,
-      queuedForGame: taken.waiting.count, now: now)
-    state.decoder.restore(heldWord: luggage?.held ?? progress.held)
-    state.ids = description.ids.map { SessionIDHash(digest: $0) }
-    state.doubt = taken.doubt
-    if let luggage {
+    let limit = settings.limits.sessionBufferBytes
+    var again = AgainCache(settings.packagesToldAgain, bufferBytes: limit)
+    var state: ConversationState
+    switch taken {
+    case .packed(_, let luggage):
+      guard let telnet = TelnetEngine(wanted, restoring: luggage.telnet) else { throw .unreadable(.unfit(.place)) }
+      again.restore(luggage.again)
+      state = ConversationState(
+        telnet, OutgoingLedger(limit: limit, again: again, restoring: luggage.outgoing),
+        IncomingLedger(restoring: luggage.incoming), charsets: shared.charsets, settings: settings,
+        queuedForGame: luggage.toGame.count, now: now)
+      state.decoder.restore(heldWord: luggage.held)
       state.text = luggage.text
       state.unread = luggage.unread
       if !luggage.unread.isEmpty { state.unreadUntil = now }
+    case .crashed(let recovery):
+      guard let telnet = TelnetEngine(wanted, restoring: recovery.telnet) else { throw .unreadable(.unfit(.place)) }
+      again.noteEcho(telnet.gameEchoes)
+      state = ConversationState(
+        telnet, recovery.outgoing(limit: limit, again: again), recovery.incoming, charsets: shared.charsets,
+        settings: settings, queuedForGame: taken.waiting.count, now: now)
+      state.decoder.restore(heldWord: recovery.session.progress.held)
     }
+    state.ids = description.ids.map { SessionIDHash(digest: $0) }
+    state.doubt = description.doubt
     if taken.wasAttached { state.detach() }
     return Conversation(continuing: state)
-  }
-
-  private func outgoing(
-    _ taken: Taken, _ luggage: SessionLuggage?, _ again: AgainCache
-  ) -> OutgoingLedger {
-    let limit = settings.limits.sessionBufferBytes
-    if let luggage { return OutgoingLedger(limit: limit, again: again, restoring: luggage.outgoing) }
-    let progress = taken.session.progress
-    return OutgoingLedger(
-      limit: limit, again: again, afterCrashAt: progress.last, acknowledged: progress.acknowledged,
-      highestSent: progress.highestSent, isLossUnknown: taken.isLossUnknown)
   }
 
   // MARK: Who
@@ -174,7 +158,7 @@ struct TakingUp {
       return .clientCertificate(subject: subject, publicKey: publicKey)
     case .device(let bytes, _):
       guard settings.requiresAppAuth, let door = shared.devices?.door, door.isOpen,
-        let id = DeviceID(bytes: bytes), let device = door.device(id)
+        let id = DeviceID(bytes), let device = door.device(id)
       else { return nil }
       return .device(device)
     }

@@ -29,6 +29,8 @@ package struct SessionDescription: Sendable {
   package let subject: String?
   /// What was chosen for it; nil for none.
   package let subprotocol: String?
+  /// It outlives the gate's process.
+  package let isKept: Bool
   /// Of messages that are kept for the app.
   package let bufferedBytes: Int
   package let duration: Duration
@@ -45,7 +47,7 @@ extension GameSession {
     return SessionDescription(
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
       since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
-      keyID: credential.keyID, subject: subject, subprotocol: subprotocol?.rawValue,
+      keyID: credential.keyID, subject: subject, subprotocol: subprotocol?.rawValue, isKept: isKept,
       bufferedBytes: game.conversation?.state.bufferedBytes ?? 0, duration: loop.now - startedAt,
       bytesFromPlayer: game.bytesFromPlayer, bytesFromGame: game.bytesFromGame)
   }

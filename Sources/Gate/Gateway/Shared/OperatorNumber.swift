@@ -48,6 +48,9 @@ package struct OperatorNumber: Sendable {
       $0.shared.away.value
     },
     now("buffered", in: .bytes, "messages that are kept for apps") { $0.shared.buffers.value },
+    now("kept", "sessions that outlive a restart or a crash of the gate") {
+      $0.shared.keeper?.used ?? 0
+    },
     now("lingering", "connections that only wait for their peer's end") { $0.shared.lingering.value },
     now("newcomersWaiting", "handshakes and requests that wait for their turn") { source in
       source.shared.counters.reduce(0) { $0 + $1.newcomersWaiting.value }
@@ -66,6 +69,10 @@ package struct OperatorNumber: Sendable {
     sum("registrations", "keys registered", \.registrations),
     sum("admitted", "sessions begun", \.admitted),
     sum("resumed", "connections that went on with a session", \.resumed),
+    OperatorNumber(
+      name: "keepingFailed", group: .sinceStart, unit: .count, onlyRises: true,
+      help: "descriptors that whoever keeps them for the gate did not take, or not let go of"
+    ) { $0.shared.keeper?.failures.value ?? 0 },
     sum("messagesLeftOut", "messages of apps and of games that could not be passed on", \.messagesLeftOut),
     sum("sessionsEnded", "sessions ended", \.sessionsEnded),
     sum(

@@ -52,6 +52,10 @@ final class Shared: Sendable {
   let sessionNumbers: Sequence
   /// Nil where no session outlives the process.
   let keeper: Keeper?
+  /// What is kept goes on in the next process.
+  let isRestarting = Atomic(false)
+  /// All sessions are to end, whatever comes.
+  let isEnding = Atomic(false)
   /// Sessions without a connection, those included whose stay is over and whose last messages wait.
   let away = Count()
   /// By loop, since when the first of them to go is so (nanoseconds of the monotonic clock; less than 0 where its stay is

@@ -201,7 +201,7 @@ extension SessionEntry {
     self.init(
       session: Int(clamping: session.number), state: session.state.rawValue,
       since: Int(session.since.components.seconds), connection: session.name,
-      subprotocol: session.subprotocol,
+      subprotocol: session.subprotocol, isKept: session.isKept,
       buffered: session.bufferedBytes, source: session.peer.peerDescription, credential: session.credential,
       keyID: session.keyID?.base64, subject: session.subject,
       seconds: Int(session.duration.components.seconds),

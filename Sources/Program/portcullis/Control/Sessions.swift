@@ -16,7 +16,7 @@ struct SessionsList: ParsableCommand {
     discussion: """
       One line a session: its number, whether a connection carries it and for how many seconds it has been so, \
       the connection, source, seconds in the game, bytes from the player, bytes from the game, bytes that wait for \
-      the app, credential, and the key id or the subject of the client certificate. Asks the running gate over \
+      the app, whether the session outlives a restart of the gate (kept), credential, and the key id or the subject of the client certificate. Asks the running gate over \
       CONTROL_SOCKET.
       """)
 
@@ -31,7 +31,7 @@ struct SessionsList: ParsableCommand {
     var output = Output()
     if !json, Output.isTerminal {
       try output.line(
-        "SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  CREDENTIAL")
+        "SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  KEPT  CREDENTIAL")
     }
     for session in sessions {
       if json {
@@ -50,7 +50,7 @@ struct SessionsList: ParsableCommand {
     return [
       "\(session.session)", session.state, "\(session.since)", session.connection ?? "-", session.source,
       "\(session.seconds)", "\(session.bytesFromPlayer)", "\(session.bytesFromGame)", "\(session.buffered)",
-      session.credential, who,
+      session.isKept ? "kept" : "-", session.credential, who,
     ].joined(separator: "  ")
   }
 }

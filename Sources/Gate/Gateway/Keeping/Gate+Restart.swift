@@ -1,0 +1,59 @@
+/// How the gate gives way to its next process, which goes on with what is kept, and how nothing is kept any more
+/// (docs/operating.md, "Restarts and crashes"); from any thread but a loop's.
+internal import Synchronization
+package import System
+
+extension Gate {
+  /// Whether sessions go on in a next process.
+  package var keepsSessions: Bool { shared.keeper != nil }
+
+  /// Nobody is accepted from now on, who comes waits for the next process. Sessions lose their connections, spread over a
+  /// while; those that are kept are told to come back, the others end.
+  package func beginRestart(timeout: Duration) {
+    if shared.isEnding.load(ordering: .relaxed) { return beginDrain(timeout: timeout) }
+    shared.isRestarting.store(true, ordering: .relaxed)
+    shared.postToAll(.restart(spread: min(.seconds(1), timeout / 3)))
+    shared.devices?.registry.drain()
+  }
+
+  /// What came of ending all sessions.
+  package enum Ending: Equatable, Sendable {
+    case done(ended: Int)
+    /// So many had not ended within the time.
+    case sessionsLeft(Int)
+    /// Whoever keeps descriptors for the gate does not say that it has let go of all.
+    case storeSilent
+  }
+
+  /// Ends all sessions for good, those too that would go on in a next process, and returns when nothing is kept any more.
+  /// Nobody is let in from then on.
+  package func endAll(within time: Duration) -> Ending {
+    let deadline = SystemClock().monotonic() + time
+    let ended = shared.sessions.value + shared.away.value
+    shared.isEnding.store(true, ordering: .relaxed)
+    beginDrain(timeout: time)
+    let pause = Signal()
+    while !isDrained {
+      if SystemClock().monotonic() >= deadline { return .sessionsLeft(shared.sessions.value + shared.away.value) }
+      pause.wait(until: SystemClock().monotonic() + Self.look)
+    }
+    guard let keeper = shared.keeper else { return .done(ended: ended) }
+    let left = max(deadline - SystemClock().monotonic(), .milliseconds(100))
+    guard keeper.isEmpty(within: left), keeper.forgetAll(named: listeners) else { return .storeSilent }
+    return .done(ended: ended)
+  }
+
+  private static let look: Duration = .milliseconds(20)
+}
+
+extension Keeper {
+  /// Nothing of the gate is in the store any more; false when it does not say so in time.
+  func forgetAll(named names: [StoredName]) -> Bool {
+    do throws(SystemError) {
+      for name in names + [.slots, .over] { try store.remove(name) }
+    } catch {
+      return false
+    }
+    return store.settle(within: .seconds(5))
+  }
+}
