@@ -4,6 +4,7 @@ Run with `/usr/bin/python3 -m pytest Tests/EndToEnd`; PORTCULLIS_BIN names anoth
 """
 
 import asyncio
+import contextlib
 import inspect
 import os
 import pathlib
@@ -16,14 +17,15 @@ import faults
 import neighbour
 from backend import Backend, mud
 from clients import App
+from descriptor_store import DescriptorStore
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
 from gate import BINARY, SANITIZER, Gate
 from phones import Households
 from pki import PKI
-from sessions import Player
+from sessions import Lost, Player
 from telnet_game import TelnetGame
 from turns import turn
-from waiting import patience
+from waiting import eventually, patience
 
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
 APP_ID = f"{TEAM}.{BUNDLE}"
@@ -284,6 +286,105 @@ def evenings(gates, new_device):
 @pytest.fixture
 def evening(evenings):
     return evenings()
+
+
+class KeptEvening(Evening):
+    """An evening whose gate has a store for its descriptors: it is killed and restarted, and the players are still there."""
+
+    def __init__(self, gates, new_device, game, store, **changes):
+        def waiting(game, **environment):
+            return gates(game, start=False, **environment)
+
+        super().__init__(waiting, new_device, game, **changes)
+        self.store = store.manage(self.gate)
+        self.store.start()
+
+    def seated(self, is_kept=True, **options):
+        """A player, and their seat in the game, once the store has the leg."""
+        legs = self.store.legs()
+        player, seat = super().seated(**options)
+        assert player.sessions[-1]["kept"] is is_kept
+        if is_kept:
+            eventually(lambda: self.store.legs() > legs, "the leg in the store")
+        return player, seat
+
+    def kill(self):
+        """kill -9, and nothing instead of it yet."""
+        self.store.kill()
+        self._away(crashed=True)
+
+    def kill_and_start(self):
+        self.kill()
+        self.store.start()
+
+    def restart(self):
+        self.store.restart()
+        self._away()
+
+    def stop(self):
+        """As a service manager stops: the store is dropped."""
+        self.store.stop()
+        self._away()
+
+    def _away(self, crashed=False):
+        """What players had received without looking is theirs; then nobody is connected."""
+        self.gate.app.close()
+        for player in self.players:
+            player.is_gate_killed |= crashed
+            if player.wire and player.wire.socket.fileno() >= 0:
+                with contextlib.suppress(Lost):
+                    player.until_lost()
+
+    def back(self, player, **options):
+        """The player comes back to the session, which is told in its first message."""
+        session = player.connect(**options)
+        assert session["resumed"] is True and session["kept"] is True, session
+        return session
+
+    def back_after_a_kill(self, player, **options):
+        """Likewise; there is always a gap, with or without a number."""
+        gaps = len(player.events("gap"))
+        session = self.back(player, **options)
+        player.until(lambda: len(player.events("gap")) > gaps, "a gap after a kill")
+        return session, player.events("gap")[-1]
+
+
+@pytest.fixture
+def stores(folder):
+    made = []
+
+    def make(**options):
+        made.append(DescriptorStore(folder, **options))
+        return made[-1]
+
+    yield make
+    for store in made:
+        store.finish()
+        assert not store.faults, store.faults
+
+
+@pytest.fixture
+def kept_evenings(stores, gates, new_device):
+    """Makes evenings with a store: keywords are the game's, the store's limit, and the gate's environment."""
+    made = []
+
+    def make(greet=None, answer=None, charset="utf-8", receive_buffer=None, limit=8192, **changes):
+        game = TelnetGame(greet, answer, charset, receive_buffer=receive_buffer)
+        evening = KeptEvening(gates, new_device, game, stores(limit=limit), **changes)
+        made.append(evening)
+        return evening
+
+    yield make
+    # The gates are stopped first, so that what they say of their ends is heard.
+    gates.finish()
+    for evening in reversed(made):
+        evening.finish()
+        evening.game.stop()
+
+
+@pytest.fixture
+def kept(kept_evenings):
+    return kept_evenings()
 
 
 @pytest.fixture(scope="module")
