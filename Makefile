@@ -163,6 +163,16 @@ cuts: release test-packages  ## CUTS=10000 seeded cuts of players' lines: nothin
 	CUTS=$(CUTS) PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) -s -o faulthandler_timeout=0 \
 	  Tests/EndToEnd/session/test_cuts.py
 
+# How many, and the seed of a run that is to be repeated (KEEPING_SEED); `make test` has 8 of each, and 20 players.
+KILLS ?= 300
+RESTARTS ?= 300
+PLAYERS ?= 200
+
+.PHONY: keeping
+keeping: release test-packages  ## KILLS=300 RESTARTS=300 PLAYERS=200: players type and read, and no character leaves the game
+	KILLS=$(KILLS) RESTARTS=$(RESTARTS) PLAYERS=$(PLAYERS) PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest \
+	  $(PYTEST_FLAGS) -s -o faulthandler_timeout=0 Tests/EndToEnd/keeping/test_at_length.py
+
 DETACHED ?= 10000
 
 .PHONY: detached
