@@ -10,6 +10,7 @@ import admissions
 import chart
 import decisions
 import inprocess
+import keeping
 import machine
 import memory
 import stays
@@ -38,6 +39,7 @@ ROWS = {
     "o": stays.resume_row,
     "p": decisions.decision_row,
     "q": inprocess.registry_row,
+    "r": keeping.keeping_row,
     "t": inprocess.android_key_row,
     "s": inprocess.play_row,
 }

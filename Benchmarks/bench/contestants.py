@@ -226,7 +226,8 @@ class Portcullis(Contestant):
     name, protocol = "portcullis", "admitted"
 
     def command(self):
-        shutil.copy(self.setup.folder / "attested-keys.json", self.store)
+        if not self.store.exists():
+            shutil.copy(self.setup.folder / "attested-keys.json", self.store)
         return [self.setup.portcullis, "serve"]
 
     @property

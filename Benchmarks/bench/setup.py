@@ -49,6 +49,8 @@ class Lengths:
     resume_turns: int = 4
     # As many as MAX_DETACHED, if the limit of descriptors allows them.
     returning: int = 10_000
+    # As HOT_RESTART_MAX_SESSIONS is shipped.
+    kept: int = 4096
 
 
 FULL = Lengths()
@@ -78,6 +80,7 @@ SMOKE = Lengths(
     stays=200,
     resume_turns=1,
     returning=300,
+    kept=200,
 )
 
 

@@ -119,6 +119,12 @@ TARGETS = [
     Target("q", "disk of a device", plain("q device"), 450, None, "bytes"),
     Target("q", "disk of a row of the audit", plain("q audit"), 320, None, "bytes"),
     Target("q", "changes, 64 in flight against 1", plain("q commits"), 4, None, at_least=True),
+    *(
+        Target("r", f"CPU of a text, {mode}, with a slot over none", ratio(f"r {mode}", "alone", "kept"), 1.03, None)
+        for mode in ("fixed", "closed")
+    ),
+    Target("r", "exec to serving, 4,096 kept sessions", plain("r serving"), 1, None, "s"),
+    Target("r", "4,096 apps come back", plain("r back"), 10, None, "s"),
     Target("t", "CPU of an Android chain, over its signatures", ratio("t", "floor"), 1.1, None),
     Target("s", "CPU of a token of Play Integrity, over its cryptography", ratio("s", "floor"), 1.2, None),
 ]
