@@ -234,6 +234,7 @@ let testTargets = [
   tests("Sockets", ["Addresses", "System"]),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
+  tests("Keeping", ["Addresses", "Bytes", "Charsets", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
   tests(
     "Gateway",
     [

@@ -48,6 +48,10 @@ package struct Socket: ~Copyable {
     _ = shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
+  /// What the kernel alone calls it (`SO_COOKIE`, socket(7)): the same in each process that has a descriptor of it, and no
+  /// other socket's as long as the system runs. 0 where nobody knows.
+  package var cookie: UInt64 { portcullis_socket_cookie(descriptor) }
+
   /// One `recv`; EINTR is retried. `bytes` must have room, else what came back would look like a FIN.
   package borrowing func receive(into bytes: inout MutableSpan<UInt8>) -> ReceiveResult {
     receive(into: &bytes, flags: 0)

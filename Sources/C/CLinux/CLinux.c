@@ -294,6 +294,11 @@ int portcullis_set_thread_slice(uint64_t nanoseconds) {
   return (int)syscall(SYS_sched_setattr, 0, &schedule, 0);
 }
 int portcullis_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
+uint64_t portcullis_socket_cookie(int descriptor) {
+  uint64_t cookie = 0;
+  socklen_t length = sizeof cookie;
+  return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}
 int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid) {
   struct ucred credentials;
   socklen_t length = sizeof credentials;

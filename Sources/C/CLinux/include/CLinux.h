@@ -87,6 +87,7 @@ int portcullis_thread_nice(void);          // what the calling thread was given,
 // it wakes (Linux 6.12; without effect before).
 int portcullis_set_thread_slice(uint64_t nanoseconds);
 int portcullis_thread_name(const char *name);
+uint64_t portcullis_socket_cookie(int descriptor);  // what the kernel alone calls the socket, in whatever process; 0: nobody knows
 int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 
 // ---- files

@@ -111,21 +111,7 @@ package final class SlotFile: Sendable {
   /// Slots that may be somebody's.
   package var used: Range<Int> { 0..<min(count, Int(clamping: memory.load(at: SlotGeometry.headerUsed))) }
 
-  package func content(of index: Int) -> SlotContent {
-    let words = words(of: index)
-    let owner = SlotOwner(word: words[SlotGeometry.owner])
-    do throws(KeptError) {
-      switch owner.state {
-      case .free: return .free
-      case .ending: return .ending
-      case .kept: return .kept(try KeptSession(SlotImage(words, index: index)))
-      case .handedOver: return .handedOver(try KeptSession(SlotImage(words, index: index)))
-      case nil: return .unreadable(.unfit(.state))
-      }
-    } catch {
-      return .unreadable(error)
-    }
-  }
+  package func content(of index: Int) -> SlotContent { SlotContent(words(of: index), index: index) }
 
   /// The session of a slot goes on as `session` says. Nil if the slot does not have any.
   package func takeUp(_ index: Int, as session: KeptSession) -> SlotHandle? {
@@ -156,19 +142,6 @@ package final class SlotFile: Sendable {
   package static let mostSlots = 46_656
   private static let usualCount = 4096
   private static let EFBIG: Int32 = 27
-}
-
-/// What a slot has.
-package enum SlotContent: Equatable, Sendable {
-  case free
-  /// Its gate was killed, or died: see `CrashRecovery`.
-  case kept(KeptSession)
-  /// Its gate has written luggage; without that it goes on as after a crash.
-  case handedOver(KeptSession)
-  /// Its session is over.
-  case ending
-  /// Nobody can say what it was: its leg is closed.
-  case unreadable(KeptError)
 }
 
 package enum SlotFileError: Error, Equatable, Sendable, CustomStringConvertible {
