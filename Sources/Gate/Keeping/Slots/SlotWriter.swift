@@ -14,6 +14,8 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
   let index: Int
   private let base: Int
   private var owner: SlotOwner
+  /// What checksums begin with.
+  private let seed: UInt64
   private(set) var sequence: UInt64
   private var reads: UInt32
   private var writes: UInt32
@@ -50,6 +52,7 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
     self.memory = memory
     self.index = index
     self.owner = owner
+    seed = owner.seed(index)
     self.sequence = sequence
     self.coldCopy = coldCopy
     base = SlotGeometry.slot(index)
@@ -116,22 +119,21 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
     for index in bytes.indices { words[index / 8] |= UInt64(bytes[index]) << UInt64(index % 8 * 8) }
     coldCopy = 1 - coldCopy
     coldBytes = bytes.count
-    coldSum = SlotImage.coldChecksum(words.span, count: bytes.count, seed: owner.seed(index))
+    coldSum = SlotImage.coldChecksum(words.span, count: bytes.count, seed: seed)
     memory.store(words.span, at: base + SlotGeometry.cold(coldCopy))
     note(progress)
   }
 
+  @inline(__always)
   mutating func note(_ progress: KeptProgress) {
     sequence += 1
-    var words = InlineArray<16, UInt64>(repeating: 0)
-    words[SlotGeometry.sequence] = sequence
-    words[SlotGeometry.naming] =
-      UInt64(SlotLayout.current) | UInt64(coldCopy) << 8 | UInt64(coldBytes) << 16
-    words[SlotGeometry.coldChecksum] = coldSum
-    words[SlotGeometry.ended] = UInt64(reads) | UInt64(writes) << 32
+    let naming = UInt64(SlotLayout.current) | UInt64(coldCopy) << 8 | UInt64(coldBytes) << 16
     let fields = progress.words
-    for index in fields.indices { words[SlotGeometry.progress + index] = fields[index] }
-    words[SlotGeometry.checksum] = SlotImage.hotChecksum(words.span, seed: owner.seed(index))
+    var words: InlineArray<16, UInt64> = [
+      0, sequence, naming, coldSum, UInt64(reads) | UInt64(writes) << 32, fields[0], fields[1], fields[2],
+      fields[3], fields[4], fields[5], fields[6], fields[7], fields[8], fields[9], 0,
+    ]
+    words[SlotGeometry.checksum] = SlotImage.hotChecksum(words.span, seed: seed)
     memory.store(words.span, at: base + SlotGeometry.hot(Int(sequence & 1)))
   }
 }
