@@ -38,6 +38,11 @@ package struct Listener: ~Copyable {
     self.socket = socket
   }
 
+  /// One that listens already, and shares its port.
+  package init(kept socket: consuming Socket) {
+    self.socket = socket
+  }
+
   /// Whether nobody listens there yet: a bind without `SO_REUSEPORT`, given up at once. It does not listen, lest a
   /// client that comes in this moment is taken in and cut off.
   package static func probe(_ endpoint: Endpoint) throws(SystemError) {

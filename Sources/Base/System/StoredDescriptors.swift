@@ -13,6 +13,11 @@ package struct StoredDescriptors: ~Copyable {
   /// Behind standard input, output and error.
   static let first: Int32 = 3
 
+  /// Nothing.
+  package init() {
+    self.init(environment: [], process: 0)
+  }
+
   /// What the process was given, or nothing; the variables are not passed on. Not beside other threads, as those may be
   /// reading the environment.
   package static func take(from environment: [(String, String)], process: Int32) -> StoredDescriptors {

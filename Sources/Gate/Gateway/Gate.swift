@@ -9,7 +9,6 @@ package import Identity
 package import KeyStore
 package import Logs
 internal import Registry
-internal import Sockets
 internal import Synchronization
 package import System
 package import TLS
@@ -97,15 +96,24 @@ package final class Gate: Sendable {
     }
   }
 
+  private static func prepare(
+    _ configuration: GateConfiguration, _ parts: Parts
+  ) throws(StartError) -> PreparedGate {
+    var nothing = StoredDescriptors()
+    return try prepare(configuration, parts, stored: &nothing, store: nil)
+  }
+
   /// Binds, which may take privileges, and makes what certificates and keys are needed for. Nobody is accepted yet,
   /// and there are no threads: they start with `PreparedGate.start`.
+  /// - Parameter stored: what was kept for this process, of which the listeners are taken.
   package static func prepare(
-    _ configuration: GateConfiguration, _ parts: Parts
+    _ configuration: GateConfiguration, _ parts: Parts, stored: inout StoredDescriptors,
+    store: DescriptorStore?
   ) throws(StartError) -> PreparedGate {
     let tickets = TicketKeys()
     let settings = try settings(configuration, parts.tls, tickets)
     do throws(GateError) {
-      return PreparedGate(configuration, parts, settings, tickets, try bind(configuration))
+      return PreparedGate(configuration, parts, settings, tickets, try Doors(configuration, &stored, store))
     } catch {
       throw .gate(error)
     }
@@ -134,31 +142,9 @@ package final class Gate: Sendable {
     }
   }
 
-  /// A row of doors for each loop.
-  private static func bind(_ configuration: GateConfiguration) throws(GateError) -> [[Door]] {
-    var rows = [[Door]](repeating: [], count: configuration.workers)
-    for wanted in configuration.listen {
-      do throws(SystemError) {
-        var endpoint = wanted
-        for index in rows.indices {
-          // The first claims the port, so that a second gate on the address is noticed and not let in beside us.
-          let listener = try Listener(
-            on: endpoint, sharesPort: true, claimsPort: index == 0, receiveBufferBytes: 64 * 1024)
-          listener.tuneAccepted(unsentLowWater: 64 * 1024, sendBufferBytes: Connection.sendBufferBytes)
-          if let actual = listener.socket.localAddress()?.endpoint { endpoint = actual }
-          rows[index].append(Door(listener))
-        }
-      } catch {
-        throw .listen(wanted, error)
-      }
-    }
-    return rows
-  }
-
   fileprivate static func assemble(_ prepared: PreparedGate) throws(GateError) -> Gate {
-    let (configuration, parts, rows) = (prepared.configuration, prepared.parts, prepared.rows)
+    let (configuration, parts, rows) = (prepared.configuration, prepared.parts, prepared.doors.rows)
     do throws(SystemError) {
-      let endpoints = rows[0].compactMap { $0.listener.socket.localAddress()?.endpoint }
       var mailboxes: [Mailbox] = []
       for _ in rows { mailboxes.append(try Mailbox()) }
       let shared = Shared(
@@ -186,7 +172,7 @@ package final class Gate: Sendable {
         }
         let housekeeper = try Housekeeper(shared: shared, tickets: prepared.tickets)
         return Gate(
-          shared: shared, endpoints: endpoints, tickets: prepared.tickets, threads: threads,
+          shared: shared, endpoints: prepared.doors.endpoints, tickets: prepared.tickets, threads: threads,
           housekeeper: housekeeper, resolver: resolver)
       } catch {
         // Without all of its threads the gate does not start: those that run already end, with the connections that
@@ -267,18 +253,18 @@ package final class PreparedGate {
   fileprivate let parts: Gate.Parts
   fileprivate let settings: LoopSettings
   fileprivate let tickets: TicketKeys
-  fileprivate let rows: [[Door]]
+  fileprivate let doors: Doors
   fileprivate let backends: BackendDirectory
 
   fileprivate init(
     _ configuration: GateConfiguration, _ parts: Gate.Parts, _ settings: LoopSettings, _ tickets: TicketKeys,
-    _ rows: [[Door]]
+    _ doors: Doors
   ) {
     self.configuration = configuration
     self.parts = parts
     self.settings = settings
     self.tickets = tickets
-    self.rows = rows
+    self.doors = doors
     backends = BackendDirectory(target: configuration.backend.target)
   }
 

@@ -11,6 +11,8 @@ final class Door {
   init(_ listener: consuming Listener) {
     self.listener = listener
   }
+
+  var endpoint: Endpoint? { listener.socket.localAddress()?.endpoint }
 }
 
 /// A class, like all that a loop looks at each turn: as a constant of the loop it is read without a check for exclusive

@@ -77,7 +77,8 @@ struct Opening {
 
   private var logger: Logger { log.logger(label: "portcullis") }
 
-  func open() throws -> OpenGate {
+  /// - Parameter stored: what was kept for this process; what is taken of it belongs to the gate.
+  func open(_ stored: inout StoredDescriptors, _ keeper: DescriptorStore?) throws -> OpenGate {
     let files = configuration.files
     let folders = FileNeeds.folders(files)
     let passed = try StartInspection(files: files, file: file, logger: logger).pass { contents in
@@ -96,7 +97,7 @@ struct Opening {
         charsets: CharsetLibrary(opening: configuration.sessions.haveTelnet ? Charset.allCases : []),
         devices: try registry.open(passed.material))
       do {
-        return try open(parts, store, passed, registry, folders)
+        return try open(parts, store, passed, registry, folders, &stored, keeper)
       } catch {
         parts.devices?.registry.stop()
         throw error
@@ -109,7 +110,8 @@ struct Opening {
 
   private func open(
     _ parts: Gate.Parts, _ store: KeyStore, _ passed: consuming StartInspection.Passed,
-    _ registry: RegistryOpening, _ folders: [String]
+    _ registry: RegistryOpening, _ folders: [String], _ stored: inout StoredDescriptors,
+    _ keeper: DescriptorStore?
   ) throws -> OpenGate {
     let listener = try controlListener()
     var approvals: UnixListener?
@@ -119,7 +121,7 @@ struct Opening {
       do throws(SystemError) { filter = try systemCallFilter() } catch { throw Self.refused(error) }
       // Whoever finds the ports open finds in the log what came before.
       writer.writeWaiting()
-      let prepared = try passed.credentials.asStarted { try prepare(parts) }
+      let prepared = try passed.credentials.asStarted { try prepare(parts, &stored, keeper) }
       let decision = passed.decision
       do throws(SystemError) { try passed.drop() } catch { throw Self.refused(error) }
       try confine(decision, folders, filter)
@@ -183,9 +185,11 @@ struct Opening {
     }
   }
 
-  private func prepare(_ parts: Gate.Parts) throws -> PreparedGate {
+  private func prepare(
+    _ parts: Gate.Parts, _ stored: inout StoredDescriptors, _ keeper: DescriptorStore?
+  ) throws -> PreparedGate {
     do {
-      return try Gate.prepare(configuration, parts)
+      return try Gate.prepare(configuration, parts, stored: &stored, store: keeper)
     } catch {
       complain(error.description)
       if case .tls = error { throw ExitStatus.configuration.code }

@@ -22,6 +22,9 @@ struct Serve: ParsableCommand {
   var config: String?
 
   func run() throws {
+    // Before anything is opened: what was kept is known by its numbers.
+    var stored = StoredDescriptors.take(from: ProcessContext.environment(), process: getpid())
+    let store = DescriptorStore.offered(in: ProcessContext.environment())
     // Before a key is read.
     try Self.given { () throws(SystemError) in try Credentials.hideMemory() }
     let loaded = try Startup.configuration(
@@ -43,7 +46,10 @@ struct Serve: ParsableCommand {
     }
     warnOfOpenWays(loaded.configuration, log.logger(label: "portcullis"))
     let opening = Opening(configuration: loaded.configuration, file: config, writer: writer, log: log)
-    let open = try opening.open()
+    let open = try opening.open(&stored, store)
+    for name in stored.end(in: store) {
+      log.logger(label: "portcullis").warning("stored_descriptor_unknown", metadata: ["name": "\(name)"])
+    }
     defer { open.close() }
     serve(loaded.configuration, open, signals, log)
   }
