@@ -18,14 +18,15 @@ import Testing
   }
 
   @Test func whatItSaysOfItselfGoesWithTheUpgradeOrBehindTheGreeting() throws {
-    let short = ClientFacts(name: "Te\"st", features: ["truecolor"], columns: 80, rows: 24, gmcp: ["Char 1"])
+    let short = ClientDescription(
+      name: "Te\"st", features: ["truecolor"], columns: 80, rows: 24, gmcp: ["Char 1"])
     let text =
       #"{"type":"client","name":"Te\"st","features":["truecolor"],"columns":80,"rows":24,"gmcp":["Char 1"]}"#
     #expect(String(decoding: short.message, as: UTF8.self) == text)
     #expect(
-      ClientFacts(columns: 1).field == "eyJ0eXBlIjoiY2xpZW50IiwiY29sdW1ucyI6MX0"
-        && ClientFacts(columns: 10).field == "eyJ0eXBlIjoiY2xpZW50IiwiY29sdW1ucyI6MTB9")
-    let long = ClientFacts(gmcp: (0..<100).map { "Package.Number \($0)" })
+      ClientDescription(columns: 1).field == "eyJ0eXBlIjoiY2xpZW50IiwiY29sdW1ucyI6MX0"
+        && ClientDescription(columns: 10).field == "eyJ0eXBlIjoiY2xpZW50IiwiY29sdW1ucyI6MTB9")
+    let long = ClientDescription(gmcp: (0..<100).map { "Package.Number \($0)" })
     #expect(long.field == nil)
     var played = Played(client: long)
     played.machine.begin(now: 0)
@@ -133,7 +134,7 @@ import Testing
 
   @Test func theRequestNamesSessionAndCount() {
     var played = Played.attached()
-    for _ in 0..<3 { played.machine.receive(binary: [0x61], now: 0) }
+    for _ in 0..<3 { played.receive(binary: [0x61], now: 0) }
     played.machine.closed(code: 1006, now: 0)
     played.machine.networkChanged(now: 0)
     let request = played.machine.takeActions().compactMap { action in

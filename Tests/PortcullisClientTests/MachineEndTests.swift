@@ -14,8 +14,8 @@ import Testing
 
   @Test func closesThatEnd() {
     for (code, end) in [
-      (1000, SessionEnd.closed(code: 1000)), (1008, .closed(code: 1008)), (4001, .takenOver),
-    ] as [(UInt16, SessionEnd)] {
+      (1000, GameEnd.closed(code: 1000)), (1008, .closed(code: 1008)), (4001, .takenOver),
+    ] as [(UInt16, GameEnd)] {
       var played = Played.attached()
       played.machine.closed(code: code, now: 0)
       #expect(played.machine.end == end)
@@ -49,9 +49,9 @@ import Testing
     played.machine.finish(whenSent: false, now: 0)
     #expect(played.actions() == ["close 1000"])
     #expect(!played.machine.hasRoom)
-    #expect(throws: SessionInputError.ended) { try played.machine.send([0x61], now: 0) }
+    #expect(throws: GameInputError.ended) { try played.machine.send([0x61], now: 0) }
     // What comes before the answer is still shown, and no longer acknowledged.
-    for _ in 0..<40 { played.machine.receive(binary: [0x61], now: 0) }
+    for _ in 0..<40 { played.receive(binary: [0x61], now: 0) }
     #expect(played.actions().allSatisfy { $0.hasPrefix("text") })
     played.machine.closed(code: 1000, now: 0)
     #expect(played.machine.end == .byApp)

@@ -8,16 +8,16 @@ import Testing
 
   @Test func acksAfterThirtyTwoMessages() {
     var played = Played.attached()
-    for number in 1...31 { played.machine.receive(binary: [0x61], now: Double(number) / 100) }
+    for number in 1...31 { played.receive(binary: [0x61], now: Double(number) / 100) }
     #expect(!played.actions().contains { $0.contains("ack") })
-    played.machine.receive(binary: [0x61], now: 0.4)
+    played.receive(binary: [0x61], now: 0.4)
     #expect(played.actions().last == #"{"type":"ack","received":32}"#)
     #expect((played.machine.nextTime ?? 0) > 50)
   }
 
   @Test func acksAfterSixteenKibibytes() {
     var played = Played.attached()
-    played.machine.receive(binary: [UInt8](repeating: 0x61, count: 16_383), now: 0)
+    played.receive(binary: [UInt8](repeating: 0x61, count: 16_383), now: 0)
     _ = played.actions()
     played.receive(#"{"type":"prompt"}"#)
     #expect(played.actions() == ["prompt", #"{"type":"ack","received":2}"#])
@@ -25,8 +25,8 @@ import Testing
 
   @Test func acksWithinFiveSeconds() throws {
     var played = Played.attached()
-    played.machine.receive(binary: [0x61], now: 1)
-    played.machine.receive(binary: [0x61], now: 3)
+    played.receive(binary: [0x61], now: 1)
+    played.receive(binary: [0x61], now: 3)
     let next = try #require(played.machine.nextTime)
     #expect(next > 3 && next <= 6)
     _ = played.actions()
@@ -62,11 +62,11 @@ import Testing
     #expect(
       played.machine.takeActions() == [
         .tell(.echo(true)),
-        .tell(.gmcp(package: "Char.Vitals", data: Array(#"{"hp":[1,2]}"#.utf8), isAgain: false)),
+        .tell(.gmcp(package: "Char.Vitals", data: #"{"hp":[1,2]}"#, isAgain: false)),
         .tell(.gmcp(package: "A", data: nil, isAgain: false)),
-        .tell(.gmcp(package: "A", data: Array(#""x\u00e9\n""#.utf8), isAgain: false)),
-        .tell(.msdp(Array(#"{"A":"1"}"#.utf8), isAgain: true)),
-        .tell(.mssp(Array("{}".utf8), isAgain: false)),
+        .tell(.gmcp(package: "A", data: #""x\u00e9\n""#, isAgain: false)),
+        .tell(.msdp(#"{"A":"1"}"#, isAgain: true)),
+        .tell(.mssp("{}", isAgain: false)),
       ])
   }
 
@@ -102,19 +102,19 @@ import Testing
 
   @Test func inputIsBounded() throws {
     var played = Played.attached()
-    #expect(throws: SessionInputError.tooLong) {
+    #expect(throws: GameInputError.tooLong) {
       try played.machine.send([UInt8](repeating: 0x61, count: 65_537), now: 0)
     }
     for _ in 0..<128 { try played.machine.send([0x61], now: 0) }
     #expect(!played.machine.hasRoom)
-    #expect(throws: SessionInputError.full) { try played.machine.send([0x61], now: 0) }
+    #expect(throws: GameInputError.full) { try played.machine.send([0x61], now: 0) }
     played.receive(#"{"type":"ack","received":128}"#)
     try played.machine.send([UInt8](repeating: 0x61, count: 65_536), now: 0)
     #expect(!played.machine.hasRoom)
     var waiting = Played()
     waiting.machine.begin(now: 0)
     for _ in 0..<64 { try waiting.machine.send([0x61], now: 0) }
-    #expect(throws: SessionInputError.full) { try waiting.machine.send([0x61], now: 0) }
+    #expect(throws: GameInputError.full) { try waiting.machine.send([0x61], now: 0) }
   }
 
   @Test func inputThatWaitsTooLongIsDropped() throws {

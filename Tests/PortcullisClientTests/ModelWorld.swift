@@ -9,7 +9,7 @@ struct ModelWorld {
   private(set) var toGate: [Frame]?
   private(set) var toApp: [Frame]?
   private(set) var shown: [String] = []
-  private(set) var events: [SessionEvent] = []
+  private(set) var events: [GameEvent] = []
   private(set) var typed: [String] = []
   private var said = 0
   /// Frames that have arrived so far, either way.
@@ -18,10 +18,10 @@ struct ModelWorld {
 
   init(seed: UInt64 = 1, inputPatience: Double? = nil) {
     machine = SessionMachine(
-      policy: SessionPolicy(
+      policy: GameOptions(
         triesFirstAgain: true, beginsAnew: true, registers: false, givesUpWithSession: false,
         inputPatience: inputPatience),
-      client: ClientFacts(name: "Model"), seed: seed)
+      client: ClientDescription(name: "Model"), seed: seed)
     machine.begin(now: now)
     perform()
   }
@@ -29,10 +29,10 @@ struct ModelWorld {
   // MARK: What may happen
 
   mutating func type() {
-    let line = "input \(typed.count)"
-    do throws(SessionInputError) {
+    let line = "input.\(typed.count)"
+    do throws(GameInputError) {
       if typed.count.isMultiple(of: 4) {
-        try machine.send(gmcp: line, data: Array("[1]".utf8), now: now)
+        try machine.send(gmcp: line, data: "[1]", now: now)
         typed.append(#"{"type":"gmcp","package":"\#(line)","data":[1]}"#)
       } else {
         try machine.send(Array(line.utf8), now: now)
@@ -85,8 +85,12 @@ struct ModelWorld {
     deliveries += 1
     switch frame {
     case .accepted: machine.opened(subprotocol: SessionRequest.subprotocol, now: now)
-    case .text(let text): machine.receive(text: Array(text.utf8), now: now)
-    case .binary(let text): machine.receive(binary: Array(text.utf8), now: now)
+    case .text(let text):
+      machine.receive(text: Array(text.utf8), now: now)
+      machine.handled(machine.mark, now: now)
+    case .binary(let text):
+      machine.receive(binary: Array(text.utf8), now: now)
+      machine.handled(machine.mark, now: now)
     case .pong: machine.heard(now: now)
     case .close(let code):
       toGate = nil
@@ -154,7 +158,7 @@ struct ModelWorld {
         toGate = [.upgrade(resume: request["Portcullis-Resume"], client: request["Portcullis-Client"] != nil)]
         toApp = []
         connections += 1
-      case .register: break
+      case .register, .remember: break
       case .sendText(let bytes): toGate?.append(.text(String(decoding: bytes, as: UTF8.self)))
       case .sendBinary(let bytes): toGate?.append(.binary(String(decoding: bytes, as: UTF8.self)))
       case .ping: toGate?.append(.ping)
@@ -167,11 +171,11 @@ struct ModelWorld {
     }
   }
 
-  private mutating func note(_ event: SessionEvent) {
+  private mutating func note(_ event: GameEvent) {
     events.append(event)
     switch event {
-    case .text(let bytes): shown.append(String(decoding: bytes, as: UTF8.self))
-    case .gmcp(_, let data?, isAgain: false): shown.append(String(decoding: data, as: UTF8.self))
+    case .text(let text): shown.append(text)
+    case .gmcp(_, let data?, isAgain: false): shown.append(data)
     case .state(.attached(isResumed: false)): shown = []
     default: break
     }

@@ -8,10 +8,10 @@ struct Played {
   init(
     triesFirstAgain: Bool = true, beginsAnew: Bool = true, registers: Bool = false,
     givesUpWithSession: Bool = false, inputPatience: Double? = 10,
-    client: ClientFacts = ClientFacts(name: "Test")
+    client: ClientDescription = ClientDescription(name: "Test")
   ) {
     machine = SessionMachine(
-      policy: SessionPolicy(
+      policy: GameOptions(
         triesFirstAgain: triesFirstAgain, beginsAnew: beginsAnew, registers: registers,
         givesUpWithSession: givesUpWithSession, inputPatience: inputPatience), client: client, seed: 7)
   }
@@ -25,12 +25,18 @@ struct Played {
       + #""maxMessage":65536,"kept":true,"echo":false,"gmcp":false,"msdp":false\#(more)}"#
   }
 
-  /// Texts as strings, so that they can be read here.
+  /// Texts as strings, so that they can be read here; without what is only to be remembered.
   mutating func actions() -> [String] {
+    allActions().filter { !$0.hasPrefix("remember ") }
+  }
+
+  mutating func allActions() -> [String] {
     machine.takeActions().map { action in
       switch action {
       case .connect(let request): "connect " + request.fields.map(\.name).joined(separator: " ")
       case .register: "register"
+      case .remember(let session):
+        session.map { "remember \($0.id) \($0.received) \($0.handled)" } ?? "forget"
       case .sendText(let bytes): String(decoding: bytes, as: UTF8.self)
       case .sendBinary(let bytes): "binary " + String(decoding: bytes, as: UTF8.self)
       case .ping: "ping"
@@ -44,6 +50,12 @@ struct Played {
 
   mutating func receive(_ text: String, now: Double = 0) {
     machine.receive(text: Array(text.utf8), now: now)
+    machine.handled(machine.mark, now: now)
+  }
+
+  mutating func receive(binary: [UInt8], now: Double = 0) {
+    machine.receive(binary: binary, now: now)
+    machine.handled(machine.mark, now: now)
   }
 
   /// Attached to a session that has just begun.

@@ -5,7 +5,7 @@ internal import System
 
 final class Fight {
   private let runner: SessionRunner
-  private var heard: [UInt8] = []
+  private var text = ""
   private(set) var wasResumed = false
   private(set) var connections = 0
   private let patience = Deadline.after(.seconds(30))
@@ -13,10 +13,10 @@ final class Fight {
   init(through gate: SessionGate) {
     runner = SessionRunner(
       gate,
-      policy: SessionPolicy(
+      policy: GameOptions(
         triesFirstAgain: false, beginsAnew: false, registers: false, givesUpWithSession: true,
         inputPatience: nil),
-      client: ClientFacts(name: "Portcullis-Demo"))
+      client: ClientDescription(name: "Portcullis-Demo"))
   }
 
   /// - Returns: the rounds in the order that the player has seen them.
@@ -36,8 +36,6 @@ final class Fight {
     return text.split(separator: "Round ").dropFirst().compactMap { Int($0.prefix { $0.isNumber }) }
   }
 
-  private var text: String { String(decoding: heard, as: UTF8.self) }
-
   private func type(_ line: String) throws {
     try runner.send(Array((line + "\n").utf8))
   }
@@ -54,7 +52,7 @@ final class Fight {
     _ = try runner.wait(until: patience)
     for event in runner.takeEvents() {
       switch event {
-      case .text(let bytes): heard += bytes
+      case .text(let piece): text += piece
       case .state(.attached(let isResumed)):
         connections += 1
         wasResumed = wasResumed || isResumed

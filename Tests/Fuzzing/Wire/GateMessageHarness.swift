@@ -43,10 +43,10 @@ enum GateMessageHarness {
   /// In a session that goes on: what it makes of the message, and of its answer.
   private static func count(_ bytes: [UInt8], _ message: GateText) throws(BrokenProperty) {
     var machine = SessionMachine(
-      policy: SessionPolicy(
+      policy: GameOptions(
         triesFirstAgain: true, beginsAnew: true, registers: false, givesUpWithSession: false,
         inputPatience: nil),
-      client: ClientFacts(), seed: 1)
+      client: ClientDescription(), seed: 1)
     machine.begin(now: 0)
     machine.opened(subprotocol: SessionRequest.subprotocol, now: 0)
     machine.receive(text: greeting, now: 0)

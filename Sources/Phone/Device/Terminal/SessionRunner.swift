@@ -9,11 +9,11 @@ package final class SessionRunner {
   private var machine: SessionMachine
   private var attempt: ConnectionAttempt?
   private var socket: WebSocketClient?
-  private var events: [SessionEvent] = []
+  private var events: [GameEvent] = []
   /// Why the last attempt came to nothing.
   package private(set) var failure: GateClientError?
 
-  package init(_ gate: SessionGate, policy: SessionPolicy, client: ClientFacts) {
+  package init(_ gate: SessionGate, policy: GameOptions, client: ClientDescription) {
     self.gate = gate
     var seed: UInt64 = 0
     for byte in KernelEntropy().bytes(8) { seed = seed << 8 | UInt64(byte) }
@@ -24,23 +24,23 @@ package final class SessionRunner {
 
   // MARK: What its owner does
 
-  package var end: SessionEnd? { machine.end }
+  package var end: GameEnd? { machine.end }
   package var isAttached: Bool { machine.isAttached }
   package var hasRoom: Bool { machine.hasRoom }
   package var maxMessage: Int { machine.maxMessage }
-  package var client: ClientFacts { machine.client }
+  package var client: ClientDescription { machine.client }
 
   package func begin() {
     machine.begin(now: now)
     perform()
   }
 
-  package func send(_ bytes: [UInt8]) throws(SessionInputError) {
+  package func send(_ bytes: [UInt8]) throws(GameInputError) {
     try machine.send(bytes, now: now)
     perform()
   }
 
-  package func update(_ client: ClientFacts) {
+  package func update(_ client: ClientDescription) {
     machine.update(client)
     perform()
   }
@@ -63,7 +63,7 @@ package final class SessionRunner {
     perform()
   }
 
-  package func takeEvents() -> [SessionEvent] {
+  package func takeEvents() -> [GameEvent] {
     defer { events = [] }
     return events
   }
@@ -124,8 +124,12 @@ package final class SessionRunner {
       case .input(let index): return index
       case .timedOut: break
       case .piece, .message(.pong): machine.heard(now: now)
-      case .message(.text(let text)): machine.receive(text: Array(text.utf8), now: now)
-      case .message(.binary(let bytes)): machine.receive(binary: bytes, now: now)
+      case .message(.text(let text)):
+        machine.receive(text: Array(text.utf8), now: now)
+        machine.handled(machine.mark, now: now)
+      case .message(.binary(let bytes)):
+        machine.receive(binary: bytes, now: now)
+        machine.handled(machine.mark, now: now)
       case .message(.closed(let code, _)): close(code: code)
       }
     } catch {
@@ -162,6 +166,7 @@ package final class SessionRunner {
         do { attempt = try ConnectionAttempt(gate, request) } catch { throw .broken(error) }
       // Keys are registered by a command of their own.
       case .register: machine.giveUp()
+      case .remember: break
       case .sendText(let bytes): try socket?.send(text: String(decoding: bytes, as: UTF8.self))
       case .sendBinary(let bytes): try socket?.send(binary: bytes)
       case .ping: try socket?.ping()

@@ -9,7 +9,7 @@ package import System
 
 package final class SessionTerminal {
   package enum Outcome: Equatable, Sendable {
-    case ended(SessionEnd)
+    case ended(GameEnd)
     /// Somebody wanted the program to end; so did the session.
     case signal(Int32)
   }
@@ -118,7 +118,7 @@ package final class SessionTerminal {
     let isScript = console == nil && mode == nil
     while let message = nextMessage(), runner.end == nil {
       if isScript, !runner.hasRoom || !runner.isAttached { return }
-      do throws(SessionInputError) {
+      do throws(GameInputError) {
         try runner.send(message)
       } catch {
         waiting = []
@@ -188,7 +188,8 @@ package final class SessionTerminal {
     for event in runner.takeEvents() {
       switch event {
       case .text(let text):
-        if console == nil { try write(text) } else { console?.show(text) }
+        let bytes = Array(text.utf8)
+        if console == nil { try write(bytes) } else { console?.show(bytes) }
       case .prompt: console?.prompt()
       case .echo(let isOn):
         isEchoOn = isOn
@@ -208,7 +209,7 @@ package final class SessionTerminal {
     try flush()
   }
 
-  private func tell(_ state: SessionState) {
+  private func tell(_ state: GameState) {
     switch state {
     case .connecting, .ended: break
     case .waiting:

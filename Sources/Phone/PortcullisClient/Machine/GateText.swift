@@ -22,7 +22,7 @@ struct GateText: Equatable {
     case gap(messages: Int?, next: Int)
     case closing(code: UInt16)
     case ended(reason: String)
-    case event(SessionEvent)
+    case event(GameEvent)
     /// A type of later times, or members that do not fit.
     case unknown
   }
@@ -47,7 +47,7 @@ struct GateText: Equatable {
   }
 
   private static func content(_ kind: MessageKind, _ object: JSONText, isAgain: Bool) -> Content? {
-    let data = object.raw(MemberName.data)
+    let data = object.raw(MemberName.data).map { String(decoding: $0, as: UTF8.self) }
     switch kind {
     case .session: return SessionGreeting(object).map(Content.greeting)
     case .ack: return object.count(MemberName.received).map(Content.acknowledgement)
@@ -74,6 +74,16 @@ struct GateText: Equatable {
 }
 
 extension SessionGreeting {
+  /// Of an earlier start of the app. How long the gate keeps it is not known: at most a day.
+  init?(_ remembered: RememberedSession) {
+    guard Self.isIdentifier(remembered.id), remembered.received >= 0, remembered.handled >= 0 else {
+      return nil
+    }
+    self.init(
+      id: remembered.id, isResumed: true, received: remembered.handled, resumeFor: 86_400,
+      maxMessage: SessionLimit.messageBytes, echo: false, doubt: 0)
+  }
+
   fileprivate init?(_ object: JSONText) {
     guard let id = object.string(MemberName.id), Self.isIdentifier(id),
       let isResumed = object.boolean(MemberName.resumed),

@@ -34,6 +34,12 @@ struct JSONText {
     raw(name).flatMap { Int(String(decoding: $0, as: UTF8.self)) }
   }
 
+  /// Whether there is one JSON value and nothing else.
+  static func isValue(_ bytes: [UInt8], depthLimit: Int) -> Bool {
+    var reader = JSONScanner(bytes, depthLimit: depthLimit)
+    return reader.isOneValue()
+  }
+
   /// With its quotes.
   static func quoted(_ text: String) -> [UInt8] {
     var quoted = [UInt8(ascii: "\"")]
@@ -76,6 +82,13 @@ private struct JSONScanner {
     }
     skipSpace()
     return isRead && position == bytes.count ? members : nil
+  }
+
+  mutating func isOneValue() -> Bool {
+    skipSpace()
+    guard value(depth: 1) else { return false }
+    skipSpace()
+    return position == bytes.count
   }
 
   private mutating func value(depth: Int) -> Bool {

@@ -70,7 +70,7 @@ struct Retries {
     return .atOnce
   }
 
-  private mutating func newKey(_ registers: Bool) -> Verdict? {
+  mutating func newKey(_ registers: Bool) -> Verdict? {
     if hasUsedNewKey || !registers { return nil }
     hasUsedNewKey = true
     return .register

@@ -7,19 +7,46 @@ extension SessionMachine {
   package mutating func begin(now: Double) {
     guard phase == .idle else { return }
     heardAt = now
-    connect()
+    if greeting != nil { lostAt = now }
+    if isAway { wait(until: .infinity) } else { connect() }
   }
 
   /// The network is another one, or is back: no reason to wait, and reason to ask whether the gate still hears us.
   package mutating func networkChanged(now: Double) {
     switch phase {
-    case .waiting: connect()
+    case .waiting:
+      guard !isAway else { return }
+      if let notBefore, now < notBefore { wait(until: notBefore) } else { connect() }
     case .attached:
       guard pingedAt == nil else { return }
       pingedAt = now
       act(.ping)
-    case .idle, .connecting, .opening, .closing, .ended: break
+    case .idle, .connecting, .opening, .closing, .parting, .ended: break
     }
+  }
+
+  // MARK: Background
+
+  /// The system will stop the app: the gate is told at once, so that the session waits for it instead of a network.
+  package mutating func enterBackground(now: Double) {
+    isAway = true
+    switch phase {
+    case .attached: part(now: now)
+    case .waiting: wait(until: .infinity)
+    // What is under way goes on to the greeting: only then is there something to come back to.
+    case .idle, .connecting, .opening, .closing, .parting, .ended: break
+    }
+  }
+
+  package mutating func enterForeground(now: Double) {
+    isAway = false
+    networkChanged(now: now)
+  }
+
+  mutating func part(now: Double) {
+    sendAcknowledgement()
+    act(.close(code: 1001))
+    phase = .parting(until: now + SessionLimit.closingPatience)
   }
 
   mutating func connect() {
@@ -29,13 +56,14 @@ extension SessionMachine {
   }
 
   private mutating func requestConnection() {
-    var fields: [(name: String, value: String)] = []
+    var fields: [GateField] = []
     if let greeting {
-      fields.append((HeaderName.resume, AppText.resume(greeting.id, received: arrivals.received)))
+      let value = AppText.resume(greeting.id, received: arrivals.received, asksForState: isRelaunched)
+      fields.append(GateField(HeaderName.resume, value))
     }
     hasSaidClient = false
     if let field = client.field {
-      fields.append((HeaderName.client, field))
+      fields.append(GateField(HeaderName.client, field))
       hasSaidClient = true
     }
     act(.connect(SessionRequest(fields: fields)))
@@ -68,19 +96,29 @@ extension SessionMachine {
   package mutating func refused(status: Int, code: String?, retryAfter: Double?, now: Double) {
     if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
-    let end = SessionEnd.refused(status: status, code: code ?? "")
+    let end = GameEnd.refused(status: status, code: code ?? "")
     switch retries.judge(status: status, code: code, retryAfter: retryAfter, registers: policy.registers) {
     case .atOnce: requestConnection()
     case .register: act(.register)
-    case .after(let pause): wait(pause, orEnd: end, now: now)
+    case .after(let pause):
+      notBefore = retryAfter.map { now + max(0, $0) }
+      wait(pause, orEnd: end, now: now)
     case .never: finish(end)
     }
+  }
+
+  /// There is no key any more where it was made.
+  package mutating func keyLost() {
+    if case .closing(_, let end) = phase { return finish(end) }
+    guard phase == .connecting else { return }
+    if retries.newKey(policy.registers) == .register { act(.register) } else { finish(.failed) }
   }
 
   /// There was no answer at all.
   package mutating func failed(now: Double) {
     if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
+    notBefore = nil
     wait(retries.pause(), orEnd: .failed, now: now)
   }
 
@@ -90,7 +128,7 @@ extension SessionMachine {
     if phase == .connecting { finish(.failed) }
   }
 
-  private mutating func wait(_ pause: Double, orEnd end: SessionEnd, now: Double) {
+  private mutating func wait(_ pause: Double, orEnd end: GameEnd, now: Double) {
     let until = now + pause
     guard let greeting else {
       if policy.triesFirstAgain { return wait(until: until) }
@@ -101,7 +139,8 @@ extension SessionMachine {
     wait(until: until)
   }
 
-  private mutating func wait(until: Double) {
+  private mutating func wait(until time: Double) {
+    let until = isAway ? .infinity : time
     phase = .waiting(until: until)
     act(.tell(.state(.waiting(until: until))))
   }
@@ -117,6 +156,11 @@ extension SessionMachine {
       // Whether the gate had everything before the connection broke, only another one can tell.
       if code == 1006, isFinishing, !input.isEmpty, end == .byApp { return lose(now: now) }
       finish(end)
+    case .parting:
+      // The gate's Close answers ours; only its own word says more.
+      if saidCode == ClosingReason.takenOver.closeCode { return finish(.takenOver) }
+      lostAt = lostAt ?? now
+      if isAway { wait(until: .infinity) } else { connect() }
     case .opening, .attached:
       switch saidCode ?? code {
       case 1000, 1008: finish(.closed(code: saidCode ?? code))
@@ -128,6 +172,7 @@ extension SessionMachine {
 
   mutating func lose(now: Double) {
     lostAt = lostAt ?? now
+    notBefore = nil
     wait(retries.pause(), orEnd: .failed, now: now)
   }
 
@@ -149,12 +194,16 @@ extension SessionMachine {
     case .waiting:
       if whenSent, !input.isEmpty { return }
       finish(.byApp)
+    case .parting:
+      if whenSent, !input.isEmpty { return }
+      act(.abandon)
+      finish(.byApp)
     case .idle: finish(.byApp)
     }
   }
 
   /// Says Close, and waits for the answer: a connection that is dropped at once may take the Close along.
-  mutating func close(code: UInt16, now: Double, _ end: SessionEnd) {
+  mutating func close(code: UInt16, now: Double, _ end: GameEnd) {
     act(.close(code: code))
     phase = .closing(until: now + SessionLimit.closingPatience, end)
   }
@@ -166,7 +215,7 @@ extension SessionMachine {
       act(.sendText(AppText.leave))
       phase = .closing(until: now + SessionLimit.closingPatience, .left)
     case .closing, .ended: break
-    case .opening:
+    case .opening, .parting:
       act(.abandon)
       finish(.left)
     case .idle, .connecting, .waiting: finish(.left)

@@ -12,10 +12,9 @@ extension SessionMachine {
     heard(now: now)
     switch phase {
     case .opening: violate("text before the greeting", now: now)
-    case .attached, .closing:
-      count(binary.count, now: now)
-      if !binary.isEmpty { act(.tell(.text(binary))) }
-      answer(now: now)
+    case .attached, .closing, .parting:
+      count(binary.count)
+      if !binary.isEmpty { act(.tell(.text(String(decoding: binary, as: UTF8.self)))) }
     case .idle, .connecting, .waiting, .ended: break
     }
   }
@@ -27,17 +26,26 @@ extension SessionMachine {
     case .opening:
       guard case .greeting(let greeting) = message.content else { return violate("no greeting", now: now) }
       attach(greeting, now: now)
-    case .attached, .closing:
-      if message.isCounted { count(text.count, now: now) }
+    case .attached, .closing, .parting:
+      if message.isCounted { count(text.count) }
       heed(message.content, now: now)
-      answer(now: now)
     case .idle, .connecting, .waiting, .ended: break
     }
   }
 
-  private mutating func count(_ size: Int, now: Double) {
-    arrivals.count(size, now: now)
+  private mutating func count(_ size: Int) {
+    arrivals.count(size)
     retries.succeed()
+  }
+
+  /// Behind the message that was received last.
+  package var mark: ArrivalMark { arrivals.mark }
+
+  /// The app has handled everything up to `mark`.
+  package mutating func handled(_ mark: ArrivalMark, now: Double) {
+    arrivals.handle(mark, now: now)
+    // Behind our own Close nothing may be sent.
+    if phase == .attached { acknowledge(now: now) }
   }
 
   private mutating func heed(_ content: GateText.Content, now: Double) {
@@ -48,20 +56,16 @@ extension SessionMachine {
       retries.succeed()
     case .gap(let messages, let next):
       guard next > arrivals.received else { return violate("a gap that goes back", now: now) }
-      arrivals.skip(to: next, now: now)
+      arrivals.skip(to: next)
       act(.tell(.gap(messages: messages)))
     case .closing(let code): saidCode = code
     case .ended(let reason):
-      // So that the gate need not keep it: at once.
+      // So that the gate need not keep it: at once, and whatever the app has yet to handle.
+      arrivals.handle(arrivals.mark, now: now)
       if phase == .attached { sendAcknowledgement() }
       phase = .closing(until: now + SessionLimit.closingPatience, .byGate(reason: reason))
     case .event(let event): act(.tell(event))
     }
-  }
-
-  /// Behind our own Close nothing may be sent.
-  private mutating func answer(now: Double) {
-    if phase == .attached { acknowledge(now: now) }
   }
 
   private mutating func violate(_ rule: String, now: Double) {
@@ -74,7 +78,7 @@ extension SessionMachine {
     if new.isResumed {
       guard greeting != nil else { return violate("resumed, but never begun", now: now) }
       let taken = input.taken
-      guard input.resume(after: new.received) else {
+      guard resumeInput(after: new.received) else {
         return violate("more received than sent", now: now)
       }
       if input.taken > taken { retries.succeed() }
@@ -84,15 +88,26 @@ extension SessionMachine {
     dropOldInput(now: now)
     greeting = new
     phase = .attached
+    isRelaunched = false
     lostAt = nil
+    notBefore = nil
     act(.tell(.state(.attached(isResumed: new.isResumed))))
     if new.doubt > 0 { act(.tell(.doubt(new.doubt))) }
     act(.tell(.echo(new.echo)))
     // The first message on the new connection is what makes its id the only one.
-    if new.isResumed { sendAcknowledgement() }
+    if new.isResumed { sendAcknowledgement() } else { remember() }
     if !hasSaidClient { sendClient() }
     sendInput(now: now)
-    if isFinishing { close(code: 1000, now: now, .byApp) }
+    if isFinishing { return close(code: 1000, now: now, .byApp) }
+    if isAway { part(now: now) }
+  }
+
+  /// - Returns: false if the gate counts otherwise.
+  private mutating func resumeInput(after received: Int) -> Bool {
+    guard isRelaunched else { return input.resume(after: received) }
+    guard received >= greeting?.received ?? 0 else { return false }
+    input.adopt(received: received)
+    return true
   }
 
   /// - Returns: false if the session was to be the old one or none.
@@ -103,30 +118,38 @@ extension SessionMachine {
     }
     let dropped = input.begin(keepsUnsent: greeting == nil)
     if dropped > 0 { act(.tell(.inputDropped(dropped))) }
-    arrivals = Arrivals()
+    arrivals = arrivals.next
     return true
   }
 
   // MARK: To the gate
 
   /// Input for the game, as typed.
-  package mutating func send(_ bytes: [UInt8], now: Double) throws(SessionInputError) {
+  package mutating func send(_ bytes: [UInt8], now: Double) throws(GameInputError) {
     try send(bytes, isText: false, now: now)
   }
 
   /// - Parameter data: a JSON value.
   package mutating func send(
-    gmcp package: String, data: [UInt8]?, now: Double
-  ) throws(SessionInputError) {
+    gmcp package: String, data: String?, now: Double
+  ) throws(GameInputError) {
+    let isName = AppText.isPackage(package)
+    guard isName, data.map({ JSONText.isValue(Array($0.utf8), depthLimit: SessionLimit.sentDepth) }) ?? true
+    else {
+      throw .malformed
+    }
     try send(AppText.gmcp(package: package, data: data), isText: true, now: now)
   }
 
   /// - Parameter data: a JSON object.
-  package mutating func send(msdp data: [UInt8], now: Double) throws(SessionInputError) {
+  package mutating func send(msdp data: String, now: Double) throws(GameInputError) {
+    guard JSONText(object: Array(data.utf8), depthLimit: SessionLimit.sentDepth) != nil else {
+      throw .malformed
+    }
     try send(AppText.msdp(data), isText: true, now: now)
   }
 
-  private mutating func send(_ bytes: [UInt8], isText: Bool, now: Double) throws(SessionInputError) {
+  private mutating func send(_ bytes: [UInt8], isText: Bool, now: Double) throws(GameInputError) {
     guard takesInput else { throw .ended }
     guard bytes.count <= maxMessage else { throw .tooLong }
     guard input.hasRoom(isAttached: isAttached) else { throw .full }
@@ -135,7 +158,7 @@ extension SessionMachine {
   }
 
   /// What the app says of itself has changed. While there is no connection it goes with the next upgrade.
-  package mutating func update(_ client: ClientFacts) {
+  package mutating func update(_ client: ClientDescription) {
     guard client != self.client else { return }
     self.client = client
     hasSaidClient = false

@@ -2,8 +2,8 @@
 /// (docs/sessions.md): a pure state machine. Events and the time go in, actions come out.
 ///
 /// The owner calls one event at a time, then does what `takeActions` returns, and calls `tick` at `nextTime`. A message is
-/// given to `receive` when it is about to be shown: from then on it counts as received. Those of a connection that was
-/// lost before are thrown away; the gate sends them again.
+/// given to `receive` as it comes. `mark` then stands behind it, and when the app has handled what the message told,
+/// `handled` is called with that mark: only what is handled is acknowledged.
 package struct SessionMachine {
   enum Phase: Equatable {
     case idle
@@ -14,14 +14,17 @@ package struct SessionMachine {
     case attached
     /// Ours or the gate's last word is said, and the Close is awaited; or the end of an attempt that is not wanted any
     /// more.
-    case closing(until: Double, SessionEnd)
+    case closing(until: Double, GameEnd)
+    /// The app has gone to the background: the connection ends, the session waits.
+    case parting(until: Double)
+    /// Infinity: for the app to come back to the foreground.
     case waiting(until: Double)
-    case ended(SessionEnd)
+    case ended(GameEnd)
   }
 
-  let policy: SessionPolicy
+  let policy: GameOptions
   /// What is said to the game.
-  package internal(set) var client: ClientFacts
+  package internal(set) var client: ClientDescription
   var phase = Phase.idle
   /// Of the session that the next attempt asks for.
   var greeting: SessionGreeting?
@@ -34,17 +37,31 @@ package struct SessionMachine {
   var hasSaidClient = false
   /// The app wants the end once everything typed is sent.
   var isFinishing = false
+  /// The session is one of an earlier start of the app, and this one knows nothing of how things stand in it.
+  var isRelaunched = false
+  /// The app is in the background, where it makes no attempts.
+  var isAway = false
   /// When the connection was lost that is to be replaced.
   var lostAt: Double?
+  /// The gate has said when to come back: nothing makes that earlier.
+  var notBefore: Double?
   var heardAt = 0.0
   var pingedAt: Double?
   private var actions: [SessionAction] = []
 
   /// - Parameter seed: for the pauses between attempts.
-  package init(policy: SessionPolicy, client: ClientFacts, seed: UInt64) {
+  package init(policy: GameOptions, client: ClientDescription, seed: UInt64) {
     self.policy = policy
     self.client = client
     retries = Retries(seed: seed)
+  }
+
+  /// Comes back to the session of an earlier start of the app; to be called before `begin`.
+  package mutating func adopt(_ remembered: RememberedSession) {
+    guard phase == .idle, let greeting = SessionGreeting(remembered) else { return }
+    self.greeting = greeting
+    isRelaunched = true
+    arrivals = Arrivals(handled: remembered.received)
   }
 
   // MARK: What the owner asks
@@ -55,7 +72,12 @@ package struct SessionMachine {
     return actions
   }
 
-  package var end: SessionEnd? {
+  /// Whether there is something among it to be told to the app.
+  package var isTelling: Bool {
+    actions.contains { if case .tell = $0 { true } else { false } }
+  }
+
+  package var end: GameEnd? {
     if case .ended(let end) = phase { return end }
     return nil
   }
@@ -71,7 +93,7 @@ package struct SessionMachine {
   var takesInput: Bool {
     switch phase {
     case .closing, .ended: false
-    case .idle, .connecting, .opening, .attached, .waiting: !isFinishing
+    case .idle, .connecting, .opening, .attached, .parting, .waiting: !isFinishing
     }
   }
 
@@ -80,7 +102,8 @@ package struct SessionMachine {
     var times: [Double] = []
     switch phase {
     case .idle, .connecting, .ended: break
-    case .opening(let until), .closing(let until, _), .waiting(let until): times.append(until)
+    case .opening(let until), .closing(let until, _), .parting(let until): times.append(until)
+    case .waiting(let until): if until.isFinite { times.append(until) }
     case .attached: times += [arrivals.due, silenceEnd].compactMap(\.self)
     }
     if phase != .attached, end == nil, let patience = policy.inputPatience, let oldest = input.oldestUnsent {
@@ -119,6 +142,10 @@ package struct SessionMachine {
       guard now >= until else { return }
       act(.abandon)
       finish(end)
+    case .parting(let until):
+      guard now >= until else { return }
+      act(.abandon)
+      closed(code: 1006, now: now)
     case .waiting(let until):
       if now >= until { connect() }
     }
@@ -137,8 +164,13 @@ package struct SessionMachine {
     actions.append(action)
   }
 
-  mutating func finish(_ end: SessionEnd) {
+  mutating func finish(_ end: GameEnd) {
     phase = .ended(end)
+    switch end {
+    case .byGate, .closed, .takenOver, .byApp, .gaveUp, .gone: act(.remember(nil))
+    // There may still be a session to come back to.
+    case .left, .refused, .failed, .unsupported, .violation: break
+    }
     act(.tell(.state(.ended(end))))
   }
 
@@ -150,6 +182,14 @@ package struct SessionMachine {
 
   mutating func sendAcknowledgement() {
     arrivals.acknowledge()
-    act(.sendText(AppText.acknowledgement(arrivals.received)))
+    remember()
+    act(.sendText(AppText.acknowledgement(arrivals.handled)))
+  }
+
+  mutating func remember() {
+    guard let greeting else { return }
+    act(
+      .remember(
+        RememberedSession(id: greeting.id, received: arrivals.handled, handled: input.handled)))
   }
 }

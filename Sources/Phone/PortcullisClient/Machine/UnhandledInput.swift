@@ -67,6 +67,12 @@ struct UnhandledInput {
 
   // MARK: Connections and sessions
 
+  /// The session is one of an earlier start of the app, whose messages nobody has any more. What was typed since waits.
+  mutating func adopt(received: Int) {
+    handled = received
+    taken = received
+  }
+
   /// The gate has taken `received` messages of this session: what is behind them is sent again.
   /// - Returns: whether that can be.
   mutating func resume(after received: Int) -> Bool {
@@ -107,41 +113,4 @@ struct UnhandledInput {
 
   /// When the oldest one was typed that is not on its way.
   var oldestUnsent: Double? { messages[sent...].first { !$0.isEmptied }?.at }
-}
-
-/// The gate's messages that count, and when they are to be acknowledged.
-struct Arrivals {
-  private(set) var received = 0
-  private var messages = 0
-  private var bytes = 0
-  private var since: Double?
-
-  init() {}
-
-  mutating func count(_ size: Int, now: Double) {
-    received += 1
-    messages += 1
-    bytes += size
-    since = since ?? now
-  }
-
-  /// The next message to come is number `next`.
-  mutating func skip(to next: Int, now: Double) {
-    received = next - 1
-    since = since ?? now
-  }
-
-  /// When the acknowledgement is due, if one is.
-  var due: Double? {
-    guard let since else { return nil }
-    let isFull =
-      messages >= SessionLimit.unacknowledgedMessages || bytes >= SessionLimit.unacknowledgedBytes
-    return isFull ? since : since + SessionLimit.acknowledgementDelay
-  }
-
-  mutating func acknowledge() {
-    messages = 0
-    bytes = 0
-    since = nil
-  }
 }

@@ -55,7 +55,7 @@ extension Simulate {
       way.phonePath = phone
       let runner = SessionRunner(
         way,
-        policy: SessionPolicy(
+        policy: GameOptions(
           triesFirstAgain: false, beginsAnew: isatty(0) == 1, registers: false, givesUpWithSession: true,
           inputPatience: isatty(0) == 1 ? 10 : nil), client: facts)
       let outcome: SessionTerminal.Outcome
@@ -80,8 +80,8 @@ extension Simulate {
     }
 
     /// What the game is told of this terminal.
-    private var facts: ClientFacts {
-      var facts = ClientFacts(name: "Portcullis", version: Version.text)
+    private var facts: ClientDescription {
+      var facts = ClientDescription(name: "Portcullis", version: Version.text)
       guard isatty(1) == 1 else { return facts }
       if let terminal = environment("TERM"), (1...40).contains(terminal.utf8.count),
         terminal.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

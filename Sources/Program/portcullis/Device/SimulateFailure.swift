@@ -33,7 +33,7 @@ enum SimulateFailure {
     }
   }
 
-  private static func report(_ end: SessionEnd, after error: GateClientError?) -> ExitCode? {
+  private static func report(_ end: GameEnd, after error: GateClientError?) -> ExitCode? {
     switch end {
     case .byApp, .left: return nil
     case .byGate(let reason): return report(reason)

@@ -1,27 +1,4 @@
-/// What an owner decides about its session, and the numbers that nobody decides anew.
-
-package struct SessionPolicy: Equatable, Sendable {
-  /// Whether a first connection that fails is tried again; else its failure ends the session.
-  package var triesFirstAgain: Bool
-  /// Whether another session may begin where the old one is gone.
-  package var beginsAnew: Bool
-  /// Whether another key may be registered where the gate does not take this one.
-  package var registers: Bool
-  /// Whether to stop trying when the session's time is over.
-  package var givesUpWithSession: Bool
-  /// Seconds after which input is too old to be sent; nil: never.
-  package var inputPatience: Double?
-
-  package init(
-    triesFirstAgain: Bool, beginsAnew: Bool, registers: Bool, givesUpWithSession: Bool, inputPatience: Double?
-  ) {
-    self.triesFirstAgain = triesFirstAgain
-    self.beginsAnew = beginsAnew
-    self.registers = registers
-    self.givesUpWithSession = givesUpWithSession
-    self.inputPatience = inputPatience
-  }
-}
+/// The numbers of a session that nobody decides anew.
 
 /// Seconds, messages and bytes.
 enum SessionLimit {
@@ -40,6 +17,8 @@ enum SessionLimit {
   static let messageBytes = 65_536
   /// Deeper than any game's data; a bound for the parser.
   static let jsonDepth = 64
+  /// What the gate takes, without the object around it.
+  static let sentDepth = 15
   /// Of the value of `Portcullis-Client`.
   static let clientFieldBytes = 1_024
 

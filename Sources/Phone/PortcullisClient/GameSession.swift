@@ -1,0 +1,130 @@
+/// A player's stay in a game behind a gate, over as many connections as it takes (docs/app.md).
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// One session of `portcullis.v1`: it registers the device's key when it has to, connects, comes back after losses, counts
+/// messages both ways, and sends again what the gate has not taken.
+///
+/// ```swift
+/// let session = GameSession(gate: gate, client: client, transport: transport, attestor: attestor, storage: storage)
+/// for await event in session.events { show(event) }
+/// ```
+///
+/// It lives as long as somebody holds it, or asks for its events; dropped before, its connection ends, and the character
+/// stays in the game for as long as the gate keeps it.
+public actor GameSession {
+  let owner: SessionOwner
+
+  /// Nothing happens before an event is asked for.
+  /// - Parameters:
+  ///   - gate: such as `https://play.example.com:8443`, or with `wss`; a path is that of the upgrade.
+  ///   - client: what the game is told of the app.
+  ///   - transport: how the gate is reached.
+  ///   - attestor: what vouches for the device; nil where the transport does, by a client certificate.
+  ///   - storage: where the key's identifier and the session are remembered between starts of the app.
+  ///   - options: how hard it tries, and what it keeps.
+  ///   - clock: what it measures time by.
+  public init(
+    gate: URL, client: ClientDescription, transport: any GateTransport, attestor: (any DeviceAttestor)?,
+    storage: any SessionStorage, options: GameOptions = GameOptions(), clock: GameClock = .system
+  ) {
+    let memory = SessionMemory(storage, gate: GateAddress.authority(of: gate))
+    let admission = GateAdmission(
+      gate, transport: transport, attestor: attestor, memory: memory, registers: options.registers)
+    let machine = SessionMachine(
+      policy: options, client: client, seed: .random(in: .min ... .max))
+    owner = SessionOwner(machine, clock: clock, admission: admission, memory: memory)
+  }
+
+  deinit { owner.drop() }
+
+  // MARK: What happens
+
+  /// For one consumer.
+  public nonisolated var events: GameEvents { GameEvents(session: self) }
+
+  /// In seconds; what `GameState.waiting(until:)` is measured by.
+  public nonisolated var now: Double { owner.clock.now() }
+
+  // MARK: What the player does
+
+  /// Sends a line of input, with the line end that it needs. From any thread; lines go in the order of the calls.
+  ///
+  /// While there is no connection, input waits: 64 lines, and 10 s unless the options say otherwise. Then comes
+  /// `GameEvent.inputDropped`.
+  /// - Parameter line: what was typed, without a line end.
+  public nonisolated func send(_ line: String) throws(GameInputError) {
+    try owner.send(Array((line + "\n").utf8))
+  }
+
+  /// Sends a message of GMCP to the game; with input, in the order of the calls.
+  /// - Parameters:
+  ///   - package: such as `Char.Skills.Get`: a letter, then up to 63 letters, digits, `_`, `.` and `-`.
+  ///   - data: the text of one JSON value; nil: the name alone.
+  public nonisolated func sendGMCP(_ package: String, _ data: String? = nil) throws(GameInputError) {
+    try owner.send(gmcp: package, data: data)
+  }
+
+  /// Sends variables of MSDP to the game; with input, in the order of the calls.
+  /// - Parameter data: the text of one JSON object, such as `{"REPORT":["HEALTH"]}`.
+  public nonisolated func sendMSDP(_ data: String) throws(GameInputError) {
+    try owner.send(msdp: data)
+  }
+
+  /// The text has another size now.
+  /// - Parameters:
+  ///   - columns: in characters.
+  ///   - rows: in lines.
+  public nonisolated func resize(columns: Int, rows: Int) {
+    owner.update { client in
+      client.columns = columns
+      client.rows = rows
+    }
+  }
+
+  /// What the app says of itself has changed: it wants other GMCP packages, say.
+  public nonisolated func update(_ client: ClientDescription) {
+    owner.update { $0 = client }
+  }
+
+  // MARK: What happens to the device
+
+  /// The network is another one, or is back: a connection is tried at once, or the one there is, unless the gate has said
+  /// when to come.
+  public nonisolated func pathChanged() {
+    owner.change { machine, now in machine.networkChanged(now: now) }
+  }
+
+  /// The app is in the background, and may be stopped. What was handled is acknowledged and saved, and the connection ends;
+  /// the session waits in the gate, and nobody tries to come back before `enterForeground()`.
+  ///
+  /// Returns when there is no connection any more, after at most 15 seconds: so long the system should be asked for.
+  public func enterBackground() async {
+    owner.change { machine, now in machine.enterBackground(now: now) }
+    await owner.wait(for: .rest)
+  }
+
+  /// The app is back in the foreground: comes back into the session at once.
+  public nonisolated func enterForeground() {
+    owner.change { machine, now in machine.enterForeground(now: now) }
+  }
+
+  // MARK: How it ends
+
+  /// Leaves the character in the game, for as long as the gate keeps the session: another start of the app, or another
+  /// `GameSession` with the same storage, comes back to it. Returns when the session is over here.
+  public func leave() async {
+    owner.change { machine, now in machine.leave(now: now) }
+    await owner.wait(for: .end)
+  }
+
+  /// Ends the session, in the game as well. Returns when it is over, after some seconds at most. Where there is no
+  /// connection the gate cannot be told, and keeps the session until its time is over.
+  public func close() async {
+    owner.change { machine, now in machine.finish(whenSent: false, now: now) }
+    await owner.wait(for: .end)
+  }
+}

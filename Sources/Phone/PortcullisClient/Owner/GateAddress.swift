@@ -1,0 +1,40 @@
+/// Where a gate's endpoints are, from the URL that an app has of it.
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+struct GateAddress: Sendable {
+  /// `wss`, with the path that the app named.
+  let upgrade: URL
+  private let root: URLComponents
+
+  /// Nil for what is neither `https` nor `wss`, or names no host.
+  init?(_ gate: URL) {
+    guard var components = URLComponents(url: gate, resolvingAgainstBaseURL: true),
+      ["https", "wss"].contains(components.scheme?.lowercased()), components.host?.isEmpty == false
+    else { return nil }
+    components.fragment = nil
+    components.scheme = "wss"
+    if components.path.isEmpty { components.path = "/" }
+    guard let upgrade = components.url else { return nil }
+    self.upgrade = upgrade
+    components.scheme = "https"
+    components.query = nil
+    root = components
+  }
+
+  /// - Parameter path: an `EndpointPath`.
+  func endpoint(_ path: String) -> URL? {
+    var components = root
+    components.path = path
+    return components.url
+  }
+
+  /// What a saved session is known to belong to.
+  static func authority(of gate: URL) -> String {
+    let host = gate.host?.lowercased() ?? ""
+    return "\(host):\(gate.port ?? 443)"
+  }
+}

@@ -1,0 +1,256 @@
+/// A session while the app is in the background, after it was started anew, and what it remembers for that.
+import Testing
+
+@testable import PortcullisClient
+
+@Suite struct MachineBackgroundTests {
+  private static func isAsleep(_ played: Played) -> Bool {
+    played.machine.phase == .waiting(until: .infinity) && played.machine.nextTime == nil
+  }
+
+  // MARK: Background
+
+  @Test func theConnectionEndsAndTheSessionWaits() {
+    var played = Played.attached()
+    played.receive(binary: [0x61])
+    _ = played.actions()
+    played.machine.enterBackground(now: 1)
+    #expect(
+      played.allActions() == [
+        "remember \(Played.id) 1 0", #"{"type":"ack","received":1}"#, "close 1001",
+      ])
+    // What the gate still says is counted, and acknowledged with the next connection.
+    played.receive(binary: [0x62], now: 1)
+    #expect(played.actions() == [#"text("b")"#])
+    // The gate's own Close answers ours, whatever its code.
+    played.machine.closed(code: 1000, now: 1)
+    #expect(Self.isAsleep(played) && played.actions() == ["waiting(until: inf)"])
+    played.machine.tick(now: 5000)
+    played.machine.networkChanged(now: 5000)
+    #expect(Self.isAsleep(played))
+    played.machine.enterForeground(now: 5001)
+    #expect(played.actions() == ["connecting", "connect Portcullis-Resume Portcullis-Client"])
+    played.machine.opened(subprotocol: "portcullis.v1", now: 5001)
+    played.receive(Played.greeting(resumed: true), now: 5001)
+    #expect(played.actions().contains(#"{"type":"ack","received":2}"#))
+  }
+
+  @Test func aGateThatDoesNotAnswerTheClose() {
+    var played = Played.attached()
+    played.machine.enterBackground(now: 0)
+    #expect(played.machine.nextTime == 5)
+    played.machine.tick(now: 5)
+    #expect(Self.isAsleep(played) && played.actions().contains("abandon"))
+  }
+
+  @Test func backBeforeTheConnectionHasEnded() {
+    var played = Played.attached()
+    played.machine.enterBackground(now: 0)
+    played.machine.enterForeground(now: 0)
+    _ = played.actions()
+    played.machine.closed(code: 1001, now: 0)
+    #expect(played.actions() == ["connecting", "connect Portcullis-Resume Portcullis-Client"])
+  }
+
+  /// An attempt that is under way gets as far as the greeting, so that the session is known.
+  @Test func duringAnAttempt() {
+    var played = Played()
+    played.machine.begin(now: 0)
+    played.machine.enterBackground(now: 0)
+    played.machine.opened(subprotocol: "portcullis.v1", now: 0)
+    _ = played.actions()
+    played.receive(Played.greeting())
+    #expect(played.actions().last == "close 1001")
+    played.machine.closed(code: 1001, now: 0)
+    #expect(Self.isAsleep(played))
+    for refused in [true, false] {
+      played.machine.enterForeground(now: 0)
+      played.machine.enterBackground(now: 0)
+      if refused {
+        played.machine.refused(status: 503, code: "overloaded", retryAfter: 1, now: 0)
+      } else {
+        played.machine.failed(now: 0)
+      }
+      #expect(Self.isAsleep(played))
+    }
+  }
+
+  @Test func whileWaiting() {
+    var played = Played.attached()
+    played.machine.closed(code: 1006, now: 0)
+    played.machine.enterBackground(now: 0)
+    #expect(Self.isAsleep(played))
+  }
+
+  @Test func endsFromTheBackground() {
+    for ends in [true, false] {
+      var played = Played.attached()
+      played.machine.enterBackground(now: 0)
+      if ends { played.machine.finish(whenSent: false, now: 0) } else { played.machine.leave(now: 0) }
+      #expect(played.machine.end == (ends ? .byApp : .left))
+      #expect(played.actions().contains("abandon"))
+    }
+    var played = Played.attached()
+    played.machine.enterBackground(now: 0)
+    played.receive(#"{"type":"ended","reason":"game_closed"}"#)
+    played.machine.closed(code: 1000, now: 0)
+    #expect(played.machine.end == .byGate(reason: "game_closed"))
+    played = Played.attached()
+    played.machine.enterBackground(now: 0)
+    played.receive(#"{"type":"closing","code":4001,"reason":"taken_over"}"#)
+    played.machine.closed(code: 4001, now: 0)
+    #expect(played.machine.end == .takenOver)
+  }
+
+  // MARK: When the gate says when
+
+  @Test func aPauseThatTheGateNamedIsNotCutShort() {
+    var played = Played.attached()
+    played.machine.closed(code: 1006, now: 0)
+    played.machine.networkChanged(now: 0)
+    played.machine.refused(status: 429, code: "rate_limited", retryAfter: 30, now: 0)
+    _ = played.actions()
+    for change in 0..<2 {
+      if change == 0 { played.machine.networkChanged(now: 5) } else { played.machine.enterForeground(now: 6) }
+      #expect(played.machine.nextTime == 30 && !played.actions().contains("connecting"))
+    }
+    played.machine.networkChanged(now: 30)
+    #expect(played.actions().contains("connecting"))
+    // One that it did not name is.
+    played.machine.failed(now: 31)
+    _ = played.actions()
+    played.machine.networkChanged(now: 31)
+    #expect(played.actions().contains("connecting"))
+  }
+
+  // MARK: Keys
+
+  @Test func aKeyThatIsGoneIsReplacedOnce() {
+    var played = Played(registers: true)
+    played.machine.begin(now: 0)
+    _ = played.actions()
+    played.machine.keyLost()
+    #expect(played.actions() == ["register"])
+    played.machine.registered()
+    played.machine.keyLost()
+    #expect(played.machine.end == .failed)
+    played = Played(registers: false)
+    played.machine.begin(now: 0)
+    played.machine.keyLost()
+    #expect(played.machine.end == .failed)
+  }
+
+  // MARK: Another start of the app
+
+  private static func relaunched(_ remembered: RememberedSession) -> Played {
+    var played = Played()
+    played.machine.adopt(remembered)
+    played.machine.begin(now: 0)
+    return played
+  }
+
+  @Test func anotherStartAsksForTheState() throws {
+    var played = Self.relaunched(RememberedSession(id: Played.id, received: 7, handled: 3))
+    for _ in 0..<2 {
+      let request = played.machine.takeActions().compactMap { action in
+        if case .connect(let request) = action { request } else { nil }
+      }
+      #expect(request.map { $0["Portcullis-Resume"] } == ["\(Played.id);received=7;state"])
+      played.machine.failed(now: 0)
+      played.machine.networkChanged(now: 0)
+    }
+    played.machine.opened(subprotocol: "portcullis.v1", now: 0)
+    try played.machine.send([0x61], now: 0)
+    _ = played.actions()
+    // The gate has taken what the earlier start sent, and nobody sends it again.
+    played.receive(Played.greeting("BBBBBBBBBBBBBBBBBBBBBB", resumed: true, received: 5))
+    #expect(
+      played.allActions() == [
+        "attached(isResumed: true)", "echo(false)", "remember BBBBBBBBBBBBBBBBBBBBBB 7 5",
+        #"{"type":"ack","received":7}"#, "binary a",
+      ])
+    played.receive(#"{"type":"ack","received":6}"#)
+    #expect(played.machine.input.isEmpty && played.machine.input.handled == 6)
+    played.machine.closed(code: 1006, now: 0)
+    played.machine.networkChanged(now: 0)
+    let next = played.machine.takeActions().compactMap { action in
+      if case .connect(let request) = action { request["Portcullis-Resume"] } else { nil }
+    }
+    #expect(next == ["BBBBBBBBBBBBBBBBBBBBBB;received=7"])
+  }
+
+  @Test func anotherStartMayFindNothing() throws {
+    var played = Self.relaunched(RememberedSession(id: Played.id, received: 7, handled: 3))
+    try played.machine.send([0x61], now: 0)
+    played.machine.opened(subprotocol: "portcullis.v1", now: 0)
+    _ = played.actions()
+    played.receive(Played.greeting("BBBBBBBBBBBBBBBBBBBBBB", more: #","reason":"unknown""#))
+    #expect(
+      played.allActions() == [
+        "inputDropped(1)", "attached(isResumed: false)", "echo(false)", "remember BBBBBBBBBBBBBBBBBBBBBB 0 0",
+      ])
+  }
+
+  @Test func aGateThatHasForgottenHandledInput() {
+    var played = Self.relaunched(RememberedSession(id: Played.id, received: 7, handled: 3))
+    played.machine.opened(subprotocol: "portcullis.v1", now: 0)
+    played.receive(Played.greeting(resumed: true, received: 2))
+    played.machine.closed(code: 1002, now: 0)
+    #expect(played.machine.end == .violation("more received than sent"))
+  }
+
+  @Test(arguments: ["", "short", "AAAAAAAAAAAAAAAAAAAAA\n", "AAAAAAAAAAAAAAAAAAAAAA;"])
+  func whatIsNoIdentifierIsNotSent(id: String) {
+    var played = Self.relaunched(RememberedSession(id: id, received: 0, handled: 0))
+    #expect(played.actions().last == "connect Portcullis-Client")
+  }
+
+  /// Only what is remembered already is acknowledged: the gate forgets it.
+  @Test func whatIsHandledIsRememberedBeforeItIsAcknowledged() {
+    var played = Played.attached()
+    for _ in 0..<32 { played.machine.receive(binary: [0x61], now: 0) }
+    #expect(!played.allActions().contains { $0.contains("ack") || $0.contains("remember") })
+    let mark = played.machine.mark
+    played.machine.receive(binary: [0x61], now: 0)
+    played.machine.handled(mark, now: 0)
+    #expect(
+      played.allActions().suffix(2) == ["remember \(Played.id) 32 0", #"{"type":"ack","received":32}"#])
+    // Marks of a session that is gone count for nothing.
+    played.reconnect()
+    played.receive(Played.greeting("BBBBBBBBBBBBBBBBBBBBBB", more: #","reason":"unknown""#))
+    played.machine.handled(mark, now: 0)
+    #expect(played.machine.arrivals.handled == 0)
+  }
+
+  @Test func whatIsOverIsForgotten() {
+    for code: UInt16 in [1000, 1008, 4001] {
+      var played = Played.attached()
+      played.machine.closed(code: code, now: 0)
+      #expect(played.allActions().first == "forget")
+    }
+    var played = Played.attached()
+    _ = played.allActions()
+    played.machine.leave(now: 0)
+    played.machine.closed(code: 4000, now: 0)
+    #expect(!played.allActions().contains("forget"))
+  }
+
+  // MARK: Data that the gate would not take
+
+  @Test func malformedDataIsNotSent() throws {
+    var played = Played.attached()
+    for data in ["", "{", "1,2", #"1,"type":"leave""#, "nan", String(repeating: "[", count: 20)] {
+      #expect(throws: GameInputError.malformed) { try played.machine.send(gmcp: "A", data: data, now: 0) }
+    }
+    for name in ["", "1A", "A b", "Ä", #"A""#, String(repeating: "A", count: 65)] {
+      #expect(throws: GameInputError.malformed) { try played.machine.send(gmcp: name, data: nil, now: 0) }
+    }
+    for data in ["", "[]", "1"] {
+      #expect(throws: GameInputError.malformed) { try played.machine.send(msdp: data, now: 0) }
+    }
+    #expect(played.actions().isEmpty)
+    try played.machine.send(gmcp: "Char.Skills-2_x", data: #" {"a":[1,"}"]} "#, now: 0)
+    try played.machine.send(msdp: #"{"REPORT":["HEALTH"]}"#, now: 0)
+    #expect(played.actions().count == 2)
+  }
+}
