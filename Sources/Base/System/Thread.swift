@@ -45,6 +45,11 @@ package struct Thread: ~Copyable {
     _ = pthread_join(handle, nil)
   }
 
+  /// Nobody will wait for it.
+  package consuming func detach() {
+    _ = pthread_detach(handle)
+  }
+
   private final class Body {
     let name: String
     let niceness: Int32

@@ -49,6 +49,11 @@ package enum WholeFile {
     try check("fsync \(folder(of: path))", fsync(directory.number))
   }
 
+  /// A file that is not there is as good as removed.
+  package static func remove(_ path: String) throws(SystemError) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemError("remove \(path)") }
+  }
+
   /// Makes the folder and those above it that are missing.
   package static func makeFolder(_ path: String) throws(SystemError) {
     if unsafe mkdir(path, 0o755) == 0 || errno == EEXIST { return }

@@ -31,7 +31,7 @@ public actor GameSession {
     gate: URL, client: ClientDescription, transport: any GateTransport, attestor: (any DeviceAttestor)?,
     storage: any SessionStorage, options: GameOptions = GameOptions(), clock: GameClock = .system
   ) {
-    let memory = SessionMemory(storage, gate: GateAddress.authority(of: gate))
+    let memory = SessionMemory(storage, gate: SavedSession.authority(of: gate))
     let admission = GateAdmission(
       gate, transport: transport, attestor: attestor, memory: memory, registers: options.registers)
     let machine = SessionMachine(

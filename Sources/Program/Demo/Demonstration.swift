@@ -67,7 +67,7 @@ package final class Demonstration {
     app = SimulatedApp(
       try GateClient(url, trust: trust),
       try SoftwareEnclave.generate(appID: Self.appID, environment: .production, keptIn: device))
-    sessionGate = SessionGate(url: url, trust: trust, statePath: device)
+    sessionGate = SessionGate(url: url, trust: trust, credential: .appKey(path: device))
     tell("game   a MUD of three rooms on \(mud.endpoint)")
     tell("gate   on \(endpoint), in front of it; keys in \(configuration.store.path)")
     tell("device a software Secure Enclave, key \(app.enclave.keyIdentifier.short)…, app \(Self.appID)")
@@ -133,7 +133,7 @@ package final class Demonstration {
     let mud = mud
     step("is cut off in the middle of a fight, comes back, and nothing is missing") { _, _ in
       let before = mud.visits
-      let fight = Fight(through: gate)
+      let fight = try Fight(through: gate)
       let rounds = try fight.run()
       guard rounds == Array(1...TinyMUD.rounds), fight.wasResumed, mud.visits - before == 1 else {
         return nil

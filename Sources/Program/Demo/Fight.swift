@@ -10,10 +10,10 @@ final class Fight {
   private(set) var connections = 0
   private let patience = Deadline.after(.seconds(30))
 
-  init(through gate: SessionGate) {
-    runner = SessionRunner(
+  init(through gate: SessionGate) throws {
+    runner = try SessionRunner(
       gate,
-      policy: GameOptions(
+      options: GameOptions(
         triesFirstAgain: false, beginsAnew: false, registers: false, givesUpWithSession: true,
         inputPatience: nil),
       client: ClientDescription(name: "Portcullis-Demo"))

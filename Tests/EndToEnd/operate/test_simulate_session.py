@@ -3,6 +3,7 @@ scripted.py's."""
 
 import random
 import signal
+import stat
 import subprocess
 
 import pytest
@@ -168,6 +169,54 @@ def test_a_script_loses_nothing(gate, script):
     nonces = [attempt.nonce for attempt in gate.attempts]
     assert all(nonces) and len(set(nonces)) == len(nonces)
     assert gate.attempts[0].resume is None and all(attempt.resume for attempt in gate.attempts[1:])
+
+
+def test_another_start_comes_back(gate, script, tmp_path):
+    """Killed, and started again: the session goes on behind what was acknowledged, and how things stand is asked for."""
+    saved = tmp_path / "session.json"
+    player = script(gate, "--session", saved)
+    session = gate.begun()
+    player.stdin.write(b"a secret\n")
+    player.stdin.flush()
+    gate.say(b"one")
+    eventually(lambda: session.acknowledged == 1 and session.taken == [b"a secret\n"], "both messages")
+    player.kill()
+    player.wait()
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o600 and "secret" not in saved.read_text()
+    eventually(lambda: session.connection is None, "the end of the connection")
+    gate.say(b"two")
+    again = script(gate, "--session", saved)
+    eventually(lambda: session.acknowledged == 2, "the rest")
+    assert gate.attempts[-1].resume.endswith(";received=1;state")
+    again.stdin.write(b"quit\n")
+    again.stdin.flush()
+    eventually(lambda: session.taken == [b"a secret\n", b"quit\n"], "what was typed since")
+    gate.end("game_closed")
+    assert finish(again) == (b"two", "portcullis: back in the game\n", 0)
+    # What is over is not asked for again.
+    last = script(gate, "--session", saved)
+    gate.begun(2)
+    assert gate.attempts[-1].resume is None
+    assert finish(last)[2] == 0
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1", '{"gate":"localhost:%d","session":"x","received":-1,"handled":0}'])
+def test_what_is_remembered_and_unreadable_is_nothing(gate, script, tmp_path, text):
+    saved = tmp_path / "session.json"
+    saved.write_text(text.replace("%d", str(gate.port)))
+    player = script(gate, "--session", saved)
+    gate.begun()
+    assert gate.attempts[0].resume is None
+    assert finish(player)[2] == 0
+
+
+def test_what_is_remembered_of_another_gate_is_not_told(gate, script, tmp_path):
+    saved = tmp_path / "session.json"
+    saved.write_text('{"gate":"other.example:443","session":"AAECAwQFBgcICQoLDA0ODw","received":3,"handled":0}')
+    player = script(gate, "--session", saved)
+    gate.begun()
+    assert gate.attempts[0].resume is None
+    assert finish(player)[2] == 0
 
 
 def test_the_end_of_a_script_waits_for_its_lines(gate, script):

@@ -35,7 +35,7 @@ enum GateMessageHarness {
       }
     }
     let kind = object[MemberName.type]?.string.flatMap(MessageKind.init)
-    let isUncounted = [.session, .ack, .gap, .closing, .approvals].contains(kind)
+    let isUncounted = [.session, .ack, .gap, .closing, .approvals, .otp].contains(kind)
     let isAgain = object[MemberName.type]?.string != nil && object[MemberName.again]?.boolean == true
     try require(message.isCounted == !(isUncounted || isAgain), "counted otherwise")
   }

@@ -1,71 +1,81 @@
-/// Does what the machine of a session asks for, over connections of this client's: one thread, blocking calls.
-internal import PortcullisProtocol
+/// A session of the app's package for one thread that waits for other things as well: what happens comes as a descriptor
+/// that is readable.
 package import PortcullisClient
 package import System
 
 package final class SessionRunner {
-  private let gate: SessionGate
-  private let clock = SystemClock()
-  private var machine: SessionMachine
-  private var attempt: ConnectionAttempt?
-  private var socket: WebSocketClient?
-  private var events: [GameEvent] = []
-  /// Why the last attempt came to nothing.
-  package private(set) var failure: GateClientError?
-
-  package init(_ gate: SessionGate, policy: GameOptions, client: ClientDescription) {
-    self.gate = gate
-    var seed: UInt64 = 0
-    for byte in KernelEntropy().bytes(8) { seed = seed << 8 | UInt64(byte) }
-    machine = SessionMachine(policy: policy, client: client, seed: seed)
+  private struct Inbox {
+    /// Told by the session, and not taken yet.
+    var event: GameEvent?
+    /// Resumed when it has been shown: the session then counts it as handled.
+    var shown: CheckedContinuation<Void, Never>?
   }
 
-  private var now: Double { Double(clock.monotonic().nanoseconds) / 1e9 }
+  private let session: GameSession
+  private let lastFailure: LastFailure
+  private let bell: Bell
+  private let inbox = Monitor(Inbox())
+  private var feeder: Task<Void, Never>?
+  /// What has ended is told behind everything that came before it.
+  package private(set) var end: GameEnd?
+
+  /// - Parameters:
+  ///   - path: where the session is remembered for another start of the program; nil: nowhere.
+  ///   - making: how a key is made where the gate knows none; nil: none is.
+  package init(
+    _ gate: SessionGate, options: GameOptions, client: ClientDescription, remembering path: String? = nil,
+    making: KeyMaking? = nil
+  ) throws(GateClientError) {
+    let failure = LastFailure()
+    lastFailure = failure
+    do { bell = try Bell() } catch { throw .broken(error) }
+    session = try gate.session(
+      client: client, options: options, remembering: path, making: making, noting: failure)
+  }
+
+  deinit {
+    feeder?.cancel()
+    release()
+  }
 
   // MARK: What its owner does
 
-  package var end: GameEnd? { machine.end }
-  package var isAttached: Bool { machine.isAttached }
-  package var hasRoom: Bool { machine.hasRoom }
-  package var maxMessage: Int { machine.maxMessage }
-  package var client: ClientDescription { machine.client }
+  /// Why the last attempt came to nothing.
+  package var failure: GateClientError? { lastFailure.value }
+  package var isAttached: Bool { session.isAttached }
+  package var hasRoom: Bool { session.hasRoom }
+  package var maxMessage: Int { session.maxMessage }
+  package var client: ClientDescription { session.client }
 
+  /// Starts threads: whoever wants signals blocked in them has done that before.
   package func begin() {
-    machine.begin(now: now)
-    perform()
+    session.observe { [bell] in bell.ring() }
+    feeder = Task { [session, inbox, bell] in
+      for await event in session.events {
+        await withCheckedContinuation { continuation in
+          inbox.withLock { inbox, _ in inbox = Inbox(event: event, shown: continuation) }
+          bell.ring()
+        }
+      }
+    }
   }
 
-  package func send(_ bytes: [UInt8]) throws(GameInputError) {
-    try machine.send(bytes, now: now)
-    perform()
-  }
-
-  package func update(_ client: ClientDescription) {
-    machine.update(client)
-    perform()
-  }
-
-  package func finish(whenSent: Bool) {
-    machine.finish(whenSent: whenSent, now: now)
-    perform()
-  }
-
-  package func leave() {
-    machine.leave(now: now)
-    perform()
-  }
-
+  package func send(_ bytes: [UInt8]) throws(GameInputError) { try session.send(bytes: bytes) }
+  package func update(_ client: ClientDescription) { session.update(client) }
+  package func finish(whenSent: Bool) { session.finish(whenSent: whenSent) }
+  /// The network is another one.
+  package func pathChanged() { session.pathChanged() }
   /// Drops the connection without a word, as a network does that is gone.
-  package func cut() {
-    guard socket != nil else { return }
-    socket = nil
-    machine.closed(code: 1006, now: now)
-    perform()
-  }
+  package func cut() { session.cut() }
 
+  /// What has happened. It counts as handled with the next `wait`.
   package func takeEvents() -> [GameEvent] {
-    defer { events = [] }
-    return events
+    let event = inbox.withLock { inbox, _ in
+      defer { inbox.event = nil }
+      return inbox.event
+    }
+    if case .state(.ended(let end)) = event { self.end = end }
+    return event.map { [$0] } ?? []
   }
 
   /// Waits until something has happened: to the session, on one of the caller's descriptors, or nothing in time.
@@ -74,114 +84,20 @@ package final class SessionRunner {
   package func wait(orInputOn inputs: [Int32] = [], until deadline: Deadline = .never) throws(SystemError)
     -> Int?
   {
-    guard machine.end == nil else { return nil }
-    let deadline = deadline.earlier(.at(seconds: machine.nextTime))
-    var input: Int?
-    if let socket {
-      input = receive(from: socket, orInputOn: inputs, deadline)
-    } else if let attempt {
-      input = try deadline.waitForAny(of: inputs + [attempt.descriptor])
-      if input == inputs.count {
-        self.attempt = nil
-        input = nil
-        conclude(attempt.outcome())
-      }
-    } else {
-      input = try deadline.waitForAny(of: inputs)
-    }
-    machine.tick(now: now)
-    perform()
-    return input
-  }
-
-  // MARK: Connections
-
-  private func conclude(_ outcome: ConnectionAttempt.Outcome) {
-    switch outcome {
-    case .success(let socket):
-      self.socket = socket
-      machine.opened(subprotocol: socket.subprotocol, now: now)
-    case .failure(let error):
-      failure = error
-      switch error {
-      case .refused(let response):
-        machine.refused(
-          status: response.status, code: response.errorCode, retryAfter: response.retryAfter, now: now)
-      case .unresolved, .unreachable, .broken, .timedOut, .handshake, .closed, .malformedResponse:
-        machine.failed(now: now)
-      // What another attempt does not mend.
-      case .invalidURL, .invalidField, .tlsSettings, .untrusted, .protocolViolation, .device:
-        machine.giveUp()
-      }
-    }
-  }
-
-  private func receive(
-    from socket: WebSocketClient, orInputOn inputs: [Int32], _ deadline: Deadline
-  ) -> Int? {
-    do throws(GateClientError) {
-      switch try socket.receive(orInputOn: inputs, deadline) {
-      case .input(let index): return index
-      case .timedOut: break
-      case .piece, .message(.pong): machine.heard(now: now)
-      case .message(.text(let text)):
-        machine.receive(text: Array(text.utf8), now: now)
-        machine.handled(machine.mark, now: now)
-      case .message(.binary(let bytes)):
-        machine.receive(binary: bytes, now: now)
-        machine.handled(machine.mark, now: now)
-      case .message(.closed(let code, _)): close(code: code)
-      }
-    } catch {
-      lose(error)
-    }
+    release()
+    let place = try deadline.waitForAny(of: inputs + [bell.descriptor])
+    guard place == inputs.count else { return place }
+    bell.clear()
     return nil
   }
 
-  private func close(code: UInt16) {
-    socket = nil
-    machine.closed(code: code, now: now)
-  }
-
-  private func lose(_ error: GateClientError) {
-    failure = error
-    close(code: 1006)
-  }
-
-  // MARK: Actions
-
-  private func perform() {
-    var actions = machine.takeActions()
-    while !actions.isEmpty {
-      for action in actions { perform(action) }
-      actions = machine.takeActions()
+  private func release() {
+    let shown = inbox.withLock { inbox, _ -> CheckedContinuation<Void, Never>? in
+      // Nobody has taken it yet.
+      if inbox.event != nil { return nil }
+      defer { inbox.shown = nil }
+      return inbox.shown
     }
-    if machine.end != nil { socket = nil }
+    shown?.resume()
   }
-
-  private func perform(_ action: SessionAction) {
-    do throws(GateClientError) {
-      switch action {
-      case .connect(let request):
-        do { attempt = try ConnectionAttempt(gate, request) } catch { throw .broken(error) }
-      // Keys are registered by a command of their own.
-      case .register: machine.giveUp()
-      case .remember: break
-      case .sendText(let bytes): try socket?.send(text: String(decoding: bytes, as: UTF8.self))
-      case .sendBinary(let bytes): try socket?.send(binary: bytes)
-      case .ping: try socket?.ping()
-      case .close(let code): try socket?.close(code: code)
-      case .abandon: socket = nil
-      case .tell(let event): events.append(event)
-      }
-    } catch {
-      // The rest of the actions finds no connection.
-      if socket == nil { machine.failed(now: now) } else { lose(error) }
-    }
-  }
-}
-
-extension GateResponse {
-  /// In seconds.
-  fileprivate var retryAfter: Double? { self[HeaderName.retryAfter].flatMap(Double.init) }
 }

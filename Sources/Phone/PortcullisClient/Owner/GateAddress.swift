@@ -1,8 +1,8 @@
 /// Where a gate's endpoints are, from the URL that an app has of it.
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  package import FoundationEssentials
 #else
-  internal import Foundation
+  package import Foundation
 #endif
 
 struct GateAddress: Sendable {
@@ -32,8 +32,11 @@ struct GateAddress: Sendable {
     return components.url
   }
 
+}
+
+extension SavedSession {
   /// What a saved session is known to belong to.
-  static func authority(of gate: URL) -> String {
+  package static func authority(of gate: URL) -> String {
     let host = gate.host?.lowercased() ?? ""
     return "\(host):\(gate.port ?? 443)"
   }

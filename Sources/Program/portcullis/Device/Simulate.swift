@@ -162,11 +162,10 @@ struct GateOptions: ParsableArguments {
     }
   }
 
-  /// - Parameter statePath: the key's file; nil: no assertion.
-  func sessionGate(statePath: String?) throws -> SessionGate {
+  func sessionGate(by credential: Credential) throws -> SessionGate {
     SessionGate(
       url: url, trust: try Self.trust(ca: ca, pin: pin), certificate: certificate, timeout: .seconds(timeout),
-      statePath: statePath, fields: fields)
+      credential: credential, fields: fields)
   }
 }
 

@@ -33,6 +33,10 @@ extension Simulate {
     @Flag(help: "At the end of the input, stay until the game closes.")
     var wait = false
 
+    @Option(
+      help: "Remember the session in this file, and come back to it when started again.", completion: .file())
+    var session: String?
+
     @Flag(help: "Send no assertion: for the mTLS fallback, with --client-cert.")
     var withoutAssertion = false
 
@@ -46,23 +50,31 @@ extension Simulate {
       guard phone == nil || !withoutAssertion else {
         throw ValidationError("--phone and --without-assertion exclude each other.")
       }
+      guard session == nil || !raw else { throw ValidationError("--raw has no session to remember.") }
       guard subprotocols.isEmpty || raw else { throw ValidationError("--subprotocol belongs to --raw.") }
     }
 
+    private var credential: Credential {
+      if let phone { return .phone(path: phone) }
+      return withoutAssertion ? .none : .appKey(path: device.state)
+    }
+
     func run() throws {
-      if raw { return try pass(TerminalBridge(input: standard(0), output: standard(1))) }
-      var way = try gate.sessionGate(statePath: withoutAssertion ? nil : device.state)
-      way.phonePath = phone
-      let runner = SessionRunner(
-        way,
-        policy: GameOptions(
-          triesFirstAgain: false, beginsAnew: isatty(0) == 1, registers: false, givesUpWithSession: true,
-          inputPatience: isatty(0) == 1 ? 10 : nil), client: facts)
+      let way = try gate.sessionGate(by: credential)
+      if raw { return try pass(TerminalBridge(input: standard(0), output: standard(1)), way) }
+      let runner: SessionRunner
       let outcome: SessionTerminal.Outcome
       do {
+        runner = try SessionRunner(
+          way,
+          options: GameOptions(
+            triesFirstAgain: false, beginsAnew: isatty(0) == 1, registers: false, givesUpWithSession: true,
+            inputPatience: isatty(0) == 1 ? 10 : nil), client: facts, remembering: session)
         outcome = try SessionTerminal(
           runner, input: standard(0), output: standard(1), staysAtEnd: wait, notify: { complain($0) }
         ).run()
+      } catch let error as GateClientError {
+        throw SimulateFailure.report(error)
       } catch let error as SystemError {
         complain(error.description)
         throw ExitStatus.osError.code
@@ -101,12 +113,10 @@ extension Simulate {
 
     // MARK: Raw
 
-    private func pass(_ bridge: borrowing TerminalBridge) throws {
-      let client = try gate.client()
-      let trust = try GateOptions.trust(ca: gate.ca, pin: gate.pin)
+    private func pass(_ bridge: borrowing TerminalBridge, _ way: SessionGate) throws {
       let socket: WebSocketClient
       do throws(GateClientError) {
-        socket = try open(client, trust)
+        socket = try way.connect(subprotocols: subprotocols)
       } catch {
         throw SimulateFailure.report(error)
       }
@@ -121,19 +131,6 @@ extension Simulate {
           throw ExitStatus.osError.code
         }
       }
-    }
-
-    private func open(_ client: GateClient, _ trust: ServerTrust) throws(GateClientError) -> WebSocketClient {
-      if let phone {
-        return try SoftwarePhone.load(from: phone, trust: trust, timeout: .seconds(gate.timeout))
-          .connect(fields: gate.fields, subprotocols: subprotocols)
-      }
-      if withoutAssertion {
-        return try client.connectWebSocket(fields: gate.fields, subprotocols: subprotocols)
-      }
-      let enclave: SoftwareEnclave
-      do { enclave = try .load(from: device.state) } catch { throw .device(error) }
-      return try SimulatedApp(client, enclave).connect(fields: gate.fields, subprotocols: subprotocols)
     }
   }
 }

@@ -155,7 +155,7 @@ class ScriptedGate:
             identifier, _, received = resume.partition(";received=")
             for session in self.sessions:
                 if identifier in session.ids:
-                    return session, int(received)
+                    return session, int(received.removesuffix(";state"))
         return None, 0
 
     async def _handle(self, connection):

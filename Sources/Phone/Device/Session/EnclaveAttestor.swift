@@ -1,0 +1,70 @@
+/// The software enclave in the place of App Attest, for a session of the app's package.
+internal import Bytes
+internal import Crypto
+internal import PortcullisClient
+internal import System
+
+/// Where a new key comes from, and who attests it.
+package struct KeyMaking: Sendable {
+  let appID: String
+  let environment: AttestationEnvironment
+  /// The folder of a test authority.
+  let authority: String
+
+  package init(appID: String, environment: AttestationEnvironment, authority: String) {
+    self.appID = appID
+    self.environment = environment
+    self.authority = authority
+  }
+}
+
+struct EnclaveAttestor: DeviceAttestor {
+  /// The file of the key.
+  let path: String
+  /// Nil: the file's key is the only one there will be.
+  let making: KeyMaking?
+  let failure: LastFailure
+
+  func makeKey() async throws -> String {
+    guard let making else { throw AttestationError.unsupported }
+    return try noting { () throws(DeviceError) in
+      // The one that is there is not the gate's any more.
+      do throws(SystemError) { try WholeFile.remove(path) } catch { throw .file(error) }
+      return try SoftwareEnclave.generate(appID: making.appID, environment: making.environment, keptIn: path)
+        .keyIdentifier.base64
+    }
+  }
+
+  func attest(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8] {
+    guard let making else { throw AttestationError.unsupported }
+    return try noting { () throws(DeviceError) in
+      try enclave(keyID).attest(
+        clientDataHash: SHA256.hash(challenge.span), by: .load(from: making.authority),
+        now: SystemClock().wall())
+    }
+  }
+
+  func assert(_ keyID: String, challenge: [UInt8]) async throws -> [UInt8] {
+    try noting { () throws(DeviceError) in
+      try enclave(keyID).assert(clientDataHash: SHA256.hash(challenge.span))
+    }
+  }
+
+  private func enclave(_ keyID: String) throws(DeviceError) -> SoftwareEnclave {
+    let enclave = try SoftwareEnclave.load(from: path)
+    guard enclave.keyIdentifier.base64 == keyID else {
+      throw .unusable(path: path, reason: "it holds another key than \(keyID)")
+    }
+    return enclave
+  }
+
+  private func noting<Value>(_ body: () throws(DeviceError) -> Value) throws -> Value {
+    do throws(DeviceError) {
+      return try body()
+    } catch {
+      failure.note(.device(error))
+      // A file that is not there is a key that is not there, where another one may be made.
+      throw making == nil ? AttestationError.unsupported : AttestationError.keyLost
+    }
+  }
+}
