@@ -18,12 +18,17 @@ package struct OwnedDescriptor: ~Copyable {
     return number
   }
 
-  /// One more descriptor for what the process was given as 0, 1 or 2.
-  package static func duplicate(_ number: Int32) throws(SystemError) -> OwnedDescriptor {
-    let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+  /// One more descriptor for what the process was given, such as 0, 1 or 2; its number is `lowest` at least.
+  package static func duplicate(
+    _ number: Int32, from lowest: Int32 = 3
+  ) throws(SystemError) -> OwnedDescriptor {
+    let copy = fcntl(number, F_DUPFD_CLOEXEC, lowest)
     guard copy >= 0 else { throw SystemError("dup \(number)") }
     return OwnedDescriptor(owning: copy)
   }
+
+  /// Whoever had one of them must not use it any more.
+  package static func closeAll(from lowest: Int32) { portcullis_close_from(lowest) }
 
   package static func open(reading path: String) throws(SystemError) -> OwnedDescriptor {
     try open(path, O_RDONLY, 0)

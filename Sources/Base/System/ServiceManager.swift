@@ -98,6 +98,11 @@ package struct ServiceManager: Sendable {
     }
   }
 
+  /// What another process said to the manager in this one's place, a line each.
+  package func pass(_ lines: [String]) throws(SystemError) {
+    try send(lines.joined(separator: "\n"))
+  }
+
   /// - Parameter descriptor: one that the manager gets a duplicate of; it stays open here.
   func send(_ text: String, beside descriptor: Int32 = -1) throws(SystemError) {
     var address = address

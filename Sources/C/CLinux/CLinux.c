@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/close_range.h>
 #include <linux/landlock.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +26,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -431,6 +433,72 @@ int portcullis_is_only(uint32_t user, uint32_t group) {
   }
   return 1;
 }
+
+// In the new process: only what signal-safety(7) allows. Returns when something fails, with errno.
+static void become(const struct portcullis_program *program, pid_t parent, int *pipe) {
+  int limit = 3 + program->count;
+  if (*pipe < limit) {
+    int moved = fcntl(*pipe, F_DUPFD_CLOEXEC, limit);
+    if (moved < 0) return;
+    *pipe = moved;
+  }
+  if (prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0) return;
+  if (getppid() != parent) {
+    errno = ESRCH;
+    return;
+  }
+  // A terminal's interrupt is for the parent, who passes it on.
+  if (setpgid(0, 0) != 0) return;
+  for (int index = 0; index < program->count; index++) {
+    if (dup2(program->descriptors[index], 3 + index) < 0) return;
+  }
+  // What is not close-on-exec anyway. Linux 5.11; before, whoever left something open left it open.
+  (void)syscall(SYS_close_range, (unsigned)limit, ~0u, CLOSE_RANGE_CLOEXEC);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (int index = 0; index < program->signal_count; index++) sigaddset(&blocked, program->signals[index]);
+  signal(SIGPIPE, SIG_DFL);
+  if (sigprocmask(SIG_SETMASK, &blocked, NULL) != 0) return;
+  if (program->digits) {
+    char reversed[12];
+    int length = 0;
+    for (pid_t rest = getpid(); rest > 0; rest /= 10) reversed[length++] = (char)('0' + rest % 10);
+    for (int index = 0; index < length; index++) program->digits[index] = reversed[length - 1 - index];
+    program->digits[length] = 0;
+  }
+  execve(program->path, program->arguments, program->environment);
+}
+int portcullis_start(const struct portcullis_program *program) {
+  int ends[2], error = 0;
+  if (portcullis_pipe(ends) != 0) return -1;
+  pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    become(program, parent, &ends[1]);
+    error = errno;
+    ssize_t told = write(ends[1], &error, sizeof error);
+    (void)told;
+    _exit(127);
+  }
+  if (child < 0) error = errno;
+  close(ends[1]);
+  // The pipe ends when the program is executed.
+  while (child > 0 && read(ends[0], &error, sizeof error) < 0 && errno == EINTR) {
+  }
+  close(ends[0]);
+  if (error == 0) return child;
+  if (child > 0) waitpid(child, NULL, 0);
+  errno = error;
+  return -1;
+}
+int portcullis_reap(int *code, int *signal) {
+  int status;
+  pid_t process = waitpid(-1, &status, WNOHANG);
+  if (process <= 0) return 0;
+  *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  return process;
+}
+void portcullis_close_from(int first) { (void)syscall(SYS_close_range, (unsigned)first, ~0u, 0); }
 
 int portcullis_landlock_version(void) {
   return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);

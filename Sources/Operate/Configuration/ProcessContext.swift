@@ -26,6 +26,27 @@ package enum ProcessContext {
     }
   }
 
+  /// The path that the program was started by, absolute, as the working directory may go: whoever executes it again gets
+  /// what stands there by then. The kernel's own answer names no file any more once that has been replaced.
+  package static func program() -> String? {
+    guard let name = arguments().first, !name.isEmpty else { return nil }
+    if name.contains("/") { return absolute(name) }
+    let folders = environment().first { $0.0 == "PATH" }?.1 ?? "/usr/local/bin:/usr/bin:/bin"
+    return folders.split(separator: ":", omittingEmptySubsequences: false).lazy
+      .map { ($0.isEmpty ? "." : $0) + "/" + name }
+      // The name is lent for the call.
+      .first { unsafe access($0, X_OK) == 0 }
+      .flatMap(absolute)
+  }
+
+  private static func absolute(_ path: String) -> String? {
+    if path.hasPrefix("/") { return path }
+    // Made by the call, and freed when it has been copied.
+    guard let folder = unsafe getcwd(nil, 0) else { return nil }
+    defer { unsafe free(folder) }
+    return unsafe String(cString: folder) + "/" + path
+  }
+
   /// Online ones, at least one.
   package static func processors() -> Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 

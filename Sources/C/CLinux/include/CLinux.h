@@ -90,6 +90,23 @@ int portcullis_thread_name(const char *name);
 uint64_t portcullis_socket_cookie(int descriptor);  // what the kernel alone calls the socket, in whatever process; 0: nobody knows
 int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 
+// ---- other processes
+// A program and what it is given. It ends with the process that started it: SIGTERM (PR_SET_PDEATHSIG).
+struct portcullis_program {
+  const char *path;
+  char *const *arguments;
+  char *const *environment;
+  char *digits;  // room for 11 bytes within the environment, where its own number is written; or NULL
+  const int *descriptors;  // these as 3, 4 and so on, and none besides standard ones; each of them is 3 + count or above
+  int count;
+  const int *signals;  // those that it starts with blocked
+  int signal_count;
+};
+int portcullis_start(const struct portcullis_program *program);  // its number, or -1 with errno of what failed on the way
+// One child that has ended: its number, and a code or -1 with a signal; 0 when none has.
+int portcullis_reap(int *code, int *signal);
+void portcullis_close_from(int first);  // all from this number on (Linux 5.9)
+
 // ---- files
 int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-exec added
 // The account called `name`, or without one that of the number in *user: its name, number and groups, the primary one
