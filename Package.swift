@@ -133,6 +133,7 @@ let modules = [
     "Configuration", in: .operate,
     ["Addresses", "Bytes", "Charsets", "CLinux", "DeviceWire", "Identity", "System"]),
   Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
+  Module("Supervision", in: .operate, ["CLinux", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
 
   // Connections and sessions.
@@ -184,6 +185,7 @@ let modules = [
       "Identity", "Registry", "Risk",
       "PlayIntegrity",
       "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol", "QRCode", "Sockets",
+      "Supervision",
       "System",
       "TLS", "Vectors",
     ], isProgram: true),
@@ -232,6 +234,7 @@ let testTargets = [
   tests("System"),
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
+  tests("Supervision", ["System"]),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests("Keeping", ["Addresses", "Bytes", "Charsets", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
