@@ -100,13 +100,16 @@ def tls_context(gate, certificate=None, version=None):
 class Raw:
     """A TLS connection on which a test writes what no client would."""
 
-    def __init__(self, gate, certificate=None, version=None, tls=True, receive_buffer=None, before_tls=b""):
+    def __init__(
+        self, gate, certificate=None, version=None, tls=True, receive_buffer=None, before_tls=b"", connected=None
+    ):
         family = socket.AF_INET6 if ":" in gate.host else socket.AF_INET
-        plain = socket.socket(family)
+        plain = connected or socket.socket(family)
         plain.settimeout(10)
         if receive_buffer:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        plain.connect((gate.host, gate.port))
+        if not connected:
+            plain.connect((gate.host, gate.port))
         if before_tls:
             plain.sendall(before_tls)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,294 @@
+"""`portcullis supervise`: what becomes of its gate, of what that listens on, and of what others say to it."""
+
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from clients import Raw, head
+from gate import BINARY
+from serving_user import place_of_nobody, settings_of
+from supervised import IS_ROOT, Supervised, make_store
+from waiting import eventually, patience
+
+USAGE, CONFIGURATION = 64, 78
+SLOW_START = """
+import os, sys
+os.mkfifo("go")
+open("started", "w").close()
+open("go").close()
+os.execv(REAL, ["portcullis", *sys.argv[1:]])
+"""
+
+
+@pytest.fixture
+def place(pki, authority):
+    with place_of_nobody(pki) as made:
+        make_store(made)
+        yield made
+
+
+@pytest.fixture
+def supervised(gates, backend, place):
+    """Makes gates below a supervisor, which are not started; keywords change the environment."""
+
+    def make(**changes):
+        settings = settings_of(place, **{"RUN_AS": None, "WORKERS": 2, **changes})
+        return Supervised(gates(backend, start=False, **settings), place)
+
+    return make
+
+
+def answered(gate):
+    """A connection that is served."""
+    with Raw(gate) as client:
+        return client.send(head("GET", "/healthz")).reply().status
+
+
+# ---- its life
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="nobody can be root here")
+def test_never_as_root():
+    done = subprocess.run(
+        [BINARY, "supervise", "--", "serve"], capture_output=True, text=True, timeout=patience(30)
+    )
+    assert done.returncode == CONFIGURATION
+    assert "root" in done.stderr and "--user" in done.stderr and "setpriv" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["serve"], ["--", "demo"], ["--"], ["--descriptors", "0", "--", "serve"],
+     ["--descriptors", "16385", "--", "serve"]],
+)  # fmt: skip
+def test_used_wrongly(arguments):
+    done = subprocess.run(
+        [BINARY, "supervise", *arguments], capture_output=True, text=True, timeout=patience(30)
+    )
+    assert done.returncode == USAGE, done.stderr
+
+
+def test_the_gate_has_a_group_of_its_own(supervised):
+    """A terminal's interrupt comes to the supervisor alone, who passes it on once."""
+    it = supervised().start()
+    assert os.getpgid(it.child) == it.child
+    it.gate.signal(signal.SIGINT)
+    assert it.gate.wait() == 0
+    assert it.gate.log_text().count("event=draining") + it.gate.log_text().count('"event":"draining"') == 1
+
+
+def test_an_end_is_the_end(supervised):
+    """SIGTERM is passed on; what was kept goes with the supervisor."""
+    it = supervised().start()
+    child = it.child
+    it.gate.stop()
+    assert not pathlib.Path(f"/proc/{child}").exists()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((it.gate.host, it.gate.port))
+
+
+def test_an_end_before_the_gate_listens_comes_to_it_all_the_same(supervised):
+    """It has no handler yet, and does not die of it: the signal waits."""
+    it = supervised().start()
+    it.replace(SLOW_START, "/usr/bin/python3")  # the shell would take signals
+    it.place.chmod(0o777)
+    it.gate.signal(signal.SIGUSR2)
+    eventually(lambda: (it.place / "started").exists(), "the gate is started")
+    it.gate.signal(signal.SIGTERM)
+    (it.place / "go").write_text("")
+    assert it.gate.wait() == 0
+    assert sum(event.get("event") == "stopped" for event in it.gate.events()) == 2
+
+
+@pytest.mark.parametrize("status", [0, 64, 65, 78])
+def test_ends_that_are_final(supervised, status):
+    it = supervised().start()
+    it.replace(f"exit {status}")
+    os.kill(it.child, signal.SIGKILL)
+    assert it.gate.wait() == status
+
+
+@pytest.mark.parametrize("end", ["exit 69", "exit 70", "kill -9 $$"])
+def test_deaths_are_followed_by_longer_and_longer_waits(supervised, end):
+    it = supervised().start()
+    it.replace(end)
+    os.kill(it.child, signal.SIGKILL)
+    eventually(lambda: "in 0.8 s" in it.gate.log_text(), "the fourth death", 20)
+    waits = re.findall(r"it is started again in ([\d.]+) s", it.gate.log_text())
+    assert waits[:4] == ["0.1", "0.2", "0.4", "0.8"]
+    it.replace('exec "$REAL" "$@"')
+    it.served(2)
+    assert answered(it.gate) == 200
+
+
+def test_an_end_while_there_is_no_gate(supervised):
+    it = supervised().start()
+    it.take_away()
+    os.kill(it.child, signal.SIGKILL)
+    eventually(lambda: "cannot start" in it.gate.log_text(), "the program is missed")
+    it.gate.signal(signal.SIGTERM)
+    assert it.gate.wait() == 0
+
+
+def test_the_gate_does_not_outlive_its_supervisor(supervised):
+    """Nobody would keep anything for it, or start it again."""
+    it = supervised().start()
+    child = it.child
+    it.gate.process.kill()
+    it.gate.process.wait()
+    eventually(lambda: not pathlib.Path(f"/proc/{child}").exists(), "the gate ends as well")
+    assert it.gate.event(event="stopped")
+
+
+def test_reload_is_passed_on(supervised):
+    it = supervised().start()
+    child = it.child
+    it.gate.signal(signal.SIGHUP)
+    it.gate.event(event="reloaded")
+    assert it.child == child
+
+
+# ---- restarts
+
+
+def test_a_restart_takes_the_program_that_is_there(supervised):
+    it = supervised().start()
+    supervisor, child = it.gate.process.pid, it.child
+    it.replace('echo "a newer program" >&2; exec "$REAL" "$@"')
+    it.gate.signal(signal.SIGUSR2)
+    it.another(child)
+    it.served(2)
+    assert it.gate.process.pid == supervisor and it.gate.running
+    assert "a newer program" in it.gate.log_text() and "is started again in" not in it.gate.log_text()
+    assert answered(it.gate) == 200
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGUSR2])
+def test_who_connects_between_two_gates_is_served_by_the_next(supervised, how):
+    """Not one is refused or cut off, however long it takes."""
+    it = supervised().start()
+    it.take_away()
+    if how == signal.SIGKILL:
+        os.kill(it.child, how)
+    else:
+        it.gate.signal(how)
+    eventually(lambda: "cannot start" in it.gate.log_text(), "there is no gate")
+    assert it.child is None
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_connection((it.gate.host, it.gate.port))) for _ in range(20)]
+        assert it.child is None
+        it.put_back()
+        for waiting in sockets:
+            with Raw(it.gate, connected=waiting) as client:
+                assert client.send(head("GET", "/healthz")).reply().status == 200
+
+
+def test_fewer_descriptors_than_listeners(supervised):
+    """What is not kept is bound anew, and that it is not kept is said."""
+    it = supervised(WORKERS=3).start("--descriptors", "2")
+    assert "cannot be kept" in it.gate.log_text()
+    assert it.kept() <= 2
+    os.kill(it.child, signal.SIGKILL)
+    it.served(2)
+    assert answered(it.gate) == 200
+
+
+def test_what_the_supervisor_was_left_is_not_the_gates(supervised):
+    reading, writing = os.pipe()
+    it = supervised().start(pass_fds=[writing])
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        assert pipe.read() == b""
+
+
+@pytest.mark.unsanitized("its memory is the sanitizer's")
+def test_it_is_small(supervised):
+    it = supervised().start()
+    rollup = pathlib.Path(f"/proc/{it.gate.process.pid}/smaps_rollup").read_text()
+    private = sum(int(kib) for kib in re.findall(r"^Private_\w+: +(\d+) kB", rollup, re.M))
+    assert private < 6 * 1024, rollup
+
+
+# ---- what it hears
+
+
+def test_others_are_not_heard(supervised):
+    """Attack: somebody else on the machine gives it a listener, takes the gate's away, and says that all is well."""
+    it = supervised().start()
+    kept = it.kept()
+    mine, theirs = socket.socketpair()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.connect(it.notify_socket())
+        for text in [b"FDSTORE=1\nFDNAME=l9\nFDPOLL=0", b"FDSTORE=1\nFDNAME=l0\nFDPOLL=0"]:
+            socket.send_fds(sender, [text], [theirs.fileno()] * 2)
+        for text in [b"FDSTOREREMOVE=1\nFDNAME=l0", b"FDSTOREREMOVE=1\nFDNAME=l1", b"x" * 9000, b""]:
+            sender.send(text)
+    theirs.close()
+    mine.settimeout(patience(10))
+    assert mine.recv(1) == b"", "what they sent is closed"
+    assert it.kept() == kept
+    os.kill(it.child, signal.SIGKILL)
+    it.served(2)
+    assert answered(it.gate) == 200
+    assert not [event for event in it.gate.events() if event.get("event") == "stored_descriptor_unknown"]
+
+
+class Manager:
+    """The supervisor's own service manager, which hears whoever writes."""
+
+    def __init__(self, path):
+        self.path = path
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.socket.bind(str(path))
+        path.chmod(0o777)
+        self.heard = []
+
+    def until(self, name, within=15):
+        """The first new message that has `name`; all that was heard is in `heard`."""
+        self.socket.settimeout(patience(within))
+        while True:
+            text, ancillary, _, _ = self.socket.recvmsg(4096, 64)
+            sender = int.from_bytes(ancillary[0][2][:4], "little")
+            fields = dict(line.split("=", 1) for line in text.decode().split("\n"))
+            self.heard.append((sender, fields))
+            if name in fields:
+                return fields
+
+
+def test_what_its_own_manager_hears(supervised, place):
+    """Ready, well, and only at its own end stopping; and never of descriptors."""
+    manager = Manager(place / "notify")
+    it = supervised(NOTIFY_SOCKET=manager.path, WATCHDOG_USEC=200_000, FDSTORE=7)
+    it.launch(prefix=["/bin/sh", "-c", 'WATCHDOG_PID=$$ exec "$@"', "sh"])
+    assert it.gate.address in manager.until("READY")["STATUS"]
+    manager.until("WATCHDOG")
+    it.gate.signal(signal.SIGHUP)
+    assert int(manager.until("RELOADING")["MONOTONIC_USEC"]) > 0
+    manager.until("READY")
+    child = it.child
+    it.gate.signal(signal.SIGUSR2)
+    it.another(child)
+    manager.until("READY")
+    os.kill(it.child, signal.SIGKILL)
+    manager.until("READY")
+    manager.until("WATCHDOG")
+    assert not any("STOPPING" in fields for _, fields in manager.heard)
+    it.gate.signal(signal.SIGTERM)
+    manager.until("STOPPING")
+    assert it.gate.wait() == 0
+    assert {sender for sender, _ in manager.heard} == {it.gate.process.pid}
+    assert not [fields for _, fields in manager.heard if any(name.startswith("FD") for name in fields)]
+
+
+def test_a_manager_that_is_gone_is_no_matter(supervised, place):
+    it = supervised(NOTIFY_SOCKET=place / "nobody").start()
+    assert answered(it.gate) == 200
+    os.kill(it.child, signal.SIGKILL)
+    it.served(2)
