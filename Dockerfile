@@ -41,8 +41,10 @@ VOLUME ["/var/lib/portcullis/config", "/var/lib/portcullis/certs"]
 
 ENV PORTCULLIS_ENV=production
 EXPOSE 8443
-# SIGTERM drains: sessions are told 1001 and the store is flushed within DRAIN_TIMEOUT, 7 s, before docker's 10 s end.
+# SIGTERM ends sessions and flushes the store within DRAIN_TIMEOUT, 7 s, before docker's 10 s end. SIGUSR2 starts the gate
+# anew with its players, and so does its own death: `supervise` keeps their connections to the game. A new container has
+# none of them.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["portcullis", "check", "--health"]
 ENTRYPOINT ["portcullis"]
-CMD ["serve"]
+CMD ["supervise", "--", "serve"]
