@@ -1,4 +1,5 @@
-/// The listeners of all loops: those that the service manager kept, and new ones where there are none.
+/// The listeners of all loops: those that the service manager kept, and new ones where there are none (docs/operating.md,
+/// "Restarts and upgrades").
 internal import Addresses
 internal import Configuration
 internal import Sockets
