@@ -1,12 +1,15 @@
 """`portcullis devices` and `keys revoke` at a gate with real pairings: what they show, what they change, how they end."""
 
+import contextlib
 import errno
 import json
+import sqlite3
 import uuid
 
 import pytest
 
 import faults
+from orders import order
 from phones import ask
 from waiting import eventually
 
@@ -150,6 +153,28 @@ def test_the_same_without_a_gate(home):
     done(home.gate.command("keys", "revoke", key))
     home.gate.start()
     assert home.devices()[0]["level"] == "bare"
+
+
+def test_without_a_gate_nothing_is_thrown_away_early(gates, backend, folder, device):
+    """What is kept for a year is there after forty days, whichever process looks after it."""
+    gate = gates(
+        backend,
+        DEVICES_PATH=folder / "devices.db",
+        PUBLIC_URL="https://mud.example",
+        DEVICES_RETENTION="365d",
+    )
+    gate.app.register(device)
+    opened = order(gate, "pair-open", name="phone")
+    order(gate, "pair-burn", pairing_id=opened["pairing_id"])
+    gate.stop()
+
+    def stored(statement):
+        with contextlib.closing(sqlite3.connect(folder / "devices.db")) as store, store:
+            return store.execute(statement).fetchall()
+
+    stored(f"UPDATE pairings SET ended_at = ended_at - {40 * 86_400_000}")
+    done(gate.command("keys", "revoke", device.key_id_b64))
+    assert stored("SELECT count(*) FROM pairings") == [(1,)]
 
 
 def test_a_key_that_phones_do_not_know_is_not_served(home, folder, pki):

@@ -7,14 +7,17 @@ import Registry
 import System
 
 enum RegistryByHand {
-  /// The reply; nil where there are no devices.
+  /// The reply; nil where there are no devices. To be called under the key store's lock, which no gate has then.
   static func ask(_ call: any RegistryCall, _ configuration: GateConfiguration) throws -> Reply? {
     let devices = configuration.devices
-    guard let path = devices.path, let url = devices.publicURL, WholeFile.exists(path) else { return nil }
+    // What is set counts here as well: the registry looks after its rows as soon as it begins.
+    guard let path = devices.path, let settings = RegistrySettings(devices), WholeFile.exists(path) else {
+      return nil
+    }
     do {
       let registry = try Registry(
-        try SQLiteStore(path), settings: RegistrySettings(publicURL: url.text), clock: SystemClock(),
-        entropy: KernelEntropy(), listener: Nobody())
+        try SQLiteStore(path), settings: settings, clock: SystemClock(), entropy: KernelEntropy(),
+        listener: Nobody())
       defer { registry.stop() }
       try registry.begin()
       return registry.ask(call, by: .gate)

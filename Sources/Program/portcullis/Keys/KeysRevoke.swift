@@ -47,19 +47,18 @@ struct KeysRevoke: ParsableCommand {
   private func revokeByHand(_ identifier: KeyIdentifier, _ configuration: GateConfiguration) throws
     -> UnixTime
   {
-    let since = try StoreAccess.edit(configuration) { store, wait in
+    try StoreAccess.edit(configuration) { store, wait in
       switch store.revoke(identifier, now: SystemClock().wall(), completion: { wait.complete($0) }) {
       case .revoked(let since): return since
       case .unknownKey: throw KeySelection.unknown(identifier)
       case .unavailable: throw ExitStatus.temporaryFailure.code
       }
-    }
-    // What it vouched for ends as well.
-    switch try RegistryByHand.ask(EndAttestedKey(identifier), configuration) {
-    case nil, .answered?, .created?: return since
-    case .refused(let refusal)?:
-      complain("the key is revoked, but not what it vouched for: \(refusal.code.sentence)")
-      throw ExitStatus.ioError.code
+    } next: {
+      // What it vouched for ends as well.
+      if case .refused(let refusal)? = try RegistryByHand.ask(EndAttestedKey(identifier), configuration) {
+        complain("the key is revoked, but not what it vouched for: \(refusal.code.sentence)")
+        throw ExitStatus.ioError.code
+      }
     }
   }
 

@@ -19,8 +19,10 @@ enum StoreAccess {
   }
 
   /// Opens the store under its lock, lets `change` begin one change, and waits until that is durable.
+  /// - Parameter next: what follows from it elsewhere, under the same lock: no gate comes in between.
   static func edit<Result>(
-    _ configuration: GateConfiguration, _ change: (KeyStore, CommitWait) throws -> Result
+    _ configuration: GateConfiguration, _ change: (KeyStore, CommitWait) throws -> Result,
+    next: () throws -> Void = {}
   ) throws -> Result {
     try locked(configuration) { store in
       let wait = CommitWait()
@@ -29,6 +31,7 @@ enum StoreAccess {
         complain("\(configuration.store.path) cannot be written: nothing is certain to have changed")
         throw ExitStatus.ioError.code
       }
+      try next()
       return result
     }
   }

@@ -158,10 +158,8 @@ struct ApprovalUsers: Equatable {
 }
 
 extension RegistrySettings {
-  /// Nil where there are no devices.
-  /// - Parameter pin: of the key in service.
-  init?(_ configuration: GateConfiguration, _ files: DeviceFiles, _ users: ApprovalUsers, pin: PublicKeyPin) {
-    let devices = configuration.devices
+  /// What is set, without what lies in files; nil where there are no devices.
+  init?(_ devices: GateConfiguration.Devices) {
     guard devices.areOn, let url = devices.publicURL else { return nil }
     self.init(publicURL: url.text)
     retention = devices.retention
@@ -170,6 +168,18 @@ extension RegistrySettings {
     devicesPerSubject = devices.perSubject
     doorLevel = devices.playLevel?.level
     tokenAudiences = devices.tokenAudiences
+    pinsAreForced = devices.pinsAreForced
+    presenceMaximumAge = devices.presenceMaximumAge
+    codeLife = devices.codeLife
+    codeAttestationMaximumAge = devices.codeAttestationMaximumAge
+    presenceStrengths = SignalStrengths(
+      Dictionary(devices.presenceStrengths.map { ($0.site, $0.minimum) }, uniquingKeysWith: max))
+  }
+
+  /// Nil where there are no devices.
+  /// - Parameter pin: of the key in service.
+  init?(_ configuration: GateConfiguration, _ files: DeviceFiles, _ users: ApprovalUsers, pin: PublicKeyPin) {
+    self.init(configuration.devices)
     approvalOperators = users.operators
     approvals = files.approvals
     assurance = files.assurance
@@ -178,12 +188,6 @@ extension RegistrySettings {
       places = GeoDatabase(countries: files.countries, networks: files.networks)
     }
     pins = [pin] + (files.nextPin.map { $0 == pin ? [] : [$0] } ?? [])
-    pinsAreForced = devices.pinsAreForced
-    presenceMaximumAge = devices.presenceMaximumAge
-    codeLife = devices.codeLife
-    codeAttestationMaximumAge = devices.codeAttestationMaximumAge
-    presenceStrengths = SignalStrengths(
-      Dictionary(devices.presenceStrengths.map { ($0.site, $0.minimum) }, uniquingKeysWith: max))
   }
 }
 
