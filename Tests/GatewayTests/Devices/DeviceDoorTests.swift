@@ -243,14 +243,31 @@ import Testing
     #expect(app.events.last == #"{"type":"approvals","open":3}"#)
   }
 
-  /// What went with a device is revoked where all App Attest keys are.
-  @Test func theKeyOfADevice() throws {
-    let harness = try harness()
+  private func registeredKey(_ harness: LoopHarness) -> NewKey {
     let key = NewKey(
       identifier: KeyIdentifier(Bytes32(words: 1, 2, 3, 4)), publicKey: P256Point(x: Bytes32(), y: Bytes32()),
       appID: "TEAM123456.a.b", environment: .production, validationCategory: nil, bundleVersion: nil,
       registeredAt: UnixTime(milliseconds: 0))
     _ = harness.store.register(key) { _ in }
+    return key
+  }
+
+  /// The key is revoked, and the registry has not heard of it yet.
+  @Test func aDeviceWhoseKeyIsRevoked() throws {
+    let harness = try harness()
+    let (handset, key) = (try Handset(harness), registeredKey(harness))
+    harness.devices?.door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
+    let device = try #require(harness.devices?.door.device(handset.id))
+    #expect(!harness.shared.isShutOut(.device(device)))
+    _ = harness.store.revoke(key.identifier, now: harness.clock.wall()) { _ in }
+    #expect(harness.shared.isShutOut(.device(device)))
+    #expect(try answer(harness, try handset.fields()).contains("Portcullis-Error: device_revoked"))
+  }
+
+  /// What went with a device is revoked where all App Attest keys are.
+  @Test func theKeyOfADevice() throws {
+    let harness = try harness()
+    let key = registeredKey(harness)
     harness.devices?.door.hear(.attestedKeyRevoked(key.identifier))
     harness.turn()
     #expect(harness.store.isRevoked(key.identifier))

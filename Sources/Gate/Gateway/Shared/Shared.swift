@@ -109,7 +109,8 @@ final class Shared: Sendable {
   func isShutOut(_ credential: Credential) -> Bool {
     switch credential {
     case .assertion(let keyID): store.isRevoked(keyID)
-    case .device(let device): devices?.door.device(device.id) == nil
+    case .device(let device):
+      devices?.door.device(device.id) == nil || device.attestedKey.map(store.isRevoked) == true
     case .clientCertificate, .none: false
     }
   }
