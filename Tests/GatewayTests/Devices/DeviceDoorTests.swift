@@ -198,6 +198,26 @@ import Testing
     #expect(register.sessions(of: owner) == [older, second])
   }
 
+  /// Whichever App Attest keys it has had: the device has no more sessions than one key.
+  @Test func sessionsOfADeviceAreBounded() throws {
+    let harness = try harness()
+    let handset = try Handset(harness)
+    var apps: [TestApp] = []
+    for number in 1...3 as ClosedRange<UInt64> {
+      let keyID = KeyIdentifier(Bytes32(words: number, 2, 3, 4))
+      harness.devices?.door.hear(.deviceActive(try handset.active(attestedBy: keyID)))
+      let app = TestApp(harness)
+      try app.connect(fields: try handset.fields())
+      apps.append(app)
+    }
+    for _ in 0..<4 {
+      harness.turn()
+      for app in apps { app.hear() }
+    }
+    #expect(apps[0].closeCode != nil && apps[1].closeCode == nil && apps[2].closeCode == nil)
+    #expect(harness.shared.register.sessions(of: Credential.owner(handset.id)).count == 2)
+  }
+
   @Test func approvalsThatAreOpen() throws {
     let harness = try harness()
     let (handset, other) = (try Handset(harness), try Handset(harness))

@@ -31,8 +31,8 @@ enum Credential: Equatable, Sendable {
     return nil
   }
 
-  /// In which lists of the register its sessions are: the first is the one that bounds them. A device's stand in its own,
-  /// and in that of the App Attest key that vouched for it when they were begun, so that both count together.
+  /// In which lists of the register its sessions are; each bounds them. A device's stand in its own, and in that of the App
+  /// Attest key that vouched for it when they were begun, so that both count together.
   var owners: [KeyIdentifier] {
     switch self {
     case .assertion(let keyID): [keyID]

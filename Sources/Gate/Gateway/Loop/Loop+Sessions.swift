@@ -34,12 +34,12 @@ extension Loop {
   /// (docs/protocol.md, "Close codes").
   private func enterAmongOthers(_ session: GameSession) {
     let limit = settings.limits.sessionsPerKey
-    for (index, owner) in session.credential.owners.enumerated() {
-      let surplus = shared.register.admit(reference(to: session.token), of: owner, limit: limit)
-      guard index == 0 else { continue }
-      for surplus in surplus {
-        shared.post(.end(Token(rawValue: surplus.token), .replaced, nil), to: surplus)
-      }
+    let surplus = session.credential.owners.flatMap { owner in
+      shared.register.admit(reference(to: session.token), of: owner, limit: limit)
+    }
+    // One may be too many in both lists.
+    for surplus in Set(surplus) {
+      shared.post(.end(Token(rawValue: surplus.token), .replaced, nil), to: surplus)
     }
   }
 
