@@ -89,7 +89,7 @@ package struct FileStamp: Equatable, Sendable {
   package let modifiedAt: UnixTime
   /// Of the second.
   private let nanoseconds: Int
-  private let size: Int64
+  package let size: Int64
   private let inode: UInt64
 
   /// Of what a symbolic link leads to.

@@ -1,6 +1,7 @@
 import AndroidKey
 import Bytes
 import DeviceWire
+import Glibc
 import Registry
 import System
 import Testing
@@ -53,7 +54,7 @@ import Testing
   }
 
   private func count(_ event: String) -> Int { harness.events.count { $0 == event } }
-  private var reading: RevocationFile.Reading? { devices.android.revocations.reading }
+  private var reading: RevocationReading? { devices.android.revocations.reading }
 
   @Test func itIsReadOnceForEachChange() throws {
     try write(Self.good)
@@ -107,6 +108,27 @@ import Testing
     attend()
     attend(after: 61)
     #expect(count("revocations_stale") == 2)
+  }
+
+  /// As attestations go by it: a clock that is some minutes ahead wrote it, and not one that is ten.
+  @Test func aFileOfATimeToCome() throws {
+    try write(Self.good)
+    attend(after: -300)
+    #expect(count("revocations_stale") == 0)
+    attend(after: -600)
+    #expect(count("revocations_stale") == 1)
+  }
+
+  /// By its size, and not by reading all of it each second.
+  @Test func aFileThatIsTooLarge() throws {
+    try write("")
+    #expect(unsafe truncate(path, off_t(RevocationList.maximumBytes) + 1) == 0)
+    for _ in 0..<2 { attend() }
+    // What was looked at once is known by its stamp.
+    #expect(reading != nil && reading?.list == nil && count("revocations_unusable") == 1)
+    try write(Self.good)
+    attend()
+    #expect(reading?.list?.count == 1)
   }
 
   @Test(

@@ -2,25 +2,13 @@
 /// changed, and then all devices are judged by it again (docs/devices.md, "Evidence").
 internal import AndroidKey
 internal import Bytes
-internal import Crypto
 internal import Registry
 internal import Synchronization
 internal import System
 
 final class RevocationFile: Sendable {
-  struct Reading: Sendable {
-    /// Nil when the file is none that can be read: nothing is attested then.
-    let list: RevocationList?
-    /// SHA-256 of the file.
-    let digest: Bytes32
-    let stamp: FileStamp
-
-    /// In seconds, negative where the file is of a time to come.
-    func age(at now: UnixTime) -> Int64 { now.seconds - stamp.modifiedAt.seconds }
-  }
-
   private struct State {
-    var reading: Reading?
+    var reading: RevocationReading?
     /// By which the registry judges.
     var judged: Bytes32?
     var isStale = false
@@ -33,7 +21,7 @@ final class RevocationFile: Sendable {
   private let turn = Mutex<Void>(())
 
   /// As it was last; nil when there is none.
-  var reading: Reading? { state.withLock { $0.reading } }
+  var reading: RevocationReading? { state.withLock { $0.reading } }
 
   /// Asked every second by the housekeeper, and after a start and a reload.
   func attend(_ settings: AndroidEvidence.Settings, _ registry: Registry, now: UnixTime, _ log: GateLogger) {
@@ -49,18 +37,14 @@ final class RevocationFile: Sendable {
   private func read(_ path: String?, _ log: GateLogger) {
     guard let path else { return state.withLock { $0.reading = nil } }
     do throws(SystemError) {
-      // Taken before the bytes: what is written meanwhile is another stamp the next time.
-      let stamp = try FileStamp.of(path)
-      if reading?.stamp == stamp { return }
-      let bytes = try WholeFile.read(path, limit: RevocationList.maximumBytes)
-      let digest = SHA256.hash(bytes.span)
-      do throws(RevocationListError) {
-        let list = try RevocationList(json: bytes.span)
-        take(Reading(list: list, digest: digest, stamp: stamp))
-        log.revocationsRead(list.count, stamp.modifiedAt)
-      } catch {
-        take(Reading(list: nil, digest: digest, stamp: stamp))
-        log.revocationsUnusable("\(error)")
+      guard let next = try RevocationReading.of(path, unless: reading?.stamp) else { return }
+      state.withLock { state in
+        state.reading = next
+        state.failure = nil
+      }
+      switch next.contents {
+      case .success(let list): log.revocationsRead(list.count, next.stamp.modifiedAt)
+      case .failure(let error): log.revocationsUnusable("\(error)")
       }
     } catch {
       let reason = "\(error)"
@@ -73,16 +57,10 @@ final class RevocationFile: Sendable {
     }
   }
 
-  private func take(_ reading: Reading) {
-    state.withLock { state in
-      state.reading = reading
-      state.failure = nil
-    }
-  }
-
   private func tellOfAge(_ maximum: Duration, _ now: UnixTime, _ log: GateLogger) {
     let age = reading?.age(at: now)
-    let isStale = age.map { $0 > maximum.components.seconds } ?? false
+    let isStale =
+      age.map { !RevocationList.isCurrent(age: $0, maximum: maximum.components.seconds) } ?? false
     let isNews = state.withLock { state in
       defer { state.isStale = isStale }
       return isStale && !state.isStale
@@ -94,8 +72,7 @@ final class RevocationFile: Sendable {
 
   /// Until it has taken the list: its queue may be full, and its disk may fail.
   private func tell(_ registry: Registry) {
-    guard let reading, let list = reading.list else { return }
-    let digest = reading.digest
+    guard let reading, let list = reading.list, let digest = reading.digest else { return }
     let isNews = state.withLock { state in
       defer { state.judged = digest }
       return state.judged != digest

@@ -1,8 +1,10 @@
 /// The part of `portcullis check` that looks at what devices need: policies, the next key, users, and who may read the
 /// store.
+import AndroidKey
 import ApprovalPolicy
 import Bytes
 import Configuration
+import Gateway
 import GeoDatabase
 import Risk
 import System
@@ -46,13 +48,18 @@ struct DeviceChecks {
           + "can attest")
     }
     guard let path = android.revocationPath else { return }
-    let standing = RevocationStanding.of(path, now: SystemClock().wall()) { problem in
-      report.warning("android", problem)
+    let (certificates, age): (Int, Int64)
+    do {
+      guard let reading = try RevocationReading.of(path) else { return }
+      (certificates, age) = (try reading.contents.get().count, reading.age(at: SystemClock().wall()))
+    } catch {
+      return report.warning(
+        "android",
+        "ANDROID_REVOCATION_PATH=\(PrintableText.field(path)) is no list of revoked certificates (\(error)): no key "
+          + "attestation is taken; fetch it again")
     }
-    guard let standing else { return }
-    let age = standing.age.components.seconds
-    let text = "\(standing.certificates) revoked certificates, fetched \(age) s ago"
-    if standing.age > android.revocationMaximumAge || age < -300 {
+    let text = "\(certificates) revoked certificates, fetched \(age) s ago"
+    if !RevocationList.isCurrent(age: age, maximum: android.revocationMaximumAge.components.seconds) {
       report.warning(
         "android", "\(text): no key attestation is taken (ANDROID_REVOCATION_MAX_AGE); fetch them again")
     } else {

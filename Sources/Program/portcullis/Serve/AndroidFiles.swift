@@ -1,5 +1,4 @@
-/// Reads the keys and roots by which Android phones' evidence is judged, and says how the list of revoked certificates stands
-/// (docs/settings.md, "Problems").
+/// Reads the keys and roots by which Android phones' evidence is judged (docs/settings.md, "Problems").
 import AndroidKey
 import ArgumentParser
 import Bytes
@@ -57,28 +56,6 @@ struct AndroidFiles {
     } catch {
       tell("\(name) cannot be read: \(error); correct the path or the file's owner and mode")
       throw ExitStatus.configuration.code
-    }
-  }
-}
-
-/// How the list of revoked certificates stands at the moment.
-struct RevocationStanding {
-  let certificates: Int
-  let age: Duration
-
-  /// Nil when it cannot be read, of which `tell` is told.
-  static func of(_ path: String, now: UnixTime, tell: Startup.Teller) -> RevocationStanding? {
-    let name = "ANDROID_REVOCATION_PATH=\(PrintableText.field(path))"
-    do {
-      let stamp = try FileStamp.of(path)
-      let bytes = try WholeFile.read(path, limit: RevocationList.maximumBytes)
-      let list = try RevocationList(json: bytes.span)
-      let age = now.milliseconds - stamp.modifiedAt.milliseconds
-      return RevocationStanding(certificates: list.count, age: .milliseconds(age))
-    } catch {
-      tell(
-        "\(name) is no list of revoked certificates (\(error)): no key attestation is taken; fetch it again")
-      return nil
     }
   }
 }

@@ -92,11 +92,8 @@ struct AttestationChain {
 
   func checkRevocation(_ policy: AndroidKeyPolicy) throws(AndroidKeyRejection) {
     guard let list = policy.revocation, let age = policy.revocationAge,
-      -Self.clockTolerance <= age, age <= policy.revocationMaximumAge
+      RevocationList.isCurrent(age: age, maximum: policy.revocationMaximumAge)
     else { throw .revocationStale }
     guard !certificates.contains(where: { list.contains($0.serial) }) else { throw .revoked }
   }
-
-  /// Seconds by which the list may come from the future.
-  private static let clockTolerance: Int64 = 300
 }

@@ -17,6 +17,14 @@ package enum RevocationListError: Error, Equatable, Sendable {
 package struct RevocationList: Equatable, Sendable {
   private let serials: Set<CertificateSerial>
 
+  /// Seconds by which a list may come from the future.
+  private static let clockTolerance: Int64 = 300
+
+  /// Whether a list may be gone by that is so many seconds old; negative where it is of a time to come.
+  package static func isCurrent(age: Int64, maximum: Int64) -> Bool {
+    -clockTolerance <= age && age <= maximum
+  }
+
   package static let empty = RevocationList(serials: [])
 
   private init(serials: Set<CertificateSerial>) {
