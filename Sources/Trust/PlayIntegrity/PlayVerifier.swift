@@ -15,6 +15,10 @@ package final class PlayVerifier {
 
   package static let largestToken = 16_384
 
+  /// How old a token may be. A challenge lives two minutes and is spent once: what this adds is that no token was kept for
+  /// later, and the clocks of Google and of this host may be some way apart.
+  package static let maximumAge: Duration = .seconds(300)
+
   /// - Parameters:
   ///   - nonce: what `play-nonce` hashes to: the phone has asked with its base64url.
   ///   - keys: pairs in the order in which they are tried.

@@ -108,6 +108,11 @@ def test_what_was_found_is_told(judge, console):
 def test_steps(judge, console):
     assert fails(judge(console.token(), "--level", "strong")) == "level"
     assert fails(judge(console.token(), "--max-age", "29")) == "stale"
+    # As old as the gate takes it, unless it is said otherwise.
+    late = "2026-03-02T12:03:20Z"
+    assert judge(console.token(), at=late).returncode == 0
+    assert fails(judge(console.token(), "--max-age", "120", at=late)) == "stale"
+    assert fails(judge(console.token(), at="2026-03-02T12:05:01Z")) == "stale"
     assert fails(judge(console.token(), at="2026-03-02T11:58:59Z")) == "future"
     assert fails(judge(console.token(), apps=f"com.example.other:{CERTIFICATE.hex()}")) == "request_package"
     assert fails(judge(console.token(), apps=f"{PACKAGE}:{NONCE.hex()}")) == "cert_digest"

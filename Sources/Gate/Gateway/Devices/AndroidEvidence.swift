@@ -41,10 +41,6 @@ package final class AndroidEvidence: Sendable {
     let step: String
   }
 
-  /// A challenge lives two minutes and is spent once: what it adds is that no token was kept for later, and the clocks of
-  /// Google and of this host may be some way apart.
-  private static let playMaximumAge: Duration = .seconds(300)
-
   private let settings: Mutex<Settings>
   let revocations = RevocationFile()
 
@@ -84,7 +80,7 @@ package final class AndroidEvidence: Sendable {
     do throws(PlayRejection) {
       _ = try PlayVerifier().verify(
         token.span, nonce: claim.playNonce.hash, keys: settings.playKeys, apps: settings.apps, now: now,
-        maximumAge: Self.playMaximumAge, required: settings.playMinimum)
+        maximumAge: PlayVerifier.maximumAge, required: settings.playMinimum)
     } catch {
       throw Rejection(step: error.rawValue)
     }

@@ -35,7 +35,7 @@ struct VerifyPlayIntegrity: ParsableCommand {
   var at: String?
 
   @Option(help: "How many seconds old it may be.")
-  var maxAge: Int64 = 120
+  var maxAge: Int64 = PlayVerifier.maximumAge.components.seconds
 
   @Argument(help: "The token.", completion: .file())
   var file: String
