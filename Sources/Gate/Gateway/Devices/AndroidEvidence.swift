@@ -41,7 +41,15 @@ package final class AndroidEvidence: Sendable {
     let step: String
   }
 
+  /// What is dear to make, with keys of OpenSSL's that only one thread may use at a time.
+  private struct Verifiers: @unchecked Sendable {
+    let tokens = PlayVerifier()
+    let chains = AndroidKeyVerifier()
+  }
+
   private let settings: Mutex<Settings>
+  /// As many as have been in use at once.
+  private let idle = Mutex<[Verifiers]>([])
   let revocations = RevocationFile()
 
   package init(_ settings: Settings = Settings()) {
@@ -63,22 +71,24 @@ package final class AndroidEvidence: Sendable {
   ) throws(Rejection) -> VerifiedEvidence {
     let settings = current
     guard !settings.apps.isEmpty else { throw Rejection(step: "no_app") }
+    let verifiers = idle.withLock { $0.popLast() } ?? Verifiers()
+    defer { idle.withLock { $0.append(verifiers) } }
     switch form {
     case .playIntegrity(let token):
-      try judge(token, claim, settings, now)
+      try judge(token, claim, settings, now, by: verifiers.tokens)
       return .playIntegrity
     case .androidKey(let chain, let approvalChain):
-      return .androidKey(try judge(chain, approvalChain, claim, settings, now))
+      return .androidKey(try judge(chain, approvalChain, claim, settings, now, by: verifiers.chains))
     case .attestation, .assertion: throw Rejection(step: "platform")
     }
   }
 
   private func judge(
-    _ token: [UInt8], _ claim: EvidenceClaim, _ settings: Settings, _ now: UnixTime
+    _ token: [UInt8], _ claim: EvidenceClaim, _ settings: Settings, _ now: UnixTime, by verifier: PlayVerifier
   ) throws(Rejection) {
     guard !settings.playKeys.isEmpty else { throw Rejection(step: "no_play_keys") }
     do throws(PlayRejection) {
-      _ = try PlayVerifier().verify(
+      _ = try verifier.verify(
         token.span, nonce: claim.playNonce.hash, keys: settings.playKeys, apps: settings.apps, now: now,
         maximumAge: PlayVerifier.maximumAge, required: settings.playMinimum)
     } catch {
@@ -88,28 +98,32 @@ package final class AndroidEvidence: Sendable {
 
   private func judge(
     _ chain: [[UInt8]], _ approvalChain: [[UInt8]]?, _ claim: EvidenceClaim, _ settings: Settings,
-    _ now: UnixTime
+    _ now: UnixTime, by verifier: AndroidKeyVerifier
   ) throws(Rejection) -> AndroidKeyEvidence {
     let revoked = revocations.reading
     var policy = AndroidKeyPolicy(
       roots: AndroidRoots.google.union(settings.roots), apps: settings.apps, now: UnixSeconds(now),
       revocation: revoked?.list, revocationAge: revoked?.age(at: now),
       revocationMaximumAge: settings.revocationMaximumAge.components.seconds)
-    let verifier = AndroidKeyVerifier()
+    var approvalKey: P256Point?
+    if approvalChain != nil {
+      guard let key = claim.keys.approval else { throw Rejection(step: "approval_key") }
+      approvalKey = key.point
+    }
     do throws(AndroidKeyRejection) {
       let challenge = claim.androidKey.hash
       var serials = try verifier.verify(
         chain: chain, challenge: challenge, key: claim.keys.device.point, policy: policy
       ).serials
-      if let approvalChain, let key = claim.keys.approval {
+      if let approvalChain, let approvalKey {
         // It has no other use than a person's word.
         policy.requiresUserVerification = true
         serials += try verifier.verify(
-          chain: approvalChain, challenge: challenge, key: key.point, policy: policy
+          chain: approvalChain, challenge: challenge, key: approvalKey, policy: policy
         ).serials
       }
       return AndroidKeyEvidence(
-        attestsApprovalKey: approvalChain != nil, serials: Set(serials.compactMap(\.stored)))
+        attestsApprovalKey: approvalKey != nil, serials: Set(serials.compactMap(\.stored)))
     } catch {
       throw Rejection(step: error.rawValue)
     }
