@@ -57,6 +57,14 @@ import Testing
     #expect(problems(Self.on, adding: [(name, "config")]).map(\.name) == [name])
   }
 
+  /// Who comes in by a key of his own needs no app of Apple's.
+  @Test func aGateForAndroidAlone() throws {
+    let android = Self.on.filter { $0.0 != "APPATTEST_APP_IDS" }
+    #expect(problems(android).map(\.name) == ["APPATTEST_APP_IDS"])
+    let loaded = try load(android, adding: [("GATE_DEVICES", "hardware_attested")])
+    #expect(loaded.configuration.attest.appIDs.isEmpty && loaded.configuration.requiresAppAuth)
+  }
+
   @Test func appsNeedDevices() {
     #expect(problems(adding: [Self.app]).map(\.reason) == ["is set without DEVICES_PATH"])
     // What has a default may be stated in any file.

@@ -160,9 +160,12 @@ struct CombinationRules {
     guard names.allSatisfy({ stated[$0] == nil }), configuration.requiresAppAuth,
       isValid("REQUIRE_APP_AUTH")
     else { return }
+    // Devices come in by keys of their own: there may be none of Apple's among them.
+    if let level = configuration.devices.playLevel, level == .bare || stated["ANDROID_APPS"] != nil { return }
     report(
       "APPATTEST_APP_IDS", "is not set, but needed to know the app",
-      "set it to TEAMID.bundle.identifier, or set APPATTEST_TEAM_ID and APPATTEST_BUNDLE_ID")
+      "set it to TEAMID.bundle.identifier, or set APPATTEST_TEAM_ID and APPATTEST_BUNDLE_ID; a gate for Android alone "
+        + "has ANDROID_APPS and GATE_DEVICES")
   }
 
   private mutating func checkFallback() {

@@ -142,7 +142,8 @@ package enum SettingTable {
     Setting(
       "APPATTEST_APP_IDS", .appIDs, optional: \.stated.appIDs,
       otherwise: "APPATTEST_TEAM_ID and APPATTEST_BUNDLE_ID", in: .attestation,
-      "The apps that may attest, each with its team before the bundle identifier."),
+      "The apps that may attest, each with its team before the bundle identifier; a gate for Android alone has "
+        + "none."),
     Setting(
       "APPATTEST_TEAM_ID", .teamID, optional: \.stated.teamID, otherwise: "APPATTEST_APP_IDS",
       in: .attestation,

@@ -280,6 +280,20 @@ def test_failures_are_on_record(gate):
     assert audit.count("attestation_failed") == 3 and "app_verdict" in audit
 
 
+def test_a_gate_for_android_alone(new_gate):
+    """Whoever has no app of Apple's names none: phones come in by keys of their own, and nobody otherwise."""
+    gate = new_gate(APPATTEST_TEAM_ID=None, APPATTEST_BUNDLE_ID=None, APPATTEST_APP_IDS=None)
+    assert gate.app.request("GET", "/attest/challenge?purpose=enroll").status == 200
+    assert_refusal(gate.app.post({"keyId": "x"}), 404, "not_found")
+    phone = android(gate)
+    assert phone.enroll(MAKER.vouch())["level"] == "hardware_attested"
+    reply, client = upgrade(phone)
+    client.close()
+    assert reply.status == 101
+    with Raw(gate) as stranger:
+        assert_refusal(stranger.send(head("GET", "/", *UPGRADE)).reply(), 401, "assertion_required")
+
+
 # ---- revoked certificates
 
 
