@@ -13,6 +13,8 @@ final class RegistryHarness {
   let verifier = P256Verifier()
   var settings = RegistrySettings(publicURL: "https://gate.example")
   var clientVersion: String?
+  /// What comes in pieces is run to its end.
+  var goesOn = true
   var now = UnixTime(milliseconds: 1_771_286_400_000)
   /// Of all calls, in their order.
   var effects: [RegistryEffect] = []
@@ -57,6 +59,7 @@ final class RegistryHarness {
     try store.commit()
     effects += desk.effects
     desk.effects.forEach(devices.presence.hear)
+    if goesOn, case .goOn(let next) = outcome { return try run(next, from: origin, wait: wait) }
     return outcome
   }
 }

@@ -74,6 +74,7 @@ final class ApprovalRoom {
     case .success(let outcome):
       try store.keep()
       try store.commit()
+      if case .goOn(let next) = outcome { return try run(next, from: origin, wait: wait) }
       return outcome
     case .failure(.refused(let refusal)):
       try store.undo()

@@ -105,10 +105,17 @@ import Testing
     struct Forget: RegistryCall {
       func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
         desk.know(.device(.test(7)))
-        return .reply(.answered(Array("\(try desk.eraseAudit(devices: [.test(7)]))".utf8)))
+        let count = try desk.storing { store throws(StoreFailure) in
+          // In pieces, of which there is no third.
+          try [3, 3, 3].map { limit throws(StoreFailure) in
+            try store.eraseAudit(about: AuditKey(DeviceID.test(7)).bytes, limit: limit)
+          }.reduce(into: "") { $0 += "\($1) " }
+        }
+        try desk.recordErasure(of: 4)
+        return .reply(.answered(Array(count.utf8)))
       }
     }
-    #expect(room.serve(Forget()) == .answered(Array("4".utf8)))
+    #expect(room.serve(Forget()) == .answered(Array("3 1 0 ".utf8)))
     let answer = try verify()
     #expect(
       answer["valid"]?.boolean == true && answer["erased"]?.integer == 4 && answer["rows"]?.integer == 13)

@@ -105,6 +105,28 @@ import Testing
     #expect(try room.values().keys.sorted() == ["v1", "v2"])
   }
 
+  /// Its first piece could not be written when it was ordered, and nobody waits for the others.
+  @Test func aRevocationInPiecesGoesOn() throws {
+    struct Pieces: RegistryCall {
+      var urgency: Urgency { .revocation }
+      var number = 1
+
+      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+        let number = number
+        try desk.storing { store throws(StoreFailure) in try store.setValue("v\(number)", [1]) }
+        return number < 3 ? .goOn(Pieces(number: number + 1)) : .reply(.answered([]))
+      }
+    }
+    let room = try roomThatFails(10_000)
+    #expect(room.serve(Pieces())?.code == "store_unavailable")
+    room.disk.countCalls()
+    room.clock.pass(.seconds(1))
+    room.worker?.recoverIfDue()
+    room.goOn()
+    room.stop()
+    #expect(try room.values().keys.sorted() == ["v1", "v2", "v3"])
+  }
+
   @Test func onAFullDiskRevocationsHaveWhatIsKeptForThem() throws {
     let room = try WorkerRoom()
     try room.start()

@@ -8,9 +8,9 @@ package protocol AuditTable {
   func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(StoreFailure)
   /// In their order, those behind `sequence`.
   func auditRows(after sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow]
-  /// Takes the texts out of all rows about it.
+  /// Takes the texts out of rows about it, of at most so many.
   /// - Returns: of how many.
-  func eraseAudit(about: [UInt8]) throws(StoreFailure) -> Int
+  func eraseAudit(about: [UInt8], limit: Int) throws(StoreFailure) -> Int
   /// Throws the oldest rows away, those from before `time`, at most so many, and never the last row.
   /// - Returns: how many.
   func pruneAudit(before time: Int64, limit: Int) throws(StoreFailure) -> Int

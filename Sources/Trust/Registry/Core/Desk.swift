@@ -91,22 +91,11 @@ package struct Desk {
     hasRecorded = true
   }
 
-  /// Takes the texts out of all rows about a device or a subject, which is on record then.
-  /// - Returns: out of how many.
-  @discardableResult
-  package mutating func eraseAudit(
-    devices: [DeviceID], subjects: [Subject] = []
-  ) throws(CallFailure) -> Int {
-    let keys = devices.map { AuditKey($0) } + subjects.map { AuditKey($0) }
-    let count = try storing { store throws(StoreFailure) in
-      var count = 0
-      for key in keys { count += try store.eraseAudit(about: key.bytes) }
-      return count
-    }
+  /// Texts were taken out of so many rows.
+  package mutating func recordErasure(of count: Int) throws(CallFailure) {
     // Names nobody: that would be a new text about them.
     known = []
     try record(.erased, .count(count))
-    return count
   }
 
   /// The rooms are asked to look for what is over at this time, if they are not asked before.

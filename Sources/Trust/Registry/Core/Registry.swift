@@ -29,6 +29,11 @@ package final class Registry: Sendable {
     let completion: @Sendable (Reply) -> Void
     /// Set when it begins to wait.
     var waitsUntil: MonotonicTime?
+
+    /// The same with more to do, and nobody to be told what comes of it.
+    func unheard(_ call: any RegistryCall) -> Request {
+      Request(handle: handle, call: call, origin: origin, wait: nil, completion: { _ in })
+    }
   }
 
   /// The gate's own name in all that is signed.

@@ -80,9 +80,10 @@ extension RegistryWorker {
     }
     unwritten = []
     // Who asked was answered long ago, and heard is only what was known without the store.
-    for effects in results.map(\.effects) {
-      for effect in effects where effect.isUrgent { listener.hear(effect) }
-      tell(effects)
+    for result in results {
+      for effect in result.effects where effect.isUrgent { listener.hear(effect) }
+      tell(result.effects)
+      if case .goOn(let call) = result.outcome { ready.append(result.request.unheard(call)) }
     }
   }
 

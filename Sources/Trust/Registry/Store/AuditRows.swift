@@ -71,7 +71,7 @@ extension SQLiteStore: AuditTable {
       hash: try row.hash(4))
   }
 
-  package func eraseAudit(about key: [UInt8]) throws(StoreFailure) -> Int {
+  package func eraseAudit(about key: [UInt8], limit: Int) throws(StoreFailure) -> Int {
     let rows = try all(
       """
       WITH RECURSIVE blocks (number) AS (
@@ -81,7 +81,8 @@ extension SQLiteStore: AuditTable {
       SELECT seq, at, text, salt, hash FROM audit
       WHERE seq IN (SELECT seq FROM blocks CROSS JOIN audit_about ON block = number WHERE about = ?1)
         AND text IS NOT NULL
-      """, [.blob(key)], Self.auditRow)
+      LIMIT ?2
+      """, [.blob(key), .integer(Int64(limit))], Self.auditRow)
     for row in rows {
       try run(
         "UPDATE audit SET text = NULL, salt = ?2 WHERE seq = ?1", [.integer(row.sequence), .hash(row.digest)])
