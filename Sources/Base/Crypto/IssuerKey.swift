@@ -1,5 +1,6 @@
 /// Public keys by which certificates are signed, and the verification of such signatures: ECDSA on P-256 and P-384
 /// (FIPS 186-4 §6.4), RSA with PKCS#1 v1.5 (RFC 8017 §8.2.2).
+package import Bytes
 internal import COpenSSL
 
 /// A key as its certificate has it; whether a point is on its curve shows when it is used.
@@ -23,8 +24,7 @@ package enum IssuerKey: Equatable, Sendable {
 
 package enum SignatureDigest: Sendable { case sha256, sha384, sha512 }
 
-/// One to a thread: the points of ECDSA keys are put into keys that are there already, which costs a twentieth of making
-/// one (`P256Verifier`).
+/// One to a thread: the points of ECDSA keys are put into keys that are there already.
 @safe package final class IssuerSignatureVerifier {
   /// Made at first use.
   private var p256: HeldKey?
@@ -40,14 +40,24 @@ package enum SignatureDigest: Sendable { case sha256, sha384, sha512 }
     switch key {
     case .p256(let point):
       guard ECDSASignature.isWellFormed(signature, coordinateBytes: 32) else { return false }
-      return Self.held(&p256, .p256).isValid(signature, of: Self.hash(message, digest), point)
+      return Self.isValid(signature, Self.hash(message, digest), by: Self.held(&p256, .p256), point)
     case .p384(let point):
       guard ECDSASignature.isWellFormed(signature, coordinateBytes: 48) else { return false }
-      return Self.held(&p384, .p384).isValid(signature, of: Self.hash(message, digest), point)
+      return Self.isValid(signature, Self.hash(message, digest), by: Self.held(&p384, .p384), point)
     case .rsa(let modulus, let exponent):
       return signature.count == modulus.count
         && Self.isValidRSA(signature, over: message, digest, modulus, exponent)
     }
+  }
+
+  package func isOnCurve(_ point: P256Point) -> Bool {
+    withCleanErrorQueue { Self.held(&p256, .p256).put(point.x963) }
+  }
+
+  private static func isValid(
+    _ signature: Span<UInt8>, _ hash: [UInt8], by key: HeldKey, _ point: [UInt8]
+  ) -> Bool {
+    withCleanErrorQueue { key.put(point) && key.isValid(signature, digest: hash.span) }
   }
 
   private static func held(_ place: inout HeldKey?, _ curve: SigningKey.Curve) -> HeldKey {
@@ -96,46 +106,6 @@ package enum SignatureDigest: Sendable { case sha256, sha384, sha512 }
           unsafe EVP_DigestVerify(
             context, signature.baseAddress, signature.count, message.baseAddress, message.count) == 1
         }
-      }
-    }
-  }
-}
-
-/// A key whose point changes, and a context that is initialized for verification by it.
-@safe private final class HeldKey {
-  private let key: OpaquePointer
-  private let context: OpaquePointer
-
-  init(_ curve: SigningKey.Curve) {
-    let made = unsafe withCleanErrorQueue { () -> (OpaquePointer, OpaquePointer)? in
-      let empty =
-        switch curve {
-        case .p256: unsafe portcullis_p256_without_point()
-        case .p384: unsafe portcullis_p384_without_point()
-        }
-      guard let key = unsafe empty else { return nil }
-      guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil),
-        unsafe EVP_PKEY_verify_init(context) == 1
-      else { return nil }
-      return unsafe (key, context)
-    }
-    guard let (key, context) = unsafe made else { fatalError("OpenSSL: no key of the curve") }
-    unsafe self.key = key
-    unsafe self.context = context
-  }
-
-  deinit {
-    unsafe EVP_PKEY_CTX_free(context)
-    unsafe EVP_PKEY_free(key)
-  }
-
-  /// False where the point is not on the curve.
-  func isValid(_ signature: Span<UInt8>, of digest: [UInt8], _ point: [UInt8]) -> Bool {
-    withCleanErrorQueue {
-      // All three are only read before the calls return; the first checks that the point is on the curve.
-      guard unsafe EVP_PKEY_set1_encoded_public_key(key, point, point.count) == 1 else { return false }
-      return unsafe signature.withUnsafeBufferPointer { signature in
-        unsafe EVP_PKEY_verify(context, signature.baseAddress, signature.count, digest, digest.count) == 1
       }
     }
   }

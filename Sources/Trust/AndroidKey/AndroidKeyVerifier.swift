@@ -8,7 +8,6 @@ internal import X509
 /// One to a thread. It keeps nothing from one chain to the next but memory of OpenSSL's.
 package final class AndroidKeyVerifier {
   private let signatures = IssuerSignatureVerifier()
-  private let points = P256Verifier()
 
   package init() {}
 
@@ -91,7 +90,7 @@ package final class AndroidKeyVerifier {
       hardware.keySize == nil || hardware.keySize == 256,
       hardware.curve == nil || hardware.curve == KeyMint.p256,
       key.startsWith(head), let point = P256Point(x963: key.extracting(head.count..<key.count)),
-      points.isOnCurve(point)
+      signatures.isOnCurve(point)
     else { throw .key }
   }
 
