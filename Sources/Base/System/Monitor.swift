@@ -19,43 +19,51 @@ package enum Waited<Result> {
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe condition.initialize(to: pthread_cond_t())
     self.state = state
+    unsafe check(pthread_mutex_init(mutex, nil))
     // Deadlines are those of CLOCK_MONOTONIC: the wall clock may jump.
     var attributes = pthread_condattr_t()
-    guard unsafe pthread_condattr_init(&attributes) == 0,
-      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0,
-      unsafe pthread_mutex_init(mutex, nil) == 0, unsafe pthread_cond_init(condition, &attributes) == 0
-    else { fatalError("no memory for a monitor") }
-    _ = unsafe pthread_condattr_destroy(&attributes)
+    unsafe check(pthread_condattr_init(&attributes))
+    unsafe check(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC))
+    unsafe check(pthread_cond_init(condition, &attributes))
+    unsafe check(pthread_condattr_destroy(&attributes))
   }
 
   deinit {
-    _ = unsafe pthread_cond_destroy(condition)
-    _ = unsafe pthread_mutex_destroy(mutex)
+    unsafe check(pthread_cond_destroy(condition))
+    unsafe check(pthread_mutex_destroy(mutex))
     unsafe condition.deallocate()
     unsafe mutex.deallocate()
   }
 
-  /// Wakes waiters when the state has changed; valid only inside `withLock`.
-  @safe package struct Wake: ~Copyable {
-    fileprivate let condition: UnsafeMutablePointer<pthread_cond_t>
+  /// Whom a change wakes.
+  package enum Wake {
+    case none, one, all
 
-    package borrowing func one() { _ = unsafe pthread_cond_signal(condition) }
-    package borrowing func all() { _ = unsafe pthread_cond_broadcast(condition) }
+    package mutating func one() { if case .none = self { self = .one } }
+    package mutating func all() { self = .all }
   }
 
-  package func withLock<Result>(_ body: (inout State, borrowing Wake) -> Result) -> Result {
-    _ = unsafe pthread_mutex_lock(mutex)
-    defer { _ = unsafe pthread_mutex_unlock(mutex) }
-    return body(&state, unsafe Wake(condition: condition))
+  /// Waiters are woken when the state is free again: one that runs at once has not to wait for it.
+  package func withLock<Result>(_ body: (inout State, inout Wake) -> Result) -> Result {
+    var wake = Wake.none
+    unsafe check(pthread_mutex_lock(mutex))
+    let result = body(&state, &wake)
+    unsafe check(pthread_mutex_unlock(mutex))
+    switch wake {
+    case .none: break
+    case .one: unsafe check(pthread_cond_signal(condition))
+    case .all: unsafe check(pthread_cond_broadcast(condition))
+    }
+    return result
   }
 
   /// Looks at the state now and after each wake, until `body` is done.
   package func wait<Result>(_ body: (inout State) -> Waited<Result>) -> Result {
-    _ = unsafe pthread_mutex_lock(mutex)
-    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    unsafe check(pthread_mutex_lock(mutex))
+    defer { unsafe check(pthread_mutex_unlock(mutex)) }
     while true {
       if case .done(let result) = body(&state) { return result }
-      _ = unsafe pthread_cond_wait(condition, mutex)
+      unsafe check(pthread_cond_wait(condition, mutex))
     }
   }
 
@@ -65,13 +73,20 @@ package enum Waited<Result> {
   ) -> Result? {
     var time = timespec(
       tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
-    _ = unsafe pthread_mutex_lock(mutex)
-    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    unsafe check(pthread_mutex_lock(mutex))
+    defer { unsafe check(pthread_mutex_unlock(mutex)) }
     var isLate = false
     while true {
       if case .done(let result) = body(&state) { return result }
       if isLate { return nil }
-      isLate = unsafe pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT
+      let error = unsafe pthread_cond_timedwait(condition, mutex, &time)
+      isLate = error == ETIMEDOUT
+      if !isLate { check(error) }
     }
+  }
+
+  /// These calls fail only when used wrongly.
+  private func check(_ error: Int32) {
+    if error != 0 { fatalError("\(SystemError("pthread", error))") }
   }
 }
