@@ -32,30 +32,27 @@ package enum CertificateError: Error, Equatable, Sendable {
     unsafe self.handle = handle
   }
 
+  /// Takes the certificate over.
+  init(owning handle: OpaquePointer) {
+    unsafe self.handle = unsafe handle
+  }
+
   deinit {
     unsafe X509_free(handle)
+  }
+
+  /// As it was read.
+  func der() throws(IssuingError) -> [UInt8] {
+    unsafe try encoded("write a certificate") { unsafe i2d_X509(handle, $0) }
   }
 
   /// The DER inside the PEM text that holds exactly one certificate; text around it is free (RFC 7468 §2).
   package static func der(fromPEM text: Span<UInt8>) throws(CertificateError) -> [UInt8] {
     let der = withCleanErrorQueue { () -> [UInt8]? in
-      unsafe text.withUnsafeBufferPointer { buffer -> [UInt8]? in
-        guard let count = Int32(exactly: buffer.count),
-          let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count)
-        else { return nil }
-        defer { unsafe BIO_free(bio) }
-        guard let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) else { return nil }
-        defer { unsafe X509_free(certificate) }
-        if let second = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
-          unsafe X509_free(second)
-          return nil
-        }
-        var encoded: UnsafeMutablePointer<UInt8>?
-        let length = unsafe i2d_X509(certificate, &encoded)
-        guard length > 0, let start = unsafe encoded else { return nil }
-        defer { unsafe portcullis_openssl_free(start) }
-        return unsafe Array(UnsafeBufferPointer(start: start, count: Int(length)))
-      }
+      guard let reader = PEMReader(text), let certificate = reader.nextCertificate(),
+        reader.nextCertificate() == nil
+      else { return nil }
+      return try? certificate.der()
     }
     guard let der else { throw .malformedPEM }
     return der
@@ -64,31 +61,13 @@ package enum CertificateError: Error, Equatable, Sendable {
   /// The bytes of every certificate in a PEM text, as they stand there and not yet read as such; text around them is free.
   package static func contents(ofPEM text: Span<UInt8>) throws(CertificateError) -> [[UInt8]] {
     let found = withCleanErrorQueue { () -> [[UInt8]]? in
-      unsafe text.withUnsafeBufferPointer { buffer -> [[UInt8]]? in
-        guard let count = Int32(exactly: buffer.count),
-          let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count)
-        else { return nil }
-        defer { unsafe BIO_free(bio) }
-        var found: [[UInt8]] = []
-        var name: UnsafeMutablePointer<CChar>?
-        var header: UnsafeMutablePointer<CChar>?
-        var content: UnsafeMutablePointer<UInt8>?
-        var length = 0
-        while unsafe PEM_read_bio(bio, &name, &header, &content, &length) == 1 {
-          defer {
-            unsafe portcullis_openssl_free(name)
-            unsafe portcullis_openssl_free(header)
-            unsafe portcullis_openssl_free(content)
-          }
-          guard let label = unsafe name, let start = unsafe content,
-            unsafe String(cString: label) == "CERTIFICATE"
-          else { return nil }
-          // OpenSSL allocated `length` bytes and filled them.
-          unsafe found.append(Array(UnsafeBufferPointer(start: start, count: length)))
-        }
-        // The end of the text shows as PEM_R_NO_START_LINE (108); the reason is the low 23 bits (ERR_GET_REASON).
-        return ERR_peek_last_error() & 0x7F_FFFF == 108 ? found : nil
+      guard let reader = PEMReader(text) else { return nil }
+      var found: [[UInt8]] = []
+      while let block = reader.nextBlock() {
+        guard block.label == "CERTIFICATE" else { return nil }
+        found.append(block.content)
       }
+      return reader.hasEnded ? found : nil
     }
     guard let found, !found.isEmpty else { throw .malformedPEM }
     return found

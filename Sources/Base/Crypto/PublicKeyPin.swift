@@ -21,18 +21,9 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
   /// Of the first certificate of a PEM text, which is the server's own.
   package static func ofCertificate(inPEM text: Span<UInt8>) throws(CertificateError) -> PublicKeyPin {
     let der = withCleanErrorQueue { () -> [UInt8]? in
-      unsafe text.withUnsafeBufferPointer { buffer -> [UInt8]? in
-        guard let bytes = buffer.baseAddress,
-          let certificate = unsafe reading(
-            bytes, buffer.count,
-            {
-              unsafe PEM_read_bio_X509($0, nil, { _, _, _, _ in 0 }, nil)
-            })
-        else { return nil }
-        defer { unsafe X509_free(certificate) }
-        return try? unsafe encoded("read a public key") {
-          unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0)
-        }
+      guard let certificate = PEMReader(text)?.nextCertificate() else { return nil }
+      return try? unsafe encoded("read a public key") {
+        unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate.handle), $0)
       }
     }
     guard let der else { throw .malformedPEM }

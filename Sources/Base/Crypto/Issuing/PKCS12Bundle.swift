@@ -16,11 +16,11 @@ package enum PKCS12Bundle {
     password: String
   ) throws(IssuingError) -> [UInt8] {
     ERR_clear_error()
-    let own = try ParsedCertificate.parse(certificate)
+    let own = try parse(certificate)
     guard let stack = unsafe portcullis_x509_stack_new() else { throw .failed("make PKCS #12") }
     defer { unsafe portcullis_x509_stack_pop_free(stack) }
     for authority in authorities {
-      let parsed = try ParsedCertificate.parse(authority)
+      let parsed = try parse(authority)
       // The stack takes a reference of its own and gives it back in pop_free.
       guard unsafe X509_up_ref(parsed.handle) == 1 else { throw .failed("make PKCS #12") }
       guard unsafe portcullis_x509_stack_push(stack, parsed.handle) > 0 else {
@@ -39,23 +39,11 @@ package enum PKCS12Bundle {
     return unsafe try encoded("make PKCS #12") { into in unsafe i2d_PKCS12(bundle, into) }
   }
 
-  @safe private struct ParsedCertificate: ~Copyable {
-    let handle: OpaquePointer
-
-    private init(owning handle: OpaquePointer) {
-      unsafe self.handle = unsafe handle
-    }
-
-    deinit { unsafe X509_free(handle) }
-
-    static func parse(_ certificate: IssuedCertificate) throws(IssuingError) -> ParsedCertificate {
-      // d2i reads at most `count` bytes of the array, which outlives the call, and keeps no pointer into it.
-      let parsed = unsafe certificate.der.withUnsafeBufferPointer { bytes in
-        var next = bytes.baseAddress
-        return unsafe d2i_X509(nil, &next, bytes.count)
-      }
-      guard let handle = unsafe parsed else { throw .failed("read a certificate") }
-      return unsafe ParsedCertificate(owning: handle)
+  private static func parse(_ certificate: IssuedCertificate) throws(IssuingError) -> Certificate {
+    do throws(CertificateError) {
+      return try Certificate(der: certificate.der.span)
+    } catch {
+      throw .failed("read a certificate")
     }
   }
 }
