@@ -71,15 +71,5 @@ package final class AES256Block: Sendable {
     return result
   }
 
-  @safe private struct Cipher: @unchecked Sendable {
-    let handle: OpaquePointer
-
-    init() {
-      guard let handle = unsafe EVP_CIPHER_fetch(nil, "AES-256-ECB", nil) else {
-        fatalError("OpenSSL: AES-256 is not available")
-      }
-      unsafe self.handle = handle
-    }
-  }
-  private static let cipher = Cipher()
+  private static let cipher = FetchedCipher("AES-256-ECB")
 }

@@ -2,9 +2,9 @@
 internal import Bytes
 internal import COpenSSL
 
-/// An `EVP_CIPHER_CTX*` for one message.
+/// An `EVP_CIPHER_CTX*` for one message. That keys, nonces and tags have their lengths is seen to before.
 @safe struct CipherContext: ~Copyable {
-  let handle: OpaquePointer
+  private let handle: OpaquePointer
 
   init() {
     guard let handle = unsafe EVP_CIPHER_CTX_new() else { fatalError("OpenSSL: EVP_CIPHER_CTX_new failed") }
@@ -13,6 +13,30 @@ internal import COpenSSL
 
   deinit {
     unsafe EVP_CIPHER_CTX_free(handle)
+  }
+
+  /// It is made of a block cipher but is none: OpenSSL wants to hear that this is meant.
+  borrowing func allowWrapping() {
+    unsafe EVP_CIPHER_CTX_set_flags(handle, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW)
+  }
+
+  /// - Parameters:
+  ///   - cipher: of 256 bits.
+  ///   - nonce: as long as the cipher has it by default; none for one with a value of its own.
+  borrowing func begin(
+    _ cipher: FetchedCipher, key: Bytes32, nonce: Span<UInt8> = Span(), encrypting: Bool
+  ) {
+    let key = key.inlineArray
+    // Both buffers are the spans' own; OpenSSL copies what it needs before the call returns.
+    unsafe key.span.withUnsafeBufferPointer { key in
+      unsafe nonce.withUnsafeBufferPointer { nonce in
+        unsafe expectSuccess(
+          EVP_CipherInit_ex2(
+            handle, cipher.handle, key.baseAddress, nonce.isEmpty ? nil : nonce.baseAddress,
+            encrypting ? 1 : 0, nil),
+          "EVP_CipherInit_ex2")
+      }
+    }
   }
 
   /// What comes out for `input`, which is all of a message; nil where the cipher refuses it.
@@ -48,6 +72,29 @@ internal import COpenSSL
       var written: Int32 = 0
       unsafe expectSuccess(
         EVP_CipherUpdate(handle, nil, &written, data.baseAddress, count), "EVP_CipherUpdate")
+    }
+  }
+
+  /// Of a message that was encrypted to its end.
+  borrowing func tag(count: Int) -> [UInt8] {
+    var tag: [UInt8] = .init(repeating: 0, count: count)
+    // The count given is the buffer's own.
+    unsafe tag.withUnsafeMutableBytes { buffer in
+      unsafe expectSuccess(
+        EVP_CIPHER_CTX_ctrl(handle, EVP_CTRL_AEAD_GET_TAG, Int32(buffer.count), buffer.baseAddress),
+        "EVP_CTRL_AEAD_GET_TAG")
+    }
+    return tag
+  }
+
+  /// What the tag has to be: compared in constant time at the message's end.
+  borrowing func expect(tag: Span<UInt8>) {
+    var tag = tag.array
+    // OpenSSL copies the tag, and writes nothing there.
+    unsafe tag.withUnsafeMutableBytes { buffer in
+      unsafe expectSuccess(
+        EVP_CIPHER_CTX_ctrl(handle, EVP_CTRL_AEAD_SET_TAG, Int32(buffer.count), buffer.baseAddress),
+        "EVP_CTRL_AEAD_SET_TAG")
     }
   }
 
