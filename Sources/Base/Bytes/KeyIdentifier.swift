@@ -41,6 +41,13 @@ package struct P256Point: Hashable, Sendable {
     self.init(x: x, y: y)
   }
 
+  /// From the 91 bytes of a `SubjectPublicKeyInfo` with the named curve and an uncompressed point, else nil.
+  package init?(subjectPublicKeyInfo bytes: Span<UInt8>) {
+    let head = Self.subjectPublicKeyInfoHead
+    guard bytes.startsWith(head) else { return nil }
+    self.init(x963: bytes.extracting(head.count..<bytes.count))
+  }
+
   /// 65 bytes: 0x04, x, y.
   package var x963: [UInt8] {
     var bytes: [UInt8] = []
@@ -51,9 +58,12 @@ package struct P256Point: Hashable, Sendable {
     return bytes
   }
 
+  /// 91 bytes, in DER.
+  package var subjectPublicKeyInfo: [UInt8] { Self.subjectPublicKeyInfoHead + x963 }
+
   /// `SubjectPublicKeyInfo` in PEM (RFC 7468), ended by a line feed, as the key file stores it.
   package var pem: String {
-    let body = Base64.encode((Self.subjectPublicKeyInfoHead + x963).span)
+    let body = Base64.encode(subjectPublicKeyInfo.span)
     var lines = "-----BEGIN PUBLIC KEY-----\n"
     var rest = body[...]
     while !rest.isEmpty {
@@ -92,9 +102,9 @@ package struct P256Point: Hashable, Sendable {
     }
     // PEM has the alphabet of RFC 4648 §4 alone.
     guard ended, !body.contains(UInt8(ascii: "-")), !body.contains(UInt8(ascii: "_")),
-      let der = Base64.decode(body.span), der.count == 91, der.starts(with: Self.subjectPublicKeyInfoHead)
+      let der = Base64.decode(body.span)
     else { return nil }
-    self.init(x963: der.span.extracting(26..<91))
+    self.init(subjectPublicKeyInfo: der.span)
   }
 
   /// SEQUENCE { SEQUENCE { id-ecPublicKey, prime256v1 }, BIT STRING } up to the point (RFC 5480 §2).

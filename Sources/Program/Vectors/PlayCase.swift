@@ -55,9 +55,8 @@ package struct PlayCase: Sendable {
       guard let decryption = try pair.base64("decryption_key_b64").flatMap({ Bytes32($0) }) else {
         throw VectorError("no decryption_key_b64 of 32 bytes")
       }
-      let head = P256Point.subjectPublicKeyInfoHead
-      guard let spki = try pair.base64("verification_key_b64"), spki.starts(with: head),
-        let point = P256Point(x963: Array(spki.dropFirst(head.count)).span)
+      guard let spki = try pair.base64("verification_key_b64"),
+        let point = P256Point(subjectPublicKeyInfo: spki.span)
       else { throw VectorError("no verification_key_b64 of 91 bytes") }
       keys.append(PlayKeys(decryption: decryption, verification: point))
     }

@@ -21,7 +21,7 @@ package final class AndroidKeyVerifier {
   ) throws(AndroidKeyRejection) -> AndroidKeyVerdict {
     try verify(
       chain: chain, verbatimChallenge: challenge.array,
-      subjectPublicKeyInfo: P256Point.subjectPublicKeyInfoHead + key.x963, policy: policy)
+      subjectPublicKeyInfo: key.subjectPublicKeyInfo, policy: policy)
   }
 
   /// The same with bytes of any number for both: chains that others published have challenges of their own, and keys of
@@ -85,12 +85,10 @@ package final class AndroidKeyVerifier {
     guard let purposes = hardware.purposes, purposes.contains(KeyMint.sign),
       !purposes.contains(KeyMint.attestKey)
     else { throw .purpose }
-    let head = P256Point.subjectPublicKeyInfoHead
     guard hardware.algorithm == KeyMint.ellipticCurve,
       hardware.keySize == nil || hardware.keySize == 256,
       hardware.curve == nil || hardware.curve == KeyMint.p256,
-      key.startsWith(head), let point = P256Point(x963: key.extracting(head.count..<key.count)),
-      signatures.isOnCurve(point)
+      let point = P256Point(subjectPublicKeyInfo: key), signatures.isOnCurve(point)
     else { throw .key }
   }
 

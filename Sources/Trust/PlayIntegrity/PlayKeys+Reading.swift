@@ -60,14 +60,13 @@ extension PlayKeys {
     guard let decryption = try bytes(decryptionName, of: object, at: index).flatMap({ Bytes32($0) }) else {
       throw PlayKeysProblem(pair: index, "\(decryptionName) is not base64 of 32 bytes")
     }
-    let head = P256Point.subjectPublicKeyInfoHead
-    guard let spki = try bytes(verificationName, of: object, at: index), spki.count == head.count + 65,
-      spki.starts(with: head)
+    guard let spki = try bytes(verificationName, of: object, at: index),
+      let point = P256Point(subjectPublicKeyInfo: spki.span)
     else {
       throw PlayKeysProblem(
         pair: index, "\(verificationName) is not base64 of a P-256 key's SubjectPublicKeyInfo, 91 bytes")
     }
-    guard let point = P256Point(x963: spki.span.extracting(head.count...)), verifier.isOnCurve(point) else {
+    guard verifier.isOnCurve(point) else {
       throw PlayKeysProblem(pair: index, "\(verificationName) is no point on P-256")
     }
     return PlayKeys(decryption: decryption, verification: point)

@@ -143,16 +143,8 @@ package enum CertificateParser {
 
   /// By its whole encoding, so that only named curves and uncompressed points pass (RFC 5480 §2).
   private static func publicKey(_ whole: Span<UInt8>) -> ParsedCertificate.PublicKey {
-    if whole.startsWith(P256Point.subjectPublicKeyInfoHead),
-      let point = P256Point(x963: whole.extracting(P256Point.subjectPublicKeyInfoHead.count..<whole.count))
-    {
-      return .p256(point)
-    }
-    let p384Head: [UInt8] = [
-      0x30, 0x76, 0x30, 0x10, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x05, 0x2B, 0x81,
-      0x04, 0x00, 0x22, 0x03, 0x62, 0x00, 0x04,
-    ]
-    return whole.count == 120 && whole.startsWith(p384Head) ? .p384 : .other
+    if let point = P256Point(subjectPublicKeyInfo: whole) { return .p256(point) }
+    return P384Point.x963(subjectPublicKeyInfo: whole) == nil ? .other : .p384
   }
 
   /// Whole bytes; and for ECDSA the strict form inside.

@@ -9,9 +9,8 @@ package struct DevicePublicKey: Hashable, Sendable {
   /// From the 65 bytes of an uncompressed point (X9.63), or the 91 of a `SubjectPublicKeyInfo` with the named curve
   /// (RFC 5480 §2); nil for anything else, and for what is not on the curve.
   package init?(_ bytes: Span<UInt8>, checkedBy verifier: P256Verifier) {
-    let head = P256Point.subjectPublicKeyInfoHead
-    let isSPKI = bytes.count == head.count + 65 && bytes.startsWith(head)
-    self.init(x963: isSPKI ? bytes.extracting(head.count..<bytes.count) : bytes, checkedBy: verifier)
+    guard let point = P256Point(subjectPublicKeyInfo: bytes) ?? P256Point(x963: bytes) else { return nil }
+    self.init(point, checkedBy: verifier)
   }
 
   /// From base64 of either form.
@@ -30,9 +29,8 @@ package struct DevicePublicKey: Hashable, Sendable {
 
   /// Only from the 91 bytes.
   package init?(spki bytes: Span<UInt8>, checkedBy verifier: P256Verifier) {
-    guard bytes.startsWith(P256Point.subjectPublicKeyInfoHead) else { return nil }
-    self.init(
-      x963: bytes.extracting(P256Point.subjectPublicKeyInfoHead.count..<bytes.count), checkedBy: verifier)
+    guard let point = P256Point(subjectPublicKeyInfo: bytes) else { return nil }
+    self.init(point, checkedBy: verifier)
   }
 
   package init?(_ point: P256Point, checkedBy verifier: P256Verifier) {
@@ -41,7 +39,7 @@ package struct DevicePublicKey: Hashable, Sendable {
   }
 
   /// 91 bytes.
-  package var spki: [UInt8] { P256Point.subjectPublicKeyInfoHead + point.x963 }
+  package var spki: [UInt8] { point.subjectPublicKeyInfo }
 
   /// SHA-256 of the SPKI, in whichever form the key came.
   package var hash: Bytes32 { SHA256.hash(spki.span) }

@@ -44,11 +44,10 @@ extension IssuerKey {
   /// From a whole `SubjectPublicKeyInfo`; nil for what signs nothing here: other curves, compressed points, curves by their
   /// parameters, RSA below 2,048 or above 8,192 bits.
   init?(subjectPublicKeyInfo whole: Span<UInt8>) {
-    let p256 = P256Point.subjectPublicKeyInfoHead
-    if whole.count == p256.count + 65, whole.startsWith(p256 + [0x04]) {
-      self = .p256(point: whole.extracting(p256.count..<whole.count).array)
-    } else if whole.count == Self.p384Head.count + 97, whole.startsWith(Self.p384Head + [0x04]) {
-      self = .p384(point: whole.extracting(Self.p384Head.count..<whole.count).array)
+    if let point = P256Point(subjectPublicKeyInfo: whole) {
+      self = .p256(point: point.x963)
+    } else if let point = P384Point.x963(subjectPublicKeyInfo: whole) {
+      self = .p384(point: point)
     } else if let key = Self.rsa(whole) {
       self = key
     } else {
@@ -63,6 +62,7 @@ extension IssuerKey {
       var fields = DERReader(whole, in: try outer.next(.sequence).content)
       guard whole.extracting(try fields.next(.sequence).whole).isEqual(to: rsaEncryption) else { return nil }
       let bits = try fields.next(.bitString).content
+      try fields.expectEnd()
       guard whole[bits.lowerBound] == 0 else { return nil }
       try DERWalk.check(whole, in: bits.dropFirst())
       var inner = DERReader(whole, in: bits.dropFirst())
@@ -88,10 +88,6 @@ extension IssuerKey {
     return content.extracting((content[0] == 0 ? 1 : 0)..<content.count).array
   }
 
-  private static let p384Head: [UInt8] = [
-    0x30, 0x76, 0x30, 0x10, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x05, 0x2B, 0x81,
-    0x04, 0x00, 0x22, 0x03, 0x62, 0x00,
-  ]
   private static let rsaEncryption: [UInt8] = [
     0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
   ]
