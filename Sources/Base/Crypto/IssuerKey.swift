@@ -22,7 +22,18 @@ package enum IssuerKey: Equatable, Sendable {
   }
 }
 
-package enum SignatureDigest: Sendable { case sha256, sha384, sha512 }
+package enum SignatureDigest: Sendable {
+  case sha256, sha384, sha512
+
+  /// An `EVP_MD*`, of OpenSSL's own.
+  var algorithm: OpaquePointer? {
+    switch self {
+    case .sha256: unsafe EVP_sha256()
+    case .sha384: unsafe EVP_sha384()
+    case .sha512: unsafe EVP_sha512()
+    }
+  }
+}
 
 /// One to a thread: the points of ECDSA keys are put into keys that are there already.
 @safe package final class IssuerSignatureVerifier {
@@ -72,19 +83,11 @@ package enum SignatureDigest: Sendable { case sha256, sha384, sha512 }
     var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
     let done = unsafe message.withUnsafeBufferPointer { message in
-      unsafe EVP_Digest(message.baseAddress, message.count, &hash, &count, algorithm(digest), nil)
+      unsafe EVP_Digest(message.baseAddress, message.count, &hash, &count, digest.algorithm, nil)
     }
     expectSuccess(done, "EVP_Digest")
     hash.removeLast(hash.count - Int(count))
     return hash
-  }
-
-  private static func algorithm(_ digest: SignatureDigest) -> OpaquePointer? {
-    switch digest {
-    case .sha256: unsafe EVP_sha256()
-    case .sha384: unsafe EVP_sha384()
-    case .sha512: unsafe EVP_sha512()
-    }
   }
 
   private static func isValidRSA(
@@ -99,7 +102,7 @@ package enum SignatureDigest: Sendable { case sha256, sha384, sha512 }
       guard let context = unsafe EVP_MD_CTX_new() else { fatalError("OpenSSL: EVP_MD_CTX_new failed") }
       defer { unsafe EVP_MD_CTX_free(context) }
       // The padding of PKCS#1 v1.5 is what OpenSSL begins with.
-      guard unsafe EVP_DigestVerifyInit(context, nil, algorithm(digest), nil, key) == 1 else { return false }
+      guard unsafe EVP_DigestVerifyInit(context, nil, digest.algorithm, nil, key) == 1 else { return false }
       // Both buffers are the spans' own and are only read before the call returns.
       return unsafe signature.withUnsafeBufferPointer { signature in
         unsafe message.withUnsafeBufferPointer { message in

@@ -61,7 +61,7 @@ package struct CertificateBuilder: Sendable {
   /// Positive, at most 20 bytes (RFC 5280 §4.1.2.2); 16 random ones unless set.
   package var serialNumber: [UInt8]
   package var extensions: [CertificateExtension]
-  package var digest: SigningKey.Digest = .sha256
+  package var digest: SignatureDigest = .sha256
 
   package init(
     subject: DistinguishedName, issuer: DistinguishedName, notBefore: UnixTime, notAfter: UnixTime,
@@ -85,6 +85,7 @@ package struct CertificateBuilder: Sendable {
       switch digest {
       case .sha256: [1, 2, 840, 10045, 4, 3, 2]
       case .sha384: [1, 2, 840, 10045, 4, 3, 3]
+      case .sha512: [1, 2, 840, 10045, 4, 3, 4]
       }
     let algorithm = DERWriter.sequence(DERWriter.objectIdentifier(arcs))
     let toBeSigned = DERWriter.sequence(

@@ -7,7 +7,6 @@ internal import COpenSSL
 /// caches.
 @safe package struct SigningKey: ~Copyable, @unchecked Sendable {
   package enum Curve: Sendable { case p256, p384 }
-  package enum Digest: Sendable { case sha256, sha384 }
 
   package let curve: Curve
   /// Owned: made or read by a factory below, freed once in `deinit`.
@@ -81,16 +80,13 @@ internal import COpenSSL
   }
 
   /// ECDSA over the digest of `message`, as DER of r and s.
-  package func sign(_ message: [UInt8], _ digest: Digest = .sha256) throws(IssuingError) -> [UInt8] {
+  package func sign(_ message: [UInt8], _ digest: SignatureDigest = .sha256) throws(IssuingError) -> [UInt8] {
     ERR_clear_error()
     guard let context = unsafe EVP_MD_CTX_new() else { throw .failed("sign") }
     defer { unsafe EVP_MD_CTX_free(context) }
-    let algorithm =
-      switch digest {
-      case .sha256: unsafe EVP_sha256()
-      case .sha384: unsafe EVP_sha384()
-      }
-    guard unsafe EVP_DigestSignInit(context, nil, algorithm, nil, key) == 1 else { throw .failed("sign") }
+    guard unsafe EVP_DigestSignInit(context, nil, digest.algorithm, nil, key) == 1 else {
+      throw .failed("sign")
+    }
     // 104 bytes hold any DER signature on P-384; `count` says so to OpenSSL and comes back as what it wrote.
     var signature = [UInt8](repeating: 0, count: 104)
     var count = signature.count
