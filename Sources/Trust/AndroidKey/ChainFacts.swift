@@ -18,7 +18,7 @@ package enum ChainFacts {
   /// As far as the chain can be read.
   package static func all(of chain: [[UInt8]]) -> [Fact] {
     var facts = [Fact("certificates", "\(chain.count)")]
-    let certificates = chain.prefix(longestChain).enumerated().map { index, der in
+    let certificates = chain.prefix(AttestationChain.longest).enumerated().map { index, der in
       try? ChainCertificate(der, isLeaf: index == 0)
     }
     for (index, certificate) in certificates.enumerated() {
@@ -71,10 +71,10 @@ package enum ChainFacts {
     }
     add("patch", list.patch)
     if let application = list.applicationID {
-      facts += application.packages.prefix(longestChain).map {
+      facts += application.packages.prefix(mostNames).map {
         Fact("\(name) package", PrintableText.field($0.span, limit: 223))
       }
-      facts += application.digests.prefix(longestChain).map {
+      facts += application.digests.prefix(mostNames).map {
         Fact("\(name) digest", hex($0))
       }
     }
@@ -91,5 +91,6 @@ package enum ChainFacts {
     number == 0 ? "software" : SecurityLevel(number: number)?.rawValue ?? "\(number)"
   }
 
-  private static let longestChain = 10
+  /// Of packages, and of digests, that are shown of an application.
+  private static let mostNames = 10
 }

@@ -7,12 +7,14 @@ internal import System
 internal import X509
 
 struct AttestationChain {
+  static let longest = 10
+
   /// The leaf first, the root last; at least three.
   let certificates: [ChainCertificate]
 
   /// Each certificate by itself. All of them are read before anything is told of the second rule, and so on.
   init(_ chain: [[UInt8]]) throws(AndroidKeyRejection) {
-    guard (3...10).contains(chain.count) else { throw .chainLength }
+    guard (3...Self.longest).contains(chain.count) else { throw .chainLength }
     var certificates: [ChainCertificate] = []
     certificates.reserveCapacity(chain.count)
     var hasDuplicate = false

@@ -61,10 +61,13 @@ private struct RevocationReading {
   var serials: Set<CertificateSerial>?
   var fault: RevocationListError?
 
+  private static let entriesName = Array("entries".utf8)
+  private static let statusName = Array("status".utf8)
+
   mutating func list(_ reader: inout JSONReader) throws(JSONError) {
     try enterObject(&reader, else: .entries)
     while let name = try reader.nextMember() {
-      guard reader.matches(name, Array("entries".utf8)) else {
+      guard reader.matches(name, Self.entriesName) else {
         _ = try reader.skipValue()
         continue
       }
@@ -91,7 +94,7 @@ private struct RevocationReading {
     try enterObject(&reader, else: .status)
     var hasStatus = false
     while let name = try reader.nextMember() {
-      if reader.matches(name, Array("status".utf8)) {
+      if reader.matches(name, Self.statusName) {
         guard reader.peek() == UInt8(ascii: "\"") else { throw broken(.status, reader) }
         hasStatus = true
       }
