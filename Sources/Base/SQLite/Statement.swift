@@ -109,12 +109,8 @@ internal import CSQLite
     _ column: Int, _ read: (Span<UInt8>) -> Value
   ) throws(SQLiteError) -> Value {
     try require(SQLITE_BLOB, column)
-    // As in `bytes`; they stay until the next step, and the span ends with the call.
-    let start = unsafe sqlite3_column_blob(statement, Int32(column))
-    let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
-    let bytes = unsafe UnsafeBufferPointer(
-      start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count)
-    return read(unsafe bytes.span)
+    // They stay until the next step, and the span ends with the call.
+    return read(unsafe buffer(column).span)
   }
 
   package func flag(_ column: Int) throws(SQLiteError) -> Bool { try integer(column) != 0 }
@@ -138,11 +134,15 @@ internal import CSQLite
   }
 
   /// Of text or blob, copied: SQLite's own are gone with the next step.
-  private func bytes(_ column: Int) -> [UInt8] {
+  private func bytes(_ column: Int) -> [UInt8] { unsafe Array(buffer(column)) }
+
+  /// SQLite's own, until the next step.
+  private func buffer(_ column: Int) -> UnsafeBufferPointer<UInt8> {
     // sqlite3_column_blob before sqlite3_column_bytes, as its documentation wants; nil when there are none.
-    guard let start = unsafe sqlite3_column_blob(statement, Int32(column)) else { return [] }
+    let start = unsafe sqlite3_column_blob(statement, Int32(column))
     let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
-    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    return unsafe UnsafeBufferPointer(
+      start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count)
   }
 }
 
