@@ -14,15 +14,12 @@ package final class GeoDatabase: PlaceDirectory {
   package func place(of address: IPAddress) -> Place {
     var place = Place.unknown
     if let countries {
-      if case .text(let code)? = countries.value(of: address, ["country", "iso_code"]) {
-        place.country = CountryCode(code)
-      }
+      let found = countries.values(of: address, [["country", "iso_code"], ["location", "time_zone"]])
+      if case .text(let code)? = found[0] { place.country = CountryCode(code) }
       // Only files of cities have it.
-      if case .text(let zone)? = countries.value(of: address, ["location", "time_zone"]) {
-        place.timeZone = zone
-      }
+      if case .text(let zone)? = found[1] { place.timeZone = zone }
     }
-    if case .number(let number)? = networks?.value(of: address, ["autonomous_system_number"]) {
+    if case .number(let number)? = networks?.values(of: address, [["autonomous_system_number"]])[0] {
       place.network = UInt32(exactly: number)
     }
     return place

@@ -43,18 +43,23 @@ package struct GeoDatabaseError: Error, Equatable, Sendable, CustomStringConvert
     return unsafe MaxMindFile(owning: database, metadata)
   }
 
-  /// The value at a path in the record of an address; nil where there is none.
-  func value(of address: IPAddress, _ path: [StaticString]) -> MaxMindData.Value? {
+  /// The values at these paths in the record of an address; nil where there is none.
+  func values(of address: IPAddress, _ paths: [[StaticString]]) -> [MaxMindData.Value?] {
     // An IPv4 address is looked up as such, however the socket has it.
     let address = address.unmapped.networkBytes
     // The bytes are read during the call.
     let offset = unsafe address.withUnsafeBufferPointer { buffer in
       unsafe portcullis_maxminddb_find(database, buffer.baseAddress, Int32(buffer.count))
     }
-    guard offset >= 0, let start = unsafe database.pointee.data_section else { return nil }
+    guard offset >= 0, let start = unsafe database.pointee.data_section else {
+      return paths.map { _ in nil }
+    }
     // The section is within the copy that the library closes with the database, which this object outlives.
     let section = unsafe Span(_unsafeStart: start, count: Int(database.pointee.data_section_size))
-    return MaxMindData(section).value(at: Int(offset), path)
+    let data = MaxMindData(section)
+    var values: [MaxMindData.Value?] = []
+    for path in paths { values.append(data.value(at: Int(offset), path)) }
+    return values
   }
 
   private static func reason(_ result: Int32) -> String {
