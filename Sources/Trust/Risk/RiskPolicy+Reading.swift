@@ -79,7 +79,7 @@ extension RiskHours {
     let parts = Array(text.utf8).split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ (1...2).contains($0.count) }),
       let start = RiskPolicy.number(parts[0]), let end = RiskPolicy.number(parts[1]),
-      (0...23).contains(start), (1...24).contains(end == 0 ? 24 : end), start != end % 24 || end == 24
+      (0...23).contains(start), (0...24).contains(end), start != end
     else { return nil }
     self.init(start: start, end: end == 0 ? 24 : end, weight: weight)
   }
