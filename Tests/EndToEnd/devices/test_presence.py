@@ -8,6 +8,7 @@ import uuid
 import pytest
 from approvers import add_service, approval_settings, body, phone_of
 from clients import assert_refusal
+from desktops import Desktop, answer_of
 from faults import Faults
 from phones import Key, ask
 
@@ -27,45 +28,6 @@ def settings(folder):
 @pytest.fixture
 def gate(gates, settings, fault):
     return gates(**settings, **fault.environment)
-
-
-class Desktop:
-    """A service that phones come near to."""
-
-    def __init__(self, gate, name="reception", scopes="presence", *more):
-        self.gate, self.name = gate, name
-        self.token = add_service(gate, name, scopes, *more)
-
-    def post(self, path, document):
-        return ask(self.gate, "POST", path, document, self.token)
-
-    def challenge(self, phone):
-        reply = self.post("/presence/challenge", {"device_id": phone.id})
-        assert reply.status == 200, reply
-        assert set(reply.json) == {"nonce", "desktop_id", "expires_at"}
-        return reply.json
-
-    def verify(self, answer, **changes):
-        return self.post("/presence/verify", {**answer, **changes})
-
-
-def answer_of(phone, challenge, key=None, **changes):
-    """What the phone hands to the desktop; `changes` are made to what it signs."""
-    fields = {"device": phone.id, "desktop": challenge["desktop_id"], "nonce": challenge["nonce"]}
-    fields |= {"at": int(time.time()), **changes}
-    message = phone.message(
-        "presence",
-        uuid.UUID(fields["device"]).bytes,
-        uuid.UUID(fields["desktop"]).bytes,
-        bytes.fromhex(fields["nonce"]),
-        fields["at"].to_bytes(8, "big"),
-    )
-    return {
-        "device_id": phone.id,
-        "nonce": challenge["nonce"],
-        "signed_at": fields["at"],
-        "signature": (key or phone.key).sign(message),
-    }
 
 
 @pytest.fixture
