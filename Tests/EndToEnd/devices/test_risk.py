@@ -1,9 +1,14 @@
-"""Policies of risk and databases of addresses: the commands, a start, a reload, and files that are damaged."""
+"""Policies of risk and databases of addresses: the commands, a start, a reload, files that are damaged, and what a phone
+hears."""
 
+import base64
 import json
+import re
 
 import pytest
-
+from clients import assert_refusal
+from desktops import Desktop, answer_of
+from one_time_codes import Phone, Service
 from reloading import reload
 
 CONFIGURATION, DATA_ERROR = 78, 65
@@ -144,3 +149,53 @@ def test_reloads_within_the_sandbox(gates, backend, settings, folder):
     reload(gate, "reload_failed")
     (folder / "risk.json").write_text("{}")
     reload(gate)
+
+
+# --- What a phone hears
+
+
+def test_a_code_is_refused_and_told_why(gates, settings, folder, new_device):
+    """Rooted is denied; in another country than its address it has to be near; and neither is told on."""
+    policy = {
+        "weights": {"rooted": 100, "country_mismatch": 40},
+        "bands": {"presence": 40, "deny": 100},
+        "enforce": True,
+    }
+    (folder / "risk.json").write_text(json.dumps(policy))
+    gate = gates(start=False, DEVICE_APPROVAL="evidence", **settings).start("--config", str(folder / "gate.env"))
+    service, desktop, phone = Service(gate), Desktop(gate), Phone(gate, new_device())
+
+    def issue(challenge, **signals):
+        document = {"mcc_mnc": "23201", "lat_e1": -899, "lon_e1": -1666, **signals}
+        return phone.issue(challenge, signals=json.dumps(document).encode())
+
+    def told(**fields):
+        return gate.event(event="risk", device=phone.id, **fields)
+
+    challenge = service.challenged()
+    assert_refusal(issue(challenge, rooted=True), 403, "risk_denied")
+    assert told(band="deny")["reasons"] == "rooted"
+    # Germany's, while the address is in Austria.
+    assert_refusal(issue(challenge, mcc_mnc="26201"), 403, "presence_required")
+    assert told(band="presence")["reasons"] == "country_mismatch"
+    assert desktop.verify(answer_of(phone, desktop.challenge(phone))).status == 200
+    reply = issue(challenge, mcc_mnc="26201")
+    assert reply.status == 200, reply
+    assert service.verify(challenge, reply.json["otp_code"]).status == 200
+    # Nearness is no way around a denial.
+    challenge = service.challenged("login-2")
+    assert_refusal(issue(challenge, rooted=True, mcc_mnc="26201"), 403, "risk_denied")
+    # Where nothing is enforced, all of it is only told.
+    (folder / "risk.json").write_text(json.dumps(policy | {"enforce": False}))
+    reload(gate)
+    reply = issue(challenge, rooted=True)
+    assert reply.status == 200, reply
+    assert told(band="deny", enforced="false")["reasons"] == "rooted"
+    assert service.verify(challenge, reply.json["otp_code"], "login-2").status == 200
+
+    rows = [json.loads(line) for line in gate.command("audit", "export").stdout.splitlines()]
+    audit = "\n".join(base64.urlsafe_b64decode(row["text"] + "===").decode() for row in rows)
+    assert "risk_denied" in audit and "country_mismatch" in audit
+    for said in (audit, gate.log_text()):
+        assert "lat_e1" not in said and "lon_e1" not in said
+        assert not re.search(r"[\s\"=:,](-899|-89\.9|-1666|-166\.6)\b", said)
