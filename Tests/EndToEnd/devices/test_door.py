@@ -7,8 +7,9 @@ import pytest
 
 from clients import UPGRADE, Raw, assert_refusal, head
 from handset import Handset, new_device_id
+from one_time_codes import Phone, Service
 from phones import Key
-from sessions import VERSION_1, Wire
+from sessions import VERSION_1, Player, Wire
 from websocket import CLOSE
 
 
@@ -197,6 +198,41 @@ def test_the_phone_hears_of_requests_where_it_plays(new_gate, folder, new_device
     for wire in wires:
         assert heard(wire, "approvals")["open"] == 0
         wire.close()
+
+
+class ByDeviceKey:
+    """A phone's own key as a `Player` wants one."""
+
+    def __init__(self, phone):
+        self.headers = lambda nonce: phone.headers()
+
+
+def test_the_phone_hears_of_logins_where_it_plays(new_gate, new_device):
+    """By either of its keys, and uncounted; a phone of somebody else's hears nothing."""
+    gate = new_gate()
+    phone, stranger = Phone(gate, new_device(), "lena"), Phone(gate, new_device(), "otto")
+    players = [Player(gate, source) for source in (ByDeviceKey(phone), phone.device, ByDeviceKey(stranger))]
+    for player in players:
+        player.connect()
+        player.until_text("Welcome, traveller.")
+    service = Service(gate)
+    service.challenged(subject="lena")
+    for player in players[:2]:
+        assert player.until_event("otp") == {"type": "otp"}
+        # Counted by the gate, it would come again, or be missing.
+        player.lose()
+        assert player.connect()["resumed"]
+        player.line("look")
+        player.until_text("You say: look")
+        assert not player.events("gap") and player.all_text.count(b"Welcome") == 1
+    # The first that the stranger hears of is his own, although the other was there before.
+    assert not players[2].events("otp")
+    own = service.challenged("login-2", subject="otto")
+    players[2].until_event("otp")
+    assert [item["challenge_id"] for item in stranger.logins()["items"]] == [own]
+    assert len(players[2].events("otp")) == 1
+    for player in players:
+        player.close()
 
 
 def heard(wire, kind):
