@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import subprocess
+import uuid
 
 import pytest
 from cryptography import x509
@@ -16,6 +17,8 @@ import pki as certificates
 from backend import sink
 from clients import connect_status
 from device import sha256
+from handset import Handset
+from phones import Key
 from waiting import eventually
 from websocket import RawWebSocket
 
@@ -83,6 +86,29 @@ def test_the_game_is_told_of_a_device(gates, backends, new_device, key_path):
     gate.start()
     with RawWebSocket(gate, one.headers(gate.app.nonce())):
         assert told(backend, 3)[0xE1] == expected(key, b"key", one.key_id)
+
+
+def test_a_device_has_one_by_its_id_and_no_key_identifier(gates, backends, new_device, folder, key_path):
+    """One that comes in by a key of its own; new keys change nothing for the game."""
+    backend = backends(sink)
+    gate = gates(
+        backend, BACKEND_PROXY_PROTOCOL="v2", DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example",
+        DEVICE_APPROVAL="evidence", GATE_DEVICES="app_attested",
+    )  # fmt: skip
+    one, other = Handset(gate, new_device()), Handset(gate, new_device())
+    for handset in (one, other):
+        handset.enroll("att_obj")
+    name = {0xE1: expected(key_path.read_bytes(), b"device", uuid.UUID(one.id).bytes)}
+    with RawWebSocket(gate, one.headers()):
+        assert told(backend, 0) == name
+    key, approval = Key(), Key()
+    reply = one.post("/device/rotate", one.rotation(key, approval, "assertion"))
+    assert reply.status == 200, reply
+    one.key, one.approval = key, approval
+    with RawWebSocket(gate, one.headers()):
+        assert told(backend, 1) == name
+    with RawWebSocket(gate, other.headers()):
+        assert told(backend, 2).keys() == {0xE1} and told(backend, 2) != name
 
 
 def test_a_certificate_keeps_its_name_when_it_is_renewed(gates, backends, pki, key_path):
