@@ -311,6 +311,10 @@ def test_rates(new_gate):
     assert [reply.status for reply in replies[:3]] == [200] * 3
     assert_refusal(replies[3], 429, "rate_limited")
     assert other.get("/device/self", other.token).status == 200
+    # By the token: another one of the same phone has a share of its own (docs/decisions.md).
+    second = handset.ask_token()
+    assert second.status == 200, second
+    assert handset.get("/device/self", second.json["token"]).status == 200
     token = add_service(gate)
     replies = [handset.post("/device/introspect", {"token": "x"}, token) for _ in range(4)]
     assert [reply.status for reply in replies[:3]] == [200] * 3
