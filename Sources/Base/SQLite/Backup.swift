@@ -30,7 +30,7 @@ internal import System
     unfinished = self.path + ".unfinished"
     guard !WholeFile.exists(self.path) else { throw Self.taken }
     // Left behind by a process that was killed.
-    _ = unsafe unlink(unfinished)
+    try? FileNames.remove(unfinished)
     try DatabaseFile.create(unfinished, in: folder)
     do throws(SQLiteError) {
       let copy = try Database.connect(unfinished)
@@ -41,7 +41,7 @@ internal import System
       }
       (self.copy, unsafe self.handle) = unsafe (copy, handle)
     } catch {
-      _ = unsafe unlink(unfinished)
+      try? FileNames.remove(unfinished)
       throw error
     }
   }
@@ -49,7 +49,7 @@ internal import System
   deinit {
     guard let handle = unsafe handle else { return }
     unsafe sqlite3_backup_finish(handle)
-    _ = unsafe unlink(unfinished)
+    try? FileNames.remove(unfinished)
   }
 
   /// Copies the next pages; to be called while no transaction is open.
@@ -65,7 +65,7 @@ internal import System
     unsafe self.handle = nil
     let result = unsafe sqlite3_backup_finish(handle)
     guard result == SQLITE_OK else {
-      _ = unsafe unlink(unfinished)
+      try? FileNames.remove(unfinished)
       throw unsafe SQLiteError(lastOf: copy.handle, result)
     }
     self.copy = nil
@@ -74,13 +74,12 @@ internal import System
   }
 
   private func finish() throws(SQLiteError) {
-    defer { _ = unsafe unlink(unfinished) }
+    defer { try? FileNames.remove(unfinished) }
     try DatabaseFile.naming { () throws(SystemError) in
       let file = try OwnedDescriptor.open(reading: unfinished)
       if fsync(file.number) != 0 { throw SystemError("fsync \(unfinished)") }
-      // Unlike rename, link fails where the name is taken.
-      if unsafe link(unfinished, path) != 0 { throw SystemError("create \(path)") }
-      try DatabaseFile.synchronize(folder)
+      try FileNames.link(unfinished, as: path)
+      try FileNames.synchronize(folder: folder)
     }
   }
 

@@ -24,18 +24,13 @@ enum DatabaseFile {
     try naming { () throws(SystemError) in
       let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
       try makePrivate(file, path)
-      try synchronize(folder)
+      try FileNames.synchronize(folder: folder)
     }
-  }
-
-  static func synchronize(_ folder: String) throws(SystemError) {
-    let directory = try OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY, 0)
-    if fsync(directory.number) != 0 { throw SystemError("fsync \(folder)") }
   }
 
   private static func makeOwn(_ path: String, in folder: String) throws(SystemError) {
     let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
-    if try makePrivate(file, path) == 0 { try synchronize(folder) }
+    if try makePrivate(file, path) == 0 { try FileNames.synchronize(folder: folder) }
   }
 
   /// Whatever mode it had, or the umask left of it. A file that is in order is left alone, as the sandbox knows no

@@ -103,7 +103,11 @@ package final class UnixListener: Sendable {
     } catch {
       guard error.number == ECONNREFUSED else { throw error.number == EAGAIN ? .inUse : .failed(error) }
     }
-    if unsafe unlink(path) != 0, errno != ENOENT { throw .failed(SystemError("unlink")) }
+    do throws(SystemError) {
+      try FileNames.remove(path)
+    } catch {
+      if error.number != ENOENT { throw .failed(error) }
+    }
   }
 
   private static func status(of path: String) -> stat? {
@@ -135,7 +139,7 @@ package final class UnixListener: Sendable {
   /// Takes the socket off the file system, unless another has taken its place there.
   package func remove() {
     guard let status = Self.status(of: path), Identity(status) == identity else { return }
-    _ = unsafe unlink(path)
+    try? FileNames.remove(path)
   }
 }
 

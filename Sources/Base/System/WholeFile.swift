@@ -29,29 +29,31 @@ package enum WholeFile {
   ) throws(SystemError) {
     let temporary = "\(path).\(getpid()).new"
     // Left behind by a process of the same number that was killed.
-    _ = unsafe unlink(temporary)
+    try? FileNames.remove(temporary)
     let file = try OwnedDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode)
     do throws(SystemError) {
       try file.writeAll(bytes)
-      try check("fsync \(temporary)", fsync(file.number))
+      if fsync(file.number) != 0 { throw SystemError("fsync \(temporary)") }
       if overwriting {
-        try check("rename \(path)", unsafe rename(temporary, path))
+        try FileNames.move(temporary, to: path)
       } else {
-        // Unlike rename, link fails when the name is taken.
-        try check("create \(path)", unsafe link(temporary, path))
-        _ = unsafe unlink(temporary)
+        try FileNames.link(temporary, as: path)
+        try? FileNames.remove(temporary)
       }
     } catch {
-      _ = unsafe unlink(temporary)
+      try? FileNames.remove(temporary)
       throw error
     }
-    let directory = try OwnedDescriptor.open(folder(of: path), O_RDONLY | O_DIRECTORY, 0)
-    try check("fsync \(folder(of: path))", fsync(directory.number))
+    try FileNames.synchronize(folder: folder(of: path))
   }
 
   /// A file that is not there is as good as removed.
   package static func remove(_ path: String) throws(SystemError) {
-    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemError("remove \(path)") }
+    do throws(SystemError) {
+      try FileNames.remove(path)
+    } catch {
+      if error.number != ENOENT { throw error }
+    }
   }
 
   /// Makes the folder and those above it that are missing.
@@ -67,9 +69,5 @@ package enum WholeFile {
   private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
-  private static func check(_ call: String, _ result: Int32) throws(SystemError) {
-    if result != 0 { throw SystemError(call) }
   }
 }

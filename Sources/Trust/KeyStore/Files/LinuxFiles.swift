@@ -7,10 +7,7 @@ package struct LinuxFiles: StoreFiles {
   package init() {}
 
   package func resolve(_ path: String) -> String {
-    // realpath allocates its answer, which is copied and freed here.
-    guard let real = unsafe realpath(path, nil) else { return path }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
+    (try? RealPath.of(path)) ?? path
   }
 
   package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> any StoreFile {
@@ -49,20 +46,19 @@ package struct LinuxFiles: StoreFiles {
   }
 
   package func rename(_ old: String, to new: String) throws(SystemError) {
-    if unsafe Glibc.rename(old, new) != 0 { throw SystemError("rename") }
+    try FileNames.move(old, to: new)
   }
 
   package func link(_ old: String, to new: String) throws(SystemError) {
-    if unsafe Glibc.link(old, new) != 0 { throw SystemError("link") }
+    try FileNames.link(old, as: new)
   }
 
   package func remove(_ path: String) throws(SystemError) {
-    if unsafe unlink(path) != 0 { throw SystemError("unlink") }
+    try FileNames.remove(path)
   }
 
   package func synchronizeDirectory(_ directory: String) throws(SystemError) {
-    let file = LinuxFile(owning: try openDescriptor(directory, O_RDONLY | O_DIRECTORY))
-    if fsync(file.descriptor) != 0 { throw SystemError("fsync") }
+    try FileNames.synchronize(folder: directory)
   }
 
   package func lock(_ path: String) throws(StoreLockError) -> any StoreLock {

@@ -30,7 +30,7 @@ package struct FileReserve: StoreReserve {
     guard unsafe statvfs(path.folder, &space) == 0 else { return false }
     // Not the last that others have: a disk that has just so much is as good as full.
     guard UInt64(space.f_bavail) * UInt64(space.f_frsize) >= UInt64(4 * Self.bytes) else { return false }
-    _ = unsafe unlink(path)
+    try? FileNames.remove(path)
     do throws(SystemError) {
       let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
       // Random, as no file system makes that smaller.
@@ -38,12 +38,12 @@ package struct FileReserve: StoreReserve {
       guard fdatasync(file.number) == 0 else { throw SystemError("fdatasync") }
       return true
     } catch {
-      _ = unsafe unlink(path)
+      try? FileNames.remove(path)
       return false
     }
   }
 
-  package func giveUp() -> Bool { unsafe unlink(path) == 0 }
+  package func giveUp() -> Bool { (try? FileNames.remove(path)) != nil }
 }
 
 extension String {

@@ -44,10 +44,10 @@ package enum StoreRestoration {
       report = Report(
         copiedAt: report.copiedAt, activeDevices: report.activeDevices, replaced: try moveAway(path))
       try move(fresh, path)
-      try synchronize(path.folder)
+      try naming(path.folder) { () throws(SystemError) in try FileNames.synchronize(folder: path.folder) }
       return report
     } catch {
-      for end in ["", "-wal", "-journal"] { _ = unsafe unlink(fresh + end) }
+      for end in ["", "-wal", "-journal"] { try? FileNames.remove(fresh + end) }
       throw error
     }
   }
@@ -58,7 +58,7 @@ package enum StoreRestoration {
     if unsafe lstat(file + "-wal", &log) == 0, log.st_size > 0 {
       throw .noCopy(file, reason: "there is a log beside it, so it is a store in use or one that was killed")
     }
-    for end in ["", "-wal", "-journal"] { _ = unsafe unlink(fresh + end) }
+    for end in ["", "-wal", "-journal"] { try? FileNames.remove(fresh + end) }
     let source: OwnedDescriptor
     do throws(SystemError) {
       source = try OwnedDescriptor.open(reading: file)
@@ -116,23 +116,23 @@ package enum StoreRestoration {
     guard WholeFile.exists(path) else { return nil }
     let old = path + ".replaced"
     for end in ["-wal", "-journal", ""] {
-      _ = unsafe unlink(old + end)
+      try? FileNames.remove(old + end)
       if WholeFile.exists(path + end) { try move(path + end, old + end) }
     }
     return old
   }
 
   private static func move(_ old: String, _ new: String) throws(Failure) {
-    // Both are read during the call alone.
-    guard unsafe rename(old, new) == 0 else { throw .failed(new, reason: "\(SystemError("rename"))") }
+    try naming(new) { () throws(SystemError) in try FileNames.move(old, to: new) }
   }
 
-  private static func synchronize(_ folder: String) throws(Failure) {
+  private static func naming(
+    _ path: String, _ body: () throws(SystemError) -> Void
+  ) throws(Failure) {
     do throws(SystemError) {
-      let directory = try OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY, 0)
-      guard fsync(directory.number) == 0 else { throw SystemError("fsync") }
+      try body()
     } catch {
-      throw .failed(folder, reason: "\(error)")
+      throw .failed(path, reason: "\(error)")
     }
   }
 }
