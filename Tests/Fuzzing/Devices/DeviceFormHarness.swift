@@ -46,6 +46,12 @@ enum DeviceFormHarness {
       { _ = try EvidenceForm($0) }, { _ = try ApprovalRequest(form: $0) },
       { _ = try OpenPairing(form: $0, token: "") },
       { _ = try PresenceChallengeForm($0) }, { _ = try PresenceForm($0) },
+      { _ = try ChallengeCode(bearer: "", form: $0) }, { _ = try IssueCodeForm($0) },
+      { _ = try VerifyCode(bearer: "", form: $0) },
+      { _ = try DecideApproval(bearer: "", approval: ApprovalID(random: FixedEntropy()), form: $0) },
+      { _ = try UseLease(bearer: "", lease: LeaseID(random: FixedEntropy()), form: $0) },
+      { _ = try AnswerPairing(PairingID(random: FixedEntropy()), form: $0, evidence: nil) },
+      { _ = try ConfirmPairing(PairingID(random: FixedEntropy()), form: $0, token: "") },
     ]
   }
 }

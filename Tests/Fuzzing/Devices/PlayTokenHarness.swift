@@ -1,5 +1,5 @@
 /// Play Integrity's tokens: nothing passes as it came that the harness has not made; and what it makes of any header,
-/// contents or payload passes only within the rules, written down a second time.
+/// contents or payload passes only within the rules, written down a second time. And the file of keys for them.
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
@@ -14,13 +14,39 @@ enum PlayTokenHarness {
   static let maximumAge: Int64 = 120_000
   static let package = "com.example.mud"
 
-  /// The input is a payload when it begins with a brace, what is inside an envelope when it has two dots, else a token.
+  /// The input is a payload when it begins with a brace, a file of keys when it begins with a bracket, what is inside an
+  /// envelope when it has two dots, else a token.
   static func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
+    if bytes.first == UInt8(ascii: "[") { return try checkKeys(bytes) }
     if bytes.first == UInt8(ascii: "{") {
       return try verdict(sealed(signed(header: #"{"alg":"ES256"}"#, payload: bytes)), payload: bytes)
     }
     let dots = bytes.count { $0 == UInt8(ascii: ".") }
     return dots == 2 ? try checkContents(bytes) : try checkToken(bytes)
+  }
+
+  private static func checkKeys(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
+    let keys: [PlayKeys]
+    do throws(PlayKeysProblem) {
+      keys = try PlayKeys.read(bytes.span)
+    } catch {
+      let isLine = error.description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+      try require(isLine, "a problem of several lines")
+      return .refused
+    }
+    try require((1...PlayKeys.limit).contains(keys.count), "too few keys, or too many")
+    try require(Set(keys.map(\.decryption)).count == keys.count, "a key twice")
+    let pairs = keys.map { pair in
+      #"{"decryption_key":"\#(pair.decryption.base64)","#
+        + #""verification_key":"\#(Base64.encode(pair.verification.subjectPublicKeyInfo.span))"}"#
+    }
+    guard let again = try? PlayKeys.read(Array("[\(pairs.joined(separator: ","))]".utf8).span) else {
+      throw BrokenProperty("written out, they are no keys any more")
+    }
+    try require(
+      again.map(\.decryption) == keys.map(\.decryption)
+        && again.map(\.verification) == keys.map(\.verification), "others, once written out")
+    return .accepted
   }
 
   private static func checkToken(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
