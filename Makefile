@@ -273,7 +273,7 @@ bench-packages:
 
 ##@ Style
 
-FORMATTED := Package.swift Sources Tests
+FORMATTED := Package.swift Sources Tests Examples
 
 .PHONY: format
 format:  ## Lay the sources out as .swift-format says
@@ -286,6 +286,11 @@ lint:  ## Say where the layout differs from it, and change nothing
 .PHONY: documents
 documents:  ## Write the example file and docs/settings.md anew from the table of settings
 	UPDATE_EXAMPLE=1 $(SWIFT) test --disable-xctest --filter DocumentTests
+
+.PHONY: client-docs
+client-docs: build-packages  ## The documentation of PortcullisClient: .build/client-docs; its warnings are errors
+	scripts/apple-check documents .build/client-docs
+	@echo "python3 -m http.server -d .build/client-docs, then /documentation/portcullisclient"
 
 ##@ Installing
 
