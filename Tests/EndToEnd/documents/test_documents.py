@@ -213,28 +213,6 @@ def test_the_apps_listing_can_be_parsed(folder):
         assert parsed.returncode == 0, parsed.stderr
 
 
-def test_the_apps_session_is_valid_swift(folder):
-    """Against the Foundation of this system: the other listing needs Apple's frameworks."""
-    compiler = shutil.which("swiftc")
-    if not compiler:
-        pytest.skip("swiftc is not in PATH")
-    (listing,) = [block for block in blocks(PAGES["docs/app.md"]) if "\nactor PlayerSession {" in block.text]
-    way_in = (
-        "func connect(asking: [String: String]) async throws -> URLSessionWebSocketTask { throw URLError(.unknown) }"
-    )
-    (folder / "Session.swift").write_text("import FoundationNetworking\n" + listing.text)
-    (folder / "GameGate.swift").write_text(
-        f"import Foundation\nimport FoundationNetworking\nactor GameGate {{ {way_in} }}\n"
-    )
-    checked = subprocess.run(
-        [compiler, "-typecheck", "-swift-version", "6", "-warnings-as-errors", "Session.swift", "GameGate.swift"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    assert checked.returncode == 0, checked.stderr
-
-
 def test_targets_of_make_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page, text in PAGES.items():
