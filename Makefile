@@ -104,8 +104,12 @@ unit-tests: build-packages test-packages maxmind-data  ## The Swift tests; SWIFT
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
-end-to-end: release test-packages peers  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
+end-to-end: release test-packages peers apple-modules  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
+
+.PHONY: apple-modules
+apple-modules: build-packages  ## Swift's own modules for iOS 15, for the client's tests: once, half a minute
+	@scripts/apple-check modules
 
 .PHONY: maxmind-data
 maxmind-data:  ## MaxMind's published test databases, once; without PyPI their tests say so

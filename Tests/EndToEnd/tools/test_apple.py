@@ -30,7 +30,7 @@ def words(done):
 
 @pytest.fixture(scope="module", autouse=True)
 def modules():
-    """Swift's own modules for iOS are made here, in half a minute; the tests take seconds."""
+    """Swift's own modules for iOS are made here, if `make apple-modules` has not; that takes half a minute."""
     done = check("symbols")
     assert done.returncode == 0, words(done)
     return done.stdout
