@@ -144,7 +144,7 @@ let modules = [
     [
       "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate",
       "DeviceWire",
-      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PlayIntegrity",
+      "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Logging", "Logs", "PlayIntegrity",
       "PortcullisProtocol", "ProxyProtocol",
       "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),

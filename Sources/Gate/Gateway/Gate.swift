@@ -64,6 +64,8 @@ package final class Gate: Sendable {
 
   /// Where it listens: with the port that the kernel chose where the configuration said 0.
   package let endpoints: [Endpoint]
+  /// What the store calls its listeners.
+  let listeners: [StoredName]
   let shared: Shared
   private let tickets: TicketKeys
   private let threads: Mutex<[JoinHandle]>
@@ -71,11 +73,12 @@ package final class Gate: Sendable {
   private let resolver: BackendResolver?
 
   private init(
-    shared: Shared, endpoints: [Endpoint], tickets: TicketKeys, threads: [JoinHandle],
-    housekeeper: Housekeeper, resolver: BackendResolver?
+    shared: Shared, doors: Doors, tickets: TicketKeys, threads: [JoinHandle], housekeeper: Housekeeper,
+    resolver: BackendResolver?
   ) {
     self.shared = shared
-    self.endpoints = endpoints
+    endpoints = doors.endpoints
+    listeners = doors.names
     self.tickets = tickets
     self.threads = Mutex(threads)
     self.housekeeper = housekeeper
@@ -105,7 +108,9 @@ package final class Gate: Sendable {
 
   /// Binds, which may take privileges, and makes what certificates and keys are needed for. Nobody is accepted yet,
   /// and there are no threads: they start with `PreparedGate.start`.
-  /// - Parameter stored: what was kept for this process, of which the listeners are taken.
+  /// - Parameters:
+  ///   - stored: what was kept for this process, of which the listeners are taken, and the legs of sessions that go on.
+  ///   - store: who keeps such things for the next one.
   package static func prepare(
     _ configuration: GateConfiguration, _ parts: Parts, stored: inout StoredDescriptors,
     store: DescriptorStore?
@@ -113,7 +118,13 @@ package final class Gate: Sendable {
     let tickets = TicketKeys()
     let settings = try settings(configuration, parts.tls, tickets)
     do throws(GateError) {
-      return PreparedGate(configuration, parts, settings, tickets, try Doors(configuration, &stored, store))
+      let doors = try Doors(configuration, &stored, store)
+      var kept: KeptStart?
+      if let store {
+        kept = KeptStart.make(
+          configuration, &stored, store, room: store.capacity - doors.names.count, log: GateLogger(parts.log))
+      }
+      return PreparedGate(configuration, parts, settings, tickets, doors, kept)
     } catch {
       throw .gate(error)
     }
@@ -154,31 +165,39 @@ package final class Gate: Sendable {
         backends: prepared.backends,
         receipts: configuration.attest.receiptsPath.map { ReceiptFolder(path: $0) },
         pseudonyms: parts.pseudonyms, charsets: parts.charsets, devices: parts.devices,
-        log: GateLogger(parts.log),
+        keeper: prepared.kept?.keeper, log: GateLogger(parts.log),
         mailboxes: mailboxes)
       shared.certificates.watch(parts.tls.watched)
       shared.tellOfCertificates()
       var threads: [JoinHandle] = []
       var resolver: BackendResolver?
       do throws(SystemError) {
+        var loops: [LoopStart] = []
+        for (index, doors) in rows.enumerated() {
+          loops.append(
+            LoopStart(
+              try Loop(
+                index: index, shared: shared, settings: prepared.settings, mailbox: mailboxes[index],
+                doorway: Doorway(doors))))
+        }
+        // Whoever is served finds the session that he comes back to.
+        prepared.kept?.takeUp(shared, prepared.settings, loops.map(\.loop))
+        try prepared.kept?.begin()
         // Before the loops, so that nobody is refused for a name that has just not been asked for.
         resolver = try BackendResolver.start(shared.backends, shared.log)
-        for (index, doors) in rows.enumerated() {
-          let start = LoopStart(
-            try Loop(
-              index: index, shared: shared, settings: prepared.settings, mailbox: mailboxes[index],
-              doorway: Doorway(doors)))
+        for (index, start) in loops.enumerated() {
           threads.append(JoinHandle(try Thread(name: "loop-\(index)", isPrompt: true) { start.loop.run() }))
         }
         let housekeeper = try Housekeeper(shared: shared, tickets: prepared.tickets)
         return Gate(
-          shared: shared, endpoints: prepared.doors.endpoints, tickets: prepared.tickets, threads: threads,
+          shared: shared, doors: prepared.doors, tickets: prepared.tickets, threads: threads,
           housekeeper: housekeeper, resolver: resolver)
       } catch {
         // Without all of its threads the gate does not start: those that run already end, with the connections that
         // they have accepted meanwhile.
-        shared.postToAll(.stop)
+        shared.abandonStart()
         for thread in threads { thread.join() }
+        shared.keeper?.stop()
         shared.pool.stop()
         resolver?.stop()
         throw error
@@ -212,17 +231,22 @@ package final class Gate: Sendable {
   /// Whether a drain is over: no session is left, and none has bytes left to send. Connections that were only answered
   /// 503 do not count, else players who come back at once would hold the gate until the drain's time is over.
   package var isDrained: Bool {
-    shared.sessions.value == 0 && shared.away.value == 0 && shared.parting.value == 0
+    let isRestarting = shared.isRestarting.load(ordering: .relaxed)
+    return shared.sessions.value == 0 && (isRestarting || shared.away.value == 0)
+      && shared.parting.value == 0
   }
 
   /// Closes what is left, and returns when all threads have ended. The store is the caller's to close.
   package func stop() {
+    if keepsSessions { beginRestart(timeout: .zero) }
+    if shared.isRestarting.load(ordering: .relaxed) { shared.keeper?.handOver() }
     shared.postToAll(.abandon)
     let ended = threads.withLock { threads in
       defer { threads = [] }
       return threads
     }
     for thread in ended { thread.join() }
+    shared.keeper?.finish()
     shared.pool.stop()
     housekeeper.stop()
     resolver?.stop()
@@ -255,11 +279,14 @@ package final class PreparedGate {
   fileprivate let tickets: TicketKeys
   fileprivate let doors: Doors
   fileprivate let backends: BackendDirectory
+  /// Nil where no session outlives the process.
+  fileprivate let kept: KeptStart?
 
   fileprivate init(
     _ configuration: GateConfiguration, _ parts: Gate.Parts, _ settings: LoopSettings, _ tickets: TicketKeys,
-    _ doors: Doors
+    _ doors: Doors, _ kept: KeptStart?
   ) {
+    self.kept = kept
     self.configuration = configuration
     self.parts = parts
     self.settings = settings

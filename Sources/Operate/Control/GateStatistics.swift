@@ -220,7 +220,8 @@ package struct SessionEntry: Equatable, Sendable {
     self.init(
       session: try object.count("session"), state: try object.text("state"), since: try object.count("since"),
       connection: object["connection"]?.string, subprotocol: object["subprotocol"]?.string,
-      isKept: object["kept"]?.boolean == true, buffered: try object.count("buffered"), source: try object.text("source"),
+      isKept: object["kept"]?.boolean == true, buffered: try object.count("buffered"),
+      source: try object.text("source"),
       credential: try object.text("credential"), keyID: object["keyId"]?.string,
       subject: object["subject"]?.string,
       seconds: try object.count("seconds"),

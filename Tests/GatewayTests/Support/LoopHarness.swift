@@ -23,7 +23,7 @@ import Testing
 /// by hand: each turn is one call, and nothing happens between two of them.
 final class LoopHarness {
   let clock: ManualClock
-  let store = MemoryStore()
+  let store: MemoryStore
   let loops: [Loop]
   let shared: Shared
   /// Nil in front of an echo.
@@ -33,24 +33,32 @@ final class LoopHarness {
   private let environment: [(String, String)]
   private let tls: TLSServerContext
   private let log = KeptLines()
+  /// Of the gate before.
+  private let estate: Estate?
 
   /// - Parameters:
   ///   - settings: beside those that make a gate in front of an echo, or of a game.
   ///   - loops: how many.
   ///   - doorLevel: from which level on devices come in. Their registry has none.
+  ///   - keeping: who keeps descriptors for it; nil for nobody.
+  ///   - estate: of the gate before, whose clock, store of keys and game it has.
   init(
     _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
-    loops count: Int = 1, hasGame: Bool = false, doorLevel: Level? = nil
+    loops count: Int = 1, hasGame: Bool = false, doorLevel: Level? = nil, keeping: MemoryDescriptors? = nil,
+    after estate: Estate? = nil
   ) throws {
+    self.estate = estate
+    let clock = estate?.clock ?? clock
     self.clock = clock
+    store = estate?.store ?? MemoryStore()
     let folder = try TemporaryFolder(prefix: "portcullis-loop-")
     let path = folder.path
     var environment = [
       ("LISTEN", "127.0.0.1:0"), ("BACKEND", "echo:"), ("WORKERS", "1"), ("REQUIRE_APP_AUTH", "false"),
       ("ATTESTED_KEYS_PATH", path + "/keys.json"), ("CONTROL_SOCKET", path + "/gate.sock"),
     ]
-    game = hasGame ? try TestGame(path: path + "/game") : nil
-    if hasGame { environment[1].1 = "unix:\(path)/game" }
+    game = try estate?.game ?? (hasGame ? TestGame(path: path + "/game") : nil)
+    if let game { environment[1].1 = "unix:\(game.path)" }
     self.environment = environment
     let configuration = try Self.configuration(environment, settings)
     let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
@@ -64,18 +72,21 @@ final class LoopHarness {
         clientCAPEM: nil),
       tickets: TicketKeys())
     let mailboxes = try (0..<count).map { _ in try Mailbox() }
+    let logger = GateLogger(gateLog)
+    let kept = try keeping.flatMap { store in try KeptStart.make(configuration, store, estate, logger) }
     shared = Shared(
       clock: clock, entropy: SeededEntropy(1), store: store,
       attestations: AttestationVerifier(root: root), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
-      pseudonyms: nil, charsets: CharsetLibrary(opening: []), devices: devices, log: GateLogger(gateLog),
-      mailboxes: mailboxes)
+      pseudonyms: nil, charsets: CharsetLibrary(opening: []), devices: devices, keeper: kept?.keeper,
+      log: logger, mailboxes: mailboxes)
     let tls = tls
     let loopSettings = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
     loops = try mailboxes.indices.map { [shared] index in
       try Loop(
         index: index, shared: shared, settings: loopSettings, mailbox: mailboxes[index], doorway: Doorway([]))
     }
+    kept?.takeUp(shared, loopSettings, loops)
   }
 
   deinit {
@@ -126,8 +137,11 @@ final class LoopHarness {
   /// A player whose connection is as the loop takes it from its listener.
   func arrive(at loop: Int = 0) throws -> Player { try Player(self, at: loop) }
 
-  /// Each loop turns once.
-  func turn() { for loop in loops { loop.turn(waiting: 0) } }
+  /// Each loop turns once, and whoever keeps descriptors is told what is new.
+  func turn() {
+    for loop in loops { loop.turn(waiting: 0) }
+    shared.keeper?.carryOutWaiting()
+  }
 
   func pass(_ duration: Duration) {
     clock.advance(duration)

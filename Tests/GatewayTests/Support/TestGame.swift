@@ -6,11 +6,15 @@ import Testing
 
 /// A game behind a UNIX socket of the test's: it says and hears what the test wants.
 final class TestGame {
+  let path: String
   private let listener: UnixListener
   /// In the order in which they came.
   private(set) var callers: [Caller] = []
 
-  init(path: String) throws { listener = try UnixListener.bind(path) }
+  init(path: String) throws {
+    self.path = path
+    listener = try UnixListener.bind(path)
+  }
 
   /// Takes up those who have called.
   func accept() {

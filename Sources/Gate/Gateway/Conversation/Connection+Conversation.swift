@@ -33,8 +33,12 @@ extension Connection {
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed
-    // In its slot before the app hears of it.
-    if isResumed { loop.describe(session, conversation) } else { loop.keep(session, conversation) }
+    // In its slot before the app hears of it; who found none free may find one now.
+    if session.game.kept == nil {
+      loop.keep(session, conversation)
+    } else {
+      loop.describe(session, conversation)
+    }
     say([
       conversation.state.greeting(id, resumed: resumed, isKept: session.isKept, loop.settings)
     ])

@@ -1,4 +1,5 @@
 /// What a session that outlives the process notes on the path of a message; nothing where there is no slot.
+internal import Charsets
 internal import Keeping
 internal import SessionWire
 internal import System
@@ -8,7 +9,7 @@ extension GameSide {
   @inline(__always)
   func progress(of state: borrowing ConversationState) -> KeptProgress {
     KeptProgress(
-      outgoing: state.outgoing, incoming: state.incoming, telnet: state.telnet.state,
+      outgoing: state.outgoing, incoming: state.incoming, telnet: state.telnet,
       held: state.decoder.heldWord, bytesFromGame: bytesFromGame, bytesFromPlayer: bytesFromPlayer)
   }
 

@@ -1,7 +1,9 @@
 /// How the gate gives way to its next process, which goes on with what is kept, and how nothing is kept any more
-/// (docs/operating.md, "Restarts and crashes"); from any thread but a loop's.
+/// (docs/operating.md, "What a restart keeps"); from any thread but a loop's.
+internal import Keeping
+internal import Registry
 internal import Synchronization
-package import System
+internal import System
 
 extension Gate {
   /// Whether sessions go on in a next process.
@@ -11,7 +13,7 @@ extension Gate {
   /// while; those that are kept are told to come back, the others end.
   package func beginRestart(timeout: Duration) {
     if shared.isEnding.load(ordering: .relaxed) { return beginDrain(timeout: timeout) }
-    shared.isRestarting.store(true, ordering: .relaxed)
+    if shared.isRestarting.exchange(true, ordering: .relaxed) { return }
     shared.postToAll(.restart(spread: min(.seconds(1), timeout / 3)))
     shared.devices?.registry.drain()
   }
@@ -34,7 +36,9 @@ extension Gate {
     beginDrain(timeout: time)
     let pause = Signal()
     while !isDrained {
-      if SystemClock().monotonic() >= deadline { return .sessionsLeft(shared.sessions.value + shared.away.value) }
+      if SystemClock().monotonic() >= deadline {
+        return .sessionsLeft(shared.sessions.value + shared.away.value)
+      }
       pause.wait(until: SystemClock().monotonic() + Self.look)
     }
     guard let keeper = shared.keeper else { return .done(ended: ended) }
@@ -46,7 +50,27 @@ extension Gate {
   private static let look: Duration = .milliseconds(20)
 }
 
+extension Shared {
+  /// The gate does not start: what is kept is left for one that does.
+  func abandonStart() {
+    if let keeper {
+      keeper.handOver()
+      postToAll(.restart(spread: .zero))
+      postToAll(.abandon)
+    } else {
+      postToAll(.stop)
+    }
+  }
+}
+
 extension Keeper {
+  /// All loops have ended: what was left to be told is told, and this was no start that died.
+  func finish() {
+    stop()
+    slots.endStart()
+    if isHandingOver { log.sessionsHandedOver(handedOver.value) }
+  }
+
   /// Nothing of the gate is in the store any more; false when it does not say so in time.
   func forgetAll(named names: [StoredName]) -> Bool {
     do throws(SystemError) {

@@ -1,4 +1,5 @@
 /// What a session takes along to the next process beside its slot, so that nothing of it is missing.
+internal import Charsets
 internal import Keeping
 internal import SessionWire
 internal import System

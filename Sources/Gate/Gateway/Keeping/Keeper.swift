@@ -9,7 +9,7 @@ internal import Sockets
 internal import Synchronization
 package import System
 
-/// Keeps descriptors beyond the end of the process (docs/operating.md, "Restarts and crashes").
+/// Keeps descriptors beyond the end of the process (docs/operating.md, "What a restart keeps").
 package protocol DescriptorKeeping: Sendable {
   /// It gets a duplicate; the caller's stays open.
   func store(_ descriptor: borrowing OwnedDescriptor, as name: StoredName) throws(SystemError)
@@ -182,14 +182,30 @@ final class Keeper: Sendable {
     while let jobs = next() { carryOut(jobs) }
   }
 
+  /// Nil when there is nothing left to be done. What the store did not hear of is said again in between.
   private func next() -> [Job]? {
-    state.wait { state in
+    let look: (inout State) -> Waited<[Job]?> = { state in
       if state.jobs.isEmpty { return state.isStopping ? .done(nil) : .wait }
       return .done(Self.take(&state))
     }
+    while let retry = state.withLock({ state, _ in state.owed.isEmpty ? nil : state.pausedUntil }) {
+      if let jobs = state.wait(until: retry, look) { return jobs }
+      sayOwed()
+    }
+    return state.wait(look)
   }
 
-  /// All that waits; for tests, which have no thread.
+  private func sayOwed() {
+    let owed = state.withLock { state, _ in
+      state.pausedUntil = nil
+      state.isWorking = true
+      defer { state.owed = [] }
+      return state.owed
+    }
+    carryOut(owed.map { .remove(slot: $0) })
+  }
+
+  /// All that waits, by whoever calls.
   func carryOutWaiting() { carryOut(state.withLock { state, _ in Self.take(&state) }) }
 
   private static func take(_ state: inout State) -> [Job] {
@@ -199,13 +215,9 @@ final class Keeper: Sendable {
   }
 
   private func carryOut(_ jobs: [Job]) {
-    for job in jobs where !isGivenUp {
-      switch job {
-      case .store(let duplicate, let slot): store(duplicate, slot)
-      case .remove(let slot): removeOwed(and: slot)
-      case .forget(let slot):
-        do throws(SystemError) { try store.remove(.leg(slot: slot)) } catch { failed(error) { _ in } }
-      }
+    for job in jobs {
+      // Nobody waits a second for each of thousands that the store does not take.
+      if isPaused { putOff(job) } else { carryOut(job) }
     }
     state.withLock { state, signal in
       state.isWorking = false
@@ -213,23 +225,33 @@ final class Keeper: Sendable {
     }
   }
 
-  /// Whoever stops does not wait a second for each of thousands that the store does not take.
-  private var isGivenUp: Bool { state.withLock { state, _ in state.isStopping && state.pausedUntil != nil } }
+  private var isPaused: Bool {
+    state.withLock { state, _ in state.pausedUntil.map { SystemClock().monotonic() < $0 } ?? false }
+  }
 
-  private func store(_ duplicate: Duplicate, _ slot: Int) {
-    do throws(SystemError) {
-      try store.store(duplicate.descriptor, as: .leg(slot: slot))
-    } catch {
-      failed(error) { $0.lost.insert(slot) }
+  private func putOff(_ job: Job) {
+    state.withLock { state, _ in
+      switch job {
+      case .store(_, let slot): state.lost.insert(slot)
+      case .remove(let slot): state.owed.append(slot)
+      // Its connection is shut down; what is left is a name that is taken away by the next process.
+      case .forget: break
+      }
     }
   }
 
-  private func removeOwed(and slot: Int) {
-    let owed = state.withLock { state, _ in
-      defer { state.owed = [] }
-      return state.owed + [slot]
+  private func carryOut(_ job: Job) {
+    switch job {
+    case .store(let duplicate, let slot):
+      do throws(SystemError) {
+        try store.store(duplicate.descriptor, as: .leg(slot: slot))
+      } catch {
+        failed(error) { $0.lost.insert(slot) }
+      }
+    case .remove(let slot): remove(slot)
+    case .forget(let slot):
+      do throws(SystemError) { try store.remove(.leg(slot: slot)) } catch { failed(error) { _ in } }
     }
-    for slot in owed { remove(slot) }
   }
 
   private func remove(_ slot: Int) {

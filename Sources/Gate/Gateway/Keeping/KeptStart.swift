@@ -1,5 +1,5 @@
 /// What outlives the process, as this one finds it when it starts: the slots, the legs and the luggage of the one before, or
-/// new and empty ones (docs/operating.md, "Restarts and crashes").
+/// new and empty ones (docs/operating.md, "What a restart keeps").
 ///
 /// Nothing is changed before loops are there to go on with it: a process that cannot start leaves all as it was.
 internal import Configuration
@@ -65,29 +65,54 @@ final class KeptStart {
   ) -> KeptStart? {
     let limit = min(configuration.sessions.mostKept, room - Self.ownDescriptors)
     guard configuration.sessions.canBeKept, limit > 0 else { return nil }
+    var legs: [Int: Leg] = [:]
+    for slot in stored.legs {
+      if let descriptor = stored.takeLeg(slot) { legs[slot] = Leg(Socket(descriptor)) }
+    }
+    return make(stored.takeSlots(), stored.takeOver(), legs, store, limit: limit, log: log)
+  }
+
+  /// - Parameters:
+  ///   - slots: of the process before, if there was one.
+  ///   - over: its luggage.
+  ///   - legs: by slot.
+  static func make(
+    _ slots: consuming OwnedDescriptor?, _ over: consuming OwnedDescriptor?, _ legs: [Int: Leg],
+    _ store: any DescriptorKeeping, limit: Int, log: GateLogger
+  ) -> KeptStart? {
     do throws(SystemError) {
-      var slots: SlotFile?
-      if let descriptor = stored.takeSlots() {
+      var adopted: SlotFile?
+      if let slots {
         do throws(SlotFileError) {
-          slots = try SlotFile.adopt(descriptor, limit: limit)
+          adopted = try SlotFile.adopt(slots, limit: limit)
         } catch {
           log.slotsUnreadable(error.description)
           try store.remove(.slots)
         }
       }
-      let isAdopted = slots != nil
-      let made = try slots ?? SlotFile.create(limit: limit)
-      if !isAdopted { try store.store(OwnedDescriptor.duplicate(made.descriptorNumber), as: .slots) }
-      let keeper = Keeper(made, try Handover.create(), store, log: log)
-      var legs: [Int: Leg] = [:]
-      for slot in stored.legs {
-        if let descriptor = stored.takeLeg(slot) { legs[slot] = Leg(Socket(descriptor)) }
+      let isAdopted = adopted != nil
+      if adopted == nil {
+        let made = try SlotFile.create(limit: limit)
+        try store.store(OwnedDescriptor.duplicate(made.descriptorNumber), as: .slots)
+        adopted = made
       }
+      guard let adopted else { return nil }
+      let keeper = Keeper(adopted, try Handover.create(), store, log: log)
       var packed: HandoverReader?
-      if let descriptor = stored.takeOver() { packed = try HandoverReader(descriptor) }
+      if let over {
+        do throws(SystemError) {
+          packed = try HandoverReader(over)
+        } catch {
+          log.luggageLost(error)
+        }
+      }
       return KeptStart(keeper, legs: legs, packed: packed, isAdopted: isAdopted, log: log)
     } catch {
       log.keepingFailed(error)
+      for (slot, leg) in legs {
+        leg.end()
+        try? store.remove(.leg(slot: slot))
+      }
       return nil
     }
   }
@@ -111,6 +136,7 @@ final class KeptStart {
           if plan.dropped.contains(slot) { throw .deadly }
           let (kept, luggage) = try pack(of: content, slot)
           let parcel = try taking.parcel(slot, kept, luggage, leg, now: shared.clock.monotonic())
+          shared.takenUp.add()
           loops[taken % loops.count].takeUp(parcel)
           keeper.slots.didTakeUp(slot)
           taken += 1
@@ -149,8 +175,15 @@ final class KeptStart {
 
   /// From here on this process's luggage takes the place of the one before's, of which nothing is left to be read.
   func begin() throws(SystemError) {
-    try keeper.store.remove(.over)
-    try keeper.store.store(OwnedDescriptor.duplicate(keeper.luggage.descriptorNumber), as: .over)
+    // What does not go on is gone before anybody is served.
+    keeper.carryOutWaiting()
+    do throws(SystemError) {
+      try keeper.store.remove(.over)
+      try keeper.store.store(OwnedDescriptor.duplicate(keeper.luggage.descriptorNumber), as: .over)
+    } catch {
+      // Players come first: without luggage sessions go on as after a crash.
+      log.keepingFailed(error)
+    }
     try keeper.start()
   }
 }

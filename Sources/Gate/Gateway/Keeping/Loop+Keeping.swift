@@ -2,6 +2,7 @@
 internal import Addresses
 internal import Bytes
 internal import Configuration
+internal import DeviceWire
 internal import Keeping
 internal import SessionWire
 internal import Sockets
@@ -12,8 +13,8 @@ extension Loop {
   /// A session that begins is kept if it can be resumed at all and a slot is free. One whose game may compress what it
   /// says is not: nobody could go on in the middle of a compressed stream.
   func keep(_ session: GameSession, _ conversation: Conversation) {
-    guard let keeper = shared.keeper, conversation.isResumable, !isDraining,
-      settings.telnet.compression == .off, let cookie = session.game.legCookie
+    guard let keeper = shared.keeper, conversation.isResumable, !isDraining, !session.isOver,
+      !session.game.waits, settings.telnet.compression == .off, let cookie = session.game.legCookie
     else { return }
     let description = KeptDescription(session, conversation.state, leg: cookie)
     let progress = session.game.progress(of: conversation.state)

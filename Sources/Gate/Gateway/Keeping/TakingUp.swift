@@ -1,5 +1,6 @@
 /// How a session of the process before goes on in this one: with all that it had after a restart, and after a crash with what
 /// its slot says (docs/sessions.md, "After a crash").
+internal import Addresses
 internal import AppAttest
 internal import Bytes
 internal import Charsets
@@ -118,7 +119,9 @@ struct TakingUp {
     var state: ConversationState
     switch taken {
     case .packed(_, let luggage):
-      guard let telnet = TelnetEngine(wanted, restoring: luggage.telnet) else { throw .unreadable(.unfit(.place)) }
+      guard let telnet = TelnetEngine(wanted, restoring: luggage.telnet) else {
+        throw .unreadable(.unfit(.place))
+      }
       again.restore(luggage.again)
       state = ConversationState(
         telnet, OutgoingLedger(limit: limit, again: again, restoring: luggage.outgoing),
@@ -129,7 +132,9 @@ struct TakingUp {
       state.unread = luggage.unread
       if !luggage.unread.isEmpty { state.unreadUntil = now }
     case .crashed(let recovery):
-      guard let telnet = TelnetEngine(wanted, restoring: recovery.telnet) else { throw .unreadable(.unfit(.place)) }
+      guard let telnet = TelnetEngine(wanted, restoring: recovery.telnet) else {
+        throw .unreadable(.unfit(.place))
+      }
       again.noteEcho(telnet.gameEchoes)
       state = ConversationState(
         telnet, recovery.outgoing(limit: limit, again: again), recovery.incoming, charsets: shared.charsets,
@@ -174,13 +179,13 @@ struct TakingUp {
 }
 
 extension Loop {
-  /// One of the process before lives here from now on, without a connection at first.
+  /// One of the process before lives here from now on, without a connection at first. It does not count for its address:
+  /// all who played from there have lost their connections at once.
   func takeUp(_ parcel: SessionParcel) {
     let token = sessions.reserve()
     let session = GameSession(token: token, taking: parcel)
     sessions.insert(session, at: token)
     settle(session)
-    countForAddress(session, leaving: nil)
     accountBuffers(of: session)
     if let conversation = session.game.conversation { describe(session, conversation) }
     shared.log.sessionKept(session)

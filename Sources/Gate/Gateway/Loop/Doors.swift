@@ -17,6 +17,9 @@ struct Doors {
   /// Those that have names in the store.
   private var indices: Set<Int>
 
+  /// By which the store knows them.
+  var names: [StoredName] { indices.sorted().map { .listener($0) } }
+
   /// - Parameters:
   ///   - stored: its listeners are taken, also those that `LISTEN` does not name any more, which are closed.
   ///   - store: is told of new ones, and of those that were closed.

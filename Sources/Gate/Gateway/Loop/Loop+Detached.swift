@@ -43,8 +43,10 @@ extension Loop {
     session.game.conversation?.state.detach()
     if session.isOver { session.game.leg = nil }
     if let conversation = session.game.conversation { describe(session, conversation) }
-    // Who is taken over is away for no longer than it takes.
-    if !session.isOver, end != .takenOver { countForAddress(session, leaving: connection) }
+    // Who is taken over is away for no longer than it takes, and at a restart all are.
+    if !session.isOver, end != .takenOver, end != .restarting {
+      countForAddress(session, leaving: connection)
+    }
     enterAway(session)
     accountBuffers(of: session)
     serve(session)
@@ -55,7 +57,7 @@ extension Loop {
     session.absence?.alarm.set(at: expiry(of: session), for: session.token, in: wheel)
     if session.state == .concluded { concluded.enter(session) } else { away.enter(session) }
     publishLongest()
-    if shared.away.increment() > settings.limits.detached { letGoLongestOfAll() }
+    if shared.away.increment() > mostAway { letGoLongestOfAll() }
   }
 
   /// Somebody has come back, or nobody can any more.
@@ -84,9 +86,15 @@ extension Loop {
 
   /// One at a time: the next one may be another loop's.
   func letGoLongest() {
-    guard shared.away.value > settings.limits.detached else { return }
+    guard shared.away.value > mostAway else { return }
     if let session = firstToGo { endAway(session, .letGo) }
-    if shared.away.value > settings.limits.detached { letGoLongestOfAll() }
+    if shared.away.value > mostAway { letGoLongestOfAll() }
+  }
+
+  /// A restart takes all connections at once, and those who played have not gone away by themselves: as many as were taken
+  /// up may wait, however few `MAX_DETACHED` says.
+  private var mostAway: Int {
+    isRestarting ? .max : max(settings.limits.detached, shared.takenUp.value)
   }
 
   func endAllAway(_ reason: SessionEnd) {
@@ -119,7 +127,7 @@ extension Loop {
   /// What the game says to a session that nobody listens to, one round.
   func serve(_ session: GameSession) {
     guard session.state == .detached, let conversation = session.game.conversation else { return }
-    let kept = session.game.kept
+    let kept = session.game.mayHaveInput || session.game.waits ? session.game.kept : nil
     kept?.willTry()
     defer { kept?.didTry() }
     switch conversation.proceedDetached(&session.game, on: self) {

@@ -234,11 +234,13 @@ struct GateLogger: Sendable {
 
   /// Once until the store takes something again.
   func keepingFailed(_ error: SystemError) {
-    logger.error("keeping_failed", metadata: ["reason": "\(error)", "result": "new sessions do not outlive a restart"])
+    logger.error(
+      "keeping_failed", metadata: ["reason": "\(error)", "result": "new sessions do not outlive a restart"])
   }
 
   func slotsUnreadable(_ reason: String) {
-    logger.error("slots_unreadable", metadata: ["reason": "\(reason)", "result": "sessions of the process before end"])
+    logger.error(
+      "slots_unreadable", metadata: ["reason": "\(reason)", "result": "sessions of the process before end"])
   }
 
   /// One of the process before goes on.
@@ -266,8 +268,9 @@ struct GateLogger: Sendable {
   }
 
   /// Without its luggage it goes on as after a crash.
-  func luggageLost(slot: Int, _ error: SystemError) {
-    logger.error("luggage_lost", metadata: ["slot": "\(slot)", "reason": "\(error)"])
+  func luggageLost(slot: Int? = nil, _ error: SystemError) {
+    logger.error(
+      "luggage_lost", metadata: ["slot": "\(slot.map(String.init) ?? "all")", "reason": "\(error)"])
   }
 
   func sessionEnded(_ session: GameSession, _ end: ConnectionEnd?, now: MonotonicTime) {

@@ -1,5 +1,6 @@
 /// What has to be done from time to time, on a thread of its own: ticket keys rotated, left-out log lines told, a disk
 /// that hangs noticed, certificates that end soon warned of, and a list of revoked ones that has changed read again.
+internal import Keeping
 internal import KeyStore
 internal import Logging
 internal import Synchronization
@@ -9,6 +10,9 @@ internal import TLS
 final class Housekeeper: Sendable {
   /// A ticket can be used for one to two hours: until the key after the next.
   static let ticketRotation: Duration = .seconds(3600)
+
+  /// A process that has served for so long does not die of a session that it has taken up.
+  private static let goodStart: Duration = .seconds(30)
 
   private let shared: Shared
   private let tickets: TicketKeys
@@ -30,6 +34,8 @@ final class Housekeeper: Sendable {
   }
 
   private func run() {
+    let goodFrom = SystemClock().monotonic() + Self.goodStart
+    var isGoodStart = false
     var nextRotation = SystemClock().monotonic() + Self.ticketRotation
     while !isStopping.load(ordering: .relaxed) {
       wake.wait(until: SystemClock().monotonic() + .seconds(1))
@@ -38,6 +44,10 @@ final class Housekeeper: Sendable {
       shared.tellOfCertificates()
       shared.store.noteHang()
       shared.devices?.attendRevocations(now: shared.clock.wall())
+      if now >= goodFrom, !isGoodStart {
+        isGoodStart = true
+        shared.keeper?.slots.endStart()
+      }
       if now >= nextRotation {
         tickets.rotate()
         nextRotation = now + Self.ticketRotation

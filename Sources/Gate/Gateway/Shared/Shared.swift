@@ -9,6 +9,7 @@ internal import Crypto
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Identity
+internal import Keeping
 internal import KeyStore
 internal import SessionWire
 internal import Synchronization
@@ -58,6 +59,8 @@ final class Shared: Sendable {
   let isEnding = Atomic(false)
   /// Sessions without a connection, those included whose stay is over and whose last messages wait.
   let away = Count()
+  /// Those that came from the process before.
+  let takenUp = Counter()
   /// By loop, since when the first of them to go is so (nanoseconds of the monotonic clock; less than 0 where its stay is
   /// over).
   let longestAway: [Counter]

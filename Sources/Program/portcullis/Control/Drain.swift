@@ -1,4 +1,4 @@
-/// `portcullis drain`: how all sessions of the running gate end for good (docs/operating.md, "Restarts and upgrades").
+/// `portcullis drain`: how all sessions of the running gate end for good (docs/operating.md, "What a restart keeps").
 import ArgumentParser
 import Control
 import JSON

@@ -144,11 +144,14 @@ final class GateControl: ControlHandler {
     switch gate.endAll(within: Self.drainTime) {
     case .done(let ended): return .drained(ended: ended)
     case .sessionsLeft(let count):
-      return .refused(ControlRefusal(.timeout, "\(count) sessions have been told to end and had not yet; try again"))
+      return .refused(
+        ControlRefusal(.timeout, "\(count) sessions have been told to end and had not; try again"))
     case .storeSilent:
       return .refused(
         ControlRefusal(
-          .timeout, "all sessions have ended, but whoever keeps descriptors for the gate does not say that it let go of them"))
+          .timeout,
+          "all sessions have ended, but whoever keeps descriptors for the gate does not say that it let go of them"
+        ))
     }
   }
 

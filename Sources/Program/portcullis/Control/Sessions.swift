@@ -31,7 +31,8 @@ struct SessionsList: ParsableCommand {
     var output = Output()
     if !json, Output.isTerminal {
       try output.line(
-        "SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  KEPT  CREDENTIAL")
+        "SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  KEPT  CREDENTIAL"
+      )
     }
     for session in sessions {
       if json {

@@ -173,10 +173,12 @@ struct Serve: ParsableCommand {
     _ open: OpenGate, _ signals: borrowing ProcessSignals, _ timeout: Duration, _ logger: Logger
   ) {
     let gate = open.gate
-    logger.notice("draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
+    // Where sessions go on in a next process this is a restart: whoever wants them to end says so before.
+    logger.notice(
+      gate.keepsSessions ? "restarting" : "draining", metadata: ["timeout": "\(timeout.wholeMilliseconds)ms"])
     let clock = SystemClock()
     let deadline = clock.monotonic() + timeout
-    gate.beginDrain(timeout: timeout)
+    if gate.keepsSessions { gate.beginRestart(timeout: timeout) } else { gate.beginDrain(timeout: timeout) }
     while clock.monotonic() < deadline {
       if let signal = signals.next(milliseconds: 20), signal != .hangup { break }
       if gate.isDrained { break }
