@@ -29,6 +29,42 @@ import Testing
     #expect(text(bytes, from: charset) == expected)
   }
 
+  /// Another decoder goes on wherever the text is cut.
+  @Test(
+    arguments: [
+      (.utf8, Array("я €🐉.".utf8)), (.windows1251, [0xFF, 0x41]), (.gbk, [0x41, 0xC4, 0xE3, 0x42]),
+      (.gb18030, [0x81, 0x30, 0x81, 0x30, 0x41]), (.eucJP, [0x8F, 0xB0, 0xA1, 0x41]),
+      (.shiftJIS, [0x95, 0x5C]),
+    ] as [(Charset, [UInt8])])
+  func goesOnElsewhere(charset: Charset, bytes: [UInt8]) throws {
+    for cut in 0...bytes.count {
+      var first = try #require(library.decoder(for: charset))
+      var output: [UInt8] = []
+      first.decode(Array(bytes[..<cut]).span, into: &output)
+      var second = try #require(library.decoder(for: charset))
+      second.restore(heldWord: first.heldWord)
+      #expect(second.held == first.held)
+      second.decode(Array(bytes[cut...]).span, into: &output)
+      second.finish(into: &output)
+      #expect(String(decoding: output, as: UTF8.self) == text(bytes, from: charset))
+    }
+  }
+
+  /// What is no beginning of a character is not gone on with, and never more than there is room for.
+  @Test(
+    arguments: [0, 1 << 56 | 0x41, 3 << 56 | 0x41_4141, 2 << 56 | 0x80_C3, 4 << 56, .max, 1 << 56 | 0xFF]
+      as [UInt64])
+  func heldByNobody(word: UInt64) throws {
+    for charset in [Charset.utf8, .usASCII, .gbk, .windows1251] {
+      var decoder = try #require(library.decoder(for: charset))
+      decoder.restore(heldWord: word)
+      #expect(decoder.held.count <= 3)
+      var output: [UInt8] = []
+      decoder.decode(Array("abcdef".utf8).span, into: &output)
+      #expect(output.suffix(4) == Array("cdef".utf8)[...])
+    }
+  }
+
   @Test(
     arguments: [
       (.utf8, [0xF0, 0x9F, 0x90], "\u{FFFD}"), (.utf8, [0xC3], "\u{FFFD}"), (.gbk, [0xC4], "\u{FFFD}"),

@@ -15,6 +15,7 @@ import WebSocketWire
     (description.owed, description.owedEndsMessage, description.isTorn, description.doubt) = (
       [], false, false, 0
     )
+    description.isOver = false
     var progress = KeptProgress()
     (progress.taken, progress.handled) = (12, 10)
     (progress.last, progress.highestSent, progress.acknowledged) = (30, 29, 20)
@@ -79,6 +80,8 @@ import WebSocketWire
     #expect(recovery.session.progress.taken == 11 && recovery.session.progress.handled == 10)
     var incoming = recovery.incoming
     #expect(incoming.taken == 11 && incoming.handled == 10)
+    // It is still owed, before anything of it was sent as well.
+    #expect(incoming.torn?.bytes == 5 && incoming.torn?.endsMessage == true)
     incoming.accept(bytes: 4, now: MonotonicTime(nanoseconds: 1))
     #expect(incoming.handled == 10)
     incoming.accept(bytes: 1, now: MonotonicTime(nanoseconds: 1))
@@ -98,6 +101,7 @@ import WebSocketWire
 
   @Test func torn() {
     #expect(CrashRecovery(session { $0.description.isTorn = true }) == nil)
+    #expect(CrashRecovery(session { $0.description.isOver = true }) == nil)
     let writing = session {
       $0.description.isTorn = true
       $0.writing = 1

@@ -96,12 +96,13 @@ import Testing
   }
 
   @Test func queues() {
-    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [1, 1, 5]) != nil)
-    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [0]) == nil)
-    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [2, 1]) == nil)
-    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [6]) == nil)
-    #expect(IncomingSnapshot(checking: -1, waiting: 5, ends: []) == nil)
-    #expect(IncomingSnapshot(checking: 0, waiting: -1, ends: []) == nil)
+    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [1, 1, 5], isTorn: false) != nil)
+    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [0], isTorn: false) == nil)
+    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [2, 1], isTorn: false) == nil)
+    #expect(IncomingSnapshot(checking: 0, waiting: 5, ends: [6], isTorn: false) == nil)
+    #expect(IncomingSnapshot(checking: -1, waiting: 5, ends: [], isTorn: false) == nil)
+    #expect(IncomingSnapshot(checking: 0, waiting: 0, ends: [], isTorn: true) == nil)
+    #expect(IncomingSnapshot(checking: 0, waiting: -1, ends: [], isTorn: false) == nil)
   }
 
   /// A buffer that is smaller than it was, and packages that are not chosen any more.

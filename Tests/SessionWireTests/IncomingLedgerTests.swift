@@ -64,6 +64,68 @@ import Testing
     }
   }
 
+  // MARK: Going on elsewhere
+
+  /// Whatever the queue holds, another ledger that goes on with it counts the same.
+  @Test(arguments: 0..<20) func restored(seed: UInt64) {
+    var random = Numbers(state: seed)
+    var ledger = IncomingLedger(taken: 3)
+    var waiting = 0
+    for _ in 0..<200 {
+      let bytes = Int(random.next() % 400) * Int(random.next() % 3)
+      switch random.next() % 4 {
+      case 0: ledger.enqueue(bytes: bytes)
+      case 1: ledger.take(bytes: bytes, size: 1, now: now)
+      default:
+        let taken = min(waiting, bytes)
+        ledger.accept(bytes: taken, now: now)
+        waiting -= taken + bytes
+      }
+      waiting += bytes
+      var other = IncomingLedger(restoring: ledger.snapshot)
+      #expect(
+        other.snapshot == ledger.snapshot && other.taken == ledger.taken && other.handled == ledger.handled)
+      #expect(ledger.snapshot.waiting == waiting)
+      if let torn = ledger.torn {
+        #expect(other.torn?.bytes == torn.bytes && other.torn?.endsMessage == torn.endsMessage)
+        other.accept(bytes: torn.bytes, now: now)
+        #expect(other.torn == nil && other.handled > ledger.handled || !torn.endsMessage)
+      } else {
+        #expect(other.torn == nil)
+      }
+    }
+  }
+
+  /// The game has a part of something.
+  @Test func torn() {
+    var ledger = IncomingLedger()
+    #expect(ledger.torn == nil)
+    ledger.take(bytes: 5, size: 5, now: now)
+    ledger.take(bytes: 7, size: 7, now: now)
+    #expect(ledger.torn == nil)
+    ledger.accept(bytes: 2, now: now)
+    #expect(ledger.torn?.bytes == 3 && ledger.torn?.endsMessage == true)
+    ledger.accept(bytes: 3, now: now)
+    #expect(ledger.torn == nil && ledger.handled == 1)
+    ledger.accept(bytes: 7, now: now)
+    #expect(ledger.torn == nil && ledger.handled == 2)
+    ledger.enqueue(bytes: 3)
+    #expect(ledger.torn == nil)
+    ledger.accept(bytes: 1, now: now)
+    #expect(ledger.torn?.bytes == 2 && ledger.torn?.endsMessage == false)
+    ledger.take(bytes: 4, size: 4, now: now)
+    #expect(ledger.torn?.bytes == 6 && ledger.torn?.endsMessage == true)
+  }
+
+  private struct Numbers {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return state >> 33
+    }
+  }
+
   // MARK: When the app is told
 
   @Test func nothingToTell() {

@@ -17,6 +17,16 @@ import Testing
     #expect(pair.first.receive(8).result == .bytes(8))
   }
 
+  /// Its own name, which a second descriptor of it has as well.
+  @Test func cookies() throws {
+    let pair = try Socket.pair()
+    let (first, second) = (pair.first.cookie, pair.second.cookie)
+    #expect(first != 0 && second != 0 && first != second)
+    let again = Socket(owning: dup(pair.first.descriptor))
+    let same = again.cookie
+    #expect(same == first)
+  }
+
   @Test func nothingWouldBlock() throws {
     let pair = try Socket.pair()
     #expect(pair.first.receive(10).result == .wouldBlock)

@@ -80,13 +80,15 @@ package struct IncomingLedger: Equatable, Sendable {
       ends.append(copy.firstEnd - accepted)
       if left > 1 { copy.firstEnd += copy.nextDistance() }
     }
-    return IncomingSnapshot(handled: handled, waiting: queued - accepted, ends: ends)
+    return IncomingSnapshot(
+      handled: handled, waiting: queued - accepted, ends: ends, isTorn: torn != nil)
   }
 
   /// Of a session that goes on with the queue that `snapshot` was taken of.
   package init(restoring snapshot: IncomingSnapshot) {
     self.init(taken: snapshot.handled)
     queued = snapshot.waiting
+    if snapshot.isTorn { handledEnd = -1 }
     for end in snapshot.ends {
       if unhandled == 0 { firstEnd = end } else { noteDistance(end - lastEnd) }
       lastEnd = end

@@ -72,6 +72,7 @@ extension IncomingSnapshot {
   func write(to fields: inout FieldWriter) {
     fields.put(handled)
     fields.put(waiting)
+    fields.put(UInt8(isTorn ? 1 : 0))
     fields.put(UInt32(ends.count))
     for end in ends { fields.put(end) }
   }
@@ -79,12 +80,14 @@ extension IncomingSnapshot {
   init(from fields: inout FieldReader) throws(KeptError) {
     let handled = try fields.count(.queue)
     let waiting = try fields.count(.queue)
+    let isTorn = try fields.flag(.queue)
     let count = Int(try fields.number(UInt32.self))
     guard count <= fields.left / 8 else { throw .endsEarly }
     var ends: [Int] = []
     ends.reserveCapacity(count)
     for _ in 0..<count { ends.append(try fields.count(.queue)) }
-    guard let snapshot = IncomingSnapshot(checking: handled, waiting: waiting, ends: ends) else {
+    guard let snapshot = IncomingSnapshot(checking: handled, waiting: waiting, ends: ends, isTorn: isTorn)
+    else {
       throw .unfit(.queue)
     }
     self = snapshot

@@ -12,9 +12,10 @@ package struct CrashRecovery: Equatable, Sendable {
   /// Whether nobody knows how many of the game's messages are missing.
   package var isGapUnknown: Bool { session.progress.isLossUnknown }
 
-  /// Nil when it cannot go on: the game has got a part of a message whose rest nobody has.
+  /// Nil when it cannot go on: the game has got a part of a message whose rest nobody has, or the stay was over and its last
+  /// messages are lost.
   package init?(_ crashed: KeptSession) {
-    if crashed.description.isTorn { return nil }
+    if crashed.description.isTorn || crashed.description.isOver { return nil }
     var session = crashed
     if let writing = crashed.writing {
       session.progress.handled += writing
@@ -54,7 +55,9 @@ extension CrashRecovery {
   package var incoming: IncomingLedger {
     let owed = session.description.owed.count
     let ends = session.description.owedEndsMessage ? [owed] : []
-    guard let queue = IncomingSnapshot(checking: session.progress.handled, waiting: owed, ends: ends) else {
+    let queue = IncomingSnapshot(
+      checking: session.progress.handled, waiting: owed, ends: ends, isTorn: owed > 0)
+    guard let queue else {
       fatalError("CrashRecovery: \(owed) bytes are owed")
     }
     return IncomingLedger(restoring: queue)

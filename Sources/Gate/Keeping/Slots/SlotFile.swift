@@ -86,9 +86,10 @@ package final class SlotFile: Sendable {
   }
 
   /// The slot is nobody's any more. The store must not have a leg of this name: it would be taken for that of the next
-  /// session that the slot is given to.
+  /// session that the slot is given to. Once more is nothing.
   package func release(_ index: Int) {
     let owner = SlotOwner(word: memory.load(at: SlotGeometry.slot(index)))
+    guard owner.state != .free else { return }
     memory.store(SlotOwner(.free, claims: owner.claims).word, at: SlotGeometry.slot(index))
     places.withLock { places in
       places.free.append(index)
