@@ -237,7 +237,8 @@ let testTargets = [
   tests("Supervision", ["System"]),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
-  tests("Keeping", ["Addresses", "Bytes", "Charsets", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
+  tests(
+    "Keeping", ["Addresses", "Bytes", "Charsets", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
   tests(
     "Gateway",
     [
@@ -279,7 +280,8 @@ let testTargets = [
     dependencies: [
       "AndroidKey",
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
-      "Deflate", "DeviceTokens", "DeviceWire", "GeoDatabase", "HTTPWire", "Identity", "JSON", "KeyStore",
+      "Deflate", "DeviceTokens", "DeviceWire", "GeoDatabase", "HTTPWire", "Identity", "JSON", "Keeping",
+      "KeyStore",
       "PlayIntegrity",
       "PortcullisClient", "PortcullisProtocol", "ProxyProtocol", "Registry", "Risk", "SessionWire", "System",
       "TelnetWire", "WebSocketWire", "X509",

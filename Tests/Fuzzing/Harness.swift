@@ -33,6 +33,8 @@ package enum Harness: String, CaseIterable, Sendable {
   case playToken = "play-token"
   case riskPolicy = "risk-policy"
   case maxMindData = "maxmind-data"
+  case slot
+  case luggage
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -66,6 +68,8 @@ package enum Harness: String, CaseIterable, Sendable {
     case .playToken: try PlayTokenHarness.check(bytes)
     case .riskPolicy: try RiskPolicyHarness.check(bytes)
     case .maxMindData: try MaxMindDataHarness.check(bytes)
+    case .slot: try SlotHarness.check(bytes)
+    case .luggage: try LuggageHarness.check(bytes)
     }
   }
 }

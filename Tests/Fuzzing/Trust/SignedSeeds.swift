@@ -20,6 +20,8 @@ package struct SignedSeed: Sendable {
     + deviceTokens
     + androidKeys
     + playTokens
+    + slots
+    + luggages
 
   private static let authority = TestAuthority.shared
 
