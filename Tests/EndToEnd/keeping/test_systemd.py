@@ -1,0 +1,92 @@
+"""The real systemd keeps what the gate gives it, by the unit that is installed: restarts, kills, and stops."""
+
+import shutil
+import socket
+
+import pytest
+
+import real_systemd
+from clients import Raw, head
+from conftest import Evening
+from gate import BINARY
+from serving_user import place_of_nobody, settings_of
+from supervised import make_store
+from telnet_game import TelnetGame
+from waiting import eventually
+
+LISTENERS = 2
+
+
+class ManagedEvening(Evening):
+    def __init__(self, gates, new_device, game, place):
+        def waiting(game, **environment):
+            return gates(game, start=False, **environment)
+
+        super().__init__(waiting, new_device, game, **settings_of(place, RUN_AS=None, WORKERS=LISTENERS))
+        shutil.copy(BINARY, place / "portcullis")
+        (place / "portcullis").chmod(0o755)
+        self.systemd = real_systemd.UserManager(self.gate, place, place / "portcullis")
+
+    def away(self, crashed=False):
+        """What players had received without looking is theirs; then nobody is connected."""
+        self.gate.app.close()
+        for player in self.players:
+            player.is_gate_killed |= crashed
+            player.until_lost()
+
+
+@pytest.fixture
+def evening(gates, new_device, pki, authority):
+    if reason := real_systemd.missing():
+        pytest.skip(reason)
+    with place_of_nobody(pki) as place:
+        make_store(place)
+        game = TelnetGame()
+        made = ManagedEvening(gates, new_device, game, place)
+        try:
+            made.systemd("start", "portcullis.service")
+            yield made
+        finally:
+            made.finish()
+            made.systemd.finish()
+            game.stop()
+
+
+def test_players_outlive_restarts_and_kills(evening):
+    """And nobody outlives a stop."""
+    systemd = evening.systemd
+    before = systemd.stored
+    assert before >= LISTENERS
+    player, seat = evening.seated()
+    assert player.sessions[-1]["kept"] is True
+    eventually(lambda: systemd.stored == before + 1, "the leg in the store")
+    for count, restart in enumerate([True, False, True], 1):
+        main = systemd.shows("MainPID")
+        if restart:
+            systemd("restart", "portcullis.service")
+        else:
+            systemd.kill("SIGKILL")
+        eventually(
+            lambda main=main: systemd.shows("MainPID") not in ("0", main) and systemd.shows("SubState") == "running",
+            "another gate", 20,
+        )  # fmt: skip
+        evening.away(crashed=not restart)
+        session = player.connect()
+        assert session["resumed"] is True and session["kept"] is True, session
+        player.line(f"still here {count}")
+        assert seat.heard_lines(count)[-1] == f"still here {count}"
+        assert systemd.stored == before + 1
+    assert evening.game.count == 1
+    systemd("stop", "portcullis.service")
+    assert seat.ended.wait(10)
+    assert systemd.stored == 0
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((evening.gate.host, evening.gate.port))
+
+
+def test_connects_wait_for_the_next_gate(evening):
+    """RestartSec= is a second, in which nobody is refused."""
+    evening.systemd.kill("SIGKILL")
+    for _ in range(10):
+        with Raw(evening.gate) as client:
+            assert client.send(head("GET", "/healthz")).reply().status == 200
