@@ -10,7 +10,8 @@ struct Portcullis: ParsableCommand {
     abstract: "A gate in front of a game server that lets in only the genuine iOS app.",
     version: Version.text,
     subcommands: [
-      Serve.self, Supervise.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Drain.self, Devices.self,
+      Serve.self, Supervise.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Drain.self,
+      Devices.self,
       Services.self,
       Approvals.self, Audit.self, Stats.self, PolicyCommand.self,
       RiskCommand.self, Pins.self,
