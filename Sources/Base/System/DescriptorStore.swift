@@ -25,7 +25,12 @@ package struct DescriptorStore: Sendable {
   /// `remove` that first. It does not watch the descriptor (`FDPOLL=0`): a connection whose game hung up is still there
   /// for the next process to find that out.
   package func store(_ descriptor: borrowing OwnedDescriptor, as name: StoredName) throws(SystemError) {
-    try manager.send("FDSTORE=1\nFDNAME=\(name)\nFDPOLL=0", beside: descriptor.number)
+    try send("FDSTORE=1\nFDNAME=\(name)\nFDPOLL=0", beside: descriptor)
+  }
+
+  /// The descriptor is borrowed, and so open, until it has been sent.
+  private func send(_ text: String, beside descriptor: borrowing OwnedDescriptor) throws(SystemError) {
+    try manager.send(text, beside: descriptor.number)
   }
 
   /// Everything of that name; nothing of that name is as good. A connection is open as long as the manager has it: shut
@@ -49,7 +54,7 @@ package struct DescriptorStore: Sendable {
     let reading = OwnedDescriptor(owning: ends[0])
     do throws(SystemError) {
       let writing = OwnedDescriptor(owning: ends[1])
-      try manager.send("BARRIER=1", beside: writing.number)
+      try send("BARRIER=1", beside: writing)
     } catch {
       return false
     }
