@@ -1,6 +1,7 @@
 """`portcullis supervise`: what becomes of its gate, of what that listens on, and of what others say to it."""
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -13,7 +14,7 @@ import pytest
 from clients import Raw, head
 from gate import BINARY
 from serving_user import place_of_nobody, settings_of
-from supervised import IS_ROOT, Supervised, make_store
+from supervised import IS_ROOT, Supervised, as_nobody, make_store
 from waiting import eventually, patience
 
 USAGE, CONFIGURATION = 64, 78
@@ -215,6 +216,14 @@ def test_it_is_small(supervised):
     assert private < 6 * 1024, rollup
 
 
+@pytest.mark.skipif(not IS_ROOT, reason="only root can be somebody else")
+def test_its_own_user_cannot_look_into_it(supervised):
+    """What it keeps are connections of players, in the clear."""
+    it = supervised().start()
+    looked = subprocess.run(["ls", f"/proc/{it.gate.process.pid}/fd"], capture_output=True, text=True, **as_nobody())
+    assert looked.returncode != 0 and "Permission denied" in looked.stderr
+
+
 # ---- what it hears
 
 
@@ -237,6 +246,73 @@ def test_others_are_not_heard(supervised):
     it.served(2)
     assert answered(it.gate) == 200
     assert not [event for event in it.gate.events() if event.get("event") == "stored_descriptor_unknown"]
+
+
+# ---- what it keeps, of a gate that says more than ours does
+
+GATE = """
+import json, os, socket, sys
+names = os.environ["LISTEN_FDNAMES"].split(":")
+assert os.environ["LISTEN_PID"] == str(os.getpid()) and int(os.environ["LISTEN_FDS"]) == len(names)
+for number in range(3, 3 + len(names)):
+    os.fstat(number)
+with open("store/seen", "a") as seen:
+    print(json.dumps(names), file=seen)
+manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+manager.connect(os.environ["NOTIFY_SOCKET"].replace("@", chr(0), 1))
+null = os.open("/dev/null", os.O_RDONLY)
+
+def store(text, number=null):
+    socket.send_fds(manager, [("FDSTORE=1" + chr(10) + text).encode()], [number])
+
+def settle():
+    reading, writing = os.pipe()
+    socket.send_fds(manager, [b"BARRIER=1"], [writing])
+    os.close(writing)
+    assert os.read(reading, 1) == b""
+"""
+
+
+def kept_names(it, script):
+    """What the second of two gates finds, of which the first does this and dies."""
+    it.replace(GATE + script + "\nsettle()\nos._exit(70)", "/usr/bin/python3")
+    os.kill(it.child, signal.SIGKILL)
+    seen = it.place / "store/seen"
+    eventually(lambda: seen.exists() and len(seen.read_text().splitlines()) >= 2, "two of them", 30)
+    it.replace('exec "$REAL" "$@"')
+    it.served(2, within=30)
+    return [name for name in json.loads(seen.read_text().splitlines()[1]) if not re.fullmatch(r"l\d", name)]
+
+
+def test_no_more_is_kept_than_may_be(supervised):
+    """And the gate starts all the same with all of it, closes what it does not know, and has it removed."""
+    it = supervised().start()
+    names = kept_names(it, 'for index in range(5000): store(f"FDNAME=n{index}")')
+    assert names == [f"n{index}" for index in range(4350)]
+    assert "cannot be kept: full" in it.gate.log_text()
+    assert answered(it.gate) == 200
+    eventually(lambda: it.kept() == 2, "nothing but listeners is kept")
+
+
+def test_names(supervised):
+    script = 'for name in ["a" * 255, "b" * 256, "c:d", "e" + chr(9), "", "f"]: store("FDNAME=" + name)'
+    assert kept_names(supervised().start(), script) == ["a" * 255, "f"]
+
+
+def test_the_later_of_one_name_is_kept_and_names_are_removed(supervised):
+    script = (
+        'store("FDNAME=a"); store("FDNAME=b"); store("FDNAME=a"); store("FDNAME=c"); '
+        'manager.send(b"FDSTOREREMOVE=1" + bytes([10]) + b"FDNAME=c")'
+    )
+    assert kept_names(supervised().start(), script) == ["b", "a"]
+
+
+def test_what_hangs_up_is_dropped_unless_it_is_not_to_be_watched(supervised):
+    script = (
+        "near, far = socket.socketpair(); far.close(); "
+        'store("FDNAME=a", near.fileno()); store("FDNAME=b" + chr(10) + "FDPOLL=0", near.fileno())'
+    )
+    assert kept_names(supervised().start(), script) == ["b"]
 
 
 class Manager:

@@ -2,6 +2,7 @@
 /// (docs/operating.md, "Restarts and upgrades").
 import ArgumentParser
 import Configuration
+import Confinement
 import Glibc
 import Supervision
 import System
@@ -64,6 +65,8 @@ struct Supervise: ParsableCommand {
 
   private func supervise(_ settings: Supervisor.Settings) throws -> Int32 {
     do throws(SystemError) {
+      // What it keeps is the players' connections, which its own user is not to take out of it either.
+      try Credentials.hideMemory()
       var supervisor = try Supervisor.make(settings) { complain("supervise: \($0)") }
       // From here on nothing is done but waiting.
       FreeMemory.giveBack()
