@@ -47,21 +47,25 @@ struct ModelGate {
   /// A new connection, and what the gate says on it.
   mutating func upgrade(resume: String?) -> [Frame] {
     let id = newID()
-    if let resume, let separator = resume.firstIndex(of: ";"),
-      let index = sessions.firstIndex(where: { $0.ids.contains(String(resume[..<separator])) }),
-      let received = Int(resume[separator...].dropFirst(";received=".count))
+    let parts = (resume ?? "").split(separator: ";")
+    if parts.count >= 2, let received = Int(parts[1].dropFirst("received=".count)),
+      let index = sessions.firstIndex(where: { $0.ids.contains(String(parts[0])) })
     {
       // The named one stays good until the app's first message here.
-      sessions[index].ids = [String(resume[..<separator]), id]
+      sessions[index].ids = [String(parts[0]), id]
       current = index
       isConfirmed = false
-      return [.accepted, greeting(sessions[index], id, isResumed: true)] + rest(of: index, after: received)
+      let again = parts.count > 2 ? [Self.again] : []
+      return [.accepted, greeting(sessions[index], id, isResumed: true)] + again
+        + rest(of: index, after: received)
     }
     sessions.append(Session(ids: [id]))
     current = sessions.count - 1
     isConfirmed = true
     return [.accepted, greeting(sessions[sessions.count - 1], id, isResumed: false)]
   }
+
+  private static let again = Frame.text(#"{"type":"gmcp","package":"Char.Vitals","data":0,"again":true}"#)
 
   private func greeting(_ session: Session, _ id: String, isResumed: Bool) -> Frame {
     .text(
@@ -77,7 +81,7 @@ struct ModelGate {
     var frames: [Frame] = []
     if lost > received {
       frames.append(.text(#"{"type":"gap","messages":\#(lost - received),"next":\#(lost + 1)}"#))
-      frames.append(.text(#"{"type":"gmcp","package":"Char.Vitals","data":0,"again":true}"#))
+      frames.append(Self.again)
     }
     return frames + session.said[lost...]
   }

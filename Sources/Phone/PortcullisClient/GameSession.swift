@@ -16,7 +16,7 @@
 /// It lives as long as somebody holds it, or asks for its events; dropped before, its connection ends, and the character
 /// stays in the game for as long as the gate keeps it.
 public actor GameSession {
-  let owner: SessionOwner
+  nonisolated let owner: SessionOwner
 
   /// Nothing happens before an event is asked for.
   /// - Parameters:
@@ -103,7 +103,7 @@ public actor GameSession {
   ///
   /// Returns when there is no connection any more, after at most 15 seconds: so long the system should be asked for.
   public func enterBackground() async {
-    owner.change { machine, now in machine.enterBackground(now: now) }
+    startParting()
     await owner.wait(for: .rest)
   }
 
@@ -117,14 +117,14 @@ public actor GameSession {
   /// Leaves the character in the game, for as long as the gate keeps the session: another start of the app, or another
   /// `GameSession` with the same storage, comes back to it. Returns when the session is over here.
   public func leave() async {
-    owner.change { machine, now in machine.leave(now: now) }
+    startLeaving()
     await owner.wait(for: .end)
   }
 
   /// Ends the session, in the game as well. Returns when it is over, after some seconds at most. Where there is no
   /// connection the gate cannot be told, and keeps the session until its time is over.
   public func close() async {
-    owner.change { machine, now in machine.finish(whenSent: false, now: now) }
+    finish(whenSent: false)
     await owner.wait(for: .end)
   }
 }

@@ -19,6 +19,16 @@ extension GameSession {
     owner.change { machine, now in machine.finish(whenSent: whenSent, now: now) }
   }
 
+  /// `leave`, without waiting.
+  package nonisolated func startLeaving() {
+    owner.change { machine, now in machine.leave(now: now) }
+  }
+
+  /// `enterBackground`, without waiting.
+  package nonisolated func startParting() {
+    owner.change { machine, now in machine.enterBackground(now: now) }
+  }
+
   /// Loses the connection without a word, as a network does that is gone.
   package nonisolated func cut() { owner.cut() }
 

@@ -174,6 +174,9 @@ struct OwnerState {
 
   // MARK: Events
 
+  var waiting: Int { events.count }
+  var isAsked: Bool { consumer != nil }
+
   mutating func tell(_ event: GameEvent) {
     let mark = machine.mark
     switch (events.last?.event, event) {

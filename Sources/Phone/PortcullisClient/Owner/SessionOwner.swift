@@ -56,6 +56,9 @@ final class SessionOwner: Sendable {
     state.withLock { body($0.machine) }
   }
 
+  var waitingEvents: Int { state.withLock { $0.waiting } }
+  var isAsked: Bool { state.withLock { $0.isAsked } }
+
   // MARK: Time
 
   private func wake(at time: Double) {
@@ -242,8 +245,8 @@ final class SessionOwner: Sendable {
 
   private func ping(_ line: Line) {
     Task {
-      // Without a pong the machine gives up by itself.
-      guard (try? await line.connection.ping()) != nil else { return }
+      // Where no pong comes the machine gives up by itself.
+      do { try await line.connection.ping() } catch { return await give(up: line) }
       withState { state, now in
         if state.isCurrent(line) { state.machine.heard(now: now) }
       }
@@ -280,10 +283,12 @@ final class SessionOwner: Sendable {
       try await body()
     } catch {
       state.withLock { $0.mute(line) }
-      Task {
-        try? await clock.sleep(Self.lastWords)
-        lose(line)
-      }
+      Task { await give(up: line) }
     }
+  }
+
+  private func give(up line: Line) async {
+    try? await clock.sleep(Self.lastWords)
+    lose(line)
   }
 }

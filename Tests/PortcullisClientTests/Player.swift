@@ -1,0 +1,120 @@
+/// A session for tests, and the one who looks at what happens in it.
+import FoundationEssentials
+import Testing
+
+@testable import PortcullisClient
+
+/// Reads a session's events, one after the other, and keeps them.
+final class Player: Sendable {
+  private struct State {
+    var events: [GameEvent] = []
+    /// How many more it looks at; nil: all.
+    var appetite: Int?
+    var waiting: CheckedContinuation<Void, Never>?
+  }
+
+  let session: GameSession
+  private let state: Locked<State>
+  private let reading = Locked<Task<Void, Never>?>(nil)
+
+  /// - Parameter appetite: so many events are looked at; nil: all.
+  init(_ session: GameSession, appetite: Int? = nil) {
+    self.session = session
+    state = Locked(State(appetite: appetite))
+    let task = Task {
+      for await event in session.events {
+        self.state.withLock { $0.events.append(event) }
+        await self.digest()
+      }
+    }
+    reading.withLock { $0 = task }
+  }
+
+  deinit { stop() }
+
+  func stop() { reading.withLock { $0?.cancel() } }
+
+  private func digest() async {
+    await withCheckedContinuation { continuation in
+      state.withLock { state in
+        if let appetite = state.appetite {
+          state.appetite = appetite - 1
+          if appetite <= 1 {
+            state.waiting = continuation
+            return
+          }
+        }
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Looks at so many more; nil: all.
+  func feed(_ count: Int?) {
+    state.withLock { state in
+      state.appetite = count
+      state.waiting?.resume()
+      state.waiting = nil
+    }
+  }
+
+  var events: [GameEvent] { state.withLock { $0.events } }
+
+  var end: GameEnd? {
+    if case .state(.ended(let end))? = events.last { return end }
+    return nil
+  }
+
+  /// What was shown of the game since the last session began.
+  var shown: [String] {
+    let events = events
+    let start = events.lastIndex(of: .state(.attached(isResumed: false))) ?? 0
+    return events[start...].compactMap { event in
+      switch event {
+      case .text(let text): text
+      case .gmcp(_, let data?, isAgain: false): data
+      default: nil
+      }
+    }
+  }
+
+  /// A hundred times as fast as time.
+  static let fastClock = GameClock(
+    now: { GameClock.system.now() * 100 },
+    sleep: { seconds in try await GameClock.system.sleep(seconds / 100) })
+
+  static func session(
+    _ gate: MemoryGate, attestor: (any DeviceAttestor)? = nil, storage: any SessionStorage = MemoryStorage(),
+    options: GameOptions = GameOptions(inputPatience: nil), clock: GameClock = fastClock
+  ) throws -> GameSession {
+    GameSession(
+      gate: try #require(URL(string: "https://play.example.com:8443/game")),
+      client: ClientDescription(name: "Test"),
+      transport: gate, attestor: attestor, storage: storage, options: options, clock: clock)
+  }
+}
+
+extension ModelGate.Session {
+  /// Without what is empty.
+  var heard: [String] { taken.filter { !$0.isEmpty } }
+
+  /// What an app should have shown.
+  var expected: [String] {
+    said.compactMap { frame in
+      switch frame {
+      case .binary(let text): text
+      case .text(let text) where text.contains("gmcp"): String(text.filter(\.isNumber))
+      default: nil
+      }
+    }
+  }
+}
+
+/// Waits for something that must happen, however slow the machine is.
+func eventually(_ what: Comment, _ condition: () async -> Bool) async throws {
+  let deadline = GameClock.system.now() + 60
+  while !(await condition()) {
+    try #require(GameClock.system.now() < deadline, what)
+    try await Task.sleep(nanoseconds: 1_000_000)
+  }
+}
