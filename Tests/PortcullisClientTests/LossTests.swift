@@ -83,6 +83,40 @@ import Testing
     }
   }
 
+  /// The app is slow, is killed, and started again: what it had not handled comes again, what it had typed comes once or
+  /// not at all, and what comes is in order.
+  @Test(arguments: 0..<32) func anyLossesAndStarts(seed: UInt64) {
+    var random = Chance(state: seed)
+    var world = ModelWorld(seed: seed)
+    world.settle()
+    world.handlesAtOnce = false
+    var starts = 0
+    for _ in 0..<1500 {
+      switch random.next() % 24 {
+      case 0...3: world.type()
+      case 4...6: world.say()
+      case 7...11: world.deliverToGate()
+      case 12...16: world.deliverToApp()
+      case 17...20: world.handle()
+      case 21: world.pass(Double(random.next() % 3000) / 1000)
+      case 22: world.acknowledge()
+      default:
+        if random.next().isMultiple(of: 3) { world.cut() }
+        if random.next().isMultiple(of: 6) {
+          // Never ahead of what was handled, and so nothing is missing behind it.
+          #expect((world.remembered?.received ?? 0) <= world.machine.arrivals.handled)
+          #expect((world.gate.attached?.acknowledged ?? 0) <= world.remembered?.received ?? 0)
+          world.relaunch()
+          starts += 1
+        }
+      }
+    }
+    world.settle()
+    #expect(world.shown == world.expected)
+    #expect(world.heard == world.typed && Set(world.heard).count == world.heard.count)
+    #expect(world.gate.sessions.count == 1 && starts > 3)
+  }
+
   /// What the gate could not keep is announced, and the count goes on behind it.
   @Test(arguments: 0..<32) func lossesWithEviction(seed: UInt64) {
     var random = Chance(state: seed)

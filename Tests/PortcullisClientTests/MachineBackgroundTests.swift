@@ -123,6 +123,20 @@ import Testing
     #expect(played.actions().contains("connecting"))
   }
 
+  /// An attempt over a network that is gone is not waited for longer than it lasts.
+  @Test func anotherNetworkDuringAnAttempt() {
+    var played = Played.attached()
+    played.machine.closed(code: 1006, now: 0)
+    played.machine.networkChanged(now: 0)
+    played.machine.networkChanged(now: 1)
+    _ = played.actions()
+    played.machine.failed(now: 2)
+    #expect(played.actions() == ["connecting", "connect Portcullis-Resume Portcullis-Client"])
+    // Once.
+    played.machine.failed(now: 3)
+    #expect(played.actions().contains { $0.hasPrefix("waiting") })
+  }
+
   // MARK: Keys
 
   @Test func aKeyThatIsGoneIsReplacedOnce() {

@@ -15,6 +15,12 @@ struct ModelWorld {
   /// Frames that have arrived so far, either way.
   private(set) var deliveries = 0
   private(set) var connections = 0
+  /// Else what has come is handled when a test says so.
+  var handlesAtOnce = true
+  private var marks: [ArrivalMark] = []
+  private(set) var remembered: RememberedSession?
+  /// How many messages this start of the app began behind.
+  private(set) var startedBehind = 0
 
   init(seed: UInt64 = 1, inputPatience: Double? = nil) {
     machine = SessionMachine(
@@ -87,10 +93,10 @@ struct ModelWorld {
     case .accepted: machine.opened(subprotocol: SessionRequest.subprotocol, now: now)
     case .text(let text):
       machine.receive(text: Array(text.utf8), now: now)
-      machine.handled(machine.mark, now: now)
+      arrive()
     case .binary(let text):
       machine.receive(binary: Array(text.utf8), now: now)
-      machine.handled(machine.mark, now: now)
+      arrive()
     case .pong: machine.heard(now: now)
     case .close(let code):
       toGate = nil
@@ -98,6 +104,32 @@ struct ModelWorld {
       machine.closed(code: code, now: now)
     case .upgrade, .ping: break
     }
+    perform()
+  }
+
+  private mutating func arrive() {
+    marks.append(machine.mark)
+    if handlesAtOnce { handle() }
+  }
+
+  /// The app has handled one more message.
+  mutating func handle() {
+    guard !marks.isEmpty else { return }
+    machine.handled(marks.removeFirst(), now: now)
+    perform()
+  }
+
+  /// The app is killed, and started again. What was typed and not taken goes with it.
+  mutating func relaunch() {
+    toGate = nil
+    toApp = nil
+    marks = []
+    shown = []
+    startedBehind = remembered?.received ?? 0
+    typed = gate.attached?.taken.filter { !$0.isEmpty } ?? []
+    machine = SessionMachine(policy: machine.policy, client: machine.client, seed: UInt64(connections))
+    if let remembered { machine.adopt(remembered) }
+    machine.begin(now: now)
     perform()
   }
 
@@ -116,6 +148,8 @@ struct ModelWorld {
         deliverToGate()
       } else if !(toApp ?? []).isEmpty {
         deliverToApp()
+      } else if !marks.isEmpty {
+        handle()
       } else if machine.phase == .attached, machine.input.isEmpty {
         return
       } else if machine.phase == .attached {
@@ -136,7 +170,7 @@ struct ModelWorld {
 
   /// What the app should have shown of the last session.
   var expected: [String] {
-    (gate.attached?.said ?? []).compactMap { frame in
+    (gate.attached?.said ?? []).dropFirst(startedBehind).compactMap { frame in
       switch frame {
       case .binary(let text): text
       case .text(let text) where text.contains("gmcp"): String(text.filter(\.isNumber))
@@ -158,7 +192,8 @@ struct ModelWorld {
         toGate = [.upgrade(resume: request["Portcullis-Resume"], client: request["Portcullis-Client"] != nil)]
         toApp = []
         connections += 1
-      case .register, .remember: break
+      case .register: break
+      case .remember(let session): remembered = session
       case .sendText(let bytes): toGate?.append(.text(String(decoding: bytes, as: UTF8.self)))
       case .sendBinary(let bytes): toGate?.append(.binary(String(decoding: bytes, as: UTF8.self)))
       case .ping: toGate?.append(.ping)

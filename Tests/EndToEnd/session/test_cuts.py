@@ -1,22 +1,31 @@
 """Random cuts, seeded: whatever the network does, each player's evening is whole on both sides, exactly once and in order.
 
 Each player has a line of its own that a proxy cuts by a seed, and a game that answers, speaks unasked and sends events.
-`make cuts CUTS=10000` runs it at length; a seed that failed is run again by CUTS_SEED."""
+The players are an app in Python, which is written from the documents alone, and the app's package.
+`make cuts CUTS=10000` runs it at length; a seed that failed is run again by CUTS_SEED, of one client by CUTS_CLIENT."""
 
+import collections
+import dataclasses
 import json
 import os
 import random
 import threading
 import time
 
+import pytest
+
 from cutting_proxy import CuttingProxy, Plan
+from package_app import PackageApp, authority
 from sessions import Lost, Refused
 from telnet_game import GA, GMCP, IAC, WILL, gmcp
 from waiting import eventually, patience
 
 CUTS = int(os.environ.get("CUTS", "150"))
+# These take longer: the package pauses between its attempts.
+PACKAGE_CUTS = int(os.environ.get("CUTS", "60"))
 SEED = int(os.environ.get("CUTS_SEED", "20261122"))
 PLAYERS = int(os.environ.get("CUTS_PLAYERS", "6"))
+CLIENT = os.environ.get("CUTS_CLIENT", "both")
 WORDS = ["north", "say ünï", "get 🐉", "я", "look at 日本", "x" * 300, "", "tell Zoë  hello "]
 
 
@@ -170,7 +179,89 @@ class Contestant(threading.Thread):
             return
 
 
-def test_nothing_is_lost_doubled_or_out_of_order(evenings):
+class PackageContestant(threading.Thread):
+    """One player whose app is the package: it comes back by itself, and each of its connections is cut by a plan, those
+    for challenges as well."""
+
+    def __init__(self, evening, number, cuts, trust, authority, folder):
+        super().__init__(daemon=True)
+        self.evening, self.number, self.cuts = evening, number, cuts
+        self.source, self.plans = random.Random(f"{SEED} {number}"), random.Random(f"{SEED} plans {number}")
+        self.cutting = False
+        self.proxy = CuttingProxy(evening.gate, lambda: self._plan() if self.cutting else None)
+        folder.mkdir()
+        self.app = PackageApp(self.proxy.port, trust, authority, folder)
+        self.typed, self.error, self.told_by_the_gate = [], None, ""
+
+    def run(self):
+        try:
+            self._play()
+        except BaseException as error:
+            self.error = error
+            self.told_by_the_gate = "\n".join(self.evening.gate.log_text().splitlines()[-40:])
+        finally:
+            self.app.stop()
+            self.proxy.stop()
+
+    def _plan(self):
+        """Half of them leave the way in alone, which has two connections here: for the challenge, and for the rest."""
+        plan = Plan.drawn(self.plans)
+        return dataclasses.replace(plan, after=plan.after + self.plans.choice([0, 2500]))
+
+    def _play(self):
+        # The first connection is whole, so that there is a session to come back to.
+        self.app.until_attached()
+        self._type(f"I am {self.number}")
+        self.app.until(lambda: "hello\r\n" in self.app.text, "a greeting")
+        self.seat = next(seat for seat in self.evening.game.seats if seat.lines[:1] == self.typed[:1])
+        self.cutting = True
+        self.proxy.cut()
+        deadline = time.monotonic() + patience(60 + self.cuts * 3)
+        while len(self.proxy.performed) < self.cuts:
+            assert time.monotonic() < deadline, f"{len(self.proxy.performed)} cuts; the last: {self.app.events[-5:]}"
+            self._turn()
+        # In the end a line that lives, on which all that is owed comes.
+        self.cutting = False
+        self.proxy.cut()
+        self._type(THAT_IS_ALL)
+        eventually(lambda: self.seat.answered == len(self.typed), "an answer to each line", within=90)
+        fight = self.evening.fights[self.seat]
+        with fight.lock:
+            fight.story.text(LAST)
+            self.seat.say(LAST)
+        self.app.until(lambda: self.app.last_text.endswith(LAST), "the end", within=90)
+
+    def _type(self, text):
+        self.typed.append(text)
+        self.app.line(text)
+
+    def _turn(self):
+        """Some lines, perhaps a blow unasked; then whatever comes of it, or another network, or a cut by hand."""
+        for _ in range(self.source.randrange(0, 3)):
+            self._type(f"{len(self.typed)} {self.source.choice(WORDS)}")
+        if self.source.random() < 0.3:
+            self.evening.fights[self.seat].blow(self.seat, "unasked")
+        chance = self.source.random()
+        if chance < 0.6:
+            self.app.do("path")
+        elif chance < 0.62:
+            self.app.do("cut")
+        elif chance < 0.63:
+            self.proxy.cut(self.source.choice(["reset", "close"]))
+        time.sleep(self.source.uniform(0, 0.02))
+
+
+SETTINGS = {
+    "SESSION_BUFFER": "8MiB",
+    "SESSION_BUFFERS_TOTAL": "256MiB",
+    "WORKERS": "3",
+    "MAX_CONNECTIONS_PER_ADDRESS": "100000",
+    "MAX_PENDING": "100000",
+}
+
+
+def evening_of_fights(evenings, **changes):
+    """An evening in whose game every player has a fight."""
     fights = {}
 
     def greet(seat):
@@ -184,18 +275,19 @@ def test_nothing_is_lost_doubled_or_out_of_order(evenings):
         elif line != THAT_IS_ALL:
             fights[seat].blow(seat, f"you {len(line)}")
 
-    evening = evenings(
-        greet,
-        answer,
-        SESSION_BUFFER="8MiB",
-        SESSION_BUFFERS_TOTAL="256MiB",
-        WORKERS="3",
-        MAX_CONNECTIONS_PER_ADDRESS="100000",
-        MAX_PENDING="100000",
-    )
+    evening = evenings(greet, answer, **{**SETTINGS, **changes})
     evening.fights = fights
-    shares = [CUTS // PLAYERS + (number < CUTS % PLAYERS) for number in range(PLAYERS)]
-    contestants = [Contestant(evening, number, share) for number, share in enumerate(shares) if share]
+    return evening
+
+
+def shares(cuts):
+    """How often each player is cut off."""
+    every = [cuts // PLAYERS + (number < cuts % PLAYERS) for number in range(PLAYERS)]
+    return [(number, share) for number, share in enumerate(every) if share]
+
+
+def let_them_play(contestants):
+    """To the end of each; the seconds that took."""
     begun = time.monotonic()
     for contestant in contestants:
         contestant.start()
@@ -206,22 +298,52 @@ def test_nothing_is_lost_doubled_or_out_of_order(evenings):
     if failed:
         told = f"seed {SEED}, player {failed[0].number}; the gate's log of them ends:\n{failed[0].told_by_the_gate}"
         raise AssertionError(told) from failed[0].error
+    return time.monotonic() - begun
+
+
+def tell(client, contestants, ways, seconds, resumed):
+    ways = collections.Counter(ways)
+    print(
+        f"{client}: {ways.total()} cuts of {len(contestants)} players, seed {SEED}, {seconds:.1f} s:"
+        f" {json.dumps(ways)}, {resumed} resumed, {sum(len(c.typed) for c in contestants)} lines typed"
+    )
+
+
+@pytest.mark.skipif(CLIENT == "package", reason="CUTS_CLIENT=package")
+def test_nothing_is_lost_doubled_or_out_of_order(evenings):
+    evening = evening_of_fights(evenings)
+    contestants = [Contestant(evening, number, share) for number, share in shares(CUTS)]
+    seconds = let_them_play(contestants)
     # Checked against both ends' own records.
     for contestant in contestants:
         player, seat = contestant.player, contestant.seat
         assert seat.lines == contestant.typed
-        same_story(player.story(), fights[seat].story.told)
+        same_story(player.story(), evening.fights[seat].story.told)
         assert not player.events("gap") and len([s for s in player.sessions if not s["resumed"]]) == 1
     assert evening.game.count == len(contestants), "no game was called twice"
     eventually(lambda: all(player.handled == player.sent for player in evening.players), "acks for all")
-    told = [entry for contestant in contestants for entry in contestant.proxy.told]
-    ways = {
-        plan.how: sum(1 for entry in told if entry[0] and entry[0].how == plan.how)
-        for plan, *_ in told
-        if plan
-    }
-    print(
-        f"{CUTS} cuts of {len(contestants)} players, seed {SEED}, {time.monotonic() - begun:.1f} s:"
-        f" {json.dumps(ways)}, {sum(c.resumed for c in contestants)} resumed,"
-        f" {sum(len(c.typed) for c in contestants)} lines typed"
-    )
+    # One that its player has lost before its plan was due is cut as well.
+    plans = [plan for contestant in contestants for plan, *_ in contestant.proxy.told if plan]
+    resumed = sum(contestant.resumed for contestant in contestants)
+    tell("python", contestants, [plan.how for plan in plans], seconds, resumed)
+
+
+@pytest.mark.skipif(CLIENT == "python", reason="CUTS_CLIENT=python")
+def test_the_package_loses_nothing(evenings, gates, pki, folder):
+    made, trusting = authority(gates)
+    evening = evening_of_fights(evenings, **trusting)
+    contestants = [
+        PackageContestant(evening, number, share, pki.server_ca, made, folder / f"player-{number}")
+        for number, share in shares(PACKAGE_CUTS)
+    ]
+    seconds = let_them_play(contestants)
+    for contestant in contestants:
+        app, seat = contestant.app, contestant.seat
+        assert seat.lines == contestant.typed
+        same_story(app.story(), evening.fights[seat].story.told)
+        assert not app.all("gap") and not app.all("inputDropped") and not app.all("doubt")
+        assert [event["resumed"] for event in app.all("attached")].count(False) == 1
+    assert evening.game.count == len(contestants), "no game was called twice"
+    resumed = sum(len(contestant.app.all("attached")) - 1 for contestant in contestants)
+    ways = [how for contestant in contestants for how in contestant.proxy.performed]
+    tell("package", contestants, ways, seconds, resumed)

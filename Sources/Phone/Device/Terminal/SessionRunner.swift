@@ -63,6 +63,13 @@ package final class SessionRunner {
   package func send(_ bytes: [UInt8]) throws(GameInputError) { try session.send(bytes: bytes) }
   package func update(_ client: ClientDescription) { session.update(client) }
   package func finish(whenSent: Bool) { session.finish(whenSent: whenSent) }
+  package func send(gmcp package: String, data: String?) throws(GameInputError) {
+    try session.sendGMCP(package, data)
+  }
+  /// The gate is told; the end comes as an event.
+  package func leave() { session.startLeaving() }
+  package func enterBackground() { session.startParting() }
+  package func enterForeground() { session.enterForeground() }
   /// The network is another one.
   package func pathChanged() { session.pathChanged() }
   /// Drops the connection without a word, as a network does that is gone.

@@ -21,7 +21,8 @@ extension SessionMachine {
       guard pingedAt == nil else { return }
       pingedAt = now
       act(.ping)
-    case .idle, .connecting, .opening, .closing, .parting, .ended: break
+    case .connecting: isPathNew = true
+    case .idle, .opening, .closing, .parting, .ended: break
     }
   }
 
@@ -51,6 +52,7 @@ extension SessionMachine {
 
   mutating func connect() {
     phase = .connecting
+    isPathNew = false
     act(.tell(.state(.connecting)))
     requestConnection()
   }
@@ -119,7 +121,11 @@ extension SessionMachine {
     if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
     notBefore = nil
-    wait(retries.pause(), orEnd: .failed, now: now)
+    if isPathNew, !isAway, greeting != nil || policy.triesFirstAgain {
+      connect()
+    } else {
+      wait(retries.pause(), orEnd: .failed, now: now)
+    }
   }
 
   /// The attempt has failed in a way that no other one would mend.

@@ -43,6 +43,8 @@ package struct SessionMachine {
   var isAway = false
   /// When the connection was lost that is to be replaced.
   var lostAt: Double?
+  /// The network has changed during an attempt: what becomes of it says nothing about the next one.
+  var isPathNew = false
   /// The gate has said when to come back: nothing makes that earlier.
   var notBefore: Double?
   var heardAt = 0.0

@@ -33,19 +33,21 @@ struct OwnerState {
   var hasBegun = false
 
   // To the app.
-  private var events: [(event: GameEvent, mark: ArrivalMark)] = []
+  var events: [(event: GameEvent, mark: ArrivalMark)] = []
   /// Behind the event that the app has and has not handled yet.
-  private var held: ArrivalMark?
-  private var isOver = false
-  private var consumer: CheckedContinuation<GameEvent?, Never>?
+  var held: ArrivalMark?
+  /// The end was told, or nobody is there to be told.
+  var isOver = false
+  var consumer: CheckedContinuation<GameEvent?, Never>?
 
   // To the gate.
   private(set) var line: Line?
   private var lines = 0
   private var errands: [Errand] = []
   private var runner: CheckedContinuation<Errand?, Never>?
-  private var reader: CheckedContinuation<Bool, Never>?
+  var reader: CheckedContinuation<Bool, Never>?
 
+  var isEndTold = false
   private var stillness: [(Stillness, CheckedContinuation<Void, Never>)] = []
 
   init(_ machine: SessionMachine) {
@@ -60,8 +62,6 @@ struct OwnerState {
     var registers = false
     var pings: [Line] = []
     var abandoned: [any GateConnection] = []
-    /// The connection that this call has opened.
-    var opened: Line?
   }
 
   /// Does what the machine asks for, as far as that can be done here.
@@ -99,11 +99,18 @@ struct OwnerState {
     reader = nil
   }
 
-  private mutating func endWaits() {
-    stillness.removeAll { stillness, continuation in
-      guard machine.isStill(stillness) else { return false }
-      continuation.resume()
-      return true
+  mutating func endWaits() {
+    let waiting = stillness
+    stillness = waiting.filter { !isStill($0.0) }
+    for (stillness, continuation) in waiting where isStill(stillness) { continuation.resume() }
+  }
+
+  private func isStill(_ stillness: Stillness) -> Bool {
+    switch machine.phase {
+    // Once what is to be remembered was.
+    case .ended: isEndTold
+    case .idle, .waiting: stillness == .rest
+    case .connecting, .opening, .attached, .closing, .parting: false
     }
   }
 
@@ -172,72 +179,6 @@ struct OwnerState {
   /// The app does not listen, and so the gate is not listened to: its silence says nothing.
   var isReadingPaused: Bool { reader != nil }
 
-  // MARK: Events
-
-  var waiting: Int { events.count }
-  var isAsked: Bool { consumer != nil }
-
-  mutating func tell(_ event: GameEvent) {
-    let mark = machine.mark
-    switch (events.last?.event, event) {
-    // Nobody has looked, and only the last one still says something.
-    case (.state(.connecting)?, .state), (.state(.waiting)?, .state):
-      events[events.count - 1] = (event, mark)
-    case (.inputDropped(let before)?, .inputDropped(let count)):
-      events[events.count - 1] = (.inputDropped(before + count), mark)
-    default: events.append((event, mark))
-    }
-    deliver()
-  }
-
-  /// What has come without telling anything counts as handled with what came before it.
-  mutating func markArrival(now: Double) {
-    if !events.isEmpty {
-      events[events.count - 1].mark = machine.mark
-    } else if held != nil {
-      held = machine.mark
-    } else {
-      machine.handled(machine.mark, now: now)
-    }
-  }
-
-  /// The app has handled what it got last, and asks for the next one.
-  mutating func ask(_ continuation: CheckedContinuation<GameEvent?, Never>, isCancelled: Bool, now: Double) {
-    if let held {
-      self.held = nil
-      machine.handled(held, now: now)
-    }
-    // There is one consumer: of two the later one goes on.
-    consumer?.resume(returning: nil)
-    consumer = nil
-    if isCancelled { return continuation.resume(returning: nil) }
-    consumer = continuation
-    deliver()
-  }
-
-  mutating func stopAsking() {
-    consumer?.resume(returning: nil)
-    consumer = nil
-  }
-
-  private mutating func deliver() {
-    guard let consumer else { return }
-    if !events.isEmpty {
-      let (event, mark) = events.removeFirst()
-      self.consumer = nil
-      held = mark
-      if case .state(.ended) = event { isOver = true }
-      consumer.resume(returning: event)
-      if events.count < Self.waitingEvents, let reader {
-        self.reader = nil
-        reader.resume(returning: true)
-      }
-    } else if isOver {
-      self.consumer = nil
-      consumer.resume(returning: nil)
-    }
-  }
-
   // MARK: The end
 
   /// Nobody is there any more.
@@ -251,16 +192,5 @@ struct OwnerState {
     for (_, continuation) in stillness { continuation.resume() }
     stillness = []
     return orders
-  }
-}
-
-extension SessionMachine {
-  fileprivate func isStill(_ stillness: Stillness) -> Bool {
-    switch phase {
-    case .idle: stillness == .rest
-    case .ended: true
-    case .waiting: stillness == .rest
-    case .connecting, .opening, .attached, .closing, .parting: false
-    }
   }
 }

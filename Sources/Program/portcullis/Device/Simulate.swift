@@ -15,6 +15,7 @@ struct Simulate: ParsableCommand {
       """,
     subcommands: [
       Register.self, Connect.self, Phone.self,
+      Play.self,
       Desktop.self,
       SimulateBench.self,
     ])

@@ -65,6 +65,7 @@ class CuttingProxy:
         self.listener = socket.create_server((self.host, 0), backlog=16)
         self.port = self.listener.getsockname()[1]
         self.told = []  # (plan, bytes up, bytes down) of each connection, in the order they ended
+        self.performed = []  # how each connection was cut that was, by its plan or by hand
         self.current = None
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -152,6 +153,7 @@ class Link:
         return due
 
     def _perform(self, how, way, behind):
+        self.proxy.performed.append(how)
         if how in ("half", "swallow"):
             if how == "half":
                 with contextlib.suppress(OSError):
