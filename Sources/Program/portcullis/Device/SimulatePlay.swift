@@ -8,7 +8,9 @@ extension Simulate {
   struct Play: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Play by lines of JSON, as the app's package does it.",
-      discussion: "Registers a key where the gate knows none. Commands come on standard input, events go out.",
+      discussion: """
+        Registers a key where the gate knows none. Commands come on standard input, events go to standard output.
+        """,
       shouldDisplay: false)
 
     @OptionGroup var gate: GateOptions
