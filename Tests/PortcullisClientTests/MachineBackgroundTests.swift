@@ -137,6 +137,15 @@ import Testing
     #expect(played.actions().contains { $0.hasPrefix("waiting") })
   }
 
+  /// Nobody parks an app for ever.
+  @Test(arguments: [Double.infinity, .nan, 1e300, -5]) func aPauseThatMakesNoSense(pause: Double) throws {
+    var played = Played()
+    played.machine.begin(now: 0)
+    played.machine.refused(status: 503, code: nil, retryAfter: pause, now: 0)
+    let next = try #require(played.machine.nextTime)
+    #expect((0...3_602).contains(next))
+  }
+
   // MARK: Keys
 
   @Test func aKeyThatIsGoneIsReplacedOnce() {

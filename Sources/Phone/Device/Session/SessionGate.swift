@@ -1,5 +1,4 @@
 /// Where a session's connections go, and by what they are let in.
-internal import Glibc
 internal import System
 
 /// What a client of the gate shows of itself, beside a certificate.

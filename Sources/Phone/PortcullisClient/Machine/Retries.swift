@@ -61,7 +61,7 @@ struct Retries {
   private mutating func later(_ retryAfter: Double?) -> Verdict {
     let pause = pause()
     guard let retryAfter else { return .after(pause) }
-    return .after(max(0, retryAfter) + min(pause, SessionLimit.retrySpread))
+    return .after(retryAfter + min(pause, SessionLimit.retrySpread))
   }
 
   private mutating func secondTry() -> Verdict? {

@@ -35,6 +35,8 @@ enum SessionLimit {
   /// The first pause before another attempt lasts up to `firstPause`, each next one up to twice as long.
   static let firstPause = 1.0
   static let longestPause = 30.0
+  /// Of a pause that the gate named, or something in between that does not know what it asks for.
+  static let longestNamedPause = 3_600.0
   /// What a pause that the gate named is prolonged by, at most.
   static let retrySpread = 2.0
 }

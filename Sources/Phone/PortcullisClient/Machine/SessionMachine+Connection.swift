@@ -99,11 +99,14 @@ extension SessionMachine {
     if case .closing(_, let end) = phase { return finish(end) }
     guard phase == .connecting else { return }
     let end = GameEnd.refused(status: status, code: code ?? "")
+    let retryAfter = retryAfter.flatMap {
+      $0.isFinite ? min(max(0, $0), SessionLimit.longestNamedPause) : nil
+    }
     switch retries.judge(status: status, code: code, retryAfter: retryAfter, registers: policy.registers) {
     case .atOnce: requestConnection()
     case .register: act(.register)
     case .after(let pause):
-      notBefore = retryAfter.map { now + max(0, $0) }
+      notBefore = retryAfter.map { now + $0 }
       wait(pause, orEnd: end, now: now)
     case .never: finish(end)
     }
