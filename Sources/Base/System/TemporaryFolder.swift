@@ -24,7 +24,7 @@ package struct TemporaryFolder: ~Copyable {
         let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
           unsafe String(decoding: unsafe bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        if name != ".", name != ".." { _ = unsafe unlink(path + "/" + name) }
+        if name != ".", name != ".." { try? FileNames.remove(path + "/" + name) }
       }
       _ = unsafe closedir(directory)
     }
