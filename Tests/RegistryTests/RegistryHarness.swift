@@ -13,8 +13,6 @@ final class RegistryHarness {
   let verifier = P256Verifier()
   var settings = RegistrySettings(publicURL: "https://gate.example")
   var clientVersion: String?
-  /// What comes in pieces is run to its end.
-  var goesOn = true
   var now = UnixTime(milliseconds: 1_771_286_400_000)
   /// Of all calls, in their order.
   var effects: [RegistryEffect] = []
@@ -59,7 +57,15 @@ final class RegistryHarness {
     try store.commit()
     effects += desk.effects
     desk.effects.forEach(devices.presence.hear)
-    if goesOn, case .goOn(let next) = outcome { return try run(next, from: origin, wait: wait) }
+    return outcome
+  }
+
+  /// What comes in pieces, to its end.
+  func runWhole(
+    _ call: any RegistryCall, from origin: Origin = .address(IPAddress(v4: 0x0A00_0001))
+  ) throws -> Outcome {
+    var outcome = try run(call, from: origin)
+    while case .goOn(let next) = outcome { outcome = try run(next, from: origin) }
     return outcome
   }
 }

@@ -136,7 +136,7 @@ final class DeviceRoom {
     let bytes = Array(arguments.utf8)
     let value = try JSONValue(parsing: bytes.span, depthLimit: 4)
     let call = try OperatorOrder.call(verb, #require(value.object))
-    return try Said(registry.run(call, from: .process(user: 0, process: 1)))
+    return try Said(registry.runWhole(call, from: .process(user: 0, process: 1)))
   }
 
   @discardableResult
