@@ -26,14 +26,27 @@ extension Demonstration {
       guard try visitor.heard(until: "That is not the code.") else { return nil }
       return "refused"
     }
+    step("two logins in one breath: the code of the one lets nobody in by the other's name") { _, _ in
+      let visitor = try TelnetVisitor(endpoint)
+      let before = try Self.phone(file).logins().cursor
+      try visitor.type("login anna\nlogin nobody")
+      let code = try Self.code(file, after: before)
+      _ = try visitor.heard(until: "You cannot log in")
+      try visitor.type("code \(code)")
+      return try visitor.heard(until: "Say who you are first") ? "refused" : nil
+    }
+  }
+
+  private static func phone(_ file: String) throws -> SoftwarePhone {
+    try SoftwarePhone.load(from: file, trust: .system, timeout: .seconds(10))
   }
 
   /// Of the login that came last.
-  private static func code(_ file: String) throws -> String {
-    let phone = try SoftwarePhone.load(from: file, trust: .system, timeout: .seconds(10))
-    guard let login = try phone.logins().items.last, let signals = Signals(Array("{}".utf8)) else {
-      throw DemonstrationFailure(description: "no login waits for the phone")
-    }
+  /// - Parameter cursor: of an answer before, behind which one is waited for.
+  private static func code(_ file: String, after cursor: String? = nil) throws -> String {
+    let phone = try phone(file)
+    guard let login = try phone.logins(after: cursor).items.last, let signals = Signals(Array("{}".utf8))
+    else { throw DemonstrationFailure(description: "no login waits for the phone") }
     return try phone.code(for: login, signals: signals, by: nil).text
   }
 }

@@ -16,6 +16,8 @@ final class Player {
   var login: Login?
 
   struct Login {
+    /// What the gate is told, of this login alone: what is heard of another one is none of its.
+    let id: String
     let name: String
     /// By what the code is asked about, once there is one.
     var challenge: String?

@@ -65,12 +65,12 @@ private final class GameCounts: Sendable {
   struct News {
     let player: UInt64
     let text: String
-    /// Of the login that the player has begun.
-    var challenge: String?
+    /// A code is asked about by this, for that login.
+    var asked: (login: String, challenge: String)?
   }
 
-  func tell(_ player: UInt64, _ text: String, challenge: String? = nil) {
-    news.withLock { $0.append(News(player: player, text: text, challenge: challenge)) }
+  func tell(_ player: UInt64, _ text: String, asked: (login: String, challenge: String)? = nil) {
+    news.withLock { $0.append(News(player: player, text: text, asked: asked)) }
   }
 }
 
@@ -87,6 +87,7 @@ private struct GameTable: ~Copyable {
   private let counts: GameCounts
   private var players: [UInt64: Player] = [:]
   private var nextPlayer: UInt64 = 2
+  private var lastLogin: UInt64 = 0
 
   init(_ door: GameTableBox, _ wakeUp: WakeUpBox, _ counts: GameCounts) {
     self.door = door
@@ -162,7 +163,7 @@ private struct GameTable: ~Copyable {
     }
   }
 
-  private func hear(_ byte: UInt8, from player: Player) {
+  private mutating func hear(_ byte: UInt8, from player: Player) {
     guard byte == UInt8(ascii: "\n") else {
       if byte != UInt8(ascii: "\r"), player.line.count < 1024 { player.line.append(byte) }
       return
@@ -172,7 +173,7 @@ private struct GameTable: ~Copyable {
     obey(command, player)
   }
 
-  private func obey(_ command: String, _ player: Player) {
+  private mutating func obey(_ command: String, _ player: Player) {
     if command == "look" {
       player.say(player.place.description)
     } else if command == "fight", player.place == .courtyard {
@@ -228,16 +229,18 @@ private struct GameTable: ~Copyable {
   // MARK: Logins
 
   /// The gate knows who comes through it. Whoever comes past it has a name, and has to have that one's phone.
-  private func login(_ name: String, _ player: Player) {
+  private mutating func login(_ name: String, _ player: Player) {
     guard let service = counts.approvals.withLock({ $0 }) else {
       return player.say("There is nobody who could say who you are.")
     }
-    player.login = Player.Login(name: name)
+    lastLogin += 1
+    let login = "telnet-\(player.number)-\(lastLogin)"
+    player.login = Player.Login(id: login, name: name)
     let (counts, wakeUp, number) = (counts, wakeUp, player.number)
-    service.askForCode(of: name, login: "telnet-\(number)") { news in
+    service.askForCode(of: name, login: login) { news in
       switch news {
       case .asked(let challenge):
-        counts.tell(number, "A code is on \(name)'s phone. Type: code ", challenge: challenge)
+        counts.tell(number, "A code is on \(name)'s phone. Type: code ", asked: (login, challenge))
       case .failed(let reason): counts.tell(number, "You cannot log in: \(reason).")
       case .passed, .wrong: break
       }
@@ -250,7 +253,7 @@ private struct GameTable: ~Copyable {
       let challenge = login.challenge
     else { return player.say("Say who you are first: login.") }
     let (counts, wakeUp, number) = (counts, wakeUp, player.number)
-    service.verify(code, for: challenge, login: "telnet-\(number)") { news in
+    service.verify(code, for: challenge, login: login.id) { news in
       switch news {
       case .passed: counts.tell(number, "Welcome back, \(login.name).")
       case .wrong: counts.tell(number, "That is not the code.")
@@ -269,7 +272,11 @@ private struct GameTable: ~Copyable {
     }
     for news in news {
       guard let player = players[news.player] else { continue }
-      if let challenge = news.challenge { player.login?.challenge = challenge }
+      if let asked = news.asked {
+        // The player may have begun another one meanwhile, by another name.
+        guard player.login?.id == asked.login else { continue }
+        player.login?.challenge = asked.challenge
+      }
       player.say(news.text)
     }
   }
