@@ -141,6 +141,11 @@ def test_the_audit_from_one_log_to_the_next(gate, folder):
     assert gate.command("audit", "verify", "--head", str(folder / "none")).returncode == IO_ERROR
     (folder / "empty.log").write_text("nothing\n")
     assert gate.command("audit", "verify", "--head", str(folder / "empty.log")).returncode == UNKNOWN
+    # A log of which only the beginning would be read; the last head counts.
+    with open(log, "ab") as file:
+        file.truncate((64 << 20) + 1)
+    done = gate.command("audit", "verify", "--head", str(log))
+    assert done.returncode == UNKNOWN and "tail" in done.stderr, done
 
 
 def follows(rows):

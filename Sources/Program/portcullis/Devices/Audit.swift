@@ -99,19 +99,30 @@ struct AuditVerify: ParsableCommand {
   }
 
   private func headLine(_ path: String) throws -> String {
-    let text: String
+    let shown = PrintableText.field(path)
+    let bytes: [UInt8]
     do {
-      text = String(decoding: try SystemFiles().contents(of: path, limit: 64 << 20), as: UTF8.self)
+      bytes = try SystemFiles().contents(of: path, limit: Self.largestLog)
     } catch {
-      complain("\(PrintableText.field(path)) cannot be read: \(error)")
+      complain("\(shown) cannot be read: \(error); correct the path or the file's owner and mode")
       throw ExitStatus.ioError.code
     }
+    guard bytes.count <= Self.largestLog else {
+      complain(
+        "\(shown) is larger than \(Self.largestLog >> 20) MiB, and the last line counts: name a file with that line "
+          + "alone (grep audit_head LOG | tail -n 1)")
+      throw ExitStatus.dataError.code
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
     guard let line = text.split(separator: "\n").last(where: { $0.contains("audit_head") }) else {
-      complain("\(PrintableText.field(path)) has no line audit_head")
+      complain(
+        "\(shown) has no line audit_head: name a log that the gate has written for an hour, or to its stop")
       throw ExitStatus.dataError.code
     }
     return String(line)
   }
+
+  private static let largestLog = 64 << 20
 }
 
 struct AuditPrune: ParsableCommand {
