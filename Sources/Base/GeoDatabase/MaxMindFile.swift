@@ -3,10 +3,14 @@ internal import Addresses
 internal import CMaxMindDB
 
 package struct GeoDatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What the file is or has, to be said behind its name.
   package let description: String
+  /// Nothing is known of what is in it.
+  package let isUnreadable: Bool
 
-  init(_ description: String) {
+  init(_ description: String, isUnreadable: Bool = false) {
     self.description = description
+    self.isUnreadable = isUnreadable
   }
 }
 
@@ -65,6 +69,6 @@ package struct GeoDatabaseError: Error, Equatable, Sendable, CustomStringConvert
   private static func reason(_ result: Int32) -> String {
     // Texts of the library's, for every number.
     let text = unsafe MMDB_strerror(result).map { unsafe String(cString: $0) }
-    return "libmaxminddb: \(text ?? "error \(result)")"
+    return "is refused by libmaxminddb (\(text ?? "error \(result)"))"
   }
 }

@@ -24,7 +24,7 @@ struct MaxMindMetadata {
     do throws(SystemError) {
       (size, end) = try self.end(of: path)
     } catch {
-      throw GeoDatabaseError("\(error)")
+      throw GeoDatabaseError("cannot be read: \(error)", isUnreadable: true)
     }
     guard let start = lastMark(in: end) else { throw GeoDatabaseError("is no file in MaxMind's format") }
     let bytes = Array(end[start...])

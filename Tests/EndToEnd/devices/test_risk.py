@@ -130,6 +130,19 @@ def test_check_says_what_they_are(gates, backend, settings):
     assert "GEO_COUNTRY_PATH is Test-Country of 2026-03-02" in done.stdout, done.stdout
 
 
+def test_check_says_what_is_wrong_with_which(gates, backend, settings, folder):
+    """Each problem under its own word, and what to do about it."""
+    (folder / "risk.json").write_text("{")
+    done = gates(backend, start=False).command("check", **settings | {"GEO_COUNTRY_PATH": "/etc/passwd"})
+    told = {line.split()[1] for line in done.stdout.splitlines() if "RISK_POLICY=" in line or "GEO_" in line}
+    assert told == {"risk", "geo"}, done.stdout
+    assert "GEO_COUNTRY_PATH=/etc/passwd is no file in MaxMind's format; name a whole database" in done.stdout
+    for command in ("risk", "policy"):
+        done = gates(backend, start=False).command(command, "check", "/nonexistent")
+        assert done.returncode == CONFIGURATION, done
+        assert "/nonexistent cannot be read" in done.stderr and "owner and mode" in done.stderr, done
+
+
 @pytest.mark.parametrize("damage", [b"", b"MaxMind.com", database()[:-40], database()[40:], database() + b"\xff" * 200000])
 def test_a_damaged_database_stops_the_start(gates, backend, settings, folder, damage):
     (folder / "country.mmdb").write_bytes(damage)

@@ -13,8 +13,8 @@ struct DeviceChecks {
   let files: GateFiles
 
   func check(_ report: inout CheckReport) {
-    var problems: [String] = []
-    if let read = try? DeviceFiles.read(files, tell: { problems.append($0) }), files.devicesPath != nil {
+    var wrong: [(part: DeviceFiles.Part, problem: String)] = []
+    if let read = try? DeviceFiles.read(files, tell: { wrong.append(($0, $1)) }), files.devicesPath != nil {
       checkRisk(read, &report)
       if files.approvalPolicyPath == nil {
         report.warning("policy", "APPROVAL_POLICY is not set: no operation may be asked for")
@@ -25,8 +25,8 @@ struct DeviceChecks {
       }
       if let pin = read.nextPin { report.ok("pins", "the next key has the pin \(pin)") }
     }
-    for problem in problems { report.problem("policy", problem, .configuration) }
-    problems = []
+    for (part, problem) in wrong { report.problem(part.rawValue, problem, .configuration) }
+    var problems: [String] = []
     if let users = try? ApprovalUsers.find(files.approvalsSocket, tell: { problems.append($0) }),
       files.approvalsSocket?.path != nil
     {

@@ -101,18 +101,6 @@ enum PolicyText {
   static func read<Policy>(
     _ path: String, _ parse: (Span<UInt8>) throws(PolicyFailure) -> Policy
   ) throws -> Policy {
-    let bytes: [UInt8]
-    do {
-      bytes = try SystemFiles().contents(of: path, limit: 1 << 20)
-    } catch {
-      complain("\(PrintableText.field(path)) cannot be read: \(error)")
-      throw ExitStatus.configuration.code
-    }
-    do throws(PolicyFailure) {
-      return try parse(bytes.span)
-    } catch {
-      for problem in error.problems { complain("\(PrintableText.field(path)): \(problem)") }
-      throw ExitStatus.configuration.code
-    }
+    try PolicyFile.read(path, named: PrintableText.field(path), parse)
   }
 }

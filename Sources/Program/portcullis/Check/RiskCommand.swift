@@ -92,7 +92,7 @@ struct RiskExplain: ParsableCommand {
     do {
       bytes = try SystemFiles().contents(of: file, limit: 1 << 24)
     } catch {
-      complain("\(shown) cannot be read: \(error)")
+      complain("\(shown) cannot be read: \(error); name a file with recorded requests that can be")
       throw ExitStatus.dataError.code
     }
     do throws(VectorError) {

@@ -24,8 +24,15 @@ struct DeviceFiles {
   var nextPin: PublicKeyPin?
   var android = AndroidFiles()
 
+  /// What a problem is about, as `check` labels it.
+  enum Part: String {
+    case policy, risk, geo, pins, android
+  }
+
   /// All that is wrong with them is told before it gives up.
-  static func read(_ files: GateFiles, tell: Startup.Teller = { complain($0) }) throws -> DeviceFiles {
+  static func read(
+    _ files: GateFiles, tell: (Part, String) -> Void = { complain($1) }
+  ) throws -> DeviceFiles {
     var read = DeviceFiles()
     var isRead = true
     func unlessTold(_ body: () throws -> Void) {
@@ -47,7 +54,7 @@ struct DeviceFiles {
     }
     if let path = files.riskPolicyPath {
       unlessTold {
-        read.risk = try policy("RISK_POLICY", path, tell) { (bytes) throws(PolicyFailure) in
+        read.risk = try policy("RISK_POLICY", path, tell, as: .risk) { (bytes) throws(PolicyFailure) in
           try RiskPolicy(parsing: bytes)
         }
       }
@@ -59,47 +66,39 @@ struct DeviceFiles {
       unlessTold { read.networks = try database("GEO_ASN_PATH", path, tell) }
     }
     if let path = files.nextKeyPath { unlessTold { read.nextPin = try pin(path, tell) } }
-    unlessTold { read.android = try AndroidFiles.read(files.android, tell: tell) }
+    unlessTold { read.android = try AndroidFiles.read(files.android, tell: { tell(.android, $0) }) }
     guard isRead else { throw ExitStatus.configuration.code }
     return read
   }
 
   private static func policy<Policy>(
-    _ setting: String, _ path: String, _ tell: Startup.Teller,
+    _ setting: String, _ path: String, _ tell: (Part, String) -> Void, as part: Part = .policy,
     _ parse: (Span<UInt8>) throws(PolicyFailure) -> Policy
   ) throws -> Policy {
-    let name = "\(setting)=\(PrintableText.field(path))"
-    let bytes: [UInt8]
-    do {
-      bytes = try SystemFiles().contents(of: path, limit: 1 << 20)
-    } catch {
-      tell("\(name) cannot be read: \(error); correct the path or the file's owner and mode")
-      throw ExitStatus.configuration.code
-    }
-    do throws(PolicyFailure) {
-      return try parse(bytes.span)
-    } catch {
-      for problem in error.problems { tell("\(name): \(problem)") }
-      throw ExitStatus.configuration.code
-    }
+    try PolicyFile.read(
+      path, named: "\(setting)=\(PrintableText.field(path))", tell: { tell(part, $0) }, parse)
   }
 
   private static func database(
-    _ setting: String, _ path: String, _ tell: Startup.Teller
+    _ setting: String, _ path: String, _ tell: (Part, String) -> Void
   ) throws -> MaxMindFile {
     do throws(GeoDatabaseError) {
       return try MaxMindFile.open(path)
     } catch {
-      tell("\(setting)=\(PrintableText.field(path)): \(error); name a whole file in MaxMind's format")
+      let remedy =
+        error.isUnreadable
+        ? "correct the path or the file's owner and mode" : "name a whole database in MaxMind's format"
+      tell(.geo, "\(setting)=\(PrintableText.field(path)) \(error); \(remedy)")
       throw ExitStatus.configuration.code
     }
   }
 
-  private static func pin(_ path: String, _ tell: Startup.Teller) throws -> PublicKeyPin {
+  private static func pin(_ path: String, _ tell: (Part, String) -> Void) throws -> PublicKeyPin {
     do {
       return try PublicKeyPin.ofKey(try PrivateKeyText.read(path, limit: 1 << 20))
     } catch {
       tell(
+        .pins,
         "TLS_NEXT_KEY_PATH=\(PrintableText.field(path)): \(error); name the PEM file of a key, without a pass phrase"
       )
       throw ExitStatus.configuration.code

@@ -1,7 +1,6 @@
 /// `portcullis serve`: the gate in the foreground until a signal ends it (docs/operating.md, "Commands" and "Signals").
 internal import Addresses
 import ArgumentParser
-import Addresses
 import Configuration
 import Confinement
 import Control
@@ -127,14 +126,14 @@ struct Serve: ParsableCommand {
         file: config, tell: tell,
         rest: { files in
           _ = try? Startup.tlsContents(files, tell: tell)
-          _ = try? DeviceFiles.read(files, tell: tell)
+          _ = try? DeviceFiles.read(files, tell: { tell($1) })
         }
       ).configuration
       let differences = current.reloadDifferences(to: loaded)
       let next = current.reloading(from: loaded)
       let contents = try Startup.tlsContents(next.files, tell: tell)
       let material = try Startup.tlsMaterial(contents, keeping: open.made, logger: logger)
-      let devices = try DeviceFiles.read(next.files, tell: tell)
+      let devices = try DeviceFiles.read(next.files, tell: { tell($1) })
       let settings = RegistrySettings(
         next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material))
       // Not where nothing has changed: a disk that is full is no reason to keep an old certificate.
