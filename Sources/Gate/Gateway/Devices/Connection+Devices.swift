@@ -142,10 +142,6 @@ extension Connection {
 
   /// What the registry has come to.
   func answered(_ reply: Reply, to request: DeviceRequest, _ pending: PendingRequest) {
-    if pending.poll != nil {
-      pending.poll = nil
-      loop.pendingAgain(self)
-    }
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
@@ -182,11 +178,10 @@ extension Connection {
   /// The evidence is good, and counts: of an App Attest key the counter stands.
   func attested(_ evidence: VerifiedEvidence, _ request: DeviceRequest, _ pending: PendingRequest) {
     guard let devices = loop.shared.devices, let work = pending.evidence.take() else { return }
-    do throws(Refusal) {
+    let refusal = counted(devices) { () throws(Refusal) in
       try submit(work.call(evidence), request, for: pending, devices)
-    } catch {
-      refuse(error, closing: pending.closesAfterAnswer)
     }
+    if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
   }
 
   /// The evidence is none: the device, if there is one, has failed to attest.

@@ -194,8 +194,9 @@ extension Connection {
     case .evidence(let evidence):
       if case .device(let request) = pending.endpoint { attested(evidence, request, pending) }
     case .refused(let found):
-      let refusal = pending.evidence == nil ? found : found.ofEvidence
-      if pending.evidence != nil { loop.shared.devices?.registry.note(refusal: refusal.code) }
+      guard pending.evidence != nil else { return refuse(found, closing: pending.closesAfterAnswer) }
+      let refusal = found.ofEvidence
+      loop.shared.devices?.registry.note(refusal: refusal.code)
       evidenceFailed(refusal, pending)
       refuse(refusal, closing: pending.closesAfterAnswer)
     case .registry(let reply):
@@ -233,6 +234,7 @@ extension Connection {
 
   func respond(_ response: Response, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
     guard case .exchange(let exchange) = stage else { return }
+    if exchange.endPoll() { loop.pendingAgain(self) }
     var response = response
     if let trace = exchange.trace { response.add(HeaderName.trace, trace.text) }
     let isLast = closing || loop.isDraining
@@ -261,7 +263,9 @@ extension Connection {
     switch exchange.expired(isBlocked: !client.unsent.isEmpty || isStalled) {
     case .close: close()
     case .finish: finish()
-    case .refuse(let code, let step): refuse(Refusal(code, step: step), closing: true)
+    case .refuse(let code, let step):
+      abandon(exchange)
+      refuse(Refusal(code, step: step), closing: true)
     }
   }
 }

@@ -128,6 +128,14 @@ final class Exchange {
     phase = .working(request, until: .never)
   }
 
+  /// A long poll is answered.
+  /// - Returns: whether it was one.
+  func endPoll() -> Bool {
+    guard case .working(let request, _) = phase, request.poll != nil else { return false }
+    request.poll = nil
+    return true
+  }
+
   /// The long poll that is worked on.
   var poll: RequestHandle? {
     if case .working(let request, _) = phase { return request.poll }
