@@ -102,7 +102,9 @@ def test_what_was_found_is_told(judge, console):
     assert base64url(NONCE) in done.stdout and r"a\u202eb" in done.stdout
     shut = judge(console.token(), keys=[PlayConsole().pair])
     assert fails(shut) == "jwe_unwrap"
-    assert "parts" in shut.stdout and PACKAGE not in shut.stdout
+    assert "parts" in shut.stdout and PACKAGE not in shut.stdout and "hint" not in shut.stdout
+    signed = judge(".".join(console.token().split(".")[:3]))
+    assert signed.returncode == BROKEN and "SafetyNet" in signed.stdout, signed
 
 
 def test_steps(judge, console):

@@ -128,6 +128,11 @@ import Testing
     ] {
       #expect(throws: FormError.self, "\(wrong)") { _ = try evidence(wrong) }
     }
+    for other in ["safetynet", "device_check"] {
+      #expect(throws: FormError("attestation_type_\(other)")) {
+        _ = try evidence(#"{"attestation_type":"\#(other)"}"#)
+      }
+    }
   }
 
   /// A key is one device's in one role: a second device with the same approval key would be a second vote of one key.

@@ -96,6 +96,10 @@ struct VerifyPlayIntegrity: ParsableCommand {
   private static func facts(unopened token: [UInt8]) -> [(String, String)] {
     let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
     var facts = [("bytes", "\(token.count)"), ("parts", "\(parts.count)")]
+    if parts.count == 3 {
+      facts.append(
+        ("hint", "a classic request's token has five parts: this is a signed one, such as SafetyNet had"))
+    }
     if let first = parts.first, let header = Base64.decodeURL(first.span), parts.count > 1 {
       facts.append(("header", PrintableText.field(header.span, limit: 200)))
     }
