@@ -42,12 +42,12 @@ package struct DeviceRecord: Equatable, Sendable {
   package var subject: Subject?
   package var name: DeviceName?
   package var platform: DevicePlatform
-  package var keys: DeviceKeys
+  package var keys: DeviceKeys { didSet { hasOtherKeys = true } }
   package var level: Level
   package var verification: UserVerification
   /// The app's own key: what vouched for its keys, or for those before them, where its level says so no more.
-  package var attestedKey: KeyIdentifier?
-  package var createdAt: UnixTime
+  package var attestedKey: KeyIdentifier? { didSet { hasOtherKeys = true } }
+  package let createdAt: UnixTime
   package var activatedAt: UnixTime?
   package var revokedAt: UnixTime?
   package var seenAt: UnixTime?
@@ -64,10 +64,12 @@ package struct DeviceRecord: Equatable, Sendable {
   package var replaces: DeviceID?
   /// Tokens of an earlier series are over.
   package var tokenSeries: UInt32 = 0
+  /// A key was set since the record was made, or read: keys are indexed, and written only then.
+  private(set) var hasOtherKeys = false
 
   package init(
     id: DeviceID, state: State, subject: Subject?, name: DeviceName?, platform: DevicePlatform,
-    keys: DeviceKeys, level: Level, verification: UserVerification,
+    keys: DeviceKeys, level: Level, verification: UserVerification, attestedKey: KeyIdentifier? = nil,
     createdAt: UnixTime
   ) {
     self.id = id
@@ -78,6 +80,7 @@ package struct DeviceRecord: Equatable, Sendable {
     self.keys = keys
     self.level = level
     self.verification = verification
+    self.attestedKey = attestedKey
     self.createdAt = createdAt
   }
 }

@@ -45,10 +45,15 @@ extension SQLiteStore {
     INSERT INTO devices (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
     ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)
     """
+  /// Numbered as the columns above; without the keys, each of which has an index with a page to be written.
   private static let updateDevice = """
-    UPDATE devices SET (\(columns)) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-    ?18, ?19, ?20, ?21, ?22, ?23, ?24) WHERE id = ?1
+    UPDATE devices SET (state, subject, name, platform, level, verification, activated_at, revoked_at, seen_at, \
+    attested_at, attestation_failed_at, app_version, patch_level, is_rooted, exception_until, exception_reason, \
+    replaces, token_series, play_attested_at) = (?2, ?3, ?4, ?5, ?8, ?9, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+    ?20, ?21, ?22, ?23, ?24) WHERE id = ?1
     """
+  private static let updateKeys =
+    "UPDATE devices SET (device_key, approval_key, attested_key) = (?2, ?3, ?4) WHERE id = ?1"
 }
 
 extension SQLiteStore: DeviceTable {
@@ -83,6 +88,14 @@ extension SQLiteStore: DeviceTable {
 
   package func update(_ device: DeviceRecord) throws(StoreFailure) {
     try run(Self.updateDevice, Self.values(of: device))
+    guard device.hasOtherKeys else { return }
+    let (keys, attestedKey) = (device.keys, device.attestedKey)
+    try run(
+      Self.updateKeys,
+      [
+        .id(device.id), .blob(keys.device.stored), .blob(orNull: keys.approval?.stored),
+        .hash(orNull: attestedKey?.digest),
+      ])
   }
 
   package func delete(_ id: DeviceID) throws(StoreFailure) {
@@ -191,8 +204,8 @@ extension SQLiteStore: DeviceTable {
       name: try row.textOrNil(3).flatMap { DeviceName($0) },
       platform: try row.integer(4) == 0 ? .ios : .android, keys: try keys(row, 5, 6),
       level: try row.number(7) { Level(stored: $0) },
-      verification: try row.number(8) { UserVerification(stored: $0) }, createdAt: try row.time(10))
-    device.attestedKey = try row.hashOrNil(9).map { KeyIdentifier($0) }
+      verification: try row.number(8) { UserVerification(stored: $0) },
+      attestedKey: try row.hashOrNil(9).map { KeyIdentifier($0) }, createdAt: try row.time(10))
     device.activatedAt = try row.timeOrNil(11)
     device.revokedAt = try row.timeOrNil(12)
     device.seenAt = try row.timeOrNil(13)
