@@ -84,10 +84,3 @@ extension Form {
     SHA256.hash(Array(try text("login_id", ApprovalRequest.name).utf8).span)
   }
 }
-
-extension Bytes32 {
-  static func random(_ entropy: some Entropy) -> Bytes32 {
-    guard let bytes = Bytes32(entropy.bytes(32)) else { fatalError("there are 32 bytes") }
-    return bytes
-  }
-}

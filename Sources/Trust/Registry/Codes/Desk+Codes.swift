@@ -26,9 +26,10 @@ extension Desk {
 
   /// Made at the first use, and kept with the store: a code is good across a restart.
   func codeAuthenticator() throws(CallFailure) -> CodeAuthenticator {
-    let fresh = entropy.bytes(32)
+    let entropy = entropy
     let bytes = try storing { (store) throws(StoreFailure) in
       if let bytes = try store.value(StoreValue.secret) { return bytes }
+      let fresh = entropy.bytes(32)
       try store.setValue(StoreValue.secret, fresh)
       return fresh
     }

@@ -1,4 +1,5 @@
 /// What a call works with: the store within its savepoint, the registry's time, and what is to be told once it is durable.
+internal import Bytes
 package import Crypto
 package import DeviceWire
 package import System
@@ -101,5 +102,12 @@ package struct Desk {
   /// The rooms are asked to look for what is over at this time, if they are not asked before.
   package mutating func remind(at time: UnixTime) {
     reminder = reminder.map { min($0, time) } ?? time
+  }
+}
+
+extension Bytes32 {
+  static func random(_ entropy: some Entropy) -> Bytes32 {
+    guard let bytes = Bytes32(entropy.bytes(32)) else { fatalError("there are 32 bytes") }
+    return bytes
   }
 }

@@ -60,7 +60,7 @@ package struct AnswerPairing: RegistryCall {
     try checkSignatures(message, desk)
     let device = try device(for: pairing, &desk)
     let answer = PairingRecord.Answer(
-      device: device.id, messageHash: message.hash, commit: commit, s: desk.random32())
+      device: device.id, messageHash: message.hash, commit: commit, s: .random(desk.entropy))
     var answered = pairing
     answered.state = .answered
     answered.answer = answer
@@ -127,12 +127,5 @@ package struct AnswerPairing: RegistryCall {
     writer.value(pairing.expiresAt.seconds)
     writer.endObject()
     return .answered(writer.bytes)
-  }
-}
-
-extension Desk {
-  func random32() -> Bytes32 {
-    guard let bytes = Bytes32(entropy.bytes(32)) else { fatalError("entropy gave another number of bytes") }
-    return bytes
   }
 }
