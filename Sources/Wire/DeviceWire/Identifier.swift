@@ -82,7 +82,13 @@ package enum DesktopKind {}
 
 extension UInt64 {
   /// Eight bytes, the highest first.
-  var bigEndianBytes: [UInt8] {
+  package var bigEndianBytes: [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: self >> UInt64(56 - 8 * $0)) }
+  }
+
+  /// Nil for another number of bytes.
+  package init?(bigEndian bytes: some Collection<UInt8>) {
+    guard bytes.count == 8 else { return nil }
+    self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

@@ -160,10 +160,10 @@ extension UnixTime {
   var promised: UnixTime { milliseconds == 0 ? self : adding(.milliseconds(RegistryWorker.timeStep)) }
 
   /// Eight bytes, big endian.
-  var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: milliseconds >> (56 - 8 * $0)) } }
+  var bytes: [UInt8] { UInt64(bitPattern: milliseconds).bigEndianBytes }
 
   init?(bytes: [UInt8]) {
-    guard bytes.count == 8 else { return nil }
-    self.init(milliseconds: bytes.reduce(0) { $0 << 8 | Int64($1) })
+    guard let number = UInt64(bigEndian: bytes) else { return nil }
+    self.init(milliseconds: Int64(bitPattern: number))
   }
 }

@@ -31,10 +31,10 @@ extension SQLiteStore: AuditTable {
 
   package func auditBeginning() throws(StoreFailure) -> AuditEnd {
     guard let bytes = try value(Self.beginning) else { return .beginning }
-    guard bytes.count == 40, let hash = Bytes32(Array(bytes.dropFirst(8))) else {
-      throw .broken("where the audit begins is not written in its form")
-    }
-    return AuditEnd(sequence: bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) }, hash: hash)
+    guard let number = UInt64(bigEndian: bytes.prefix(8)), let sequence = Int64(exactly: number),
+      let hash = Bytes32(Array(bytes.dropFirst(8)))
+    else { throw .broken("where the audit begins is not written in its form") }
+    return AuditEnd(sequence: sequence, hash: hash)
   }
 
   package func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(StoreFailure) {
@@ -99,8 +99,7 @@ extension SQLiteStore: AuditTable {
       $0.at.value < time && $0.sequence < end.sequence
     }
     guard let last = rows.last else { return 0 }
-    let sequence = (0..<8).map { UInt8(truncatingIfNeeded: last.sequence >> (56 - 8 * $0)) }
-    try setValue(Self.beginning, sequence + last.hash.array)
+    try setValue(Self.beginning, UInt64(last.sequence).bigEndianBytes + last.hash.array)
     for row in rows { try forgetWhom(row) }
     return try run("DELETE FROM audit WHERE seq <= ?1", [.integer(last.sequence)])
   }
