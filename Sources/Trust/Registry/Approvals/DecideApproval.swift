@@ -70,10 +70,7 @@ package struct DecideApproval: RegistryCall {
     if approval.terms.needsPresence, vote.decision == .approve, !desk.isNear(voter) {
       throw .refused(.presenceRequired, "approval_presence")
     }
-    let now = UnixSeconds(desk.now)
-    guard abs(now - issuedAt) <= ApprovalLimits.clockSkew else {
-      throw .refused(RegistryRefusal(.clockSkewed, "approval_issued_at", time: desk.now))
-    }
+    try desk.requireTimely(issuedAt, "approval_issued_at")
     let message = DeviceMessage.approval(
       server: desk.server, request: approval.id, device: voter.id, vote: vote,
       summaryHash: approval.summaryHash, issuedAt: issuedAt, expiresAt: approval.expiresAt)

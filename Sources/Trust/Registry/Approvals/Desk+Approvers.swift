@@ -13,8 +13,6 @@ enum ApprovalLimits {
   static let subjects = 512
   /// Of one device; then the request is denied.
   static let wrongCodes = 3
-  /// Seconds between a vote's time and ours.
-  static let clockSkew: Int64 = 300
   static let idempotency: Int64 = 86_400
   static let shown = 1000
 }

@@ -98,8 +98,6 @@ enum CodeLimits {
   static let triesOfCode = 5
   /// Wrong codes in a row that lock the holder.
   static let triesOfHolder = 100
-  /// Seconds between a phone's time and ours.
-  static let clockSkew: Int64 = 300
   /// Bytes of what a phone shows.
   static let text = 1...1024
 }

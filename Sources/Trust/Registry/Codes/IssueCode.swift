@@ -94,9 +94,7 @@ package struct IssueCode: RegistryCall {
   }
 
   private func requireSignature(of device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
-    guard abs(UnixSeconds(desk.now) - form.signedAt) <= CodeLimits.clockSkew else {
-      throw .refused(RegistryRefusal(.clockSkewed, "code_signed_at", time: desk.now))
-    }
+    try desk.requireTimely(form.signedAt, "code_signed_at")
     if nonce?.bytes != form.nonce {
       let own = try desk.storing { (store) throws(StoreFailure) in
         try store.nonce(of: form.challenge, for: device.id)

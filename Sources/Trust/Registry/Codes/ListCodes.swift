@@ -11,7 +11,7 @@ package struct ListCodes: RegistryCall {
 
   package init(bearer token: String, after cursor: String?) {
     self.token = token
-    after = cursor.flatMap { Int64($0) }.flatMap { String($0) == cursor && $0 > 0 ? $0 : nil } ?? 0
+    after = Form.place(behind: cursor)
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {

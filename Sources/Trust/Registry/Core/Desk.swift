@@ -2,9 +2,13 @@
 internal import Bytes
 package import Crypto
 package import DeviceWire
+internal import PortcullisProtocol
 package import System
 
 package struct Desk {
+  /// Seconds between a phone's time and ours.
+  private static let clockSkew: Int64 = 300
+
   package let store: any RegistryStore
   /// The registry's time: never earlier than it was for any call before.
   package let now: UnixTime
@@ -97,6 +101,13 @@ package struct Desk {
     // Names nobody: that would be a new text about them.
     known = []
     try record(.erased, .count(count))
+  }
+
+  /// Of what a phone has signed with a time of its own: nobody keeps a signature for later, and no clock is quite right.
+  func requireTimely(_ time: UnixSeconds, _ step: String) throws(CallFailure) {
+    guard abs(UnixSeconds(now) - time) <= Self.clockSkew else {
+      throw .refused(RegistryRefusal(.clockSkewed, step, time: now))
+    }
   }
 
   /// The rooms are asked to look for what is over at this time, if they are not asked before.

@@ -73,6 +73,12 @@ package struct Form {
     try optionalText(name) { DeviceSignature(base64: $0) }
   }
 
+  /// Of a list, what a phone sends back of its answer: what was never given is as none.
+  static func place(behind cursor: String?) -> Int64 {
+    guard let cursor, let place = Int64(cursor), String(place) == cursor, place > 0 else { return 0 }
+    return place
+  }
+
   /// `device_pubkey` and, where there is one, `approval_pubkey`.
   package func keys() throws(FormError) -> DeviceKeys {
     let device = try text("device_pubkey") { DevicePublicKey(base64: $0, checkedBy: verifier) }

@@ -2,7 +2,6 @@
 package import Bytes
 internal import Crypto
 package import DeviceWire
-internal import JSON
 internal import PortcullisProtocol
 
 package struct RevealPairing: RegistryCall {
@@ -38,15 +37,9 @@ package struct RevealPairing: RegistryCall {
   }
 
   private func json(_ status: String, _ desk: Desk) -> Reply {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("status")
-    writer.value(status)
-    writer.name("pins")
-    writer.beginArray()
-    for pin in desk.settings.pins { writer.value(pin.text) }
-    writer.endArray()
-    writer.endObject()
-    return .answered(writer.bytes)
+    var answer = DeviceAnswer()
+    answer.put("status", status)
+    answer.putPins(desk.settings.pins)
+    return answer.reply()
   }
 }

@@ -53,9 +53,7 @@ package struct ProvePresence: RegistryCall {
     }
     desk.know(.device(device.id))
     // Said only to a phone that has signed, so that its person can set its clock.
-    guard abs(UnixSeconds(desk.now) - form.signedAt) <= PresenceLimits.clockSkew else {
-      throw .refused(RegistryRefusal(.clockSkewed, "presence_signed_at", time: desk.now))
-    }
+    try desk.requireTimely(form.signedAt, "presence_signed_at")
     guard desk.settings.presenceStrengths.admit(form.strength, at: desktop.site) else {
       throw .refused(.presenceRejected, "presence_rssi")
     }
@@ -69,9 +67,4 @@ package struct ProvePresence: RegistryCall {
     answer.put("expires_at", desk.now.adding(desk.settings.presenceMaximumAge))
     return .reply(answer.reply())
   }
-}
-
-enum PresenceLimits {
-  /// Seconds between a phone's time and ours.
-  static let clockSkew: Int64 = 300
 }
