@@ -54,18 +54,21 @@ package struct PolicyExplanation: Sendable {
 extension ApprovalPolicy {
   package func explain(_ request: ApprovalQuestion) -> PolicyExplanation {
     var holding: [(place: String, demands: ApprovalDemands)] = []
+    var matching: [ApprovalRule] = []
     var findings: [PolicyExplanation.Finding] = []
     for (index, rule) in rules.enumerated() {
       let place = "rule \(index + 1)"
       let difference = rule.match.difference(from: request)
-      if difference == nil { holding.append((place, rule.demands)) }
+      if difference == nil {
+        matching.append(rule)
+        holding.append((place, rule.demands))
+      }
       findings.append(
         PolicyExplanation.Finding(
           place: place, difference: difference.map { Self.text(of: $0, rule.match, request) },
           absent: rule.match.absent(in: request).map(Self.shown), demands: rule.demands.lines))
     }
     if let fallback {
-      let matching = rules.filter { $0.match.difference(from: request) == nil }
       let isUsed = Self.defaultHolds(beside: matching, request)
       if isUsed { holding.append(("DEFAULT", fallback)) }
       findings.append(
