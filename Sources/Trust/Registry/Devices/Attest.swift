@@ -145,6 +145,7 @@ package struct EndAttestedKey: RegistryCall {
     let found = try desk.storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
     if var device = found {
       device.attestedKey = nil
+      device.attestedAt = nil
       if device.level == .appAttested { device.level = .bare }
       device.endTokens()
       try desk.keep(device)

@@ -1,4 +1,4 @@
-/// `POST /device/token`, `GET /device/self`, and `POST /device/introspect` of services.
+/// `POST /device/token` and `GET /device/self`.
 package import Bytes
 internal import DeviceTokens
 package import DeviceWire
