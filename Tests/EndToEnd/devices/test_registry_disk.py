@@ -73,6 +73,7 @@ def test_a_disk_that_takes_nothing(gate, fault, backend, error):
     assert refused["error"]["code"] == "not_written", refused
     assert gate.command("services", "add", "lost", "--scopes", "approvals").returncode == IO_ERROR
     assert gate.event(event="registry_unavailable")["reason"]
+    assert "devices.db" in gate.event(event="sqlite", level="warning")["reason"]
     assert gate.app.nonce()
     fault.heal()
 

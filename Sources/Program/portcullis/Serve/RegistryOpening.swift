@@ -25,6 +25,10 @@ struct RegistryOpening {
     guard let path = configuration.devices.path else { return nil }
     let pin = try Self.pin(of: material)
     guard let settings = RegistrySettings(configuration, files, users, pin: pin) else { return nil }
+    let logger = log.logger(label: "portcullis")
+    SQLiteStore.listen { message, isFailure in
+      logger.log(level: isFailure ? .warning : .info, "sqlite", metadata: ["reason": "\(message)"])
+    }
     let store: SQLiteStore
     do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
     try PinRule.take(settings, into: store, path)

@@ -37,6 +37,12 @@ package final class SQLiteStore: RegistryStore {
     return database
   }
 
+  /// What SQLite says of its own accord, of all stores of the process: which call failed, and how, or what a crash has left
+  /// to be recovered. On the thread of whoever uses a store, which it must not use meanwhile.
+  package static func listen(_ say: @escaping @Sendable (_ message: String, _ isFailure: Bool) -> Void) {
+    SQLiteLibrary.listen { say($0.message, $0.isFailure) }
+  }
+
   // MARK: For the tables
 
   /// Runs a piece of work on the connection. After a failure there is none until `reopen`.
