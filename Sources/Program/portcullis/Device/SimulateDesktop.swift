@@ -112,7 +112,13 @@ enum PresenceInput {
 
   /// Nil at the end, and where none comes in that time.
   static func line(of input: PromptInput, within time: Duration) throws -> String? {
-    switch try input.next(within: time) {
+    let next: PromptInput.Event
+    do { next = try input.next(within: time) } catch {
+      // Nobody's silence: that would be status 1.
+      complain(error.description)
+      throw ExitStatus.osError.code
+    }
+    switch next {
     case .line(let line): return line
     case .end, .quiet: return nil
     // As a shell says it of a program that a signal has ended.
