@@ -20,6 +20,8 @@ from waiting import eventually_async
 KILLS, RESTARTS = (int(os.environ.get(name, "8")) for name in ("KILLS", "RESTARTS"))
 PLAYERS = int(os.environ.get("PLAYERS", "20"))
 SEED = os.environ.get("KEEPING_SEED", "20261122")
+# As many words as wait for the manager (net.unix.max_dgram_qlen), who shares this process with all players.
+AT_ONCE = 8
 CALLS = {
     "before a read": BEFORE_READ,
     "behind a read": AFTER_READ,
@@ -106,11 +108,12 @@ async def evening(gates, new_device, folder, fault):
         await asyncio.to_thread(store.start)
         devices = await asyncio.to_thread(lambda: [gate.app.register(new_device()) for _ in range(PLAYERS)])
         crowd = Crowd(gate, SEED, devices)
-        crowd.start(pace=PLAYERS)
-        await eventually_async(lambda: crowd.check() or crowd.back == PLAYERS, "all players", within=60)
-        for player in crowd.players:
-            player.line("I am here")
-        await eventually_async(lambda: store.legs() == PLAYERS, "all legs in the store", within=20)
+        for first in range(0, PLAYERS, AT_ONCE):
+            crowd.come(first, first + AT_ONCE)
+            wanted = min(PLAYERS, first + AT_ONCE)
+            await eventually_async(lambda: crowd.check() or crowd.back == wanted, "all players", within=20)
+            await eventually_async(lambda: store.legs() == wanted, "all legs in the store", within=20)
+        crowd.start_typing(pace=PLAYERS)
         ordeal = Ordeal(crowd, game, store, fault)
         await ordeal.go()
         await to_the_end(crowd, game)
