@@ -5,6 +5,7 @@ import Testing
 
 @testable import Gateway
 @testable import Keeping
+@testable import Sockets
 @testable import System
 
 /// Keeps descriptors in this process, as a service manager does in its own.
