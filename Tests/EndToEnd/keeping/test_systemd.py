@@ -1,5 +1,6 @@
 """The real systemd keeps what the gate gives it, by the unit that is installed: restarts, kills, and stops."""
 
+import contextlib
 import shutil
 import socket
 
@@ -86,7 +87,12 @@ def test_players_outlive_restarts_and_kills(evening):
 
 def test_connects_wait_for_the_next_gate(evening):
     """RestartSec= is a second, in which nobody is refused."""
+    gate = evening.gate
     evening.systemd.kill("SIGKILL")
-    for _ in range(10):
-        with Raw(evening.gate) as client:
-            assert client.send(head("GET", "/healthz")).reply().status == 200
+    eventually(lambda: evening.systemd.shows("MainPID") == "0", "there is no gate", 10)
+    with contextlib.ExitStack() as stack:
+        waiting = [stack.enter_context(socket.create_connection((gate.host, gate.port))) for _ in range(10)]
+        eventually(lambda: gate.log_text().count('"listening"') == 2, "the next gate", 30)
+        for each in waiting:
+            with Raw(gate, connected=each) as client:
+                assert client.send(head("GET", "/healthz")).reply().status == 200
