@@ -160,6 +160,31 @@ import Testing
     #expect(kill(&words, memory.takeStores(), expecting: [.ending, .nothing], using: &random) == nil)
   }
 
+  /// What was not begun is ended without harm, and what was begun twice is begun once.
+  @Test func unpaired() {
+    var random = SplitMix(seed: 3)
+    let memory = NotedMemory([UInt64](repeating: 0, count: Self.wordCount))
+    let description = KeptDescription.random(using: &random)
+    let progress = KeptProgress.random(using: &random)
+    var writer = SlotWriter(claiming: Self.slot, of: memory, description, progress)
+    writer.publish()
+    writer.didRead(progress)
+    writer.didWrite(progress)
+    writer.willRead()
+    writer.willRead()
+    writer.willWrite(messages: 1)
+    writer.willWrite(messages: 2)
+    var session = KeptSession(
+      description: description, progress: progress, wasReading: true, writing: 2, sequence: writer.sequence)
+    #expect(Saying(memory.words, slot: Self.slot) == .session(session))
+    writer.didRead(progress)
+    writer.didRead(progress)
+    writer.didReadNothing()
+    writer.didWrite(progress)
+    (session.wasReading, session.writing, session.sequence) = (false, nil, writer.sequence)
+    #expect(Saying(memory.words, slot: Self.slot) == .session(session))
+  }
+
   /// What an earlier session of the slot has left does not count for a later one, also where nothing else is readable.
   @Test func foreignCopies() {
     var random = SplitMix(seed: 1)

@@ -17,8 +17,11 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
   /// What checksums begin with.
   private let seed: UInt64
   private(set) var sequence: UInt64
+  /// That were ended, and that were begun: as many, or one more.
   private var reads: UInt32
+  private var readsBegun: UInt32
   private var writes: UInt32
+  private var writesBegun: UInt32
   /// Where the newer copy of the description stands, how long it is, and its checksum.
   private var coldCopy: Int
   private var coldBytes = 0
@@ -41,8 +44,8 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
     self.init(
       index, memory, owner: image.owner, sequence: image.sequence, coldCopy: image.coldCopy)
     // Nothing is under way of what it says from now on: the copy and the marks agree about it.
-    reads = image.readsBegun
-    writes = image.writesBegun
+    (reads, readsBegun) = (image.readsBegun, image.readsBegun)
+    (writes, writesBegun) = (image.writesBegun, image.writesBegun)
     describe(session.description, session.progress)
     owner = SlotOwner(.kept, claims: owner.claims)
     memory.store(owner.word, at: base + SlotGeometry.owner)
@@ -56,8 +59,8 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
     self.sequence = sequence
     self.coldCopy = coldCopy
     base = SlotGeometry.slot(index)
-    reads = 0
-    writes = 0
+    (reads, readsBegun) = (0, 0)
+    (writes, writesBegun) = (0, 0)
   }
 
   // MARK: States
@@ -73,32 +76,39 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
   // MARK: Marks
 
   @inline(__always)
-  func willRead() { memory.store(UInt64(reads &+ 1), at: base + SlotGeometry.reads) }
+  mutating func willRead() {
+    readsBegun = reads &+ 1
+    memory.store(UInt64(readsBegun), at: base + SlotGeometry.reads)
+  }
 
   /// There was nothing.
   @inline(__always)
-  func didReadNothing() { memory.store(UInt64(reads), at: base + SlotGeometry.reads) }
+  mutating func didReadNothing() {
+    readsBegun = reads
+    memory.store(UInt64(reads), at: base + SlotGeometry.reads)
+  }
 
   @inline(__always)
   mutating func didRead(_ progress: KeptProgress) {
-    reads &+= 1
+    reads = readsBegun
     note(progress)
   }
 
   @inline(__always)
-  func willWrite(messages: Int) {
+  mutating func willWrite(messages: Int) {
+    writesBegun = writes &+ 1
     let count = UInt64(UInt32(clamping: messages))
-    memory.store(UInt64(writes &+ 1) | count << 32, at: base + SlotGeometry.writes)
+    memory.store(UInt64(writesBegun) | count << 32, at: base + SlotGeometry.writes)
   }
 
   @inline(__always)
   mutating func didWrite(_ progress: KeptProgress) {
-    writes &+= 1
+    writes = writesBegun
     note(progress)
   }
 
   mutating func didWrite(_ description: KeptDescription, _ progress: KeptProgress) {
-    writes &+= 1
+    writes = writesBegun
     describe(description, progress)
   }
 
