@@ -193,9 +193,10 @@ let modules = [
   Module(
     "portcullis-bench", in: .program,
     [
-      "AndroidKey",
+      "Addresses", "AndroidKey",
       "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Crypto", "Device", "DeviceTokens", "DeviceWire",
-      "Gateway", "Identity", "JSON", "KeyStore", "Logs", "PortcullisProtocol", "Registry", "SQLite", "System",
+      "Gateway", "Identity", "JSON", "Keeping", "KeyStore", "Logs", "PortcullisProtocol", "Registry",
+      "SessionWire", "SQLite", "System", "TelnetWire",
       "PlayIntegrity",
     ], isProgram: true),
 ]

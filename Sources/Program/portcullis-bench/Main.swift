@@ -18,6 +18,7 @@ struct Measures {
            portcullis-bench registry-commits FOLDER SECONDS
            portcullis-bench phones FOLDER COUNT PUBLIC-URL FILE
            portcullis-bench play SECONDS
+           portcullis-bench slots SECONDS
     """
 
   static func main() {
@@ -67,6 +68,8 @@ struct Measures {
       }
     case ("play", 2):
       return try seconds(arguments[1]).map { try PlayMeasure.run(seconds: $0) }
+    case ("slots", 2):
+      return try seconds(arguments[1]).map { try SlotMeasure.run(seconds: $0) }
     default:
       return nil
     }
