@@ -61,13 +61,26 @@ import WebSocketWire
     // It stays unknown over another kill, before anybody was told.
     let again = try #require(CrashRecovery(recovery.session))
     #expect(again.isGapUnknown)
-    let known = try #require(
+  }
+
+  /// An event that is lost half-way was a message that nobody has counted: a gap of none would hide it.
+  @Test(arguments: [TelnetState.Place.body, .bodyCommand])
+  func withinASubnegotiation(_ place: TelnetState.Place) throws {
+    let open = try #require(
       CrashRecovery(
         session {
-          $0.progress.telnet.place = .body
+          $0.progress.telnet.place = place
           $0.progress.telnet.bodyBytes = 9
         }))
-    #expect(known.session.progress.telnet.place == .body && !known.isGapUnknown)
+    #expect(open.session.progress.telnet.place == place && open.isGapUnknown)
+    // Its first byte is still to come.
+    let whole = try #require(
+      CrashRecovery(
+        session {
+          $0.progress.telnet.place = place
+          $0.progress.telnet.bodyBytes = 0
+        }))
+    #expect(!whole.isGapUnknown)
   }
 
   /// The rest of a message that the game's socket took a part of goes first, and the message counts as taken.

@@ -33,10 +33,21 @@ package struct CrashRecovery: Equatable, Sendable {
       session.progress.telnet.gameSaidCR = false
       session.progress.held = 0
     }
-    session.progress.isLossUnknown = crashed.wasReading || crashed.progress.isLossUnknown
+    session.progress.isLossUnknown =
+      crashed.wasReading || crashed.hasOpenBody || crashed.progress.isLossUnknown
     session.wasReading = false
     session.writing = nil
     self.session = session
+  }
+}
+
+extension KeptSession {
+  /// What had come of a subnegotiation is gone, and so is the message that it would have been: it has no number yet.
+  fileprivate var hasOpenBody: Bool {
+    switch progress.telnet.place {
+    case .body, .bodyCommand: progress.telnet.bodyBytes > 0
+    case .data, .command, .will, .wont, .do, .dont: false
+    }
   }
 }
 
