@@ -246,7 +246,8 @@ import Testing
     for (text, form) in good { #expect(try read(text) == form) }
     let many = Array(repeating: #""MAA""#, count: 17).joined(separator: ",")
     let bad: [(String, String)] = [
-      (#"{"attestation_type":"safetynet"}"#, "attestation_type"), ("{}", "attestation_type"),
+      (#"{"attestation_type":"safetynet"}"#, "attestation_type_safetynet"),
+      (#"{"attestation_type":"safety_net"}"#, "attestation_type"), ("{}", "attestation_type"),
       (#"{"attestation_type":"play_integrity"}"#, "jws_token"),
       (#"{"attestation_type":"play_integrity","jws_token":["a"]}"#, "jws_token"),
       (#"{"attestation_type":"android_key"}"#, "x5c"),
