@@ -17,7 +17,8 @@ import Testing
     TurnStatistics(count: 0, median: 0, percentile99: 0, maximum: 0, buckets: []),
   ]
   static let session = SessionEntry(
-    session: 17, state: "attached", since: 2, connection: "1-20000001", subprotocol: nil, isKept: false, buffered: 0,
+    session: 17, state: "attached", since: 2, connection: "1-20000001", subprotocol: nil, isKept: false,
+    buffered: 0,
     source: "[2001:db8::1]:50000", credential: "client_certificate", keyID: nil,
     subject: "CN=\u{202E}\"player\" \\ 1", seconds: 3, bytesFromPlayer: 1 << 40, bytesFromGame: 0)
 

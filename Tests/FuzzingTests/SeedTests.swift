@@ -55,7 +55,8 @@ import Testing
       if ProcessInfo.processInfo.environment["UPDATE_SEEDS"] != nil { try Data(seed.bytes).write(to: file) }
       let bytes = [UInt8](try Data(contentsOf: file))
       switch seed.harness {
-      case .journal, .snapshot, .authenticatorData, .slot, .luggage: #expect(bytes == seed.bytes, "\(seed.name)")
+      case .journal, .snapshot, .authenticatorData, .slot, .luggage:
+        #expect(bytes == seed.bytes, "\(seed.name)")
       default: #expect(abs(bytes.count - seed.bytes.count) <= 16, "\(seed.name)")
       }
     }
