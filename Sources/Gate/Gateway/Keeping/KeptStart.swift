@@ -129,16 +129,18 @@ final class KeptStart {
     if isAdopted {
       let plan = keeper.slots.beginStart()
       for slot in keeper.slots.used {
-        let content = keeper.slots.content(of: slot)
+        // Whatever this process dies of while it reads it, that counts against it; and it is not read again then.
+        keeper.slots.willTakeUp(slot)
+        defer { keeper.slots.didTakeUp(slot) }
+        let content = plan.dropped.contains(slot) ? nil : keeper.slots.content(of: slot)
         if content == .free { continue }
         let leg = legs.removeValue(forKey: slot)
         do throws(TakingUp.Reason) {
-          if plan.dropped.contains(slot) { throw .deadly }
+          guard let content else { throw .deadly }
           let (kept, luggage) = try pack(of: content, slot)
           let parcel = try taking.parcel(slot, kept, luggage, leg, now: shared.clock.monotonic())
           shared.takenUp.add()
           loops[taken % loops.count].takeUp(parcel)
-          keeper.slots.didTakeUp(slot)
           taken += 1
         } catch {
           leg?.end()

@@ -61,7 +61,6 @@ struct TakingUp {
     }
     let description = taken.session.description
     let conversation = try conversation(taken, credential, now)
-    keeper.slots.willTakeUp(slot)
     guard let handle = keeper.slots.takeUp(slot, as: taken.session), let socket = leg.take() else {
       throw .withoutLeg
     }
