@@ -242,6 +242,7 @@ def test_noise_in_every_word_of_a_slot(kept):
         plays_on(kept, stays, stays_seat, f"turn {turn}")
         player.connect()
         player.close()
+        eventually(lambda: kept.store.legs() == 1, "one leg in the store")
 
 
 # ---- a store that is not as it should be
