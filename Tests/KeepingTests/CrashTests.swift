@@ -104,12 +104,10 @@ import WebSocketWire
     // An answer of telnet's ends none.
     let answer = try #require(CrashRecovery(session { $0.description.owed = [251, 1] }))
     #expect(answer.session.progress.taken == 10 && answer.session.description.owed == [251, 1])
-    // Killed while that was sent: it was in the write, and is not said twice.
+    // Killed while that was sent: whether the game has it nobody knows, and nothing may follow half a line.
     var sending = half
     sending.writing = 1
-    let doubted = try #require(CrashRecovery(sending))
-    #expect(doubted.session.description.owed == [] && doubted.session.progress.handled == 11)
-    #expect(doubted.session.progress.taken == 11 && doubted.doubt == 1)
+    #expect(CrashRecovery(sending) == nil)
   }
 
   @Test func torn() {

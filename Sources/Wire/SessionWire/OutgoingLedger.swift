@@ -156,9 +156,10 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   }
 
   /// The session has no connection any more.
-  package mutating func detach() {
+  /// - Parameter keepsAll: nothing goes until there are more messages.
+  package mutating func detach(keepsAll: Bool = false) {
     isAttached = false
-    if bufferedBytes > limit {
+    if bufferedBytes > limit, !keepsAll {
       if holdsTooLarge { dropTooLarge() }
       while bufferedBytes > limit, evictOldest() > 0 {}
     }

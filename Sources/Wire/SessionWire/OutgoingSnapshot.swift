@@ -110,7 +110,7 @@ extension OutgoingLedger {
   }
 
   /// Of a session that goes on without a connection. Where the limit is a lower one now, the oldest messages go.
-  package init(limit: Int, again: AgainCache, restoring snapshot: OutgoingSnapshot) {
+  package init(limit: Int, again: AgainCache, restoring snapshot: OutgoingSnapshot, keepsAll: Bool = false) {
     self.init(limit: limit, again: again)
     last = snapshot.last
     acknowledged = snapshot.acknowledged
@@ -119,7 +119,7 @@ extension OutgoingLedger {
     holes = snapshot.holes
     loss = snapshot.loss
     if !snapshot.records.isEmpty { records.append(records: snapshot.records.span) }
-    detach()
+    detach(keepsAll: keepsAll)
   }
 
   /// Of a session whose process was killed, with all messages that the app had not got: whoever comes back is told of a gap,

@@ -58,6 +58,43 @@ struct SendQueue {
     return .drained
   }
 
+  // MARK: One call after the other
+
+  /// Whether the next call to the socket may come to something.
+  var mayGoOn: Bool { isWritable && !queue.isEmpty }
+  var mayBegin: Bool { isWritable }
+
+  /// The same with one call at most: what comes of it can be noted before the next.
+  mutating func sendOnce(_ bytes: Span<UInt8>, on socket: borrowing Socket) -> FlushResult {
+    guard queue.isEmpty, isWritable else {
+      queue.append(bytes)
+      return resumeOnce(on: socket)
+    }
+    switch socket.send(bytes) {
+    case .bytes(let count):
+      if count == bytes.count { return .drained }
+      queue.append(bytes.extracting(count..<bytes.count))
+      return .blocked
+    case .wouldBlock:
+      isWritable = false
+      queue.append(bytes)
+      return .blocked
+    case .failed(let error): return .failed(error)
+    }
+  }
+
+  mutating func resumeOnce(on socket: borrowing Socket) -> FlushResult {
+    guard mayGoOn else { return queue.isEmpty ? .drained : .blocked }
+    switch socket.send(queue.bytes) {
+    case .bytes(let count):
+      queue.removeFirst(count)
+      hasProgressed = true
+    case .wouldBlock: isWritable = false
+    case .failed(let error): return .failed(error)
+    }
+    return queue.isEmpty ? .drained : .blocked
+  }
+
   /// Goes on with what waits.
   mutating func resume(on socket: borrowing Socket) -> FlushResult {
     while !queue.isEmpty {

@@ -39,7 +39,7 @@ extension GameSide {
 
   /// Sends what the conversation has for the game, behind what already waits, and tells it what the game has taken.
   mutating func say(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
-    willSay(state)
+    if kept != nil { return try sayNoting(&state, now: now) }
     if !state.toGame.isEmpty {
       if case .failed(let error)? = leg?.send(state.toGame.span) {
         throw .gameFailed(reason: PlayerStream.peerReason(error))
@@ -49,7 +49,30 @@ extension GameSide {
       throw .gameFailed(reason: PlayerStream.peerReason(error))
     }
     state.said(stillQueued: queued, now: now)
+  }
+
+  /// The same, with a note before each call to the socket and behind it: one that takes a part of a message leaves the rest to
+  /// the next process, should this one not come to it.
+  private mutating func sayNoting(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
+    willSay(state)
+    if !state.toGame.isEmpty {
+      if case .failed(let error)? = leg?.sendOnce(state.toGame.span) {
+        throw .gameFailed(reason: PlayerStream.peerReason(error))
+      }
+      bytesFromPlayer += UInt64(state.toGame.count)
+    } else if case .failed(let error)? = leg?.resumeOnce() {
+      throw .gameFailed(reason: PlayerStream.peerReason(error))
+    }
+    state.said(stillQueued: queued, now: now)
     noteSaid(state)
+    while maySayMore {
+      willSay(state)
+      if case .failed(let error)? = leg?.resumeOnce() {
+        throw .gameFailed(reason: PlayerStream.peerReason(error))
+      }
+      state.said(stillQueued: queued, now: now)
+      noteSaid(state)
+    }
   }
 
   static let pieceBytes = 16 * 1024
@@ -68,14 +91,15 @@ extension Conversation {
       guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
       state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
       // A game that takes nothing is not listened to either, as its answers would pile up.
-      if !game.waits { try game.hear(&state, on: loop) }
+      let mayHear = state.mayHearAway(at: loop.now) && !loop.isRestarting
+      if !game.waits, mayHear { try game.hear(&state, on: loop) }
       try game.say(&state, now: loop.now)
       let stalls = state.gameStalls(
         waits: game.waits, hasProgressed: game.takeProgress(), now: loop.now,
         after: loop.settings.limits.writeStallTimeout)
       if stalls { throw .gameStalled }
       // It may have taken what waited just now.
-      return .waits(hasMore: !game.waits && game.hasMore(for: state, at: loop.now))
+      return .waits(hasMore: !game.waits && mayHear && game.hasMore(for: state, at: loop.now))
     } catch {
       return .ends(error)
     }

@@ -64,12 +64,14 @@ extension ConversationState {
       outgoing.attach()
     }
     blockedSince = nil
+    keepsAllUntil = MonotonicTime(nanoseconds: 0)
     // What it has missed may fill the buffer already.
     noteFullness(now: now)
   }
 
-  mutating func detach() {
-    outgoing.detach()
+  /// - Parameter keepsAll: its messages may fill more than their buffer, as they may with a connection.
+  mutating func detach(keepsAll: Bool = false) {
+    outgoing.detach(keepsAll: keepsAll)
     fullSince = nil
     approvalsOpen = nil
     isCodeWanted = false

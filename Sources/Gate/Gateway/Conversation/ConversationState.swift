@@ -17,6 +17,9 @@ struct ConversationState: ~Copyable {
   /// Messages that may not have reached the game, as the process before was killed while it sent them; until the app has
   /// been heard, as what told it may be lost.
   var doubt = 0
+  /// Behind a restart: until when nothing is read of the game while the messages for the app fill their buffer, as if its
+  /// connection were still there, so that none of them has to go.
+  var keepsAllUntil = MonotonicTime(nanoseconds: 0)
   /// Grows with what a session that outlives the process says of itself and no message tells.
   var changes: UInt32 = 0
   /// By what it is resumed: the present id, and the one that the last upgrade named until that is confirmed.
@@ -106,6 +109,9 @@ struct ConversationState: ~Copyable {
     !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && hasUnacknowledged))
   }
 
+  /// The same without a connection.
+  func mayHearAway(at now: MonotonicTime) -> Bool { now >= keepsAllUntil || !outgoing.isFull }
+
   func mayReadOn(at now: MonotonicTime) -> Bool { unreadUntil <= now }
 
   mutating func noteFullness(now: MonotonicTime) {
@@ -146,6 +152,7 @@ struct ConversationState: ~Copyable {
     var next = clientDeadline
     // What could be read already waits for something else, which brings a turn with it.
     if unreadUntil > now { next = min(next, unreadUntil) }
+    if keepsAllUntil > now { next = min(next, keepsAllUntil) }
     if let silence = keepAlive { next = min(next, lastSent + silence) }
     if let fullSince { next = min(next, fullSince + stallTimeout) }
     if let blockedSince { next = min(next, blockedSince + stallTimeout) }
@@ -179,6 +186,8 @@ struct ConversationState: ~Copyable {
     outgoing = OutgoingLedger(limit: outgoing.limit, again: AgainCache(.usual, bufferBytes: 0))
   }
 
+  /// Time for the apps of all sessions to come back behind a restart.
+  static let returnTime: Duration = .seconds(60)
   static let clientTime: Duration = .milliseconds(500)
   /// What an event costs, however short it is.
   static let leastEvent = 64

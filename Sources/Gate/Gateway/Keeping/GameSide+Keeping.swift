@@ -22,7 +22,7 @@ extension GameSide {
 
   @inline(__always)
   func willSay(_ state: borrowing ConversationState) {
-    guard let kept, waits || !state.toGame.isEmpty else { return }
+    guard let kept, maySayMore || mayBegin && !state.toGame.isEmpty else { return }
     kept.willWrite(unhandled: state.incoming.unhandled)
   }
 
@@ -37,6 +37,21 @@ extension GameSide {
     switch leg {
     case .some(let leg): leg.kept
     case nil: nil
+    }
+  }
+
+  /// Something waits for the game, and its socket has not refused it.
+  var maySayMore: Bool {
+    switch leg {
+    case .some(let leg): leg.unsent.mayGoOn
+    case nil: false
+    }
+  }
+
+  private var mayBegin: Bool {
+    switch leg {
+    case .some(let leg): leg.unsent.mayBegin
+    case nil: false
     }
   }
 

@@ -123,9 +123,10 @@ struct TakingUp {
       }
       again.restore(luggage.again)
       state = ConversationState(
-        telnet, OutgoingLedger(limit: limit, again: again, restoring: luggage.outgoing),
+        telnet, OutgoingLedger(limit: limit, again: again, restoring: luggage.outgoing, keepsAll: true),
         IncomingLedger(restoring: luggage.incoming), charsets: shared.charsets, settings: settings,
         queuedForGame: luggage.toGame.count, now: now)
+      state.keepsAllUntil = now + ConversationState.returnTime
       state.decoder.restore(heldWord: luggage.held)
       state.text = luggage.text
       state.unread = luggage.unread

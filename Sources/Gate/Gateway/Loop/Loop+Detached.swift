@@ -40,7 +40,7 @@ extension Loop {
     }
     session.detach(now: now)
     shared.log.sessionDetached(connection, session, end)
-    session.game.conversation?.state.detach()
+    session.game.conversation?.state.detach(keepsAll: isRestarting)
     if session.isOver { session.game.leg = nil }
     if let conversation = session.game.conversation { describe(session, conversation) }
     // Who is taken over is away for no longer than it takes, and at a restart all are.

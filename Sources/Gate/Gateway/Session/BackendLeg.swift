@@ -59,5 +59,13 @@ struct BackendLeg: ~Copyable {
     unsent.resume(on: socket)
   }
 
+  mutating func sendOnce(_ bytes: Span<UInt8>) -> FlushResult {
+    unsent.sendOnce(bytes, on: socket)
+  }
+
+  mutating func resumeOnce() -> FlushResult {
+    unsent.resumeOnce(on: socket)
+  }
+
   mutating func takeProgress() -> Bool { unsent.takeProgress() }
 }

@@ -18,11 +18,10 @@ package struct CrashRecovery: Equatable, Sendable {
     if crashed.description.isTorn || crashed.description.isOver { return nil }
     var session = crashed
     if let writing = crashed.writing {
+      // Whether the rest of what the game has a part of is there nobody knows: neither it nor another message can follow.
+      if !crashed.description.owed.isEmpty { return nil }
       session.progress.handled += writing
       session.description.doubt += writing
-      // That write had it in front.
-      session.description.owed = []
-      session.description.owedEndsMessage = false
     }
     // What else was taken is lost with the queue that it was in; its app has it still.
     session.progress.taken = session.progress.handled + (session.description.owedEndsMessage ? 1 : 0)
