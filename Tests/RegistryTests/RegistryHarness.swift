@@ -16,6 +16,8 @@ final class RegistryHarness {
   var now = UnixTime(milliseconds: 1_771_286_400_000)
   /// Of all calls, in their order.
   var effects: [RegistryEffect] = []
+  /// Who the last call was found to be by.
+  private(set) var known: [AuditEntry.Member] = []
   private var folder: TemporaryFolder?
   private let devices = DeviceMemory()
 
@@ -47,7 +49,9 @@ final class RegistryHarness {
     let outcome: Outcome
     do throws(CallFailure) {
       outcome = try call.run(&desk)
+      known = desk.known
     } catch {
+      known = desk.known
       try store.undo()
       try store.commit()
       guard case .refused(let refusal) = error else { throw error }

@@ -57,6 +57,19 @@ import Testing
     #expect(try room.token(waiting).code == nil)
   }
 
+  /// Anybody can have a phone that waits, and tokens for it: rows of the audit would be his to make.
+  @Test func whoWaitsIsAStranger() throws {
+    let waiting = try TestPhone()
+    let token = try #require(try room.enroll(waiting)["token"])
+    let list = try registry.run(ListCodes(bearer: token, after: nil))
+    #expect(try Said(list).code == .devicePending && registry.known.isEmpty)
+    #expect(try room.rotate(waiting, to: TestPhone()).code == .devicePending)
+    #expect(registry.known.isEmpty)
+    _ = try room.confirm(waiting)
+    _ = try registry.run(ListCodes(bearer: token, after: nil))
+    #expect(!registry.known.isEmpty)
+  }
+
   @Test func whoAsks() throws {
     let (phone, other) = (try room.activePhone(), try room.activePhone())
     let foreign = try other.tokenBody(room.server, nonce: Bytes32(words: 1, 2, 3, 99))

@@ -18,9 +18,15 @@ extension Desk {
       throw .refused(.tokenRejected, "token_\(error.rawValue)")
     }
     guard let device = try holder(of: claims) else { throw .refused(.tokenRejected, "token_ended") }
-    know(.device(device.id))
+    knowUnlessPending(device)
     try requireClient(of: device.subject)
     return device
+  }
+
+  /// One that nobody has confirmed is a stranger's as far as anybody knows: what it is refused is counted, and has no rows
+  /// of its own, of which anybody could have as many as he likes.
+  private mutating func knowUnlessPending(_ device: DeviceRecord) {
+    if device.state != .pending { know(.device(device.id)) }
   }
 
   /// As `device(bearer:)`, and it is confirmed.
@@ -51,7 +57,7 @@ extension Desk {
   ) throws(CallFailure) -> DeviceRecord {
     let device = try device(id)
     try require(signature, of: message, by: device.keys.device, "device_signature")
-    know(.device(id))
+    knowUnlessPending(device)
     guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
     try requireClient(of: device.subject)
     return device
