@@ -64,6 +64,18 @@ import Testing
     #expect(try room.confirm(new)["status"] == "active")
   }
 
+  /// Whoever had the old key as well loses what he has prepared with it.
+  @Test func notWithAKeyThatHasEnded() throws {
+    registry.settings.evidenceActivates = true
+    let (old, thief, renewed) = (try room.activePhone("ada"), try TestPhone(), try TestPhone())
+    #expect(try enroll(thief, inPlaceOf: old)["status"] == "pending")
+    #expect(try room.rotate(old, to: renewed).code == nil)
+    _ = try enroll(thief, inPlaceOf: old, evidence: appKey(7))
+    #expect(try room.record(renewed).state == .active)
+    #expect(try room.record(renewed).subject?.name == "ada")
+    #expect(try room.record(thief).subject == nil)
+  }
+
   @Test func onlyByTheOldOneItself() throws {
     let (old, other, new) = (try room.activePhone("ada"), try room.activePhone("eve"), try TestPhone())
     #expect(try enroll(new, inPlaceOf: old, signedBy: other).code == .signatureRejected)

@@ -14,6 +14,8 @@ package protocol DeviceTable {
   func insert(_ device: DeviceRecord) throws(StoreFailure)
   func update(_ device: DeviceRecord) throws(StoreFailure)
   func delete(_ id: DeviceID) throws(StoreFailure)
+  /// No device that waits is to take this one's place any more.
+  func keepPlace(of id: DeviceID) throws(StoreFailure)
 
   /// Those that may vote for a subject.
   func activeDevices(of subject: Subject) throws(StoreFailure) -> [DeviceRecord]

@@ -62,6 +62,8 @@ package struct Rotate: RegistryCall {
     device.seenAt = desk.now
     device.endTokens()
     try desk.keep(device)
+    // The old key may have been somebody else's too, and have given the device's place to a phone of his.
+    try desk.storing { (store) throws(StoreFailure) in try store.keepPlace(of: form.device) }
     try desk.dropSerials(of: device.id)
     try desk.keepSerials(of: evidence, for: device.id)
     desk.announce(.deviceActive(device.active))

@@ -102,6 +102,13 @@ extension SQLiteStore: DeviceTable {
     try run("DELETE FROM devices WHERE id = ?1", [.id(id)])
   }
 
+  package func keepPlace(of id: DeviceID) throws(StoreFailure) {
+    // There are ten thousand at the most.
+    try run(
+      "UPDATE devices INDEXED BY devices_pending SET replaces = NULL WHERE state = 0 AND replaces = ?1",
+      [.id(id)])
+  }
+
   package func activeDevices(of subject: Subject) throws(StoreFailure) -> [DeviceRecord] {
     try devices(
       where: "subject = ?1 AND state = ?2 ORDER BY number",
