@@ -85,6 +85,17 @@ import Testing
     #expect(try room.issue(phone, asked).code == .subjectLocked)
   }
 
+  /// With a challenge that the gate gives to whoever asks.
+  @Test func aLoginThatWasTakenFromAPhoneStaysTaken() throws {
+    let room = try CodeRoom()
+    let phone = try room.phone()
+    let asked = try room.challenge()
+    #expect(try room.issue(phone, asked, nonce: Bytes32(words: 1, 1, 1, 1), spent: true).code == nil)
+    try room.store.withdrawChallenges(from: phone.id)
+    #expect(
+      try room.issue(phone, asked, nonce: Bytes32(words: 1, 1, 1, 2), spent: true).code == .notFound)
+  }
+
   // MARK: Forgeries
 
   @Test func whatIsSigned() throws {

@@ -90,6 +90,11 @@ package struct IssueCode: RegistryCall {
     // A subject that is locked has no open logins, which is why.
     if found.state == .cancelled { try desk.requireUnlocked(found.holder) }
     guard found.state == .open else { throw .refused(.notPending, "code_challenge_state") }
+    // Taken from the device again, as what vouched for it had ended: a nonce of the gate's own does not bring it back.
+    let nonce = try desk.storing { (store) throws(StoreFailure) in
+      try store.nonce(of: form.challenge, for: device.id)
+    }
+    guard nonce != nil else { throw .refused(.notFound, "code_challenge") }
     return found
   }
 
