@@ -267,7 +267,7 @@ def test_its_own_user_cannot_look_into_it(supervised):
 def test_others_are_not_heard(supervised):
     """Attack: somebody else on the machine gives it a listener, takes the gate's away, and says that all is well."""
     it = supervised().start()
-    kept = it.kept()
+    kept = it.kept_by_itself()
     mine, theirs = socket.socketpair()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.connect(it.notify_socket())
@@ -332,7 +332,7 @@ def kept_names(it, script):
 def test_no_more_is_kept_than_may_be(supervised):
     """And the gate starts all the same with all of it, closes what it does not know, and has it removed."""
     it = supervised().start()
-    before = it.kept()
+    before = it.kept_by_itself()
     names = found(it, 'for index in range(5000): store(f"FDNAME=n{index}")')
     assert len(names) == 4352 and names[before:] == [f"n{index}" for index in range(4352 - before)]
     assert "cannot be kept: full" in it.gate.log_text()

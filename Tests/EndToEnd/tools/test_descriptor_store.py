@@ -144,7 +144,8 @@ def test_signals_are_as_a_manager_leaves_them(store):
     """Python ignores some for itself."""
     command = [*store.prefix, "grep", "SigIgn", "/proc/self/status"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=10)
-    assert int(done.stdout.split()[1], 16) == 0
+    # Two belong to the C library, which lets nobody have them.
+    assert int(done.stdout.split()[1], 16) & ~(0b11 << 31) == 0
 
 
 def test_the_order_of_descriptors_is_nobodys_promise(store, children):

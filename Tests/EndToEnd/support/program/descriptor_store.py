@@ -305,8 +305,8 @@ def become(path, command):
     if count:
         os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(count), "LISTEN_FDNAMES": names}
     # Python ignores them, which would be inherited.
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored, signal.SIG_DFL)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
     os.write(high, struct.pack("d", time.monotonic()))
     os.execvp(command[0], command)
 

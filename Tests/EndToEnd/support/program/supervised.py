@@ -79,6 +79,17 @@ class Supervised:
         numbers = os.listdir(f"/proc/{self.gate.process.pid}/fd")
         return sum(int(number) >= 16 for number in numbers)
 
+    def kept_by_itself(self):
+        """The same once it has all that a gate gives it without players: a listener for each loop, slots and luggage."""
+
+        def is_all():
+            tasks = pathlib.Path(f"/proc/{self.child}/task").glob("*/comm")
+            loops = sum(name.read_text().startswith("loop-") for name in tasks)
+            return loops > 0 and self.kept() == loops + 2
+
+        eventually(is_all, "what the gate gives at its start")
+        return self.kept()
+
     # ---- the program
 
     def take_away(self):
