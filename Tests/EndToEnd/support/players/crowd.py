@@ -300,7 +300,10 @@ class Townsman:
                 piece = piece[piece.find(b"\n") + 1 :]
                 found = told.find(piece, place)
             assert found >= 0, f"player {self.number}: never told {bytes(piece[:200])!r}, piece {index}"
-            assert found == place or messages != 0, f"player {self.number}: a gap of {found - place} bytes untold"
+            assert found == place or messages != 0, (
+                f"player {self.number}: {found - place} bytes untold before piece {index} of {len(self.pieces)}, "
+                f"{bytes(piece[:60])!r}: {bytes(told[place:found][:200])!r}"
+            )
             bytes_missing += found - place
             place = found + len(piece)
         assert place == len(told), f"player {self.number}: the end is missing: {bytes(told[place:][:200])!r}"
