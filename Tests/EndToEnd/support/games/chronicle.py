@@ -16,9 +16,7 @@ class Chair(asyncio.Protocol):
     def __init__(self, game):
         self.game, self.reading = game, Reading()
         self.told, self.turn, self.answered = bytearray(), 0, 0
-        self.chance = random.Random(f"{game.seed} {len(game.chairs)}")
         self.has_ended = False
-        game.chairs.append(self)
 
     @property
     def lines(self):
@@ -27,6 +25,9 @@ class Chair(asyncio.Protocol):
 
     def connection_made(self, transport):
         self.transport = transport
+        self.chance = random.Random(f"{self.game.seed} {len(self.game.chairs)}")
+        # Only now: whoever speaks unasked would else speak to nobody, and stop.
+        self.game.chairs.append(self)
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport.write(command(WILL, GMCP))
 
