@@ -135,6 +135,8 @@ let modules = [
   Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
   Module("Supervision", in: .operate, ["CLinux", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
+  Module("Metrics", in: .operate),
+  Module("Console", in: .operate),
 
   // Connections and sessions.
   Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
@@ -148,6 +150,9 @@ let modules = [
       "PortcullisProtocol", "ProxyProtocol",
       "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),
+
+  // What the operator sees of it.
+  Module("Admin", in: .gate),
 
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
@@ -236,6 +241,9 @@ let testTargets = [
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
   tests("Supervision", ["System"]),
+  tests("Metrics"),
+  tests("Console"),
+  tests("Admin"),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(
