@@ -39,4 +39,9 @@ package enum PlayRejection: String, Error, CaseIterable, Sendable {
   case certificateDigest = "cert_digest"
   case deviceVerdict = "device_verdict"
   case level
+
+  /// Behind the nonce: Google has said it of a phone that asked for just these keys and this challenge.
+  package var isOfWhoAsked: Bool {
+    Self.allCases.drop { $0 != .nonce }.dropFirst().contains(self)
+  }
 }

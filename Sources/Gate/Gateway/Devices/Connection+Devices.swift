@@ -190,7 +190,8 @@ extension Connection {
     if refusal.code == .attestationRejected, let failure = work.failure {
       // Nobody waits for it: a queue that is full forgets it.
       _ = devices.registry.submit(
-        failure.because(refusal.step), lane: .address(payer), origin: .address(source.address)
+        failure.because(refusal.step, namesKeys: work.form.isOfWhoAsked(whereFailing: refusal.step)),
+        lane: .address(payer), origin: .address(source.address)
       ) { _ in }
     }
   }

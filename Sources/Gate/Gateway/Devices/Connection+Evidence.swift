@@ -5,6 +5,7 @@ internal import Bytes
 internal import DeviceWire
 internal import Identity
 internal import KeyStore
+internal import PlayIntegrity
 internal import PortcullisProtocol
 internal import Registry
 internal import System
@@ -118,6 +119,18 @@ extension Refusal {
     switch code {
     case .keyUnknown, .keyRevoked: Refusal(.attestationRejected, step: step, keyID: keyID)
     default: self
+    }
+  }
+}
+
+extension EvidenceForm {
+  /// Whether it was made for the keys and the challenge that it came with, by the step that it failed at. An assertion says
+  /// no more than that: what it fails at behind its signature is its counter, and one that comes twice is no bad phone.
+  func isOfWhoAsked(whereFailing step: String) -> Bool {
+    switch self {
+    case .attestation: AttestationStep(rawValue: step)?.isOfWhoAsked == true
+    case .playIntegrity: PlayRejection(rawValue: step)?.isOfWhoAsked == true
+    case .assertion, .androidKey: false
     }
   }
 }

@@ -72,6 +72,11 @@ package enum AttestationStep: String, Sendable, CaseIterable {
   case coseKey = "cose_key"
   case extensions
   case launchPolicy = "launch_policy"
+
+  /// Behind the nonce: Apple has certified a key that was attested for just this challenge.
+  package var isOfWhoAsked: Bool {
+    Self.allCases.drop { $0 != .nonce }.dropFirst().contains(self)
+  }
 }
 
 extension AttestationError {

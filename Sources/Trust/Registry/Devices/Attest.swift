@@ -98,9 +98,10 @@ package struct Attest: RegistryCall {
 /// Evidence for a device was refused; the answer to the peer is the caller's.
 package struct NoteFailedAttestation: RegistryCall {
   private let device: DeviceID
-  /// The rotation that the evidence came with: anybody can bring bad evidence with a device's name, so that it counts
-  /// only where its key has signed for it.
+  /// The rotation that the evidence came with, which counts only where the device's key has signed for it.
   private let rotation: RotateForm?
+  /// Whether what failed names the device's keys; anybody can bring evidence in a device's name that does not.
+  private var namesKeys = false
   private var step: String?
 
   package init(_ device: DeviceID) {
@@ -113,10 +114,13 @@ package struct NoteFailedAttestation: RegistryCall {
     self.rotation = rotation
   }
 
-  /// - Parameter step: the rule that the evidence broke, as the log names it.
-  package func because(_ step: String) -> Self {
+  /// - Parameters:
+  ///   - step: the rule that the evidence broke, as the log names it.
+  ///   - namesKeys: it was broken by evidence that was made for the keys of the device, and for this challenge.
+  package func because(_ step: String, namesKeys: Bool) -> Self {
     var call = self
     call.step = step
+    call.namesKeys = namesKeys
     return call
   }
 
@@ -124,8 +128,10 @@ package struct NoteFailedAttestation: RegistryCall {
     if let rotation { _ = try desk.device(device, signing: rotation.message(desk), rotation.signature) }
     var device = try desk.device(device)
     desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now)
-    device.attestationFailedAt = desk.now
-    try desk.keep(device)
+    if namesKeys || rotation != nil {
+      device.attestationFailedAt = desk.now
+      try desk.keep(device)
+    }
     try desk.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
     return .reply(.answered(Array("{}".utf8)))
   }
