@@ -80,8 +80,10 @@ def measure_messages(setup, samples, kept_come_first):
     """Row m's text through one process in turn: over sessions that have a slot, and over as many that do not."""
     lengths = setup.lengths
     seconds = lengths.seconds / lengths.message_turns
+    # Who is cut off is not waited for: a slot of theirs is for somebody else.
+    options = {"INPUT_RATE": INPUT_RATE, "HOT_RESTART_MAX_SESSIONS": str(SESSIONS), "SESSION_RESUME_FOR": "1s"}
     with (
-        setup.running(Kept, INPUT_RATE=INPUT_RATE, HOT_RESTART_MAX_SESSIONS=str(SESSIONS)) as (contestant, game),
+        setup.running(Kept, **options) as (contestant, game),
         contextlib.ExitStack() as stack,
     ):
 
