@@ -218,6 +218,7 @@ import Testing
         "GEO_COUNTRY_PATH", "GEO_ASN_PATH",
         "TLS_NEXT_KEY_PATH", "PINS_FORCE",
         "LOG_LEVEL",
+        "ADMIN_METRICS_TOKEN", "ADMIN_OPERATORS", "ADMIN_HOSTS", "READY_NEEDS",
       ])
   }
 }

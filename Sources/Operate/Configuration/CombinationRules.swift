@@ -69,6 +69,14 @@ struct CombinationRules {
     return isUsable && configuration.devices.areOn ? configuration.devices.approvalsSocket : nil
   }
 
+  private var usableAdmin: GateConfiguration.Admin {
+    let names = [
+      "ADMIN_LISTEN", "ADMIN_SOCKET_GROUP", "ADMIN_OPERATORS", "ADMIN_TOKENS_PATH", "ATTESTED_KEYS_PATH",
+    ]
+    let isUsable = names.allSatisfy { isValid($0) && !unusable.contains($0) }
+    return isUsable ? configuration.admin : GateConfiguration.Admin()
+  }
+
   private func usableAndroid(_ path: (String) -> String?) -> GateConfiguration.Devices.Android {
     guard configuration.devices.areOn else { return GateConfiguration.Devices.Android() }
     var android = configuration.devices.android
@@ -102,7 +110,7 @@ struct CombinationRules {
       assurancePolicyPath: path("ASSURANCE_POLICY"), riskPolicyPath: path("RISK_POLICY"),
       countriesPath: path("GEO_COUNTRY_PATH"), networksPath: path("GEO_ASN_PATH"),
       approvalsSocket: usableApprovalsSocket,
-      android: usableAndroid(path))
+      android: usableAndroid(path), admin: usableAdmin)
   }
 
   // MARK: - Values
@@ -138,6 +146,7 @@ struct CombinationRules {
       report(name, "is set without \(other)", "set \(other) as well")
     }
     checkDeviceValues()
+    checkAdminValues()
   }
 
   private mutating func checkProduction() {
@@ -204,6 +213,7 @@ struct CombinationRules {
       checkPlace(of: name, path, files)
     }
     checkDeviceFiles(files)
+    checkAdminFiles(files)
   }
 
   mutating func checkReadable(

@@ -19,6 +19,7 @@ extension GateConfiguration {
     }
     workers = stated.workers ?? min(max(processors, 1), 256)
     store.pseudonymKeyPath = stated.pseudonymKeyPath ?? beside(store.path, "device-pseudonym.key")
+    admin.tokensPath = stated.adminTokensPath ?? beside(store.path, "admin-tokens.json")
     stated.descriptorLimit = descriptorLimit
     resolveCounts()
   }

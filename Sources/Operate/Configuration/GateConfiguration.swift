@@ -23,6 +23,7 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var proxies = Proxies()
   package internal(set) var store = Store()
   package internal(set) var devices = Devices()
+  package internal(set) var admin = Admin()
   package internal(set) var controlSocketPath = ""
   /// Whom a gate that was started as root becomes; nil when nothing is stated.
   package internal(set) var runAs: RunAs?
@@ -204,6 +205,7 @@ struct StatedSettings: Sendable, Equatable {
   var maximumConnections: Int?
   var maximumDetached = 0
   var pseudonymKeyPath: String?
+  var adminTokensPath: String?
   /// Not a setting, but what `MAX_CONNECTIONS` and `MAX_DETACHED` are cut to.
   var descriptorLimit = 0
 }

@@ -27,6 +27,8 @@ package struct GateFiles: Sendable, Equatable {
   package internal(set) var approvalsSocket: GateConfiguration.ApprovalsSocket?
   /// Paths alone are looked at; all nil where there are no devices.
   package internal(set) var android = GateConfiguration.Devices.Android()
+  /// Its socket, its file of tokens, and the users and the group that it names; off where it is.
+  package internal(set) var admin = GateConfiguration.Admin()
 }
 
 extension GateConfiguration {
@@ -43,6 +45,7 @@ extension GateConfiguration {
       countriesPath: devices.areOn ? devices.countriesPath : nil,
       networksPath: devices.areOn ? devices.networksPath : nil,
       approvalsSocket: devices.areOn ? devices.approvalsSocket : nil,
-      android: devices.areOn ? devices.android : Devices.Android())
+      android: devices.areOn ? devices.android : Devices.Android(),
+      admin: admin)
   }
 }

@@ -68,6 +68,7 @@ package enum SettingGroup: String, CaseIterable, Sendable {
   case store = "Key store"
   case devices = "Devices"
   case operation = "Operation"
+  case admin = "Admin listener"
   case limits = "Limits"
 }
 

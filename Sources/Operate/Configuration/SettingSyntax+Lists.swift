@@ -67,6 +67,17 @@ extension SettingSyntax where Value == [String] {
     }
   }
 
+  /// As `Host` has them, which is compared without regard to case.
+  static let hostNames = SettingSyntax("host names without a port, several with commas") {
+    (text) throws(SettingError) in
+    try list(text) { (item) throws(SettingError) in
+      guard case .tcp(let host, _) = try? BackendTarget(parsing: "\(item):1"), IPAddress(host) == nil else {
+        throw SettingError("has \(quoted(item)), which is no host name")
+      }
+      return host.lowercased()
+    }
+  }
+
   /// As the claim `aud` of a token has them.
   static let audiences = SettingSyntax("names of programs, each of 1 to 256 bytes, several with commas") {
     (text) throws(SettingError) in

@@ -4,7 +4,7 @@ package enum SettingTable {
   /// In the order in which they are listed.
   package static let settings: [Setting] =
     environment + listening + game + sessionSettings + admission + attestation + store + devices + operation
-    + limits
+    + admin + limits
 
   package static func setting(named name: String) -> Setting? { byName[name] }
 
