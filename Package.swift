@@ -136,7 +136,7 @@ let modules = [
   Module("Supervision", in: .operate, ["CLinux", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
   Module("Metrics", in: .operate),
-  Module("Console", in: .operate),
+  Module("Console", in: .operate, ["PortcullisProtocol", "System"]),
 
   // Connections and sessions.
   Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),

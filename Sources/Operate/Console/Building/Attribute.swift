@@ -1,0 +1,130 @@
+/// Attributes: their names are fixed, and what a value can lead to is fixed by its type. There is none for a style, for a
+/// script, or for an address outside of the console.
+
+package struct Attribute: Sendable {
+  let name: String
+  let value: String
+
+  private init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  // MARK: Addresses
+
+  static func href(_ path: ConsolePath) -> Attribute { Attribute("href", path.text) }
+  /// Within the page.
+  static func href(to anchor: Anchor) -> Attribute { Attribute("href", "#\(anchor.text)") }
+  static func action(_ path: ConsolePath) -> Attribute { Attribute("action", path.text) }
+  static func source(_ path: ConsolePath) -> Attribute { Attribute("src", path.text) }
+
+  // MARK: Words
+
+  static func `class`(_ names: StyleClass?...) -> Attribute? {
+    let words = names.compactMap { $0?.rawValue }
+    return words.isEmpty ? nil : Attribute("class", words.joined(separator: " "))
+  }
+  static func id(_ anchor: Anchor) -> Attribute { Attribute("id", anchor.text) }
+  /// What names or describes an element; nil without any.
+  static func references(_ kind: Reference, _ anchors: Anchor?...) -> Attribute? {
+    let words = anchors.compactMap { $0?.text }
+    return words.isEmpty ? nil : Attribute(kind.rawValue, words.joined(separator: " "))
+  }
+
+  enum Reference: String {
+    case `for`
+    case labelledBy = "aria-labelledby"
+    case describedBy = "aria-describedby"
+  }
+
+  /// One whose value is a word of the program's, or none.
+  static func fixed(_ name: FixedName, _ value: StaticString = "") -> Attribute {
+    Attribute(name.rawValue, value.description)
+  }
+
+  enum FixedName: String {
+    case ariaCurrent = "aria-current"
+    case ariaHidden = "aria-hidden"
+    case ariaInvalid = "aria-invalid"
+    case ariaLive = "aria-live"
+    case autocomplete
+    case charset
+    case dataPage = "data-page"
+    case dataPause = "data-pause"
+    case focusable
+    case hidden
+    case inputMode = "inputmode"
+    case language = "lang"
+    case method
+    case name
+    case noValidate = "novalidate"
+    case pattern
+    case preserveAspectRatio
+    case relation = "rel"
+    case required
+    case role
+    case scope
+    case selected
+    case sizes
+    case spellcheck
+    case tabIndex = "tabindex"
+    case type
+    case viewBox
+    case xmlns
+  }
+
+  // MARK: Texts and numbers
+
+  /// One whose value may be anything: nothing is fetched, run or drawn by it.
+  static func text(_ name: TextName, _ value: String) -> Attribute { Attribute(name.rawValue, value) }
+
+  enum TextName: String {
+    case ariaLabel = "aria-label"
+    case content
+    case dataBytes = "data-bytes"
+    case dataColumn = "data-column"
+    case dataChart = "data-chart"
+    case dataEnds = "data-ends"
+    case dataLive = "data-live"
+    case dataTable = "data-table"
+    case dateTime = "datetime"
+    case placeholder
+    case title
+    case value
+  }
+
+  static func number(_ name: NumberName, _ value: Int) -> Attribute { Attribute(name.rawValue, "\(value)") }
+
+  enum NumberName: String {
+    case columnSpan = "colspan"
+    case cx, cy, r
+    case fromX = "x1", fromY = "y1", toX = "x2", toY = "y2"
+    case height
+    case maximumLength = "maxlength"
+    case rows
+    case size
+    case width
+    case x
+    case y
+  }
+
+  /// What a `path` of a drawing draws.
+  static func drawing(_ outline: Outline) -> Attribute { Attribute("d", outline.text) }
+}
+
+/// The name of a place in a page, of the program's own words and numbers.
+package struct Anchor: Equatable, Sendable {
+  let text: String
+
+  init(_ word: StaticString) { text = word.description }
+  init(_ word: StaticString, _ number: Int) { text = "\(word)-\(number)" }
+}
+
+/// Lines on a drawing, in whole units.
+struct Outline: Sendable {
+  private(set) var text = ""
+
+  mutating func move(to x: Int, _ y: Int) { text += "M\(x) \(y)" }
+  mutating func line(to x: Int, _ y: Int) { text += "L\(x) \(y)" }
+  mutating func close() { text += "Z" }
+}

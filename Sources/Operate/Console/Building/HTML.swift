@@ -1,0 +1,103 @@
+/// HTML on its way to being bytes: text enters it escaped, and in no other way. What comes out is well-formed XML too, so
+/// that a test can tell that every element is closed where it should be.
+package struct HTML: Sendable {
+  /// UTF-8.
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  // MARK: Text
+
+  /// Text between tags, or within the quotes of an attribute's value: what either would read as markup is written as a
+  /// character reference (HTML Living Standard, "Escaping a string"), and so are characters that change the direction of
+  /// what follows or do not show (Unicode UAX #9), and control characters, which stand as U+FFFD.
+  package mutating func text(_ text: some StringProtocol) {
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": append("&amp;")
+      case "<": append("&lt;")
+      case ">": append("&gt;")
+      case "\"": append("&quot;")
+      case "'": append("&#39;")
+      case "\n", "\t", " "..."~": bytes.append(UInt8(scalar.value))
+      default:
+        if Self.isHidden(scalar) { append("\u{FFFD}") } else { append(String(Character(scalar))) }
+      }
+    }
+  }
+
+  /// Control characters, format characters (marks of direction, zero-width ones, tags), and what no text may hold.
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: true
+    case .unassigned: scalar.properties.isNoncharacterCodePoint
+    default: false
+    }
+  }
+
+  // MARK: Elements
+
+  package mutating func element(
+    _ element: Element, _ attributes: Attribute?..., content: (inout HTML) -> Void
+  ) {
+    open(element, attributes)
+    content(&self)
+    append("</\(element.rawValue)>")
+  }
+
+  /// With nothing but text in it.
+  package mutating func element(
+    _ element: Element, _ attributes: Attribute?..., text: some StringProtocol
+  ) {
+    open(element, attributes)
+    self.text(text)
+    append("</\(element.rawValue)>")
+  }
+
+  /// One without content.
+  package mutating func element(_ element: Element, _ attributes: Attribute?...) {
+    open(element, attributes)
+    if element.isVoid {
+      bytes[bytes.count - 1] = UInt8(ascii: "/")
+      append(">")
+    } else {
+      append("</\(element.rawValue)>")
+    }
+  }
+
+  package mutating func documentType() { append("<!DOCTYPE html>\n") }
+
+  private mutating func open(_ element: Element, _ attributes: [Attribute?]) {
+    append("<\(element.rawValue)")
+    for case let attribute? in attributes {
+      append(" \(attribute.name)=\"")
+      text(attribute.value)
+      append("\"")
+    }
+    append(">")
+  }
+
+  private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}
+
+/// The elements that pages are made of.
+package enum Element: String, Sendable {
+  case a, body, br, button, caption, code, dd, details, div, dl, dt, fieldset, figure, footer, form, h1, h2,
+    h3
+  case head, header, html, input, label, legend, li, link, main, meta, nav, ol, option, p, script, section,
+    select
+  case span, strong, summary, table, tbody, td, textarea, th, thead, time, title, tr, ul
+  case figureCaption = "figcaption"
+
+  // SVG.
+  case circle, g, line, path, rect, svg
+  case drawnText = "text"
+
+  /// Has no end tag.
+  var isVoid: Bool {
+    switch self {
+    case .br, .input, .link, .meta: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// What is shown instead of a page, and for a change that cannot be made.
+package struct ErrorPage: Sendable {
+  package enum Kind: Int, CaseIterable, Sendable {
+    case badRequest = 400
+    case forbidden = 403
+    case notFound = 404
+    case conflict = 409
+    case misdirected = 421
+    case unavailable = 503
+  }
+
+  package var kind: Kind
+  /// What is the matter, for the operator; nil for what the kind itself says.
+  package var detail: String?
+
+  package init(kind: Kind, detail: String? = nil) {
+    self.kind = kind
+    self.detail = detail
+  }
+}
