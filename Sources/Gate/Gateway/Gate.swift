@@ -224,6 +224,7 @@ package final class Gate: Sendable {
   /// No new sessions or registrations from now on; those that are get 1001, spread over a while (docs/operating.md,
   /// "Stopping").
   package func beginDrain(timeout: Duration) {
+    shared.isStopping.store(true, ordering: .sequentiallyConsistent)
     shared.postToAll(.drain(spread: min(.seconds(2), timeout / 3)))
     shared.devices?.registry.drain()
   }

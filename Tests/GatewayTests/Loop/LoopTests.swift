@@ -1,4 +1,5 @@
 import KeyStore
+import Synchronization
 import System
 import TLSPeers
 import Testing
@@ -161,6 +162,23 @@ import Testing
     for _ in 0..<20 { harness.pass(.seconds(1)) }
     #expect(harness.shared.sessions.value == 0)
     #expect(harness.loop.connections.count == 0)
+  }
+
+  /// The operator's drain: nobody begins, nobody is told to go, and it can be taken back.
+  @Test func aDrainThatIsTakenBack() throws {
+    let harness = try LoopHarness()
+    let playing = try playing(on: harness)
+    harness.shared.isDraining.store(true, ordering: .relaxed)
+    #expect(try player(on: harness).say(Self.health).hasPrefix("HTTP/1.1 503 "))
+    let refused = try player(on: harness).say(Player.upgrade)
+    #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("Retry-After: 10"))
+    harness.pass(.seconds(5))
+    playing.client.write(Player.frame(1, "still here"))
+    playing.exchange()
+    #expect(playing.hear().hasSuffix("still here"))
+    harness.shared.isDraining.store(false, ordering: .relaxed)
+    #expect(try player(on: harness).say(Self.health).hasPrefix("HTTP/1.1 200 "))
+    #expect(try player(on: harness).say(Player.upgrade).hasPrefix("HTTP/1.1 101 "))
   }
 
   @Test func theOldestOfTooManyGivesWay() throws {

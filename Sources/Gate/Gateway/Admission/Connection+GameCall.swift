@@ -47,7 +47,7 @@ extension Connection {
     if loop.shared.backends.failedRecently(now: loop.now), admission.credential.keyID == nil {
       return perform(admission.machine.connectFailed())
     }
-    if case .echo = loop.shared.backends.target { return perform(admission.machine.connected()) }
+    if case .echo = loop.shared.backends.target { return gameAnswered(admission) }
     admission.call.begin(
       loop.shared.backends.addresses, until: loop.now + loop.settings.limits.backendConnectTimeout)
     tryNextAddress(admission, failure: "backend_connect")
@@ -77,8 +77,14 @@ extension Connection {
       callFailed(admission, reason: failure.description, step: "backend_connect")
     } else {
       loop.shared.backends.noteSuccess(at: admission.call.current)
-      perform(admission.machine.connected())
+      gameAnswered(admission)
     }
+  }
+
+  /// What was on its way when a drain began is refused here: once all loops know of the drain, no session begins.
+  private func gameAnswered(_ admission: Admission) {
+    perform(
+      loop.shared.takesNobodyNew ? admission.machine.draining() : admission.machine.connected())
   }
 
   private func callFailed(_ admission: Admission, reason: String, step: String) {

@@ -14,7 +14,7 @@ extension Connection {
       // An upgrade that was long on its way asks for what a later one of the same app has found: it must not begin a
       // second stay in the game.
       let isLate = hasLaterUpgrade(admission)
-      return perform(isLate ? admission.machine.superseded() : admission.machine.notResumed())
+      return isLate ? perform(admission.machine.superseded()) : beginInstead(admission)
     }
     admission.asked = place
     arm(at: loop.now + Self.resumeTimeout)
@@ -41,10 +41,16 @@ extension Connection {
     // An order to close it may have met it on arrival, and nobody could come back to it while the gate drains.
     case .session:
       perform(session.state == .ended ? admission.machine.draining() : admission.machine.resumed())
-    case .unknown: perform(admission.machine.notResumed())
+    case .unknown: beginInstead(admission)
     case .late: perform(admission.machine.superseded())
     case .gone: lookForSession(admission)
     }
+  }
+
+  /// There is nothing to go on with for this app: a new stay begins, where one may.
+  private func beginInstead(_ admission: Admission) {
+    perform(
+      loop.shared.takesNobodyNew ? admission.machine.draining() : admission.machine.notResumed())
   }
 
   /// A newer connection of the same app carries the session from now on: nothing more is read of this one.

@@ -21,6 +21,7 @@ extension Connection {
       return refuse(error, to: head)
     }
     if loop.isDraining { return refuse(Refusal(.shuttingDown, step: "draining"), to: head) }
+    if let refusal = refusalWhileDraining(of: upgrade) { return refuse(refusal, closing: true) }
     // A WebSocket client waits for 101 before it speaks (RFC 6455 §4.1).
     if exchange.hasReceived { return refuse(Refusal(.badRequest, step: "bytes_before_101"), closing: true) }
     if role == .proxyWithFields, !enterCount() {

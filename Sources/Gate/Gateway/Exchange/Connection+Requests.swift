@@ -92,7 +92,9 @@ extension Connection {
   }
 
   private func health(for head: RequestHead) {
-    if loop.isDraining { return refuse(Refusal(.shuttingDown, step: "draining"), to: head) }
+    if loop.isDraining || loop.shared.takesNobodyNew {
+      return refuse(Refusal(.shuttingDown, step: "draining"), to: head)
+    }
     respond(Response(.ok, json: #"{"\#(MemberName.status)":"ok"}"#), to: head)
   }
 

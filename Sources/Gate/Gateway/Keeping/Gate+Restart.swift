@@ -14,6 +14,7 @@ extension Gate {
   package func beginRestart(timeout: Duration) {
     if shared.isEnding.load(ordering: .relaxed) { return beginDrain(timeout: timeout) }
     if shared.isRestarting.exchange(true, ordering: .relaxed) { return }
+    shared.isStopping.store(true, ordering: .sequentiallyConsistent)
     shared.postToAll(.restart(spread: min(.seconds(1), timeout / 3)))
     shared.devices?.registry.drain()
   }

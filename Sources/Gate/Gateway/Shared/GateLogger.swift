@@ -151,6 +151,14 @@ struct GateLogger: Sendable {
     logger.error("revocation_not_written", metadata: ["keyId": "\(keyID.short)"])
   }
 
+  func drainingBegun(sessions: Int, away: Int) {
+    logger.notice("drain_begun", metadata: ["sessions": "\(sessions)", "detached": "\(away)"])
+  }
+
+  func drainingEnded(sessions: Int, away: Int) {
+    logger.notice("drain_ended", metadata: ["sessions": "\(sessions)", "detached": "\(away)"])
+  }
+
   func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {
     logger.error("receipt_not_kept", metadata: ["keyId": "\(keyID.short)", "reason": "\(error)"])
   }

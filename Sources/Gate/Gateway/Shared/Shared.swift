@@ -55,6 +55,10 @@ final class Shared: Sendable {
   let keeper: Keeper?
   /// What is kept goes on in the next process.
   let isRestarting = Atomic(false)
+  /// The operator has whoever comes anew play elsewhere, until he takes that back.
+  let isDraining = Atomic(false)
+  /// The gate stops, or is about to: nobody is let in any more.
+  let isStopping = Atomic(false)
   /// All sessions are to end, whatever comes.
   let isEnding = Atomic(false)
   /// Sessions without a connection, those included whose stay is over and whose last messages wait.
@@ -101,6 +105,11 @@ final class Shared: Sendable {
     challenges = ChallengeIssuer(loops: mailboxes.count, clock: clock, entropy: entropy)
     counters = mailboxes.map { _ in Counters() }
     devices?.door.attach(to: self)
+  }
+
+  /// Whether no session may begin; one that lives here may have a connection again, unless the gate stops.
+  var takesNobodyNew: Bool {
+    isDraining.load(ordering: .sequentiallyConsistent) || isStopping.load(ordering: .sequentiallyConsistent)
   }
 
   /// Says what is due of the certificates' dates.
