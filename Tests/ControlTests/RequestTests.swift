@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: [
     ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID), .keysPrune(unusedSeconds: 0),
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
-    .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drainEnd,
+    .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drain, .undrain, .drainEnd,
     .registry(RegistryOrder("devices-list")),
     .registry(RegistryOrder("devices-except", [("id", .string("a\"b")), ("until", .number(1_800_000_000))])),
   ])

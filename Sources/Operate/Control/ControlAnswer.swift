@@ -11,6 +11,10 @@ package enum ControlAnswer: Equatable, Sendable {
   case sessions([SessionEntry])
   /// How many have ended, and how many had not within the time that was waited.
   case sessionsClosed(ended: Int, left: Int)
+  /// Nobody begins to play any more; so many play, and so many are without a connection and may come back.
+  case draining(sessions: Int, detached: Int)
+  /// Everybody is let in; whether that was otherwise before.
+  case undrained(wasDraining: Bool)
   /// All have ended, and nothing of them is kept for a next process.
   case drained(ended: Int)
   /// What the registry says to an order; the verb knows its form.
@@ -46,6 +50,8 @@ extension ControlAnswer {
     case pruned
     case sessions
     case sessionsClosed = "sessions-closed"
+    case draining
+    case undrained
     case drained
     case registry
   }
@@ -88,6 +94,14 @@ extension ControlAnswer {
       writer.member("answer", Kind.sessionsClosed.rawValue)
       writer.member("sessionsEnded", ended)
       writer.member("sessionsLeft", left)
+    case .draining(let sessions, let detached):
+      writer.member("answer", Kind.draining.rawValue)
+      writer.member("sessions", sessions)
+      writer.member("detached", detached)
+    case .undrained(let wasDraining):
+      writer.member("answer", Kind.undrained.rawValue)
+      writer.name("wasDraining")
+      writer.value(wasDraining)
     case .drained(let ended):
       writer.member("answer", Kind.drained.rawValue)
       writer.member("sessionsEnded", ended)
@@ -135,6 +149,11 @@ extension ControlAnswer {
     case .sessions: self = .sessions(try Self.sessions(object))
     case .sessionsClosed:
       self = .sessionsClosed(ended: try object.count("sessionsEnded"), left: try object.count("sessionsLeft"))
+    case .draining:
+      self = .draining(sessions: try object.count("sessions"), detached: try object.count("detached"))
+    case .undrained:
+      guard let was = object["wasDraining"]?.boolean else { throw .missing("wasDraining") }
+      self = .undrained(wasDraining: was)
     case .drained: self = .drained(ended: try object.count("sessionsEnded"))
     case .registry:
       guard let result = object["result"] else { throw .missing("result") }

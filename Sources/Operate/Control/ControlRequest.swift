@@ -11,6 +11,10 @@ package enum ControlRequest: Equatable, Sendable {
   case keysPrune(unusedSeconds: Int64)
   case sessionsList
   case sessionsClose(SessionSelection)
+  /// Let nobody begin to play; whoever plays plays on.
+  case drain
+  /// Let everybody in again.
+  case undrain
   /// End all sessions for good, those too that outlive the process, and take no new ones.
   case drainEnd
   /// Of devices, services, approvals and their audit.
@@ -35,6 +39,8 @@ extension ControlRequest {
     case keysPrune = "keys-prune"
     case sessionsList = "sessions-list"
     case sessionsClose = "sessions-close"
+    case drain
+    case undrain
     case drainEnd = "drain-end"
     case registry
   }
@@ -48,6 +54,8 @@ extension ControlRequest {
     case .keysPrune: .keysPrune
     case .sessionsList: .sessionsList
     case .sessionsClose: .sessionsClose
+    case .drain: .drain
+    case .undrain: .undrain
     case .drainEnd: .drainEnd
     case .registry: .registry
     }
@@ -60,7 +68,7 @@ extension ControlRequest {
     writer.name("command")
     writer.value(command.rawValue)
     switch self {
-    case .health, .statistics, .keysStatistics, .sessionsList, .drainEnd: break
+    case .health, .statistics, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: break
     case .keysRevoke(let keyID), .sessionsClose(.key(let keyID)):
       writer.name("keyId")
       writer.value(keyID.base64)
@@ -111,7 +119,7 @@ extension ControlRequest {
 
   private static func memberNames(of command: Command) -> [String] {
     switch command {
-    case .health, .statistics, .keysStatistics, .sessionsList, .drainEnd: ["command"]
+    case .health, .statistics, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: ["command"]
     case .keysRevoke: ["command", "keyId"]
     case .keysPrune: ["command", "unusedSeconds"]
     case .sessionsClose: ["command", "keyId", "connection", "session"]
@@ -126,6 +134,8 @@ extension ControlRequest {
     case .statistics: return .statistics
     case .keysStatistics: return .keysStatistics
     case .sessionsList: return .sessionsList
+    case .drain: return .drain
+    case .undrain: return .undrain
     case .drainEnd: return .drainEnd
     case .keysRevoke:
       guard let value = object["keyId"] else { throw ControlRefusal(.badRequest, "no keyId") }

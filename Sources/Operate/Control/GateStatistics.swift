@@ -4,7 +4,7 @@ package import JSON
 package struct GateHealth: Equatable, Sendable {
   package enum Status: String, Sendable {
     case ok
-    /// Since SIGTERM: no new sessions.
+    /// Nobody begins to play: the operator has said so, or the gate stops.
     case draining
   }
 

@@ -11,6 +11,7 @@ struct Portcullis: ParsableCommand {
     version: Version.text,
     subcommands: [
       Serve.self, Supervise.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Drain.self,
+      Undrain.self,
       Devices.self,
       Services.self,
       Approvals.self, Audit.self, Stats.self, PolicyCommand.self,

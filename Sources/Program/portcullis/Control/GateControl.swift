@@ -41,6 +41,8 @@ final class GateControl: ControlHandler {
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
     case .sessionsClose(let selection): close(selection)
+    case .drain: drain()
+    case .undrain: undrain()
     case .drainEnd: endAll()
     case .registry(let order): answer(order, from: peer)
     }
@@ -48,7 +50,8 @@ final class GateControl: ControlHandler {
 
   private var health: GateHealth {
     GateHealth(
-      status: draining.load(ordering: .relaxed) ? .draining : .ok, version: Version.text, process: process,
+      status: draining.load(ordering: .relaxed) || gate.isDraining ? .draining : .ok, version: Version.text,
+      process: process,
       uptimeSeconds: Int((clock.monotonic() - startedAt).components.seconds))
   }
 
@@ -136,6 +139,25 @@ final class GateControl: ControlHandler {
       return .refused(ControlRefusal(.unknownSession, "there is no such session"))
     }
     return .sessionsClosed(ended: closed.ended, left: closed.left)
+  }
+
+  // MARK: Draining
+
+  private func drain() -> ControlAnswer {
+    guard gate.beginDraining() else { return Self.silentLoop }
+    let (attached, away) = gate.staying
+    return .draining(sessions: attached, detached: away)
+  }
+
+  private func undrain() -> ControlAnswer {
+    let was = gate.isDraining
+    guard gate.undrain() else {
+      return .refused(
+        ControlRefusal(
+          .notAllowed, "the gate stops, or all sessions were ended for good: start it again to let players in"
+        ))
+    }
+    return .undrained(wasDraining: was)
   }
 
   /// From here on until the gate is stopped it takes nobody in.

@@ -76,7 +76,7 @@ struct ServiceReports: ~Copyable {
   private func status(_ gate: Gate) -> String {
     let endpoints = gate.endpoints.map(\.description).joined(separator: ", ")
     let sessions = gate.sessionCount
-    let doing = isDraining ? "Draining" : "Listening on \(endpoints)"
+    let doing = isDraining || gate.isDraining ? "Draining" : "Listening on \(endpoints)"
     return "\(doing), \(sessions) session\(sessions == 1 ? "" : "s")"
   }
 
