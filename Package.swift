@@ -135,7 +135,7 @@ let modules = [
   Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
   Module("Supervision", in: .operate, ["CLinux", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
-  Module("Metrics", in: .operate),
+  Module("Metrics", in: .operate, ["System"]),
   Module("Console", in: .operate, ["PortcullisProtocol", "System"]),
 
   // Connections and sessions.
@@ -241,7 +241,7 @@ let testTargets = [
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
   tests("Supervision", ["System"]),
-  tests("Metrics"),
+  tests("Metrics", ["System"]),
   tests("Console"),
   tests("Admin"),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
