@@ -19,6 +19,7 @@ import Testing
       identifier(1), signCount: .max, at: UnixTime(milliseconds: 1), appID: "A", environment: .production),
     .counted(identifier(1), signCount: 0, at: UnixTime(milliseconds: 1), appID: nil, environment: nil),
     .revoked(identifier(2), at: UnixTime(milliseconds: 2)),
+    .revoked(identifier(1), at: UnixTime(milliseconds: 2), reason: "verloren – \u{1F5DD}"),
     .removed(identifier(2)),
   ]
 
@@ -66,7 +67,7 @@ import Testing
     #expect(facts == Self.facts)
     #expect(
       reading
-        == SegmentReading(restarts: restarts, batches: 6, facts: 6, validLength: bytes.count, isTorn: false))
+        == SegmentReading(restarts: restarts, batches: 7, facts: 7, validLength: bytes.count, isTorn: false))
   }
 
   @Test func cutAnywhereKeepsTheWholeBatches() throws {
@@ -88,7 +89,7 @@ import Testing
       wrong[index] ^= 0x41
       if index >= ends[ends.count - 2] {
         let (reading, facts) = try read(wrong)
-        #expect(reading.isTorn && facts.count == 5)
+        #expect(reading.isTorn && facts.count == 6)
       } else {
         let place = ends.last { $0 <= index } ?? 0
         do {
@@ -107,9 +108,9 @@ import Testing
     var payload: [UInt8] = []
     Self.facts[0].append(to: &payload)
     let (bytes, _) = Self.segment()
-    let stale = bytes + [1, 2, 3] + JournalBatch.bytes(sequence: 8, facts: payload, salt: other.salt)
+    let stale = bytes + [1, 2, 3] + JournalBatch.bytes(sequence: 9, facts: payload, salt: other.salt)
     let (reading, facts) = try read(stale)
-    #expect(reading.isTorn && facts.count == 6)
+    #expect(reading.isTorn && facts.count == 7)
   }
 
   @Test func otherVersionIsSaidToBeOne() {
@@ -130,7 +131,8 @@ import Testing
         switch random.next() % 8 {
         case 0, 1:
           .registered(identifier(key), KeyRecord(publicKey: point(key), signCount: count, registeredAt: time))
-        case 2 where key < 2: .revoked(identifier(key), at: time)
+        case 2 where key < 2:
+          .revoked(identifier(key), at: time, reason: random.next() % 2 == 0 ? nil : "\(random.next() % 3)")
         case 3 where key > 1: .removed(identifier(key))
         default: .counted(identifier(key), signCount: count, at: time, appID: "A", environment: .production)
         }
@@ -170,8 +172,8 @@ import Testing
     let store = try bench.open()
     #expect(
       bench.events.all.contains(
-        .tornTail(file: path(4), offset: Int64(ends[5]), bytes: Int64(bytes.count - 1 - ends[5]))))
-    #expect(bench.events.all.contains(.recovered(segments: 1, facts: 5)))
+        .tornTail(file: path(4), offset: Int64(ends[6]), bytes: Int64(bytes.count - 1 - ends[6]))))
+    #expect(bench.events.all.contains(.recovered(segments: 1, facts: 6)))
     #expect(store.find(identifier(1))?.signCount == .max)
     #expect(store.isRevoked(identifier(2)))
     #expect(bench.files.names == [storePath, path(5)])

@@ -113,6 +113,36 @@ import Testing
     #expect(try bench.open().find(identifier(1))?.revokedAt == first)
   }
 
+  /// Whether the journal is replayed or the snapshot read; the first reason stands, and one may come behind the revocation.
+  @Test(arguments: [true, false]) func aReasonStaysWithTheRevocation(isClosed: Bool) throws {
+    let bench = Bench()
+    let store = try bench.open()
+    let first = UnixTime(milliseconds: 1_800_000_000_000)
+    let reasons = [RevocationReason("lost: \"on the train\" – <b>"), RevocationReason("another")]
+    for key in 1...4 { _ = store.register(newKey(key)) { _ in } }
+    _ = store.revoke(identifier(1), reason: reasons[0], now: first) { _ in }
+    _ = store.revoke(identifier(1), reason: reasons[1], now: first) { _ in }
+    _ = store.revoke(identifier(2), now: first) { _ in }
+    _ = store.revoke(identifier(3), now: first) { _ in }
+    let later = store.revoke(
+      identifier(3), reason: reasons[1], now: UnixTime(milliseconds: 1_900_000_000_000)
+    ) { _ in }
+    #expect(later == .revoked(since: first))
+    store.commitAll()
+    if isClosed { #expect(store.close()) } else { bench.files.reboot() }
+    let again = try bench.open()
+    let told = (1...4).map { again.find(identifier($0))?.revokedReason }
+    #expect(told == ["lost: \"on the train\" – <b>", nil, "another", nil])
+    #expect((1...4).map { again.isRevoked(identifier($0)) } == [true, true, true, false])
+    #expect(again.close())
+    #expect(bench.snapshotText().contains(#""revokedReason":"lost: \"on the train\" – <b>"}"#))
+  }
+
+  /// Two million keys are 288 MB.
+  @Test func aKeyTakes144Bytes() {
+    #expect(MemoryLayout<KeyTable.Entry>.stride == 144)
+  }
+
   @Test func theCommitterIsToldOfWhatWasGathered() throws {
     let store = try Bench().open()
     let past = MonotonicTime(nanoseconds: 0)

@@ -66,13 +66,14 @@ import Testing
     let members =
       ",\"lastUsedAt\":\"2026-03-01T12:34:56.789Z\",\"appId\":\"T.a\",\"environment\":\"development\","
       + "\"validationCategory\":4294967295,\"bundleVersion\":\"1.0 \\\"\\u00e9\\\"\","
-      + "\"revokedAt\":\"2026-03-02T00:00:00+01:00\",\"note\":{\"a\":[1,2]}"
+      + "\"revokedAt\":\"2026-03-02T00:00:00+01:00\",\"revokedReason\":\"lost, \\u0022he\\u0022 says\","
+      + "\"note\":{\"a\":[1,2]}"
     let text = "{\n" + Self.line(1, members) + ",\n" + Self.line(2) + "\n}\n"
     let expected = KeyRecord(
       publicKey: point(1), signCount: 12, registeredAt: UnixTime(milliseconds: 1_771_286_400_000),
       lastUsedAt: UnixTime(timestamp: "2026-03-01T12:34:56.789Z"), appID: "T.a", environment: .development,
       validationCategory: .max, bundleVersion: "1.0 \"é\"",
-      revokedAt: UnixTime(timestamp: "2026-03-01T23:00:00Z"))
+      revokedAt: UnixTime(timestamp: "2026-03-01T23:00:00Z"), revokedReason: "lost, \"he\" says")
     for piece in [1, 7, 64, 300, 10_000] {
       let table = try read(text, piece: piece)
       #expect(record(1, in: table) == expected)
@@ -151,6 +152,7 @@ import Testing
       "{\(line(1, ",\"environment\":\"sandbox\""))}", "environment is neither production nor development", 317
     ),
     ("{\(line(1, ",\"revokedAt\":\"yesterday\""))}", "not a timestamp of RFC 3339", 316),
+    ("{\(line(1, ",\"revokedReason\":7"))}", "a byte that cannot stand here", 319),
     ("{\(line(1, ",\"validationCategory\":-1"))}", "not a whole number of 32 bits", 324),
     ("{\"\(identifier(1))\":{}}", "publicKey is missing", 2),
     ("{\"\(identifier(1))\":{\"signCount\":4294967296}}", "not a whole number of 32 bits", 61),

@@ -52,11 +52,14 @@ final class MemoryStore: AttestedKeyStore {
 
   func commitGathered() {}
 
-  func revoke(_ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion) -> RevokeVerdict {
+  func revoke(
+    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime, completion: @escaping Completion
+  ) -> RevokeVerdict {
     let since = records.withLock { records -> UnixTime? in
       guard let record = records[identifier] else { return nil }
       let since = record.revokedAt ?? now
       records[identifier]?.revokedAt = since
+      if record.revokedReason == nil { records[identifier]?.revokedReason = reason?.text }
       return since
     }
     guard let since else { return .unknownKey }

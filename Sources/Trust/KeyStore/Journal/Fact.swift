@@ -7,11 +7,11 @@ internal import System
 /// that all later ones are replayed too: counters only rise, a revocation is never undone, and a key that a replayed
 /// removal takes away is brought back by the registration that followed.
 enum Fact: Equatable, Sendable {
-  /// The whole record as it was after registering.
+  /// The whole record as it was after registering; what has a reason to be revoked does not register.
   case registered(KeyIdentifier, KeyRecord)
   case counted(
     KeyIdentifier, signCount: UInt32, at: UnixTime, appID: String?, environment: AttestEnvironment?)
-  case revoked(KeyIdentifier, at: UnixTime)
+  case revoked(KeyIdentifier, at: UnixTime, reason: String? = nil)
   case removed(KeyIdentifier)
 }
 
@@ -24,16 +24,19 @@ extension KeyTable {
       entry.signCount = max(entry.signCount, self[position].signCount)
       entry.lastUsedAt = max(entry.lastUsedAt, self[position].lastUsedAt)
       entry.revokedAt = self[position].revokedAt
+      entry.revokedReason = self[position].revokedReason
       self[position] = entry
-      if let revokedAt = record.revokedAt { revoke(at: position, time: revokedAt.milliseconds) }
+      if let revokedAt = record.revokedAt {
+        revoke(at: position, time: revokedAt.milliseconds, reason: record.revokedReason)
+      }
     case .counted(let identifier, let signCount, let time, let appID, let environment):
       // A key that a later fact removes may be missing already.
       guard let position = position(of: identifier) else { return }
       count(
         at: position, signCount: signCount, time: time.milliseconds, appID: appID, environment: environment)
-    case .revoked(let identifier, let time):
+    case .revoked(let identifier, let time, let reason):
       guard let position = position(of: identifier) else { return }
-      revoke(at: position, time: time.milliseconds)
+      revoke(at: position, time: time.milliseconds, reason: reason)
     case .removed(let identifier):
       remove(identifier)
     }
@@ -55,7 +58,9 @@ extension KeyTable {
       lastUsedAt: record.lastUsedAt?.milliseconds ?? Entry.never,
       revokedAt: record.revokedAt?.milliseconds ?? Entry.never, signCount: record.signCount,
       appID: appIDs.number(of: record.appID), bundleVersion: bundleVersions.number(of: record.bundleVersion),
-      validationCategory: record.validationCategory ?? 0, hasCategory: record.validationCategory != nil,
+      validationCategory: record.validationCategory ?? 0,
+      revokedReason: revokedReasons.number(of: record.revokedReason),
+      hasCategory: record.validationCategory != nil,
       environment: record.environment)
   }
 }
@@ -87,10 +92,11 @@ extension Fact {
       bytes.append(number: UInt64(bitPattern: time.milliseconds), width: 8)
       bytes.append(environment: environment)
       bytes.append(string: appID)
-    case .revoked(let identifier, let time):
-      bytes.append(Kind.revoked)
+    case .revoked(let identifier, let time, let reason):
+      bytes.append(reason == nil ? Kind.revoked : Kind.revokedFor)
       identifier.digest.append(to: &bytes)
       bytes.append(number: UInt64(bitPattern: time.milliseconds), width: 8)
+      if let reason { bytes.append(string: reason) }
     case .removed(let identifier):
       bytes.append(Kind.removed)
       identifier.digest.append(to: &bytes)
@@ -131,6 +137,9 @@ extension Fact {
     case Kind.revoked:
       guard let time = fields.number(8) else { return nil }
       self = .revoked(identifier, at: UnixTime(milliseconds: Int64(bitPattern: time)))
+    case Kind.revokedFor:
+      guard let time = fields.number(8), let reason = fields.string()?.value else { return nil }
+      self = .revoked(identifier, at: UnixTime(milliseconds: Int64(bitPattern: time)), reason: reason)
     case Kind.removed:
       self = .removed(identifier)
     default:
@@ -149,6 +158,8 @@ extension Fact {
     static let counted: UInt8 = 2
     static let revoked: UInt8 = 3
     static let removed: UInt8 = 4
+    /// A version before reasons refuses a journal with one, and reads all others.
+    static let revokedFor: UInt8 = 5
   }
 }
 

@@ -46,7 +46,8 @@ final class SnapshotFile: Sendable {
     var isDone = false
     private var position = 0
     private var entries: [KeyTable.Entry] = []
-    private var names = SnapshotText.Shared(appIDs: Names(), bundleVersions: Names())
+    private var names = SnapshotText.Shared(
+      appIDs: Names(), bundleVersions: Names(), revokedReasons: Names())
     private var extras: [KeyIdentifier: [UInt8]] = [:]
     private var text = SnapshotText()
     private var buffer: [UInt8] = []
@@ -61,7 +62,8 @@ final class SnapshotFile: Sendable {
       entries.removeAll(keepingCapacity: true)
       table.copy(from: &position, limit: SnapshotFile.walkStride, to: &entries)
       isDone = position >= table.positions
-      names = SnapshotText.Shared(appIDs: table.appIDs, bundleVersions: table.bundleVersions)
+      names = SnapshotText.Shared(
+        appIDs: table.appIDs, bundleVersions: table.bundleVersions, revokedReasons: table.revokedReasons)
       extras = table.extras(of: entries)
     }
 

@@ -106,6 +106,7 @@ struct SnapshotParser {
         lastUsedAt: fields.lastUsedAt ?? fields.lastAssertedAt ?? KeyTable.Entry.never,
         revokedAt: fields.revokedAt ?? KeyTable.Entry.never, signCount: signCount, appID: fields.appID,
         bundleVersion: fields.bundleVersion, validationCategory: fields.validationCategory ?? 0,
+        revokedReason: fields.revokedReason,
         hasCategory: fields.validationCategory != nil, environment: fields.environment))
     if !fields.extra.isEmpty { table.extras[identifier] = fields.extra }
   }
@@ -128,12 +129,13 @@ struct SnapshotParser {
     var validationCategory: UInt32?
     var bundleVersion: UInt32 = 0
     var revokedAt: Int64?
+    var revokedReason: UInt32 = 0
     var extra: [UInt8] = []
   }
 
   private enum Member: UInt16, CaseIterable {
     case publicKey, signCount, registeredAt, lastUsedAt, appId, environment, validationCategory, bundleVersion
-    case revokedAt
+    case revokedAt, revokedReason
   }
 
   private mutating func readFields(
@@ -186,6 +188,7 @@ struct SnapshotParser {
     case .validationCategory: fields.validationCategory = try readNumber(bytes, &reader)
     case .bundleVersion: fields.bundleVersion = try readName(bytes, &reader, &table.bundleVersions)
     case .revokedAt: fields.revokedAt = try readTime(bytes, &reader)
+    case .revokedReason: fields.revokedReason = try readName(bytes, &reader, &table.revokedReasons)
     }
   }
 

@@ -9,6 +9,7 @@ struct SnapshotText {
   private var isFirst = true
   private var appIDs = QuotedNames()
   private var bundleVersions = QuotedNames()
+  private var reasons = QuotedNames()
 
   /// - Parameter pseudonymKeyMadeAt: a line of its own before the keys, unless it is `KeyTable.Entry.never`.
   mutating func begin(_ bytes: inout [UInt8], pseudonymKeyMadeAt: Int64) {
@@ -62,6 +63,10 @@ struct SnapshotText {
       times.append(entry.revokedAt, to: &bytes)
       bytes.append(UInt8(ascii: "\""))
     }
+    if let reason = names.revokedReasons[entry.revokedReason] {
+      bytes.append(contentsOf: Self.revokedReasonName)
+      reasons.append(entry.revokedReason, reason, to: &bytes)
+    }
     if let extra { bytes.append(contentsOf: extra) }
     bytes.append(UInt8(ascii: "}"))
   }
@@ -70,6 +75,7 @@ struct SnapshotText {
   struct Shared {
     let appIDs: Names
     let bundleVersions: Names
+    let revokedReasons: Names
   }
 
   private mutating func append(base64 first: Bytes32, _ second: Bytes32?, to bytes: inout [UInt8]) {
@@ -116,6 +122,7 @@ struct SnapshotText {
   private static let categoryName = Array(",\"validationCategory\":".utf8)
   private static let bundleVersionName = Array(",\"bundleVersion\":".utf8)
   private static let revokedAtName = Array(",\"revokedAt\":\"".utf8)
+  private static let revokedReasonName = Array(",\"revokedReason\":".utf8)
 }
 
 /// The PEM text of a P-256 key (RFC 7468, RFC 5480 §2) as the key file quotes it: constant but for the point.

@@ -33,7 +33,10 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
   func commitGathered()
 
   /// From the moment at which this returns, the key is refused; that holds even while nothing can become durable.
-  func revoke(_ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion) -> RevokeVerdict
+  /// A key that was revoked before keeps its time, and the reason that was given first.
+  func revoke(
+    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime, completion: @escaping Completion
+  ) -> RevokeVerdict
 
   /// Removes keys unused since `cutoff`, but neither revoked ones nor those in use, which is asked in the same step in
   /// which a key is removed. The completion follows in any case.
@@ -45,6 +48,15 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
   /// To be called from time to time by a thread that waits for no disk: a call that hangs in the kernel cannot say so.
   func noteHang()
   var statistics: KeyStoreStatistics { get }
+}
+
+extension AttestedKeyStore {
+  /// Without a reason: the gate itself, as the key's device is revoked.
+  package func revoke(
+    _ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion
+  ) -> RevokeVerdict {
+    revoke(identifier, reason: nil, now: now, completion: completion)
+  }
 }
 
 /// What has become of a change; said once, on a thread of the store's.

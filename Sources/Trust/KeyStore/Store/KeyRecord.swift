@@ -18,11 +18,13 @@ package struct KeyRecord: Equatable, Sendable {
   package var validationCategory: UInt32?
   package var bundleVersion: String?
   package var revokedAt: UnixTime?
+  /// What the operator said who revoked it, or what the key file says.
+  package var revokedReason: String?
 
   package init(
     publicKey: P256Point, signCount: UInt32 = 0, registeredAt: UnixTime, lastUsedAt: UnixTime? = nil,
     appID: String? = nil, environment: AttestEnvironment? = nil, validationCategory: UInt32? = nil,
-    bundleVersion: String? = nil, revokedAt: UnixTime? = nil
+    bundleVersion: String? = nil, revokedAt: UnixTime? = nil, revokedReason: String? = nil
   ) {
     self.publicKey = publicKey
     self.signCount = signCount
@@ -33,6 +35,7 @@ package struct KeyRecord: Equatable, Sendable {
     self.validationCategory = validationCategory
     self.bundleVersion = bundleVersion
     self.revokedAt = revokedAt
+    self.revokedReason = revokedReason
   }
 
   /// The environment as the key file and operators read it.
@@ -70,6 +73,10 @@ package struct KeyRecord: Equatable, Sendable {
     if let revokedAt {
       writer.name("revokedAt")
       writer.value(revokedAt.timestamp)
+    }
+    if let revokedReason {
+      writer.name("revokedReason")
+      writer.value(revokedReason)
     }
   }
 }

@@ -6,17 +6,19 @@ package import System
 extension KeyStore {
   /// Takes effect in memory even while the journal cannot be written; the completion then says `failed`, and
   /// the snapshot that ends the outage holds it.
-  package func revoke(_ identifier: KeyIdentifier, now: UnixTime, completion: @escaping Completion)
-    -> RevokeVerdict
-  {
+  package func revoke(
+    _ identifier: KeyIdentifier, reason: RevocationReason?, now: UnixTime,
+    completion: @escaping Completion
+  ) -> RevokeVerdict {
     let isRelaxed = options.durability == .relaxed
     let (verdict, isStalled, isFirst) = state.withLock { state -> (RevokeVerdict, Bool, Bool) in
       guard !state.isClosing else { return (.unavailable, false, false) }
       guard let position = state.table.position(of: identifier) else { return (.unknownKey, false, false) }
-      state.table.revoke(at: position, time: now.milliseconds)
+      state.table.revoke(at: position, time: now.milliseconds, reason: reason?.text)
       let since = UnixTime(milliseconds: state.table[position].revokedAt)
       let isStalled = state.service != .accepting
-      state.pending.append(.revoked(identifier, at: since), isStalled || isRelaxed ? nil : completion)
+      state.pending.append(
+        .revoked(identifier, at: since, reason: reason?.text), isStalled || isRelaxed ? nil : completion)
       let isFirst = state.schedule.noteChange(at: clock.monotonic)
       return (.revoked(since: since), isStalled, isFirst)
     }

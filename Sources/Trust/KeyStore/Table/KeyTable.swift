@@ -17,6 +17,7 @@ struct KeyTable {
     var appID: UInt32 = 0
     var bundleVersion: UInt32 = 0
     var validationCategory: UInt32 = 0
+    var revokedReason: UInt32 = 0
     var hasCategory = false
     var environment: AttestEnvironment?
     var isPresent = true
@@ -36,6 +37,8 @@ struct KeyTable {
   private(set) var revokedCount = 0
   var appIDs = Names()
   var bundleVersions = Names()
+  /// Many keys have the same one; those of an operator's own words are as few as he types.
+  var revokedReasons = Names()
   /// Since when there is a key for devices' pseudonyms, or `Entry.never` (docs/key-store.md, "The pseudonym key").
   var pseudonymKeyMadeAt = Entry.never
   /// Members of the key file that are not ours, as `,"name":value` without white space.
@@ -78,7 +81,8 @@ struct KeyTable {
       registeredAt: UnixTime(milliseconds: entry.registeredAt), lastUsedAt: time(entry.lastUsedAt),
       appID: appIDs[entry.appID], environment: entry.environment,
       validationCategory: entry.hasCategory ? entry.validationCategory : nil,
-      bundleVersion: bundleVersions[entry.bundleVersion], revokedAt: time(entry.revokedAt))
+      bundleVersion: bundleVersions[entry.bundleVersion], revokedAt: time(entry.revokedAt),
+      revokedReason: revokedReasons[entry.revokedReason])
   }
 
   /// Copies the keys of the next `limit` positions behind what `entries` holds, and moves on.
@@ -148,7 +152,12 @@ struct KeyTable {
     }
   }
 
-  mutating func revoke(at position: Int, time: Int64) {
+  /// A key that was revoked before keeps its time, and the reason that was given first.
+  mutating func revoke(at position: Int, time: Int64, reason: String?) {
+    if let reason, self[position].revokedReason == 0 {
+      let number = revokedReasons.number(of: reason)
+      self[position].revokedReason = number
+    }
     guard !self[position].isRevoked else { return }
     self[position].revokedAt = time
     revokedCount += 1
