@@ -9,7 +9,8 @@ import Testing
   static let keyID = KeyIdentifier(Bytes32(words: 1, 2, 3, 4))
 
   @Test(arguments: [
-    ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID), .keysPrune(unusedSeconds: 0),
+    ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID),
+    .keysRevoke(keyID, reason: RevocationReason("lost: \"on the train\"")), .keysPrune(unusedSeconds: 0),
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
     .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drain, .undrain, .drainEnd,
     .registry(RegistryOrder("devices-list")),
@@ -47,6 +48,9 @@ import Testing
     (#"{"command":"keys-revoke"}"#, .badRequest),
     (#"{"command":"keys-revoke","keyId":"AAAA"}"#, .badRequest),
     (#"{"command":"keys-revoke","keyId":7}"#, .badRequest),
+    (#"{"command":"keys-revoke","keyId":"\#(keyID.base64)","reason":"a\nb"}"#, .badRequest),
+    (#"{"command":"keys-revoke","keyId":"\#(keyID.base64)","reason":" "}"#, .badRequest),
+    (#"{"command":"keys-revoke","keyId":"\#(keyID.base64)","reason":7}"#, .badRequest),
     (#"{"command":"keys-prune"}"#, .badRequest),
     (#"{"command":"keys-prune","unusedSeconds":-1}"#, .badRequest),
     (#"{"command":"keys-prune","unusedSeconds":1.5}"#, .badRequest),

@@ -70,9 +70,13 @@ extension Gate {
   }
 
   /// Revokes the key, ends its sessions with 1008, and waits for both to have come true.
-  package func revoke(_ keyID: KeyIdentifier, now: UnixTime) -> Revocation {
+  package func revoke(
+    _ keyID: KeyIdentifier, reason: RevocationReason? = nil, now: UnixTime
+  ) -> Revocation {
     let commit = CommitWait()
-    switch shared.store.revoke(keyID, now: now, completion: { result in commit.complete(result) }) {
+    let verdict = shared.store.revoke(
+      keyID, reason: reason, now: now, completion: { result in commit.complete(result) })
+    switch verdict {
     case .unknownKey: return .unknownKey
     case .unavailable: return .unavailable
     case .revoked(let since):

@@ -6,7 +6,7 @@ package enum ControlRequest: Equatable, Sendable {
   case health
   case statistics
   case keysStatistics
-  case keysRevoke(KeyIdentifier)
+  case keysRevoke(KeyIdentifier, reason: RevocationReason? = nil)
   /// Keys that were neither used nor registered for so long.
   case keysPrune(unusedSeconds: Int64)
   case sessionsList
@@ -69,7 +69,14 @@ extension ControlRequest {
     writer.value(command.rawValue)
     switch self {
     case .health, .statistics, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: break
-    case .keysRevoke(let keyID), .sessionsClose(.key(let keyID)):
+    case .keysRevoke(let keyID, let reason):
+      writer.name("keyId")
+      writer.value(keyID.base64)
+      if let reason {
+        writer.name("reason")
+        writer.value(reason.text)
+      }
+    case .sessionsClose(.key(let keyID)):
       writer.name("keyId")
       writer.value(keyID.base64)
     case .keysPrune(let seconds):
@@ -120,7 +127,7 @@ extension ControlRequest {
   private static func memberNames(of command: Command) -> [String] {
     switch command {
     case .health, .statistics, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: ["command"]
-    case .keysRevoke: ["command", "keyId"]
+    case .keysRevoke: ["command", "keyId", "reason"]
     case .keysPrune: ["command", "unusedSeconds"]
     case .sessionsClose: ["command", "keyId", "connection", "session"]
     case .registry: ["command", "verb", "arguments"]
@@ -139,7 +146,7 @@ extension ControlRequest {
     case .drainEnd: return .drainEnd
     case .keysRevoke:
       guard let value = object["keyId"] else { throw ControlRefusal(.badRequest, "no keyId") }
-      return .keysRevoke(try keyID(value))
+      return .keysRevoke(try keyID(value), reason: try reason(object["reason"]))
     case .keysPrune:
       guard let seconds = object["unusedSeconds"]?.integer, seconds >= 0, seconds <= longestTime else {
         throw ControlRefusal(
@@ -166,6 +173,15 @@ extension ControlRequest {
       throw ControlRefusal(.badRequest, "keyId must be base64 of 32 bytes")
     }
     return keyID
+  }
+
+  private static func reason(_ value: JSONValue?) throws(ControlRefusal) -> RevocationReason? {
+    guard let value else { return nil }
+    guard let reason = value.string.flatMap({ text in RevocationReason(text) }) else {
+      throw ControlRefusal(
+        .badRequest, "reason must be 1 to \(RevocationReason.longest) printable characters")
+    }
+    return reason
   }
 
   /// A thousand years, so that no sum of times overflows.

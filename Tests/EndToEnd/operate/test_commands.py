@@ -117,6 +117,31 @@ async def test_revoking_without_a_server(gates, backend, device):
     assert await refusal(gate, device.headers(gate.app.nonce())) == (403, "key_revoked")
 
 
+@pytest.mark.parametrize("running", [True, False])
+def test_a_revocation_has_a_reason(gates, backend, new_device, running):
+    gate = gates(backend)
+    revoked, plain = gate.app.register(new_device()), gate.app.register(new_device())
+    gate.app.close()
+    if not running:
+        gate.stop()
+    reason = 'lost <b>"on the train"</b> – \u03b1'
+    for words in ("", "  ", "a\nb", "a\u202eb", "a\x1b[2J", "x" * 257):
+        assert gate.command("keys", "revoke", revoked.key_id_b64, "--reason", words).returncode == USAGE
+    assert "revokedAt" not in gate.keys()[revoked.key_id_b64]
+    for words in (reason, "another"):
+        assert gate.command("keys", "revoke", revoked.key_id_b64, "--reason", words).returncode == 0
+    assert gate.command("keys", "revoke", plain.key_id_b64).returncode == 0
+    assert gate.keys()[revoked.key_id_b64]["revokedReason"] == reason
+    assert "revokedReason" not in gate.keys()[plain.key_id_b64]
+    shown = gate.command("keys", "show", revoked.key_id_b64)
+    assert r'\"on the train\"' in shown.stdout, shown
+    if running:
+        # Nothing of it is lost without a clean stop.
+        gate.kill()
+        gate.start()
+        assert gate.keys()[revoked.key_id_b64]["revokedReason"] == reason
+
+
 def test_prune_keeps_revoked_and_used_keys(gates, backend, new_device, fault):
     gate = gates(backend, **fault.environment)
     old, revoked = gate.app.register(new_device()), gate.app.register(new_device())

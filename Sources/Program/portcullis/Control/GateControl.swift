@@ -37,7 +37,7 @@ final class GateControl: ControlHandler {
     case .health: .health(health)
     case .statistics: .statistics(statistics)
     case .keysStatistics: .keysStatistics(StoreStatistics(gate.activity))
-    case .keysRevoke(let keyID): revoke(keyID)
+    case .keysRevoke(let keyID, let reason): revoke(keyID, reason)
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
     case .sessionsList: list()
     case .sessionsClose(let selection): close(selection)
@@ -65,8 +65,8 @@ final class GateControl: ControlHandler {
 
   // MARK: Keys
 
-  private func revoke(_ keyID: KeyIdentifier) -> ControlAnswer {
-    switch gate.revoke(keyID, now: clock.wall()) {
+  private func revoke(_ keyID: KeyIdentifier, _ reason: RevocationReason?) -> ControlAnswer {
+    switch gate.revoke(keyID, reason: reason, now: clock.wall()) {
     case .unknownKey: return .refused(ControlRefusal(.unknownKey, "no key \(keyID.base64) is registered"))
     case .unavailable: return .refused(ControlRefusal(.shuttingDown, "the key store is closing; try again"))
     case .revoked(let since, let ended, let left, let isDurable):

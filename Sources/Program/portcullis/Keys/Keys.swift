@@ -24,7 +24,7 @@ struct KeysList: ParsableCommand {
     commandName: "list", abstract: "List all keys.",
     discussion: """
       One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its \
-      time. With --json one object a line, with the members of the key file, keyId before them, and behind them \
+      time and reason. With --json one object a line, with the members of the key file, keyId before them, and behind them \
       the pseudonym, where the key of DEVICE_PSEUDONYM_KEY_PATH can be read.
       """)
 
@@ -160,7 +160,12 @@ enum KeyText {
       "\(record.signCount)",
       record.environmentName, record.appID.map { PrintableText.field($0, limit: 200) } ?? "-",
     ]
-    if let time = record.revokedAt { fields.append("revoked \(time.timestamp)") }
+    if let time = record.revokedAt {
+      fields.append("revoked \(time.timestamp)")
+      if let reason = record.revokedReason {
+        fields.append(PrintableText.field(reason, limit: 4 * RevocationReason.longest))
+      }
+    }
     return fields.joined(separator: "  ")
   }
 
@@ -179,6 +184,9 @@ enum KeyText {
       rows.append(("bundleVersion", PrintableText.field(version, limit: 256)))
     }
     if let time = record.revokedAt { rows.append(("revokedAt", time.timestamp)) }
+    if let reason = record.revokedReason {
+      rows.append(("revokedReason", PrintableText.field(reason, limit: 4 * RevocationReason.longest)))
+    }
     if let pseudonym { rows.append(("pseudonym", pseudonym.description)) }
     return rows
   }

@@ -16,7 +16,7 @@ struct KeysRevoke: ParsableCommand {
     discussion: """
       Returns when the revocation is durable and the key's sessions have ended (close code 1008). Asks the \
       running gate over CONTROL_SOCKET; when none is running, edits the store under its lock. A revocation \
-      cannot be undone. It holds for the key and not for the device: the app can make and register a new \
+      cannot be undone, and the reason that was given first stays. It holds for the key and not for the device: the app can make and register a new \
       one. Ends with status 65 when there is no such key.
       """)
 
@@ -25,13 +25,19 @@ struct KeysRevoke: ParsableCommand {
   @Argument(help: KeySelection.help)
   var key: KeySelection
 
+  @Option(help: "Why, for whoever looks at the key later: at most 256 printable characters.")
+  var reason: RevocationReason?
+
   @Flag(help: "One JSON object.")
   var json = false
 
   func run() throws {
     let configuration = try settings.values()
     let identifier = try key.identifier(in: try StoreAccess.read(configuration))
-    guard let answer = try ControlAccess.askIfRunning(.keysRevoke(identifier), configuration) else {
+    guard
+      let answer = try ControlAccess.askIfRunning(
+        .keysRevoke(identifier, reason: reason), configuration)
+    else {
       let since = try revokeByHand(identifier, configuration)
       return try tell(
         identifier, Revocation(revokedAt: since.timestamp, sessionsEnded: 0, sessionsLeft: 0), by: .store)
@@ -48,7 +54,9 @@ struct KeysRevoke: ParsableCommand {
     -> UnixTime
   {
     try StoreAccess.edit(configuration) { store, wait in
-      switch store.revoke(identifier, now: SystemClock().wall(), completion: { wait.complete($0) }) {
+      let verdict = store.revoke(
+        identifier, reason: reason, now: SystemClock().wall(), completion: { wait.complete($0) })
+      switch verdict {
       case .revoked(let since): return since
       case .unknownKey: throw KeySelection.unknown(identifier)
       case .unavailable: throw ExitStatus.temporaryFailure.code
@@ -86,6 +94,10 @@ struct KeysRevoke: ParsableCommand {
     }
     try output.flush()
   }
+}
+
+extension RevocationReason: ExpressibleByArgument {
+  public init?(argument: String) { self.init(argument) }
 }
 
 /// Which way a change went.
