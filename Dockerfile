@@ -10,7 +10,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
   && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-    libcbor-dev libmaxminddb-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev make pkg-config zlib1g-dev \
+    libcbor-dev libmaxminddb-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev make pkg-config python3 zlib1g-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The packages that the manifest names are fetched again only when it changes.

@@ -37,6 +37,10 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
 MANDIR ?= $(PREFIX)/share/man
+# Where Debian's shells look below /usr/local and /usr; only zsh has another folder for packages.
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSCONFDIR ?= /etc/portcullis
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
@@ -302,12 +306,16 @@ client-docs: build-packages  ## The documentation of PortcullisClient: .build/cl
 install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
 	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
-	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1'
+	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1' \
+	  '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
+	umask 022; $(PYTHON) scripts/man-pages $(BINARY) '$(DESTDIR)$(MANDIR)/man1'
+	umask 022; for shell in 'bash $(BASHDIR)/portcullis' 'zsh $(ZSHDIR)/_portcullis' 'fish $(FISHDIR)/portcullis.fish'; do \
+	  $(BINARY) --generate-completion-script "$${shell%% *}" >'$(DESTDIR)'"$${shell#* }"; done
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
 	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
@@ -319,7 +327,8 @@ uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
 	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	rm -f $(addprefix '$(DESTDIR)$(UNITDIR)'/portcullis-android-revocation,.service .timer)
-	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1'
+	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1' '$(DESTDIR)$(MANDIR)'/man1/portcullis-*.1
+	rm -f '$(DESTDIR)$(BASHDIR)/portcullis' '$(DESTDIR)$(ZSHDIR)/_portcullis' '$(DESTDIR)$(FISHDIR)/portcullis.fish'
 	rm -rf '$(DESTDIR)$(DATADIR)'
 
 .PHONY: build-packages

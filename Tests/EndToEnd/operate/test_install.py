@@ -31,6 +31,11 @@ EXPECTED = {
     "usr/lib/sysusers.d/portcullis.conf": 0o644,
     "usr/share/portcullis/certs/Apple_App_Attestation_Root_CA.pem": 0o644,
     "etc/portcullis/portcullis.env.example": 0o644,
+    "usr/share/man/man1/portcullis.1": 0o644,
+    "usr/share/man/man1/portcullis-keys-revoke.1": 0o644,
+    "usr/share/bash-completion/completions/portcullis": 0o644,
+    "usr/share/zsh/site-functions/_portcullis": 0o644,
+    "usr/share/fish/vendor_completions.d/portcullis.fish": 0o644,
 }
 
 
