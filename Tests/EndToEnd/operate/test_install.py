@@ -62,6 +62,16 @@ def test_uninstalling_leaves_the_operators_files(folder):
     assert files(folder) == {"etc/portcullis/portcullis.env"}
 
 
+def test_the_image_is_built_with_all_that_is_installed():
+    """What the recipe copies from the sources is let into the Dockerfile's first stage."""
+    recipe = re.search(r"^install:.*?\n\n", (ROOT / "Makefile").read_text(), re.M | re.S)[0]
+    copied = set(re.findall(r"\b(?:certs|config|docs|scripts)/[\w.-]+", recipe))
+    assert "config/portcullis.service" in copied and "scripts/man-pages" in copied
+    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    missing = [name for name in copied if not any(name == entry or name.startswith(f"{entry}/") for entry in let_in)]
+    assert not missing
+
+
 @pytest.fixture
 def installed_unit(folder):
     if not shutil.which("systemd-analyze"):
