@@ -50,7 +50,7 @@ BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 
   binutils libc6-dev libstdc++-12-dev \
   libcbor-dev libmaxminddb-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config zlib1g-dev
 TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-pytest-xdist \
-  python3-jwcrypto python3-jwt python3-websockets sslscan zbar-tools
+  python3-jwcrypto python3-jwt python3-selenium python3-websockets sslscan zbar-tools chromium chromium-driver
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
 TEST_PACKAGES += haproxy
@@ -108,7 +108,7 @@ unit-tests: build-packages test-packages maxmind-data  ## The Swift tests; SWIFT
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
-end-to-end: release test-packages peers apple-modules  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
+end-to-end: release test-packages peers axe apple-modules  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
 
 .PHONY: apple-modules
@@ -125,6 +125,11 @@ peers:  ## Evennia and telnetlib3 as games for the tests: once, half a minute, 2
 	@scripts/install-packages python3 python3-venv
 	@Tests/Conformance/install-peers $(CONFORMANCE)/peers
 	@cd Tests/EndToEnd/support && PYTHONPATH=program:suite $(PYTHON) games/neighbour.py
+
+.PHONY: axe
+axe:  ## axe-core, the judge of the console's pages, once; without PyPI its tests are skipped
+	@scripts/install-packages python3 python3-venv
+	@PYTHON=$(PYTHON) Tests/Conformance/install-axe $(CONFORMANCE)/axe
 
 # The field's own tools against the release binary (Tests/README.md, "Conformance").
 CONFORMANCE := .build-conformance

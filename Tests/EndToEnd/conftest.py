@@ -13,6 +13,7 @@ import tempfile
 
 import pytest
 
+import browser
 import faults
 import neighbour
 from backend import Backend, mud
@@ -147,6 +148,23 @@ def evennia():
     yield game
     game.stop()
     shutil.rmtree(game.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The same for the whole run."""
+    if reason := browser.missing():
+        pytest.skip(reason)
+    made = browser.Browser()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def window(chromium):
+    """The operator's browser as if nobody had used it before, signed in nowhere."""
+    chromium.begin()
+    return chromium
 
 
 @pytest.fixture
