@@ -152,7 +152,7 @@ let modules = [
     ]),
 
   // What the operator sees of it.
-  Module("Admin", in: .gate),
+  Module("Admin", in: .gate, ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Sockets", "System"]),
 
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
@@ -243,7 +243,7 @@ let testTargets = [
   tests("Supervision", ["System"]),
   tests("Metrics", ["System"]),
   tests("Console"),
-  tests("Admin"),
+  tests("Admin", ["Bytes", "HTTPWire", "System"]),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(

@@ -1,4 +1,5 @@
 /// What the admin listener asks of the gate: probes, numbers, pages, and changes (docs/operating.md, "Admin listener").
+package import Bytes
 
 package protocol AdminHandler: Sendable {
   /// The loops answer. Called on the fast thread: waits for nothing.
@@ -84,14 +85,29 @@ package struct AdminActor: Equatable, Sendable {
     case write
   }
 
+  /// By what it may, so that what takes long can end with it (`AdminAccess.holds`).
+  package enum Grant: Equatable, Sendable {
+    case session(UInt64)
+    /// By the hash that is kept of it.
+    case token(Bytes32)
+    /// A test's.
+    case none
+  }
+
   /// A system user's name, or a token's.
   package let name: String
+  /// Those too that others include.
   package let scopes: Set<Scope>
+  package let grant: Grant
 
-  package init(name: String, scopes: Set<Scope>) {
+  package init(name: String, scopes: Set<Scope>, grant: Grant = .none) {
     self.name = name
     self.scopes = scopes
+    self.grant = grant
   }
+
+  /// Of what needs nobody.
+  package static let anybody = AdminActor(name: "anybody", scopes: [.metrics])
 }
 
 /// Names and values of a query or a form (WHATWG URL, "application/x-www-form-urlencoded parsing"), in order; a name may
