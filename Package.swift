@@ -136,7 +136,7 @@ let modules = [
   Module("Supervision", in: .operate, ["CLinux", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
   Module("Metrics", in: .operate, ["System"]),
-  Module("Console", in: .operate, ["PortcullisProtocol", "System"]),
+  Module("Console", in: .operate, ["JSON", "PortcullisProtocol", "System"]),
 
   // Connections and sessions.
   Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),

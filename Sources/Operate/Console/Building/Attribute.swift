@@ -17,6 +17,8 @@ package struct Attribute: Sendable {
   static func href(to anchor: Anchor) -> Attribute { Attribute("href", "#\(anchor.text)") }
   static func action(_ path: ConsolePath) -> Attribute { Attribute("action", path.text) }
   static func source(_ path: ConsolePath) -> Attribute { Attribute("src", path.text) }
+  /// Where the script gets what changes.
+  static func liveFrom(_ path: ConsolePath) -> Attribute { Attribute("data-live-from", path.text) }
 
   // MARK: Words
 
@@ -49,8 +51,8 @@ package struct Attribute: Sendable {
     case ariaLive = "aria-live"
     case autocomplete
     case charset
-    case dataPage = "data-page"
     case dataPause = "data-pause"
+    case dataState = "data-state"
     case focusable
     case hidden
     case inputMode = "inputmode"
@@ -81,13 +83,15 @@ package struct Attribute: Sendable {
   enum TextName: String {
     case ariaLabel = "aria-label"
     case content
-    case dataBytes = "data-bytes"
-    case dataColumn = "data-column"
     case dataChart = "data-chart"
-    case dataEnds = "data-ends"
+    case dataColumn = "data-column"
+    case dataEmpty = "data-empty"
+    case dataLabel = "data-label"
     case dataLive = "data-live"
     case dataTable = "data-table"
+    case dataStanding = "data-standing"
     case dateTime = "datetime"
+    case name
     case placeholder
     case title
     case value
@@ -118,13 +122,6 @@ package struct Anchor: Equatable, Sendable {
 
   init(_ word: StaticString) { text = word.description }
   init(_ word: StaticString, _ number: Int) { text = "\(word)-\(number)" }
-}
-
-/// Lines on a drawing, in whole units.
-struct Outline: Sendable {
-  private(set) var text = ""
-
-  mutating func move(to x: Int, _ y: Int) { text += "M\(x) \(y)" }
-  mutating func line(to x: Int, _ y: Int) { text += "L\(x) \(y)" }
-  mutating func close() { text += "Z" }
+  /// Of the program's own.
+  init(words text: String) { self.text = text }
 }

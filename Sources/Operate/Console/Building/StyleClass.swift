@@ -1,5 +1,77 @@
 /// The names by which the style sheet knows what it dresses.
 
 package enum StyleClass: String, CaseIterable, Sendable {
-  case page
+  // The frame.
+  case skip
+  case bar
+  case mark
+  case gate
+  case who
+  case menu
+  case onlyRead = "only-read"
+  case crumb
+  case lede
+  case head
+  case foot
+  case live
+  case alone
+
+  // What it says.
+  case notice
+  case verdict
+  case badge
+  case good
+  case doubtful
+  case bad
+  case neutral
+  case quiet
+  case note
+  case large
+  case countdown
+  case number
+  case empty
+  case words
+  case command
+
+  // Parts.
+  case panel
+  case panels
+  case facts
+  case figures
+  case pages
+  case steps
+
+  // Drawings.
+  case charts
+  case chart
+  case chartTitle = "chart-title"
+  case plot
+  case scale
+  case span
+  case grid
+  case area
+  case start
+  case base
+  case icon
+
+  // Forms.
+  case filter
+  case field
+  case hint
+  case problem
+  case problems
+  case actions
+  case button
+  case danger
+  case plain
+  case digits
+
+  static func of(_ standing: Standing) -> StyleClass {
+    switch standing {
+    case .good: .good
+    case .doubtful: .doubtful
+    case .bad: .bad
+    case .neutral: .neutral
+    }
+  }
 }
