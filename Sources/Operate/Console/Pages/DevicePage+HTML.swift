@@ -1,0 +1,132 @@
+/// `/devices/<id>` and what can be done to a device, as HTML and as JSON.
+internal import System
+
+extension DevicePage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let path = ConsolePath.device(device.id)
+    let layout = Layout(entry: .devices, heading: device.title, above: ("Devices", .devices))
+    return layout.html(frame) { html in
+      html.element(.div, .class(.panel)) { $0.facts(facts) }
+      if frame.mayChange, device.state != .revoked {
+        html.element(.p, .class(.actions)) { html in
+          if device.state == .pending {
+            html.element(.a, .class(.button), .href(path.appending("confirm")), text: "Confirm this device…")
+          }
+          html.element(
+            .a, .class(.button, .danger), .href(path.appending("revoke")), text: "Revoke this device…")
+        }
+      }
+      html.section("Sessions") { $0.table(sessionsTable) }
+    }
+  }
+
+  package func json() -> [UInt8] {
+    var answer = LiveAnswer()
+    answer.add(facts)
+    answer.add(sessionsTable)
+    return answer.json()
+  }
+
+  private var sessionsTable: Table {
+    Table(
+      name: "sessions", caption: "Sessions of this device", hidesCaption: true, columns: SessionRow.columns,
+      rows: sessions.map(\.cells), empty: "This device has no session now.")
+  }
+
+  private var facts: [Fact] {
+    let exception = exceptionUntil.map { Cell.lines([.optional(exceptionReason), .ends($0)]) }
+    return [
+      Fact("Device", .code(device.id)),
+      Fact("State", device.standing, live: "state"),
+      Fact("Subject", .optional(device.subject)),
+      Fact("Platform", .text(device.platform)),
+      Fact("Its keys", device.levelCell),
+      Fact("The person is verified by", .text(device.verification)),
+      Fact("Says that it is rooted", isRooted ? .standing(.bad, "yes") : .none),
+      Fact("App's version", .optional(appVersion)),
+      Fact("System's patches", .optional(patchLevel)),
+      Fact("App Attest key", keyID.map { .link(.code($0), .key($0)) } ?? .none),
+      Fact("Takes the place of", replaces.map { .link(.code($0), .device($0)) } ?? .none),
+      Fact("Exception", exception ?? .none),
+      Fact("Enrolled", .time(device.createdAt)),
+      Fact("Confirmed", .optional(activatedAt)),
+      Fact("Attested", .optional(attestedAt)),
+      Fact("Attested by Play", .optional(playAttestedAt)),
+      Fact("Attestation failed", .optional(attestationFailedAt)),
+      Fact("Last seen", .optional(device.seenAt), live: "seen"),
+      Fact("Revoked", .optional(revokedAt)),
+    ]
+  }
+}
+
+extension DeviceRow {
+  /// What tells it from another, where something is asked of it.
+  fileprivate var facts: [Fact] {
+    [
+      Fact("Device", .code(id)), Fact("Name", .optional(name)), Fact("Subject", .optional(subject)),
+      Fact("Platform", .text(platform)), Fact("Its keys", levelCell), Fact("Enrolled", .time(createdAt)),
+    ]
+  }
+}
+
+extension ConfirmDevicePage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let path = ConsolePath.device(device.id)
+    let layout = Layout(
+      entry: .devices, heading: "Confirm \(device.title)?", lede: lede, above: ("Devices", .devices),
+      problems: problems)
+    return layout.html(frame) { html in
+      html.element(.div, .class(.panel)) { html in
+        html.facts(device.facts)
+        if let pairing {
+          html.facts([
+            Fact("Over", .ends(pairing.expiresAt)), Fact("Tries left", .number(pairing.triesLeft)),
+          ])
+        }
+      }
+      html.change(
+        path.appending("confirm"), frame, button: "Confirm the device", back: ("Leave it as it is", .devices)
+      ) { html in
+        if pairing != nil {
+          html.field(
+            .digits, "Six digits", value: "", hint: "As the phone shows them now", problems: problems,
+            longest: 11, isDigits: true)
+        }
+        html.field(
+          .subject, "Subject", value: subject, hint: "Whose phone it is; may be empty", problems: problems)
+      }
+    }
+  }
+
+  private var lede: String {
+    pairing == nil
+      ? "This phone has enrolled by itself and shows no digits. Confirm it only if you know by another way that it "
+        + "is the one: compare its id with the person who has it."
+      : "Look at the phone, or have its owner read the digits to you. Only the phone that scanned the code shows them: "
+        + "digits that differ are somebody between you."
+  }
+
+  package func json() -> [UInt8] { LiveAnswer().json() }
+}
+
+extension RevokeDevicePage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let path = ConsolePath.device(device.id)
+    let layout = Layout(
+      entry: .devices, heading: "Revoke \(device.title)?",
+      lede:
+        "The device and its keys are refused from now on, for good, and so is its App Attest key. Votes that still "
+        + "wait are taken back, and leases that rest on them end.",
+      above: (device.title, path), problems: problems)
+    return layout.html(frame) { html in
+      html.element(.div, .class(.panel)) {
+        $0.facts(device.facts + [Fact("Sessions that end", .number(sessions))])
+      }
+      html.change(
+        path.appending("revoke"), frame, button: "Revoke the device", isDanger: true,
+        back: ("Leave it as it is", path))
+    }
+  }
+
+  package func json() -> [UInt8] { LiveAnswer().json() }
+}

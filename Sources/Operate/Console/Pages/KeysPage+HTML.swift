@@ -1,0 +1,153 @@
+/// `/keys` and what is below it, as HTML and as JSON.
+internal import System
+
+extension KeysPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    Layout(entry: .keys, heading: "Keys", problems: problems).html(frame) { html in
+      html.filter(.keys, isActive: isFiltered) { html in
+        html.field(
+          .text, "Key or pseudonym", value: filter.text, hint: "The beginning is enough", problems: problems)
+        html.choice(
+          .app, "App", any: "Any", options: apps.map { ($0, Wording.cut($0, to: 80)) },
+          chosen: filter.app.isEmpty ? nil : filter.app)
+        html.choice(
+          .state, "State", any: "Any", options: KeyRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
+          chosen: filter.state?.rawValue)
+        html.field(
+          .since, "Last used from", value: filter.since, hint: "A day, as 2026-11-23", problems: problems,
+          longest: 10)
+        html.field(
+          .until, "Last used until", value: filter.until, hint: "A day, as 2026-11-23", problems: problems,
+          longest: 10)
+      }
+      html.table(table)
+      html.pages(end, address)
+    }
+  }
+
+  package func json() -> [UInt8] {
+    var answer = LiveAnswer()
+    answer.add(table)
+    return answer.json()
+  }
+
+  private var isFiltered: Bool { address != .keys }
+
+  private var address: ConsolePath {
+    ConsolePath.keys.asking("text", optional: filter.text).asking("app", optional: filter.app)
+      .asking("state", optional: filter.state?.rawValue).asking("since", optional: filter.since)
+      .asking("until", optional: filter.until)
+  }
+
+  private var table: Table {
+    Table(
+      name: "keys", caption: end.total.map { Wording.count($0, "key", "keys") } ?? "Keys",
+      columns: [
+        .init("key", "Key"), .init("state", "State"), .init("app", "App"), .init("registered", "Registered"),
+        .init("used", "Last used"), .init("counter", "Counter", isNumber: true),
+      ],
+      rows: rows.map { key in
+        [
+          .lines([.link(.code(Wording.shortKey(key.id)), .key(key.id)), .optional(code: key.pseudonym)]),
+          key.standing, .lines([.optional(key.appID), .text(key.environment)]), .time(key.registeredAt),
+          .optional(key.lastUsedAt), .number(key.signCount),
+        ]
+      }, empty: isFiltered ? "No key is like that." : "No key is registered.")
+  }
+}
+
+extension KeyRow {
+  var standing: Cell {
+    switch state {
+    case .active: .standing(.good, state.rawValue)
+    case .revoked: .standing(.bad, state.rawValue)
+    case .imported: .standing(.doubtful, state.rawValue)
+    case .expired: .standing(.neutral, state.rawValue)
+    }
+  }
+}
+
+// MARK: One
+
+extension KeyPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let layout = Layout(
+      entry: .keys, heading: "Key \(Wording.shortKey(key.id))", above: ("Keys", .keys))
+    return layout.html(frame) { html in
+      html.element(.div, .class(.panel)) { $0.facts(facts) }
+      if frame.mayChange, key.state != .revoked {
+        html.element(.p) {
+          $0.element(
+            .a, .class(.button, .danger), .href(ConsolePath.key(key.id).appending("revoke")),
+            text: "Revoke this key…")
+        }
+      }
+      html.section("Sessions") { $0.table(sessionsTable) }
+    }
+  }
+
+  package func json() -> [UInt8] {
+    var answer = LiveAnswer()
+    answer.add(facts)
+    answer.add(sessionsTable)
+    return answer.json()
+  }
+
+  private var sessionsTable: Table {
+    Table(
+      name: "sessions", caption: "Sessions of this key", hidesCaption: true, columns: SessionRow.columns,
+      rows: sessions.map(\.cells), empty: "This key has no session now.")
+  }
+
+  private var facts: [Fact] {
+    [
+      Fact("Key", .code(key.id)),
+      Fact("State", key.standing, live: "state"),
+      Fact("Revoked", .optional(key.revokedAt)),
+      Fact("Why", .optional(key.revokedReason)),
+      Fact("Pseudonym", .optional(code: key.pseudonym)),
+      Fact("Device", deviceID.map { .link(.text(deviceName ?? $0), .device($0)) } ?? .none),
+      Fact("App", .optional(key.appID)),
+      Fact("Environment", .text(key.environment)),
+      Fact("App's version", .optional(key.bundleVersion)),
+      Fact("Validation category", key.validationCategory.map { .number($0) } ?? .none),
+      Fact("Registered", .time(key.registeredAt)),
+      Fact("Last used", .optional(key.lastUsedAt), live: "used"),
+      Fact("Counter", .number(key.signCount), live: "counter"),
+      Fact("Imported from", .optional(key.importedFrom)),
+      Fact("Good until", .optional(key.goodUntil)),
+    ]
+  }
+}
+
+extension RevokeKeyPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let path = ConsolePath.key(key.id)
+    let layout = Layout(
+      entry: .keys, heading: "Revoke key \(Wording.shortKey(key.id))?",
+      lede:
+        "The app on this phone is refused from now on, for good. Whoever deletes the app and installs it again "
+        + "comes with another key.",
+      above: ("Key \(Wording.shortKey(key.id))", path), problems: problems)
+    return layout.html(frame) { html in
+      html.element(.div, .class(.panel)) { html in
+        html.facts([
+          Fact("Key", .code(key.id)), Fact("Pseudonym", .optional(code: key.pseudonym)),
+          Fact("Last used", .optional(key.lastUsedAt)),
+          Fact("Sessions that end", .number(sessions)),
+        ])
+      }
+      html.change(
+        path.appending("revoke"), frame, button: "Revoke the key", isDanger: true,
+        back: ("Leave it as it is", path)
+      ) { html in
+        html.field(
+          .reason, "Why", value: reason,
+          hint: "For who looks at this key later, up to 256 characters. The player does not see it.",
+          problems: problems, longest: Self.longestReason)
+      }
+    }
+  }
+
+  package func json() -> [UInt8] { LiveAnswer().json() }
+}

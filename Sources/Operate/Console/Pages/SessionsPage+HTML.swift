@@ -1,0 +1,164 @@
+/// `/sessions` and what is below it, as HTML and as JSON.
+internal import JSON
+internal import System
+
+extension SessionsPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let layout = Layout(
+      entry: .sessions, heading: "Sessions", liveFrom: address(ConsolePath("/api/sessions")))
+    return layout.html(frame) { html in
+      html.filter(.sessions, isActive: filter != Filter(text: "")) { html in
+        html.field(
+          .text, "Who or from where", value: filter.text, hint: "Part of a key, pseudonym, name or address")
+        html.choice(
+          .state, "State", any: "Any",
+          options: SessionRow.State.allCases.map { ($0.rawValue, $0.rawValue) },
+          chosen: filter.state?.rawValue)
+        html.choice(
+          .credential, "Came in by", any: "Anything",
+          options: SessionRow.Credential.allCases.map { ($0.rawValue, $0.words) },
+          chosen: filter.credential?.rawValue)
+      }
+      html.table(table)
+      html.pages(end, address(.sessions))
+    }
+  }
+
+  package func json() -> [UInt8] {
+    var answer = LiveAnswer()
+    answer.add(table)
+    return answer.json()
+  }
+
+  private func address(_ path: ConsolePath) -> ConsolePath {
+    path.asking("text", optional: filter.text).asking("state", optional: filter.state?.rawValue)
+      .asking("credential", optional: filter.credential?.rawValue)
+  }
+
+  private var table: Table {
+    let count = end.total.map { Wording.count($0, "session", "sessions") }
+    return Table(
+      name: "sessions", caption: "\(count ?? "Sessions"), the longest first", columns: SessionRow.columns,
+      rows: rows.map(\.cells),
+      empty: filter == Filter(text: "") ? "Nobody plays." : "No session is like that.")
+  }
+}
+
+// MARK: Rows
+
+extension SessionRow {
+  static let columns: [Table.Column] = [
+    .init("session", "Session"), .init("who", "Who"), .init("state", "State"), .init("source", "From"),
+    .init("since", "Since"), .init("subprotocol", "Subprotocol"),
+    .init("from-player", "From player", isNumber: true), .init("from-game", "From game", isNumber: true),
+  ]
+
+  var cells: [Cell] {
+    [
+      .link(.number(number), .session(number)), who, standing, .text(source), .time(beganAt),
+      .optional(subprotocol), .bytes(bytesFromPlayer), .bytes(bytesFromGame),
+    ]
+  }
+
+  /// The name that a person knows it by first.
+  var who: Cell {
+    var lines: [Cell] = []
+    if let deviceName {
+      lines.append(deviceID.map { .link(.text(deviceName), .device($0)) } ?? .text(deviceName))
+    }
+    if let subject { lines.append(.text(subject)) }
+    if let keyID { lines.append(.link(.code(Wording.shortKey(keyID)), .key(keyID))) }
+    if let pseudonym { lines.append(.code(pseudonym)) }
+    return lines.isEmpty ? .text("nobody known") : .lines(lines)
+  }
+
+  var standing: Cell {
+    switch state {
+    case .attached: .standing(.good, state.rawValue)
+    case .detached: .standing(.neutral, state.rawValue)
+    }
+  }
+}
+
+extension SessionRow.Credential {
+  var words: String {
+    switch self {
+    case .assertion: "App Attest assertion"
+    case .certificate: "client certificate"
+    case .none: "nothing"
+    }
+  }
+}
+
+// MARK: One
+
+extension SessionPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let path = ConsolePath.session(session.number)
+    let layout = Layout(
+      entry: .sessions, heading: "Session \(session.number)", above: ("Sessions", .sessions),
+      liveFrom: ConsolePath("/api/sessions").appending(session.number))
+    return layout.html(frame) { html in
+      html.element(.div, .class(.panel)) { $0.facts(facts) }
+      if frame.mayChange {
+        html.element(.p) {
+          $0.element(.a, .class(.button, .danger), .href(path.appending("end")), text: "End this session…")
+        }
+      }
+    }
+  }
+
+  package func json() -> [UInt8] {
+    var answer = LiveAnswer()
+    answer.add(facts)
+    return answer.json()
+  }
+
+  private var facts: [Fact] {
+    [
+      Fact("State", session.standing, live: "state"),
+      Fact("In this state since", .time(session.stateSince), live: "state-since"),
+      Fact("Began", .time(session.beganAt)),
+      Fact("From", .text(session.source), live: "source"),
+      Fact("Came in by", .text(session.credential.words)),
+      Fact("Key", session.keyID.map { .link(.code($0), .key($0)) } ?? .none),
+      Fact("Pseudonym", .optional(code: session.pseudonym)),
+      Fact(
+        "Device",
+        session.deviceID.map { .link(.text(session.deviceName ?? $0), .device($0)) }
+          ?? .optional(session.deviceName)),
+      Fact("Certificate's subject", .optional(session.subject)),
+      Fact("Connection", .optional(code: session.connection), live: "connection"),
+      Fact("Subprotocol", session.subprotocol.map { .text($0) } ?? .text("none")),
+      Fact("From the player", .bytes(session.bytesFromPlayer), live: "from-player"),
+      Fact("From the game", .bytes(session.bytesFromGame), live: "from-game"),
+      Fact("Waits for the player", .bytes(UInt64(max(session.bufferedBytes, 0))), live: "waiting"),
+      Fact("Outlives a restart", .text(session.isKept ? "yes" : "no"), live: "kept"),
+    ]
+  }
+}
+
+extension EndSessionPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let path = ConsolePath.session(session.number)
+    let layout = Layout(
+      entry: .sessions, heading: "End session \(session.number)?",
+      lede:
+        "The player is disconnected from the game, and cannot come back to this session. Who has not been "
+        + "locked out may begin a new one.",
+      above: ("Session \(session.number)", path), problems: problems)
+    return layout.html(frame) { html in
+      html.element(.div, .class(.panel)) { html in
+        html.facts([
+          Fact("Who", session.who), Fact("From", .text(session.source)),
+          Fact("Began", .time(session.beganAt)),
+        ])
+      }
+      html.change(
+        path.appending("end"), frame, button: "End the session", isDanger: true,
+        back: ("Leave it as it is", path))
+    }
+  }
+
+  package func json() -> [UInt8] { LiveAnswer().json() }
+}
