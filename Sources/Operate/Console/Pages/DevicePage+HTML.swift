@@ -34,7 +34,7 @@ extension DevicePage: ConsolePage {
   }
 
   private var facts: [Fact] {
-    let exception = exceptionUntil.map { Cell.lines([.optional(exceptionReason), .ends($0)]) }
+    let exception = exceptionUntil.map { Cell.lines([.optional(sentence: exceptionReason), .ends($0)]) }
     return [
       Fact("Device", .code(device.id)),
       Fact("State", device.standing, live: "state"),

@@ -104,7 +104,7 @@ extension KeyPage: ConsolePage {
       Fact("Key", .code(key.id)),
       Fact("State", key.standing, live: "state"),
       Fact("Revoked", .optional(key.revokedAt)),
-      Fact("Why", .optional(key.revokedReason)),
+      Fact("Why", .optional(sentence: key.revokedReason)),
       Fact("Pseudonym", .optional(code: key.pseudonym)),
       Fact("Device", deviceID.map { .link(.text(deviceName ?? $0), .device($0)) } ?? .none),
       Fact("App", .optional(key.appID)),

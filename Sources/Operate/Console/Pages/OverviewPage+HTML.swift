@@ -40,7 +40,7 @@ extension OverviewPage: ConsolePage {
   package func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add("verdict", .text(verdict))
-    answer.add("verdict-detail", .text(verdictDetail))
+    answer.add("verdict-detail", .sentence(verdictDetail))
     answer.add("verdict", standing)
     for (figure, note) in figures { answer.add([figure] + (note.map { [$0] } ?? [])) }
     answer.add("connections", connections)
@@ -82,7 +82,8 @@ extension OverviewPage: ConsolePage {
       .div, .class(.verdict, .of(standing)), .text(.dataStanding, "verdict"), .fixed(.role, "status")
     ) { html in
       html.element(.strong, .text(.dataLive, "verdict"), text: verdict)
-      html.element(.span, .text(.dataLive, "verdict-detail"), text: Wording.cut(verdictDetail, to: 400))
+      html.element(
+        .span, .text(.dataLive, "verdict-detail"), text: Wording.cut(verdictDetail, to: Cell.longestSentence))
     }
   }
 
@@ -102,7 +103,10 @@ extension OverviewPage: ConsolePage {
           case .doubtful: "degraded"
           case .bad: "failed"
           }
-        return [.text(Wording.plain(check.name)), .standing(check.standing, word), .optional(check.detail)]
+        return [
+          .text(Wording.plain(check.name)), .standing(check.standing, word),
+          .optional(sentence: check.detail),
+        ]
       }, empty: "No check has run yet.")
   }
 
@@ -183,7 +187,7 @@ extension OverviewPage: ConsolePage {
       case .closed: .standing(.doubtful, "closed")
       }
     return [
-      Fact("State", .lines([service, .optional(store.reason)]), live: "store-state"),
+      Fact("State", .lines([service, .optional(sentence: store.reason)]), live: "store-state"),
       Fact("Keys", .number(store.keys), live: "store-keys"),
       Fact("Revoked", .number(store.revokedKeys), live: "store-revoked"),
       Fact("Journal", .bytes(store.journalBytes), live: "store-journal"),

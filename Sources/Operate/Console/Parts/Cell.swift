@@ -7,6 +7,8 @@ indirect enum Cell: Sendable {
   /// Nothing is known: a dash.
   case none
   case text(String)
+  /// A text that may take several lines.
+  case sentence(String)
   /// Letters and digits to be compared one by one.
   case code(String)
   case number(Int)
@@ -22,17 +24,19 @@ indirect enum Cell: Sendable {
   case lines([Cell])
 
   static func optional(_ text: String?) -> Cell { text.map { .text($0) } ?? .none }
+  static func optional(sentence: String?) -> Cell { sentence.map { .sentence($0) } ?? .none }
   static func optional(code: String?) -> Cell { code.map { .code($0) } ?? .none }
   static func optional(_ time: UnixTime?) -> Cell { time.map { .time($0) } ?? .none }
 
   /// What a peer says of itself may be long; what is behind the limit, its own page or the log has.
   static let longestText = 120
+  static let longestSentence = 600
 
   var isEmpty: Bool {
     switch self {
     case .none: true
     case .lines(let cells): cells.allSatisfy(\.isEmpty)
-    case .text, .code, .number, .bytes, .microseconds, .time, .ends, .standing, .link: false
+    case .text, .sentence, .code, .number, .bytes, .microseconds, .time, .ends, .standing, .link: false
     }
   }
 }
@@ -44,6 +48,7 @@ extension HTML {
     switch cell {
     case .none: element(.span, .class(.quiet), text: "–")
     case .text(let text): self.text(Wording.cut(text, to: Cell.longestText))
+    case .sentence(let text): self.text(Wording.cut(text, to: Cell.longestSentence))
     case .code(let text): element(.code, text: Wording.cut(text, to: Cell.longestText))
     case .number(let number): text(Wording.count(number))
     case .bytes(let number):
@@ -76,6 +81,7 @@ extension JSONWriter {
     switch cell {
     case .none: null()
     case .text(let text): value(Wording.cut(text, to: Cell.longestText))
+    case .sentence(let text): value(Wording.cut(text, to: Cell.longestSentence))
     case .number(let number): value(Wording.count(number))
     case .microseconds(let number): value(Wording.microseconds(number))
     case .lines(let cells):
@@ -104,7 +110,7 @@ extension JSONWriter {
       member("href", path.text)
       name("content")
       self.cell(content)
-    case .none, .text, .number, .microseconds, .lines: break
+    case .none, .text, .sentence, .number, .microseconds, .lines: break
     }
   }
 

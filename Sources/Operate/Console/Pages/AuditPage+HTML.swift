@@ -1,0 +1,73 @@
+/// `/audit`, as HTML and as JSON.
+internal import System
+
+extension AuditPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let layout = Layout(
+      entry: .audit, heading: "Audit",
+      lede:
+        "Each change, and each decision that was refused to a device or service that is known. A row that was "
+        + "changed or cut out breaks the chain behind it.",
+      problems: problems)
+    return layout.html(frame) { html in
+      verdict(&html)
+      html.element(.p, .class(.actions)) { html in
+        html.element(.a, .href(ConsolePath.audit.asking("verify", "1")), text: "Verify the chain")
+        html.element(.a, .href(ConsolePath.audit.appending("export")), text: "Export all rows (JSON lines)")
+      }
+      html.filter(.audit, isActive: address != .audit) { html in
+        html.choice(
+          .event, "Event", any: "Any", options: events.map { ($0, Wording.plain($0)) },
+          chosen: filter.event.isEmpty ? nil : filter.event)
+        html.field(
+          .about, "About", value: filter.about, hint: "A device, a subject, an operator", problems: problems)
+        html.field(
+          .day, "Day", value: filter.day, hint: "As 2026-11-23, UTC", problems: problems, longest: 10)
+      }
+      html.table(table)
+      html.pages(end, address)
+    }
+  }
+
+  package func json() -> [UInt8] {
+    var answer = LiveAnswer()
+    answer.add(table)
+    return answer.json()
+  }
+
+  private var address: ConsolePath {
+    ConsolePath.audit.asking("event", optional: filter.event).asking("about", optional: filter.about)
+      .asking("day", optional: filter.day)
+  }
+
+  private func verdict(_ html: inout HTML) {
+    let said: (standing: Standing, text: String)? =
+      switch verification {
+      case .notAsked: nil
+      case .holds(let rows): (.good, "The chain holds: \(Wording.count(rows, "row", "rows")), none changed.")
+      case .broken(let sequence, let reason):
+        (.bad, "The chain is broken at row \(Wording.count(sequence)): \(reason)")
+      case .failed(let reason): (.doubtful, "The chain could not be verified: \(reason)")
+      }
+    guard let said else { return }
+    html.element(
+      .p, .class(.notice, .of(said.standing)), .fixed(.role, "status"), text: Wording.cut(said.text, to: 500))
+  }
+
+  private var table: Table {
+    Table(
+      name: "audit",
+      caption: end.total.map { "\(Wording.count($0, "row", "rows")), the latest first" }
+        ?? "The latest first",
+      columns: [
+        .init("row", "Row"), .init("at", "When"), .init("event", "Event"), .init("actor", "By"),
+        .init("says", "What it says"),
+      ],
+      rows: rows.map { row in
+        [
+          .number(row.sequence), .time(row.at), .text(Wording.plain(row.event)), .optional(row.actor),
+          .lines(row.members.prefix(12).map { .text("\(Wording.plain($0.name)): \($0.value)") }),
+        ]
+      }, empty: address == .audit ? "Nothing has been written yet." : "No row is like that.")
+  }
+}

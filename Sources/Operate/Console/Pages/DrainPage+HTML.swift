@@ -1,0 +1,79 @@
+/// `/drain` and `/drain/end`, as HTML and as JSON.
+internal import System
+
+extension DrainPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let layout = Layout(
+      entry: .drain, heading: "Drain", lede: lede, problems: problems, liveFrom: ConsolePath("/api/drain"))
+    return layout.html(frame) { html in
+      html.element(
+        .p, .class(.notice, .of(isDraining ? .doubtful : .good)), .text(.dataStanding, "drain"),
+        .fixed(.role, "status")
+      ) { $0.element(.strong, .text(.dataLive, "drain"), text: verdict) }
+      html.element(.div, .class(.panel)) { $0.facts(facts) }
+      if frame.mayChange {
+        if isDraining {
+          html.change(ConsolePath("/undrain"), frame, button: "Take new players again")
+        } else {
+          html.change(.drain, frame, button: "Begin to drain")
+        }
+        html.section("Ending all sessions") { html in
+          html.element(
+            .p,
+            text:
+              "Where nobody should play on, such as before the game is moved. Sessions that would outlive a restart "
+              + "end too.")
+          html.element(.p) {
+            $0.element(
+              .a, .class(.button, .danger), .href(ConsolePath.drain.appending("end")),
+              text: "End all sessions…")
+          }
+        }
+      }
+    }
+  }
+
+  package func json() -> [UInt8] {
+    var answer = LiveAnswer()
+    answer.add("drain", .text(verdict))
+    answer.add("drain", isDraining ? .doubtful : .good)
+    answer.add(facts)
+    return answer.json()
+  }
+
+  private var verdict: String {
+    isDraining ? "Draining: no new players come in" : "Open: players come in"
+  }
+
+  private var lede: String {
+    "A gate that drains says so at /readyz and /healthz, so that a balancer sends players elsewhere. New ones are told to "
+      + "come again, who plays plays on, and who comes back to a session here is let in."
+  }
+
+  private var facts: [Fact] {
+    [
+      Fact("Draining since", .optional(since), live: "since"),
+      Fact("Players now", .number(attached), live: "attached"),
+      Fact("Away, may come back", .number(detached), live: "detached"),
+      Fact("Would outlive a restart", .number(kept), live: "kept"),
+    ]
+  }
+}
+
+extension EndAllPage: ConsolePage {
+  package func html(_ frame: PageFrame) -> [UInt8] {
+    let layout = Layout(
+      entry: .drain, heading: "End all sessions?",
+      lede:
+        "\(Wording.count(sessions, "player is", "players are")) disconnected from the game, and cannot come back to "
+        + "these sessions. The gate takes nobody in until you let it.",
+      above: ("Drain", .drain), problems: problems)
+    return layout.html(frame) { html in
+      html.change(
+        ConsolePath.drain.appending("end"), frame, button: "End all sessions", isDanger: true,
+        back: ("Leave them as they are", .drain))
+    }
+  }
+
+  package func json() -> [UInt8] { LiveAnswer().json() }
+}
