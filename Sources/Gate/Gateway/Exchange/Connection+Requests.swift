@@ -230,6 +230,7 @@ extension Connection {
     guard case .exchange(let exchange) = stage else { return }
     counters.refused(refusal.code)
     loop.shared.log.refused(self, refusal)
+    loop.shared.remember(refusal, of: self)
     let isLast = exchange.countRefusal(closing: closing)
     respond(refusal.response, closing: isLast, toHead: toHead, bodyLeft: bodyLeft)
   }

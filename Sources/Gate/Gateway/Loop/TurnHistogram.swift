@@ -74,6 +74,21 @@ package struct TurnReading: Equatable, Sendable {
 
   package var count: Int { buckets.reduce(0) { $0 + $1.count } }
 
+  /// What was between an earlier reading of the same loop and this one. Its maximum is that of the highest bucket, so at
+  /// most 1/16 too high.
+  package func since(_ earlier: TurnReading) -> TurnReading {
+    var before = earlier.buckets[...]
+    var between: [Bucket] = []
+    for bucket in buckets {
+      while let first = before.first, first.microseconds < bucket.microseconds { before.removeFirst() }
+      let known = before.first.map { $0.microseconds == bucket.microseconds ? $0.count : 0 } ?? 0
+      if bucket.count > known {
+        between.append(Bucket(microseconds: bucket.microseconds, count: bucket.count - known))
+      }
+    }
+    return TurnReading(buckets: between, maximum: min(maximum, between.last?.microseconds ?? 0))
+  }
+
   /// The microseconds that at least so many of a hundred turns did not exceed (nearest rank); 0 without any.
   package func percentile(_ percent: Int) -> Int {
     let rank = max(1, (count * percent + 99) / 100)

@@ -57,6 +57,9 @@ final class CertificateWatch: Sendable {
     entries.withLock { entries in entries = certificates.map { Entry(certificate: $0) } }
   }
 
+  /// Those in use, in their order.
+  var watched: [WatchedCertificate] { entries.withLock { $0.map(\.certificate) } }
+
   /// What is to be said now.
   func due(now: UnixTime) -> [Notice] {
     entries.withLock { entries in

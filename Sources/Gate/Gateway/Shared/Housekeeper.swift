@@ -43,6 +43,7 @@ final class Housekeeper: Sendable {
       shared.log.tellLeftOut()
       shared.tellOfCertificates()
       shared.store.noteHang()
+      shared.history.note(HistoryTotals(shared), at: now)
       shared.devices?.attendRevocations(now: shared.clock.wall())
       if now >= goodFrom, !isGoodStart {
         isGoodStart = true

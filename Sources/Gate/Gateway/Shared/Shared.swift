@@ -36,6 +36,8 @@ final class Shared: Sendable {
   let log: GateLogger
   let mailboxes: [Mailbox]
   let counters: [Counters]
+  let refusals = RefusalRing()
+  let history = History()
 
   let handshakeRates = RateTable()
   let challengeRates = RateTable()

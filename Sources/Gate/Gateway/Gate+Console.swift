@@ -1,0 +1,26 @@
+/// What the operator's pages show of the running gate out of memory (docs/operating.md, "Console"), from any thread but a
+/// loop's, and without waiting for one.
+internal import Synchronization
+package import System
+
+extension Gate {
+  /// The latest first, a thousand at most.
+  package var latestRefusals: [RefusalEntry] { shared.refusals.latest }
+
+  /// The last day.
+  package var history: HistoryReading { shared.history.reading(at: SystemClock().monotonic()) }
+
+  package struct CertificateDates: Equatable, Sendable {
+    /// `server` or `client_ca`.
+    package let role: String
+    package let subject: String
+    package let notAfter: UnixTime
+  }
+
+  /// Those in use.
+  package var certificates: [CertificateDates] {
+    shared.certificates.watched.map {
+      CertificateDates(role: $0.role.rawValue, subject: $0.subject, notAfter: $0.notAfter)
+    }
+  }
+}

@@ -1,0 +1,188 @@
+/// The last day of the gate, minute by minute, for whoever looks at it (docs/operating.md, "Console"): noted each second by
+/// the housekeeper, in memory alone. What it holds ends with the process.
+///
+/// Minutes are counted by the monotonic clock, so that a clock that is set neither makes holes nor fills them; whoever
+/// shows them counts back from now. A minute takes 280 bytes, a day below half a megabyte.
+package import PortcullisProtocol
+internal import Synchronization
+internal import System
+
+/// What is counted since the start, and who is there, at one moment.
+struct HistoryTotals: Equatable, Sendable {
+  /// Sessions with a connection.
+  var players = 0
+  var admissions = 0
+  var registrations = 0
+  /// In the order of `RefusalCode`.
+  var refusals = [Int](repeating: 0, count: RefusalCode.allCases.count)
+  var bytesFromPlayers = 0
+  var bytesFromGame = 0
+  /// By loop.
+  var turns: [TurnReading] = []
+}
+
+/// What a minute, an hour or a day has brought.
+package struct HistoryPeriod: Equatable, Sendable {
+  /// The most at once, of those that were looked at each second.
+  package var mostPlayers = 0
+  package var admissions = 0
+  package var registrations = 0
+  package var refusals = 0
+  package var bytesFromPlayers = 0
+  package var bytesFromGame = 0
+  /// The slowest loop's 99th percentile of a minute's turns.
+  package var lagMicroseconds = 0
+
+  package init() {}
+
+  fileprivate mutating func add(_ other: HistoryPeriod) {
+    mostPlayers = max(mostPlayers, other.mostPlayers)
+    lagMicroseconds = max(lagMicroseconds, other.lagMicroseconds)
+    admissions += other.admissions
+    registrations += other.registrations
+    refusals += other.refusals
+    bytesFromPlayers += other.bytesFromPlayers
+    bytesFromGame += other.bytesFromGame
+  }
+}
+
+package struct HistoryReading: Sendable {
+  /// Oldest first, the running minute last; nil where nobody noted anything, as the process was stopped.
+  package let minutes: [HistoryPeriod?]
+  /// How long ago the running minute began.
+  package let sinceLastBegan: Duration
+  /// How long ago the gate was started.
+  package let sinceStart: Duration
+  package let lastHour: HistoryPeriod
+  package let lastDay: HistoryPeriod
+  /// Those that occurred in the last day, in the order of the codes.
+  package let refusals: [(code: RefusalCode, lastHour: Int, lastDay: Int)]
+  /// By loop: turns of the last minute, give or take ten seconds.
+  package let turns: [TurnReading]
+}
+
+final class History: Sendable {
+  private let state = Mutex(HistoryState())
+
+  func note(_ totals: HistoryTotals, at now: MonotonicTime) {
+    state.withLock { $0.note(totals, at: now) }
+  }
+
+  func reading(at now: MonotonicTime) -> HistoryReading {
+    // A copy, which shares what it holds until the next note: the housekeeper waits for no page.
+    state.withLock { $0 }.reading(at: now)
+  }
+}
+
+struct HistoryState: Sendable {
+  static let minutes = 1440
+  private static let minuteNanoseconds: UInt64 = 60_000_000_000
+  /// How many readings of turns are kept, and how far apart.
+  private static let markCount = 7
+  private static let markDistance: Duration = .seconds(10)
+
+  private struct Minute {
+    var period = HistoryPeriod()
+    var refusals = [UInt32](repeating: 0, count: RefusalCode.allCases.count)
+    /// When it began.
+    var turns: [TurnReading]
+  }
+
+  private var startedAt: MonotonicTime?
+  /// How many minutes are over.
+  private var index = 0
+  /// Those that are over, the newest last.
+  private var finished: [Finished?] = []
+  private var running = Minute(turns: [])
+  private var last = HistoryTotals()
+  private var marks: [(at: MonotonicTime, turns: [TurnReading])] = []
+
+  private struct Finished {
+    let period: HistoryPeriod
+    let refusals: [UInt32]
+  }
+
+  mutating func note(_ totals: HistoryTotals, at now: MonotonicTime) {
+    guard let startedAt else {
+      // What came before the first second counts in the first minute.
+      self.startedAt = now
+      running = Minute(turns: totals.turns.map { _ in TurnReading(buckets: [], maximum: 0) })
+      count(totals)
+      mark(totals.turns, at: now)
+      return
+    }
+    let nanoseconds = now > startedAt ? now.nanoseconds - startedAt.nanoseconds : 0
+    let minute = Int(clamping: nanoseconds / Self.minuteNanoseconds)
+    if minute > index { finish(until: minute) }
+    count(totals)
+    mark(totals.turns, at: now)
+  }
+
+  private mutating func finish(until minute: Int) {
+    finished.append(Finished(period: running.period, refusals: running.refusals))
+    // Those in which nobody noted anything: the process or the machine was stopped.
+    for _ in 0..<min(minute - index - 1, Self.minutes) { finished.append(nil) }
+    if finished.count >= Self.minutes { finished.removeFirst(finished.count - Self.minutes + 1) }
+    index = minute
+    running = Minute(turns: last.turns)
+  }
+
+  private mutating func count(_ totals: HistoryTotals) {
+    running.period.mostPlayers = max(running.period.mostPlayers, totals.players)
+    running.period.admissions += totals.admissions - last.admissions
+    running.period.registrations += totals.registrations - last.registrations
+    running.period.bytesFromPlayers += totals.bytesFromPlayers - last.bytesFromPlayers
+    running.period.bytesFromGame += totals.bytesFromGame - last.bytesFromGame
+    for code in totals.refusals.indices {
+      let count = totals.refusals[code] - last.refusals[code]
+      running.period.refusals += count
+      running.refusals[code] &+= UInt32(clamping: count)
+    }
+    running.period.lagMicroseconds =
+      zip(totals.turns, running.turns).map { $0.since($1).percentile(99) }.max() ?? 0
+    last = totals
+  }
+
+  private mutating func mark(_ turns: [TurnReading], at now: MonotonicTime) {
+    if let newest = marks.last, now - newest.at < Self.markDistance { return }
+    marks.append((now, turns))
+    if marks.count > Self.markCount { marks.removeFirst() }
+  }
+
+  func reading(at now: MonotonicTime) -> HistoryReading {
+    let minutes = finished.map { $0?.period } + [running.period]
+    let refusals = finished.map { $0?.refusals } + [running.refusals]
+    func period(_ count: Int) -> HistoryPeriod {
+      minutes.suffix(count).reduce(into: HistoryPeriod()) { sum, minute in if let minute { sum.add(minute) } }
+    }
+    func sum(_ code: Int, _ count: Int) -> Int {
+      refusals.suffix(count).reduce(0) { $0 + Int($1?[code] ?? 0) }
+    }
+    let began = (startedAt ?? now).adding(UInt64(index) * Self.minuteNanoseconds)
+    let oldest = marks.first?.turns ?? []
+    return HistoryReading(
+      minutes: minutes, sinceLastBegan: now - began, sinceStart: now - (startedAt ?? now),
+      lastHour: period(60), lastDay: period(Self.minutes),
+      refusals: RefusalCode.allCases.enumerated().compactMap { index, code in
+        let day = sum(index, Self.minutes)
+        return day > 0 ? (code, sum(index, 60), day) : nil
+      },
+      turns: zip(last.turns, oldest).map { $0.since($1) })
+  }
+}
+
+extension HistoryTotals {
+  init(_ shared: Shared) {
+    players = shared.sessions.value
+    for counters in shared.counters {
+      admissions += counters.admitted.value
+      registrations += counters.registrations.value
+      bytesFromPlayers += counters.bytesFromPlayers.value
+      bytesFromGame += counters.bytesFromGame.value
+      turns.append(counters.turns.reading)
+      for (code, count) in counters.refusalsByCode {
+        if let index = RefusalCode.allCases.firstIndex(of: code) { refusals[index] += count }
+      }
+    }
+  }
+}
