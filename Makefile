@@ -54,6 +54,8 @@ TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptog
 ifdef CI
 # A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
 TEST_PACKAGES += haproxy
+# Who judges the package and the manual pages, and a shell that completes: skipped without them.
+TEST_PACKAGES += dpkg-dev fish lintian mandoc
 endif
 
 ##@ First
@@ -335,6 +337,11 @@ uninstall:  ## Remove what `make install` copied
 	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1' '$(DESTDIR)$(MANDIR)'/man1/portcullis-*.1
 	rm -f '$(DESTDIR)$(BASHDIR)/portcullis' '$(DESTDIR)$(ZSHDIR)/_portcullis' '$(DESTDIR)$(FISHDIR)/portcullis.fish'
 	rm -rf '$(DESTDIR)$(DATADIR)'
+
+.PHONY: deb
+deb: release  ## A Debian package: .build/portcullis_*.deb
+	@scripts/install-packages dpkg-dev python3
+	scripts/deb $(BINARY) .build
 
 .PHONY: build-packages
 build-packages:
