@@ -6,6 +6,8 @@ package enum Status: Int, CaseIterable, Sendable {
   case switchingProtocols = 101
   case ok = 200
   case created = 201
+  case seeOther = 303
+  case notModified = 304
   case badRequest = 400
   case unauthorized = 401
   case forbidden = 403
@@ -19,6 +21,7 @@ package enum Status: Int, CaseIterable, Sendable {
   case uriTooLong = 414
   case unsupportedMediaType = 415
   case expectationFailed = 417
+  case misdirectedRequest = 421
   case upgradeRequired = 426
   case tooManyRequests = 429
   case requestHeaderFieldsTooLarge = 431
@@ -33,6 +36,8 @@ package enum Status: Int, CaseIterable, Sendable {
     case .switchingProtocols: "Switching Protocols"
     case .ok: "OK"
     case .created: "Created"
+    case .seeOther: "See Other"
+    case .notModified: "Not Modified"
     case .badRequest: "Bad Request"
     case .unauthorized: "Unauthorized"
     case .forbidden: "Forbidden"
@@ -46,6 +51,7 @@ package enum Status: Int, CaseIterable, Sendable {
     case .uriTooLong: "URI Too Long"
     case .unsupportedMediaType: "Unsupported Media Type"
     case .expectationFailed: "Expectation Failed"
+    case .misdirectedRequest: "Misdirected Request"
     case .upgradeRequired: "Upgrade Required"
     case .tooManyRequests: "Too Many Requests"
     case .requestHeaderFieldsTooLarge: "Request Header Fields Too Large"
