@@ -120,6 +120,15 @@ package final class UnixListener: Sendable {
     socket.wait(for: .reading, until: nil, bell: bell)
   }
 
+  /// Reports peers to accept, as long as there are any.
+  package func register(with poller: borrowing Poller, token: UInt64) throws(SystemError) {
+    try poller.addReadable(socket, token: token)
+  }
+
+  package func unregister(from poller: borrowing Poller) {
+    poller.remove(socket)
+  }
+
   package enum Accepted: ~Copyable {
     case peer(Socket)
     /// Nobody was there any more, or another thread was quicker.
