@@ -1,5 +1,8 @@
 /// What the admin listener asks of the gate: probes, numbers, pages, and changes (docs/operating.md, "Admin listener").
 package import Bytes
+///
+/// Both of its threads are behind the loops (niceness 10): they take no lock that loops wait for, lest a loop waits until
+/// such a thread gets its processor back. What needs one is done by a thread that is not.
 
 package protocol AdminHandler: Sendable {
   /// The loops answer. Called on the fast thread: waits for nothing.
@@ -8,6 +11,8 @@ package protocol AdminHandler: Sendable {
   var readiness: Readiness { get }
   /// In Prometheus' text format, version 0.0.4. Called on the fast thread.
   func metrics() -> [UInt8]
+  /// A style, a script or a picture, the same for whoever asks; nil for any other path. Called on the fast thread.
+  func asset(_ path: String) -> AdminAnswer?
   /// An answer out of memory; nil for what has to be searched, waited for or written, which `work` does. Called on the fast
   /// thread.
   func answerAtOnce(_ request: AdminRequest) -> AdminAnswer?

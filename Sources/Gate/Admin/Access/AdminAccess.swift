@@ -226,3 +226,54 @@ extension Set<AdminActor.Scope> {
     return all
   }
 }
+/// Who may do what at the admin listener, judged once a request (docs/operating.md, "Admin listener").
+internal import Addresses
+package import HTTPWire
+internal import Synchronization
+
+package final class AdminAccess: Sendable {
+  package struct Settings: Equatable, Sendable {
+    /// By which the console may be called, beside addresses and `localhost`; in lower case.
+    package var names: Set<String>
+    /// Whether this host, too, needs a token for the numbers.
+    package var metricsNeedToken: Bool
+
+    package init(names: Set<String> = [], metricsNeedToken: Bool = false) {
+      self.names = names
+      self.metricsNeedToken = metricsNeedToken
+    }
+  }
+
+  private let settings: Mutex<Settings>
+
+  package init(_ settings: Settings) {
+    self.settings = Mutex(settings)
+  }
+
+  package func update(_ settings: Settings) {
+    self.settings.withLock { $0 = settings }
+  }
+
+  /// - Parameter form: of a POST; nil for what is no change.
+  package func judge(
+    _ head: RequestHead, _ form: AdminForm?, over transport: AdminTransport
+  ) -> AdminVerdict {
+    let settings = settings.withLock { $0 }
+    guard Self.isOurs(head.host ?? "", settings.names) else { return .refused(.host) }
+    if head.pathIs("/metrics"), form == nil, transport != .tls, !settings.metricsNeedToken {
+      return .actor(AdminActor(name: "anybody", scopes: [.metrics]), formToken: "")
+    }
+    return .nobody
+  }
+
+  /// A page of another site whose name leads here calls it by that name; addresses cannot be lent like that.
+  private static func isOurs(_ host: String, _ names: Set<String>) -> Bool {
+    var name = host[...]
+    if let colon = name.lastIndex(of: ":"), name.last != "]" { name = name[..<colon] }
+    if name.hasPrefix("["), name.hasSuffix("]") {
+      return IPAddress(String(name.dropFirst().dropLast())) != nil
+    }
+    let lowered = name.lowercased()
+    return IPAddress(lowered) != nil || lowered == "localhost" || names.contains(lowered)
+  }
+}

@@ -1,0 +1,100 @@
+/// One peer of the admin listener, from the accept to the close: what it is about, and until when it may be.
+internal import HTTPWire
+internal import Sockets
+internal import System
+internal import TLS
+
+/// The fast thread alone uses it.
+final class AdminConnection {
+  enum Stage: Equatable {
+    case handshake
+    /// A request is awaited, or comes.
+    case request
+    /// The slow thread has it.
+    case work
+    /// An answer is on its way.
+    case answer
+    /// The same, piece by piece.
+    case download
+    /// All is said; what still comes is not read.
+    case lingering
+  }
+
+  let token: UInt64
+  let transport: AdminTransport
+  var leg: AdminLeg
+  var conversation = AdminConversation()
+  private(set) var stage: Stage
+  /// When it ends unless something happens before.
+  private(set) var deadline: MonotonicTime
+  /// When its stage began, or a byte of it went on: who waits longest makes room.
+  private(set) var since: MonotonicTime
+  /// Of the request that is being answered.
+  var manner = AdminReply.Manner(date: "", isHead: false, isClosing: false, isChunked: true)
+  /// Of a download; nil otherwise.
+  var body: (any AdminBody)?
+  /// A piece of it has been asked for.
+  var awaitsPiece = false
+  /// Its last piece has come.
+  var hasAllPieces = false
+
+  init(
+    token: UInt64, _ socket: consuming Socket, tls: consuming TLSSession?, _ outbox: Outbox,
+    transport: AdminTransport,
+    now: MonotonicTime
+  ) {
+    self.token = token
+    self.transport = transport
+    stage = transport == .tls ? .handshake : .request
+    leg = AdminLeg(socket, tls: tls, outbox)
+    since = now
+    deadline = now + Time.request
+  }
+
+  enum Time {
+    /// From the accept, with a handshake, or from a request's first byte, until the request is whole; and for an answer,
+    /// or a piece of one, until the peer has taken it.
+    static let request: Duration = .seconds(10)
+    /// Between requests.
+    static let idle: Duration = .seconds(30)
+    /// For the peer's end, so that no RST cuts the answer.
+    static let lingering: Duration = .seconds(2)
+  }
+
+  func move(to stage: Stage, now: MonotonicTime) {
+    self.stage = stage
+    since = now
+    switch stage {
+    case .handshake, .answer, .download: deadline = now + Time.request
+    case .request: deadline = now + (conversation.hasBegun ? Time.request : Time.idle)
+    // How long it takes is not the peer's doing.
+    case .work: deadline = .never
+    case .lingering: deadline = now + Time.lingering
+    }
+  }
+
+  /// The first byte of a request came.
+  func noteBegun(now: MonotonicTime) {
+    since = now
+    deadline = now + Time.request
+  }
+
+  /// A piece has been asked for, and how long that takes is not the peer's doing.
+  func awaitPiece() {
+    awaitsPiece = true
+    deadline = .never
+  }
+
+  /// How soon it makes room for another, the lowest first; nil for never. Who waits between two requests loses nothing,
+  /// and who has not said what it wants costs less than who takes long to listen.
+  var dispensability: Int? {
+    switch stage {
+    case .lingering: 0
+    case .request: conversation.hasBegun ? 2 : 1
+    case .handshake: 2
+    case .answer: 3
+    case .download: 4
+    case .work: nil
+    }
+  }
+}
