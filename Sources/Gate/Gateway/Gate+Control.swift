@@ -33,7 +33,10 @@ extension Gate {
   /// Those that are admitted and not over.
   package var sessionCount: Int { shared.sessions.value }
 
-  package var storeStatistics: KeyStoreStatistics { shared.store.statistics }
+  /// Of this moment, and on threads behind the loops, which may not take a lock that loops wait for, of some seconds ago.
+  package var storeStatistics: KeyStoreStatistics {
+    Thread.niceness == 0 ? shared.store.statistics : shared.storeStatistics.withLock { $0 }
+  }
 
   // MARK: Sessions
 

@@ -44,6 +44,7 @@ final class Housekeeper: Sendable {
       shared.tellOfCertificates()
       shared.store.noteHang()
       shared.history.note(HistoryTotals(shared), at: now)
+      shared.publishStoreStatistics()
       shared.devices?.attendRevocations(now: shared.clock.wall())
       if now >= goodFrom, !isGoodStart {
         isGoodStart = true

@@ -79,6 +79,8 @@ final class Shared: Sendable {
   let lingering = Count()
   /// Those of them that were sessions.
   let parting = Count()
+  /// Of the key store, at most some seconds old: for threads that may not take its lock.
+  let storeStatistics = Mutex(KeyStoreStatistics())
   let certificates = CertificateWatch(noticeDays: CertificateSummary.renewalDays)
   let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes)
 
