@@ -184,7 +184,7 @@ let modules = [
     "portcullis", in: .program,
     [
       "AndroidKey",
-      "Addresses", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
+      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
       "GeoDatabase", "HTTPWire",
       "Identity", "Registry", "Risk",

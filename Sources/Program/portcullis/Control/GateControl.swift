@@ -27,6 +27,8 @@ final class GateControl: ControlHandler {
     startedAt = clock.monotonic()
   }
 
+  var isDraining: Bool { draining.load(ordering: .relaxed) }
+
   /// From now on the gate's health is `draining`.
   func beginDrain() {
     draining.store(true, ordering: .relaxed)

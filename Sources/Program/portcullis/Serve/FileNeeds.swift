@@ -47,6 +47,7 @@ enum FileNeeds {
     [
       files.storePath.map(storeFolder), files.controlSocketPath.map(folder), files.receiptsPath,
       files.devicesPath.map(folder), files.approvalsSocket?.path.map(folder),
+      files.admin.listen?.path.map(folder), files.admin.isOn ? folder(of: files.admin.tokensPath) : nil,
     ].compactMap(\.self)
   }
 
@@ -85,12 +86,22 @@ enum FileNeeds {
     }
     for (setting, path) in [
       ("CONTROL_SOCKET", files.controlSocketPath), ("APPROVALS_SOCKET", files.approvalsSocket?.path),
+      ("ADMIN_LISTEN", files.admin.listen?.path),
     ] {
       guard let path else { continue }
       needs.append(FileNeed(setting: setting, path: folder(of: path), wishes: [.write, .search]))
     }
     if let path = files.devicesPath { needs += writing(devices: path) }
+    if files.admin.isOn { needs += writing(tokens: files.admin.tokensPath) }
     return needs
+  }
+
+  /// Another file is put in the place of the one before.
+  private static func writing(tokens path: String) -> [FileNeed] {
+    let setting = "ADMIN_TOKENS_PATH"
+    let folder = FileNeed(setting: setting, path: folder(of: path), wishes: [.write, .search])
+    return [folder]
+      + (WholeFile.exists(path) ? [FileNeed(setting: setting, path: path, wishes: [.read])] : [])
   }
 
   /// The database, and what SQLite puts beside it.

@@ -2,9 +2,10 @@
 ///
 /// 1. Keys and certificates are read as whoever started the program. 2. The user of `RUN_AS`, on trial. 3. The store
 /// and its lock, the key of pseudonyms, and the registry of devices. 4. The control socket, so that nobody is served while
-/// it is missing, and the one for approvals. 5. The ports, as root once more. 6. That user for good. 7. The sandbox.
+/// it is missing, and those for approvals and for the operator. 5. The ports, as root once more. 6. That user for good. 7. The sandbox.
 /// 8. The threads, which inherit all of this: the first connection is accepted.
 import Addresses
+import Admin
 import AppAttest
 import ArgumentParser
 import Charsets
@@ -35,13 +36,17 @@ final class OpenGate {
   /// Those that the registry was last told of by a reload.
   var pins: [PublicKeyPin]?
   let approvalUsers: ApprovalUsers
+  /// Nil where there is no admin listener.
+  let admin: OpenAdmin?
   private let approvalsServer: ControlServer?
   private let store: KeyStore
 
   fileprivate init(
     gate: Gate, control: GateControl, servers: (control: ControlServer, approvals: ControlServer?),
-    made: TLSMaterial?, devices: Gateway.Devices?, approvalUsers: ApprovalUsers, store: KeyStore
+    admin: OpenAdmin?, made: TLSMaterial?, devices: Gateway.Devices?, approvalUsers: ApprovalUsers,
+    store: KeyStore
   ) {
+    self.admin = admin
     self.gate = gate
     self.control = control
     controlServer = servers.control
@@ -60,6 +65,7 @@ final class OpenGate {
 
   /// When the gate has stopped.
   func close() {
+    admin?.stop()
     approvalsServer?.stop()
     controlServer.stop()
     registry?.stop()
@@ -114,14 +120,20 @@ struct Opening {
     _ keeper: DescriptorStore?
   ) throws -> OpenGate {
     let listener = try controlListener()
+    let admin = AdminOpening(configuration: configuration, users: passed.adminUsers)
     var approvals: UnixListener?
+    var door: AdminDoor?
     do {
       approvals = try registry.approvalsListener()
+      door = try admin.socket()
       let filter: SystemCallFilter?
       do throws(SystemError) { filter = try systemCallFilter() } catch { throw Self.refused(error) }
       // Whoever finds the ports open finds in the log what came before.
       writer.writeWaiting()
-      let prepared = try passed.credentials.asStarted { try prepare(parts, &stored, keeper) }
+      let prepared = try passed.credentials.asStarted {
+        if door == nil { door = try admin.port() }
+        return try prepare(parts, &stored, keeper)
+      }
       let decision = passed.decision
       do throws(SystemError) { try passed.drop() } catch { throw Self.refused(error) }
       try confine(decision, folders, filter)
@@ -130,7 +142,7 @@ struct Opening {
       try parts.devices?.registry.begin()
       let gate = try prepared.start()
       do {
-        return try serve(gate, parts, store, (listener, approvals), registry.users)
+        return try serve(gate, parts, store, (listener, approvals), (admin, door), registry.users)
       } catch {
         gate.stop()
         throw error
@@ -138,6 +150,7 @@ struct Opening {
     } catch {
       listener.remove()
       approvals?.remove()
+      door?.remove()
       if error is ExitCode { throw error }
       // A thread, or what it works with, that the system does not give.
       complain("cannot start: \(error)")
@@ -148,7 +161,9 @@ struct Opening {
   /// The sockets of those who give orders.
   private func serve(
     _ gate: Gate, _ parts: Gate.Parts, _ store: KeyStore,
-    _ listeners: (control: UnixListener, approvals: UnixListener?), _ users: ApprovalUsers
+    _ listeners: (control: UnixListener, approvals: UnixListener?),
+    _ admin: (opening: AdminOpening, door: AdminDoor?),
+    _ users: ApprovalUsers
   ) throws -> OpenGate {
     let registry = parts.devices.map { RegistryControl($0.registry) }
     let control = GateControl(gate: gate, registry: registry, clock: SystemClock(), process: Int(getpid()))
@@ -166,8 +181,16 @@ struct Opening {
         throw error
       }
     }
+    let openAdmin: OpenAdmin?
+    do {
+      openAdmin = try admin.door.map { try admin.opening.serve($0, gate, control, parts.tls) }
+    } catch {
+      approvals?.stop()
+      server.stop()
+      throw error
+    }
     return OpenGate(
-      gate: gate, control: control, servers: (server, approvals),
+      gate: gate, control: control, servers: (server, approvals), admin: openAdmin,
       made: configuration.tls == nil ? parts.tls : nil, devices: parts.devices,
       approvalUsers: users,
       store: store)

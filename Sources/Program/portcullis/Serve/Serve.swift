@@ -73,6 +73,7 @@ struct Serve: ParsableCommand {
         "address": "\(gate.endpoints.map(\.description).joined(separator: ","))",
         "version": "\(Version.text)",
       ])
+    if let admin = open.admin { logger.notice("admin_listening", metadata: ["address": "\(admin.address)"]) }
     var reports = ServiceReports(
       environment: ProcessContext.environment(), process: getpid(), clock: SystemClock(), logger: logger)
     reports.ready(gate)
@@ -143,6 +144,7 @@ struct Serve: ParsableCommand {
       }
       let isTaken = try open.gate.reload(next, tls: material)
       if let settings { open.registry?.reload(settings) }
+      try open.admin?.reload(next, tls: material)
       open.devices?.android.reload(AndroidEvidence.Settings(next.devices.android, devices.android))
       open.devices?.attendRevocations(now: SystemClock().wall())
       // What was read from files is not kept: the key's text goes with it.

@@ -28,6 +28,7 @@ struct StartInspection {
     let pseudonymKey: PseudonymKey?
     let devices: DeviceFiles
     let approvalUsers: ApprovalUsers
+    let adminUsers: AdminUsers
 
     /// No way back from here.
     consuming func drop() throws(SystemError) { try credentials.drop() }
@@ -42,6 +43,7 @@ struct StartInspection {
     let contents = Self.unlessTold { try Startup.tlsContents(files) }
     let devices = Self.unlessTold { try DeviceFiles.read(files) }
     let users = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
+    let adminUsers = Self.unlessTold { try AdminUsers.find(files.admin) }
     guard let decision else { throw ExitStatus.configuration.code }
     let needs = FileNeeds.of(files, file: file)
     let credentials = Credentials(decision)
@@ -49,12 +51,14 @@ struct StartInspection {
     var isHindered = false
     if case .becomes(let user) = decision { isHindered = hinders(needs, user, credentials) }
     let pseudonymKey = pseudonymKey(isToldOf: decision)
-    guard let root, let contents, let pseudonymKey, let devices, let users, !isHindered else {
+    guard let root, let contents, let pseudonymKey, let devices, let users, let adminUsers,
+      !isHindered
+    else {
       throw ExitStatus.configuration.code
     }
     return Passed(
       decision: decision, credentials: credentials, root: root, material: try material(contents),
-      pseudonymKey: pseudonymKey, devices: devices, approvalUsers: users)
+      pseudonymKey: pseudonymKey, devices: devices, approvalUsers: users, adminUsers: adminUsers)
   }
 
   /// As whom the gate serves, for it is a file of his folder.
@@ -77,6 +81,7 @@ struct StartInspection {
       _ = Self.unlessTold { try Startup.tlsContents(files) }
       _ = Self.unlessTold { try DeviceFiles.read(files) }
       _ = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
+      _ = Self.unlessTold { try AdminUsers.find(files.admin) }
     }
   }
 

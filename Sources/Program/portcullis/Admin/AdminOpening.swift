@@ -1,0 +1,126 @@
+/// Opens the admin listener: bound before privileges are given up, served when the gate is (docs/architecture.md, "To the
+/// door").
+import Admin
+import ArgumentParser
+import Bytes
+import Configuration
+import Confinement
+import Control
+import Gateway
+import Glibc
+import Sockets
+import System
+import TLS
+
+/// Groups and users of the host that the admin listener's settings name; looked up once, at the start.
+struct AdminUsers: Equatable {
+  /// Whose members may open the socket; nil for the gate's own user alone.
+  var group: UInt32?
+
+  static func find(
+    _ admin: GateConfiguration.Admin, tell: Startup.Teller = { complain($0) }
+  ) throws -> AdminUsers {
+    var found = AdminUsers()
+    if admin.isOn, let name = admin.socketGroup {
+      found.group = HostUsers.group(name)
+      if found.group == nil {
+        tell(
+          "ADMIN_SOCKET_GROUP: there is no group \(PrintableText.field(name)): correct the name, or create the group"
+        )
+        throw ExitStatus.configuration.code
+      }
+    }
+    return found
+  }
+}
+
+/// What serves the operator, until `stop`.
+final class OpenAdmin {
+  let server: AdminServer
+  let access: AdminAccess
+  let checks: GateChecks
+  /// With the port that the kernel chose where it was to choose one.
+  let address: GateConfiguration.AdminAddress
+  private var isExposed: Bool { address.isExposed }
+
+  fileprivate init(
+    server: AdminServer, access: AdminAccess, checks: GateChecks, address: GateConfiguration.AdminAddress
+  ) {
+    self.server = server
+    self.access = access
+    self.checks = checks
+    self.address = address
+  }
+
+  /// All but where it listens.
+  func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws {
+    if isExposed { try server.reload(tls) }
+    access.update(AdminAccess.Settings(configuration))
+  }
+
+  func stop() {
+    server.stop()
+    checks.stop()
+  }
+}
+
+struct AdminOpening {
+  let configuration: GateConfiguration
+  let users: AdminUsers
+
+  /// As whom the gate serves, for it is a file of his folder; nil where there is none.
+  func socket() throws -> AdminDoor? {
+    guard case .unix(let path)? = configuration.admin.listen else { return nil }
+    do {
+      return AdminDoor(try ControlServer.bind(path, setting: "ADMIN_LISTEN", group: users.group))
+    } catch {
+      complain(error.description)
+      if case .listen(_, _, .failed(let failure)) = error, failure.call.hasPrefix("lchown") {
+        complain(
+          "only a member of ADMIN_SOCKET_GROUP may give it the socket: add the gate's user to the group")
+      }
+      throw ExitStatus.unavailable.code
+    }
+  }
+
+  /// As who started the program, who may have more ports; nil where there is none.
+  func port() throws -> AdminDoor? {
+    guard case .tcp(let endpoint)? = configuration.admin.listen else { return nil }
+    do {
+      return try AdminDoor.bind(endpoint)
+    } catch {
+      complain("cannot listen on ADMIN_LISTEN=\(endpoint): \(error); free the address, or set another")
+      throw ExitStatus.unavailable.code
+    }
+  }
+
+  func serve(_ door: AdminDoor, _ gate: Gate, _ control: GateControl, _ tls: TLSMaterial) throws -> OpenAdmin
+  {
+    guard let stated = configuration.admin.listen else {
+      fatalError("a door of an admin listener that is off")
+    }
+    let address = door.endpoint.map(GateConfiguration.AdminAddress.tcp) ?? stated
+    let clock = SystemClock()
+    let checks = GateChecks(gate: gate, isDraining: { control.isDraining }, clock: clock)
+    let access = AdminAccess(AdminAccess.Settings(configuration))
+    do throws(SystemError) { try checks.begin() } catch {
+      door.remove()
+      throw error
+    }
+    do {
+      let server = try AdminServer.start(
+        on: door, handler: GateAdmin(gate: gate, checks: checks), access: access,
+        tls: address.isExposed ? tls : nil, clock: clock)
+      return OpenAdmin(server: server, access: access, checks: checks, address: address)
+    } catch {
+      checks.stop()
+      throw error
+    }
+  }
+}
+
+extension AdminAccess.Settings {
+  init(_ configuration: GateConfiguration) {
+    self.init(names: Set(configuration.admin.hosts), metricsNeedToken: configuration.admin.metricsNeedToken)
+  }
+}
