@@ -9,6 +9,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline void portcullis_openssl_free(void *memory) { OPENSSL_free(memory); }
 static inline void *portcullis_openssl_allocate(size_t count) { return OPENSSL_malloc(count); }
@@ -33,6 +34,21 @@ static inline int portcullis_x509_subject(X509 *certificate, uint8_t *text, int 
   int written = BIO_read(memory, text, size);
   BIO_free(memory);
   return written < 0 ? 0 : written;
+}
+
+// Writes the DNS name at `index` of the names that the certificate is for (RFC 5280 §4.2.1.6): how many bytes, 0 for a name
+// of another kind or of more than `size` bytes, -1 behind the last one.
+static inline int portcullis_x509_dns_name(const X509 *certificate, int index, uint8_t *text, int size) {
+  GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+  int written = -1;
+  if (index < sk_GENERAL_NAME_num(names)) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    int length = name->type == GEN_DNS ? ASN1_STRING_length(name->d.dNSName) : 0;
+    written = length <= size ? length : 0;
+    if (written > 0) memcpy(text, ASN1_STRING_get0_data(name->d.dNSName), (size_t)written);
+  }
+  GENERAL_NAMES_free(names);
+  return written;
 }
 
 // A key on a curve that has no point yet, for EVP_PKEY_set1_encoded_public_key; NULL when memory is short.
