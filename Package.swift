@@ -152,7 +152,8 @@ let modules = [
     ]),
 
   // What the operator sees of it.
-  Module("Admin", in: .gate, ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Sockets", "System"], ["Addresses", "Bytes", "Crypto", "HTTPWire", "Sockets", "System", "TLS"]),
+  Module(
+    "Admin", in: .gate, ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Sockets", "System", "TLS"]),
 
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
@@ -243,7 +244,7 @@ let testTargets = [
   tests("Supervision", ["System"]),
   tests("Metrics", ["System"]),
   tests("Console"),
-  tests("Admin", ["Bytes", "HTTPWire", "System"], ["Addresses", "Bytes", "HTTPWire", "Sockets", "System", "TLS", "TLSPeers"]),
+  tests("Admin", ["Addresses", "Bytes", "HTTPWire", "Sockets", "System", "TLS", "TLSPeers"]),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(

@@ -7,7 +7,11 @@ import Testing
 /// Which path is whose, and who comes as far as that.
 @Suite struct RoutingTests {
   private let gate = ImaginaryGate()
-  private var routing: AdminRouting { AdminRouting(handler: gate, access: AdminAccess(.init())) }
+  private let console: Console
+
+  init() throws { console = try Console() }
+
+  private var routing: AdminRouting { AdminRouting(handler: gate, access: console.access) }
 
   private func outcome(
     _ request: String, _ body: String = "", over transport: AdminTransport = .loopback
@@ -76,7 +80,7 @@ import Testing
     #expect(try text(reply("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:8444")) == "numbers 1\n")
     #expect(try reply("GET /metrics HTTP/1.1\r\nHost: localhost", over: .tls).status == .unauthorized)
     #expect(try reply("GET /metrics HTTP/1.1\r\nHost: evil.example").status == .misdirectedRequest)
-    let closed = AdminRouting(handler: gate, access: AdminAccess(.init(metricsNeedToken: true)))
+    let closed = AdminRouting(handler: gate, access: try Console(metricsNeedToken: true).access)
     var conversation = AdminConversation()
     conversation.take(Array("GET /metrics HTTP/1.1\r\nHost: [::1]\r\n\r\n".utf8).span)
     guard case .call(let call) = conversation.next(),

@@ -1,8 +1,8 @@
 /// What the admin listener asks of the gate: probes, numbers, pages, and changes (docs/operating.md, "Admin listener").
-package import Bytes
 ///
 /// Both of its threads are behind the loops (niceness 10): they take no lock that loops wait for, lest a loop waits until
 /// such a thread gets its processor back. What needs one is done by a thread that is not.
+package import Bytes
 
 package protocol AdminHandler: Sendable {
   /// The loops answer. Called on the fast thread: waits for nothing.

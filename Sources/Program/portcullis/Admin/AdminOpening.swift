@@ -55,7 +55,7 @@ final class OpenAdmin {
   /// All but where it listens.
   func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws {
     if isExposed { try server.reload(tls) }
-    access.update(AdminAccess.Settings(configuration))
+    access.reload(AdminAccess.Settings(configuration))
   }
 
   func stop() {
@@ -102,7 +102,11 @@ struct AdminOpening {
     let address = door.endpoint.map(GateConfiguration.AdminAddress.tcp) ?? stated
     let clock = SystemClock()
     let checks = GateChecks(gate: gate, isDraining: { control.isDraining }, clock: clock)
-    let access = AdminAccess(AdminAccess.Settings(configuration))
+    let file = AdminTokenFile(path: configuration.admin.tokensPath)
+    let tokens = (try? file.read()) ?? AdminTokens()
+    let access = AdminAccess(
+      AdminAccess.Settings(configuration), tokens: tokens, file: file, clock: clock, entropy: KernelEntropy(),
+      page: { _ in [] }, tell: { _ in })
     do throws(SystemError) { try checks.begin() } catch {
       door.remove()
       throw error
@@ -121,6 +125,8 @@ struct AdminOpening {
 
 extension AdminAccess.Settings {
   init(_ configuration: GateConfiguration) {
-    self.init(names: Set(configuration.admin.hosts), metricsNeedToken: configuration.admin.metricsNeedToken)
+    self.init(
+      hosts: HostRule(names: configuration.admin.hosts), users: ["root"],
+      metricsNeedToken: configuration.admin.metricsNeedToken)
   }
 }
