@@ -39,13 +39,16 @@ final class OpenAdmin {
   let server: AdminServer
   let access: AdminAccess
   let checks: GateChecks
+  private let errands: PromptErrands
   /// With the port that the kernel chose where it was to choose one.
   let address: GateConfiguration.AdminAddress
   private var isExposed: Bool { address.isExposed }
 
   fileprivate init(
-    server: AdminServer, access: AdminAccess, checks: GateChecks, address: GateConfiguration.AdminAddress
+    server: AdminServer, access: AdminAccess, checks: GateChecks, errands: PromptErrands,
+    address: GateConfiguration.AdminAddress
   ) {
+    self.errands = errands
     self.server = server
     self.access = access
     self.checks = checks
@@ -60,6 +63,7 @@ final class OpenAdmin {
 
   func stop() {
     server.stop()
+    errands.stop()
     checks.stop()
   }
 }
@@ -107,16 +111,17 @@ struct AdminOpening {
     let access = AdminAccess(
       AdminAccess.Settings(configuration), tokens: tokens, file: file, clock: clock, entropy: KernelEntropy(),
       page: { _ in [] }, tell: { _ in })
-    do throws(SystemError) { try checks.begin() } catch {
-      door.remove()
-      throw error
-    }
+    let errands = PromptErrands()
     do {
+      try checks.begin()
+      try errands.begin()
       let server = try AdminServer.start(
-        on: door, handler: GateAdmin(gate: gate, checks: checks), access: access,
+        on: door, handler: GateAdmin(gate: gate, checks: checks, errands: errands), access: access,
         tls: address.isExposed ? tls : nil, clock: clock)
-      return OpenAdmin(server: server, access: access, checks: checks, address: address)
+      return OpenAdmin(server: server, access: access, checks: checks, errands: errands, address: address)
     } catch {
+      door.remove()
+      errands.stop()
       checks.stop()
       throw error
     }

@@ -7,10 +7,13 @@ import System
 final class GateAdmin: AdminHandler {
   private let gate: Gate
   private let checks: GateChecks
+  /// Of the slow thread, for what it may not do itself.
+  private let errands: PromptErrands
 
-  init(gate: Gate, checks: GateChecks) {
+  init(gate: Gate, checks: GateChecks, errands: PromptErrands) {
     self.gate = gate
     self.checks = checks
+    self.errands = errands
   }
 
   var isAlive: Bool { checks.isAlive }
