@@ -61,7 +61,7 @@ enum JournalHarness {
       guard let fact = Fact(reading: bytes.span, at: &position) else { break }
       switch fact {
       case .registered: break
-      case .counted(let identifier, _, _, _, _), .revoked(let identifier, _), .removed(let identifier):
+      case .counted(let identifier, _, _, _, _), .revoked(let identifier, _, _), .removed(let identifier):
         guard table.position(of: identifier) != nil else { continue }
       }
       table.apply(fact)

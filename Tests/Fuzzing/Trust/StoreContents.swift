@@ -34,7 +34,8 @@ struct StoreContents: Equatable {
     var text = SnapshotText()
     var bytes: [UInt8] = []
     text.begin(&bytes, pseudonymKeyMadeAt: table.pseudonymKeyMadeAt)
-    let names = SnapshotText.Shared(appIDs: table.appIDs, bundleVersions: table.bundleVersions)
+    let names = SnapshotText.Shared(
+      appIDs: table.appIDs, bundleVersions: table.bundleVersions, revokedReasons: table.revokedReasons)
     for entry in entries(table) {
       text.append(entry, names, extra: table.extras[entry.identifier], to: &bytes)
     }
