@@ -54,6 +54,13 @@ const top = there ? document.elementFromPoint(x, y) : null;
 return [e.tagName + ' ' + (e.id || e.name || e.textContent.trim().slice(0, 40)), ring, there,
         !!top && (e.contains(top) || top.contains(e))];
 """
+# Those of these elements that may be called so: what a name is made of has it somewhere.
+CALLED = """
+const has = text => (text || '').replace(/\\s+/g, ' ').trim() === arguments[1];
+return [...document.querySelectorAll(arguments[0])].filter(e => has(e.textContent) || has(e.value) || has(e.title)
+  || has(e.getAttribute('aria-label')) || [...(e.labels || [])].some(label => has(label.textContent))
+  || e.getAttribute('aria-labelledby'));
+"""
 # What stands out to the right, or has to be scrolled sideways in a place of its own.
 SIDEWAYS = """
 const wide = document.documentElement.clientWidth, out = [];
@@ -188,11 +195,10 @@ class Browser:
 
     def control(self, role, name):
         """The control that is called so, as a screen reader has its name."""
-        found = [element for element in self.every(CONTROLS[role]) if element.is_displayed()]
-        for element in found:
-            if element.accessible_name.strip() == name:
+        for element in self.run(CALLED, CONTROLS[role], name):
+            if element.is_displayed() and element.accessible_name.strip() == name:
                 return element
-        names = [element.accessible_name for element in found]
+        names = [element.accessible_name for element in self.every(CONTROLS[role])[:60]]
         raise AssertionError(f"no {role} {name!r} on {self.address}, but {names}")
 
     # ---- judges

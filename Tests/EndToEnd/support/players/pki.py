@@ -93,7 +93,7 @@ class PKI:
         self._server_authority = server_authority
         self.server_certificate, self.server_key = self.issue_server("server")
 
-        client = ExtendedKeyUsageOID.CLIENT_AUTH
+        client = self.client_purpose = ExtendedKeyUsageOID.CLIENT_AUTH
         self.good_client = self.pair("client-good", self.client_authority.issue("developer", client))
         self.foreign_client = self.pair("client-foreign", foreign.issue("developer", client))
         expired = self.client_authority.issue("developer", client, starts=now() - 9 * DAY, ends=now() - DAY)
