@@ -243,7 +243,7 @@ let testTargets = [
   tests("Sockets", ["Addresses", "System"]),
   tests("Supervision", ["System"]),
   tests("Metrics", ["System"]),
-  tests("Console"),
+  tests("Console", ["JSON", "PortcullisProtocol", "System"]),
   tests("Admin", ["Addresses", "Bytes", "HTTPWire", "Sockets", "System", "TLS", "TLSPeers"]),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),

@@ -102,7 +102,7 @@ extension ConsoleAsset {
     .facts { margin: 0; }
     .facts > div { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: 0 1rem; padding: 0.3125rem 0; border-bottom: 1px solid var(--line); }
     .facts > div:last-child { border-bottom: 0; }
-    dt { color: var(--soft); }
+    dt { color: var(--soft); min-width: 0; overflow-wrap: anywhere; }
     dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
     .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 1px; margin: 0 0 1rem; background: var(--line); border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
     .figures > div { background: var(--panel); padding: 0.75rem 1.25rem; }

@@ -5,6 +5,8 @@ package struct ConsolePath: Equatable, Sendable {
   /// As it stands in a link or in `Location`.
   package let text: String
 
+  private static let longestPart = 256
+
   package init(_ fixed: StaticString) {
     text = fixed.description
   }
@@ -39,7 +41,8 @@ package struct ConsolePath: Equatable, Sendable {
     // They would lead up, encoded too (WHATWG URL, "double-dot URL path segment"), and name nothing here.
     if text == "." || text == ".." { return "-" }
     var encoded: [UInt8] = []
-    for byte in text.utf8 {
+    // Nothing here has a longer name, or is looked for by more.
+    for byte in Wording.cut(text, to: longestPart).utf8 {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

@@ -12,6 +12,8 @@ package struct HTML: Sendable {
   /// character reference (HTML Living Standard, "Escaping a string"), and so are characters that change the direction of
   /// what follows or do not show (Unicode UAX #9), and control characters, which stand as U+FFFD.
   package mutating func text(_ text: some StringProtocol) {
+    // Most of it, and quickly.
+    if text.utf8.allSatisfy(Self.isPlain) { return bytes.append(contentsOf: text.utf8) }
     for scalar in text.unicodeScalars {
       switch scalar {
       case "&": append("&amp;")
@@ -23,6 +25,13 @@ package struct HTML: Sendable {
       default:
         if Self.isHidden(scalar) { append("\u{FFFD}") } else { append(String(Character(scalar))) }
       }
+    }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
+    default: (0x20..<0x7F).contains(byte)
     }
   }
 

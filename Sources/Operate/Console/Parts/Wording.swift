@@ -59,12 +59,12 @@ enum Wording {
   }
 
   /// Cut where it is too long for its place. Counted in scalars: a single character can be made of thousands.
-  static func cut(_ text: String, to limit: Int) -> String {
+  static func cut(_ text: some StringProtocol, to limit: Int) -> String {
     let scalars = text.unicodeScalars
     guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),
       end != scalars.endIndex
-    else { return text }
-    return String(scalars[..<end]) + "…"
+    else { return String(text) }
+    return String(text[..<end]) + "…"
   }
 
   /// Of a key, in the way of `keys list`: the first characters find it again.

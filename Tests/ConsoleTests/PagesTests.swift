@@ -1,0 +1,248 @@
+/// Every page, whatever it is filled with: it is well-formed, nothing in it can run or lead elsewhere, it can be found one's
+/// way in without eyes, and it is short.
+import Foundation
+import FoundationXML
+import JSON
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Console
+
+/// Elements of a page in order, by a parser that is not ours and forgives nothing.
+final class ReadPage: NSObject, XMLParserDelegate {
+  struct Element {
+    let name: String
+    let attributes: [String: String]
+    /// Indices of those around it, the outermost first.
+    let path: [Int]
+    var text = ""
+  }
+
+  private(set) var elements: [Element] = []
+  private var open: [Int] = []
+  private(set) var problem: String?
+
+  init(_ bytes: [UInt8]) {
+    super.init()
+    let parser = XMLParser(data: Data(bytes))
+    parser.delegate = self
+    if !parser.parse() {
+      problem = parser.parserError.map { "\($0), line \(parser.lineNumber)" } ?? "unknown"
+    }
+  }
+
+  func parser(
+    _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+    attributes: [String: String]
+  ) {
+    elements.append(Element(name: name, attributes: attributes, path: open))
+    open.append(elements.count - 1)
+  }
+
+  func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?)
+  {
+    open.removeLast()
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters text: String) {
+    for index in open { elements[index].text += text }
+  }
+
+  func all(_ names: String...) -> [Element] { elements.filter { names.contains($0.name) } }
+
+  func isInside(_ element: Element, _ name: String) -> Bool {
+    element.path.contains { elements[$0].name == name }
+  }
+}
+
+@Suite struct PagesTests {
+  /// Markup, quotes, the ends of everything, directions, what no XML may hold, ten thousand letters, and marks upon marks.
+  static let hostile =
+    "\"'><script>alert(1)</script><img src=x onerror=alert(1)> style=\"x\" --></title></textarea>]]>&amp;\u{202E}\u{2066}"
+    + "\u{0}\u{1B}\u{FFFE}\r\n\u{E000}javascript:alert(1)//evil.example/../"
+    + String(repeating: "a\u{301}\u{302}\u{303}\u{304}\u{305}", count: 400)
+    + String(repeating: "A", count: 10_000)
+
+  struct Filling: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let samples: Samples
+  }
+
+  static let fillings = [
+    Filling(testDescription: "empty", samples: .empty), Filling(testDescription: "full", samples: .full),
+    Filling(testDescription: "with problems", samples: .wrong),
+    Filling(testDescription: "hostile", samples: Samples(rows: 5, hasProblems: true) { _ in hostile }),
+    Filling(testDescription: "hostile and full", samples: Samples { _ in hostile }),
+  ]
+
+  static func documents(_ samples: Samples) -> [(name: String, bytes: [UInt8], page: ReadPage)] {
+    let pages = samples.pages.map { ($0.name, $0.page.html(samples.frame)) } + samples.alone
+    return pages.map { ($0.0, $0.1, ReadPage($0.1)) }
+  }
+
+  @Test(arguments: fillings) func areWellFormed(_ filling: Filling) {
+    for (name, _, page) in Self.documents(filling.samples) {
+      #expect(page.problem == nil, "\(name)")
+      #expect(page.elements.first?.attributes["lang"] == "en", "\(name)")
+      #expect(page.all("title").first?.text.isEmpty == false, "\(name)")
+    }
+  }
+
+  /// No style, no handler, no script but the one that is ours, no address but our own: whoever calls himself what he likes.
+  @Test(arguments: fillings) func nothingRuns(_ filling: Filling) {
+    let addresses: Set = ["href", "src", "action", "data-live-from"]
+    for (name, bytes, page) in Self.documents(filling.samples) {
+      let text = String(decoding: bytes, as: UTF8.self)
+      for mark in ["<script>", "<img", "\u{202E}", "\u{2066}", "onerror=alert(1)>", "\u{0}", "\u{1B}"] {
+        #expect(!text.contains(mark), "\(name) has \(mark.debugDescription)")
+      }
+      for element in page.elements {
+        #expect(Element(rawValue: element.name) != nil, "\(name): \(element.name)")
+        for (attribute, value) in element.attributes {
+          #expect(!attribute.hasPrefix("on") && attribute != "style", "\(name): \(attribute)")
+          guard addresses.contains(attribute) else { continue }
+          let isOurs = value.hasPrefix("#") || (value.hasPrefix("/") && !value.hasPrefix("//"))
+          #expect(isOurs, "\(name): \(attribute)=\(value)")
+          #expect(!value.split(separator: "/").contains(".."), "\(name): \(value)")
+        }
+        if element.name == "script" {
+          #expect(element.text.isEmpty && element.attributes["src"] == "/console.js", "\(name)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: fillings) func everyChangeCarriesTheToken(_ filling: Filling) {
+    var changes = 0
+    for (name, _, page) in Self.documents(filling.samples) {
+      for (index, form) in page.elements.enumerated() where form.name == "form" {
+        let fields = page.elements.filter { $0.name == "input" && $0.path.contains(index) }
+        let tokens = fields.filter { $0.attributes["name"] == "token" }
+        if form.attributes["method"] == "get" {
+          #expect(tokens.isEmpty, "\(name): a search would show the token in its address")
+        } else if form.attributes["action"]?.hasPrefix("/sign-in/") != true {
+          changes += 1
+          #expect(form.attributes["method"] == "post", "\(name)")
+          #expect(tokens.count == 1 && tokens[0].attributes["type"] == "hidden", "\(name)")
+        }
+      }
+    }
+    #expect(changes > 20)
+  }
+
+  /// Who may only look sees no form but his own way out.
+  @Test func withoutTheRightThereAreNoButtons() {
+    var frame = Samples.full.frame
+    frame.mayChange = false
+    for (name, page) in Samples.full.pages
+    where ![
+      "session-end", "key-revoke", "device-confirm", "device-confirm-plain", "device-revoke", "drain-end",
+    ]
+    .contains(name) {
+      let posts = ReadPage(page.html(frame)).all("form").filter { $0.attributes["method"] == "post" }
+      #expect(posts.map { $0.attributes["action"] } == ["/sign-out"], "\(name)")
+    }
+  }
+
+  // MARK: For everybody
+
+  @Test(arguments: fillings) func headingsLabelsAndLandmarks(_ filling: Filling) {
+    for (name, _, page) in Self.documents(filling.samples) {
+      let ids = page.elements.compactMap { $0.attributes["id"] }
+      #expect(Set(ids).count == ids.count, "\(name): \(ids)")
+      #expect(page.all("h1").count == 1, "\(name)")
+      #expect(page.all("main").count == 1, "\(name)")
+      let ranks = page.all("h1", "h2", "h3").compactMap { $0.name.last?.wholeNumberValue }
+      for (before, rank) in zip(ranks, ranks.dropFirst()) { #expect(rank <= before + 1, "\(name): \(ranks)") }
+      for attribute in ["for", "aria-labelledby", "aria-describedby"] {
+        for value in page.elements.compactMap({ $0.attributes[attribute] }) {
+          for word in value.split(separator: " ") { #expect(ids.contains(String(word)), "\(name): \(word)") }
+        }
+      }
+      for anchor in page.elements.compactMap({ $0.attributes["href"] }) where anchor.hasPrefix("#") {
+        #expect(ids.contains(String(anchor.dropFirst())), "\(name): \(anchor)")
+      }
+      let labelled = Set(page.all("label").compactMap { $0.attributes["for"] })
+      for field in page.all("input", "select") where field.attributes["type"] != "hidden" {
+        #expect(field.attributes["id"].map(labelled.contains) == true, "\(name): \(field.attributes)")
+      }
+      for link in page.all("a", "button") {
+        let text = link.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(!text.isEmpty, "\(name): \(link.attributes)")
+      }
+    }
+  }
+
+  @Test(arguments: fillings) func tablesSayWhatTheyAre(_ filling: Filling) {
+    for (name, _, page) in Self.documents(filling.samples) {
+      #expect(page.all("caption").count == page.all("table").count, "\(name)")
+      #expect(page.all("caption").allSatisfy { !$0.text.isEmpty }, "\(name)")
+      for heading in page.all("th") {
+        #expect(["row", "col"].contains(heading.attributes["scope"]), "\(name)")
+      }
+      for time in page.all("time") {
+        #expect(time.attributes["title"] == time.attributes["datetime"], "\(name)")
+        #expect(time.attributes["title"].flatMap { UnixTime(timestamp: $0) } != nil, "\(name)")
+      }
+    }
+  }
+
+  /// A page with problems leads to each field, and says there again what is wrong.
+  @Test func problemsLeadToTheirFields() throws {
+    let page = ReadPage(Samples.wrong.confirmDevice.html(Samples.wrong.frame))
+    let field = try #require(page.all("input").first { $0.attributes["name"] == "digits" })
+    let summary = try #require(page.elements.first { $0.attributes["role"] == "alert" })
+    let id = try #require(field.attributes["id"])
+    #expect(page.all("a").contains { $0.attributes["href"] == "#\(id)" })
+    #expect(summary.text.contains("This is not what belongs here"))
+    #expect(field.attributes["aria-invalid"] == "true")
+    #expect(field.attributes["aria-describedby"]?.contains("problem-digits") == true)
+    #expect(page.all("title").first?.text.hasPrefix("Error: ") == true)
+  }
+
+  // MARK: Size
+
+  @Test func theFirstPageIsShort() {
+    let page = Samples.full.overview.html(Samples.full.frame)
+    let whole = ConsoleAsset.allCases.reduce(page.count) { $0 + $1.bytes.count }
+    #expect(whole <= 60 * 1024, "\(page.count) of \(whole)")
+  }
+
+  @Test(arguments: fillings) func noPageIsLong(_ filling: Filling) {
+    let isOrdinary = !filling.testDescription.hasPrefix("hostile")
+    for (name, bytes, _) in Self.documents(filling.samples) {
+      #expect(bytes.count <= (isOrdinary ? 60 : 300) * 1024, "\(name): \(bytes.count)")
+    }
+  }
+
+  /// The same names in the page and in its JSON: what the script looks for is there.
+  @Test(arguments: fillings) func theScriptFindsItsNames(_ filling: Filling) throws {
+    for (name, page) in filling.samples.pages {
+      let read = ReadPage(page.html(filling.samples.frame))
+      let bytes = page.json()
+      let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 12).object, "\(name)")
+      guard read.all("main").first?.attributes["data-live-from"] != nil else { continue }
+      let live = try #require(object["live"]?.object)
+      for word in read.elements.compactMap({ $0.attributes["data-live"] })
+      where word != "hours-caption" && !word.hasPrefix("findings") {
+        #expect(live[word] != nil, "\(name): \(word)")
+      }
+      let rows = try #require(object["rows"]?.object)
+      for table in read.all("table") where table.attributes["data-table"] != "hours" {
+        let word = try #require(table.attributes["data-table"])
+        #expect(rows[word]?.array != nil, "\(name): \(word)")
+      }
+      for drawing in read.all("svg").compactMap({ $0.attributes["data-chart"] }) {
+        #expect(object["charts"]?.object?[drawing] != nil, "\(name): \(drawing)")
+      }
+    }
+  }
+
+  @Test func everyCodeHasItsSentence() {
+    for code in RefusalCode.allCases { #expect(RefusalAdvice.texts[code] != nil, "\(code.rawValue)") }
+    let texts = RefusalCode.allCases.map(RefusalAdvice.text)
+    #expect(Set(texts).count == texts.count)
+    #expect(texts.allSatisfy { $0.hasSuffix(".") && $0.count <= 130 })
+  }
+}

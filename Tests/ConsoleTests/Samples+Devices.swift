@@ -1,0 +1,146 @@
+/// Invented devices, approvals, and what stands in the other rooms.
+import Console
+import PortcullisProtocol
+import System
+
+// MARK: Devices and approvals
+
+extension Samples {
+  func device(_ index: Int) -> DeviceRow {
+    DeviceRow(
+      id: identifier(index), state: DeviceRow.State.allCases[index % 3], name: known("Anna's iPhone", index),
+      subject: known("anna", index), platform: word("ios"), level: word("app_attested"),
+      verification: word("app"), createdAt: Self.ago(500_000 + index),
+      seenAt: index % 4 == 3 ? nil : Self.ago(index * 60))
+  }
+
+  func pairing(_ index: Int) -> PairingRow {
+    PairingRow(
+      id: identifier(90 + index), deviceID: identifier(index), name: known("Pixel 9", index),
+      subject: known("ben", index), expiresAt: Self.ago(-200), triesLeft: 3)
+  }
+
+  var devices: DevicesPage {
+    DevicesPage(
+      filter: .init(text: word(""), subject: hasProblems ? word("a b") : ""), problems: problems("subject"),
+      rows: (0..<rows).map(device), end: ListEnd(next: rows == 0 ? nil : identifier(99), total: rows),
+      pairings: (0..<min(rows, 2)).map(pairing))
+  }
+
+  var devicePage: DevicePage {
+    let isFull = rows > 0
+    return DevicePage(
+      device: device(isFull ? 1 : 0), activatedAt: isFull ? Self.ago(400_000) : nil,
+      attestedAt: isFull ? Self.ago(3000) : nil, appVersion: isFull ? word("1.4.2") : nil,
+      patchLevel: isFull ? word("2026-11") : nil, isRooted: isFull, keyID: isFull ? keyID(1) : nil,
+      replaces: isFull ? identifier(7) : nil, exceptionReason: isFull ? word("waits for a new phone") : nil,
+      exceptionUntil: isFull ? Self.ago(-86_400) : nil, sessions: (0..<min(rows, 2)).map(session))
+  }
+
+  var confirmDevice: ConfirmDevicePage {
+    ConfirmDevicePage(
+      device: device(0), pairing: pairing(0), subject: word("anna"), problems: problems("digits"))
+  }
+
+  func approvalRow(_ index: Int, _ state: ApprovalRow.State) -> ApprovalRow {
+    ApprovalRow(
+      id: identifier(index), state: state, operation: word("deploy"), service: word("ci"),
+      requester: word("build-7781"), subject: known("anna", index), createdAt: Self.ago(40 + index * 900),
+      expiresAt: Self.ago(-260 + index), decidedAt: state == .pending ? nil : Self.ago(index * 900),
+      approvals: index % 2, quorum: 2)
+  }
+
+  var approvals: ApprovalsPage {
+    ApprovalsPage(
+      pending: (0..<min(rows, 3)).map { approvalRow($0, .pending) },
+      decided: (0..<rows).map { approvalRow($0, ApprovalRow.State.allCases[1 + $0 % 5]) },
+      end: ListEnd(next: rows == 0 ? nil : word("77")))
+  }
+
+  func approval(_ own: ApprovalPage.OwnWord) -> ApprovalPage {
+    let isFull = rows > 0
+    return ApprovalPage(
+      approval: approvalRow(0, own == .isOver ? .approved : .pending),
+      text: word("Deploy release 0.9.2 of the game to production.\nChanges: 14 commits."),
+      target: isFull ? [(name: word("host"), value: word("mud.example.com"))] : [],
+      requesterName: isFull ? word("Anna Example") : nil,
+      requesterAddress: isFull ? word("203.0.113.9") : nil,
+      level: word("app_attested"), verification: word("hardware"), factors: [word("operator")],
+      reason: hasProblems ? word("no_device") : nil,
+      votes: VoteRow.Decision.allCases.prefix(rows).enumerated().map {
+        VoteRow(
+          deviceID: identifier($0.offset), deviceName: known("Anna's iPhone", $0.offset + 2),
+          decision: $0.element, at: Self.ago(20), level: word("app_attested"), verification: word("app"))
+      }, operatorName: own == .isOver ? word("bob") : nil,
+      lease: own == .isOver ? LeaseRow(expiresAt: Self.ago(-600), usesLeft: 1) : nil, ownWord: own,
+      problems: problems("approval"))
+  }
+}
+
+// MARK: The rest
+
+extension Samples {
+  var refusals: RefusalsPage {
+    let codes = RefusalCode.allCases
+    return RefusalsPage(
+      filter: .init(code: hasProblems ? .attestationRejected : nil, step: hasProblems ? word("aaguid") : ""),
+      groups: codes.prefix(rows).enumerated().map {
+        RefusalGroup(
+          code: $0.element, step: known("signature", $0.offset), count: 900 - $0.offset,
+          lastAt: Self.ago($0.offset))
+      },
+      rows: (0..<rows).map {
+        RefusalRow(
+          at: Self.ago($0 * 7), code: codes[$0 % codes.count], step: known("signature", $0),
+          source: word("203.0.113.\($0)"), path: known("/attest/register", $0), keyID: known("Lt/yHt3M", $0),
+          connection: known("1-80000000", $0))
+      }, end: ListEnd(next: rows == 0 ? nil : word("950"), total: rows * 20))
+  }
+
+  var audit: AuditPage {
+    AuditPage(
+      filter: .init(event: "", about: rows == 0 ? "" : word("anna"), day: hasProblems ? word("today") : ""),
+      problems: problems("day"), events: [word("device_confirmed")],
+      rows: (0..<rows).map {
+        AuditRow(
+          sequence: 9000 - $0, at: Self.ago($0 * 60), event: word("device_confirmed"),
+          actor: known("alice", $0),
+          members: [("device_id", identifier($0)), (word("subject"), word("anna"))])
+      }, end: ListEnd(next: rows == 0 ? nil : "8950", total: rows * 180),
+      verification: rows == 0
+        ? .notAsked
+        : hasProblems ? .broken(sequence: 17, reason: word("its hash differs")) : .holds(rows: 9000))
+  }
+
+  var configuration: ConfigurationPage {
+    let names = ["TLS_CERT_PATH", "BACKEND", "MAX_CONNECTIONS", "APPATTEST_APP_IDS", "LOG_FORMAT"]
+    return ConfigurationPage(
+      settings: (0..<rows).map {
+        .init(
+          name: names[$0 % names.count], value: known("/etc/portcullis/tls/fullchain.pem", $0),
+          isHidden: $0 % 8 == 3,
+          origin: ConfigurationPage.Setting.Origin.allCases[$0 % 3], line: $0 % 3 == 1 ? $0 : nil,
+          isReloadable: $0 % 2 == 0, note: known("10000 needs more descriptors", $0 + 2))
+      }, file: rows == 0 ? nil : word("/etc/portcullis.env"),
+      findings: rows == 0
+        ? nil
+        : [
+          .init(standing: .good, subject: word("clock"), text: word("in step")),
+          .init(
+            standing: hasProblems ? .bad : .doubtful, subject: word("certificate"),
+            text: word("ends in 12 days: renew it")),
+        ], checkedAt: rows == 0 ? nil : Self.ago(4), readAt: Self.ago(42_000),
+      lastReload: rows == 0
+        ? nil
+        : hasProblems
+          ? .refused(problems: [word("BACKEND=x (file:3) is no address: write host:port")])
+          : .needsRestart(changed: [word("LOG_LEVEL")], waiting: [word("LISTEN")]),
+      lastReloadAt: rows == 0 ? nil : Self.ago(60), problems: problems("x"))
+  }
+
+  func drain(_ isDraining: Bool) -> DrainPage {
+    DrainPage(
+      isDraining: isDraining, since: isDraining ? Self.ago(90) : nil, attached: rows * 9, detached: rows / 4,
+      kept: rows, problems: problems("x"))
+  }
+}
