@@ -15,6 +15,8 @@ enum ApprovalOrders: OrderReader {
     case "approvals-approve": return ApprovalOrder(verb: .approve, approval: try approval(arguments))
     case "approvals-deny": return ApprovalOrder(verb: .deny, approval: try approval(arguments))
     case "approvals-cancel": return ApprovalOrder(verb: .cancel, approval: try approval(arguments))
+    case "approvals-browse": return try BrowseApprovals(arguments)
+    case "approvals-look": return LookAtApproval(approval: try approval(arguments))
     case "bars-list":
       _ = try OrderArguments(arguments)
       return ListBars()
@@ -171,10 +173,18 @@ struct LiftBar: RegistryCall {
 
 extension Desk {
   /// Which user of the host orders it.
-  private var user: UInt32? { if case .process(let user, _) = origin { user } else { nil } }
+  var user: UInt32? {
+    switch origin {
+    case .process(let user, _): user
+    case .console(_, let user): user
+    case .address, .gate: nil
+    }
+  }
 
-  /// Operators, root and the gate's own user see everything, others what they have asked for themselves.
-  fileprivate func maySee(_ approval: ApprovalRecord) -> Bool {
+  /// Operators, root and the gate's own user see everything, others what they have asked for themselves. Who has the
+  /// console reads the audit too.
+  func maySee(_ approval: ApprovalRecord) -> Bool {
+    if case .console = origin { return true }
     guard let user else { return false }
     return user == 0 || user == Account.effectiveUser || settings.approvalOperators.contains(user)
       || approval.user == user
@@ -207,13 +217,13 @@ extension Desk {
     try record(.approvalConfirmed, approval.audited + [.decision(.deny), approval.standing])
   }
 
-  fileprivate func serviceNames() throws(CallFailure) -> ServiceNames {
+  func serviceNames() throws(CallFailure) -> ServiceNames {
     ServiceNames(services: try storing { (store) throws(StoreFailure) in try store.services() })
   }
 }
 
 /// Names for people; programs of the host have one together.
-private struct ServiceNames {
+struct ServiceNames {
   let services: [ServiceRecord]
 
   func name(of id: ServiceID?) -> String {

@@ -12,6 +12,10 @@ package protocol ApprovalTable {
   func update(_ approval: ApprovalRecord) throws(StoreFailure)
   /// The newest first.
   func approvals(in state: ApprovalRecord.State?, limit: Int) throws(StoreFailure) -> [ApprovalRecord]
+  /// The newest first, from behind one on; pending ones, or those that are over.
+  func approvals(
+    arePending: Bool, after: ApprovalID?, limit: Int
+  ) throws(StoreFailure) -> [ApprovalRecord]
   /// Pending ones.
   func openApprovals(of service: ServiceID) throws(StoreFailure) -> [ApprovalID]
   func openApprovals(about subject: Subject) throws(StoreFailure) -> [ApprovalID]

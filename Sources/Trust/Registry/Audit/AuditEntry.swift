@@ -75,6 +75,9 @@ package struct AuditEntry: Equatable, Sendable {
     case .address, .gate: break
     case .process(let user, let process):
       all += [.init("uid", .integer(Int64(user))), .init("pid", .integer(Int64(process)))]
+    case .console(let name, let user):
+      all.append(.init("actor", .string(Member.shown(name))))
+      if let user { all.append(.init("uid", .integer(Int64(user)))) }
     }
     for member in members { all.append(member.canonical) }
     do throws(CanonicalJSONError) {
@@ -140,7 +143,7 @@ extension AuditEntry.Member {
   }
 
   /// Without what no text that is shown may hold.
-  private static func shown(_ text: String) -> String {
+  fileprivate static func shown(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.filter { !ShownText.isRefused($0) }))
   }
 }

@@ -15,6 +15,7 @@ enum AuditOrders: OrderReader {
     switch verb {
     case "audit-list": return try ReadAudit(arguments, isExport: false)
     case "audit-export": return try ReadAudit(arguments, isExport: true)
+    case "audit-search": return try SearchAudit(arguments)
     case "audit-verify":
       let line = try OrderArguments(arguments, "head").optionalText("head")
       guard let line else { return VerifyAudit(head: nil) }

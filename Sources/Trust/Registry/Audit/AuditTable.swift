@@ -8,6 +8,8 @@ package protocol AuditTable {
   func appendToAudit(_ row: AuditRow, about: [[UInt8]]) throws(StoreFailure)
   /// In their order, those behind `sequence`.
   func auditRows(after sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow]
+  /// Those before `sequence`, the latest first.
+  func auditRows(before sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow]
   /// Takes the texts out of rows about it, of at most so many.
   /// - Returns: of how many.
   func eraseAudit(about: [UInt8], limit: Int) throws(StoreFailure) -> Int

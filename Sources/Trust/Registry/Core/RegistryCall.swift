@@ -36,6 +36,9 @@ package enum Origin: Hashable, Sendable {
   case address(IPAddress)
   /// A process of the host at the control socket or at `APPROVALS_SOCKET`.
   case process(user: UInt32, process: Int32)
+  /// An operator of the console, by the name that he has signed in by or that his token has.
+  /// - Parameter user: of the host, where he is one: a token is none, whatever its name.
+  case console(name: String, user: UInt32?)
   /// The gate itself.
   case gate
 

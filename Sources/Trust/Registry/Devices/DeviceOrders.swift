@@ -15,6 +15,9 @@ enum DeviceOrders: OrderReader {
     case "devices-rename": try RenameDevice(OrderArguments(arguments, "id", "name"))
     case "devices-revoke": RevokeDevice(id: try id(OrderArguments(arguments, "id")))
     case "devices-except": try ExceptDevice(OrderArguments(arguments, "id", "until", "reason"))
+    case "devices-browse": try BrowseDevices(arguments)
+    case "devices-names": try NameDevices(arguments)
+    case "devices-look": LookAtDevice(id: try id(OrderArguments(arguments, "id")))
     case "devices-forget": try ForgetDevices(OrderArguments(arguments, "id", "subject"))
     default: nil
     }

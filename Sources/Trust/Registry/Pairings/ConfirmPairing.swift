@@ -28,7 +28,7 @@ package struct PairingStatus: RegistryCall {
     switch (owner, desk.origin) {
     case (.service, _): pairing.service.map { .service($0) }
     case (.host, .process(_, let process)): .process(process)
-    case (.host, .address), (.host, .gate): nil
+    case (.host, .address), (.host, .console), (.host, .gate): nil
     }
   }
 }

@@ -17,6 +17,9 @@ enum PairingOrders: OrderReader {
       let arguments = try OrderArguments(arguments, "pairing_id", "sas")
       guard let digits = PairingDigits(typed: try arguments.text("sas")) else { throw FormError("sas") }
       return ConfirmPairing(try id(arguments), of: .host, digits: digits)
+    case "pair-browse":
+      _ = try OrderArguments(arguments)
+      return BrowsePairings()
     case "pair-burn": return BurnPairing(try id(try OrderArguments(arguments, "pairing_id")))
     default: return nil
     }

@@ -105,6 +105,16 @@ extension SQLiteStore {
     )
   }
 
+  package func approvals(
+    arePending: Bool, after: ApprovalID?, limit: Int
+  ) throws(StoreFailure) -> [ApprovalRecord] {
+    try approvals(
+      where: """
+        state \(arePending ? "=" : "<>") 0
+        AND (?1 IS NULL OR number < (SELECT number FROM approvals WHERE id = ?1)) ORDER BY number DESC LIMIT ?2
+        """, [.id(orNull: after), .integer(Int64(limit))])
+  }
+
   package func openApprovals(of service: ServiceID) throws(StoreFailure) -> [ApprovalID] {
     try ids("SELECT id FROM approvals WHERE state = 0 AND service = ?1", [.id(service)])
   }

@@ -59,6 +59,12 @@ extension SQLiteStore: AuditTable {
       [.integer(sequence), .integer(Int64(limit))], Self.auditRow)
   }
 
+  package func auditRows(before sequence: Int64, limit: Int) throws(StoreFailure) -> [AuditRow] {
+    try all(
+      "SELECT seq, at, text, salt, hash FROM audit WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
+      [.integer(sequence), .integer(Int64(limit))], Self.auditRow)
+  }
+
   private static func auditRow(_ row: borrowing Row) throws(SQLiteError) -> AuditRow {
     let content: AuditRow.Content =
       if let text = try row.textOrNil(2) {

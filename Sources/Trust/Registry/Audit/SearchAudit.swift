@@ -1,0 +1,104 @@
+/// What the console asks of the audit: the latest rows first, by event, by whom they are about, by day
+/// (docs/operating.md, "Console").
+internal import DeviceWire
+internal import JSON
+internal import PortcullisProtocol
+
+/// A page of rows before one of them, as `audit list` has them. A search that has gone through very many rows ends with what
+/// it has found, and says where it goes on.
+struct SearchAudit: RegistryCall {
+  private static let piece = 2000
+  private static let most = 200_000
+
+  private let event: String
+  private let about: String
+  /// Unix seconds: from the first, and before the second.
+  private let from: Int64
+  private let until: Int64
+  private let limit: Int
+  private var before: Int64
+  private var found: [AuditRow] = []
+  private var looked = 0
+
+  init(_ arguments: JSONObject) throws(FormError) {
+    let arguments = try OrderArguments(arguments, "before", "event", "about", "from", "until", "limit")
+    before = try arguments.optionalInteger("before") ?? .max
+    event = try arguments.optionalText("event") ?? ""
+    about = (try arguments.optionalText("about") ?? "").lowercased()
+    from = try arguments.optionalInteger("from") ?? .min
+    until = try arguments.optionalInteger("until") ?? .max
+    let limit = try arguments.integer("limit")
+    guard (1...AuditOrders.longestPage).contains(limit) else { throw FormError("limit") }
+    self.limit = Int(limit)
+  }
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var next = self
+    let rows = try desk.storing { store throws(StoreFailure) in
+      try store.auditRows(before: before, limit: Self.piece)
+    }
+    for row in rows {
+      // The registry's clock never goes back: all that is before this one is older still.
+      if row.at.value < from { return next.answer(goesOn: false) }
+      if next.found.count == limit { return next.answer(goesOn: true) }
+      next.before = row.sequence
+      next.looked += 1
+      if isWanted(row) { next.found.append(row) }
+    }
+    if rows.count < Self.piece { return next.answer(goesOn: false) }
+    return next.looked >= Self.most ? next.answer(goesOn: true) : .goOn(next)
+  }
+
+  private func isWanted(_ row: AuditRow) -> Bool {
+    if row.at.value >= until { return false }
+    if event.isEmpty, about.isEmpty { return true }
+    guard case .text(let text, _) = row.content,
+      let object = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object
+    else { return event.isSameText(as: "erased") && about.isEmpty }
+    if !event.isEmpty, object["event"]?.string?.isSameText(as: event) != true { return false }
+    return about.isEmpty
+      || object.members.contains { member in
+        guard member.name != "event" else { return false }
+        return member.value.string?.lowercased().contains(about) == true
+          || member.value.integer.map { "\($0)" } == about
+      }
+  }
+
+  private func answer(goesOn: Bool) -> Outcome {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("rows")
+    writer.beginArray()
+    for row in found { row.list(to: &writer) }
+    writer.endArray()
+    if goesOn { writer.member("next", before) }
+    writer.endObject()
+    return .reply(.answered(writer.bytes))
+  }
+}
+
+/// What an operator of the console has done that is no call of a room: sessions and keys that he has ended, settings that he
+/// had read again. The row names him by its origin.
+package struct NoteOperatorAction: RegistryCall {
+  private let event: AuditEntry.Event
+  private let members: [AuditEntry.Member]
+
+  package init(_ event: AuditEntry.Event, _ members: [AuditEntry.Member] = []) {
+    self.event = event
+    self.members = members
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    try desk.record(event, members)
+    return .reply(.answered(Array("{}".utf8)))
+  }
+}
+
+extension AuditEntry.Event {
+  package static let sessionEnded = Self("session_ended")
+  package static let allSessionsEnded = Self("all_sessions_ended")
+  package static let keyRevoked = Self("key_revoked")
+  package static let reloaded = Self("reloaded")
+  package static let drainBegun = Self("drain_begun")
+  package static let drainEnded = Self("drain_ended")
+}
