@@ -13,6 +13,8 @@ enum Fact: Equatable, Sendable {
     KeyIdentifier, signCount: UInt32, at: UnixTime, appID: String?, environment: AttestEnvironment?)
   case revoked(KeyIdentifier, at: UnixTime, reason: String? = nil)
   case removed(KeyIdentifier)
+  /// A key that another gate had registered, as its file says. Nothing happens to one that is there.
+  case imported(KeyIdentifier, KeyRecord)
 }
 
 extension KeyTable {
@@ -39,6 +41,8 @@ extension KeyTable {
       revoke(at: position, time: time.milliseconds, reason: reason)
     case .removed(let identifier):
       remove(identifier)
+    case .imported(let identifier, let record):
+      if position(of: identifier) == nil { insert(entry(identifier, record)) }
     }
   }
 
@@ -58,9 +62,8 @@ extension KeyTable {
       lastUsedAt: record.lastUsedAt?.milliseconds ?? Entry.never,
       revokedAt: record.revokedAt?.milliseconds ?? Entry.never, signCount: record.signCount,
       appID: appIDs.number(of: record.appID), bundleVersion: bundleVersions.number(of: record.bundleVersion),
-      validationCategory: record.validationCategory ?? 0,
       revokedReason: revokedReasons.number(of: record.revokedReason),
-      hasCategory: record.validationCategory != nil,
+      origin: Entry.Origin(record),
       environment: record.environment)
   }
 }
@@ -100,6 +103,17 @@ extension Fact {
     case .removed(let identifier):
       bytes.append(Kind.removed)
       identifier.digest.append(to: &bytes)
+    case .imported(let identifier, let record):
+      bytes.append(Kind.imported)
+      identifier.digest.append(to: &bytes)
+      record.publicKey.x.append(to: &bytes)
+      record.publicKey.y.append(to: &bytes)
+      bytes.append(number: UInt64(record.signCount), width: 4)
+      bytes.append(number: UInt64(bitPattern: record.registeredAt.milliseconds), width: 8)
+      bytes.append(time: record.lastUsedAt)
+      bytes.append(record.imported?.source.number ?? 0)
+      bytes.append(number: UInt64(record.imported?.untilSecond ?? 0), width: 4)
+      bytes.append(string: record.appID)
     }
   }
 
@@ -142,6 +156,19 @@ extension Fact {
       self = .revoked(identifier, at: UnixTime(milliseconds: Int64(bitPattern: time)), reason: reason)
     case Kind.removed:
       self = .removed(identifier)
+    case Kind.imported:
+      guard let x = fields.bytes32(), let y = fields.bytes32(), let signCount = fields.number(4),
+        let registeredAt = fields.number(8), let lastUsedAt = fields.number(8),
+        let source = fields.number(1).flatMap({ KeySource(number: UInt8($0)) }),
+        let second = fields.number(4), let appID = fields.string()
+      else { return nil }
+      self = .imported(
+        identifier,
+        KeyRecord(
+          publicKey: P256Point(x: x, y: y), signCount: UInt32(signCount),
+          registeredAt: UnixTime(milliseconds: Int64(bitPattern: registeredAt)),
+          lastUsedAt: Self.time(lastUsedAt), appID: appID.value,
+          imported: KeyImport(from: source, untilSecond: UInt32(second))))
     default:
       return nil
     }
@@ -160,6 +187,8 @@ extension Fact {
     static let removed: UInt8 = 4
     /// A version before reasons refuses a journal with one, and reads all others.
     static let revokedFor: UInt8 = 5
+    /// Likewise a version that knows no other gate's keys.
+    static let imported: UInt8 = 6
   }
 }
 

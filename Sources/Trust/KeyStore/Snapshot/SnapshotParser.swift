@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Identity
 internal import JSON
+internal import System
 
 struct SnapshotDamage: Error, Equatable {
   /// In the file.
@@ -98,6 +99,7 @@ struct SnapshotParser {
     guard let publicKey = fields.publicKey else { throw refusal(start, "publicKey is missing") }
     guard let signCount = fields.signCount else { throw refusal(start, "signCount is missing") }
     guard let registeredAt = fields.registeredAt else { throw refusal(start, "registeredAt is missing") }
+    let origin = try origin(fields, at: start)
     guard table.position(of: identifier) == nil else { throw refusal(start, "the key is there twice") }
     if fields.environment == nil { unknownEnvironments += 1 }
     table.insert(
@@ -105,10 +107,24 @@ struct SnapshotParser {
         identifier: identifier, publicKey: publicKey, registeredAt: registeredAt,
         lastUsedAt: fields.lastUsedAt ?? fields.lastAssertedAt ?? KeyTable.Entry.never,
         revokedAt: fields.revokedAt ?? KeyTable.Entry.never, signCount: signCount, appID: fields.appID,
-        bundleVersion: fields.bundleVersion, validationCategory: fields.validationCategory ?? 0,
+        bundleVersion: fields.bundleVersion,
         revokedReason: fields.revokedReason,
-        hasCategory: fields.validationCategory != nil, environment: fields.environment))
+        origin: origin, environment: fields.environment))
     if !fields.extra.isEmpty { table.extras[identifier] = fields.extra }
+  }
+
+  /// Half of what is said of an imported key might have it good for ever.
+  private mutating func origin(_ fields: Fields, at start: Int) throws(JSONError) -> KeyTable.Entry.Origin {
+    switch (fields.importedFrom, fields.goodUntil) {
+    case (nil, nil): return fields.validationCategory.map { .attestedWith(category: $0) } ?? .attested
+    case (let source?, let time?):
+      guard fields.validationCategory == nil else {
+        throw refusal(start, "importedFrom and validationCategory exclude each other")
+      }
+      let imported = KeyImport(from: source, until: UnixTime(milliseconds: time))
+      return .imported(imported.source, until: imported.untilSecond)
+    case (_?, nil), (nil, _?): throw refusal(start, "importedFrom and goodUntil come together")
+    }
   }
 
   private mutating func refusal(_ offset: Int, _ reason: String) -> JSONError {
@@ -130,12 +146,14 @@ struct SnapshotParser {
     var bundleVersion: UInt32 = 0
     var revokedAt: Int64?
     var revokedReason: UInt32 = 0
+    var importedFrom: KeySource?
+    var goodUntil: Int64?
     var extra: [UInt8] = []
   }
 
   private enum Member: UInt16, CaseIterable {
     case publicKey, signCount, registeredAt, lastUsedAt, appId, environment, validationCategory, bundleVersion
-    case revokedAt, revokedReason
+    case revokedAt, revokedReason, importedFrom, goodUntil
   }
 
   private mutating func readFields(
@@ -188,6 +206,13 @@ struct SnapshotParser {
     case .validationCategory: fields.validationCategory = try readNumber(bytes, &reader)
     case .bundleVersion: fields.bundleVersion = try readName(bytes, &reader, &table.bundleVersions)
     case .revokedAt: fields.revokedAt = try readTime(bytes, &reader)
+    case .importedFrom:
+      let start = reader.position
+      guard let source = KeySource(rawValue: reader.string(try reader.readString())) else {
+        throw refusal(start, "importedFrom names no gate that keys are taken from")
+      }
+      fields.importedFrom = source
+    case .goodUntil: fields.goodUntil = try readTime(bytes, &reader)
     case .revokedReason: fields.revokedReason = try readName(bytes, &reader, &table.revokedReasons)
     }
   }

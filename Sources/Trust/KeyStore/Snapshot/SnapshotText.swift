@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Identity
 internal import JSON
+internal import System
 
 struct SnapshotText {
   private var times = TimestampText()
@@ -50,9 +51,9 @@ struct SnapshotText {
     case .production: bytes.append(contentsOf: Self.production)
     case .development: bytes.append(contentsOf: Self.development)
     }
-    if entry.hasCategory {
+    if let category = entry.origin.category {
       bytes.append(contentsOf: Self.categoryName)
-      Self.append(decimal: entry.validationCategory, to: &bytes)
+      Self.append(decimal: category, to: &bytes)
     }
     if let version = names.bundleVersions[entry.bundleVersion] {
       bytes.append(contentsOf: Self.bundleVersionName)
@@ -66,6 +67,13 @@ struct SnapshotText {
     if let reason = names.revokedReasons[entry.revokedReason] {
       bytes.append(contentsOf: Self.revokedReasonName)
       reasons.append(entry.revokedReason, reason, to: &bytes)
+    }
+    if let imported = entry.origin.imported {
+      bytes.append(contentsOf: Self.importedFromName)
+      bytes.append(contentsOf: imported.source.rawValue.utf8)
+      bytes.append(contentsOf: Self.goodUntilName)
+      times.append(imported.goodUntil.milliseconds, to: &bytes)
+      bytes.append(UInt8(ascii: "\""))
     }
     if let extra { bytes.append(contentsOf: extra) }
     bytes.append(UInt8(ascii: "}"))
@@ -122,6 +130,8 @@ struct SnapshotText {
   private static let categoryName = Array(",\"validationCategory\":".utf8)
   private static let bundleVersionName = Array(",\"bundleVersion\":".utf8)
   private static let revokedAtName = Array(",\"revokedAt\":\"".utf8)
+  private static let importedFromName = Array(",\"importedFrom\":\"".utf8)
+  private static let goodUntilName = Array("\",\"goodUntil\":\"".utf8)
   private static let revokedReasonName = Array(",\"revokedReason\":".utf8)
 }
 

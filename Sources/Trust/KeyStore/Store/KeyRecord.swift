@@ -18,13 +18,16 @@ package struct KeyRecord: Equatable, Sendable {
   package var validationCategory: UInt32?
   package var bundleVersion: String?
   package var revokedAt: UnixTime?
+  /// Nil for a key whose attestation was verified here.
+  package var imported: KeyImport?
   /// What the operator said who revoked it, or what the key file says.
   package var revokedReason: String?
 
   package init(
     publicKey: P256Point, signCount: UInt32 = 0, registeredAt: UnixTime, lastUsedAt: UnixTime? = nil,
     appID: String? = nil, environment: AttestEnvironment? = nil, validationCategory: UInt32? = nil,
-    bundleVersion: String? = nil, revokedAt: UnixTime? = nil, revokedReason: String? = nil
+    bundleVersion: String? = nil, revokedAt: UnixTime? = nil, revokedReason: String? = nil,
+    imported: KeyImport? = nil
   ) {
     self.publicKey = publicKey
     self.signCount = signCount
@@ -36,7 +39,11 @@ package struct KeyRecord: Equatable, Sendable {
     self.bundleVersion = bundleVersion
     self.revokedAt = revokedAt
     self.revokedReason = revokedReason
+    self.imported = imported
   }
+
+  /// Whether nobody is let in by it any more: it was taken from another gate for a while, and that is over.
+  package func isOver(at now: UnixTime) -> Bool { imported.map { now >= $0.goodUntil } ?? false }
 
   /// The environment as the key file and operators read it.
   package var environmentName: String { environment?.rawValue ?? Self.unknownEnvironment }
@@ -77,6 +84,12 @@ package struct KeyRecord: Equatable, Sendable {
     if let revokedReason {
       writer.name("revokedReason")
       writer.value(revokedReason)
+    }
+    if let imported {
+      writer.name("importedFrom")
+      writer.value(imported.source.rawValue)
+      writer.name("goodUntil")
+      writer.value(imported.goodUntil.timestamp)
     }
   }
 }

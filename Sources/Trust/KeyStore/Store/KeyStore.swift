@@ -127,6 +127,7 @@ package final class KeyStore: AttestedKeyStore {
       guard let position = state.table.position(of: identifier) else { throw Refused(.unknownKey) }
       let entry = state.table[position]
       if entry.isRevoked { throw Refused(.revoked) }
+      if entry.isOver(at: now) { throw Refused(.unknownKey) }
       guard signCount > entry.signCount else { throw Refused(.replayed(stored: entry.signCount)) }
       guard state.isAccepting else { throw Refused(.unavailable) }
       let newAppID = entry.appID == 0 ? appID : nil

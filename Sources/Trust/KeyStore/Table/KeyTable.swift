@@ -16,13 +16,27 @@ struct KeyTable {
     var signCount: UInt32
     var appID: UInt32 = 0
     var bundleVersion: UInt32 = 0
-    var validationCategory: UInt32 = 0
     var revokedReason: UInt32 = 0
-    var hasCategory = false
+    var origin = Origin.attested
     var environment: AttestEnvironment?
     var isPresent = true
 
+    /// Where the key's trust comes from. What is said of an app's launch comes with an attestation, so one word of memory
+    /// is enough for either.
+    enum Origin: Equatable {
+      case attested
+      case attestedWith(category: UInt32)
+      /// From another gate's file, and good before this second of Unix time.
+      case imported(KeySource, until: UInt32)
+    }
+
     var isRevoked: Bool { revokedAt != Self.never }
+
+    /// Whether it was taken from another gate, and its time is over.
+    func isOver(at now: UnixTime) -> Bool {
+      guard case .imported(_, let second) = origin else { return false }
+      return now.milliseconds >= Int64(second) * 1000
+    }
 
     /// In an entry that is not present: the vacant position after this one in the list of them, plus one; 0 ends it.
     fileprivate var nextVacant: UInt32 {
@@ -80,9 +94,9 @@ struct KeyTable {
       publicKey: entry.publicKey, signCount: entry.signCount,
       registeredAt: UnixTime(milliseconds: entry.registeredAt), lastUsedAt: time(entry.lastUsedAt),
       appID: appIDs[entry.appID], environment: entry.environment,
-      validationCategory: entry.hasCategory ? entry.validationCategory : nil,
+      validationCategory: entry.origin.category,
       bundleVersion: bundleVersions[entry.bundleVersion], revokedAt: time(entry.revokedAt),
-      revokedReason: revokedReasons[entry.revokedReason])
+      revokedReason: revokedReasons[entry.revokedReason], imported: entry.origin.imported)
   }
 
   /// Copies the keys of the next `limit` positions behind what `entries` holds, and moves on.
@@ -173,6 +187,24 @@ struct KeyTable {
 
   private static let blockBits = 12
   private static let blockMask = 1 << blockBits - 1
+}
+
+extension KeyTable.Entry.Origin {
+  var category: UInt32? {
+    if case .attestedWith(let category) = self { category } else { nil }
+  }
+
+  var imported: KeyImport? {
+    if case .imported(let source, let second) = self { KeyImport(from: source, untilSecond: second) } else { nil }
+  }
+
+  init(_ record: KeyRecord) {
+    if let imported = record.imported {
+      self = .imported(imported.source, until: imported.untilSecond)
+    } else {
+      self = record.validationCategory.map { .attestedWith(category: $0) } ?? .attested
+    }
+  }
 }
 
 extension UnixTime {
