@@ -201,3 +201,26 @@ def test_keys_outlive_a_restart(gate, phone):
     gate.start()
     assert key_set(gate) == keys
     assert phone.read(token).status == 200
+
+
+def test_invented_tokens_are_paid_for_by_their_address(gates, folder):
+    """DEVICE_RATE is for a token, and anybody can invent one after the other."""
+    port = free_port()
+    gate = gates(
+        port=port,
+        DEVICES_PATH=folder / "devices.db",
+        PUBLIC_URL=f"https://127.0.0.1:{port}",
+        CHALLENGE_RATE="8/h",
+        CHALLENGE_MAX_AGE="1h",
+    )
+    # Two challenges, and the first request by its token.
+    phone = EnrolledPhone(gate)
+    token = phone.token()
+    assert ask(gate, "GET", "/mobile/approvals", token=token).status == 200
+    for number in range(5):
+        answer = ask(gate, "GET", "/mobile/approvals", token=f"{token}{number}")
+        assert answer.status == 401, answer
+    answer = ask(gate, "GET", "/mobile/approvals", token=f"{token}5")
+    assert (answer.status, answer.refusal) == (429, "rate_limited")
+    # The phone beside whom somebody guesses is heard all the same.
+    assert ask(gate, "GET", "/mobile/approvals", token=token).status == 200

@@ -55,8 +55,10 @@ extension Connection {
       guard let token, token.isDeviceToken else { throw Refusal(.tokenRejected, step: "bearer") }
       // By the token, as nobody knows here whose it is: another's is none that this device could use up.
       let hash = SHA256.hash(Array(token.text.utf8).span)
+      // Anybody can invent one after the other.
+      if !loop.shared.acceptedTokens.contains(hash) { try payAsStranger() }
       try pay(from: loop.shared.deviceRates, hash, loop.settings.deviceAllowance, "device_rate")
-      request.bearer = token
+      (request.bearer, request.tokenHash) = (token, hash)
     case .service:
       guard let token, let service = devices.door.service(token) else {
         try payAsAnybody()
@@ -70,6 +72,11 @@ extension Connection {
 
   private func payAsAnybody() throws(Refusal) {
     try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, "register_rate")
+  }
+
+  /// Whoever is at home has many phones behind one address, and each has a new token now and then.
+  private func payAsStranger() throws(Refusal) {
+    try pay(from: loop.shared.challengeRates, payer, loop.settings.challengeAllowance, "stranger_rate")
   }
 
   private func pay(
@@ -142,6 +149,7 @@ extension Connection {
 
   /// What the registry has come to.
   func answered(_ reply: Reply, to request: DeviceRequest, _ pending: PendingRequest) {
+    if !reply.isRefusal, let hash = request.tokenHash { loop.shared.acceptedTokens.insert(hash) }
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }

@@ -1,4 +1,5 @@
 /// A request about devices, from its head to the registry's answer.
+internal import Bytes
 internal import HTTPWire
 internal import Registry
 
@@ -8,6 +9,8 @@ struct DeviceRequest: Equatable {
   /// What the app says its version is.
   let clientVersion: String?
   var bearer: BearerToken?
+  /// Of a device's token.
+  var tokenHash: Bytes32?
   /// Of a service's request.
   var service: ServiceID?
 

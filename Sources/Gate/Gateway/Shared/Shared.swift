@@ -43,6 +43,7 @@ final class Shared: Sendable {
   let challengeRates = RateTable()
   let registerRates = RateTable()
   let deviceRates = RateTable()
+  let acceptedTokens = AcceptedTokens()
   let serviceRates = RateTable()
   let addressCounts = AddressCounts()
   /// Connections of all kinds.

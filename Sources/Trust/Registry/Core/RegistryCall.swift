@@ -75,6 +75,10 @@ package enum Reply: Equatable, Sendable {
   /// As `answered`, and something is there that was not.
   case created([UInt8])
   case refused(RegistryRefusal)
+
+  package var isRefusal: Bool {
+    if case .refused = self { true } else { false }
+  }
 }
 
 package struct RegistryRefusal: Error, Equatable, Sendable {
