@@ -36,6 +36,35 @@ import Testing
     #expect(try room.values().keys.sorted() == ["v1"])
   }
 
+  /// A disk that is full takes what the reserve left it, and fails at the next write: the file is looked over once in a
+  /// while, and not for each request.
+  @Test func failuresInARowAreOneTrouble() throws {
+    let room = try roomThatFails(1)
+    #expect(room.serve(Put(name: "v0"))?.code == "store_unavailable")
+    #expect(room.listener.events.last == .available)
+    var looks = 0
+    for _ in 0..<50 {
+      room.disk.plan(.error, at: 0, count: 1)
+      #expect(room.serve(Put(name: "v1"))?.code == "store_unavailable")
+      room.disk.countCalls()
+      room.clock.pass(.milliseconds(100))
+      room.worker?.recoverIfDue()
+      if room.listener.events.last == .available { looks += 1 }
+    }
+    // In five seconds, with pauses that double from half a second.
+    #expect((1...8).contains(looks), "\(looks)")
+    room.disk.countCalls()
+    room.clock.pass(.seconds(31))
+    room.worker?.recoverIfDue()
+    #expect(room.serve(Put(name: "v2"))?.isAnswered == true)
+    room.clock.pass(.seconds(31))
+    // Long ago: tried again at once.
+    room.disk.plan(.error, at: 0, count: 1)
+    #expect(room.serve(Put(name: "v3"))?.code == "store_unavailable")
+    #expect(room.serve(Put(name: "v3"))?.isAnswered == true)
+    room.stop()
+  }
+
   @Test func whileItLastsNothingIsPromised() throws {
     let room = try roomThatFails(10_000)
     #expect(room.serve(Put(name: "v0"))?.code == "store_unavailable")

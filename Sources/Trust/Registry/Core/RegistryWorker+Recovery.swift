@@ -13,20 +13,31 @@ extension RegistryWorker {
     var pause: Duration
   }
 
+  /// One that is over: another soon behind it is the same.
+  struct PastTrouble {
+    let end: MonotonicTime
+    let pause: Duration
+  }
+
+  private static let memory: Duration = .seconds(30)
   private static let firstPause: Duration = .milliseconds(500)
   private static let longestPause: Duration = .seconds(30)
 
   /// A group was not kept.
   func fail(_ failure: StoreFailure, with revocations: [Registry.Request]) {
+    var isNew = true
     if trouble == nil {
       listener.note(.unavailable(failure.description))
-      trouble = Trouble(isOpen: false, nextTry: clock.monotonic(), pause: Self.firstPause)
+      let past = pastTrouble.flatMap { clock.monotonic() - $0.end < Self.memory ? $0 : nil }
+      isNew = past == nil
+      trouble = Trouble(isOpen: false, nextTry: clock.monotonic(), pause: past?.pause ?? Self.firstPause)
     }
     trouble?.isOpen = false
     giveUpCopy()
     postpone(revocations)
-    // At once: a disk that failed once may be good again, and what was revoked is to be written.
-    recover(from: failure)
+    // A disk that failed once may be good again, and what was revoked is to be written. One that has just failed before
+    // is full, or worn: to look the whole file over for each request would be dear.
+    if isNew || !unwritten.isEmpty { recover(from: failure) } else { tryLater() }
   }
 
   /// They hold from now on, are tried again until they are written, and whoever asked is told so.
@@ -56,6 +67,7 @@ extension RegistryWorker {
         return tryLater()
       }
       try announceDoubtful()
+      pastTrouble = trouble.map { PastTrouble(end: clock.monotonic(), pause: $0.pause) }
       trouble = nil
       listener.note(.available)
     } catch {

@@ -36,6 +36,7 @@ final class RegistryWorker {
 
   /// Nothing is promised while there is one.
   var trouble: Trouble?
+  var pastTrouble: PastTrouble?
   /// Revocations that hold and are not written.
   var unwritten: [Registry.Request] = []
   /// Devices that were said to be gone in a group that was not kept.
