@@ -98,6 +98,17 @@ import Testing
     #expect(try room.record(phone).attestationFailedAt == nil)
   }
 
+  /// The key store had judged it before the operator's word came to either.
+  @Test func evidenceOnItsWayByAKeyThatIsRevoked() throws {
+    let phone = try room.activePhone()
+    _ = try registry.run(EndAttestedKey(appKey(1)), from: .gate)
+    #expect(try room.attest(phone, by: appKey(1)).code == .attestationRejected)
+    #expect(try room.record(phone).attestedKey == nil)
+    #expect(try room.attest(phone, by: appKey(2)).code == nil)
+    try room.revoke(phone)
+    #expect(try room.attest(room.activePhone("bea"), by: appKey(2)).code == .attestationRejected)
+  }
+
   /// With a rotation anybody can send bad evidence in a device's name: it is the device's when its key has signed.
   @Test func failuresWithARotation() throws {
     let (phone, thief) = (try room.activePhone(), try TestPhone())

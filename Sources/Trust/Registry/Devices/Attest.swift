@@ -148,6 +148,7 @@ package struct EndAttestedKey: RegistryCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    desk.devices.endedKeys.note(key, now: desk.now)
     let found = try desk.storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
     if var device = found {
       device.attestedKey = nil

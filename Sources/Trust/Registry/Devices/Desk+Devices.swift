@@ -88,6 +88,9 @@ extension Desk {
       return (.hardwareAttested, nil)
     case .appAttest(let identifier): key = identifier
     }
+    if devices.endedKeys.contains(key, now: now) {
+      throw .refused(.attestationRejected, "attested_key_revoked")
+    }
     let holder = try storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
     guard holder == nil || holder?.id == device else {
       throw .refused(.attestationRejected, "attested_key_of_another_device")
@@ -167,7 +170,10 @@ extension Desk {
     announce(.deviceGone(device.id))
     try record(.deviceRevoked, .device(device.id))
     try withdrawVotes(of: device.id)
-    if let key = device.attestedKey { announce(.attestedKeyRevoked(key)) }
+    if let key = device.attestedKey {
+      devices.endedKeys.note(key, now: now)
+      announce(.attestedKeyRevoked(key))
+    }
   }
 
   package func keep(_ device: DeviceRecord) throws(CallFailure) {

@@ -1,4 +1,5 @@
 /// What the room of devices remembers for some time only: who has asked how often. A restart forgets it.
+internal import Bytes
 package import DeviceWire
 package import System
 
@@ -22,6 +23,8 @@ package final class DeviceMemory {
   let presence = PresenceMemory()
   /// Serials that are revoked, as far as the gate has told; nil before it has.
   var revokedSerials: RevokedSerials?
+  /// Behind the key store, which has judged evidence before it comes here.
+  var endedKeys = EndedKeys()
   private var enrolments = Tally<Origin>(limit: DeviceMemory.enrolmentsAnHour)
   private var failures = Tally<Attempt>(limit: DeviceMemory.failuresAnHour)
 
@@ -45,6 +48,28 @@ package final class DeviceMemory {
 
   package func noteFailure(_ device: DeviceID, from origin: Origin, now: UnixTime) {
     failures.note(Attempt(device: device, origin: origin.payer), now: now)
+  }
+}
+
+/// App Attest keys that were revoked a moment ago: evidence by them may have been judged before, and be on its way.
+struct EndedKeys {
+  /// Longer than evidence is judged, counted and waits for the registry.
+  static let time: Duration = .seconds(120)
+
+  private var keys: [KeyIdentifier: UnixTime] = [:]
+
+  mutating func note(_ key: KeyIdentifier, now: UnixTime) {
+    keys = keys.filter { isRecent($0.value, now: now) }
+    keys[key] = now
+  }
+
+  func contains(_ key: KeyIdentifier, now: UnixTime) -> Bool {
+    keys[key].map { isRecent($0, now: now) } ?? false
+  }
+
+  /// A clock that goes back lets nobody in.
+  private func isRecent(_ time: UnixTime, now: UnixTime) -> Bool {
+    now.milliseconds - time.milliseconds < Self.time.wholeMilliseconds
   }
 }
 
