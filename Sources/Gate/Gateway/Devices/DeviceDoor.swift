@@ -22,6 +22,7 @@ package final class DeviceDoor: RegistryListener {
   private let level: Level?
   private let active = ActiveDevices()
   private let state = Mutex(State())
+  private let trouble = Mutex<String?>(nil)
   let log: GateLogger
 
   /// - Parameter level: from which on devices come in to play; nil when none does.
@@ -77,7 +78,15 @@ package final class DeviceDoor: RegistryListener {
     shared?.mailboxes.forEach { $0.call() }
   }
 
+  /// Why the registry promises nothing just now; nil while it does.
+  package var registryTrouble: String? { trouble.withLock { $0 } }
+
   package func note(_ event: RegistryEvent) {
+    switch event {
+    case .unavailable(let reason): trouble.withLock { $0 = reason }
+    case .available: trouble.withLock { $0 = nil }
+    case .opened, .clockBehind, .auditHead: break
+    }
     log.registry(event)
   }
 

@@ -1,6 +1,7 @@
 /// A loop's listeners, and what happens when the process has no descriptor or memory left to accept with.
 internal import Addresses
 internal import Sockets
+internal import Synchronization
 internal import System
 
 /// A listener in a list, which cannot hold a `Listener` itself.
@@ -101,8 +102,7 @@ final class Doorway {
       return nil
     case .aborted: return nil
     case .failed(let error):
-      pause(loop.poller, now: loop.now)
-      loop.shared.log.acceptPaused(error)
+      pause(loop, error)
       return nil
     case .exhausted(let error):
       turnAway(at: door, error, loop)
@@ -115,7 +115,12 @@ final class Doorway {
     reserve.release()
     if case .accepted(let socket, _) = door.listener.accept() { socket.resetOnClose() }
     reserve.refill()
+    pause(loop, error)
+  }
+
+  private func pause(_ loop: Loop, _ error: SystemError) {
     pause(loop.poller, now: loop.now)
+    loop.shared.acceptFailedAt.store(loop.now.nanoseconds, ordering: .relaxed)
     loop.shared.log.acceptPaused(error)
   }
 }

@@ -72,6 +72,9 @@ package final class BackendDirectory: Sendable {
   /// In the order in which they are to be tried.
   var addresses: [SocketAddress] { state.withLock { $0.addresses } }
 
+  /// Nil unless the last connect failed.
+  var failedAt: MonotonicTime? { state.withLock { $0.failedAt } }
+
   func noteFailure(at now: MonotonicTime) {
     state.withLock { $0.failedAt = now }
   }

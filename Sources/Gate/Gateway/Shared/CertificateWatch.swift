@@ -60,6 +60,14 @@ final class CertificateWatch: Sendable {
   /// Those in use, in their order.
   var watched: [WatchedCertificate] { entries.withLock { $0.map(\.certificate) } }
 
+  /// Those that are of no use at this time.
+  func useless(at now: UnixTime) -> [Notice] {
+    watched.compactMap { certificate in
+      let standing = certificate.standing(at: now, noticeDays: 0)
+      return standing == .good ? nil : Notice(certificate: certificate, standing: standing)
+    }
+  }
+
   /// What is to be said now.
   func due(now: UnixTime) -> [Notice] {
     entries.withLock { entries in

@@ -64,6 +64,8 @@ final class Shared: Sendable {
   let isStopping = Atomic(false)
   /// All sessions are to end, whatever comes.
   let isEnding = Atomic(false)
+  /// When a loop last found no descriptor or memory to accept with, in nanoseconds of the monotonic clock.
+  let acceptFailedAt = Atomic<UInt64>(0)
   /// Sessions without a connection, those included whose stay is over and whose last messages wait.
   let away = Count()
   /// Those that came from the process before.
