@@ -7,15 +7,12 @@ import Testing
 /// Which path is whose, and who comes as far as that.
 @Suite struct RoutingTests {
   private let gate = ImaginaryGate()
-  private let console: Console
-
-  init() throws { console = try Console() }
-
-  private var routing: AdminRouting { AdminRouting(handler: gate, access: console.access) }
 
   private func outcome(
-    _ request: String, _ body: String = "", over transport: AdminTransport = .loopback
+    _ request: String, _ body: String = "", as verdict: AdminVerdict = .nobody,
+    over transport: AdminTransport = .loopback
   ) throws -> AdminRouting.Outcome {
+    let routing = AdminRouting(handler: gate) { _, _, _ in verdict }
     var conversation = AdminConversation()
     conversation.take(Array("\(request)\r\n\r\n\(body)".utf8).span)
     guard case .call(let call) = conversation.next() else { throw NoCall() }
@@ -25,9 +22,12 @@ import Testing
   private struct NoCall: Error {}
 
   private func reply(
-    _ request: String, _ body: String = "", over transport: AdminTransport = .loopback
+    _ request: String, _ body: String = "", as verdict: AdminVerdict = .nobody,
+    over transport: AdminTransport = .loopback
   ) throws -> AdminReply {
-    guard case .reply(let reply) = try outcome(request, body, over: transport) else { throw NoCall() }
+    guard case .reply(let reply) = try outcome(request, body, as: verdict, over: transport) else {
+      throw NoCall()
+    }
     return reply
   }
 
@@ -65,28 +65,68 @@ import Testing
     #expect(try text(reply("GET /readyz?verbosely=1 HTTP/1.0")) == "failed: draining\n")
   }
 
-  /// A load balancer calls by whatever name it likes.
+  /// A load balancer calls by whatever name it likes, and nobody is asked who it is.
   @Test func probesAskNobody() throws {
     for transport in [AdminTransport.tls, .loopback, .unix(nil)] {
       for path in ["/livez", "/readyz"] {
-        #expect(try reply("GET \(path) HTTP/1.1\r\nHost: evil.example", over: transport).status == .ok)
+        let probe = "GET \(path) HTTP/1.1\r\nHost: evil.example"
+        #expect(try reply(probe, as: .refused(.host), over: transport).status == .ok)
       }
     }
-    let post = try reply("POST /livez HTTP/1.0")
-    #expect(post.status == .methodNotAllowed)
+    #expect(try reply("POST /livez HTTP/1.0", as: .actor(.alice, formToken: "")).status == .methodNotAllowed)
   }
 
+  @Test func whatTheVerdictSays() throws {
+    let numbers = "GET /metrics HTTP/1.0"
+    let reader = AdminVerdict.actor(AdminActor(name: "prometheus", scopes: [.metrics]), formToken: "")
+    #expect(try text(reply(numbers, as: reader)) == "numbers 1\n")
+    #expect(try reply("POST /metrics HTTP/1.0", as: reader).status == .methodNotAllowed)
+    #expect(try reply(numbers).status == .unauthorized)
+    for (refusal, status) in [
+      (AdminRefusal.host, Status.misdirectedRequest), (.origin, .forbidden), (.formToken, .forbidden),
+      (.scope, .forbidden), (.token, .unauthorized),
+    ] {
+      #expect(try reply("GET / HTTP/1.0", as: .refused(refusal)).status == status)
+    }
+    let signed = try reply("POST /sign-in/x HTTP/1.0", as: .signed(cookie: "a=b; HttpOnly", to: "/"))
+    #expect(signed.status == .seeOther)
+    #expect(try text(reply("GET /sign-in HTTP/1.0", as: .answer(.page(.ok, [0x70])))) == "p")
+    #expect(try text(reply("GET / HTTP/1.0", as: .actor(.alice, formToken: ""))) == "<p>alice")
+  }
+
+  /// With the access that judges in a gate.
   @Test func numbersOnThisHostAlone() throws {
-    #expect(try text(reply("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:8444")) == "numbers 1\n")
-    #expect(try reply("GET /metrics HTTP/1.1\r\nHost: localhost", over: .tls).status == .unauthorized)
-    #expect(try reply("GET /metrics HTTP/1.1\r\nHost: evil.example").status == .misdirectedRequest)
-    let closed = AdminRouting(handler: gate, access: try Console(metricsNeedToken: true).access)
-    var conversation = AdminConversation()
-    conversation.take(Array("GET /metrics HTTP/1.1\r\nHost: [::1]\r\n\r\n".utf8).span)
-    guard case .call(let call) = conversation.next(),
-      case .reply(let reply) = closed.outcome(call, over: .loopback)
+    func status(_ head: String, over transport: AdminTransport, metricsNeedToken: Bool = false) throws
+      -> Status
+    {
+      let access = try Console(metricsNeedToken: metricsNeedToken).access
+      let routing = AdminRouting(handler: gate) { access.judge($0, $1, over: $2) }
+      var conversation = AdminConversation()
+      conversation.take(Array("GET /metrics HTTP/1.1\r\nHost: \(head)\r\n\r\n".utf8).span)
+      guard case .call(let call) = conversation.next(),
+        case .reply(let reply) = routing.outcome(call, over: transport)
+      else { throw NoCall() }
+      return reply.status
+    }
+    #expect(try status("127.0.0.1:8444", over: .loopback) == .ok)
+    #expect(try status("localhost", over: .tls) == .unauthorized)
+    #expect(try status("evil.example", over: .loopback) == .misdirectedRequest)
+    #expect(try status("[::1]", over: .loopback, metricsNeedToken: true) == .unauthorized)
+  }
+
+  @Test func whatTakesLongIsWork() throws {
+    let body = "word=done"
+    let head =
+      "POST /change?q=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n"
+      + "Content-Type: application/x-www-form-urlencoded"
+    guard case .work(let request) = try outcome(head, body, as: .actor(.alice, formToken: "t")) else {
+      throw NoCall()
+    }
+    #expect(request.isChange && request.path == "/change" && request.query["q"] == "1")
+    #expect(request.form["word"] == "done" && request.actor == .alice && request.formToken == "t")
+    guard case .work(let search) = try outcome("HEAD /search HTTP/1.0", as: .actor(.alice, formToken: ""))
     else { throw NoCall() }
-    #expect(reply.status == .unauthorized)
+    #expect(!search.isChange && search.form == AdminForm())
   }
 
   @Test func strangersAreLedOn() throws {

@@ -1,5 +1,9 @@
+import Glibc
 import HTTPWire
+import Sockets
 import Synchronization
+import System
+import Testing
 
 @testable import Admin
 
@@ -7,25 +11,30 @@ import Synchronization
 final class ImaginaryGate: AdminHandler {
   struct State {
     var isAlive = true
-    var readiness = Readiness(checks: [.init("listening", .ok), .init("game", .ok)])
+    var readiness = Admin.Readiness(checks: [.init("listening", .ok), .init("game", .ok)])
     var worked: [String] = []
   }
 
   let state = Mutex(State())
-  /// Whether `work` waits until told.
-  let gate = Mutex<Bool>(false)
+  /// What `work` waits for; nil for nothing.
+  let latch: Latch?
   let download: @Sendable () -> any AdminBody
 
-  init(download: @escaping @Sendable () -> any AdminBody = { Pieces([]) }) {
+  init(latch: Latch? = nil, download: @escaping @Sendable () -> any AdminBody = { Pieces([]) }) {
+    self.latch = latch
     self.download = download
   }
 
   var isAlive: Bool { state.withLock { $0.isAlive } }
-  var readiness: Readiness { state.withLock { $0.readiness } }
+  var readiness: Admin.Readiness { state.withLock { $0.readiness } }
   func metrics() -> [UInt8] { Array("numbers 1\n".utf8) }
 
   func asset(_ path: String) -> AdminAnswer? {
-    path == "/style.css" ? .asset(contentType: "text/css", Array("p{}".utf8)) : nil
+    switch path {
+    case "/style.css": .asset(contentType: "text/css", Array("p{}".utf8))
+    case "/big.svg": .asset(contentType: "image/svg+xml", Array(repeating: 0x78, count: 1 << 20))
+    default: nil
+    }
   }
 
   func answerAtOnce(_ request: AdminRequest) -> AdminAnswer? {
@@ -40,6 +49,7 @@ final class ImaginaryGate: AdminHandler {
 
   func work(_ request: AdminRequest) -> AdminAnswer {
     state.withLock { $0.worked.append(request.path + (request.query["q"] ?? "")) }
+    latch?.wait()
     switch request.path {
     case "/export":
       return .stream(contentType: "application/json", fileName: "a\"b/\r\nc.json", download())
@@ -78,4 +88,142 @@ func steps(of bytes: [UInt8], every step: Int) -> [String] {
       if closing { return said }
     }
   }
+}
+
+/// No time passes but what a test lets pass, however slow the machine is.
+final class JumpingClock: Clock {
+  private let passed = Atomic<UInt64>(1_000_000_000_000)
+
+  func pass(_ duration: Duration) {
+    passed.wrappingAdd(duration.wholeNanoseconds, ordering: .relaxed)
+  }
+
+  func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: passed.load(ordering: .relaxed)) }
+  func wall() -> UnixTime { SystemClock().wall() }
+}
+
+/// A listener on a UNIX socket in a folder of its own, as long as `body` runs.
+func served(
+  _ gate: ImaginaryGate, clock: JumpingClock = JumpingClock(), _ body: (String) throws -> Void
+) throws {
+  let folder = try TemporaryFolder(prefix: "admin-")
+  let path = folder.path + "/admin.sock"
+  let routing = AdminRouting(handler: gate) { _, _, _ in .actor(.alice, formToken: "") }
+  let server = try AdminServer.start(on: AdminDoor(try UnixListener.bind(path)), routing, tls: nil, clock)
+  do {
+    try body(path)
+    server.stop()
+    folder.remove()
+  } catch {
+    server.stop()
+    folder.remove()
+    throw error
+  }
+}
+
+/// One peer of the listener, who waits for what it expects and no longer than ten seconds.
+final class Peer {
+  private let socket: Socket
+  private var received: [UInt8] = []
+  private(set) var hasEnded = false
+
+  init(_ path: String) throws {
+    socket = try Self.connected(to: path, until: Self.deadline)
+  }
+
+  /// As others do, whose connect waits while the queue of the door is full.
+  private static func connected(to path: String, until deadline: MonotonicTime) throws(SystemError) -> Socket
+  {
+    while true {
+      do throws(SystemError) {
+        return try Socket.connecting(to: .unix(path: path))
+      } catch {
+        guard error.number == EAGAIN, SystemClock().monotonic() < deadline else { throw error }
+      }
+    }
+  }
+
+  private static var deadline: MonotonicTime { SystemClock().monotonic() + .seconds(10) }
+
+  func send(_ text: String) {
+    var rest = Array(text.utf8)
+    while !rest.isEmpty {
+      switch socket.send(rest.span) {
+      case .bytes(let count): rest.removeFirst(count)
+      case .wouldBlock: guard socket.wait(for: .writing, until: Self.deadline) == .ready else { return }
+      case .failed: return
+      }
+    }
+  }
+
+  func ask(_ path: String) {
+    send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+  }
+
+  /// False when there is nothing to read just now, or never will be.
+  private func readSome(until deadline: MonotonicTime) -> Bool {
+    var room = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      switch Self.receive(socket, into: &room) {
+      case .bytes(let count):
+        received += room[..<count]
+        return true
+      case .wouldBlock: guard socket.wait(for: .reading, until: deadline) == .ready else { return false }
+      case .ended, .failed:
+        hasEnded = true
+        return false
+      }
+    }
+  }
+
+  private static func receive(_ socket: borrowing Socket, into room: inout [UInt8]) -> ReceiveResult {
+    var span = room.mutableSpan
+    return socket.receive(into: &span)
+  }
+
+  /// Whether `text` comes; what came up to it is gone then.
+  func hears(_ text: String) -> Bool {
+    let deadline = Self.deadline
+    while true {
+      if let found = String(decoding: received, as: UTF8.self).firstRange(of: text) {
+        let rest = String(decoding: received, as: UTF8.self)[found.upperBound...]
+        received = Array(rest.utf8)
+        return true
+      }
+      guard readSome(until: deadline) else { return false }
+    }
+  }
+
+  /// All that comes until the connection ends.
+  func rest() -> String {
+    let deadline = Self.deadline
+    while readSome(until: deadline) {}
+    return String(decoding: received, as: UTF8.self)
+  }
+
+  /// Whether the listener has closed the connection, as seen without waiting.
+  func isCutOff() -> Bool {
+    while !hasEnded, readSome(until: SystemClock().monotonic()) {}
+    return hasEnded
+  }
+}
+
+/// Somebody who works only when told to.
+final class Latch: Sendable {
+  private let isOpen = Monitor(false)
+
+  func open() {
+    isOpen.withLock { isOpen, wake in
+      isOpen = true
+      wake.all()
+    }
+  }
+
+  func wait() {
+    isOpen.wait { $0 ? .done(()) : .wait }
+  }
+}
+
+extension AdminActor {
+  static let alice = AdminActor(name: "alice", scopes: [.read, .write])
 }

@@ -4,7 +4,10 @@ internal import HTTPWire
 
 struct AdminRouting: Sendable {
   let handler: any AdminHandler
-  let access: AdminAccess
+  /// Who it is: `AdminAccess.judge`.
+  let judge: Judge
+
+  typealias Judge = @Sendable (RequestHead, AdminForm?, AdminTransport) -> AdminVerdict
 
   enum Outcome: Sendable {
     case reply(AdminReply)
@@ -47,7 +50,7 @@ struct AdminRouting: Sendable {
     _ head: RequestHead, _ path: String, _ query: AdminForm, _ form: AdminForm?,
     over transport: AdminTransport
   ) -> Outcome {
-    switch access.judge(head, form, over: transport) {
+    switch judge(head, form, transport) {
     case .nobody: return .reply(Self.unknown(path, isChange: form != nil))
     case .refused(.token): return .reply(.unauthorized())
     case .refused(let refusal): return .reply(.text(refusal.status, refusal.rawValue))

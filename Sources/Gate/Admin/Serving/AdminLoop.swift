@@ -219,8 +219,11 @@ final class AdminLoop {
 
   /// Whoever is needed least goes, and of those who has waited longest.
   private func makeRoom() -> Bool {
-    let ranked = connections.values.filter { $0.dispensability != nil }
-    let first = ranked.min { ($0.dispensability ?? 0, $0.since) < ($1.dispensability ?? 0, $1.since) }
+    func rank(_ connection: AdminConnection) -> (Int, MonotonicTime, UInt64) {
+      (connection.dispensability ?? .max, connection.since, connection.token)
+    }
+    let candidates = connections.values.filter { $0.dispensability != nil }
+    let first = candidates.min { rank($0) < rank($1) }
     guard let first else { return false }
     first.leg.socket.resetOnClose()
     close(first)

@@ -63,13 +63,22 @@ package final class AdminServer: Sendable {
   package static func start(
     on door: AdminDoor, handler: any AdminHandler, access: AdminAccess, tls: TLSMaterial?, clock: any Clock
   ) throws(StartError) -> AdminServer {
+    let routing = AdminRouting(handler: handler) { head, form, transport in
+      access.judge(head, form, over: transport)
+    }
+    return try start(on: door, routing, tls: tls, clock)
+  }
+
+  static func start(
+    on door: AdminDoor, _ routing: AdminRouting, tls: TLSMaterial?, _ clock: any Clock
+  ) throws(StartError) -> AdminServer {
     do throws(StartError) {
       var served: AdminTLS?
       if let tls {
         do throws(TLSConfigurationError) { served = try AdminTLS(tls) } catch { throw .tls(error) }
       }
       do throws(SystemError) {
-        return try start(on: door, AdminRouting(handler: handler, access: access), served, clock)
+        return try start(on: door, routing, served, clock)
       } catch {
         throw .failed(error)
       }

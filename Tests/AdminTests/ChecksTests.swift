@@ -1,0 +1,71 @@
+import System
+import Testing
+
+@testable import Admin
+
+/// What probes are told of what was seen.
+@Suite struct ChecksTests {
+  private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
+  private let nobody = GameWatch.Connects(failedAt: nil, sessions: 0)
+  private let players = GameWatch.Connects(failedAt: nil, sessions: 3)
+
+  @Test func theGameIsCalledWhileNobodyPlays() {
+    var watch = GameWatch()
+    #expect(watch.standing(nobody) == .unknown && watch.isCallDue(nobody, now: start))
+    watch.note(call: nil, at: start)
+    #expect(watch.standing(nobody) == .up)
+    #expect(!watch.isCallDue(nobody, now: start + .seconds(29)))
+    #expect(watch.isCallDue(nobody, now: start + .seconds(30)))
+    #expect(!watch.isCallDue(players, now: start + .seconds(3600)))
+  }
+
+  @Test func aGameThatIsAway() {
+    var watch = GameWatch()
+    watch.note(call: "connect: ECONNREFUSED", at: start)
+    #expect(watch.standing(nobody) == .away("connect: ECONNREFUSED"))
+    #expect(!watch.isCallDue(nobody, now: start + .seconds(4)))
+    #expect(watch.isCallDue(nobody, now: start + .seconds(5)))
+    // Somebody has got through since.
+    #expect(watch.standing(players) == .up)
+    watch.note(call: nil, at: start + .seconds(5))
+    #expect(watch.standing(nobody) == .up)
+  }
+
+  /// A player's connect that fails is news, until a call behind it succeeds.
+  @Test func aConnectThatFails() {
+    var watch = GameWatch()
+    let early = GameWatch.Connects(failedAt: start, sessions: 0)
+    #expect(watch.standing(early) == .away("a player's connect failed"))
+    watch.note(call: nil, at: start)
+    let failed = GameWatch.Connects(failedAt: start + .seconds(10), sessions: 3)
+    #expect(watch.standing(failed) == .away("a player's connect failed"))
+    #expect(watch.isCallDue(failed, now: start + .seconds(11)))
+    watch.note(call: nil, at: start + .seconds(11))
+    #expect(watch.standing(failed) == .up)
+  }
+
+  @Test func whatAGameThatIsAwayMeans() {
+    #expect(Readiness.Check.game(.up, isNeeded: true).state == .ok)
+    #expect(Readiness.Check.game(.away("x"), isNeeded: false).state == .degraded)
+    #expect(Readiness.Check.game(.away("x"), isNeeded: true).state == .failed)
+    #expect(Readiness.Check.game(.unknown, isNeeded: false).state == .ok)
+    #expect(Readiness.Check.game(.unknown, isNeeded: true).state == .failed)
+  }
+
+  @Test func neitherCertificateNorDiskTakesTheGateOut() {
+    #expect(Readiness.Check.certificate(nil).state == .ok)
+    #expect(Readiness.Check.certificate("it has ended").state == .degraded)
+    let plenty = DiskSpace(freeBytes: 1 << 40, bytes: 1 << 41, freeFiles: 9)
+    for (space, state) in [
+      ([], Readiness.State.ok), ([plenty], .ok),
+      ([plenty, DiskSpace(freeBytes: 1 << 28, bytes: 1 << 33, freeFiles: nil)], .ok),
+      ([plenty, DiskSpace(freeBytes: 255 << 20, bytes: 1 << 30, freeFiles: 9)], .degraded),
+      ([DiskSpace(freeBytes: 1 << 30, bytes: 51 << 30, freeFiles: 9)], .degraded),
+      ([DiskSpace(freeBytes: 1 << 40, bytes: 1 << 41, freeFiles: 0)], .degraded),
+    ] as [([DiskSpace], Readiness.State)] {
+      #expect(Readiness.Check.disk(space, age: .seconds(10)).state == state)
+      #expect(Readiness.Check.disk(space, age: .seconds(11)).state == .degraded)
+    }
+    #expect(Readiness.Check.disk(nil, age: .zero).state == .ok)
+  }
+}
