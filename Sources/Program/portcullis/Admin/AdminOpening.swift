@@ -59,12 +59,13 @@ final class OpenAdmin {
   func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws {
     if isExposed { try server.reload(tls) }
     access.reload(AdminAccess.Settings(configuration))
+    checks.reload(configuration)
   }
 
   func stop() {
     server.stop()
-    errands.stop()
     checks.stop()
+    errands.stop()
   }
 }
 
@@ -98,20 +99,23 @@ struct AdminOpening {
     }
   }
 
-  func serve(_ door: AdminDoor, _ gate: Gate, _ control: GateControl, _ tls: TLSMaterial) throws -> OpenAdmin
-  {
+  func serve(
+    _ door: AdminDoor, _ gate: Gate, _ control: GateControl, _ devices: Gateway.Devices?, _ tls: TLSMaterial
+  ) throws -> OpenAdmin {
     guard let stated = configuration.admin.listen else {
       fatalError("a door of an admin listener that is off")
     }
     let address = door.endpoint.map(GateConfiguration.AdminAddress.tcp) ?? stated
     let clock = SystemClock()
-    let checks = GateChecks(gate: gate, isDraining: { control.isDraining }, clock: clock)
     let file = AdminTokenFile(path: configuration.admin.tokensPath)
     let tokens = (try? file.read()) ?? AdminTokens()
     let access = AdminAccess(
       AdminAccess.Settings(configuration), tokens: tokens, file: file, clock: clock, entropy: KernelEntropy(),
       page: { _ in [] }, tell: { _ in })
     let errands = PromptErrands()
+    let checks = GateChecks(
+      gate: gate, devices: devices, configuration, isDraining: { control.isDraining }, errands: errands,
+      clock: clock)
     do {
       try checks.begin()
       try errands.begin()
@@ -121,8 +125,8 @@ struct AdminOpening {
       return OpenAdmin(server: server, access: access, checks: checks, errands: errands, address: address)
     } catch {
       door.remove()
-      errands.stop()
       checks.stop()
+      errands.stop()
       throw error
     }
   }

@@ -1,7 +1,7 @@
 /// Whether the gate lives and can serve, for `/livez` and `/readyz` (docs/operating.md, "Admin listener").
 ///
 /// A thread looks once a second, and waits for nothing; probes find what it saw. It is no thread behind the loops, as it
-/// takes locks that loops wait for.
+/// takes locks that loops wait for. What may take its time, the disk and a call to the game, is an errand.
 import Admin
 import Configuration
 import Gateway
@@ -13,26 +13,55 @@ final class GateChecks: Sendable {
   /// A turn takes milliseconds; a loop that does not answer for so long will not.
   static let silence: Duration = .seconds(5)
   static let interval: Duration = .seconds(1)
+  /// Between two looks at the disk.
+  static let diskInterval: Duration = .seconds(4)
 
   private let gate: Gate
+  private let devices: Gateway.Devices?
+  /// In which the gate writes.
+  private let folders: [String]
   private let isDraining: @Sendable () -> Bool
+  private let errands: PromptErrands
   private let clock: any Clock
-  private let seen = Mutex(Seen())
+  private let seen: Mutex<Seen>
   private let bell = Signal()
   private let isStopping = Atomic(false)
   private let thread = Mutex<JoinHandle?>(nil)
 
   private struct Seen {
+    var needs: GateConfiguration.ReadyNeeds
     var at = MonotonicTime(nanoseconds: 0)
+    var listening = Gate.Listening.open
     /// By their indices.
     var silentLoops: [Int] = []
     var store = KeyStoreStatistics()
+    var connects = GameWatch.Connects(failedAt: nil, sessions: 0)
+    var game = GameWatch()
+    var certificates: String?
+    /// Nil when it cannot be told.
+    var space: [DiskSpace]?
+    var spaceAt = MonotonicTime(nanoseconds: 0)
+    /// An errand is out, and none is sent until it is back.
+    var isAway = false
   }
 
-  init(gate: Gate, isDraining: @escaping @Sendable () -> Bool, clock: any Clock) {
+  init(
+    gate: Gate, devices: Gateway.Devices?, _ configuration: GateConfiguration,
+    isDraining: @escaping @Sendable () -> Bool,
+    errands: PromptErrands, clock: any Clock
+  ) {
     self.gate = gate
+    self.devices = devices
+    folders = Self.folders(configuration)
     self.isDraining = isDraining
+    self.errands = errands
     self.clock = clock
+    seen = Mutex(Seen(needs: configuration.admin.readyNeeds))
+  }
+
+  private static func folders(_ configuration: GateConfiguration) -> [String] {
+    let paths = [configuration.store.path] + [configuration.devices.path].compactMap(\.self)
+    return Set(paths.map(FileNeeds.folder)).sorted()
   }
 
   // MARK: Life
@@ -40,6 +69,7 @@ final class GateChecks: Sendable {
   /// To be called once; what it sees first is there when it returns.
   func begin() throws(SystemError) {
     var question = LoopQuestion()
+    seen.withLock { $0.spaceAt = clock.monotonic() }
     look(&question)
     let handle = JoinHandle(
       try Thread(name: "admin-checks") { [self] in
@@ -52,10 +82,15 @@ final class GateChecks: Sendable {
     thread.withLock { $0 = handle }
   }
 
+  /// No errand is sent any more when this returns.
   func stop() {
     isStopping.store(true, ordering: .relaxed)
     bell.ring()
     thread.withLock { $0.take() }?.join()
+  }
+
+  func reload(_ configuration: GateConfiguration) {
+    seen.withLock { $0.needs = configuration.admin.readyNeeds }
   }
 
   // MARK: Looking
@@ -68,18 +103,50 @@ final class GateChecks: Sendable {
 
   private func look(_ question: inout LoopQuestion) {
     let now = clock.monotonic()
-    var silent: [Int] = []
-    if let asked = question.asked, !asked.isComplete {
-      if now - question.at >= Self.silence { silent = asked.silentLoops }
-    } else {
-      question.asked = gate.askLoops()
-      question.at = now
-    }
+    let silent = silentLoops(&question, now: now)
     let store = gate.storeStatistics
-    seen.withLock { seen in
+    let connects = GameWatch.Connects(failedAt: gate.gameFailedAt, sessions: gate.sessionCount)
+    let listening = gate.listening(now: now)
+    let certificates = gate.certificateTrouble(now: clock.wall())
+    let errand: (callsGame: Bool, looksAtDisk: Bool)? = seen.withLock { seen in
       seen.at = now
       seen.silentLoops = silent
       seen.store = store
+      seen.connects = connects
+      seen.listening = listening
+      seen.certificates = certificates
+      let callsGame = seen.game.isCallDue(connects, now: now)
+      let looksAtDisk = seen.space == nil || now - seen.spaceAt >= Self.diskInterval
+      guard !seen.isAway, callsGame || looksAtDisk else { return nil }
+      seen.isAway = true
+      return (callsGame, looksAtDisk)
+    }
+    if let errand { send(callsGame: errand.callsGame, looksAtDisk: errand.looksAtDisk) }
+  }
+
+  private func silentLoops(_ question: inout LoopQuestion, now: MonotonicTime) -> [Int] {
+    if let asked = question.asked, !asked.isComplete {
+      return now - question.at >= Self.silence ? asked.silentLoops : []
+    }
+    question.asked = gate.askLoops()
+    question.at = now
+    return []
+  }
+
+  private func send(callsGame: Bool, looksAtDisk: Bool) {
+    errands.send { [self] in
+      if looksAtDisk {
+        let space = folders.compactMap { try? DiskSpace.of($0) }
+        seen.withLock { seen in
+          seen.space = space.count == folders.count ? space : nil
+          seen.spaceAt = clock.monotonic()
+        }
+      }
+      if callsGame {
+        let failure = gate.callGame(within: GameWatch.patience)
+        seen.withLock { $0.game.note(call: failure, at: clock.monotonic()) }
+      }
+      seen.withLock { $0.isAway = false }
     }
   }
 
@@ -87,14 +154,27 @@ final class GateChecks: Sendable {
 
   var isAlive: Bool { seen.withLock { $0.silentLoops.isEmpty } }
 
+  /// Each of `Readiness.Check.names`, but that of a registry which there is not.
   var current: Readiness {
     let seen = seen.withLock { $0 }
-    return Readiness(checks: [listening, draining, loops(seen), keyStore(seen)])
+    var checks = [listening(seen), draining, loops(seen), keyStore(seen)]
+    if let devices {
+      let trouble = devices.door.registryTrouble
+      checks.append(.init("registry", trouble == nil ? .ok : .failed, detail: trouble))
+    }
+    return Readiness(
+      checks: checks + [
+        .game(seen.game.standing(seen.connects), isNeeded: seen.needs == .game),
+        .certificate(seen.certificates), .disk(seen.space, age: clock.monotonic() - seen.spaceAt),
+      ])
   }
 
-  private var listening: Readiness.Check {
-    gate.isListening
-      ? .init("listening", .ok) : .init("listening", .failed, detail: "the next process takes who comes")
+  private func listening(_ seen: Seen) -> Readiness.Check {
+    switch seen.listening {
+    case .open: .init("listening", .ok)
+    case .closed: .init("listening", .failed, detail: "who comes waits for the next process")
+    case .exhausted: .init("listening", .failed, detail: "no descriptor or memory is left to accept with")
+    }
   }
 
   private var draining: Readiness.Check {
@@ -112,7 +192,7 @@ final class GateChecks: Sendable {
     case .accepting: .init("key_store", .ok)
     case .stalled(let error): .init("key_store", .failed, detail: "it cannot be written: \(error)")
     case .hanging(let time):
-      .init("key_store", .failed, detail: "the disk has not answered for \(time.wholeMilliseconds) ms")
+      .init("key_store", .failed, detail: "the disk has not answered for \(time.components.seconds) s")
     case .closed: .init("key_store", .failed, detail: "it is closed")
     }
   }

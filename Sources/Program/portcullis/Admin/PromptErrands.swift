@@ -28,18 +28,23 @@ final class PromptErrands: Sendable {
     thread.withLock { $0.take() }?.join()
   }
 
+  /// Does not wait for it.
+  func send(_ errand: @escaping @Sendable () -> Void) {
+    queue.withLock { queue, wake in
+      queue.errands.append(errand)
+      wake.one()
+    }
+  }
+
   /// Waits until `errand` is done, behind those that came before.
   func run<Result: Sendable>(_ errand: @escaping @Sendable () -> Result) -> Result {
     let made = Monitor<Result?>(nil)
-    queue.withLock { queue, wake in
-      queue.errands.append {
-        let result = errand()
-        made.withLock { made, wake in
-          made = result
-          wake.all()
-        }
+    send {
+      let result = errand()
+      made.withLock { made, wake in
+        made = result
+        wake.all()
       }
-      wake.one()
     }
     return made.wait { made in
       guard let made else { return .wait }

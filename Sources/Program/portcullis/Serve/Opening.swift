@@ -183,7 +183,7 @@ struct Opening {
     }
     let openAdmin: OpenAdmin?
     do {
-      openAdmin = try admin.door.map { try admin.opening.serve($0, gate, control, parts.tls) }
+      openAdmin = try admin.door.map { try admin.opening.serve($0, gate, control, parts.devices, parts.tls) }
     } catch {
       approvals?.stop()
       server.stop()
