@@ -113,6 +113,14 @@ final class ReadPage: NSObject, XMLParserDelegate {
     }
   }
 
+  /// The script shows what the JSON says, as it is.
+  @Test(arguments: fillings) func nothingHidesInTheJSON(_ filling: Filling) {
+    for (name, page) in filling.samples.pages {
+      let hidden = String(decoding: page.json(), as: UTF8.self).unicodeScalars.filter(ShownText.isHidden)
+      #expect(hidden.isEmpty, "\(name)")
+    }
+  }
+
   @Test(arguments: fillings) func everyChangeCarriesTheToken(_ filling: Filling) {
     var changes = 0
     for (name, _, page) in Self.documents(filling.samples) {

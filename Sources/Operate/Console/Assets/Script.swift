@@ -26,6 +26,7 @@ extension ConsoleAsset {
       const seconds = Math.floor((time - Date.now()) / 1000);
       if (seconds < 0) return "over";
       const minutes = Math.floor(seconds / 60);
+      if (minutes >= 2880) return `${Math.floor(minutes / 1440)} d ${Math.floor(minutes / 60) % 24} h left`;
       if (minutes >= 120) return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
       return minutes > 0 ? `${minutes} min ${seconds % 60} s left` : `${seconds} s left`;
     }
@@ -186,6 +187,12 @@ extension ConsoleAsset {
     }
 
     showTimes(document);
+    // What was done has been said: who loads the page again is not told once more.
+    const address = new URL(location.href);
+    if (address.searchParams.has("done")) {
+      address.searchParams.delete("done");
+      history.replaceState(null, "", address);
+    }
     if (document.querySelector("time.countdown")) {
       setInterval(() => { if (!isPaused) for (const element of document.querySelectorAll("time.countdown")) showTime(element); }, 1000);
     }

@@ -28,7 +28,7 @@ extension ConsoleAsset {
   private static let frame = """
     * { box-sizing: border-box; }
     body {
-      margin: 0; background: var(--ground); color: var(--text);
+      margin: 0; background: var(--ground); color: var(--text); overflow-wrap: anywhere;
       font: 0.9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
     }
     a { color: var(--link); text-underline-offset: 0.15em; }
@@ -40,9 +40,8 @@ extension ConsoleAsset {
     .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 1rem; padding-top: 0.75rem; }
     .mark { display: flex; align-items: center; gap: 0.5rem; font-weight: 650; font-size: 1.0625rem; }
     .icon { width: 1.25rem; height: 1.25rem; stroke: var(--area-line); stroke-width: 2; fill: none; }
-    .gate { color: var(--soft); overflow-wrap: anywhere; }
+    .gate { color: var(--soft); }
     .who { display: flex; align-items: center; gap: 0.75rem; margin-left: auto; color: var(--soft); }
-    .who span { overflow-wrap: anywhere; }
     .menu { border-bottom: 1px solid var(--line); padding-top: 0.25rem; }
     .menu ul { display: flex; flex-wrap: wrap; gap: 0 0.25rem; list-style: none; margin: 0 -0.75rem; padding: 0; }
     .menu a {
@@ -56,7 +55,7 @@ extension ConsoleAsset {
     .crumb { margin: -0.5rem 0 0.25rem; }
     .crumb a { display: inline-block; padding: 0.125rem 0; }
     .crumb a::before { content: "‹ "; content: "‹ " / ""; }
-    h1 { font-size: 1.625rem; line-height: 1.25; margin: 0; font-weight: 650; overflow-wrap: anywhere; }
+    h1 { font-size: 1.625rem; line-height: 1.25; margin: 0; font-weight: 650; }
     h2 { font-size: 1.125rem; line-height: 1.35; margin: 2rem 0 0.75rem; font-weight: 650; }
     h3 { font-size: 1rem; margin: 1.25rem 0 0.5rem; font-weight: 650; }
     .lede { margin: -0.5rem 0 1.25rem; color: var(--soft); max-width: 44rem; }
@@ -69,12 +68,13 @@ extension ConsoleAsset {
     .alone { max-width: 34rem; padding-top: 10vh; }
     .alone .panel { padding: 1.5rem; }
     .alone .mark { margin-bottom: 1rem; }
+    .alone .gate { font-weight: 400; font-size: 0.9375rem; }
 
     """
 
   private static let words = """
-    code { font: 0.9375em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
-    p { max-width: 44rem; overflow-wrap: anywhere; }
+    code { font: 0.9375em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+    p { max-width: 44rem; }
     .quiet, .note, .hint { color: var(--soft); }
     .badge {
       display: inline-block; padding: 0 0.5rem; border-radius: 1rem; font-size: 0.875rem; font-weight: 550;
@@ -86,10 +86,13 @@ extension ConsoleAsset {
     .neutral { color: var(--neutral); background: var(--neutral-ground); }
     .notice { margin: 0 0 1rem; padding: 0.625rem 1rem; border-left: 4px solid currentColor; max-width: none; }
     .notice a { color: inherit; }
+    .notice > p:first-child { margin-top: 0; }
+    .notice > :last-child { margin-bottom: 0; }
     .verdict { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.125rem 1rem; margin: 0 0 1rem; padding: 1rem 1.25rem; border-left: 6px solid currentColor; border-radius: 4px; }
     .verdict strong { font-size: 1.375rem; line-height: 1.3; font-weight: 650; }
     .command { display: inline-block; padding: 0.5rem 0.75rem; background: var(--shade); border-radius: 4px; user-select: all; }
-    .words { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 44rem; margin: 0; }
+    .words { white-space: pre-wrap; max-width: 44rem; margin: 0; }
+    .words + .facts { margin-top: 0.75rem; }
 
     """
 
@@ -99,20 +102,23 @@ extension ConsoleAsset {
     .panel > :last-child { margin-bottom: 0; }
     .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 0 1.5rem; align-items: start; }
     .panels > * { min-width: 0; margin-top: 2rem; }
-    .facts { margin: 0; }
+    .facts { margin: -0.3125rem 0; }
     .facts > div { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: 0 1rem; padding: 0.3125rem 0; border-bottom: 1px solid var(--line); }
     .facts > div:last-child { border-bottom: 0; }
-    dt { color: var(--soft); min-width: 0; overflow-wrap: anywhere; }
-    dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
+    dt { color: var(--soft); min-width: 0; }
+    dd { margin: 0; min-width: 0; }
     .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 1px; margin: 0 0 1rem; background: var(--line); border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
     .figures > div { background: var(--panel); padding: 0.75rem 1.25rem; }
     .large { font-size: 1.75rem; line-height: 1.25; font-weight: 600; font-variant-numeric: tabular-nums; }
     .figures .note { font-size: 0.875rem; }
     table { width: 100%; border-collapse: collapse; background: var(--panel); border: 1px solid var(--line); }
     caption { text-align: left; padding: 0 0 0.5rem; color: var(--soft); }
-    th, td { padding: 0.4375rem 0.75rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); overflow-wrap: anywhere; min-width: 4rem; }
+    th, td { padding: 0.4375rem 0.75rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); min-width: 4rem; }
     thead th { font-size: 0.875rem; font-weight: 600; color: var(--soft); background: var(--shade); border-top: 0; white-space: nowrap; }
     tbody th { font-weight: inherit; }
+    tbody th:has(code) { min-width: 12rem; }
+    tbody td:has(code) { min-width: 8.5rem; }
+    tbody time { white-space: nowrap; }
     tbody tr:hover { background: var(--shade); }
     .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
     time { font-variant-numeric: tabular-nums; }
@@ -155,7 +161,7 @@ extension ConsoleAsset {
       font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--edge); border-radius: 4px;
       padding: 0.375rem 0.625rem; min-height: 2.25rem; width: 100%; max-width: 30rem;
     }
-    .digits { max-width: 10rem; font-size: 1.25rem; letter-spacing: 0.2em; font-variant-numeric: tabular-nums; }
+    input.digits[type="text"] { max-width: 10rem; font-size: 1.25rem; letter-spacing: 0.2em; font-variant-numeric: tabular-nums; }
     .field { margin-bottom: 1rem; }
     .field.problem { border-left: 4px solid var(--bad); padding-left: 0.75rem; }
     .field.problem p { color: var(--bad); font-weight: 550; margin: 0 0 0.25rem; }
@@ -197,7 +203,9 @@ extension ConsoleAsset {
       thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
       tbody tr { border-top: 1px solid var(--line); padding: 0.5rem 0; }
       tbody tr:first-child { border-top: 0; }
-      tbody th, tbody td { display: grid; grid-template-columns: 7.5rem 1fr; gap: 0 0.75rem; border: 0; padding: 0.1875rem 0.875rem; text-align: left; white-space: normal; }
+      tbody th, tbody td { display: grid; grid-template-columns: 6.25rem 1fr; gap: 0 0.75rem; border: 0; padding: 0.1875rem 0.875rem; text-align: left; white-space: normal; }
+      tbody th:has(code), tbody td:has(code) { min-width: 0; }
+      tbody time { white-space: normal; }
       tbody .number { text-align: left; white-space: normal; }
       tbody td:has(> .quiet) { display: none; }
       tbody th { font-weight: 600; }

@@ -23,7 +23,7 @@ package struct HTML: Sendable {
       case "'": append("&#39;")
       case "\n", "\t", " "..."~": bytes.append(UInt8(scalar.value))
       default:
-        if Self.isHidden(scalar) { append("\u{FFFD}") } else { append(String(Character(scalar))) }
+        if ShownText.isHidden(scalar) { append("\u{FFFD}") } else { append(String(Character(scalar))) }
       }
     }
   }
@@ -32,15 +32,6 @@ package struct HTML: Sendable {
     switch byte {
     case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
     default: (0x20..<0x7F).contains(byte)
-    }
-  }
-
-  /// Control characters, format characters (marks of direction, zero-width ones, tags), and what no text may hold.
-  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: true
-    case .unassigned: scalar.properties.isNoncharacterCodePoint
-    default: false
     }
   }
 

@@ -7,21 +7,24 @@ extension ApprovalPage: ConsolePage {
       entry: .approvals, heading: Wording.cut(approval.operation, to: 120), above: ("Approvals", .approvals),
       problems: problems, liveFrom: ConsolePath("/api/approvals").appending(approval.id))
     return layout.html(frame) { html in
-      html.element(.div, .class(.panel)) { $0.facts(facts) }
+      html.element(.div, .class(.panel)) { $0.facts(standing) }
       html.section("What is asked for") { html in
         html.element(.div, .class(.panel)) { html in
           html.element(.p, .class(.words), text: Wording.cut(text, to: 2000))
-          html.facts(target.map { Fact(Wording.cut($0.name, to: 80), .sentence($0.value)) })
+          html.facts(target.map { Fact(Wording.cut($0.name, to: 80), .sentence($0.value)) } + asker)
         }
       }
       html.section("Your word") { own(frame, &$0) }
       html.section("Votes") { $0.table(votesTable) }
+      html.section("Details") { html in
+        html.element(.div, .class(.panel)) { $0.facts(details) }
+      }
     }
   }
 
   package func json() -> [UInt8] {
     var answer = LiveAnswer()
-    answer.add(facts)
+    answer.add(standing)
     answer.add(votesTable)
     return answer.json()
   }
@@ -54,20 +57,29 @@ extension ApprovalPage: ConsolePage {
 
   // MARK: What is known
 
-  private var facts: [Fact] {
-    let isPending = approval.state == .pending
-    return [
+  private var standing: [Fact] {
+    [
       Fact("State", approval.standing, live: "state"),
       Fact("Because", reason.map { .text(Wording.plain($0)) } ?? .none),
-      Fact("Ends", isPending ? .ends(approval.expiresAt) : .none),
+      Fact("Time left", approval.state == .pending ? .ends(approval.expiresAt) : .none),
       Fact("Approved by", approval.votes, live: "votes"),
-      Fact("Service", .text(approval.service)),
+      Fact("Operator", .optional(operatorName)),
+    ]
+  }
+
+  private var asker: [Fact] {
+    [
       Fact(
         "Requester",
         .lines([.optional(requesterName), .code(approval.requester), .optional(requesterAddress)])),
+      Fact("Service", .text(approval.service)),
       Fact("Subject", .optional(approval.subject)),
+    ]
+  }
+
+  private var details: [Fact] {
+    [
       Fact("It takes", .sentence(terms)),
-      Fact("Operator", .optional(operatorName)),
       Fact("Asked", .time(approval.createdAt)),
       Fact("Decided", .optional(approval.decidedAt)),
       Fact("Good until", lease.map { .time($0.expiresAt) } ?? .none),

@@ -3,7 +3,8 @@ internal import System
 
 extension ApprovalsPage: ConsolePage {
   package func html(_ frame: PageFrame) -> [UInt8] {
-    let layout = Layout(entry: .approvals, heading: "Approvals", liveFrom: ConsolePath("/api/approvals"))
+    let layout = Layout(
+      entry: .approvals, heading: "Approvals", liveFrom: end.isFirst ? ConsolePath("/api/approvals") : nil)
     return layout.html(frame) { html in
       if end.isFirst { html.section("Pending") { $0.table(pendingTable) } }
       html.section("Decided") { html in
@@ -25,7 +26,7 @@ extension ApprovalsPage: ConsolePage {
       name: "pending", caption: "\(Wording.count(pending.count, "request waits", "requests wait"))",
       columns: [
         .init("operation", "Operation"), .init("service", "Service"), .init("requester", "Requester"),
-        .init("subject", "Subject"), .init("votes", "Approved by"), .init("ends", "Ends"),
+        .init("subject", "Subject"), .init("votes", "Approved by"), .init("ends", "Time left"),
       ],
       rows: pending.map { row in
         [

@@ -65,7 +65,7 @@ extension AuditPage: ConsolePage {
       ],
       rows: rows.map { row in
         [
-          .number(row.sequence), .time(row.at), .text(Wording.plain(row.event)), .optional(row.actor),
+          .text("\(row.sequence)"), .time(row.at), .text(Wording.plain(row.event)), .optional(row.actor),
           .lines(row.members.prefix(12).map { .text("\(Wording.plain($0.name)): \($0.value)") }),
         ]
       }, empty: address == .audit ? "Nothing has been written yet." : "No row is like that.")

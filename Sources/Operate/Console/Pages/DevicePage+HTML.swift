@@ -77,12 +77,11 @@ extension ConfirmDevicePage: ConsolePage {
       problems: problems)
     return layout.html(frame) { html in
       html.element(.div, .class(.panel)) { html in
-        html.facts(device.facts)
-        if let pairing {
-          html.facts([
-            Fact("Over", .ends(pairing.expiresAt)), Fact("Tries left", .number(pairing.triesLeft)),
+        html.facts(
+          device.facts + [
+            Fact("Time to confirm it", pairing.map { .ends($0.expiresAt) } ?? .none),
+            Fact("Tries left", pairing.map { .number($0.triesLeft) } ?? .none),
           ])
-        }
       }
       html.change(
         path.appending("confirm"), frame, button: "Confirm the device", back: ("Leave it as it is", .devices)

@@ -57,7 +57,7 @@ extension DevicesPage: ConsolePage {
     Table(
       name: "pairings", caption: "Phones that show six digits now", hidesCaption: true,
       columns: [
-        .init("phone", "Phone"), .init("subject", "Subject"), .init("ends", "Over"),
+        .init("phone", "Phone"), .init("subject", "Subject"), .init("ends", "Time left"),
         .init("tries", "Tries left", isNumber: true),
       ],
       rows: pairings.map { pairing in

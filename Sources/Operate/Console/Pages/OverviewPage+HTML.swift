@@ -173,7 +173,7 @@ extension OverviewPage: ConsolePage {
       ],
       rows: loops.map { loop in
         [
-          .number(loop.loop), .number(loop.sessions), .microseconds(loop.medianMicroseconds),
+          .text("\(loop.loop)"), .number(loop.sessions), .microseconds(loop.medianMicroseconds),
           .microseconds(loop.percentile99Microseconds), .microseconds(loop.maximumMicroseconds),
         ]
       }, empty: "No loop has answered.")

@@ -8,11 +8,12 @@ extension RefusalsPage: ConsolePage {
       entry: .refusals, heading: "Refusals",
       lede:
         "The last thousand since the gate was started. The peer was told the code alone, the step is for you.",
-      liveFrom: address(ConsolePath("/api/refusals")))
+      liveFrom: end.isFirst ? address(ConsolePath("/api/refusals")) : nil)
     return layout.html(frame) { html in
-      html.section("By code and step") { $0.table(groupsTable) }
+      // Who looks for something has seen them.
+      if !isFiltered, end.isFirst { html.section("By code and step") { $0.table(groupsTable) } }
       html.section("One by one") { html in
-        html.filter(.refusals, isActive: address(.refusals) != .refusals) { html in
+        html.filter(.refusals, isActive: isFiltered) { html in
           html.choice(
             .code, "Code", any: "Any", options: RefusalCode.allCases.map { ($0.rawValue, $0.rawValue) },
             chosen: filter.code?.rawValue)
@@ -35,6 +36,8 @@ extension RefusalsPage: ConsolePage {
   private func address(_ path: ConsolePath) -> ConsolePath {
     path.asking("code", optional: filter.code?.rawValue).asking("step", optional: filter.step)
   }
+
+  private var isFiltered: Bool { address(.refusals) != .refusals }
 
   private var advice: String? {
     RefusalAdvice.text(step: filter.step) ?? filter.code.map(RefusalAdvice.text)
@@ -74,6 +77,6 @@ extension RefusalsPage: ConsolePage {
           refusal.keyID.map { .link(.code(Wording.shortKey($0)), .key($0)) } ?? .none,
           .optional(code: refusal.connection),
         ]
-      }, empty: address(.refusals) == .refusals ? "Nobody has been refused." : "No refusal is like that.")
+      }, empty: isFiltered ? "No refusal is like that." : "Nobody has been refused.")
   }
 }

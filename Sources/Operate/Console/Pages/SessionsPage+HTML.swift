@@ -5,7 +5,8 @@ internal import System
 extension SessionsPage: ConsolePage {
   package func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
-      entry: .sessions, heading: "Sessions", liveFrom: address(ConsolePath("/api/sessions")))
+      entry: .sessions, heading: "Sessions",
+      liveFrom: end.isFirst ? address(ConsolePath("/api/sessions")) : nil)
     return layout.html(frame) { html in
       html.filter(.sessions, isActive: filter != Filter(text: "")) { html in
         html.field(
@@ -48,14 +49,16 @@ extension SessionsPage: ConsolePage {
 
 extension SessionRow {
   static let columns: [Table.Column] = [
-    .init("session", "Session"), .init("who", "Who"), .init("state", "State"), .init("source", "From"),
+    .init("session", "Session"), .init("who", "Who"), .init("pseudonym", "Pseudonym"),
+    .init("state", "State"), .init("source", "From"),
     .init("since", "Since"), .init("subprotocol", "Subprotocol"),
     .init("from-player", "From player", isNumber: true), .init("from-game", "From game", isNumber: true),
   ]
 
   var cells: [Cell] {
     [
-      .link(.number(number), .session(number)), who, standing, .text(source), .time(beganAt),
+      .link(.text("\(number)"), .session(number)), who, .optional(code: pseudonym), standing, .text(source),
+      .time(beganAt),
       .optional(subprotocol), .bytes(bytesFromPlayer), .bytes(bytesFromGame),
     ]
   }
@@ -68,7 +71,6 @@ extension SessionRow {
     }
     if let subject { lines.append(.text(subject)) }
     if let keyID { lines.append(.link(.code(Wording.shortKey(keyID)), .key(keyID))) }
-    if let pseudonym { lines.append(.code(pseudonym)) }
     return lines.isEmpty ? .text("nobody known") : .lines(lines)
   }
 

@@ -80,8 +80,8 @@ extension JSONWriter {
   mutating func cell(_ cell: Cell) {
     switch cell {
     case .none: null()
-    case .text(let text): value(Wording.cut(text, to: Cell.longestText))
-    case .sentence(let text): value(Wording.cut(text, to: Cell.longestSentence))
+    case .text(let text): value(ShownText.visible(Wording.cut(text, to: Cell.longestText)))
+    case .sentence(let text): value(ShownText.visible(Wording.cut(text, to: Cell.longestSentence)))
     case .number(let number): value(Wording.count(number))
     case .microseconds(let number): value(Wording.microseconds(number))
     case .lines(let cells):
@@ -116,6 +116,6 @@ extension JSONWriter {
 
   mutating func member(_ name: String, _ text: String) {
     self.name(name)
-    value(text)
+    value(ShownText.visible(text))
   }
 }
