@@ -47,6 +47,23 @@ import Testing
     }
   }
 
+  /// How many rows a statement has changed is not how many have changed because of it.
+  @Test func whatFollowsFromAChangeIsNotCounted() throws {
+    try withDatabase { database, _ in
+      try database.execute(
+        """
+        CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE n (count INTEGER); INSERT INTO n VALUES (0);
+        CREATE TABLE c (p INTEGER REFERENCES p (id) ON DELETE CASCADE);
+        CREATE TEMP TRIGGER t AFTER DELETE ON main.p BEGIN UPDATE n SET count = count + 1; END;
+        INSERT INTO p VALUES (1), (2), (3); INSERT INTO c VALUES (1), (1), (1), (2)
+        """)
+      #expect(try database.run("DELETE FROM p WHERE id < 3") == 2)
+      #expect(try database.run("DELETE FROM p WHERE id = 9") == 0)
+      #expect(try database.run("CREATE TABLE later (x)") == 0)
+      #expect(try database.run("DELETE FROM p") == 1)
+    }
+  }
+
   @Test func aValueOfAnotherTypeIsAnErrorOfTheFile() throws {
     try withDatabase { database, _ in
       try database.execute("CREATE TABLE t (x TEXT) STRICT; INSERT INTO t VALUES ('1'), (NULL)")

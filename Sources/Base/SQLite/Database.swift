@@ -92,12 +92,13 @@ internal import CSQLite
   }
 
   /// A statement that changes rows. Parameters are `?1`, `?2` …, values in their order.
-  /// - Returns: how many rows it changed.
+  /// - Returns: how many rows it changed itself; what follows from that by foreign keys or triggers is not counted.
   @discardableResult
   package func run(_ sql: String, _ values: [SQLValue] = []) throws(SQLiteError) -> Int {
     let before = unsafe sqlite3_total_changes64(handle)
     try each(sql, values) { _ in }
-    return unsafe Int(sqlite3_total_changes64(handle) - before)
+    // Where nothing has changed, the other number is still of the statement before.
+    return unsafe sqlite3_total_changes64(handle) == before ? 0 : Int(sqlite3_changes64(handle))
   }
 
   /// The first row, or nil when there is none.
