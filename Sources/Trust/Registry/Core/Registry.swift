@@ -39,6 +39,7 @@ package final class Registry: Sendable {
   /// The gate's own name in all that is signed.
   package let server: ServerID
   private let inbox: Monitor<Inbox>
+  private let published: PublishedNumbers
   private let served: Served
   /// Nil until it begins.
   private let thread = Mutex<JoinHandle?>(nil)
@@ -53,6 +54,7 @@ package final class Registry: Sendable {
     let worker = try RegistryWorker(
       store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox)
     server = worker.server
+    published = worker.published
     served = Served(worker: worker)
     self.inbox = inbox
   }
@@ -104,6 +106,9 @@ package final class Registry: Sendable {
       inbox.refusals[code, default: 0] += 1
     }
   }
+
+  /// As of the last group that was written. From any thread.
+  package var numbers: RegistryNumbers { published.value }
 
   package func reload(_ settings: RegistrySettings) {
     inbox.withLock { inbox, wake in

@@ -95,6 +95,8 @@ extension RegistryWorker {
       store.abandon()
       throw error
     }
+    // What cannot be counted is not worth a failure: the next group will tell.
+    if let numbers = try? store.numbers() { published.publish(numbers) }
   }
 
   /// The store's time is behind by less than a second, which a start adds.

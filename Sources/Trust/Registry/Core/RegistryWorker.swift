@@ -26,6 +26,7 @@ final class RegistryWorker {
   let tokens: TokenMint
   let devices = DeviceMemory()
   let upkeep: [any Upkeep]
+  let published = PublishedNumbers()
 
   var waiters = Waiters()
   /// Woken, or with more to do: served in the next groups.
@@ -70,6 +71,7 @@ final class RegistryWorker {
     dueAt = time.now()
     headDueAt = dueAt.adding(Self.headInterval)
     try start()
+    published.publish(try store.numbers())
   }
 
   /// Made once, with the store.

@@ -17,6 +17,9 @@ package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTab
   /// The call has not happened.
   func undo() throws(StoreFailure)
 
+  /// As of the last commit, and what became of rows since the start.
+  func numbers() throws(StoreFailure) -> RegistryNumbers
+
   /// After a failure: opened anew and looked over.
   func reopen() throws(StoreFailure)
   func close()

@@ -12,6 +12,8 @@ package final class SQLiteStore: RegistryStore {
   private let fileSystem: String?
   private let reserve: any StoreReserve
   private var database: Database?
+  /// As they were when they were read last.
+  private var lastNumbers = RegistryNumbers()
   private(set) var copy: Backup?
   /// Looks at keys as they come from the file.
   let verifier = P256Verifier()
@@ -27,13 +29,16 @@ package final class SQLiteStore: RegistryStore {
     self.fileSystem = fileSystem
     self.reserve = reserve ?? FileReserve(beside: path)
     database = try StoreFailure.of { () throws(SQLiteError) in
-      try Self.open(path, fileSystem: fileSystem)
+      try Self.open(path, fileSystem: fileSystem, after: RegistryNumbers())
     }
   }
 
-  private static func open(_ path: String, fileSystem: String?) throws(SQLiteError) -> Database {
+  private static func open(
+    _ path: String, fileSystem: String?, after before: RegistryNumbers
+  ) throws(SQLiteError) -> Database {
     let database = try Database.open(path, fileSystem: fileSystem)
     try database.migrate(identifier: identifier, newest: newestForm, steps: steps)
+    try beginTallies(database, after: before)
     return database
   }
 
@@ -78,6 +83,11 @@ package final class SQLiteStore: RegistryStore {
     try use { database throws(SQLiteError) in try database.each(sql, values, body) }
   }
 
+  package func numbers() throws(StoreFailure) -> RegistryNumbers {
+    lastNumbers = try tallies()
+    return lastNumbers
+  }
+
   func count(_ sql: String, _ values: [SQLValue] = []) throws(StoreFailure) -> Int {
     Int(try first(sql, values) { row throws(SQLiteError) in try row.integer(0) } ?? 0)
   }
@@ -119,7 +129,7 @@ extension SQLiteStore {
   package func reopen() throws(StoreFailure) {
     close()
     database = try StoreFailure.of { () throws(SQLiteError) in
-      let database = try Self.open(path, fileSystem: fileSystem)
+      let database = try Self.open(path, fileSystem: fileSystem, after: lastNumbers)
       try database.quickCheck()
       return database
     }

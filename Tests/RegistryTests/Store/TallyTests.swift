@@ -1,0 +1,119 @@
+/// Numbers that are counted with each change, against all rows counted anew.
+import ApprovalPolicy
+import DeviceWire
+import SQLite
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct TallyTests {
+  private struct Tend: RegistryCall {
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      _ = try ApprovalUpkeep().tend(&desk)
+      return .reply(.answered([]))
+    }
+  }
+
+  private func counted(_ store: SQLiteStore, _ table: String, states: Int) throws -> [Int] {
+    try (0..<states).map { state in
+      try store.count("SELECT count(*) FROM \(table) WHERE state = \(state)")
+    }
+  }
+
+  private func expectTrue(_ store: SQLiteStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let numbers = try store.numbers()
+    #expect(numbers.devices == (try counted(store, "devices", states: 3)), sourceLocation: sourceLocation)
+    #expect(numbers.approvals == (try counted(store, "approvals", states: 6)), sourceLocation: sourceLocation)
+    #expect(
+      numbers.codes == (try counted(store, "code_challenges", states: 4)), sourceLocation: sourceLocation)
+  }
+
+  @Test func nothingIsThereAtFirst() throws {
+    let room = try ApprovalRoom()
+    #expect(try room.store.numbers() == RegistryNumbers())
+  }
+
+  @Test func devicesAndApprovalsAreFollowed() throws {
+    let room = try ApprovalRoom()
+    let service = try room.service()
+    let phone = try room.phone(of: "frodo")
+    _ = try room.phone(of: "sam")
+    try expectTrue(room.store)
+    _ = try room.ask(service)
+    #expect(try room.store.numbers().approvals == [1, 0, 0, 0, 0, 0])
+    room.pass(301)
+    _ = try room.answer(Tend())
+    try expectTrue(room.store)
+    #expect(try room.store.numbers().approvalsDecided == [0, 0, 0, 0, 1, 0])
+    var record = try #require(try room.store.device(phone.id))
+    record.state = .revoked
+    try room.store.update(record)
+    #expect(try room.store.numbers().devices == [0, 1, 1])
+    // Whatever else changes of a device, it is the same one.
+    record.seenAt = room.now
+    try room.store.update(record)
+    #expect(try room.store.numbers().devices == [0, 1, 1])
+    try room.store.delete(phone.id)
+    try expectTrue(room.store)
+    // What is thrown away was decided all the same.
+    room.pass(31 * 86_400)
+    _ = try room.answer(Tend())
+    try expectTrue(room.store)
+    #expect(try room.store.numbers().approvals == [0, 0, 0, 0, 0, 0])
+    #expect(try room.store.numbers().approvalsDecided == [0, 0, 0, 0, 1, 0])
+  }
+
+  /// A call that is undone, and a group that is, have changed no number.
+  @Test func whatIsUndoneIsNotCounted() throws {
+    let room = try ApprovalRoom()
+    let phone = try room.phone(of: "frodo")
+    let before = try room.store.numbers()
+    try room.store.begin()
+    try room.store.enter()
+    try room.store.delete(phone.id)
+    #expect(try room.store.numbers().devices == [0, 0, 0])
+    try room.store.undo()
+    #expect(try room.store.numbers() == before)
+    try room.store.enter()
+    try room.store.delete(phone.id)
+    try room.store.keep()
+    room.store.abandon()
+    #expect(try room.store.numbers() == before)
+    try expectTrue(room.store)
+  }
+
+  /// Prometheus takes a counter that falls for a new start.
+  @Test func aStoreThatIsOpenedAnewGoesOnCounting() throws {
+    let room = try ApprovalRoom()
+    let service = try room.service()
+    _ = try room.phone(of: "frodo")
+    _ = try room.ask(service)
+    room.pass(301)
+    _ = try room.answer(Tend())
+    let before = try room.store.numbers()
+    #expect(before.approvalsDecided[4] == 1)
+    try room.store.reopen()
+    #expect(try room.store.numbers() == before)
+    _ = try room.ask(service)
+    room.pass(301)
+    _ = try room.answer(Tend())
+    #expect(try room.store.numbers().approvalsDecided[4] == 2)
+    try expectTrue(room.store)
+  }
+
+  /// More that has ended than is thrown away at once goes on in the next turn: how many rows a statement removes is not
+  /// how many hang on them.
+  @Test func whatHangsOnRowsIsNotCountedAsThem() throws {
+    let room = try ApprovalRoom()
+    let service = try room.service()
+    _ = try room.phone(of: "frodo")
+    _ = try room.ask(service)
+    room.pass(301)
+    _ = try room.answer(Tend())
+    let removed = try room.store.deleteApprovals(endedBefore: UnixSeconds(room.now), limit: 100)
+    #expect(removed == 0)
+    room.pass(1)
+    #expect(try room.store.deleteApprovals(endedBefore: UnixSeconds(room.now), limit: 100) == 1)
+  }
+}
