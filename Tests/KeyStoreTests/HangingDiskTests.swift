@@ -31,6 +31,9 @@ import Testing
     let said = Array(bench.events.all[before...])
     #expect(said == [.journalHangs(.seconds(3)), .journalAnswered(after: .seconds(4))])
     #expect(store.statistics.service == .accepting)
+    // For docs/metrics.md, between 2.5 and 5 seconds.
+    #expect(store.statistics.commitTimes.counts[11] == 1)
+    #expect(store.statistics.commitTimes.count == 1)
     #expect(store.register(newKey(2)) { _ in } == .accepted(isNew: true))
     #expect(store.close())
   }

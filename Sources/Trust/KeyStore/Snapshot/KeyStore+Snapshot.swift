@@ -118,6 +118,7 @@ extension KeyStore {
     state.withLock { state in
       state.keepsSegment = false
       state.snapshots += 1
+      state.snapshotTimes.record(duration)
       state.lastSnapshotAt = now
       state.schedule.finished(at: ended, bytes: bytes, duration: duration)
       if recovering, let segment = state.recoverySegment {

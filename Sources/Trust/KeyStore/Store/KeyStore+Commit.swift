@@ -31,11 +31,14 @@ extension KeyStore {
       stall(error, batch)
       return true
     }
-    let hung = noteAnswer()
+    let (hung, time) = noteAnswer()
     let isSnapshotDueSooner = state.withLock { state in
       state.segment = segment
       state.commits += UInt64(batch.count)
-      state.batches += batch.count > 0 ? 1 : 0
+      if batch.count > 0 {
+        state.batches += 1
+        state.commitTimes.record(time)
+      }
       if let index = state.segmentBytes.lastIndex(where: { $0.number == segment.number }) {
         state.segmentBytes[index].bytes = segment.length - Int64(JournalHeader.length)
       }
@@ -83,13 +86,13 @@ extension KeyStore {
   }
 
   /// The disk has answered, one way or the other.
-  /// - Returns: how long it took, if that was noticed.
-  private func noteAnswer() -> Duration? {
+  /// - Returns: how long it took; `hung` where that was noticed.
+  private func noteAnswer() -> (hung: Duration?, time: Duration) {
     let now = clock.monotonic()
     return state.withLock { state in
       defer { (state.commitBegan, state.isHanging) = (nil, false) }
-      guard state.isHanging, let began = state.commitBegan else { return nil }
-      return now - began
+      let time = now - (state.commitBegan ?? now)
+      return (state.isHanging ? time : nil, time)
     }
   }
 }

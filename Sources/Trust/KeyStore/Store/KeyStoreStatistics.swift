@@ -19,12 +19,15 @@ package struct KeyStoreStatistics: Equatable, Sendable {
   /// Facts made durable, and the syncs it took.
   package var commits: UInt64 = 0
   package var batches: UInt64 = 0
+  /// How long those syncs took.
+  package var commitTimes = DurationReading()
   /// Bytes of facts that wait for the journal.
   package var waitingBytes: Int = 0
   package var snapshots: UInt64 = 0
   package var snapshotBytes: Int64 = 0
   package var lastSnapshotAt: UnixTime?
   package var lastSnapshotDuration: Duration = .zero
+  package var snapshotTimes = DurationReading()
 
   /// What a store has nothing to say of stays 0.
   package init() {}
@@ -49,11 +52,13 @@ extension KeyStore {
       statistics.journalSegment = state.segment.number
       statistics.commits = state.commits
       statistics.batches = state.batches
+      statistics.commitTimes = state.commitTimes
       statistics.waitingBytes = state.pending.bytes
       statistics.snapshots = state.snapshots
       statistics.snapshotBytes = state.schedule.snapshotBytes
       statistics.lastSnapshotAt = state.lastSnapshotAt
       statistics.lastSnapshotDuration = state.schedule.lastDuration
+      statistics.snapshotTimes = state.snapshotTimes
       return statistics
     }
   }

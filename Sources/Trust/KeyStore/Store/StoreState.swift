@@ -31,7 +31,9 @@ struct StoreState {
 
   var commits: UInt64 = 0
   var batches: UInt64 = 0
+  var commitTimes = DurationReading()
   var snapshots: UInt64 = 0
+  var snapshotTimes = DurationReading()
   var lastSnapshotAt: UnixTime?
 
   /// When the committer began to write the current batch; nil between batches.
