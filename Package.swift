@@ -146,7 +146,7 @@ let modules = [
     [
       "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate",
       "DeviceWire",
-      "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Logging", "Logs", "PlayIntegrity",
+      "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Logging", "Logs", "Metrics", "PlayIntegrity",
       "PortcullisProtocol", "ProxyProtocol",
       "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),

@@ -4,6 +4,7 @@ internal import KeyStore
 internal import Sockets
 internal import Synchronization
 package import System
+internal import System
 
 extension Gate {
   package enum Listening: Equatable, Sendable {
@@ -60,5 +61,11 @@ extension Shared {
   func publishStoreStatistics() {
     let statistics = store.statistics
     storeStatistics.withLock { $0 = statistics }
+    keptSessions.store(keeper?.used ?? 0, ordering: .relaxed)
+  }
+
+  /// Of this moment, and on threads behind the loops, which may not take a lock that loops wait for, of some seconds ago.
+  var currentStoreStatistics: KeyStoreStatistics {
+    Thread.niceness == 0 ? store.statistics : storeStatistics.withLock { $0 }
   }
 }

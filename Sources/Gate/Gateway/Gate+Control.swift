@@ -33,10 +33,8 @@ extension Gate {
   /// Those that are admitted and not over.
   package var sessionCount: Int { shared.sessions.value }
 
-  /// Of this moment, and on threads behind the loops, which may not take a lock that loops wait for, of some seconds ago.
-  package var storeStatistics: KeyStoreStatistics {
-    Thread.niceness == 0 ? shared.store.statistics : shared.storeStatistics.withLock { $0 }
-  }
+  /// As `Shared.currentStoreStatistics`.
+  package var storeStatistics: KeyStoreStatistics { shared.currentStoreStatistics }
 
   // MARK: Sessions
 

@@ -199,6 +199,9 @@ package enum TLSExcess: String, Sendable {
       unsafe "\(String(cString: SSL_get_version(ssl))) \(suite.map { unsafe String(cString: $0) } ?? "none")"
   }
 
+  /// Of a session whose handshake is done; else it is 1.2.
+  package var isVersion13: Bool { unsafe SSL_version(ssl) == TLS1_3_VERSION }
+
   package var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
   /// What a record of data costs beside its bytes, as if it had come in so many more.

@@ -55,6 +55,8 @@ package struct TelnetEngine: ~Copyable {
     charset = settings.charset
   }
 
+  /// Those that are on at either side, as bits in the order of `TelnetOption`.
+  package var agreedOptions: UInt16 { state.ofGame.bits | state.ofGate.bits }
   package var isGMCPAgreed: Bool { state.ofGame.contains(.gmcp) || state.ofGate.contains(.gmcp) }
   package var isMSDPAgreed: Bool { state.ofGame.contains(.msdp) || state.ofGate.contains(.msdp) }
   var size: TerminalSize? { client?.size ?? earlySize }

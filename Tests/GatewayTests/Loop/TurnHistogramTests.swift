@@ -9,7 +9,7 @@ import Testing
     let histogram = TurnHistogram()
     let start = MonotonicTime(nanoseconds: 1 << 40)
     for turn in turns {
-      histogram.record(from: start, to: MonotonicTime(nanoseconds: start.nanoseconds + turn))
+      histogram.record(turn)
     }
     return histogram.reading
   }

@@ -16,7 +16,30 @@ extension LoopHarness {
       "connections in tables": loops.reduce(0) { $0 + $1.connections.count },
     ]
     #expect(numbers.filter { $0.value != 0 } == [:], comment, sourceLocation: sourceLocation)
+    let gauges = metrics.filter { series, _ in Self.gaugesOfUse.contains { series.hasPrefix($0) } }
+    #expect(gauges.filter { $0.value != 0 } == [:], comment, sourceLocation: sourceLocation)
   }
+
+  private static let gaugesOfUse = [
+    "portcullis_connections{", "portcullis_sessions{", "portcullis_detached_sessions",
+    "portcullis_queued_bytes",
+    "portcullis_buffered_bytes",
+  ]
+
+  /// What a scrape would say now, by series.
+  var metrics: [String: Double] {
+    let text = GateMetrics(shared, version: "0").text(checks: [])
+    var found: [String: Double] = [:]
+    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
+      guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+        continue
+      }
+      found[String(line[..<space])] = value
+    }
+    return found
+  }
+
+  func metric(_ series: String) -> Double? { metrics["portcullis_" + series] }
 
   /// Until connections that are over are forgotten.
   func settle() {

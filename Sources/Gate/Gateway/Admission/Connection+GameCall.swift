@@ -63,6 +63,7 @@ extension Connection {
         arm(at: until)
         return
       } catch {
+        counters.noteGameFailure(error)
         loop.shared.log.backendFailed(self, address: address.description, reason: error.description)
       }
     }
@@ -74,8 +75,10 @@ extension Connection {
   func gameReported(_ event: ReadyEvent, _ admission: Admission) {
     guard event.isWritable, admission.call.isUnderWay, admission.session.game.leg != nil else { return }
     if let failure = admission.session.game.leg?.socket.connectFailure() {
+      counters.noteGameFailure(failure)
       callFailed(admission, reason: failure.description, step: "backend_connect")
     } else {
+      counters.gameConnected.add()
       loop.shared.backends.noteSuccess(at: admission.call.current)
       gameAnswered(admission)
     }
@@ -96,6 +99,7 @@ extension Connection {
   /// The time of what the admission waits for is over.
   func admissionExpired(_ admission: Admission) {
     guard admission.call.isUnderWay else { return perform(admission.machine.expired()) }
+    counters.gameTimedOut.add()
     callFailed(admission, reason: "timed out", step: "backend_connect_timeout")
   }
 

@@ -14,7 +14,7 @@ extension Connection {
       // An upgrade that was long on its way asks for what a later one of the same app has found: it must not begin a
       // second stay in the game.
       let isLate = hasLaterUpgrade(admission)
-      return isLate ? perform(admission.machine.superseded()) : beginInstead(admission)
+      return isLate ? tooLate(admission) : beginInstead(admission)
     }
     admission.asked = place
     arm(at: loop.now + Self.resumeTimeout)
@@ -42,15 +42,22 @@ extension Connection {
     case .session:
       perform(session.state == .ended ? admission.machine.draining() : admission.machine.resumed())
     case .unknown: beginInstead(admission)
-    case .late: perform(admission.machine.superseded())
+    case .late: tooLate(admission)
     case .gone: lookForSession(admission)
     }
   }
 
   /// There is nothing to go on with for this app: a new stay begins, where one may.
   private func beginInstead(_ admission: Admission) {
+    counters.resumesUnknown.add()
     perform(
       loop.shared.takesNobodyNew ? admission.machine.draining() : admission.machine.notResumed())
+  }
+
+  /// A later upgrade of the app has it.
+  private func tooLate(_ admission: Admission) {
+    counters.resumesLate.add()
+    perform(admission.machine.superseded())
   }
 
   /// A newer connection of the same app carries the session from now on: nothing more is read of this one.

@@ -13,8 +13,7 @@ extension Connection {
     case .wantsInput: break
     case .wantsTurn: loop.queue(self)
     case .finished:
-      counters.handshakes.add()
-      if client.tls.wasResumed { counters.handshakesResumed.add() }
+      countHandshake()
       move(to: .exchange(Exchange(limits: loop.settings.headLimits)))
       arm(at: loop.now + loop.settings.limits.httpHeadTimeout)
       // The request may have come with the client's last handshake message.
@@ -26,8 +25,17 @@ extension Connection {
     }
   }
 
+  private func countHandshake() {
+    switch (client.tls.isVersion13, client.tls.wasResumed) {
+    case (true, false): counters.fullHandshakes13.add()
+    case (true, true): counters.resumedHandshakes13.add()
+    case (false, false): counters.fullHandshakes12.add()
+    case (false, true): counters.resumedHandshakes12.add()
+    }
+  }
+
   func handshakeFailed(_ reason: String) {
-    counters.handshakesFailed.add()
+    counters.failed(HandshakeFailure(reason: reason))
     loop.shared.log.handshakeFailed(self, reason: reason)
     close()
   }
@@ -41,6 +49,7 @@ extension Connection {
   /// Closes a connection that is not admitted to make room for a newer one (docs/settings.md, `MAX_PENDING`).
   func evict() {
     counters.evicted.add()
+    counters.limited(.maxPending)
     loop.shared.log.turnedAway(source, reason: "max_pending")
     client.socket.resetOnClose()
     close()

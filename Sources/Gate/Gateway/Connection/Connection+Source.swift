@@ -59,6 +59,7 @@ extension Connection {
     }
     guard loop.mayShakeHands(peer.address) else {
       counters.closedAtDoor.add()
+      counters.limited(.handshakeRate)
       loop.shared.log.turnedAway(peer, reason: "handshake_rate")
       client.socket.resetOnClose()
       return close()

@@ -21,6 +21,7 @@ extension Connection {
       beginLingering(
         Lingering(attachment.session.state == .ended ? attachment.session : nil, isParting: true))
     case .proxyHeader, .handshake, .exchange, .admission:
+      noteLeaving()
       leaveStage()
       beginLingering(Lingering(nil, isParting: false))
     }
@@ -34,9 +35,19 @@ extension Connection {
     loop.continueLater(self)
   }
 
+  /// Whoever asked for something has not waited for the answer.
+  private func noteLeaving() {
+    switch stage {
+    case .exchange(let exchange): counters.noteLeft(exchange.asked)
+    case .admission: counters.noteLeft(.upgrade)
+    case .proxyHeader, .handshake, .session, .lingering, .closed: break
+    }
+  }
+
   /// Frees everything at the end of this turn: the one way out.
   func close() {
     if case .closed = stage { return }
+    noteLeaving()
     leaveStage()
     leaveCount()
     move(to: .closed)

@@ -47,6 +47,8 @@ final class Connection {
   /// Since when one side takes nothing of what waits for it, or a newcomer is behind with taking its answers.
   private(set) var blockedSince: MonotonicTime?
   private var alarm = Alarm()
+  /// What of its queues is counted among the loop's.
+  private var countedQueue = 0
 
   init(
     loop: Loop, token: Token, socket: consuming Socket, tls: consuming TLSSession, peer: Endpoint,
@@ -60,6 +62,7 @@ final class Connection {
     acceptedAt = loop.now
     client = ClientLeg(socket: socket, tls: tls)
     arm(after: loop.settings.limits.tlsHandshakeTimeout)
+    countStage(1)
   }
 
   var counters: Counters { loop.counters }
@@ -85,7 +88,10 @@ final class Connection {
 
   /// Ends a turn: what was encrypted leaves for the kernel, and a failure there closes the connection.
   func settle() {
-    if case .closed = stage { return loop.outbox.reset() }
+    if case .closed = stage {
+      count(queued: 0)
+      return loop.outbox.reset()
+    }
     if case .failed(let error) = client.flush(loop.outbox) { return clientFailed(error) }
     let clientProgressed = client.takeProgress()
     // What waited may have left earlier in this turn, with nothing to flush now.
@@ -96,14 +102,15 @@ final class Connection {
   /// Keeps `blockedSince`: it begins when something waits, and in a session, which may have much to send, begins anew with
   /// each byte that is taken.
   private func watchProgress(_ clientProgressed: Bool) {
-    var waits = !client.unsent.isEmpty
+    var queued = client.unsent.count
     var hasProgressed = clientProgressed
     if let session {
       let gameProgressed = session.game.takeProgress()
-      waits = waits || session.game.waits
+      queued += session.game.queued
       hasProgressed = hasProgressed || gameProgressed
     }
-    if waits {
+    count(queued: queued)
+    if queued > 0 {
       guard blockedSince == nil || hasProgressed && session != nil else { return }
       blockedSince = loop.now
       arm(within: loop.settings.limits.writeStallTimeout)
@@ -112,6 +119,12 @@ final class Connection {
       // Now that all is sent, the ends of both sides have their time.
       if case .lingering = stage { arm(after: Lingering.time) }
     }
+  }
+
+  private func count(queued: Int) {
+    if queued == countedQueue { return }
+    counters.queued.add(queued - countedQueue)
+    countedQueue = queued
   }
 
   /// Whether a peer for whom nothing waits is no longer behind. Before its session all that it has sent must be
@@ -201,6 +214,12 @@ final class Connection {
   /// The one way on.
   func move(to next: Stage) {
     if case .closed = stage { fatalError("Connection: nothing comes after the end") }
+    countStage(-1)
     stage = next
+    countStage(1)
+  }
+
+  private func countStage(_ change: Int) {
+    if let state = ConnectionState(stage) { counters.connections[state.rawValue].add(change) }
   }
 }

@@ -45,6 +45,7 @@ extension Connection {
     if isResumed {
       let gap = conversation.state.outgoing.takeGap()
       loop.shared.log.sessionResumed(self, session, missing: gap?.messages ?? 0)
+      counters.gapMessages.add(gap?.messages ?? 0)
       if let gap {
         say(conversation.state.afterGap(gap))
       } else if admission.resume?.wantsState == true {
@@ -71,6 +72,7 @@ extension Connection {
   }
 
   private func say(_ messages: [[UInt8]]) {
+    counters.messagesToPlayers.add(messages.count)
     for message in messages { _ = client.tls.write(PlayerStream.textFrame(message).span) }
   }
 
@@ -148,17 +150,20 @@ extension Connection {
 
   /// After a turn: what it keeps, what it has left out, and what is due earlier than anything that was waited for.
   func noteConversed(_ conversation: Conversation, _ attachment: Attachment) {
-    let (change, leftOut, due) = outcome(&conversation.state, attachment)
+    let (change, leftOut, options, due) = outcome(&conversation.state, attachment)
     loop.describeChanges(of: attachment.session, conversation)
     loop.noteBuffers(of: attachment.session, conversation, changedBy: change)
     if let leftOut { loop.note(leftOut, of: attachment.session) }
+    if options != 0 { loop.note(optionBits: options) }
     if due < deadline { arm(at: due) }
   }
 
   private func outcome(
     _ state: inout ConversationState, _ attachment: Attachment
-  ) -> (bufferChange: Int, leftOut: LeftOut?, deadline: MonotonicTime) {
-    (state.takeBufferChange(), state.takeLeftOut(), deadline(of: state, attachment))
+  ) -> (bufferChange: Int, leftOut: LeftOut?, options: UInt16, deadline: MonotonicTime) {
+    (
+      state.takeBufferChange(), state.takeLeftOut(), state.takeNewOptions(), deadline(of: state, attachment)
+    )
   }
 }
 

@@ -33,6 +33,9 @@ struct ConversationState: ~Copyable {
   /// The order of the upgrade that has attached it last.
   var upgradeOrder: UInt64 = 0
 
+  /// The telnet options that are on and counted, as bits.
+  var countedOptions: UInt16 = 0
+
   /// What was left out of what either side has said, by words for the log: counted, and said once a turn.
   var leftOut = LeftOut()
 
@@ -100,6 +103,7 @@ struct ConversationState: ~Copyable {
     allowance = InputAllowance(settings.limits.inputRate)
     lastSent = now
     queued = queuedForGame
+    countedOptions = self.telnet.agreedOptions
   }
 
   // MARK: What is due
@@ -158,6 +162,14 @@ struct ConversationState: ~Copyable {
     if let blockedSince { next = min(next, blockedSince + stallTimeout) }
     if case .portcullis = dialect, outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
     return next
+  }
+
+  /// The options that are on since the last look; one that was off meanwhile counts again.
+  mutating func takeNewOptions() -> UInt16 {
+    let agreed = telnet.agreedOptions
+    if agreed == countedOptions { return 0 }
+    defer { countedOptions = agreed }
+    return agreed & ~countedOptions
   }
 
   mutating func takeLeftOut() -> LeftOut? {

@@ -84,7 +84,9 @@ extension Connection {
       if loop.shared.devices != nil { exchange.trace = TraceID(head, entropy: loop.shared.entropy) }
       challenge(for: head)
     case .body(let endpoint): expectBody(of: head, for: endpoint, exchange)
-    case .upgrade: beginUpgrade(head, exchange)
+    case .upgrade:
+      exchange.asked = .upgrade
+      beginUpgrade(head, exchange)
     case .notFound: refuse(Refusal(.notFound, step: "path"), to: head)
     case .methodNotAllowed(let allow):
       refuse(Refusal(.methodNotAllowed, step: "method", allow: allow), to: head)
@@ -136,6 +138,7 @@ extension Connection {
 
   /// Everything that can be refused without the body, then the body.
   func expectBody(of head: RequestHead, for endpoint: BodyEndpoint, _ exchange: Exchange) {
+    if endpoint == .register { exchange.asked = .registration }
     if let refusal = refusalBeforeBody(of: head, for: endpoint) { return refuse(refusal, to: head) }
     guard
       let request = PendingRequest.reserve(
@@ -229,6 +232,8 @@ extension Connection {
   func refuse(_ refusal: Refusal, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
     guard case .exchange(let exchange) = stage else { return }
     counters.refused(refusal.code)
+    if refusal.code == .rateLimited { counters.limited(RateLimit(step: refusal.step)) }
+    counters.noteRefused(exchange.asked)
     loop.shared.log.refused(self, refusal)
     loop.shared.remember(refusal, of: self)
     let isLast = exchange.countRefusal(closing: closing)

@@ -53,6 +53,8 @@ final class Exchange {
   private let limits: RequestParser.Limits
   /// Whom `X-Forwarded-For` of the request being worked on names.
   var client: Endpoint?
+  /// What the request being worked on is counted as; nil for others.
+  var asked: CountedRequest?
   /// Of a request about devices, until it is answered.
   var trace: TraceID?
   private var refusals = 0
@@ -166,6 +168,7 @@ final class Exchange {
 
   /// An answer has gone out. What is left of its request's body is read past.
   func answered(isLast: Bool, bodyLeft: Int, now: MonotonicTime) {
+    asked = nil
     if isLast {
       phase = .ended
     } else if bodyLeft > 0 {

@@ -18,7 +18,7 @@ extension Keeper {
         log.luggageLost(slot: slot, error)
       }
     }
-    handedOver.add()
+    handedOver.increment()
   }
 }
 

@@ -62,9 +62,9 @@ final class Keeper: Sendable {
   private let handsOver = Atomic(false)
   private let reservedNumber = Atomic<UInt64>(0)
   /// What the store did not take.
-  let failures = Counter()
+  let failures = Count()
   /// Sessions that the next process has.
-  let handedOver = Counter()
+  let handedOver = Count()
 
   init(_ slots: SlotFile, _ luggage: Handover, _ store: any DescriptorKeeping, log: GateLogger) {
     self.slots = slots
@@ -266,7 +266,7 @@ final class Keeper: Sendable {
 
   /// Said once while it lasts: each of thousands of sessions would else write a line.
   private func failed(_ error: SystemError, _ note: (inout State) -> Void) {
-    failures.add()
+    failures.increment()
     let isFirst = state.withLock { state, _ in
       note(&state)
       defer { state.pausedUntil = SystemClock().monotonic() + Self.pause }

@@ -65,9 +65,9 @@ struct TakingUp {
       throw .withoutLeg
     }
     keeper.noteTakenUp()
-    var game = GameSide()
-    game.bytesFromGame = taken.session.progress.bytesFromGame
-    game.bytesFromPlayer = taken.session.progress.bytesFromPlayer
+    var game = GameSide(
+      bytesFromPlayer: taken.session.progress.bytesFromPlayer,
+      bytesFromGame: taken.session.progress.bytesFromGame)
     game.conversation = conversation
     game.leg = BackendLeg(
       socket: socket, waiting: taken.waiting,
@@ -183,7 +183,7 @@ extension Loop {
   /// all who played from there have lost their connections at once.
   func takeUp(_ parcel: SessionParcel) {
     let token = sessions.reserve()
-    let session = GameSession(token: token, taking: parcel)
+    let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
     accountBuffers(of: session)

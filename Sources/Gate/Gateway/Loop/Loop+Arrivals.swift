@@ -21,12 +21,14 @@ extension Loop {
     }
     guard shared.occupancy.enter(limit: limits.connections) else {
       counters.closedAtDoor.add()
+      counters.limited(.maxConnections)
       shared.log.turnedAway(peer, reason: "max_connections")
       socket.resetOnClose()
       return
     }
     guard role != .client || mayShakeHands(peer.address) else {
       counters.closedAtDoor.add()
+      counters.limited(.handshakeRate)
       shared.occupancy.leave()
       shared.log.turnedAway(peer, reason: "handshake_rate")
       socket.resetOnClose()

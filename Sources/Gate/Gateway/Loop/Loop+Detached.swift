@@ -63,6 +63,7 @@ extension Loop {
   /// Somebody has come back, or nobody can any more.
   func leaveAway(_ session: GameSession) {
     releaseAddress(of: session)
+    countAway(session, queued: 0)
     shared.away.decrement()
     if session.state == .concluded { concluded.leave(session) } else { away.leave(session) }
     publishLongest()
@@ -130,7 +131,10 @@ extension Loop {
     let kept = session.game.mayHaveInput || session.game.waits ? session.game.kept : nil
     kept?.willTry()
     defer { kept?.didTry() }
-    switch conversation.proceedDetached(&session.game, on: self) {
+    let turn = conversation.proceedDetached(&session.game, on: self)
+    countAway(session, queued: session.game.queued)
+    noteOptions(of: conversation)
+    switch turn {
     case .ends(let end): endAway(session, end)
     case .waits(let hasMore):
       accountBuffers(of: session)
@@ -139,6 +143,13 @@ extension Loop {
       if hasMore { continueLater(session) }
       armAway(session, conversation)
     }
+  }
+
+  private func countAway(_ session: GameSession, queued: Int) {
+    session.game.countBytes(in: counters)
+    guard let absence = session.absence, absence.countedQueue != queued else { return }
+    counters.queued.add(queued - absence.countedQueue)
+    absence.countedQueue = queued
   }
 
   private func armAway(_ session: GameSession, _ conversation: Conversation) {
@@ -177,10 +188,12 @@ extension Loop {
   /// The end of a session that has no connection. What its player is still to read stays, unless nobody could ask for it.
   func endAway(_ session: GameSession, _ reason: SessionEnd) {
     let end = ConnectionEnd.session(reason)
+    if !session.isOver { counters.noteStall(end) }
     if reason == .letGo || reason == .expired { shared.log.sessionLetGo(session, reason, now: now) }
     if !session.isOver { session.game.conversation?.state.over(reason) }
     if reason.leavesWord, !isDraining, !isStopped, !session.isOver {
       conclude(session, because: end)
+      countAway(session, queued: 0)
       session.game.leg = nil
       accountBuffers(of: session)
     } else {

@@ -8,7 +8,8 @@ extension Loop {
   /// A session for whoever `credential` names, while `connection` waits for its `101`.
   func openSession(by credential: Credential, on connection: Connection) -> GameSession {
     let token = sessions.reserve()
-    let session = GameSession(token: token, credential: credential, connection: connection, now: now)
+    let session = GameSession(
+      token: token, credential: credential, connection: connection, counts: counters.sessions, now: now)
     sessions.insert(session, at: token)
     return session
   }
@@ -81,8 +82,7 @@ extension Loop {
     case .opening, .concluded, .ended: return
     }
     counters.sessionsEnded.add()
-    counters.bytesFromPlayers.add(Int(clamping: session.game.bytesFromPlayer))
-    counters.bytesFromGame.add(Int(clamping: session.game.bytesFromGame))
+    session.game.countBytes(in: counters)
     shared.log.sessionEnded(session, end, now: now)
   }
 
@@ -108,6 +108,18 @@ extension Loop {
   /// What of a session's words was left out in its turn.
   func noteLeftOut(of session: GameSession) {
     if let leftOut = session.game.conversation?.state.takeLeftOut() { note(leftOut, of: session) }
+  }
+
+  /// Counts the options that its game and the gate have agreed on since the last look.
+  func noteOptions(of conversation: Conversation) {
+    let agreed = conversation.state.takeNewOptions()
+    if agreed != 0 { note(optionBits: agreed) }
+  }
+
+  func note(optionBits bits: UInt16) {
+    for (index, counter) in counters.telnetOptions.enumerated() where bits & 1 << UInt16(index) != 0 {
+      counter.add()
+    }
   }
 
   func note(_ leftOut: LeftOut, of session: GameSession) {

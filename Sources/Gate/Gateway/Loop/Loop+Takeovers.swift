@@ -78,7 +78,7 @@ extension Loop {
   /// Nobody waits for it any more: it goes on without a connection, here.
   private func shelter(_ parcel: SessionParcel) {
     let token = sessions.reserve()
-    let session = GameSession(token: token, taking: parcel)
+    let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
     if !session.isOver { countForAddress(session, leaving: nil) }

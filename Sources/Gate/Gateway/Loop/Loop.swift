@@ -114,7 +114,13 @@ final class Loop {
     sweep()
     commitGathered()
     counters.newcomersWaiting.set(newcomers.waitingCount)
-    counters.turns.record(from: now, to: shared.clock.monotonic())
+    recordTurn(until: shared.clock.monotonic())
+  }
+
+  private func recordTurn(until end: MonotonicTime) {
+    let nanoseconds = end > now ? end.nanoseconds - now.nanoseconds : 0
+    counters.turns.record(nanoseconds)
+    counters.lag.record(nanoseconds: nanoseconds)
   }
 
   /// Milliseconds that the next wait may take; 0 while there is work left over.

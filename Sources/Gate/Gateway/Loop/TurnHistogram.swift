@@ -16,8 +16,7 @@ package final class TurnHistogram: Sendable {
   init() {}
 
   /// For the loop alone.
-  func record(from start: MonotonicTime, to end: MonotonicTime) {
-    let nanoseconds = end > start ? end.nanoseconds - start.nanoseconds : 0
+  func record(_ nanoseconds: UInt64) {
     // Rounded up, so that no turn counts as less than it was.
     let microseconds = nanoseconds / 1000 + (nanoseconds.isMultiple(of: 1000) ? 0 : 1)
     let bucket = Self.bucket(of: min(microseconds, Self.largest))

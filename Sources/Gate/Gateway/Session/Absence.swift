@@ -8,6 +8,8 @@ final class Absence {
   var alarm = Alarm()
   /// Among its loop's sessions that go on.
   var isContinuing = false
+  /// What waits for its game, as far as its loop has counted it.
+  var countedQueue = 0
   /// It counts for its player's address.
   var isCountedForAddress = false
   /// How long it had no connection before the present one.

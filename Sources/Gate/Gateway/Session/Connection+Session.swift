@@ -43,6 +43,7 @@ extension Connection {
     let attachment = Attachment(session, stream: stream)
     move(to: .session(attachment))
     loop.attach(session, to: self)
+    counters.admissionTimes.record(loop.now - admission.startedAt)
     loop.shared.log.admitted(self, session, waited: loop.now - admission.startedAt)
     arm(at: loop.now + loop.settings.limits.pingInterval)
     if let conversation = session.game.conversation {
@@ -85,6 +86,7 @@ extension Connection {
     var end = end
     if let conversation = session.game.conversation { end = hearOut(conversation, attachment, end) }
     let isFirst = attachment.stream.closing.isOpen
+    if attachment.stream.end == nil { counters.noteStall(end) }
     let action = attachment.stream.end(end)
     if let conversation = session.game.conversation, isFirst { conclude(conversation, attachment, end) }
     if end.cutsGameOff, !loop.canStay(session, after: end) { session.game.leg = nil }
@@ -117,6 +119,7 @@ extension Connection {
     var (code, reason) = (code, reason)
     if let closing = attachment.session.game.conversation?.closing(for: attachment.stream.end) {
       (code, reason) = (CloseCode(closing), closing.rawValue)
+      counters.messagesToPlayers.add()
       _ = client.tls.write(PlayerStream.textFrame(closing.message).span)
     }
     _ = client.tls.write(ControlFrame.close(code, reason: reason).span)

@@ -32,10 +32,10 @@ final class GameSession {
 
   let token: Token
   let credential: Credential
-  private(set) var state = State.opening
+  private(set) var state = State.opening { didSet { recount() } }
   /// Whether the stay is over, though somebody may still come back for its last messages. An attached session whose stay is
   /// over says them.
-  private(set) var isOver = false
+  private(set) var isOver = false { didSet { recount() } }
   /// What was chosen for it; nil for none.
   var subprotocol: Subprotocol?
   /// Served when the game says something.
@@ -53,8 +53,15 @@ final class GameSession {
   var game = GameSide()
   /// Nil until it is without a connection for the first time, which most sessions never are.
   private(set) var absence: Absence?
+  /// Its loop's.
+  private let counts: SessionCounts
+  /// Where it is counted.
+  private var counter: Counter?
 
-  init(token: Token, credential: Credential, connection: Connection, now: MonotonicTime) {
+  init(
+    token: Token, credential: Credential, connection: Connection, counts: SessionCounts, now: MonotonicTime
+  ) {
+    self.counts = counts
     self.token = token
     self.credential = credential
     self.connection = connection
@@ -64,7 +71,8 @@ final class GameSession {
   }
 
   /// One that comes from another loop, while nobody waits for it here.
-  init(token: Token, taking parcel: SessionParcel) {
+  init(token: Token, taking parcel: SessionParcel, counts: SessionCounts) {
+    self.counts = counts
     self.token = token
     credential = parcel.credential
     source = parcel.source
@@ -104,6 +112,20 @@ final class GameSession {
     isOver = true
     if state == .detached { state = .concluded }
     return true
+  }
+
+  /// It is one of those that the operator sees, or is not any more.
+  private func recount() {
+    var now: Counter?
+    switch state {
+    case .attached where !isOver: now = counts.counter(isAttached: true, credential: credential.place)
+    case .detached where !isOver: now = counts.counter(isAttached: false, credential: credential.place)
+    case .opening, .attached, .detached, .concluded, .ended: break
+    }
+    if now === counter { return }
+    counter?.add(-1)
+    now?.add()
+    counter = now
   }
 
   /// Nothing is read from the game any more; false when it has ended already.

@@ -13,6 +13,30 @@ struct GameSide: ~Copyable {
   var text: TextRepair?
   var bytesFromPlayer: UInt64 = 0
   var bytesFromGame: UInt64 = 0
+  /// What of them a loop has counted.
+  private var countedFromPlayer: UInt64 = 0
+  private var countedFromGame: UInt64 = 0
+
+  init() {}
+
+  /// One that outlived the process before, in which so much went through.
+  init(bytesFromPlayer: UInt64, bytesFromGame: UInt64) {
+    (self.bytesFromPlayer, countedFromPlayer) = (bytesFromPlayer, bytesFromPlayer)
+    (self.bytesFromGame, countedFromGame) = (bytesFromGame, bytesFromGame)
+  }
+
+  /// Has the loop count what went through since it did so last.
+  @inline(__always)
+  mutating func countBytes(in counters: Counters) {
+    if bytesFromPlayer != countedFromPlayer {
+      counters.bytesFromPlayers.add(Int(truncatingIfNeeded: bytesFromPlayer &- countedFromPlayer))
+      countedFromPlayer = bytesFromPlayer
+    }
+    if bytesFromGame != countedFromGame {
+      counters.bytesFromGame.add(Int(truncatingIfNeeded: bytesFromGame &- countedFromGame))
+      countedFromGame = bytesFromGame
+    }
+  }
 
   mutating func note(_ event: ReadyEvent) {
     leg?.note(event)

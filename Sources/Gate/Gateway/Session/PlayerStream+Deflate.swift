@@ -91,8 +91,10 @@ extension PlayerStream {
   ) throws(ConnectionEnd) -> Bool {
     var made = 0
     var position = 0
+    var messages = 0
     var ending: ConnectionEnd?
     var rest = piece
+    defer { if messages > 0 { loop.counters.messagesFromPlayers.add(messages) } }
     if let piece {
       rest = try inflate(deflate, piece.payload.span, piece, &plain, &made, &ending, &client, &game, on: loop)
     }
@@ -101,6 +103,7 @@ extension PlayerStream {
       switch decoder.next(&bytes, position: &position, end: end, output: &output) {
       case .needMore: break decoding
       case .data(let piece):
+        if piece.endsMessage { messages += 1 }
         let payload = bytes.span.extracting(piece.start..<output)
         rest = try inflate(
           deflate, payload, DeflateSession.Piece(piece), &plain, &made, &ending, &client, &game, on: loop)
@@ -176,6 +179,7 @@ extension PlayerStream {
         FrameHeader.write(opcode: .binary, payload: part, into: &bytes, at: header)
         try encrypt(bytes.span.extracting(header..<start + part), to: &client)
       }
+      loop.counters.messagesToPlayers.add()
       left -= part
       start += Self.headerRoom + Self.slotBytes
     }

@@ -52,6 +52,7 @@ extension PlayerStream {
   func sendMessage(
     _ payload: [UInt8], opcode: Opcode, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) {
+    loop.counters.messagesToPlayers.add()
     if let deflate, try sendDeflated(deflate, payload.span, opcode: opcode, &client, &game, on: loop) {
       return
     }

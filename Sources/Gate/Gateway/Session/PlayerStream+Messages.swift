@@ -56,8 +56,8 @@ extension PlayerStream {
     }
     if let sessionEnd { throw .session(sessionEnd) }
     guard closing.isOpen else { return false }
-    acknowledge(&state, &client, now: loop.now)
-    tellNotices(&state, &client)
+    acknowledge(&state, &client, on: loop)
+    tellNotices(&state, &client, on: loop)
     if try tell(&state, &client, &game, on: loop) { return true }
     return game.hasMore(for: state, at: loop.now) && mayHear(state, client, on: loop)
   }
@@ -165,24 +165,29 @@ extension PlayerStream {
   // MARK: 5. To the player
 
   private func acknowledge(
-    _ state: inout ConversationState, _ client: inout ClientLeg, now: MonotonicTime
+    _ state: inout ConversationState, _ client: inout ClientLeg, on loop: Loop
   ) {
-    guard let message = state.dueAck(now: now) else { return }
+    guard let message = state.dueAck(now: loop.now) else { return }
+    loop.counters.messagesToPlayers.add()
     _ = client.tls.write(Self.textFrame(message).span)
   }
 
   /// The last number alone, once all before it is on its way: it does not count, and nobody needs it again.
-  private func tellNotices(_ state: inout ConversationState, _ client: inout ClientLeg) {
+  private func tellNotices(
+    _ state: inout ConversationState, _ client: inout ClientLeg, on loop: Loop
+  ) {
     guard client.unsent.isEmpty else { return }
     var message: [UInt8] = []
     if let open = state.approvalsOpen.take() {
       GateMessage.approvals(open: open, to: &message)
+      loop.counters.messagesToPlayers.add()
       _ = client.tls.write(Self.textFrame(message).span)
     }
     if state.isCodeWanted {
       state.isCodeWanted = false
       message = []
       GateMessage.codeWanted(to: &message)
+      loop.counters.messagesToPlayers.add()
       _ = client.tls.write(Self.textFrame(message).span)
     }
   }
@@ -198,7 +203,9 @@ extension PlayerStream {
       if state.outgoing.isBetweenFrames {
         if sent >= Self.tellBytes, !all { return true }
         if let gap = state.outgoing.takeGap() {
+          loop.counters.gapMessages.add(gap.messages ?? 0)
           for message in state.afterGap(gap) {
+            loop.counters.messagesToPlayers.add()
             try encrypt(Self.textFrame(message).span, to: &client)
           }
           continue
@@ -207,7 +214,7 @@ extension PlayerStream {
       if let deflate {
         sent += try tellDeflated(deflate, &state, &client, &game, on: loop)
       } else {
-        sent += try tellPiece(&state, &client)
+        sent += try tellPiece(&state, &client, on: loop)
       }
     }
     if !state.dialect.isResumable {
@@ -217,11 +224,13 @@ extension PlayerStream {
   }
 
   private func tellPiece(
-    _ state: inout ConversationState, _ client: inout ClientLeg
+    _ state: inout ConversationState, _ client: inout ClientLeg, on loop: Loop
   ) throws(ConnectionEnd) -> Int {
     let frames = state.outgoing.unsentFrames
+    let first = state.outgoing.cursorNumber
     try encrypt(frames.span, to: &client)
     state.outgoing.markSent(bytes: frames.count)
+    loop.counters.messagesToPlayers.add(state.outgoing.cursorNumber - first)
     return frames.count
   }
 

@@ -47,6 +47,7 @@ extension PlayerStream {
   fileprivate mutating func pump(_ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop)
     throws(ConnectionEnd) -> Bool
   {
+    defer { game.countBytes(in: loop.counters) }
     pongsLeft = Self.pongsPerTurn
     taken = 0
     client.tls.beginTurn(.session)
@@ -160,11 +161,14 @@ extension PlayerStream {
   ) throws(ConnectionEnd) {
     var position = 0
     var output = 0
+    var messages = 0
     var ending: ConnectionEnd?
+    defer { if messages > 0 { loop.counters.messagesFromPlayers.add(messages) } }
     decoding: while ending == nil {
       switch decoder.next(&bytes, position: &position, end: end, output: &output) {
       case .needMore: break decoding
       case .data(let piece):
+        if piece.endsMessage { messages += 1 }
         if game.readsMessages {
           let payload = bytes.span.extracting(piece.start..<output)
           try accept(payload, type: piece.type, endsMessage: piece.endsMessage, &client, &game, on: loop)
@@ -238,6 +242,7 @@ extension PlayerStream {
         try frameDeflated(deflate, &bytes, count, &client, &game, on: loop)
       } else {
         try frame(&bytes, count, to: &client)
+        loop.counters.messagesToPlayers.add((count + Self.slotBytes - 1) / Self.slotBytes)
       }
     case .wouldBlock?, nil: break
     case .ended?:

@@ -4,7 +4,7 @@ internal import System
 
 /// A certificate in use, as far as its dates go.
 struct WatchedCertificate: Equatable, Sendable {
-  enum Role: String, Sendable {
+  enum Role: String, CaseIterable, Sendable {
     case server
     case clientCA = "client_ca"
   }
@@ -65,6 +65,14 @@ final class CertificateWatch: Sendable {
     watched.compactMap { certificate in
       let standing = certificate.standing(at: now, noticeDays: 0)
       return standing == .good ? nil : Notice(certificate: certificate, standing: standing)
+    }
+  }
+
+  /// By role, when the first of its certificates ends.
+  var ends: [(role: WatchedCertificate.Role, end: UnixTime)] {
+    let certificates = watched
+    return WatchedCertificate.Role.allCases.compactMap { role in
+      certificates.filter { $0.role == role }.map(\.notAfter).min().map { (role, $0) }
     }
   }
 

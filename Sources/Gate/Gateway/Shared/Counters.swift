@@ -1,7 +1,13 @@
-/// What a loop has counted since the start; other threads read it for `portcullis stats`.
+/// What a loop has counted since the start; other threads read it for `portcullis stats` and for Prometheus (docs/metrics.md).
+///
+/// Only the loop adds to its counters, so an addition is a load and a store. None of those that rise is ever computed as a
+/// difference of two: read while the loop goes on, that could fall for a moment, which Prometheus takes for a new start.
 package import PortcullisProtocol
 internal import Synchronization
+internal import System
+internal import TelnetWire
 
+/// One thread adds to it, any may read it.
 package final class Counter: Sendable {
   private let number: Atomic<Int>
 
@@ -10,44 +16,116 @@ package final class Counter: Sendable {
   }
 
   package var value: Int { number.load(ordering: .relaxed) }
-  func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
+  func add(_ amount: Int = 1) { set(number.load(ordering: .relaxed) &+ amount) }
   func set(_ value: Int) { number.store(value, ordering: .relaxed) }
 }
 
 package final class Counters: Sendable {
+  // MARK: At the door
+
   package let accepted = Counter()
   /// Closed before the handshake: too many connections, or too many handshakes of one address.
   package let closedAtDoor = Counter()
   /// Unadmitted connections that were closed to make room for newer ones.
   package let evicted = Counter()
-  package let handshakes = Counter()
-  package let handshakesResumed = Counter()
+  /// Of TLS 1.2 and of TLS 1.3: whole ones, and those that resumed an earlier session.
+  let fullHandshakes12 = Counter()
+  let resumedHandshakes12 = Counter()
+  let fullHandshakes13 = Counter()
+  let resumedHandshakes13 = Counter()
   package let handshakesFailed = Counter()
-  package let challenges = Counter()
-  package let registrations = Counter()
-  package let admitted = Counter()
-  package let resumed = Counter()
-  /// Of apps and of games, where the gate reads what they say.
-  package let messagesLeftOut = Counter()
-  package let sessionsEnded = Counter()
+  /// Those by `HandshakeFailure`, in its order.
+  let handshakeFailures = HandshakeFailure.allCases.map { _ in Counter() }
   /// Ended for TLS messages without data, or attempts to renegotiate.
   package let tlsRefused = Counter()
+  /// By `RateLimit`, in its order.
+  let rateLimited = RateLimit.allCases.map { _ in Counter() }
+  /// How many there are in each stage, by `ConnectionState`.
+  let connections = ConnectionState.allCases.map { _ in Counter() }
+
+  // MARK: Requests
+
+  package let challenges = Counter()
+  package let registrations = Counter()
+  let registrationsRefused = Counter()
+  /// The peer was gone before its answer.
+  let registrationsLeft = Counter()
+  private let refusals = RefusalCode.allCases.map { _ in Counter() }
+
+  // MARK: Sessions
+
+  package let admitted = Counter()
+  package let resumed = Counter()
+  let admissionsRefused = Counter()
+  /// The peer was gone before its `101`.
+  let admissionsLeft = Counter()
+  /// From an upgrade's judgement to its `101`.
+  let admissionTimes = DurationHistogram()
+  package let sessionsEnded = Counter()
+  /// How many there are, by `SessionKind`.
+  let sessions = SessionCounts()
+  /// What became of upgrades that name a session, beside those that went on with it.
+  let resumesUnknown = Counter()
+  let resumesLate = Counter()
+  /// Messages that an app was told it will never get.
+  let gapMessages = Counter()
+  let stallsOfPlayer = Counter()
+  let stallsOfGame = Counter()
+
+  // MARK: What goes through
+
   package let bytesFromPlayers = Counter()
   package let bytesFromGame = Counter()
+  /// Of WebSocket, with data.
+  let messagesFromPlayers = Counter()
+  let messagesToPlayers = Counter()
+  /// Bytes that wait for a player or for the game.
+  let queued = Counter()
+  /// Of apps and of games, where the gate reads what they say.
+  package let messagesLeftOut = Counter()
+  /// How often an option was agreed on with a game, by `TelnetOption`.
+  let telnetOptions = TelnetOption.allCases.map { _ in Counter() }
+
+  // MARK: The game
+
+  let gameConnected = Counter()
+  let gameRefused = Counter()
+  let gameTimedOut = Counter()
+  let gameFailed = Counter()
+
+  // MARK: The loop
+
   /// How many handshakes and requests wait for their turn, as of the loop's last turn.
   package let newcomersWaiting = Counter()
   package let turns = TurnHistogram()
-  private let refusals = RefusalCode.allCases.map { _ in Counter() }
+  /// The same turns by the bounds that all have.
+  let lag = DurationHistogram()
+
+  var handshakes: Int {
+    fullHandshakes12.value + fullHandshakes13.value + handshakesResumed
+  }
+
+  var handshakesResumed: Int { resumedHandshakes12.value + resumedHandshakes13.value }
 
   func refused(_ code: RefusalCode) {
     guard let index = RefusalCode.allCases.firstIndex(of: code) else { return }
     refusals[index].add()
   }
 
+  func failed(_ failure: HandshakeFailure) {
+    handshakesFailed.add()
+    handshakeFailures[failure.rawValue].add()
+  }
+
+  func limited(_ limit: RateLimit) { rateLimited[limit.rawValue].add() }
+
   /// By code, those that occurred.
   package var refusalsByCode: [(code: RefusalCode, count: Int)] {
-    zip(RefusalCode.allCases, refusals).compactMap { code, counter in
-      counter.value > 0 ? (code, counter.value) : nil
-    }
+    refusalsOfAllCodes.filter { $0.count > 0 }
+  }
+
+  /// In the order of the codes.
+  var refusalsOfAllCodes: [(code: RefusalCode, count: Int)] {
+    zip(RefusalCode.allCases, refusals).map { ($0, $1.value) }
   }
 }

@@ -62,8 +62,8 @@ package struct OperatorNumber: Sendable {
       "closedAtDoor", "connections closed before the handshake, too many of all or of one address",
       \.closedAtDoor),
     sum("gaveWay", "unadmitted connections that were closed to make room for newer ones", \.evicted),
-    sum("handshakes", "TLS handshakes that succeeded", \.handshakes),
-    sum("handshakesResumed", "those among them that resumed an earlier session", \.handshakesResumed),
+    sum("handshakes", "TLS handshakes that succeeded", of: \.handshakes),
+    sum("handshakesResumed", "those among them that resumed an earlier session", of: \.handshakesResumed),
     sum("handshakesFailed", "TLS handshakes that failed", \.handshakesFailed),
     sum("challenges", "challenges issued", \.challenges),
     sum("registrations", "keys registered", \.registrations),
@@ -79,8 +79,8 @@ package struct OperatorNumber: Sendable {
       "tlsRefused", "connections ended for TLS messages without data, or attempts to renegotiate",
       \.tlsRefused),
     sum(
-      "bytesFromPlayers", in: .bytes, "payload from players, of sessions that have ended", \.bytesFromPlayers),
-    sum("bytesFromGame", in: .bytes, "payload from the game, of sessions that have ended", \.bytesFromGame),
+      "bytesFromPlayers", in: .bytes, "payload from players", \.bytesFromPlayers),
+    sum("bytesFromGame", in: .bytes, "payload from the game", \.bytesFromGame),
 
     store("keys", "keys in the store", \.keys),
     store("revokedKeys", "keys that are revoked", \.revokedKeys),
@@ -109,8 +109,14 @@ package struct OperatorNumber: Sendable {
     _ name: String, in unit: Unit = .count, _ help: String,
     _ counter: @escaping @Sendable (Counters) -> Counter
   ) -> OperatorNumber {
+    sum(name, in: unit, help, of: { counter($0).value })
+  }
+
+  private static func sum(
+    _ name: String, in unit: Unit = .count, _ help: String, of number: @escaping @Sendable (Counters) -> Int
+  ) -> OperatorNumber {
     OperatorNumber(name: name, group: .sinceStart, unit: unit, onlyRises: true, help: help) { source in
-      source.shared.counters.reduce(0) { $0 + counter($1).value }
+      source.shared.counters.reduce(0) { $0 + number($1) }
     }
   }
 

@@ -84,6 +84,8 @@ final class Shared: Sendable {
   let parting = Count()
   /// Of the key store, at most some seconds old: for threads that may not take its lock.
   let storeStatistics = Mutex(KeyStoreStatistics())
+  /// The same of sessions that outlive the process.
+  let keptSessions = Atomic(0)
   let certificates = CertificateWatch(noticeDays: CertificateSummary.renewalDays)
   let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes)
 

@@ -7,12 +7,14 @@ import System
 final class GateAdmin: AdminHandler {
   private let gate: Gate
   private let checks: GateChecks
+  private let numbers: GateMetrics
   /// Of the slow thread, for what it may not do itself.
   private let errands: PromptErrands
 
   init(gate: Gate, checks: GateChecks, errands: PromptErrands) {
     self.gate = gate
     self.checks = checks
+    numbers = GateMetrics(gate, version: Version.text)
     self.errands = errands
   }
 
@@ -20,13 +22,8 @@ final class GateAdmin: AdminHandler {
   var readiness: Readiness { checks.current }
 
   func metrics() -> [UInt8] {
-    let lines = """
-      # HELP portcullis_build_info The version that runs; the value is always 1.
-      # TYPE portcullis_build_info gauge
-      portcullis_build_info{version="\(Version.text)"} 1
-
-      """
-    return Array(lines.utf8)
+    let checks = readiness.checks.map { GateMetrics.Check(name: $0.name, isOK: $0.state == .ok) }
+    return numbers.text(checks: checks)
   }
 
   func asset(_ path: String) -> AdminAnswer? { nil }

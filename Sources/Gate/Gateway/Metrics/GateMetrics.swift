@@ -1,0 +1,123 @@
+/// The gate's numbers over time, as Prometheus scrapes them (docs/metrics.md).
+///
+/// A scrape reads what loops, store and registry have counted, and asks none of them: it costs the same with one session and
+/// with ten thousand.
+internal import KeyStore
+internal import Metrics
+internal import Registry
+internal import Synchronization
+internal import System
+
+package final class GateMetrics: Sendable {
+  /// Whether one of the gate's own checks is content.
+  package struct Check: Sendable {
+    /// Of a fixed set.
+    package let name: String
+    package let isOK: Bool
+
+    package init(name: String, isOK: Bool) {
+      self.name = name
+      self.isOK = isOK
+    }
+  }
+
+  package static let contentType = MetricsText.contentType
+
+  /// What all families of one scrape are read from.
+  struct Source {
+    let shared: Shared
+    let store: KeyStoreStatistics
+    let registry: RegistryNumbers
+    let process: ProcessNumbers
+    let version: String
+    let checks: [Check]
+
+    /// Over all loops.
+    func sum(_ counter: (Counters) -> Counter) -> Int {
+      shared.counters.reduce(0) { $0 + counter($1).value }
+    }
+  }
+
+  /// One family with its series.
+  struct Row: Sendable {
+    let family: MetricFamily
+    let write: @Sendable (Source, inout MetricsText) -> Void
+  }
+
+  private let shared: Shared
+  private let version: String
+  /// Of the last text.
+  private let size = Atomic<Int>(64 * 1024)
+
+  package convenience init(_ gate: Gate, version: String) {
+    self.init(gate.shared, version: version)
+  }
+
+  init(_ shared: Shared, version: String) {
+    self.shared = shared
+    self.version = version
+  }
+
+  /// From any thread but a loop's.
+  /// - Parameter checks: what readiness was made of last.
+  package func text(checks: [Check]) -> [UInt8] {
+    let source = Source(
+      shared: shared, store: shared.currentStoreStatistics,
+      registry: shared.devices?.registry.numbers ?? RegistryNumbers(), process: .read(), version: version,
+      checks: checks)
+    var text = MetricsText(capacity: size.load(ordering: .relaxed) + 1024)
+    for row in Self.rows {
+      text.begin(row.family)
+      row.write(source, &text)
+    }
+    size.store(text.bytes.count, ordering: .relaxed)
+    return text.bytes
+  }
+
+  static let rows: [Row] =
+    processRows + doorRows + requestRows + sessionRows + throughRows + gameRows + storeRows + deviceRows
+    + healthRows
+
+  // MARK: Shapes
+
+  static func counter(
+    _ name: String, _ help: String, _ write: @escaping @Sendable (Source, inout MetricsText) -> Void
+  ) -> Row {
+    Row(family: MetricFamily("portcullis_" + name, .counter, help), write: write)
+  }
+
+  /// A counter of the loops without labels.
+  static func counter(
+    _ name: String, _ help: String, of counter: @escaping @Sendable (Counters) -> Counter
+  ) -> Row {
+    self.counter(name, help) { source, text in text.sample(value: source.sum(counter)) }
+  }
+
+  /// Counters of the loops, each with a value of the one label.
+  static func counters(
+    _ name: String, _ help: String, by label: StaticString,
+    _ series: (value: String, counter: @Sendable (Counters) -> Counter)...
+  ) -> Row {
+    counter(name, help) { source, text in
+      for (value, counter) in series { text.sample(MetricLabel(label, value), value: source.sum(counter)) }
+    }
+  }
+
+  static func gauge(
+    _ name: String, _ help: String, _ write: @escaping @Sendable (Source, inout MetricsText) -> Void
+  ) -> Row {
+    Row(family: MetricFamily("portcullis_" + name, .gauge, help), write: write)
+  }
+
+  static func gauge(
+    _ name: String, _ help: String, of number: @escaping @Sendable (Source) -> Int
+  ) -> Row {
+    gauge(name, help) { source, text in text.sample(value: number(source)) }
+  }
+
+  static func histogram(
+    _ name: String, _ help: String, _ write: @escaping @Sendable (Source, inout MetricsText) -> Void
+  ) -> Row {
+    Row(family: MetricFamily("portcullis_" + name, .histogram, help), write: write)
+  }
+}

@@ -1,0 +1,180 @@
+/// The fixed sets by which a loop counts, each a label's values in docs/metrics.md.
+internal import Glibc
+internal import Sockets
+internal import System
+
+/// Why no TLS session came about.
+enum HandshakeFailure: Int, CaseIterable {
+  /// The peer went away.
+  case closed
+  case timeout
+  /// The PROXY header in front.
+  case proxyHeader
+  /// The peer's TLS sent an alert: it does not like our certificate, or what we offer.
+  case alert
+  /// More messages or bytes than a handshake takes.
+  case excess
+  case memory
+  /// What came is no TLS, or none that we speak.
+  case `protocol`
+
+  var word: String {
+    switch self {
+    case .closed: "closed"
+    case .timeout: "timeout"
+    case .proxyHeader: "proxy_header"
+    case .alert: "alert"
+    case .excess: "excess"
+    case .memory: "memory"
+    case .protocol: "protocol"
+    }
+  }
+
+  /// From the reason that the log has.
+  init(reason: String) {
+    switch reason {
+    case "timeout": self = .timeout
+    case "memory", "no memory": self = .memory
+    case "the peer closed": self = .closed
+    case _ where reason.hasPrefix("recv"): self = .closed
+    case _ where reason.hasPrefix("proxy_header"): self = .proxyHeader
+    case _ where reason.hasPrefix("tls_"): self = .excess
+    // As OpenSSL calls what it was sent: "sslv3 alert certificate unknown", "tlsv1 alert unknown ca".
+    case _ where reason.contains(" alert "): self = .alert
+    default: self = .protocol
+    }
+  }
+}
+
+/// What somebody had too much of.
+enum RateLimit: Int, CaseIterable {
+  case maxConnections
+  case handshakeRate
+  case maxPending
+  case connectionsPerAddress
+  case challengeRate
+  case registerRate
+  case deviceRate
+  case serviceRate
+  /// The registry's own, such as new devices of an address in an hour.
+  case registry
+
+  /// The step that the log names.
+  var word: String {
+    switch self {
+    case .maxConnections: "max_connections"
+    case .handshakeRate: "handshake_rate"
+    case .maxPending: "max_pending"
+    case .connectionsPerAddress: "connections_per_address"
+    case .challengeRate: "challenge_rate"
+    case .registerRate: "register_rate"
+    case .deviceRate: "device_rate"
+    case .serviceRate: "service_rate"
+    case .registry: "registry"
+    }
+  }
+
+  init(step: String) { self = Self.allCases.first { $0.word == step } ?? .registry }
+}
+
+/// Requests of which each comes to one of a few ends.
+enum CountedRequest {
+  case upgrade
+  case registration
+}
+
+/// The stages of a connection, without what belongs to each.
+enum ConnectionState: Int, CaseIterable {
+  case proxyHeader
+  case handshake
+  case exchange
+  case admission
+  case session
+  case lingering
+
+  var word: String {
+    switch self {
+    case .proxyHeader: "proxy_header"
+    case .handshake: "handshake"
+    case .exchange: "exchange"
+    case .admission: "admission"
+    case .session: "session"
+    case .lingering: "lingering"
+    }
+  }
+
+  /// Nil for one that is gone.
+  init?(_ stage: Connection.Stage) {
+    switch stage {
+    case .proxyHeader: self = .proxyHeader
+    case .handshake: self = .handshake
+    case .exchange: self = .exchange
+    case .admission: self = .admission
+    case .session: self = .session
+    case .lingering: self = .lingering
+    case .closed: return nil
+    }
+  }
+}
+
+/// How many sessions a loop has: with a connection and without one, by what they were let in by.
+final class SessionCounts: Sendable {
+  /// In the order in which they stand.
+  static let credentials = ["assertion", "client_certificate", "device", "none"]
+  private let attached = credentials.map { _ in Counter() }
+  private let detached = credentials.map { _ in Counter() }
+
+  func counter(isAttached: Bool, credential: Int) -> Counter {
+    isAttached ? attached[credential] : detached[credential]
+  }
+}
+
+extension Credential {
+  /// Its place among `SessionCounts.credentials`.
+  var place: Int {
+    switch self {
+    case .assertion: 0
+    case .clientCertificate: 1
+    case .device: 2
+    case .none: 3
+    }
+  }
+}
+
+extension Counters {
+  func noteRefused(_ request: CountedRequest?) {
+    switch request {
+    case .upgrade: admissionsRefused.add()
+    case .registration: registrationsRefused.add()
+    case nil: break
+    }
+  }
+
+  /// The peer has gone before its answer.
+  func noteLeft(_ request: CountedRequest?) {
+    switch request {
+    case .upgrade: admissionsLeft.add()
+    case .registration: registrationsLeft.add()
+    case nil: break
+    }
+  }
+
+  func noteGameFailure(_ error: SystemError) {
+    switch error.number {
+    case ECONNREFUSED: gameRefused.add()
+    case ETIMEDOUT: gameTimedOut.add()
+    default: gameFailed.add()
+    }
+  }
+
+  /// Counts an end that came because one side took nothing for `WRITE_STALL_TIMEOUT`.
+  func noteStall(_ end: ConnectionEnd) {
+    switch end {
+    case .playerStalled: stallsOfPlayer.add()
+    case .session(.gameStalled): stallsOfGame.add()
+    case .playerClosed, .playerVanished, .violation, .tlsExcess, .left, .takenOver, .restarting, .malformed,
+      .silent, .session:
+      break
+    }
+  }
+}
