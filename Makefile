@@ -52,8 +52,9 @@ BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 
 TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-pytest-xdist \
   python3-jwcrypto python3-jwt python3-selenium python3-websockets sslscan zbar-tools chromium chromium-driver
 ifdef CI
-# A peer for the proxies' tests, which are skipped without it. Installing it starts a service: not on people's machines.
-TEST_PACKAGES += haproxy
+# Peers for the proxies' tests and for those of the metrics, which are skipped without them. Installing them starts services:
+# not on people's machines.
+TEST_PACKAGES += haproxy prometheus
 # Who judges the package and the manual pages, and a shell that completes: skipped without them.
 TEST_PACKAGES += dpkg-dev fish lintian mandoc
 endif
@@ -317,6 +318,7 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	  '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
+	install -m 644 config/prometheus-alerts.yml config/grafana-dashboard.json '$(DESTDIR)$(DATADIR)/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
