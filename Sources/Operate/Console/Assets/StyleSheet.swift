@@ -102,7 +102,9 @@ extension ConsoleAsset {
     .panel > :last-child { margin-bottom: 0; }
     .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 0 1.5rem; align-items: start; }
     .panels > * { min-width: 0; margin-top: 2rem; }
-    .facts { margin: -0.3125rem 0; }
+    .facts { margin: 0; }
+    .panel > .facts:first-child { margin-top: -0.3125rem; }
+    .panel > .facts:last-child { margin-bottom: -0.3125rem; }
     .facts > div { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: 0 1rem; padding: 0.3125rem 0; border-bottom: 1px solid var(--line); }
     .facts > div:last-child { border-bottom: 0; }
     dt { color: var(--soft); min-width: 0; }
@@ -116,7 +118,7 @@ extension ConsoleAsset {
     th, td { padding: 0.4375rem 0.75rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); min-width: 4rem; }
     thead th { font-size: 0.875rem; font-weight: 600; color: var(--soft); background: var(--shade); border-top: 0; white-space: nowrap; }
     tbody th { font-weight: inherit; }
-    tbody th:has(code) { min-width: 12rem; }
+    tbody th:has(code) { min-width: 13rem; }
     tbody td:has(code) { min-width: 8.5rem; }
     tbody time { white-space: nowrap; }
     tbody tr:hover { background: var(--shade); }
