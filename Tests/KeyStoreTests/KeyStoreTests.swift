@@ -433,3 +433,42 @@ import Testing
     #expect(store.statistics.revokedKeys == model.values.count { $0.isRevoked })
   }
 }
+
+/// Looking through all keys: docs/operating.md, "Console".
+@Suite struct KeyBrowsingTests {
+  @Test(arguments: [1, 7, 255, 256, 257, 1000, 10_000]) func piecesHaveEachKeyOnce(count: Int) throws {
+    let store = try Bench().open()
+    for key in 0..<1000 { _ = store.register(newKey(key)) { _ in } }
+    var found: [KeyIdentifier] = []
+    var place: Int? = 0
+    while let start = place {
+      let (keys, next) = store.browse(from: start, count: count)
+      #expect(keys.count <= count && keys.allSatisfy { $0.position >= start })
+      found += keys.map(\.identifier)
+      place = next
+    }
+    #expect(found == (0..<1000).map(identifier))
+    #expect(store.browse(from: 5, count: 1).found.first?.record == store.find(identifier(5)))
+  }
+
+  /// Whatever an address says: nothing is there, and nothing traps.
+  @Test(arguments: [-1, Int.min, 1000, Int.max, Int.max - 10]) func placesThatThereAreNot(place: Int) throws {
+    let store = try Bench().open()
+    for key in 0..<3 { _ = store.register(newKey(key)) { _ in } }
+    let (found, next) = store.browse(from: place, count: 100)
+    #expect(found.count == (place < 0 ? 3 : 0) && next == nil)
+    #expect(try Bench().open().browse(from: 0, count: 5).found.isEmpty)
+  }
+
+  /// What is removed and registered meanwhile moves nobody: each key that stays is met once.
+  @Test func aWalkBesideChanges() throws {
+    let store = try Bench().open()
+    for key in 0..<600 { _ = store.register(newKey(key)) { _ in } }
+    let (first, next) = store.browse(from: 0, count: 300)
+    _ = store.prune(unusedSince: UnixTime(milliseconds: .max), isInUse: { $0 != identifier(100) }) { _ in }
+    _ = store.register(newKey(1000)) { _ in }
+    let (second, end) = store.browse(from: try #require(next), count: 300)
+    #expect((first + second).map(\.identifier) == (0..<600).map(identifier) && end == nil)
+    #expect(store.appIDs == ["ABCDEF12K4.com.example.app"])
+  }
+}

@@ -1,0 +1,48 @@
+/// Looks through all keys a piece at a time, for whoever searches them (docs/operating.md, "Console").
+package import Bytes
+internal import System
+
+extension KeyStore {
+  package struct Found: Sendable {
+    /// Where it lies in the table: it stays there for as long as it lives.
+    package let position: Int
+    package let identifier: KeyIdentifier
+    package let record: KeyRecord
+
+    package init(position: Int, identifier: KeyIdentifier, record: KeyRecord) {
+      self.position = position
+      self.identifier = identifier
+      self.record = record
+    }
+  }
+
+  /// The keys at so many positions. The lock is held for 256 of them at a time, as for a snapshot's walk.
+  /// - Returns: where to go on; nil behind the last.
+  package func browse(from position: Int, count: Int) -> (found: [Found], next: Int?) {
+    var found: [Found] = []
+    // An address may name any place; nothing lies behind the last.
+    var place = min(max(0, position), Int.max - count - Self.browseStride)
+    let end = place + count
+    while true {
+      let isOver = state.withLock { state in
+        let stop = min(place + Self.browseStride, end, state.table.positions)
+        while place < stop {
+          let entry = state.table[place]
+          if entry.isPresent {
+            found.append(
+              Found(position: place, identifier: entry.identifier, record: state.table.record(of: entry)))
+          }
+          place += 1
+        }
+        return place >= state.table.positions
+      }
+      if isOver { return (found, nil) }
+      if place >= end { return (found, place) }
+    }
+  }
+
+  /// Apps that keys belong to, or have belonged to since the start.
+  package var appIDs: [String] { state.withLock { $0.table.appIDs.strings } }
+
+  private static let browseStride = 256
+}
