@@ -10,6 +10,15 @@ extension Gate {
   /// The last day.
   package var history: HistoryReading { shared.history.reading(at: SystemClock().monotonic()) }
 
+  /// Of all kinds, from accept to the last byte.
+  package var connectionCount: Int { shared.occupancy.value }
+
+  /// Sessions that outlive a restart.
+  package var keptCount: Int { shared.keeper?.used ?? 0 }
+
+  /// Sessions on each loop, those included that are on their way to their `101`.
+  package var sessionsByLoop: [Int] { shared.sessionsByLoop.map(\.value) }
+
   package struct CertificateDates: Equatable, Sendable {
     /// `server` or `client_ca`.
     package let role: String

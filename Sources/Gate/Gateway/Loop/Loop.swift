@@ -110,6 +110,7 @@ final class Loop {
     takeNewcomers { connection in turn(of: connection) { $0.proceed() } }
     acceptSome()
     expireSome()
+    shared.sessionsByLoop[index].set(sessions.count)
     advanceDrain()
     sweep()
     commitGathered()

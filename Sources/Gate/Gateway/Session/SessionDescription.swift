@@ -1,6 +1,7 @@
 /// A session as the operator sees it.
 package import Addresses
 package import Bytes
+package import DeviceWire
 internal import KeyStore
 internal import PortcullisProtocol
 internal import System
@@ -25,6 +26,8 @@ package struct SessionDescription: Sendable {
   /// `assertion`, `client_certificate` or `none`.
   package let credential: String
   package let keyID: KeyIdentifier?
+  /// Which device came in by a key of its own.
+  package let deviceID: DeviceID?
   /// Of the client certificate, by which it was admitted.
   package let subject: String?
   /// What was chosen for it; nil for none.
@@ -47,7 +50,7 @@ extension GameSession {
     return SessionDescription(
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
       since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
-      keyID: credential.keyID, subject: subject, subprotocol: subprotocol?.rawValue, isKept: isKept,
+      keyID: credential.keyID, deviceID: credential.deviceID, subject: subject, subprotocol: subprotocol?.rawValue, isKept: isKept,
       bufferedBytes: game.conversation?.state.bufferedBytes ?? 0, duration: loop.now - startedAt,
       bytesFromPlayer: game.bytesFromPlayer, bytesFromGame: game.bytesFromGame)
   }

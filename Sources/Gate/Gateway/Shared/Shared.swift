@@ -73,6 +73,8 @@ final class Shared: Sendable {
   /// By loop, since when the first of them to go is so (nanoseconds of the monotonic clock; less than 0 where its stay is
   /// over).
   let longestAway: [Counter]
+  /// How many sessions each loop has, as of its last turn.
+  let sessionsByLoop: [Counter]
   let awayByAddress = AwayByAddress()
   let directory = SessionDirectory()
   let closing = ClosingOrders()
@@ -99,6 +101,7 @@ final class Shared: Sendable {
     self.clock = clock
     self.entropy = entropy
     longestAway = mailboxes.map { _ in Counter(.max) }
+    sessionsByLoop = mailboxes.map { _ in Counter() }
     self.store = store
     self.attestations = attestations
     self.pool = pool
