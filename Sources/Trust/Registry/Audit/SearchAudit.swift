@@ -19,6 +19,8 @@ struct SearchAudit: RegistryCall {
   private var before: Int64
   private var found: [AuditRow] = []
   private var looked = 0
+  /// Those of the first piece, to be chosen from.
+  private var events: Set<String> = []
 
   init(_ arguments: JSONObject) throws(FormError) {
     let arguments = try OrderArguments(arguments, "before", "event", "about", "from", "until", "limit")
@@ -37,6 +39,7 @@ struct SearchAudit: RegistryCall {
     let rows = try desk.storing { store throws(StoreFailure) in
       try store.auditRows(before: before, limit: Self.piece)
     }
+    if looked == 0 { next.events = Set(rows.compactMap(Self.event)) }
     for row in rows {
       // The registry's clock never goes back: all that is before this one is older still.
       if row.at.value < from { return next.answer(goesOn: false) }
@@ -47,6 +50,11 @@ struct SearchAudit: RegistryCall {
     }
     if rows.count < Self.piece { return next.answer(goesOn: false) }
     return next.looked >= Self.most ? next.answer(goesOn: true) : .goOn(next)
+  }
+
+  private static func event(_ row: AuditRow) -> String? {
+    guard case .text(let text, _) = row.content else { return nil }
+    return (try? JSONValue(parsing: text.span, depthLimit: 4))?.object?["event"]?.string
   }
 
   private func isWanted(_ row: AuditRow) -> Bool {
@@ -70,6 +78,10 @@ struct SearchAudit: RegistryCall {
     writer.name("rows")
     writer.beginArray()
     for row in found { row.list(to: &writer) }
+    writer.endArray()
+    writer.name("events")
+    writer.beginArray()
+    for event in events.sorted() { writer.value(event) }
     writer.endArray()
     if goesOn { writer.member("next", before) }
     writer.endObject()
