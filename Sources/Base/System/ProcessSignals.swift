@@ -10,6 +10,8 @@ package struct ProcessSignals: ~Copyable {
   }
 
   private let descriptor: Int32
+  /// That made it, and reads.
+  private let reader = pthread_self()
 
   /// To be made before other threads start: they inherit that the signals are blocked. SIGPIPE is ignored from here on.
   package init() throws(SystemError) {
@@ -20,6 +22,12 @@ package struct ProcessSignals: ~Copyable {
     }
     guard descriptor >= 0 else { throw SystemError("signalfd") }
     self.descriptor = descriptor
+  }
+
+  /// For other threads of this process: the reader is told as by SIGHUP.
+  package var hangUp: @Sendable () -> Void {
+    let reader = reader
+    return { _ = pthread_kill(reader, SIGHUP) }
   }
 
   deinit {

@@ -87,6 +87,7 @@ extension SessionRow.Credential {
     switch self {
     case .assertion: "App Attest assertion"
     case .certificate: "client certificate"
+    case .device: "device key"
     case .none: "nothing"
     }
   }

@@ -37,6 +37,8 @@ package struct SessionRow: Equatable, Sendable {
   package enum Credential: String, CaseIterable, Sendable {
     case assertion
     case certificate = "client_certificate"
+    /// A device by a key of its own.
+    case device
     case none
   }
 

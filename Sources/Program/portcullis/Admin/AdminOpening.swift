@@ -100,8 +100,9 @@ struct AdminOpening {
   }
 
   func serve(
-    _ door: AdminDoor, _ gate: Gate, _ control: GateControl, _ devices: Gateway.Devices?, _ tls: TLSMaterial
+    _ door: AdminDoor, _ sources: ConsolePages.Sources, _ devices: Gateway.Devices?, _ tls: TLSMaterial
   ) throws -> OpenAdmin {
+    let (gate, control) = (sources.gate, sources.control)
     guard let stated = configuration.admin.listen else {
       fatalError("a door of an admin listener that is off")
     }
@@ -120,7 +121,10 @@ struct AdminOpening {
       try checks.begin()
       try errands.begin()
       let server = try AdminServer.start(
-        on: door, handler: GateAdmin(gate: gate, checks: checks, errands: errands), access: access,
+        on: door,
+        handler: GateAdmin(
+          gate: gate, checks: checks,
+          pages: ConsolePages(sources, checks: checks, errands: errands)), access: access,
         tls: address.isExposed ? tls : nil, clock: clock)
       return OpenAdmin(server: server, access: access, checks: checks, errands: errands, address: address)
     } catch {

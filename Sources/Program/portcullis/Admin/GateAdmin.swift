@@ -8,14 +8,13 @@ final class GateAdmin: AdminHandler {
   private let gate: Gate
   private let checks: GateChecks
   private let numbers: GateMetrics
-  /// Of the slow thread, for what it may not do itself.
-  private let errands: PromptErrands
+  private let pages: ConsolePages
 
-  init(gate: Gate, checks: GateChecks, errands: PromptErrands) {
+  init(gate: Gate, checks: GateChecks, pages: ConsolePages) {
     self.gate = gate
     self.checks = checks
     numbers = GateMetrics(gate, version: Version.text)
-    self.errands = errands
+    self.pages = pages
   }
 
   var isAlive: Bool { checks.isAlive }
@@ -26,13 +25,9 @@ final class GateAdmin: AdminHandler {
     return numbers.text(checks: checks)
   }
 
-  func asset(_ path: String) -> AdminAnswer? { nil }
+  func asset(_ path: String) -> AdminAnswer? { ConsolePages.asset(path) }
 
-  func answerAtOnce(_ request: AdminRequest) -> AdminAnswer? {
-    .page(.notFound, Array("<!doctype html><title>Portcullis</title><p>There is no such page.\n".utf8))
-  }
+  func answerAtOnce(_ request: AdminRequest) -> AdminAnswer? { pages.answerAtOnce(request) }
 
-  func work(_ request: AdminRequest) -> AdminAnswer {
-    .page(.notFound, [])
-  }
+  func work(_ request: AdminRequest) -> AdminAnswer { pages.work(request) }
 }

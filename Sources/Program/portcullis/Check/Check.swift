@@ -194,13 +194,13 @@ struct Check: ParsableCommand {
 
 /// The findings, in the order in which they were made.
 struct CheckReport {
-  private enum Grade: String {
+  enum Grade: String {
     case ok
     case warning
     case problem
   }
 
-  private var lines: [String] = []
+  private(set) var findings: [(grade: Grade, name: String, detail: String)] = []
   /// Of the gravest problem; nil without one.
   private(set) var status: ExitStatus?
 
@@ -213,12 +213,12 @@ struct CheckReport {
   }
 
   private mutating func add(_ grade: Grade, _ name: String, _ detail: String) {
-    lines.append("\(grade.rawValue)  \(name)  \(detail)")
+    findings.append((grade, name, detail))
   }
 
   func print() throws {
     var output = Output()
-    for line in lines { try output.line(line) }
+    for (grade, name, detail) in findings { try output.line("\(grade.rawValue)  \(name)  \(detail)") }
     try output.flush()
   }
 }

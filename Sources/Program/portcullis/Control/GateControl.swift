@@ -6,6 +6,7 @@ import Gateway
 import HTTPWire
 import KeyStore
 import PortcullisProtocol
+import Registry
 import Sockets
 import Synchronization
 import System
@@ -96,7 +97,22 @@ final class GateControl: ControlHandler {
 
   private func answer(_ order: RegistryOrder, from peer: UnixPeer?) -> ControlAnswer {
     guard let registry else { return Self.withoutDevices }
-    let answer = registry.answer(order, from: peer)
+    return settled(registry.answer(order, from: peer), order)
+  }
+
+  /// An order of the console's.
+  func answer(_ order: RegistryOrder, by origin: Origin) -> ControlAnswer {
+    guard let registry else { return Self.withoutDevices }
+    return settled(registry.answer(order, by: origin), order)
+  }
+
+  /// Tells the audit what an operator of the console has done; without devices there is none.
+  /// - Returns: why it could not.
+  func note(_ action: NoteOperatorAction, by origin: Origin) -> ControlRefusal? {
+    registry?.note(action, by: origin)
+  }
+
+  private func settled(_ answer: ControlAnswer, _ order: RegistryOrder) -> ControlAnswer {
     // Whoever has revoked a device wants to know that it has left.
     guard ["devices-revoke", "devices-forget"].contains(order.verb) else { return answer }
     switch gate.settleDevices() {

@@ -24,9 +24,13 @@ final class RegistryControl: Sendable {
     guard let peer else {
       return .refused(ControlRefusal(.notPermitted, "the kernel does not tell who asks"))
     }
+    return answer(order, by: .process(user: peer.user, process: peer.process))
+  }
+
+  func answer(_ order: RegistryOrder, by origin: Origin) -> ControlAnswer {
     do throws(OperatorOrder.Refusal) {
       let call = try OperatorOrder.call(order.verb, order.arguments)
-      return answer(call, wait: wait(order), from: peer)
+      return answer(call, wait: wait(order), by: origin)
     } catch {
       let verb = PrintableText.field(order.verb)
       switch error {
@@ -53,10 +57,16 @@ final class RegistryControl: Sendable {
     return refusal
   }
 
-  private func answer(_ call: any RegistryCall, wait: Duration?, from peer: UnixPeer) -> ControlAnswer {
+  /// What somebody has done that is no order of a room.
+  /// - Returns: nil when it is on the disk.
+  func note(_ action: NoteOperatorAction, by origin: Origin) -> ControlRefusal? {
+    guard case .refused(let refusal) = Self.answer(registry.ask(action, by: origin)) else { return nil }
+    return refusal
+  }
+
+  private func answer(_ call: any RegistryCall, wait: Duration?, by origin: Origin) -> ControlAnswer {
     let waiting = wait == nil ? 0 : waiters.add(1, ordering: .relaxed).newValue
     defer { if wait != nil { waiters.subtract(1, ordering: .relaxed) } }
-    let origin = Origin.process(user: peer.user, process: peer.process)
     return Self.answer(registry.ask(call, by: origin, wait: waiting > Self.waitersLimit ? nil : wait))
   }
 

@@ -36,6 +36,8 @@ final class OpenGate {
   /// Those that the registry was last told of by a reload.
   var pins: [PublicKeyPin]?
   let approvalUsers: ApprovalUsers
+  /// What a reload is told to, for whoever asks.
+  let settings: SettingsInForce
   /// Nil where there is no admin listener.
   let admin: OpenAdmin?
   private let approvalsServer: ControlServer?
@@ -44,8 +46,9 @@ final class OpenGate {
   fileprivate init(
     gate: Gate, control: GateControl, servers: (control: ControlServer, approvals: ControlServer?),
     admin: OpenAdmin?, made: TLSMaterial?, devices: Gateway.Devices?, approvalUsers: ApprovalUsers,
-    store: KeyStore
+    store: KeyStore, settings: SettingsInForce
   ) {
+    self.settings = settings
     self.admin = admin
     self.gate = gate
     self.control = control
@@ -80,6 +83,7 @@ struct Opening {
   /// Prepared; its thread begins with the others.
   let writer: LogWriter
   let log: GateLog
+  let settings: SettingsInForce
 
   private var logger: Logger { log.logger(label: "portcullis") }
 
@@ -183,7 +187,9 @@ struct Opening {
     }
     let openAdmin: OpenAdmin?
     do {
-      openAdmin = try admin.door.map { try admin.opening.serve($0, gate, control, parts.devices, parts.tls) }
+      openAdmin = try admin.door.map {
+        try admin.opening.serve($0, console(gate, control, parts, store), parts.devices, parts.tls)
+      }
     } catch {
       approvals?.stop()
       server.stop()
@@ -193,7 +199,16 @@ struct Opening {
       gate: gate, control: control, servers: (server, approvals), admin: openAdmin,
       made: configuration.tls == nil ? parts.tls : nil, devices: parts.devices,
       approvalUsers: users,
-      store: store)
+      store: store, settings: settings)
+  }
+
+  /// What the operator's pages are made of.
+  private func console(
+    _ gate: Gate, _ control: GateControl, _ parts: Gate.Parts, _ store: KeyStore
+  ) -> ConsolePages.Sources {
+    ConsolePages.Sources(
+      gate: gate, control: control, store: store, pseudonyms: parts.pseudonyms, settings: settings,
+      hasDevices: parts.devices != nil, log: logger, name: HostName.text)
   }
 
   // MARK: Steps

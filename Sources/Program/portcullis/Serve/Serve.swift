@@ -44,7 +44,9 @@ struct Serve: ParsableCommand {
         "configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
     }
     warnOfOpenWays(loaded.configuration, log.logger(label: "portcullis"))
-    let opening = Opening(configuration: loaded.configuration, file: config, writer: writer, log: log)
+    let settings = SettingsInForce(loaded, file: config, ring: signals.hangUp)
+    let opening = Opening(
+      configuration: loaded.configuration, file: config, writer: writer, log: log, settings: settings)
     let open = try opening.open(&stored, store)
     for name in stored.end(in: store) {
       log.logger(label: "portcullis").warning("stored_descriptor_unknown", metadata: ["name": "\(name)"])
@@ -121,15 +123,20 @@ struct Serve: ParsableCommand {
   /// gate goes on as it was.
   private func reload(_ open: OpenGate, _ current: GateConfiguration, _ log: GateLog) -> GateConfiguration {
     let logger = log.logger(label: "portcullis")
+    var problems: [String] = []
+    open.settings.begin()
     do {
-      let tell: Startup.Teller = { logger.error("reload_problem", metadata: ["reason": "\($0)"]) }
-      let loaded = try Startup.configuration(
+      let tell: Startup.Teller = { reason in
+        problems.append(reason)
+        logger.error("reload_problem", metadata: ["reason": "\(reason)"])
+      }
+      let read = try Startup.configuration(
         file: config, tell: tell,
         rest: { files in
           _ = try? Startup.tlsContents(files, tell: tell)
           _ = try? DeviceFiles.read(files, tell: { tell($1) })
-        }
-      ).configuration
+        })
+      let loaded = read.configuration
       let differences = current.reloadDifferences(to: loaded)
       let next = current.reloading(from: loaded)
       let contents = try Startup.tlsContents(next.files, tell: tell)
@@ -162,9 +169,13 @@ struct Serve: ParsableCommand {
         logger.error("reload_late", metadata: metadata.merging(["reason": reason]) { $1 })
       }
       log.level = next.log.loggerLevel
+      open.settings.take(
+        read, next,
+        isTaken ? .taken(changed: differences.applicable, waiting: differences.needRestart) : .late)
       return next
     } catch {
       logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
+      open.settings.refuse(problems.isEmpty ? ["\(error)"] : problems)
       return current
     }
   }

@@ -1,0 +1,204 @@
+/// What an operator of the console changes. Each change goes the way of the command that does the same, names him in the
+/// audit, and is logged.
+import Admin
+import Bytes
+import Console
+import Control
+import DeviceWire
+import JSON
+import Logging
+import Registry
+import System
+
+extension ConsolePages {
+  /// A reload reads files and asks all loops.
+  private static let reloadTime: Duration = .seconds(20)
+
+  func change(_ place: ConsolePlace, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    guard request.actor.scopes.contains(.write) else { throw .error(.forbidden) }
+    switch place {
+    case .endSession(let number): return try endSession(number, request)
+    case .revokeKey(let name): return try revokeKey(name, request)
+    case .reload: return try reload(request)
+    case .drain: return try drain(.drain, .drainBegun, request)
+    case .undrain: return try drain(.undrain, .drainEnded, request)
+    case .endAll: return try endAll(request)
+    case .confirmDevice(let id): return try confirmDevice(id, request)
+    case .revokeDevice(let id): return try revokeDevice(id, request)
+    case .confirmApproval(let id): return try decide(id, "approvals-approve", .approvalConfirmed, request)
+    case .refuseApproval(let id): return try decide(id, "approvals-deny", .approvalRefused, request)
+    default: throw .error(.notFound)
+    }
+  }
+
+  // MARK: Sessions and keys
+
+  private func endSession(_ number: UInt64, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    let refusal = command(.sessionsClose(.session(number)))
+    note(.sessionEnded, [.number("session", Int64(clamping: number))], refusal, request)
+    if let refusal { throw ConsoleFailure(refusal) }
+    return done(.sessionEnded, .sessions, request)
+  }
+
+  private func revokeKey(_ name: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    let identifier = try identifier(name)
+    let text = request.form["reason"] ?? ""
+    let reason = RevocationReason(text)
+    if reason == nil, text.contains(where: { $0 != " " }) {
+      let problem = FieldProblem(
+        field: "reason",
+        text: "Write at most \(RevocationReason.longest) printable characters, on one line.")
+      let page = try revokeKeyPage(name, reason: text, request, [problem])
+      throw .answer(show(page, request, .badRequest))
+    }
+    let refusal = command(.keysRevoke(identifier, reason: reason))
+    note(
+      .keyRevoked, [.attestedKey(identifier)] + (reason.map { [.reason($0.text)] } ?? []), refusal, request)
+    if let refusal { throw ConsoleFailure(refusal) }
+    return done(.keyRevoked, .key(identifier.base64), request)
+  }
+
+  // MARK: The gate
+
+  private func drain(
+    _ order: ControlRequest, _ word: DoneWord, _ request: AdminRequest
+  ) throws(ConsoleFailure) -> AdminAnswer {
+    let refusal = command(order)
+    note(word == .drainBegun ? .drainBegun : .drainEnded, [], refusal, request)
+    if let refusal { throw ConsoleFailure(refusal) }
+    return done(word, .drain, request)
+  }
+
+  private func endAll(_ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    let refusal = command(.drainEnd)
+    note(.allSessionsEnded, [], refusal, request)
+    if let refusal { throw ConsoleFailure(refusal) }
+    return done(.allSessionsEnded, .drain, request)
+  }
+
+  private func reload(_ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    let reload = sources.settings.reload(within: Self.reloadTime)
+    findings.forget()
+    let refusal: ControlRefusal? =
+      switch reload?.outcome {
+      case nil: ControlRefusal(.timeout, "The main thread did not answer in time.")
+      case .late?: ControlRefusal(.timeout, ConfigurationPage.Reload.late)
+      case .refused(let problems)?:
+        ControlRefusal(.notAllowed, problems.first ?? "Nothing was changed: the log says why.")
+      case .taken?: nil
+      }
+    note(.reloaded, [], refusal, request)
+    guard let refusal else { return done(.reloaded, .configuration, request) }
+    throw .answer(show(configuration(), request, refusal.code == .notAllowed ? .conflict : .unavailable))
+  }
+
+  // MARK: Devices and approvals
+
+  private func confirmDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    let (row, pairing, _) = try lookAtDevice(id, request)
+    let refusal: ControlRefusal?
+    if let pairing {
+      let digits = request.form["digits"] ?? ""
+      refusal = failure(
+        order("pair-confirm", [("pairing_id", .string(pairing.id)), ("sas", .string(digits))], request))
+    } else {
+      let subject = request.form["subject"] ?? ""
+      refusal = failure(
+        order(
+          "devices-confirm",
+          [("id", .string(row.id))] + (subject.isEmpty ? [] : [("subject", .string(subject))]), request))
+    }
+    log(.deviceConfirmed, row.id, refusal, request)
+    guard let refusal else { return done(.deviceConfirmed, .device(row.id), request) }
+    // With three wrong tries the phone is gone, and the page with it.
+    let field = pairing == nil ? "subject" : "digits"
+    let problem = FieldProblem(field: field, text: Self.advice(refusal, field))
+    let page = try confirmPage(id, request, [problem])
+    throw .answer(show(page, request, refusal.kind == .badRequest ? .badRequest : .conflict))
+  }
+
+  private static func advice(_ refusal: ControlRefusal, _ field: String) -> String {
+    switch (refusal.code, field) {
+    case (.wrongArguments, "digits"): "Type the six digits that the phone shows."
+    case (.wrongArguments, _): "Nobody can be called so: correct the subject."
+    case (.notAllowed, "digits"):
+      "These are not the digits that the phone shows. If they differ on both, somebody stands between: revoke the device."
+    default: refusal.message
+    }
+  }
+
+  private func revokeDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    let refusal = failure(order("devices-revoke", [("id", .string(id))], request))
+    log(.deviceRevoked, id, refusal, request)
+    if let refusal { throw ConsoleFailure(refusal) }
+    return done(.deviceRevoked, .device(id), request)
+  }
+
+  private func decide(
+    _ id: String, _ verb: String, _ word: DoneWord, _ request: AdminRequest
+  ) throws(ConsoleFailure) -> AdminAnswer {
+    let refusal = failure(order(verb, [("id", .string(id))], request))
+    log(word, id, refusal, request)
+    guard let refusal else { return done(word, .approval(id), request) }
+    guard refusal.kind == .conflict else { throw ConsoleFailure(refusal) }
+    let page = try approval(id, request, [FieldProblem(field: "", text: refusal.message)])
+    throw .answer(show(page, request, .conflict))
+  }
+
+  // MARK: How it goes on
+
+  /// Nil when it was done.
+  private func command(_ order: ControlRequest) -> ControlRefusal? {
+    let control = sources.control
+    guard case .refused(let refusal) = errands.run({ control.answer(order, from: nil) }) else { return nil }
+    return refusal
+  }
+
+  private func failure(_ result: Result<JSONValue, ControlRefusal>) -> ControlRefusal? {
+    guard case .failure(let refusal) = result else { return nil }
+    return refusal
+  }
+
+  private func done(_ word: DoneWord, _ path: ConsolePath, _ request: AdminRequest) -> AdminAnswer {
+    guard ConsolePlace.isJSON(request.path) else { return .seeOther(path.after(word).text) }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("done")
+    writer.value(word.rawValue)
+    writer.endObject()
+    return .json(.ok, writer.bytes)
+  }
+
+  /// What no call of the registry's has in the audit.
+  private func note(
+    _ event: AuditEntry.Event, _ members: [AuditEntry.Member], _ refusal: ControlRefusal?,
+    _ request: AdminRequest
+  ) {
+    var audited: ControlRefusal?
+    if refusal == nil, sources.hasDevices {
+      let (control, origin) = (sources.control, origin(of: request.actor))
+      let action = NoteOperatorAction(event, members)
+      audited = errands.run { control.note(action, by: origin) }
+    }
+    log(event.word, request.path, refusal, audited, request)
+  }
+
+  private func log(_ word: DoneWord, _ about: String, _ refusal: ControlRefusal?, _ request: AdminRequest) {
+    log(word.rawValue, about, refusal, nil, request)
+  }
+
+  private func log(
+    _ action: String, _ about: String, _ refusal: ControlRefusal?, _ audited: ControlRefusal?,
+    _ request: AdminRequest
+  ) {
+    sources.log.notice(
+      "operator_action",
+      metadata: [
+        "actor": "\(PrintableText.field(request.actor.name, limit: 64))", "action": "\(action)",
+        "about": "\(PrintableText.field(about, limit: 128))",
+        "result": refusal == nil ? "done" : "refused",
+      ].merging(
+        (refusal ?? audited).map { [refusal == nil ? "audit" : "reason": "\($0.code.rawValue)"] } ?? [:],
+        uniquingKeysWith: { one, _ in one }))
+  }
+}

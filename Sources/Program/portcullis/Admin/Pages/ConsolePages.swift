@@ -1,0 +1,161 @@
+/// The operator's pages for the running gate (docs/operating.md, "Console"): each request to what it is about, out of memory
+/// at once or on the slow thread.
+///
+/// Whatever takes a lock that loops wait for is done by `PromptErrands`. Each page's model is filled in a file of its own.
+import Admin
+import Console
+import Control
+import Gateway
+import Identity
+import KeyStore
+import Logging
+import System
+
+final class ConsolePages: Sendable {
+  /// What pages are made of.
+  struct Sources: Sendable {
+    var gate: Gate
+    var control: GateControl
+    var store: KeyStore
+    /// Nil where the game is told of nobody.
+    var pseudonyms: PseudonymKey?
+    var settings: SettingsInForce
+    var hasDevices: Bool
+    var log: Logger
+    /// The host's name.
+    var name: String
+  }
+
+  let sources: Sources
+  let checks: GateChecks
+  let errands: PromptErrands
+  let findings: ConfigurationFindings
+
+  init(_ sources: Sources, checks: GateChecks, errands: PromptErrands) {
+    self.sources = sources
+    self.checks = checks
+    self.errands = errands
+    findings = ConfigurationFindings(sources.settings)
+  }
+
+  var gate: Gate { sources.gate }
+  var now: UnixTime { SystemClock().wall() }
+
+  // MARK: Requests
+
+  static func asset(_ path: String) -> AdminAnswer? {
+    ConsoleAsset(rawValue: path).map { .asset(contentType: $0.contentType, $0.bytes) }
+  }
+
+  /// Called on the fast thread: waits for nothing.
+  func answerAtOnce(_ request: AdminRequest) -> AdminAnswer? {
+    if request.isChange { return nil }
+    switch ConsolePlace(request.path) {
+    case .overview: return show(overview, request)
+    case .refusals: return show(refusals(request.query), request)
+    case .drain: return show(drainPage(), request)
+    case nil: return lacking(request)
+    default: return nil
+    }
+  }
+
+  /// Called on the slow thread, one request at a time.
+  func work(_ request: AdminRequest) -> AdminAnswer {
+    guard let place = ConsolePlace(request.path) else { return lacking(request) }
+    do throws(ConsoleFailure) {
+      return request.isChange ? try change(place, request) : try look(place, request)
+    } catch {
+      return fail(error, request)
+    }
+  }
+
+  private func look(_ place: ConsolePlace, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+    let query = request.query
+    switch place {
+    case .overview: return show(overview, request)
+    case .refusals: return show(refusals(query), request)
+    case .drain, .undrain: return show(drainPage(), request)
+    case .sessions: return show(try sessions(request), request)
+    case .session(let number): return show(SessionPage(session: try session(number, request)), request)
+    case .endSession(let number):
+      return show(EndSessionPage(session: try session(number, request)), request)
+    case .keys: return show(try keys(query), request)
+    case .keysExport: return exportKeys()
+    case .key(let name): return show(try key(name, request), request)
+    case .revokeKey(let name): return show(try revokeKeyPage(name, reason: "", request), request)
+    case .configuration, .reload: return show(configuration(), request)
+    case .endAll: return show(EndAllPage(sessions: staying), request)
+    case .devices, .device, .confirmDevice, .revokeDevice, .approvals, .approval, .confirmApproval,
+      .refuseApproval, .audit, .auditExport:
+      guard sources.hasDevices else { throw .error(.notFound, Self.withoutDevices) }
+      return try lookAtDevices(place, request)
+    }
+  }
+
+  private func lookAtDevices(
+    _ place: ConsolePlace, _ request: AdminRequest
+  ) throws(ConsoleFailure) -> AdminAnswer {
+    switch place {
+    case .devices: return show(try devices(request), request)
+    case .device(let id): return show(try device(id, request), request)
+    case .confirmDevice(let id): return show(try confirmPage(id, request), request)
+    case .revokeDevice(let id): return show(try revokePage(id, request), request)
+    case .approvals: return show(try approvals(request), request)
+    case .approval(let id), .confirmApproval(let id), .refuseApproval(let id):
+      return show(try approval(id, request), request)
+    case .audit: return show(try audit(request), request)
+    case .auditExport: return exportAudit(request)
+    default: return lacking(request)
+    }
+  }
+
+  static let withoutDevices = "This gate has no devices: set DEVICES_PATH and PUBLIC_URL, and restart it."
+
+  // MARK: Answers
+
+  func show(_ page: some ConsolePage, _ request: AdminRequest, _ status: AdminStatus = .ok) -> AdminAnswer {
+    if ConsolePlace.isJSON(request.path) { return .json(status, page.json()) }
+    return .page(status, page.html(frame(request)))
+  }
+
+  func lacking(_ request: AdminRequest) -> AdminAnswer { fail(.error(.notFound), request) }
+
+  func fail(_ failure: ConsoleFailure, _ request: AdminRequest) -> AdminAnswer {
+    switch failure {
+    case .error(let kind, let detail):
+      show(
+        ErrorPage(kind: kind, detail: detail), request, AdminStatus(rawValue: kind.rawValue) ?? .badRequest)
+    case .answer(let answer): answer
+    }
+  }
+
+  func frame(_ request: AdminRequest) -> PageFrame {
+    PageFrame(
+      gate: sources.name, version: Version.text, actor: request.actor.name, formToken: request.formToken,
+      mayChange: request.actor.scopes.contains(.write), hasDevices: sources.hasDevices,
+      isDraining: gate.isDraining, now: now, done: request.query["done"].flatMap { DoneWord(rawValue: $0) })
+  }
+}
+
+/// Why there is no page, or no change.
+enum ConsoleFailure: Error {
+  case error(ErrorPage.Kind, String? = nil)
+  /// The page again, with what was wrong beside the field.
+  case answer(AdminAnswer)
+
+  init(_ refusal: ControlRefusal) {
+    self = .error(refusal.kind, refusal.message)
+  }
+}
+
+extension ControlRefusal {
+  var kind: ErrorPage.Kind {
+    switch code {
+    case .badRequest, .unknownCommand, .tooLarge, .wrongArguments: .badRequest
+    case .notPermitted: .forbidden
+    case .unknownKey, .unknownSession, .unknownObject, .devicesOff: .notFound
+    case .notAllowed: .conflict
+    case .timeout, .notWritten, .busy, .storeUnavailable, .shuttingDown: .unavailable
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/// How pages ask the registry: by its orders for operators, in the name of whoever looks.
+import Admin
+import Bytes
+import Confinement
+import Console
+import Control
+import DeviceWire
+import JSON
+import Registry
+import System
+
+extension ConsolePages {
+  /// Whom the audit names. A token is no user of the host, whatever it is called.
+  func origin(of actor: AdminActor) -> Origin {
+    switch actor.grant {
+    case .session: .console(name: actor.name, user: HostUsers.user(actor.name))
+    case .token, .none: .console(name: actor.name, user: nil)
+    }
+  }
+
+  func ask(
+    _ verb: String, _ arguments: [(name: String, value: JSONValue)] = [], _ request: AdminRequest
+  ) throws(ConsoleFailure) -> JSONValue {
+    switch order(verb, arguments, request) {
+    case .success(let value): return value
+    case .failure(let refusal): throw ConsoleFailure(refusal)
+    }
+  }
+
+  func order(
+    _ verb: String, _ arguments: [(name: String, value: JSONValue)], _ request: AdminRequest
+  ) -> Result<JSONValue, ControlRefusal> {
+    let (control, origin) = (sources.control, origin(of: request.actor))
+    let order = RegistryOrder(verb, arguments)
+    // Loops and the registry are waited for elsewhere: a revocation settles on all loops.
+    switch errands.run({ control.answer(order, by: origin) }) {
+    case .registry(let value): return .success(value)
+    case .refused(let refusal): return .failure(refusal)
+    default: return .failure(ControlRefusal(.badRequest, "the registry gave an answer to another question"))
+    }
+  }
+}
+
+extension JSONObject {
+  func text(_ name: String) -> String? { self[name]?.string }
+
+  /// Seconds of Unix time, which the registry writes.
+  func time(_ name: String) -> UnixTime? {
+    guard let seconds = self[name]?.integer else { return nil }
+    return UnixTime(milliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
+  }
+
+  func count(_ name: String) -> Int { Int(clamping: self[name]?.integer ?? 0) }
+}
+
+/// A day of the calendar, in UTC.
+struct Day {
+  let start: UnixTime
+  var end: UnixTime { UnixTime(milliseconds: start.milliseconds + 86_400_000) }
+
+  /// `2026-11-23`, and nothing else.
+  init?(_ text: String) {
+    guard text.utf8.count == 10, let start = UnixTime(timestamp: Array("\(text)T00:00:00Z".utf8).span) else {
+      return nil
+    }
+    self.start = start
+  }
+
+  static func problem(_ field: String, _ text: String) -> FieldProblem {
+    FieldProblem(
+      field: field, text: "\(PrintableText.field(text, limit: 32)) is no day: write it as 2026-11-23.")
+  }
+}

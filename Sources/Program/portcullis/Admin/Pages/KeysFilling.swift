@@ -1,0 +1,226 @@
+/// What the pages of keys show: the store is looked through a piece at a time, and never copied whole.
+import Admin
+import Bytes
+import Console
+import Gateway
+import Identity
+import JSON
+import KeyStore
+import System
+
+extension ConsolePages {
+  /// Positions that are looked at in one errand, and for one page: whoever seeks a rare key among millions is told where the
+  /// search goes on.
+  private static let piece = 4096
+  private static let most = 2_000_000
+  private static let shortestBeginning = 8
+
+  // MARK: A list
+
+  func keys(_ query: AdminForm) throws(ConsoleFailure) -> KeysPage {
+    let filter = KeysPage.Filter(
+      text: query["text"] ?? "", app: query["app"] ?? "",
+      state: query["state"].flatMap { KeyRow.State(rawValue: $0) }, since: query["since"] ?? "",
+      until: query["until"] ?? "")
+    let store = sources.store
+    let apps = errands.run { store.appIDs }.sorted()
+    var problems: [FieldProblem] = []
+    let since = filter.since.isEmpty ? nil : Day(filter.since)
+    if !filter.since.isEmpty, since == nil { problems.append(Day.problem("since", filter.since)) }
+    let until = filter.until.isEmpty ? nil : Day(filter.until)
+    if !filter.until.isEmpty, until == nil { problems.append(Day.problem("until", filter.until)) }
+    guard problems.isEmpty else {
+      return KeysPage(filter: filter, problems: problems, apps: apps, rows: [], end: ListEnd())
+    }
+    let search = KeySearch(filter, since: since, until: until, key: sources.pseudonyms, now: now)
+    let after = query["after"].flatMap { Int($0) }
+    let (found, next) = find(from: after.map { $0 == .max ? $0 : $0 + 1 } ?? 0, search)
+    return KeysPage(
+      filter: filter, apps: apps, rows: found.map(row),
+      end: ListEnd(
+        next: next.map { "\($0)" }, isFirst: after == nil,
+        total: search.isEverything ? gate.storeStatistics.keys : nil))
+  }
+
+  /// - Returns: a page of keys, and the position after which the next one begins.
+  private func find(from start: Int, _ search: KeySearch) -> (found: [KeyStore.Found], next: Int?) {
+    let store = sources.store
+    if let whole = search.whole {
+      let record = errands.run { store.find(whole) }
+      guard let record, search.isMeant(whole, record) else { return ([], nil) }
+      return ([KeyStore.Found(position: 0, identifier: whole, record: record)], nil)
+    }
+    var found: [KeyStore.Found] = []
+    var place: Int? = start
+    var looked = 0
+    while let position = place, looked < Self.most {
+      let (keys, next) = errands.run { store.browse(from: position, count: Self.piece) }
+      for key in keys where search.isMeant(key.identifier, key.record) {
+        if found.count == ListEnd.rowsPerPage { return (found, found.last?.position) }
+        found.append(key)
+      }
+      place = next
+      looked += Self.piece
+    }
+    return (found, place.map { $0 - 1 })
+  }
+
+  func row(_ found: KeyStore.Found) -> KeyRow { row(found.identifier, found.record) }
+
+  func row(_ identifier: KeyIdentifier, _ record: KeyRecord) -> KeyRow {
+    KeyRow(
+      id: identifier.base64, state: record.state(at: now),
+      pseudonym: sources.pseudonyms?.pseudonym(ofKey: identifier).description, appID: record.appID,
+      environment: record.environmentName, bundleVersion: record.bundleVersion,
+      validationCategory: record.validationCategory.map { Int($0) }, registeredAt: record.registeredAt,
+      lastUsedAt: record.lastUsedAt, signCount: Int(record.signCount), revokedAt: record.revokedAt,
+      revokedReason: record.revokedReason, importedFrom: record.imported?.source.rawValue,
+      goodUntil: record.imported?.goodUntil)
+  }
+
+  // MARK: One of them
+
+  /// - Parameter name: the identifier in base64url, or enough of its beginning.
+  func identifier(_ name: String) throws(ConsoleFailure) -> KeyIdentifier {
+    if let whole = KeyIdentifier(base64: name) { return whole }
+    let standard = String(name.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+    guard standard.utf8.count >= Self.shortestBeginning, standard.utf8.count < 44 else {
+      throw .error(.notFound, "No key is called so: eight characters of its beginning are needed.")
+    }
+    let store = sources.store
+    var found: KeyIdentifier?
+    var place: Int? = 0
+    while let position = place {
+      let (keys, next) = errands.run { store.browse(from: position, count: Self.piece) }
+      for key in keys where key.identifier.base64.hasPrefix(standard) {
+        guard found == nil else { throw .error(.notFound, "Several keys begin so: write more of it.") }
+        found = key.identifier
+      }
+      place = next
+    }
+    guard let found else { throw .error(.notFound, "No key begins so.") }
+    return found
+  }
+
+  private func record(_ identifier: KeyIdentifier) throws(ConsoleFailure) -> KeyRecord {
+    let store = sources.store
+    guard let record = errands.run({ store.find(identifier) }) else {
+      throw .error(.notFound, "No such key is registered.")
+    }
+    return record
+  }
+
+  func key(_ name: String, _ request: AdminRequest) throws(ConsoleFailure) -> KeyPage {
+    let identifier = try identifier(name)
+    let record = try record(identifier)
+    let sessions = try sessions(request) { $0.keyID == identifier }
+    var device: (id: String, name: String?)?
+    if sources.hasDevices {
+      let found = try ask(
+        "devices-names", [("ids", .array([])), ("keys", .array([.string(identifier.base64)]))], request)
+      if let object = found.array?.first?.object, let id = object.text("device_id") {
+        device = (id, object.text("device_name"))
+      }
+    }
+    return KeyPage(
+      key: row(identifier, record), sessions: sessions, deviceID: device?.id, deviceName: device?.name)
+  }
+
+  func revokeKeyPage(
+    _ name: String, reason: String, _ request: AdminRequest, _ problems: [FieldProblem] = []
+  ) throws(ConsoleFailure) -> RevokeKeyPage {
+    let identifier = try identifier(name)
+    let record = try record(identifier)
+    return RevokeKeyPage(
+      key: row(identifier, record), sessions: try sessions(request) { $0.keyID == identifier }.count,
+      reason: reason, problems: problems)
+  }
+
+  // MARK: All of them
+
+  /// One JSON object a line, as `portcullis keys list --json` has them.
+  func exportKeys() -> AdminAnswer {
+    .stream(
+      contentType: "application/jsonl; charset=utf-8", fileName: "portcullis-keys.jsonl",
+      KeyLines(store: sources.store, pseudonyms: sources.pseudonyms, errands: errands))
+  }
+}
+
+extension KeyRecord {
+  fileprivate func state(at now: UnixTime) -> KeyRow.State {
+    if revokedAt != nil { return .revoked }
+    if isOver(at: now) { return .expired }
+    return imported == nil ? .active : .imported
+  }
+}
+
+/// What keys are looked for.
+private struct KeySearch {
+  let whole: KeyIdentifier?
+  private let beginning: String
+  private let pseudonym: DevicePseudonym?
+  private let filter: KeysPage.Filter
+  private let since: Day?
+  private let until: Day?
+  private let key: PseudonymKey?
+  private let now: UnixTime
+
+  init(_ filter: KeysPage.Filter, since: Day?, until: Day?, key: PseudonymKey?, now: UnixTime) {
+    self.now = now
+    self.filter = filter
+    self.since = since
+    self.until = until
+    self.key = key
+    whole = KeyIdentifier(base64: filter.text)
+    // 22 characters may be a pseudonym, or the beginning of a key.
+    pseudonym = key == nil ? nil : DevicePseudonym(filter.text)
+    beginning = String(filter.text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+  }
+
+  var isEverything: Bool {
+    filter.text.isEmpty && filter.app.isEmpty && filter.state == nil && since == nil && until == nil
+  }
+
+  func isMeant(_ identifier: KeyIdentifier, _ record: KeyRecord) -> Bool {
+    if let state = filter.state, record.state(at: now) != state { return false }
+    if !filter.app.isEmpty, record.appID?.utf8.elementsEqual(filter.app.utf8) != true { return false }
+    let used = record.lastUsedAt ?? record.registeredAt
+    if let since, used < since.start { return false }
+    if let until, used >= until.end { return false }
+    if filter.text.isEmpty || whole != nil { return true }
+    return identifier.base64.hasPrefix(beginning)
+      || pseudonym.map { key?.pseudonym(ofKey: identifier) == $0 } == true
+  }
+}
+
+/// Used by the slow thread alone.
+private final class KeyLines: AdminBody, @unchecked Sendable {
+  private static let piece = 1024
+
+  private let store: KeyStore
+  private let pseudonyms: PseudonymKey?
+  private let errands: PromptErrands
+  private var place: Int? = 0
+
+  init(store: KeyStore, pseudonyms: PseudonymKey?, errands: PromptErrands) {
+    self.store = store
+    self.pseudonyms = pseudonyms
+    self.errands = errands
+  }
+
+  func next() -> [UInt8]? {
+    let store = store
+    while let position = place {
+      let (found, next) = errands.run { store.browse(from: position, count: Self.piece) }
+      place = next
+      if found.isEmpty { continue }
+      var lines: [UInt8] = []
+      for key in found {
+        lines += KeyText.json(key.identifier, key.record, pseudonyms?.pseudonym(ofKey: key.identifier)).bytes
+        lines.append(UInt8(ascii: "\n"))
+      }
+      return lines
+    }
+    return nil
+  }
+}

@@ -1,0 +1,140 @@
+/// What the pages of sessions show. A listing asks all loops, so it is an errand; names of devices are the registry's.
+import Addresses
+import Admin
+import Bytes
+import Console
+import Control
+import DeviceWire
+import Gateway
+import Identity
+import JSON
+import System
+
+extension ConsolePages {
+  func sessions(_ request: AdminRequest) throws(ConsoleFailure) -> SessionsPage {
+    let query = request.query
+    let filter = SessionsPage.Filter(
+      text: query["text"] ?? "", state: query["state"].flatMap { SessionRow.State(rawValue: $0) },
+      credential: query["credential"].flatMap { SessionRow.Credential(rawValue: $0) })
+    var found = try allSessions().filter { session in
+      (filter.state == nil || session.state.rawValue == filter.state?.rawValue)
+        && (filter.credential == nil || session.credential == filter.credential?.rawValue)
+    }
+    if !filter.text.isEmpty {
+      let names = try deviceNames(of: found, request)
+      found = found.filter { isMeant($0, by: filter.text, names) }
+    }
+    let after = query["after"].flatMap { UInt64($0) }
+    // Numbers are given in order: the longest first.
+    let rest = found.filter { session in after.map { session.number > $0 } ?? true }
+    let shown = Array(rest.prefix(ListEnd.rowsPerPage))
+    let next = rest.count > shown.count ? shown.last.map { "\($0.number)" } : nil
+    return SessionsPage(
+      filter: filter, rows: try rows(shown, request),
+      end: ListEnd(next: next, isFirst: after == nil, total: found.count))
+  }
+
+  func session(_ number: UInt64, _ request: AdminRequest) throws(ConsoleFailure) -> SessionRow {
+    let found = try allSessions().filter { $0.number == number }
+    guard let row = try rows(found, request).first else {
+      throw .error(.notFound, "There is no session \(number): it may have ended.")
+    }
+    return row
+  }
+
+  /// Of a key or of a device.
+  func sessions(
+    _ request: AdminRequest, where isMeant: (SessionDescription) -> Bool
+  ) throws(ConsoleFailure) -> [SessionRow] {
+    try rows(Array(try allSessions().filter(isMeant).prefix(ListEnd.rowsPerPage)), request)
+  }
+
+  private func allSessions() throws(ConsoleFailure) -> [SessionDescription] {
+    let gate = gate
+    guard let sessions = errands.run({ gate.sessions() }) else {
+      throw .error(.unavailable, "An event loop did not answer in time.")
+    }
+    return sessions.sorted { $0.number < $1.number }
+  }
+
+  // MARK: Names
+
+  /// By id, and by the App Attest key that vouches for the device.
+  struct DeviceNames {
+    var byID: [String: (id: String, name: String?)] = [:]
+    var byKey: [String: (id: String, name: String?)] = [:]
+
+    func device(of session: SessionDescription) -> (id: String, name: String?)? {
+      if let id = session.deviceID?.text { return byID[id] ?? (id, nil) }
+      return session.keyID.flatMap { byKey[$0.base64] }
+    }
+  }
+
+  func deviceNames(
+    of sessions: [SessionDescription], _ request: AdminRequest
+  ) throws(ConsoleFailure) -> DeviceNames {
+    var names = DeviceNames()
+    guard sources.hasDevices else { return names }
+    let named = sessions.filter { $0.deviceID != nil || $0.keyID != nil }
+    for start in stride(from: 0, to: named.count, by: Self.namesAtOnce) {
+      let piece = named[start..<min(start + Self.namesAtOnce, named.count)]
+      let found = try ask(
+        "devices-names",
+        [
+          ("ids", .array(piece.compactMap { $0.deviceID.map { .string($0.text) } })),
+          (
+            "keys",
+            .array(piece.compactMap { $0.deviceID == nil ? $0.keyID.map { .string($0.base64) } : nil })
+          ),
+        ], request)
+      for device in found.array ?? [] {
+        guard let object = device.object, let id = object["device_id"]?.string else { continue }
+        let known = (id: id, name: object["device_name"]?.string)
+        names.byID[id] = known
+        if let key = object["key_id"]?.string { names.byKey[key] = known }
+      }
+    }
+    return names
+  }
+
+  private static let namesAtOnce = 500
+
+  private func pseudonym(of session: SessionDescription) -> DevicePseudonym? {
+    guard let key = sources.pseudonyms else { return nil }
+    if let device = session.deviceID { return key.pseudonym(ofDevice: device.bytes) }
+    return session.keyID.map { key.pseudonym(ofKey: $0) }
+  }
+
+  private func isMeant(_ session: SessionDescription, by text: String, _ names: DeviceNames) -> Bool {
+    let lowercase = text.lowercased()
+    func isPart(of field: String?) -> Bool { field?.lowercased().contains(lowercase) == true }
+    if let pseudonym = DevicePseudonym(text), self.pseudonym(of: session) == pseudonym { return true }
+    let device = names.device(of: session)
+    // A key is found as a link, a log line or a person writes it.
+    let standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+    return session.keyID?.base64.contains(String(standard)) == true || isPart(of: device?.name)
+      || isPart(of: device?.id) || isPart(of: session.peer.peerDescription) || isPart(of: session.subject)
+      || session.name?.utf8.elementsEqual(text.utf8) == true
+  }
+
+  // MARK: Rows
+
+  private func rows(
+    _ sessions: [SessionDescription], _ request: AdminRequest
+  ) throws(ConsoleFailure) -> [SessionRow] {
+    let names = try deviceNames(of: sessions, request)
+    let now = now
+    return sessions.map { session in
+      let device = names.device(of: session)
+      return SessionRow(
+        number: Int(clamping: session.number), state: session.state == .attached ? .attached : .detached,
+        stateSince: now - session.since, beganAt: now - session.duration,
+        credential: SessionRow.Credential(rawValue: session.credential) ?? .none,
+        keyID: session.keyID?.base64, pseudonym: pseudonym(of: session)?.description, deviceID: device?.id,
+        deviceName: device?.name, subject: session.subject, source: session.peer.peerDescription,
+        connection: session.name, subprotocol: session.subprotocol, isKept: session.isKept,
+        bufferedBytes: session.bufferedBytes, bytesFromPlayer: session.bytesFromPlayer,
+        bytesFromGame: session.bytesFromGame)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/// What is set in the running gate and by what, what the last reload came to, and how another thread than the main one has
+/// the settings read again (docs/operating.md, "Reloading").
+import Configuration
+import System
+
+final class SettingsInForce: Sendable {
+  enum Outcome: Equatable, Sendable {
+    /// `waiting` are settings that hold from the next start on.
+    case taken(changed: [String], waiting: [String])
+    /// An event loop has not answered, and goes on as before until it does.
+    case late
+    /// Everything is as it was.
+    case refused(problems: [String])
+  }
+
+  struct Reload: Equatable, Sendable {
+    let outcome: Outcome
+    let at: UnixTime
+  }
+
+  private struct State {
+    var configuration: GateConfiguration
+    var settings: [EffectiveSetting]
+    var readAt: UnixTime
+    var last: Reload?
+    var begun = 0
+    var finished = 0
+  }
+
+  /// Of `--config`, as the operator named it.
+  let file: String?
+  /// As it was found.
+  let shownFile: String?
+  private let state: Monitor<State>
+  /// As SIGHUP does.
+  private let ring: @Sendable () -> Void
+
+  init(_ loaded: LoadedConfiguration, file: String?, ring: @escaping @Sendable () -> Void) {
+    self.file = file
+    self.ring = ring
+    shownFile = loaded.filePath
+    state = Monitor(
+      State(configuration: loaded.configuration, settings: loaded.settings, readAt: SystemClock().wall()))
+  }
+
+  // MARK: Looking
+
+  var configuration: GateConfiguration { state.withLock { state, _ in state.configuration } }
+  var settings: [EffectiveSetting] { state.withLock { state, _ in state.settings } }
+  var readAt: UnixTime { state.withLock { state, _ in state.readAt } }
+  var last: Reload? { state.withLock { state, _ in state.last } }
+
+  // MARK: The main thread
+
+  func begin() { state.withLock { state, _ in state.begun += 1 } }
+
+  /// - Parameters:
+  ///   - loaded: as file and environment say.
+  ///   - configuration: what holds of it.
+  func take(_ loaded: LoadedConfiguration, _ configuration: GateConfiguration, _ outcome: Outcome) {
+    state.withLock { state, wake in
+      let before = Dictionary(state.settings.map { ($0.name, $0) }, uniquingKeysWith: { one, _ in one })
+      state.settings = loaded.settings.map { $0.isReloadable ? $0 : before[$0.name] ?? $0 }
+      state.configuration = configuration
+      state.readAt = SystemClock().wall()
+      Self.end(outcome, &state, &wake)
+    }
+  }
+
+  func refuse(_ problems: [String]) {
+    state.withLock { state, wake in Self.end(.refused(problems: problems), &state, &wake) }
+  }
+
+  private static func end(_ outcome: Outcome, _ state: inout State, _ wake: inout Monitor<State>.Wake) {
+    state.finished = state.begun
+    state.last = Reload(outcome: outcome, at: SystemClock().wall())
+    wake.all()
+  }
+
+  // MARK: Others
+
+  /// Has the main thread read all again, and waits for what comes of it; nil when that takes too long.
+  func reload(within time: Duration) -> Reload? {
+    // One that is under way may have read the file before it was changed.
+    let wanted = state.withLock { state, _ in state.begun + 1 }
+    ring()
+    return state.wait(until: SystemClock().monotonic() + time) { state -> Waited<Reload?> in
+      state.finished >= wanted ? .done(state.last) : .wait
+    } ?? nil
+  }
+}
