@@ -4,7 +4,6 @@ internal import KeyStore
 internal import Sockets
 internal import Synchronization
 package import System
-internal import System
 
 extension Gate {
   package enum Listening: Equatable, Sendable {
