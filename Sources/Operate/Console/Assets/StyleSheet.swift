@@ -57,7 +57,6 @@ extension ConsoleAsset {
     .crumb a::before { content: "‹ "; content: "‹ " / ""; }
     h1 { font-size: 1.625rem; line-height: 1.25; margin: 0; font-weight: 650; }
     h2 { font-size: 1.125rem; line-height: 1.35; margin: 2rem 0 0.75rem; font-weight: 650; }
-    h3 { font-size: 1rem; margin: 1.25rem 0 0.5rem; font-weight: 650; }
     .lede { margin: -0.5rem 0 1.25rem; color: var(--soft); max-width: 44rem; }
     .live { display: flex; align-items: center; gap: 0.75rem; margin-left: auto; color: var(--soft); }
     .live[hidden] { display: none; }
@@ -130,8 +129,6 @@ extension ConsoleAsset {
     .pages a { padding: 0.25rem 0; }
     details { margin: 0 0 1rem; }
     summary { color: var(--link); cursor: pointer; padding: 0.25rem 0; width: fit-content; }
-    .steps { padding-left: 1.5rem; }
-    .steps li { margin-bottom: 0.5rem; }
 
     """
 
@@ -157,7 +154,7 @@ extension ConsoleAsset {
 
   private static let forms = """
     form { margin: 0; }
-    label, legend { display: block; font-weight: 550; }
+    label { display: block; font-weight: 550; }
     .hint { max-width: 36rem; }
     input[type="text"], select {
       font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--edge); border-radius: 4px;

@@ -48,7 +48,6 @@ package struct Attribute: Sendable {
     case ariaCurrent = "aria-current"
     case ariaHidden = "aria-hidden"
     case ariaInvalid = "aria-invalid"
-    case ariaLive = "aria-live"
     case autocomplete
     case charset
     case dataPause = "data-pause"
@@ -59,20 +58,15 @@ package struct Attribute: Sendable {
     case language = "lang"
     case method
     case name
-    case noValidate = "novalidate"
-    case pattern
     case preserveAspectRatio
     case relation = "rel"
-    case required
     case role
     case scope
     case selected
-    case sizes
     case spellcheck
     case tabIndex = "tabindex"
     case type
     case viewBox
-    case xmlns
   }
 
   // MARK: Texts and numbers
@@ -92,7 +86,6 @@ package struct Attribute: Sendable {
     case dataStanding = "data-standing"
     case dateTime = "datetime"
     case name
-    case placeholder
     case title
     case value
   }
@@ -101,12 +94,9 @@ package struct Attribute: Sendable {
 
   enum NumberName: String {
     case columnSpan = "colspan"
-    case cx, cy, r
     case fromX = "x1", fromY = "y1", toX = "x2", toY = "y2"
     case height
     case maximumLength = "maxlength"
-    case rows
-    case size
     case width
     case x
     case y

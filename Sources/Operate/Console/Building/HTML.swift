@@ -82,21 +82,18 @@ package struct HTML: Sendable {
 
 /// The elements that pages are made of.
 package enum Element: String, Sendable {
-  case a, body, br, button, caption, code, dd, details, div, dl, dt, fieldset, figure, footer, form, h1, h2,
-    h3
-  case head, header, html, input, label, legend, li, link, main, meta, nav, ol, option, p, script, section,
-    select
-  case span, strong, summary, table, tbody, td, textarea, th, thead, time, title, tr, ul
+  case a, body, button, caption, code, dd, details, div, dl, dt, figure, footer, form, h1, h2, head, header
+  case html, input, label, li, link, main, meta, nav, option, p, script, section, select, span, strong
+  case summary, table, tbody, td, th, thead, time, title, tr, ul
   case figureCaption = "figcaption"
 
   // SVG.
-  case circle, g, line, path, rect, svg
-  case drawnText = "text"
+  case g, line, path, svg
 
   /// Has no end tag.
   var isVoid: Bool {
     switch self {
-    case .br, .input, .link, .meta: true
+    case .input, .link, .meta: true
     default: false
     }
   }

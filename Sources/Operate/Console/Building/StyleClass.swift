@@ -39,7 +39,6 @@ package enum StyleClass: String, CaseIterable, Sendable {
   case facts
   case figures
   case pages
-  case steps
 
   // Drawings.
   case charts
