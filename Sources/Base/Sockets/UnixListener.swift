@@ -48,7 +48,7 @@ package final class UnixListener: Sendable {
   package static func bind(_ path: String, group: UInt32? = nil) throws(UnixListenerError) -> UnixListener {
     let listener = try bindAlone(path)
     do throws(SystemError) {
-      if let group { try listener.open(to: group) }
+      if let group { try listener.open(to: group) } else { try listener.close() }
     } catch {
       listener.remove()
       throw .failed(error)
@@ -91,6 +91,11 @@ package final class UnixListener: Sendable {
     guard let status = Self.status(of: path) else { throw SystemError("lstat") }
     if status.st_gid != group, unsafe lchown(path, .max, group) != 0 { throw SystemError("lchown") }
     guard unsafe chmod(path, 0o660) == 0 else { throw SystemError("chmod") }
+  }
+
+  /// To all but the user. It was so from the start; what is left over says nothing of a socket.
+  private func close() throws(SystemError) {
+    guard unsafe chmod(path, 0o600) == 0 else { throw SystemError("chmod") }
   }
 
   private static func removeStale(_ path: String) throws(UnixListenerError) {
