@@ -28,7 +28,7 @@ final class GateControl: ControlHandler {
     startedAt = clock.monotonic()
   }
 
-  var isDraining: Bool { draining.load(ordering: .relaxed) }
+  var isDraining: Bool { draining.load(ordering: .relaxed) || gate.isDraining }
 
   /// From now on the gate's health is `draining`.
   func beginDrain() {
@@ -53,7 +53,7 @@ final class GateControl: ControlHandler {
 
   private var health: GateHealth {
     GateHealth(
-      status: draining.load(ordering: .relaxed) || gate.isDraining ? .draining : .ok, version: Version.text,
+      status: isDraining ? .draining : .ok, version: Version.text,
       process: process,
       uptimeSeconds: Int((clock.monotonic() - startedAt).components.seconds))
   }
