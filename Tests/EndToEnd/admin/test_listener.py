@@ -1,0 +1,293 @@
+"""The admin listener (docs/operating.md, "Admin listener"): where it is, who reaches it, and peers that do not play along."""
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import socket
+import ssl
+import subprocess
+
+import pytest
+
+import records
+from admin_door import AdminDoor
+from clients import tls_context
+from gate import free_port
+from records import Records
+from reloading import Reloadable, reload
+from waiting import eventually, patience
+
+CONFIGURATION, UNAVAILABLE = 78, 69
+GUARDS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+@pytest.fixture(scope="session")
+def library(pki):
+    return records.build(pki.folder)
+
+
+@pytest.fixture
+def door():
+    return AdminDoor()
+
+
+@pytest.fixture
+def exposed(gates, backend):
+    """A gate whose listener others reach."""
+    door = AdminDoor()
+    port = {"ADMIN_LISTEN": f"0.0.0.0:{door.port}"}
+    gate = gates(backend, **port)
+    door.context = tls_context(gate)
+    return gate, door
+
+
+def threads(gate):
+    """Names and nicenesses."""
+    tasks = pathlib.Path(f"/proc/{gate.process.pid}/task").iterdir()
+    return {(task / "comm").read_text().strip(): int((task / "stat").read_text().split()[-34]) for task in tasks}
+
+
+def over(path, request):
+    """All that is answered over a UNIX socket, after which the connection is closed."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(10)
+        client.connect(str(path))
+        client.sendall(request)
+        answer = b""
+        while data := client.recv(65536):
+            answer += data
+        return answer.decode()
+
+
+# ---- where it is
+
+
+def test_there_is_none_unless_it_is_asked_for(gates, backend, folder):
+    gate = gates(backend)
+    assert not [name for name in threads(gate) if name.startswith("admin")]
+    assert not [event for event in gate.events() if event.get("event") == "admin_listening"]
+    assert not (folder / "admin-tokens.json").exists()
+
+
+def test_its_threads_are_behind_the_loops(gates, backend, door):
+    gate = gates(backend, **door.settings)
+    assert gate.event(event="admin_listening")["address"] == door.settings["ADMIN_LISTEN"]
+    expected = {"loop-0": 0, "admin": 10, "admin-work": 10, "admin-checks": 0, "admin-errands": 0}
+    # A thread is named, and gets its niceness, once it runs.
+    eventually(lambda: expected.items() <= threads(gate).items(), f"{expected}")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_every_answer_keeps_other_sites_out(gates, backend, host):
+    door = AdminDoor(host)
+    gates(backend, **door.settings)
+    for path, status in [("/livez", 200), ("/metrics", 200), ("/", 303), ("/api/overview", 401), ("/%2e%2e/livez", 303)]:
+        answer = door.ask(path)
+        assert answer.status == status, path
+        for name, value in GUARDS.items():
+            assert answer.header(name) == value, (path, name)
+        assert answer.header("Content-Security-Policy").startswith("default-src 'none'; script-src 'self';")
+    assert door.ask("/metrics").header("Content-Type").startswith("text/plain; version=0.0.4")
+
+
+def test_by_curl(gates, backend, door):
+    gate = gates(backend, **door.settings)
+    base = f"http://127.0.0.1:{door.port}"
+    done = subprocess.run(
+        ["curl", "-sS", "--max-time", "10", "-w", "%{http_code} %{num_connects}\\n", f"{base}/livez", f"{base}/readyz"],
+        capture_output=True, text=True, timeout=30,
+    )  # fmt: skip
+    # The second request goes over the first one's connection.
+    assert done.stdout == "ok\n200 1\nok\n200 0\n" or "degraded" in done.stdout, (done, gate.log_tail())
+
+
+def test_a_unix_socket(gates, backend, folder):
+    path = folder / "admin.sock"
+    gate = gates(backend, ADMIN_LISTEN=f"unix:{path}")
+    assert path.stat().st_mode & 0o777 == 0o600
+    answer = over(path, b"GET /livez HTTP/1.0\r\n\r\n")
+    assert answer.startswith("HTTP/1.1 200 OK\r\n") and answer.endswith("\r\n\r\nok\n")
+    assert over(path, b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").startswith("HTTP/1.1 200 ")
+    gate.kill()
+    # What is left of a gate that died is in nobody's way.
+    gate.start()
+    assert over(path, b"GET /livez HTTP/1.0\r\n\r\n").endswith("ok\n")
+    gate.stop()
+    assert not path.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a socket to any group")
+def test_a_unix_socket_for_a_group(gates, backend, folder):
+    path = folder / "admin.sock"
+    gates(backend, ADMIN_LISTEN=f"unix:{path}", ADMIN_SOCKET_GROUP="daemon")
+    eventually(lambda: path.stat().st_mode & 0o777 == 0o660, "the group's socket")
+    assert path.group() == "daemon"
+
+
+def refused(gates, backend, status, **changes):
+    gate = gates(backend, start=False, **changes)
+    gate.launch()
+    assert gate.wait() == status, gate.log_tail()
+    return gate.log_text()
+
+
+def test_where_it_cannot_be(gates, backend, folder):
+    port = free_port()
+    for changes, word in [
+        ({"ADMIN_LISTEN": f"0.0.0.0:{port}", "TLS_CERT_PATH": None, "TLS_KEY_PATH": None}, "no certificate"),
+        ({"ADMIN_LISTEN": f"127.0.0.1:{port}", "LISTEN": f"0.0.0.0:{port}"}, "the place of LISTEN"),
+        ({"ADMIN_LISTEN": f"unix:{folder}/a.sock", "ADMIN_SOCKET_GROUP": "no-such-group"}, "no group"),
+        ({"ADMIN_LISTEN": f"unix:{folder}/control.sock"}, "the socket of CONTROL_SOCKET"),
+        ({"ADMIN_HOSTS": "gate.example"}, "without ADMIN_LISTEN"),
+    ]:
+        said = refused(gates, backend, CONFIGURATION, **changes)
+        assert word in said, said
+    with socket.create_server(("127.0.0.1", port)):
+        said = refused(gates, backend, UNAVAILABLE, ADMIN_LISTEN=f"127.0.0.1:{port}")
+        assert "ADMIN_LISTEN" in said
+    # Nothing else of the gate is left behind.
+    assert not (folder / "control.sock").exists()
+
+
+def test_what_check_says_of_it(gates, backend, door):
+    gate = gates(backend, start=False, **door.settings)
+
+    def said(**changes):
+        return [line for line in gate.command("check", **changes).stdout.splitlines() if "admin" in line]
+
+    assert [line for line in said() if "is free" in line], said()
+    assert [line for line in said(ADMIN_LISTEN=f"0.0.0.0:{door.port}") if "reached by others" in line]
+    with socket.create_server(("127.0.0.1", door.port)):
+        assert [line for line in said() if "set ADMIN_LISTEN to another" in line]
+    gate.start()
+    assert [line for line in said() if "while a gate is running" in line]
+
+
+# ---- who reaches it
+
+
+def test_others_reach_it_by_tls_alone(exposed):
+    gate, door = exposed
+    assert door.ask("/livez").status == 200 and door.ask("/readyz").status == 200
+    # What is open on this host is not open there.
+    assert door.ask("/metrics").status == 401
+    assert door.ask("/metrics", headers={"Host": "evil.example"}).status == 421
+    plain = AdminDoor()
+    plain.port = door.port
+    with pytest.raises((ConnectionError, OSError)):
+        plain.ask("/livez")
+    assert door.ask("/livez").status == 200
+
+
+def test_a_reload_brings_its_certificate(gates, folder, pki):
+    door = AdminDoor()
+    reloadable = Reloadable(gates, folder, pki, ADMIN_LISTEN=f"0.0.0.0:{door.port}")
+
+    def shown():
+        der = ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate(("127.0.0.1", door.port), timeout=10))
+        return reloadable.fingerprints.index(hashlib.sha256(der).hexdigest())
+
+    assert shown() == 0
+    reloadable.lay_out(1, 0)
+    reloadable.reload()
+    assert shown() == 1
+
+
+def test_a_reload_closes_the_numbers(gates, backend, door, folder):
+    settings = folder / "gate.env"
+    settings.write_text("ADMIN_METRICS_TOKEN=false\n")
+    gate = gates(backend, start=False, **door.settings).start("--config", str(settings))
+    assert door.ask("/metrics").status == 200
+    settings.write_text("ADMIN_METRICS_TOKEN=true\n")
+    reload(gate)
+    assert door.ask("/metrics").status == 401
+
+
+# ---- peers that do not play along
+
+
+def crowd(door, opening, count=64):
+    stack = contextlib.ExitStack()
+    for _ in range(count):
+        stack.enter_context(door.raw()).sendall(opening)
+    return stack
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [b"", b"GET /livez HTTP/1.1\r\nHost: a\r\nX: ", b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"],
+    ids=["silent", "a head", "a body"],
+)
+def test_probes_beside_those_who_trickle(gates, backend, door, opening):
+    gates(backend, **door.settings)
+    with crowd(door, opening), crowd(door, opening):
+        for _ in range(5):
+            assert door.ask("/livez").status == 200
+
+
+def test_probes_beside_handshakes_that_stop(exposed):
+    gate, door = exposed
+    with crowd(door, b""), crowd(door, bytes.fromhex("1603010200010001fc0303")):
+        for _ in range(5):
+            assert door.ask("/livez").status == 200
+    assert gate.app.request("GET", "/healthz").status == 200
+
+
+def test_key_updates_without_end(exposed, library):
+    """As at the door of players: an end, and nobody else's time."""
+    gate, door = exposed
+
+    class Place:
+        host, port = "127.0.0.1", door.port
+
+    for _ in range(4):
+        with Records(library, Place) as client:
+            client.key_updates(2000).send()
+            assert len(client.everything()) < 4096, "the replies have no bound"
+        assert door.ask("/livez").status == 200
+
+
+def test_what_is_no_http(gates, backend, door):
+    gates(backend, **door.settings)
+    for opening, status in [
+        (b"\x16\x03\x01\x02\x00\x01\x00", b"400"),
+        (b"GET /livez\r\n\r\n", b"400"),
+        (b"GET /" + b"a" * 9000, b"414"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 9000, b"431"),
+        (b"GET /\x00 HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", b"413"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"501"),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"505"),
+    ]:
+        with door.raw() as client:
+            client.sendall(opening)
+            answer = b""
+            while data := client.recv(65536):
+                answer += data
+            assert answer.startswith(b"HTTP/1.1 " + status), (opening[:40], answer[:80])
+            assert b"\r\nConnection: close\r\n" in answer
+    assert door.ask("/livez").status == 200
+
+
+def test_thousands_at_once(gates, backend, door):
+    """One request of each connection in a turn: others come in between."""
+    gate = gates(backend, **door.settings)
+    one = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+    with door.raw() as flood:
+        flood.settimeout(patience(30))
+        flood.sendall(one * 5000)
+        for _ in range(5):
+            assert door.ask("/readyz").status == 200
+        flood.shutdown(socket.SHUT_WR)
+        answers = b""
+        while data := flood.recv(1 << 20):
+            answers += data
+    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 5000
+    assert gate.app.request("GET", "/healthz").status == 200
