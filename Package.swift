@@ -186,7 +186,8 @@ let modules = [
     [
       "AndroidKey",
       "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
-      "Configuration", "Confinement", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Gateway",
+      "Configuration", "Confinement", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire",
+      "Gateway",
       "GeoDatabase", "HTTPWire",
       "Identity", "Registry", "Risk",
       "PlayIntegrity",

@@ -94,6 +94,19 @@ import Testing
     #expect(try text(reply("GET / HTTP/1.0", as: .actor(.alice, formToken: ""))) == "<p>alice")
   }
 
+  /// Only probes have no name that they must be called by.
+  @Test(arguments: [("/style.css", Status.misdirectedRequest), ("/", .misdirectedRequest), ("/livez", .ok)])
+  func byTheNameOfAnother(path: String, status: Status) throws {
+    let routing = AdminRouting(
+      handler: gate, judge: { _, _, _ in .nobody }, isCalled: { $0 == "localhost" })
+    var conversation = AdminConversation()
+    conversation.take(Array("GET \(path) HTTP/1.1\r\nHost: evil.example\r\n\r\n".utf8).span)
+    guard case .call(let call) = conversation.next(),
+      case .reply(let reply) = routing.outcome(call, over: .loopback)
+    else { throw NoCall() }
+    #expect(reply.status == status)
+  }
+
   /// With the access that judges in a gate.
   @Test func numbersOnThisHostAlone() throws {
     func status(_ head: String, over transport: AdminTransport, metricsNeedToken: Bool = false) throws

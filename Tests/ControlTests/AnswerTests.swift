@@ -44,6 +44,7 @@ import Testing
       .sessions([session, detached]),
       .sessionsClosed(ended: 1, left: 0), .drained(ended: 3), .draining(sessions: 2, detached: 1),
       .undrained(wasDraining: true), .registry(.array([])),
+      .admin(.object(JSONObject([("path", .string("/sign-in/x"))]))),
       .registry(.object(JSONObject([("id", .string("\u{202E}x")), ("uses_left", .number(3))]))),
     ] + ControlRefusal.Code.allCases.map { .refused(ControlRefusal($0, "why \"so\"")) }
 

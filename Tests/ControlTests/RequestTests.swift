@@ -14,6 +14,8 @@ import Testing
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
     .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drain, .undrain, .drainEnd,
     .registry(RegistryOrder("devices-list")),
+    .admin(.link), .admin(.list), .admin(.token(name: "ci", scopes: ["read", "write"], seconds: 60)),
+    .admin(.revoke(.name("alice"))), .admin(.revoke(.session(3))), .admin(.revoke(.all)),
     .registry(RegistryOrder("devices-except", [("id", .string("a\"b")), ("until", .number(1_800_000_000))])),
   ])
   func roundTrip(request: ControlRequest) throws {
@@ -65,6 +67,17 @@ import Testing
     (#"{"command":"registry","verb":"devices-list","arguments":{},"user":0}"#, .badRequest),
     (#"{"command":"registry","verb":"x","arguments":{"a":{"b":{"c":{}}}}}"#, .badRequest),
     (#"{"command":"registry","verb":"x","arguments":{"a":1,"a":2}}"#, .badRequest),
+    (#"{"command":"admin-link","user":"root"}"#, .badRequest),
+    (#"{"command":"admin-token","name":"x","scopes":["read"]}"#, .badRequest),
+    (#"{"command":"admin-token","name":"x","scopes":[1],"seconds":1}"#, .badRequest),
+    (#"{"command":"admin-token","name":"x","scopes":"read","seconds":1}"#, .badRequest),
+    (#"{"command":"admin-token","scopes":["read"],"seconds":1}"#, .badRequest),
+    (#"{"command":"admin-token","name":"x","scopes":["read"],"seconds":-1}"#, .badRequest),
+    (#"{"command":"admin-token","name":"x","scopes":["read"],"seconds":3162240001}"#, .badRequest),
+    (#"{"command":"admin-revoke"}"#, .badRequest),
+    (#"{"command":"admin-revoke","all":false}"#, .badRequest),
+    (#"{"command":"admin-revoke","all":true,"name":"x"}"#, .badRequest),
+    (#"{"command":"admin-revoke","session":0}"#, .badRequest),
     (#"{"command":"sessions-close","connection":7}"#, .badRequest),
     (
       #"{"command":"sessions-close","connection":"0-1","keyId":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}"#,

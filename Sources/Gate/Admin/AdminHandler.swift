@@ -104,9 +104,12 @@ package struct AdminActor: Equatable, Sendable {
   /// Those too that others include.
   package let scopes: Set<Scope>
   package let grant: Grant
+  /// Of the host; nil of a token.
+  package let user: UInt32?
 
-  package init(name: String, scopes: Set<Scope>, grant: Grant = .none) {
+  package init(name: String, scopes: Set<Scope>, grant: Grant = .none, user: UInt32? = nil) {
     self.name = name
+    self.user = user
     self.scopes = scopes
     self.grant = grant
   }

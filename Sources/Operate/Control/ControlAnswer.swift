@@ -19,6 +19,8 @@ package enum ControlAnswer: Equatable, Sendable {
   case drained(ended: Int)
   /// What the registry says to an order; the verb knows its form.
   case registry(JSONValue)
+  /// What comes of an order about the console; the order knows its form.
+  case admin(JSONValue)
   case refused(ControlRefusal)
 }
 
@@ -54,6 +56,7 @@ extension ControlAnswer {
     case undrained
     case drained
     case registry
+    case admin
   }
 
   /// The object, without the line feed that ends it.
@@ -109,6 +112,10 @@ extension ControlAnswer {
       writer.member("answer", Kind.registry.rawValue)
       writer.name("result")
       writer.value(result)
+    case .admin(let result):
+      writer.member("answer", Kind.admin.rawValue)
+      writer.name("result")
+      writer.value(result)
     }
     writer.endObject()
     return writer.bytes
@@ -158,6 +165,9 @@ extension ControlAnswer {
     case .registry:
       guard let result = object["result"] else { throw .missing("result") }
       self = .registry(result)
+    case .admin:
+      guard let result = object["result"] else { throw .missing("result") }
+      self = .admin(result)
     }
   }
 

@@ -19,6 +19,8 @@ package enum ControlRequest: Equatable, Sendable {
   case drainEnd
   /// Of devices, services, approvals and their audit.
   case registry(RegistryOrder)
+  /// Of who may see the console.
+  case admin(AdminOrder)
 
   package enum SessionSelection: Equatable, Sendable {
     /// By its number, as `sessions list` and the log have it.
@@ -43,6 +45,10 @@ extension ControlRequest {
     case undrain
     case drainEnd = "drain-end"
     case registry
+    case adminLink = "admin-link"
+    case adminToken = "admin-token"
+    case adminList = "admin-list"
+    case adminRevoke = "admin-revoke"
   }
 
   package var command: Command {
@@ -58,6 +64,7 @@ extension ControlRequest {
     case .undrain: .undrain
     case .drainEnd: .drainEnd
     case .registry: .registry
+    case .admin(let order): order.command
     }
   }
 
@@ -93,6 +100,7 @@ extension ControlRequest {
       writer.value(order.verb)
       writer.name("arguments")
       writer.value(.object(order.arguments))
+    case .admin(let order): order.writeMembers(to: &writer)
     }
     writer.endObject()
     return writer.bytes
@@ -131,6 +139,7 @@ extension ControlRequest {
     case .keysPrune: ["command", "unusedSeconds"]
     case .sessionsClose: ["command", "keyId", "connection", "session"]
     case .registry: ["command", "verb", "arguments"]
+    case .adminLink, .adminToken, .adminList, .adminRevoke: AdminOrder.memberNames(of: command)
     }
   }
 
@@ -165,6 +174,10 @@ extension ControlRequest {
       default: throw ControlRefusal(.badRequest, "name either a session, a connection or a keyId")
       }
     case .registry: return .registry(try RegistryOrder(object))
+    case .adminLink: return .admin(.link)
+    case .adminToken: return .admin(try AdminOrder.token(object))
+    case .adminList: return .admin(.list)
+    case .adminRevoke: return .admin(try AdminOrder.revoke(object))
     }
   }
 
@@ -205,6 +218,8 @@ package struct ControlRefusal: Error, Equatable, Sendable {
     case wrongArguments = "wrong_arguments"
     /// The gate serves without `DEVICES_PATH`.
     case devicesOff = "devices_off"
+    /// The gate serves without `ADMIN_LISTEN`.
+    case adminOff = "admin_off"
     /// What was done stands in memory at most.
     case notWritten = "not_written"
     case busy

@@ -12,6 +12,7 @@ struct Portcullis: ParsableCommand {
     subcommands: [
       Serve.self, Supervise.self, Check.self, ConfigCommand.self, Keys.self, Sessions.self, Drain.self,
       Undrain.self,
+      AdminCommand.self,
       Devices.self,
       Services.self,
       Approvals.self, Audit.self, Stats.self, PolicyCommand.self,

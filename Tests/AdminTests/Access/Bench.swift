@@ -50,7 +50,8 @@ final class Console {
   }
 
   init(
-    hosts: [String] = ["gate.example.org", "*.games.example"], users: Set<String> = ["root", "alice", "bob"],
+    hosts: [String] = ["gate.example.org", "*.games.example"],
+    users: [String: UInt32] = ["root": 0, "alice": 1000, "bob": 1001],
     metricsNeedToken: Bool = false
   ) throws {
     folder = try Folder()

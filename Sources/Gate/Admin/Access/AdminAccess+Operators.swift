@@ -39,7 +39,7 @@ extension AdminAccess {
     let token = AdminToken(named: name, secret, scopes: scopes, life: life, now: clock.wall())
     try writing.withLock { (_) throws(TokenFailure) in
       var (tokens, users) = state.withLock { ($0.tokens, $0.settings.users) }
-      guard !users.contains(name) else { throw .refused(.nameTaken) }
+      guard users[name] == nil else { throw .refused(.nameTaken) }
       do throws(AdminTokens.Problem) {
         try tokens.add(token, now: token.createdAt)
       } catch {
@@ -126,8 +126,8 @@ extension AdminAccess {
     let now = clock.monotonic()
     state.withLock { state in
       state.settings = settings
-      _ = state.links.remove { !settings.users.contains($0) }
-      _ = state.sessions.end(now) { !settings.users.contains($0.user) }
+      _ = state.links.remove { settings.users[$0] == nil }
+      _ = state.sessions.end(now) { settings.users[$0.user] == nil }
     }
   }
 }

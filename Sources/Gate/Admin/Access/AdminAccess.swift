@@ -33,11 +33,11 @@ package enum SignInState: Equatable, Sendable {
 package final class AdminAccess: Sendable {
   package struct Settings: Equatable, Sendable {
     package var hosts: HostRule
-    /// Who may be signed in; others that are leave.
-    package var users: Set<String>
+    /// Who may be signed in, with their numbers on the host; others that are leave.
+    package var users: [String: UInt32]
     package var metricsNeedToken: Bool
 
-    package init(hosts: HostRule, users: Set<String>, metricsNeedToken: Bool) {
+    package init(hosts: HostRule, users: [String: UInt32], metricsNeedToken: Bool) {
       self.hosts = hosts
       self.users = users
       self.metricsNeedToken = metricsNeedToken
@@ -118,6 +118,9 @@ package final class AdminAccess: Sendable {
     }
   }
 
+  /// Whether a request has come by a name of ours.
+  package func isCalled(_ host: String?) -> Bool { state.withLock { $0.settings.hosts }.permits(host) }
+
   /// Whether somebody who was let in still would be: what is revoked ends at once, also in the middle of a download.
   package func holds(_ actor: AdminActor) -> Bool {
     let (now, time) = (clock.monotonic(), clock.wall())
@@ -150,7 +153,8 @@ package final class AdminAccess: Sendable {
     }
     return .actor(
       AdminActor(
-        name: session.user, scopes: Set(AdminActor.Scope.allCases), grant: .session(session.number)),
+        name: session.user, scopes: Set(AdminActor.Scope.allCases), grant: .session(session.number),
+        user: state.withLock { $0.settings.users[session.user] }),
       formToken: session.formToken)
   }
 

@@ -6,6 +6,10 @@ struct AdminRouting: Sendable {
   let handler: any AdminHandler
   /// Who it is: `AdminAccess.judge`.
   let judge: Judge
+  /// Whether a request has come by a name of ours: `AdminAccess.isCalled`.
+  var isCalled: @Sendable (String?) -> Bool = { _ in true }
+  /// Whether somebody still may what he was let in for: `AdminAccess.holds`.
+  var holds: @Sendable (AdminActor) -> Bool = { _ in true }
 
   typealias Judge = @Sendable (RequestHead, AdminForm?, AdminTransport) -> AdminVerdict
 
@@ -28,6 +32,10 @@ struct AdminRouting: Sendable {
     default: break
     }
     guard isReading || head.method == .post else { return .reply(.methodNotAllowed()) }
+    // What is the same for everybody, too, is for those who call us by our name.
+    guard isCalled(head.host) else {
+      return .reply(.text(.misdirectedRequest, AdminRefusal.host.rawValue))
+    }
     if isReading, let asset = handler.asset(path) {
       let isVersioned = head.query?.hasPrefix("v=") ?? false
       return .reply(AdminReply(asset, isVersioned: isVersioned).answering(head.listElements("if-none-match")))

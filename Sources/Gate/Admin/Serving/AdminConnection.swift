@@ -31,6 +31,8 @@ final class AdminConnection {
   private(set) var since: MonotonicTime
   /// Of the request that is being answered.
   var manner = AdminReply.Manner(date: "", isHead: false, isClosing: false, isChunked: true)
+  /// Who has asked for what the slow thread does.
+  var actor: AdminActor?
   /// Of a download; nil otherwise.
   var body: (any AdminBody)?
   /// A piece of it has been asked for.

@@ -77,6 +77,7 @@ extension AdminLoop {
     switch routing.outcome(call, over: connection.transport) {
     case .reply(let answer): reply(answer, to: connection, isHead: isHead, isClosing: !call.head.keepsAlive)
     case .work(let request):
+      connection.actor = request.actor
       if worker.take(request, from: connection.token) {
         connection.move(to: .work, now: now)
       } else {
@@ -173,6 +174,8 @@ extension AdminLoop {
     case .gone: return .closes
     }
     guard connection.hasAllPieces else {
+      // Cut off, so that what has come is not taken for the whole.
+      if let actor = connection.actor, !routing.holds(actor) { return .closes }
       connection.awaitPiece()
       worker.take(.piece(connection.token, body))
       return .waits

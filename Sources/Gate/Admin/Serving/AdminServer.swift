@@ -63,9 +63,9 @@ package final class AdminServer: Sendable {
   package static func start(
     on door: AdminDoor, handler: any AdminHandler, access: AdminAccess, tls: TLSMaterial?, clock: any Clock
   ) throws(StartError) -> AdminServer {
-    let routing = AdminRouting(handler: handler) { head, form, transport in
-      access.judge(head, form, over: transport)
-    }
+    let routing = AdminRouting(
+      handler: handler, judge: { access.judge($0, $1, over: $2) }, isCalled: { access.isCalled($0) },
+      holds: { access.holds($0) })
     return try start(on: door, routing, tls: tls, clock)
   }
 
@@ -91,7 +91,7 @@ package final class AdminServer: Sendable {
   private static func start(
     on door: AdminDoor, _ routing: AdminRouting, _ tls: AdminTLS?, _ clock: any Clock
   ) throws(SystemError) -> AdminServer {
-    let (mailbox, worker) = (try AdminMailbox(), AdminWorker(routing.handler))
+    let (mailbox, worker) = (try AdminMailbox(), AdminWorker(routing.handler, holds: routing.holds))
     let server = AdminServer(door: door, tls: tls, mailbox: mailbox, worker: worker)
     let start = LoopStart(try AdminLoop(door, routing, worker, mailbox, tls: tls, clock: clock))
     do throws(SystemError) {

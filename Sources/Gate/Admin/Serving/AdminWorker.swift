@@ -29,9 +29,12 @@ final class AdminWorker: Sendable {
 
   private let queue = Monitor(Queue())
   private let handler: any AdminHandler
+  private let holds: @Sendable (AdminActor) -> Bool
 
-  init(_ handler: any AdminHandler) {
+  /// - Parameter holds: whether somebody still may what he was let in for.
+  init(_ handler: any AdminHandler, holds: @escaping @Sendable (AdminActor) -> Bool) {
     self.handler = handler
+    self.holds = holds
   }
 
   /// False when too many wait already.
@@ -64,11 +67,19 @@ final class AdminWorker: Sendable {
   func run(_ post: (AdminLetter) -> Void) {
     while let job = next() {
       switch job {
-      case .work(let token, let request): post(.answer(token, handler.work(request)))
+      case .work(let token, let request): post(.answer(token, work(request)))
       case .piece(let token, let body): post(.piece(token, body.next()))
       case .release: break
       }
     }
+  }
+
+  /// What was revoked while it waited does nothing any more.
+  private func work(_ request: AdminRequest) -> AdminAnswer {
+    guard holds(request.actor) else {
+      return .page(.forbidden, Array("<!doctype html><title>Revoked</title><p>This was revoked.\n".utf8))
+    }
+    return handler.work(request)
   }
 
   private func next() -> AdminJob? {

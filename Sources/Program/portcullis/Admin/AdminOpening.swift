@@ -8,6 +8,7 @@ import Confinement
 import Control
 import Gateway
 import Glibc
+import Logging
 import Sockets
 import System
 import TLS
@@ -16,11 +17,14 @@ import TLS
 struct AdminUsers: Equatable {
   /// Whose members may open the socket; nil for the gate's own user alone.
   var group: UInt32?
+  /// Who may sign in.
+  var people = AdminOperators.People()
 
-  static func find(
-    _ admin: GateConfiguration.Admin, tell: Startup.Teller = { complain($0) }
-  ) throws -> AdminUsers {
+  /// All that is wrong with them is told before it gives up.
+  static func find(_ files: GateFiles, tell: Startup.Teller = { complain($0) }) throws -> AdminUsers {
     var found = AdminUsers()
+    let people = try? AdminOperators.People.find(files, tell: tell)
+    let admin = files.admin
     if admin.isOn, let name = admin.socketGroup {
       found.group = HostUsers.group(name)
       if found.group == nil {
@@ -30,8 +34,13 @@ struct AdminUsers: Equatable {
         throw ExitStatus.configuration.code
       }
     }
+    guard let people else { throw ExitStatus.configuration.code }
+    found.people = people
     return found
   }
+
+  /// Who may connect to the control socket beside the gate's own user; nil where nobody else may sign in.
+  var controlGroup: UInt32? { people.areStated ? group ?? getegid() : nil }
 }
 
 /// What serves the operator, until `stop`.
@@ -42,23 +51,27 @@ final class OpenAdmin {
   private let errands: PromptErrands
   /// With the port that the kernel chose where it was to choose one.
   let address: GateConfiguration.AdminAddress
+  private let operators: AdminOperators
   private var isExposed: Bool { address.isExposed }
 
   fileprivate init(
     server: AdminServer, access: AdminAccess, checks: GateChecks, errands: PromptErrands,
+    operators: AdminOperators,
     address: GateConfiguration.AdminAddress
   ) {
     self.errands = errands
     self.server = server
+    self.operators = operators
     self.access = access
     self.checks = checks
     self.address = address
   }
 
   /// All but where it listens.
-  func reload(_ configuration: GateConfiguration, tls: TLSMaterial) throws {
+  func reload(_ configuration: GateConfiguration, _ users: AdminUsers, tls: TLSMaterial) throws {
     if isExposed { try server.reload(tls) }
-    access.reload(AdminAccess.Settings(configuration))
+    operators.update(users.people)
+    access.reload(AdminAccess.Settings(configuration, users, tls))
     checks.reload(configuration)
   }
 
@@ -72,6 +85,17 @@ final class OpenAdmin {
 struct AdminOpening {
   let configuration: GateConfiguration
   let users: AdminUsers
+  let tokens: AdminTokens
+  let operators: AdminOperators
+  let logger: Logger
+
+  init(_ configuration: GateConfiguration, _ users: AdminUsers, _ tokens: AdminTokens, _ logger: Logger) {
+    self.configuration = configuration
+    self.users = users
+    self.tokens = tokens
+    self.logger = logger
+    operators = AdminOperators(users.people)
+  }
 
   /// As whom the gate serves, for it is a file of his folder; nil where there is none.
   func socket() throws -> AdminDoor? {
@@ -108,11 +132,12 @@ struct AdminOpening {
     }
     let address = door.endpoint.map(GateConfiguration.AdminAddress.tcp) ?? stated
     let clock = SystemClock()
-    let file = AdminTokenFile(path: configuration.admin.tokensPath)
-    let tokens = (try? file.read()) ?? AdminTokens()
+    let (logger, pages) = (logger, SignInPages())
     let access = AdminAccess(
-      AdminAccess.Settings(configuration), tokens: tokens, file: file, clock: clock, entropy: KernelEntropy(),
-      page: { _ in [] }, tell: { _ in })
+      AdminAccess.Settings(configuration, users, tls), tokens: tokens,
+      file: AdminTokenFile(path: configuration.admin.tokensPath), clock: clock, entropy: KernelEntropy(),
+      page: pages.page
+    ) { $0.write(to: logger) }
     let errands = PromptErrands()
     let checks = GateChecks(
       gate: gate, devices: devices, configuration, isDraining: { control.isDraining }, errands: errands,
@@ -126,20 +151,15 @@ struct AdminOpening {
           gate: gate, checks: checks,
           pages: ConsolePages(sources, checks: checks, errands: errands)), access: access,
         tls: address.isExposed ? tls : nil, clock: clock)
-      return OpenAdmin(server: server, access: access, checks: checks, errands: errands, address: address)
+      control.open(AdminControl(access, operators, base: address.base(tls)))
+      return OpenAdmin(
+        server: server, access: access, checks: checks, errands: errands, operators: operators,
+        address: address)
     } catch {
       door.remove()
       checks.stop()
       errands.stop()
       throw error
     }
-  }
-}
-
-extension AdminAccess.Settings {
-  init(_ configuration: GateConfiguration) {
-    self.init(
-      hosts: HostRule(names: configuration.admin.hosts), users: ["root"],
-      metricsNeedToken: configuration.admin.metricsNeedToken)
   }
 }

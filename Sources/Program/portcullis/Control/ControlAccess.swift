@@ -46,7 +46,7 @@ enum ControlAccess {
       switch refusal.code {
       case .unknownKey, .unknownSession, .unknownObject, .notAllowed: .dataError
       case .wrongArguments: .usage
-      case .devicesOff: .configuration
+      case .devicesOff, .adminOff: .configuration
       case .notWritten: .ioError
       case .storeUnavailable, .timeout, .shuttingDown, .busy: .temporaryFailure
       case .notPermitted: .noPermission

@@ -15,6 +15,8 @@ final class GateControl: ControlHandler {
   private let gate: Gate
   /// Nil in a gate without devices.
   private let registry: RegistryControl?
+  /// Nil in a gate without an admin listener.
+  private let console = Mutex<AdminControl?>(nil)
   private let clock: any Clock
   private let startedAt: MonotonicTime
   private let process: Int
@@ -48,6 +50,7 @@ final class GateControl: ControlHandler {
     case .undrain: undrain()
     case .drainEnd: endAll()
     case .registry(let order): answer(order, from: peer)
+    case .admin(let order): answer(order, from: peer)
     }
   }
 
@@ -91,6 +94,21 @@ final class GateControl: ControlHandler {
       guard gate.settleDevices() != .silent else { return Self.silentLoop }
       return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
     }
+  }
+
+  // MARK: The console
+
+  /// From now on orders about it are taken.
+  func open(_ console: AdminControl) {
+    self.console.withLock { $0 = console }
+  }
+
+  private func answer(_ order: AdminOrder, from peer: UnixPeer?) -> ControlAnswer {
+    guard let console = console.withLock({ $0 }) else {
+      return .refused(
+        ControlRefusal(.adminOff, "the running gate has no console: set ADMIN_LISTEN, and restart it"))
+    }
+    return console.answer(order, from: peer)
   }
 
   // MARK: Devices

@@ -80,6 +80,12 @@ struct KeysPrune: ParsableCommand {
 struct Age: ExpressibleByArgument {
   let seconds: Int64
 
+  init(days: Int64) {
+    seconds = days * 86_400
+  }
+
+  var defaultValueDescription: String { seconds % 86_400 == 0 ? "\(seconds / 86_400)d" : "\(seconds)s" }
+
   init?(argument: String) {
     let digits = argument.utf8.prefix { (0x30...0x39).contains($0) }
     guard (1...9).contains(digits.count), let number = Int64(String(Substring(digits))) else { return nil }

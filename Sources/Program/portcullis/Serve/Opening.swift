@@ -123,8 +123,8 @@ struct Opening {
     _ registry: RegistryOpening, _ folders: [String], _ stored: inout StoredDescriptors,
     _ keeper: DescriptorStore?
   ) throws -> OpenGate {
-    let listener = try controlListener()
-    let admin = AdminOpening(configuration: configuration, users: passed.adminUsers)
+    let listener = try controlListener(passed.adminUsers.controlGroup)
+    let admin = AdminOpening(configuration, passed.adminUsers, passed.adminTokens, logger)
     var approvals: UnixListener?
     var door: AdminDoor?
     do {
@@ -171,7 +171,7 @@ struct Opening {
   ) throws -> OpenGate {
     let registry = parts.devices.map { RegistryControl($0.registry) }
     let control = GateControl(gate: gate, registry: registry, clock: SystemClock(), process: Int(getpid()))
-    let server = try ControlServer.start(on: listeners.control, handler: control)
+    let server = try controlServer(control, on: listeners.control, admin.opening)
     var approvals: ControlServer?
     if let registry, let listener = listeners.approvals {
       let hidden = HostUsers.hiddenUser()
@@ -211,14 +211,30 @@ struct Opening {
       hasDevices: parts.devices != nil, log: logger, name: HostName.text)
   }
 
+  /// With operators others than the gate's own user and root are heard, who get no more than links.
+  private func controlServer(
+    _ control: GateControl, on listener: UnixListener, _ admin: AdminOpening
+  ) throws -> ControlServer {
+    guard admin.users.people.areStated else { return try ControlServer.start(on: listener, handler: control) }
+    let operators = admin.operators
+    return try ControlServer.start(
+      on: listener, handler: OperatorControl(control, operators), limits: OperatorControl.limits
+    ) { operators.mayAsk($0) }
+  }
+
   // MARK: Steps
 
   /// While the store is ours, whose lock makes a socket that nobody answers a stale one.
-  private func controlListener() throws -> UnixListener {
+  /// - Parameter group: whose members may connect as well.
+  private func controlListener(_ group: UInt32?) throws -> UnixListener {
     do {
-      return try ControlServer.bind(configuration.controlSocketPath)
+      return try ControlServer.bind(configuration.controlSocketPath, group: group)
     } catch {
       complain(error.description)
+      if case .listen(_, _, .failed(let failure)) = error, failure.call.hasPrefix("lchown") {
+        complain(
+          "only a member of ADMIN_SOCKET_GROUP may give it the socket: add the gate's user to the group")
+      }
       throw ExitStatus.unavailable.code
     }
   }

@@ -142,6 +142,7 @@ struct Serve: ParsableCommand {
       let contents = try Startup.tlsContents(next.files, tell: tell)
       let material = try Startup.tlsMaterial(contents, keeping: open.made, logger: logger)
       let devices = try DeviceFiles.read(next.files, tell: { tell($1) })
+      let adminUsers = try AdminUsers.find(next.files, tell: tell)
       let settings = RegistrySettings(
         next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material))
       // Not where nothing has changed: a disk that is full is no reason to keep an old certificate.
@@ -151,7 +152,7 @@ struct Serve: ParsableCommand {
       }
       let isTaken = try open.gate.reload(next, tls: material)
       if let settings { open.registry?.reload(settings) }
-      try open.admin?.reload(next, tls: material)
+      try open.admin?.reload(next, adminUsers, tls: material)
       open.devices?.android.reload(AndroidEvidence.Settings(next.devices.android, devices.android))
       open.devices?.attendRevocations(now: SystemClock().wall())
       // What was read from files is not kept: the key's text goes with it.

@@ -1,5 +1,6 @@
 /// Looks at the user, certificates and folders of a start, and tells all that is wrong with them before it gives up: who
 /// mends a configuration wants to do it once (docs/settings.md).
+import Admin
 import AppAttest
 import ArgumentParser
 import Bytes
@@ -29,6 +30,7 @@ struct StartInspection {
     let devices: DeviceFiles
     let approvalUsers: ApprovalUsers
     let adminUsers: AdminUsers
+    let adminTokens: AdminTokens
 
     /// No way back from here.
     consuming func drop() throws(SystemError) { try credentials.drop() }
@@ -43,7 +45,7 @@ struct StartInspection {
     let contents = Self.unlessTold { try Startup.tlsContents(files) }
     let devices = Self.unlessTold { try DeviceFiles.read(files) }
     let users = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
-    let adminUsers = Self.unlessTold { try AdminUsers.find(files.admin) }
+    let adminUsers = Self.unlessTold { try AdminUsers.find(files) }
     guard let decision else { throw ExitStatus.configuration.code }
     let needs = FileNeeds.of(files, file: file)
     let credentials = Credentials(decision)
@@ -51,14 +53,16 @@ struct StartInspection {
     var isHindered = false
     if case .becomes(let user) = decision { isHindered = hinders(needs, user, credentials) }
     let pseudonymKey = pseudonymKey(isToldOf: decision)
+    let adminTokens = isHindered ? nil : Self.unlessTold { try AdminTokensByHand.read(files.admin) }
     guard let root, let contents, let pseudonymKey, let devices, let users, let adminUsers,
-      !isHindered
+      let adminTokens, !isHindered
     else {
       throw ExitStatus.configuration.code
     }
     return Passed(
       decision: decision, credentials: credentials, root: root, material: try material(contents),
-      pseudonymKey: pseudonymKey, devices: devices, approvalUsers: users, adminUsers: adminUsers)
+      pseudonymKey: pseudonymKey, devices: devices, approvalUsers: users, adminUsers: adminUsers,
+      adminTokens: adminTokens)
   }
 
   /// As whom the gate serves, for it is a file of his folder.
@@ -81,7 +85,7 @@ struct StartInspection {
       _ = Self.unlessTold { try Startup.tlsContents(files) }
       _ = Self.unlessTold { try DeviceFiles.read(files) }
       _ = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
-      _ = Self.unlessTold { try AdminUsers.find(files.admin) }
+      _ = Self.unlessTold { try AdminUsers.find(files) }
     }
   }
 

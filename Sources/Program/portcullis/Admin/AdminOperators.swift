@@ -1,0 +1,101 @@
+/// Users of the host who may sign in to the console, by the number that the kernel tells (docs/operating.md,
+/// "Signing in").
+import ArgumentParser
+import Bytes
+import Configuration
+import Confinement
+import Glibc
+import Sockets
+import Synchronization
+import System
+
+final class AdminOperators: Sendable {
+  private let people: Mutex<People>
+
+  /// As the settings name them, and as the host knows them.
+  struct People: Equatable {
+    /// Those of `ADMIN_OPERATORS`, root, and the gate's own user.
+    var names: [UInt32: String] = [:]
+    /// Whether others than root and the gate's own user are among them.
+    var areStated = false
+
+    var users: [String: UInt32] { Dictionary(names.map { ($1, $0) }) { first, _ in first } }
+  }
+
+  init(_ people: People) {
+    self.people = Mutex(people)
+  }
+
+  func update(_ people: People) { self.people.withLock { $0 = people } }
+
+  /// As whom the console knows the user at the other end; nil where he may not sign in.
+  func name(of peer: UnixPeer?) -> String? {
+    peer.flatMap { peer in people.withLock { $0.names[peer.user] } }
+  }
+
+  /// Whether the control socket hears a user at all.
+  func mayAsk(_ user: UInt32?) -> Bool {
+    user.map { user in people.withLock { $0.names[user] != nil } } ?? false
+  }
+}
+
+extension AdminOperators.People {
+  /// Looked up where the host's users can be: before the sandbox, as a rule.
+  static func find(_ files: GateFiles, tell: Startup.Teller = { complain($0) }) throws -> Self {
+    var found = Self()
+    let own = geteuid()
+    found.names[0] = name(ofUser: 0)
+    found.names[own] = name(ofUser: own)
+    guard files.admin.isOn else { return found }
+    if let name = files.runAs?.user, let user = HostUsers.user(name) {
+      found.names[user] = Self.name(ofUser: user)
+    }
+    var isFound = true
+    for name in files.admin.operators {
+      found.areStated = true
+      guard let user = HostUsers.user(name) else {
+        tell("ADMIN_OPERATORS: there is no user \(PrintableText.field(name)): correct the name")
+        isFound = false
+        continue
+      }
+      // The number of everybody whose own is not seen here.
+      if user == HostUsers.hiddenUser(), user != own {
+        tell("ADMIN_OPERATORS: \(PrintableText.field(name)) may be anybody: name a user of his own number")
+        isFound = false
+      }
+      found.names[user] = Self.name(ofUser: user)
+    }
+    if found.areStated, try areHidden(tell) {
+      tell(
+        "ADMIN_OPERATORS: this process runs in a user namespace, where the kernel does not tell who asks: set "
+          + "PrivateUsers=no in a drop-in of the service (docs/operating.md, \"Signing in\"), or remove it")
+      isFound = false
+    }
+    guard isFound else { throw ExitStatus.configuration.code }
+    return found
+  }
+
+  private static func areHidden(_ tell: Startup.Teller) throws -> Bool {
+    do {
+      return try HostUsers.areHidden()
+    } catch {
+      tell("ADMIN_OPERATORS: \(error)")
+      throw ExitStatus.osError.code
+    }
+  }
+
+  /// What stands in the audit and on pages; one that is no plain word is known by his number.
+  private static func name(ofUser user: UInt32) -> String {
+    let name = Account.of(user: user).name
+    return !name.isEmpty && name.utf8.count <= 64 && name.utf8.allSatisfy(isPlain) ? name : "uid-\(user)"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-_.@$\\".utf8.contains(byte)
+    }
+  }
+}
