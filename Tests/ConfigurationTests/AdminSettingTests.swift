@@ -73,6 +73,9 @@ import Testing
       #expect(problems(adding: [(name, text)]).map(\.reason) == ["is set without ADMIN_LISTEN"])
     }
     #expect(problems(Self.on, adding: [("ADMIN_SOCKET_GROUP", "adm")]).map(\.name) == ["ADMIN_SOCKET_GROUP"])
+    // Operators reach the control socket by it.
+    let operators = [("ADMIN_SOCKET_GROUP", "adm"), ("ADMIN_OPERATORS", "alice")]
+    #expect(problems(Self.on, adding: operators).isEmpty)
   }
 
   @Test func placesThatAreTaken() {

@@ -28,10 +28,11 @@ extension CombinationRules {
   }
 
   private mutating func checkAdminEndpoint(_ endpoint: Endpoint, isExposed: Bool) {
-    if stated["ADMIN_SOCKET_GROUP"] != nil {
+    // Operators reach the control socket by it.
+    if stated["ADMIN_SOCKET_GROUP"] != nil, configuration.admin.operators.isEmpty {
       report(
-        "ADMIN_SOCKET_GROUP", "is set, but ADMIN_LISTEN is no UNIX socket",
-        "write ADMIN_LISTEN=unix:/path/to/socket, or remove it")
+        "ADMIN_SOCKET_GROUP", "is set, but ADMIN_LISTEN is no UNIX socket, and there are no ADMIN_OPERATORS",
+        "write ADMIN_LISTEN=unix:/path/to/socket, set ADMIN_OPERATORS, or remove it")
     }
     if isExposed, stated["TLS_CERT_PATH"] == nil || stated["TLS_KEY_PATH"] == nil {
       report(

@@ -10,8 +10,8 @@ extension SettingTable {
     Setting(
       "ADMIN_SOCKET_GROUP", .group, optional: \.admin.socketGroup, otherwise: "the gate's own user alone",
       in: .admin,
-      "The group whose members may connect where ADMIN_LISTEN is a UNIX socket; what they may do there is another "
-        + "matter."),
+      "The group whose members may connect where ADMIN_LISTEN is a UNIX socket, and to CONTROL_SOCKET where there are "
+        + "ADMIN_OPERATORS; what they may do there is another matter."),
     Setting(
       "ADMIN_METRICS_TOKEN", .boolean, \.admin.metricsNeedToken, default: "false", in: .admin,
       isReloadable: true,
