@@ -150,7 +150,13 @@ extension ConsolePages {
   /// Nil when it was done.
   private func command(_ order: ControlRequest) -> ControlRefusal? {
     let control = sources.control
-    guard case .refused(let refusal) = errands.run({ control.answer(order, from: nil) }) else { return nil }
+    let answer: ControlAnswer
+    switch order {
+    case .keysRevoke, .sessionsClose: answer = errands.run { control.answer(order, from: nil) }
+    // Takes no lock of the store's, and may wait for all sessions to end.
+    default: answer = control.answer(order, from: nil)
+    }
+    guard case .refused(let refusal) = answer else { return nil }
     return refusal
   }
 
@@ -177,8 +183,7 @@ extension ConsolePages {
     var audited: ControlRefusal?
     if refusal == nil, sources.hasDevices {
       let (control, origin) = (sources.control, origin(of: request.actor))
-      let action = NoteOperatorAction(event, members)
-      audited = errands.run { control.note(action, by: origin) }
+      audited = control.note(NoteOperatorAction(event, members), by: origin)
     }
     log(event.word, request.path, refusal, audited, request)
   }

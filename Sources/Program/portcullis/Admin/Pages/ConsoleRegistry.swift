@@ -32,8 +32,8 @@ extension ConsolePages {
   ) -> Result<JSONValue, ControlRefusal> {
     let (control, origin) = (sources.control, origin(of: request.actor))
     let order = RegistryOrder(verb, arguments)
-    // Loops and the registry are waited for elsewhere: a revocation settles on all loops.
-    switch errands.run({ control.answer(order, by: origin) }) {
+    // Here and not as an errand: the registry may search for seconds, and errands of others would wait for it.
+    switch control.answer(order, by: origin) {
     case .registry(let value): return .success(value)
     case .refused(let refusal): return .failure(refusal)
     default: return .failure(ControlRefusal(.badRequest, "the registry gave an answer to another question"))
