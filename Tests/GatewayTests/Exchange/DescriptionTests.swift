@@ -1,0 +1,158 @@
+/// docs/openapi.yaml beside the program: its paths, methods, tokens, queries and codes are those of the gate.
+import HTTPWire
+import PortcullisProtocol
+import Testing
+
+@testable import Gateway
+
+@Suite struct DescriptionTests {
+  private let page: Description
+
+  init() throws {
+    page = try Description()
+  }
+
+  /// What is described is there, and what a described path answers to is described.
+  @Test func pathsAndMethods() throws {
+    #expect(page.paths.count >= 26)
+    for path in page.paths where !path.isAdmin {
+      for method in ["GET", "POST", "DELETE", "HEAD", "PUT"] {
+        let found = try Found(method, path.example)
+        if path.operations.contains(where: { $0.method == method }) {
+          #expect(found.isEndpoint, "\(method) \(path.name)")
+        } else {
+          #expect(found.allow == path.methods, "\(method) \(path.name)")
+        }
+      }
+    }
+  }
+
+  /// No endpoint of the program is missing.
+  @Test func everyEndpoint() throws {
+    var devices: Set<Int> = []
+    var routes: [Route] = []
+    for path in page.paths where !path.isAdmin {
+      for operation in path.operations {
+        switch try Found(operation.method, path.example) {
+        case .device(.endpoint(let endpoint)): devices.insert(endpoint.number)
+        case .route(let route): routes.append(route)
+        case .device: break
+        }
+      }
+    }
+    #expect(devices == Set(0..<DeviceEndpoint.count))
+    for route in [Route.health, .challenge, .body(.register), .upgrade] { #expect(routes.contains(route)) }
+  }
+
+  @Test func tokensBodiesAndQueries() throws {
+    for path in page.paths {
+      for operation in path.operations {
+        guard case .device(.endpoint(let endpoint)) = try Found(operation.method, path.example) else {
+          continue
+        }
+        let name = "\(operation.method) \(path.name)"
+        #expect(operation.hasBody == endpoint.hasBody, "\(name)")
+        #expect(operation.queries == Set(endpoint.queryNames.map(\.rawValue)), "\(name)")
+        let bearers = try [nil, "reveal=x"].map { (query) throws in
+          endpoint.bearer(try DeviceQuery(query, allowing: query == nil ? [] : [.reveal]))
+        }
+        #expect(Set(operation.bearers) == Set(bearers.map(\.word)), "\(name)")
+      }
+    }
+  }
+
+  /// Each code is listed where its status is, and none is missing.
+  @Test func codes() {
+    var listed: Set<String> = []
+    for (status, codes) in page.refusals {
+      for code in codes {
+        let known = RefusalCode(rawValue: code)
+        #expect(known != nil, "\(code)")
+        guard let known else { continue }
+        listed.insert(code)
+        let isOne =
+          status.hasSuffix("XX")
+          ? known.statusCode / 100 == Int(status.prefix(1)) : "\(known.statusCode)" == status
+        #expect(isOne, "\(code) under \(status)")
+      }
+    }
+    #expect(listed == Set(RefusalCode.allCases.map(\.rawValue)))
+  }
+}
+
+/// What the program makes of a request line.
+private enum Found {
+  case device(DeviceResource.Found)
+  case route(Route)
+
+  init(_ method: String, _ path: String) throws {
+    let head = try head("\(method) \(path) HTTP/1.1")
+    if let found = DeviceResource.find(head) {
+      self = .device(found)
+    } else {
+      self = .route(Route(head, attests: true, hasDevices: true))
+    }
+  }
+
+  var isEndpoint: Bool {
+    switch self {
+    case .device(.endpoint), .route(.health), .route(.challenge), .route(.body), .route(.upgrade): true
+    case .device(.notFound), .device(.methodNotAllowed), .route(.notFound), .route(.methodNotAllowed): false
+    }
+  }
+
+  /// The methods that are allowed instead.
+  var allow: Set<String>? {
+    switch self {
+    case .device(.methodNotAllowed(let allow)), .route(.methodNotAllowed(let allow)):
+      Set(allow.split(separator: ", ").map(String.init))
+    default: nil
+    }
+  }
+}
+
+extension DeviceEndpoint {
+  /// How many there are: a new one does not compile until it has a number, and is not found until it is described.
+  fileprivate static let count = 25
+
+  fileprivate var number: Int {
+    switch self {
+    case .enroll: 0
+    case .attest: 1
+    case .token: 2
+    case .rotate: 3
+    case .heartbeat: 4
+    case .introspect: 5
+    case .ownDevice: 6
+    case .openPairing: 7
+    case .answerPairing: 8
+    case .pairing: 9
+    case .confirmPairing: 10
+    case .approvals: 11
+    case .requestApproval: 12
+    case .approval: 13
+    case .decide: 14
+    case .cancelApproval: 15
+    case .useLease: 16
+    case .endLease: 17
+    case .askPresence: 18
+    case .provePresence: 19
+    case .codes: 20
+    case .challengeCode: 21
+    case .issueCode: 22
+    case .verifyCode: 23
+    case .keySet: 24
+    }
+  }
+}
+
+extension DeviceEndpoint.Bearer {
+  /// As the page names whose token it is.
+  fileprivate var word: String {
+    switch self {
+    case .nobody: "nobody"
+    case .device: "device"
+    case .service: "service"
+    }
+  }
+}
