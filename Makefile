@@ -139,7 +139,7 @@ CONFORMANCE := .build-conformance
 AUTOBAHN = PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/websocket_suite.py
 
 .PHONY: conformance
-conformance: release autobahn  ## The whole Autobahn|Testsuite over wss against the echo (11 minutes)
+conformance: release autobahn openapi  ## Autobahn over wss (11 minutes), and docs/openapi.yaml against a running gate
 	$(AUTOBAHN) $(CONFORMANCE)
 
 .PHONY: conformance-quick
@@ -154,6 +154,13 @@ tls-audit: release test-packages  ## testssl.sh and sslscan: nothing above LOW (
 .PHONY: tls-costs
 tls-costs: release  ## What full and resumed TLS handshakes cost the gate
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Conformance/resumption.py
+
+.PHONY: openapi
+openapi: release test-packages  ## Schemathesis drives the gate by docs/openapi.yaml, which also judges the tests' answers
+	@scripts/install-packages python3 python3-venv
+	@PYTHON=$(PYTHON) Tests/Conformance/install-openapi $(CONFORMANCE)
+	PYTHON=$(PYTHON) PORTCULLIS_BIN=$(abspath $(BINARY)) $(CONFORMANCE)/openapi/bin/python Tests/Conformance/openapi.py \
+	  --replay $(CONFORMANCE)
 
 .PHONY: autobahn
 autobahn:
