@@ -5,14 +5,14 @@ import Sockets
 import System
 
 struct AdminChecks {
-  let admin: GateConfiguration.Admin
+  let files: GateFiles
   /// A gate answers on the control socket: then it is who has the address.
   let isRunning: Bool
 
   func check(_ report: inout CheckReport) {
-    guard let address = admin.listen else { return }
+    guard let address = files.admin.listen else { return }
     var problems: [String] = []
-    _ = try? AdminUsers.find(admin, tell: { problems.append($0) })
+    _ = try? AdminUsers.find(files, tell: { problems.append($0) })
     for problem in problems { report.problem("admin", problem, .configuration) }
     if case .tcp(let endpoint) = address { checkPort(endpoint, &report) }
     if address.isExposed {

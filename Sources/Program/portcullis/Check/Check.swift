@@ -72,7 +72,7 @@ struct Check: ParsableCommand {
           + "set CONTROL_SOCKET as it has", .unavailable)
     }
     ReachChecks(configuration: configuration, isRunning: running != nil).check(&report)
-    AdminChecks(admin: configuration.admin, isRunning: running != nil).check(&report)
+    AdminChecks(files: configuration.files, isRunning: running != nil).check(&report)
   }
 
   private func accessChecks(

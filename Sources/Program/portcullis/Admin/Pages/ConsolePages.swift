@@ -153,7 +153,7 @@ extension ControlRefusal {
     switch code {
     case .badRequest, .unknownCommand, .tooLarge, .wrongArguments: .badRequest
     case .notPermitted: .forbidden
-    case .unknownKey, .unknownSession, .unknownObject, .devicesOff: .notFound
+    case .unknownKey, .unknownSession, .unknownObject, .devicesOff, .adminOff: .notFound
     case .notAllowed: .conflict
     case .timeout, .notWritten, .busy, .storeUnavailable, .shuttingDown: .unavailable
     }
