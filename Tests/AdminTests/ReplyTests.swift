@@ -61,6 +61,13 @@ import Testing
     #expect(sent(AdminReply(style, isVersioned: false)).contains("private, no-cache"))
   }
 
+  @Test func whoIsToTryAgainIsToldWhen() {
+    for answer in [AdminAnswer.page(.unavailable, []), .json(.unavailable, [])] {
+      #expect(sent(AdminReply(answer, isVersioned: false)).contains("\r\nRetry-After: 2\r\n"))
+    }
+    #expect(sent(.busy()).contains("\r\nRetry-After: 2\r\n") && !sent(.text(.ok, "ok")).contains("Retry"))
+  }
+
   @Test func aHeadHasTheLengthAndNoBody() {
     let text = sent(.text(.ok, "ok"), isHead: true)
     #expect(text.contains("Content-Length: 3\r\n") && text.hasSuffix("\r\n\r\n"))

@@ -34,6 +34,8 @@ struct AdminReply: Sendable, Equatable {
     content = .whole(bytes)
     self.keeping = keeping
     add("Content-Type", type)
+    // RFC 9110 §15.6.4: whoever is told to try again is told when.
+    if status == .serviceUnavailable { add("Retry-After", "2") }
   }
 
   /// A line for whoever reads it.
@@ -48,11 +50,7 @@ struct AdminReply: Sendable, Equatable {
   }
 
   /// The threads of the listener have too much to do.
-  static func busy() -> AdminReply {
-    var reply = text(.serviceUnavailable, "the console is busy: try again")
-    reply.add("Retry-After", "2")
-    return reply
-  }
+  static func busy() -> AdminReply { text(.serviceUnavailable, "the console is busy: try again") }
 
   static func unauthorized() -> AdminReply {
     var reply = text(.unauthorized, "a token is needed, or a browser that is signed in")
