@@ -290,7 +290,7 @@ let testTargets = [
     name: "Fuzzing",
     dependencies: [
       "AndroidKey",
-      "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
+      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
       "Deflate", "DeviceTokens", "DeviceWire", "GeoDatabase", "HTTPWire", "Identity", "JSON", "Keeping",
       "KeyStore",
       "PlayIntegrity",

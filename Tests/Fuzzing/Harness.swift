@@ -35,6 +35,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case maxMindData = "maxmind-data"
   case slot
   case luggage
+  case adminRequest = "admin-request"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -70,6 +71,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .maxMindData: try MaxMindDataHarness.check(bytes)
     case .slot: try SlotHarness.check(bytes)
     case .luggage: try LuggageHarness.check(bytes)
+    case .adminRequest: try AdminRequestHarness.check(bytes)
     }
   }
 }
