@@ -209,6 +209,26 @@ final class ReadPage: NSObject, XMLParserDelegate {
     #expect(page.all("title").first?.text.hasPrefix("Error: ") == true)
   }
 
+  /// What meets the eye first: the worst of all checks, a drain as what it is, and nothing good where nobody has looked.
+  @Test(
+    arguments: [
+      ([], "Not known yet"), ([("disk", .good)], "All is well"),
+      ([("draining", .bad), ("disk", .good)], "The gate is draining"),
+      ([("disk", .good), ("game", .doubtful)], "The gate serves, and something is wrong"),
+      ([("draining", .bad), ("store", .bad)], "The gate does not serve as it should"),
+    ] as [([(String, Standing)], String)])
+  func theVerdict(checks: [(String, Standing)], expected: String) throws {
+    var overview = Samples.full.overview
+    overview.checks = checks.map { HealthCheck(name: $0.0, standing: $0.1) }
+    let page = ReadPage(overview.html(Samples.full.frame))
+    let verdict = try #require(page.elements.first { $0.attributes["data-live"] == "verdict" })
+    #expect(verdict.text == expected)
+    let json = overview.json()
+    #expect(
+      try JSONValue(parsing: json.span, depthLimit: 12).object?["live"]?.object?["verdict"]?.string
+        == expected)
+  }
+
   // MARK: Size
 
   @Test func theFirstPageIsShort() {

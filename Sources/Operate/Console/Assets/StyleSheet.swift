@@ -76,7 +76,7 @@ extension ConsoleAsset {
     p { max-width: 44rem; }
     .quiet, .note, .hint { color: var(--soft); }
     .badge {
-      display: inline-block; padding: 0 0.5rem; border-radius: 1rem; font-size: 0.875rem; font-weight: 550;
+      display: inline-block; padding: 0 0.5rem; border-radius: 1rem; font-size: 0.8125rem; font-weight: 550;
       border: 1px solid transparent; overflow-wrap: break-word;
     }
     .good { color: var(--good); background: var(--good-ground); }
@@ -112,13 +112,13 @@ extension ConsoleAsset {
     .figures > div { background: var(--panel); padding: 0.75rem 1.25rem; }
     .large { font-size: 1.75rem; line-height: 1.25; font-weight: 600; font-variant-numeric: tabular-nums; }
     .figures .note { font-size: 0.875rem; }
-    table { width: 100%; border-collapse: collapse; background: var(--panel); border: 1px solid var(--line); }
-    caption { text-align: left; padding: 0 0 0.5rem; color: var(--soft); }
+    table { width: 100%; border-collapse: collapse; font-size: 0.875rem; background: var(--panel); border: 1px solid var(--line); }
+    caption { text-align: left; font-size: 0.9375rem; padding: 0 0 0.5rem; color: var(--soft); }
     th, td { padding: 0.4375rem 0.75rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); min-width: 4rem; }
-    thead th { font-size: 0.875rem; font-weight: 600; color: var(--soft); background: var(--shade); border-top: 0; white-space: nowrap; }
+    thead th { font-size: 0.8125rem; font-weight: 600; color: var(--soft); background: var(--shade); border-top: 0; white-space: nowrap; }
     tbody th { font-weight: inherit; }
     tbody th:has(code) { min-width: 13rem; }
-    tbody td:has(code) { min-width: 8.5rem; }
+    tbody td:has(> code) { min-width: 8.5rem; }
     tbody time { white-space: nowrap; }
     tbody tr:hover { background: var(--shade); }
     .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -138,6 +138,7 @@ extension ConsoleAsset {
     .chart { margin: 0; min-width: 0; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem 1rem; }
     figcaption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin-bottom: 0.5rem; }
     .chart-title { font-weight: 600; }
+    .chart:not(:first-child) figcaption { flex-direction: column; }
     .chart .note { font-size: 0.875rem; font-variant-numeric: tabular-nums; }
     .plot { display: grid; grid-template-columns: auto 1fr; gap: 0.25rem 0.5rem; font-size: 0.75rem; color: var(--soft); }
     .scale { display: flex; flex-direction: column; justify-content: space-between; text-align: right; line-height: 1; min-width: 2.5rem; }
@@ -168,7 +169,8 @@ extension ConsoleAsset {
     .problems { border: 2px solid var(--bad); border-radius: 6px; background: var(--panel); padding: 1rem 1.25rem; margin-bottom: 1.5rem; }
     .problems h2 { margin: 0 0 0.5rem; color: var(--bad); }
     .problems ul { margin: 0; padding-left: 1.25rem; }
-    .problems a { color: var(--bad); display: inline-block; min-height: 1.5rem; }
+    .problems li { padding: 0.125rem 0; }
+    .problems a { color: var(--bad); }
     .actions { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 1.25rem; }
     .actions a { padding: 0.25rem 0; }
     .button {
@@ -198,12 +200,13 @@ extension ConsoleAsset {
       .facts > div { grid-template-columns: 1fr; }
       .filter .field { flex: 1 1 100%; }
       table, tbody, tr, th, td { display: block; }
+      table { font-size: 0.9375rem; }
       caption { display: block; }
       thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
       tbody tr { border-top: 1px solid var(--line); padding: 0.5rem 0; }
       tbody tr:first-child { border-top: 0; }
       tbody th, tbody td { display: grid; grid-template-columns: 6.25rem 1fr; gap: 0 0.75rem; border: 0; padding: 0.1875rem 0.875rem; text-align: left; white-space: normal; }
-      tbody th:has(code), tbody td:has(code) { min-width: 0; }
+      tbody th:has(code), tbody td:has(> code) { min-width: 0; }
       tbody time { white-space: normal; }
       tbody .number { text-align: left; white-space: normal; }
       tbody td:has(> .quiet) { display: none; }

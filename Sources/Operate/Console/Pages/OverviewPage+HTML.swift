@@ -56,6 +56,8 @@ extension OverviewPage: ConsolePage {
   private var isDraining: Bool { checks.contains { $0.name == "draining" && $0.standing == .bad } }
 
   private var standing: Standing {
+    // Nobody has looked: that is not well.
+    if checks.isEmpty { return .neutral }
     if checks.contains(where: { $0.standing == .bad && $0.name != "draining" }) { return .bad }
     if isDraining { return .doubtful }
     return checks.contains { $0.standing == .doubtful } ? .doubtful : .good
@@ -63,7 +65,8 @@ extension OverviewPage: ConsolePage {
 
   private var verdict: String {
     switch standing {
-    case .good, .neutral: "All is well"
+    case .good: "All is well"
+    case .neutral: "Not known yet"
     case .doubtful: isDraining ? "The gate is draining" : "The gate serves, and something is wrong"
     case .bad: "The gate does not serve as it should"
     }
@@ -71,6 +74,7 @@ extension OverviewPage: ConsolePage {
 
   /// Which checks fail, the worst first; else how many there are.
   private var verdictDetail: String {
+    if checks.isEmpty { return "No check has run yet" }
     let wrong = sortedChecks.filter { $0.standing == .bad || $0.standing == .doubtful }
     if wrong.isEmpty { return "\(Wording.count(checks.count, "check", "checks")), none with anything to say" }
     return wrong.map { "\(Wording.plain($0.name))\($0.detail.map { ": \($0)" } ?? "")" }
