@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import random
 import socket
 import ssl
 import subprocess
@@ -16,6 +17,7 @@ from clients import tls_context
 from gate import free_port
 from records import Records
 from reloading import Reloadable, reload
+from serving_user import give, place_of_nobody, settings_of
 from waiting import eventually, patience
 
 CONFIGURATION, UNAVAILABLE = 78, 69
@@ -130,6 +132,57 @@ def test_a_unix_socket_for_a_group(gates, backend, folder):
     gates(backend, ADMIN_LISTEN=f"unix:{path}", ADMIN_SOCKET_GROUP="daemon")
     eventually(lambda: path.stat().st_mode & 0o777 == 0o660, "the group's socket")
     assert path.group() == "daemon"
+
+
+def test_a_restart_finds_its_port(gates, backend, door):
+    """Though connections of the gate before are not forgotten yet; and each process has its listener to itself."""
+    gate = gates(backend, **door.settings)
+    for _ in range(3):
+        clients = [door.client() for _ in range(8)]
+        for client in clients:
+            client.request("GET", "/livez")
+            assert client.getresponse().read() == b"ok\n"
+        gate.stop()
+        gate.start()
+        assert door.reads("/livez", 200).text == "ok\n"
+        for client in clients:
+            client.close()
+
+
+def test_a_hot_restart_finds_its_port(kept_evenings, door):
+    kept = kept_evenings(**door.settings)
+    player, _ = kept.seated()
+    assert door.ask("/readyz").status == 200
+    kept.restart()
+    assert door.reads("/readyz", 200)
+    kept.back(player)
+    kept.kill()
+    kept.store.start()
+    assert door.reads("/livez", 200)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become somebody else")
+def test_the_user_of_run_as(gates, backend, pki, authority):
+    """A port that only root may have, and a socket in a folder of nobody's, which goes with the gate."""
+    with place_of_nobody(pki) as place:
+        (place / "store").mkdir(mode=0o700)
+        give(place / "store")
+        door = AdminDoor()
+        while True:
+            door.port = random.randint(600, 1023)
+            with socket.socket() as probe, contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", door.port))
+                break
+        gate = gates(backend, **settings_of(place, ADMIN_LISTEN=f"127.0.0.1:{door.port}"))
+        assert door.reads("/readyz", 200).text in ("ok\n", "degraded: game\n")
+        gate.stop()
+        path = place / "store" / "admin.sock"
+        gate.environment["ADMIN_LISTEN"] = f"unix:{path}"
+        gate.start()
+        assert path.owner() == "nobody" and path.stat().st_mode & 0o777 == 0o600
+        assert over(path, b"GET /livez HTTP/1.0\r\n\r\n").endswith("ok\n")
+        gate.stop()
+        assert not path.exists()
 
 
 def refused(gates, backend, status, **changes):
