@@ -164,3 +164,16 @@ def test_a_disk_that_takes_nothing(gates, backend, folder, shim):
     assert "\"ci\"" not in file_of(console).read_text()
     assert not list(folder.glob("admin-tokens.json.*"))
     assert os.path.exists(file_of(console))
+
+
+def test_what_check_says(console, folder):
+    console.token("soon", expires="3d")
+    console.token("late", expires="300d")
+    done = console.gate.command("check")
+    assert "2 tokens" in done.stdout and "the token soon ends" in done.stdout, done.stdout
+    assert "the token late" not in done.stdout
+    file_of(console).write_text("{}")
+    done = console.gate.command("check")
+    assert done.returncode == CONFIGURATION and "ADMIN_TOKENS_PATH" in done.stdout + done.stderr
+    done = console.gate.command("check", ADMIN_OPERATORS="nobody-of-this-name")
+    assert done.returncode == CONFIGURATION and "nobody-of-this-name" in done.stdout + done.stderr

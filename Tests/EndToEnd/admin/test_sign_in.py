@@ -4,12 +4,13 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import stat
 import tempfile
 
 import pytest
 
-from admin_clients import Console, admin_settings
+from admin_clients import Console, admin_settings, answer_on
 from orders import ask_as
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become others")
@@ -145,6 +146,18 @@ def test_addresses_are_printed_as_they_are_reached(console):
         assert console.gate.command("admin", "link", "--at", wrong).returncode == USAGE, wrong
 
 
+def test_by_a_socket(gates, backend, folder):
+    gate = gates(backend, ADMIN_LISTEN=f"unix:{folder / 'admin.sock'}")
+    done = gate.command("admin", "link")
+    assert done.returncode == 0 and done.stdout.startswith("http://localhost/sign-in/"), done
+    path = done.stdout.strip().removeprefix("http://localhost")
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.settimeout(15)
+        peer.connect(str(folder / "admin.sock"))
+        peer.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert answer_on(peer).status == 200
+
+
 def test_the_log_says_who(console):
     console.sign_in()
     console.token("ci")
@@ -180,10 +193,10 @@ def test_operators_get_links_and_nothing_else(gates, backend, folder, place):
         backend, CONTROL_SOCKET=place / "control.sock", ADMIN_OPERATORS=str(ALICE), ADMIN_SOCKET_GROUP=str(GROUP),
         **admin_settings(folder),
     )  # fmt: skip
-    socket = gate.environment["CONTROL_SOCKET"]
-    status = os.stat(socket)
+    control = gate.environment["CONTROL_SOCKET"]
+    status = os.stat(control)
     assert stat.S_IMODE(status.st_mode) == 0o660 and status.st_gid == GROUP
-    made = ask_as(ALICE, GROUP, socket, {"command": "admin-link"})["result"]
+    made = ask_as(ALICE, GROUP, control, {"command": "admin-link"})["result"]
     assert made["user"] == f"uid-{ALICE}"
     console = Console(gate)
     assert console.get(made["path"]).status == 200
@@ -192,11 +205,11 @@ def test_operators_get_links_and_nothing_else(gates, backend, folder, place):
         {"command": "admin-token", "name": "x", "scopes": ["write"], "seconds": 60},
         {"command": "admin-revoke", "all": True}, {"command": "keys-prune", "unusedSeconds": 0},
     ]:  # fmt: skip
-        assert ask_as(ALICE, GROUP, socket, request)["error"]["code"] == "not_permitted", request
+        assert ask_as(ALICE, GROUP, control, request)["error"]["code"] == "not_permitted", request
     # In the group, and no operator; and nobody who looks like everybody.
     for user in [MALLORY, 65_534]:
-        assert ask_as(user, GROUP, socket, {"command": "admin-link"})["error"]["code"] == "not_permitted"
-    assert ask_as(MALLORY, MALLORY, socket, {"command": "admin-link"}) is None
+        assert ask_as(user, GROUP, control, {"command": "admin-link"})["error"]["code"] == "not_permitted"
+    assert ask_as(MALLORY, MALLORY, control, {"command": "admin-link"}) is None
 
 
 @root
@@ -209,15 +222,15 @@ def test_who_is_taken_out_is_out_with_the_reload(gates, backend, folder, place):
     )  # fmt: skip
     gate.start("--config", str(settings))
     console = Console(gate)
-    socket = gate.environment["CONTROL_SOCKET"]
-    link = ask_as(ALICE, GROUP, socket, {"command": "admin-link"})["result"]["path"]
+    control = gate.environment["CONTROL_SOCKET"]
+    link = ask_as(ALICE, GROUP, control, {"command": "admin-link"})["result"]["path"]
     assert console.get(link).status == 200
     settings.write_text(f"ADMIN_OPERATORS={MALLORY}\n")
     gate.signal(1)
     gate.event(event="reloaded")
     assert console.get(link).status == 403
-    assert ask_as(ALICE, GROUP, socket, {"command": "admin-link"})["error"]["code"] == "not_permitted"
-    assert ask_as(MALLORY, GROUP, socket, {"command": "admin-link"})["result"]["user"] == f"uid-{MALLORY}"
+    assert ask_as(ALICE, GROUP, control, {"command": "admin-link"})["error"]["code"] == "not_permitted"
+    assert ask_as(MALLORY, GROUP, control, {"command": "admin-link"})["result"]["user"] == f"uid-{MALLORY}"
 
 
 def test_operators_that_are_none(gates, backend, folder):
