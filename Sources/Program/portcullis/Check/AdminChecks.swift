@@ -1,5 +1,6 @@
 /// The part of `portcullis check` that looks at the admin listener: its place, its group, and who reaches it.
 import Addresses
+import Admin
 import Configuration
 import Sockets
 import System
@@ -13,13 +14,27 @@ struct AdminChecks {
     guard let address = files.admin.listen else { return }
     var problems: [String] = []
     _ = try? AdminUsers.find(files, tell: { problems.append($0) })
+    let tokens = try? AdminTokensByHand.read(files.admin, tell: { problems.append($0) })
     for problem in problems { report.problem("admin", problem, .configuration) }
+    if let tokens { checkTokens(tokens.tokens, now: SystemClock().wall(), &report) }
     if case .tcp(let endpoint) = address { checkPort(endpoint, &report) }
     if address.isExposed {
       report.warning(
         "admin", "\(address) is reached by others than this host: keep it in a network of operators alone")
     }
   }
+
+  /// What ends soon would be missed by who has it only then.
+  private func checkTokens(_ tokens: [AdminToken], now: UnixTime, _ report: inout CheckReport) {
+    let good = tokens.filter { $0.isGood(now) }
+    report.ok("admin", "\(files.admin.operators.count) operators beside root, \(good.count) tokens")
+    for token in good where token.expiresAt.milliseconds - now.milliseconds < Self.notice {
+      report.warning("admin", "the token \(token.name) ends at \(token.expiresAt.timestamp): make another")
+    }
+  }
+
+  /// Two weeks.
+  private static let notice: Int64 = 14 * 86_400_000
 
   private func checkPort(_ endpoint: Endpoint, _ report: inout CheckReport) {
     do throws(SystemError) {

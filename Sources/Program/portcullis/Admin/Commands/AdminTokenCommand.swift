@@ -160,12 +160,14 @@ struct AdminTokensByHand {
   func read() throws -> AdminTokens { try Self.read(configuration.admin) }
 
   /// None where there is no console.
-  static func read(_ admin: GateConfiguration.Admin) throws -> AdminTokens {
+  static func read(
+    _ admin: GateConfiguration.Admin, tell: Startup.Teller = { complain($0) }
+  ) throws -> AdminTokens {
     guard admin.isOn else { return AdminTokens() }
     do throws(AdminTokenFile.Problem) {
       return try AdminTokenFile(path: admin.tokensPath).read()
     } catch {
-      complain("ADMIN_TOKENS_PATH=\(PrintableText.field(admin.tokensPath)) \(error)")
+      tell("ADMIN_TOKENS_PATH=\(PrintableText.field(admin.tokensPath)) \(error)")
       throw ExitStatus.configuration.code
     }
   }
