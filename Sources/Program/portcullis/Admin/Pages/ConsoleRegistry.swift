@@ -1,7 +1,6 @@
 /// How pages ask the registry: by its orders for operators, in the name of whoever looks.
 import Admin
 import Bytes
-import Confinement
 import Console
 import Control
 import DeviceWire
@@ -12,10 +11,7 @@ import System
 extension ConsolePages {
   /// Whom the audit names. A token is no user of the host, whatever it is called.
   func origin(of actor: AdminActor) -> Origin {
-    switch actor.grant {
-    case .session: .console(name: actor.name, user: HostUsers.user(actor.name))
-    case .token, .none: .console(name: actor.name, user: nil)
-    }
+    .console(name: actor.name, user: actor.user)
   }
 
   func ask(
