@@ -60,7 +60,7 @@ enum JournalHarness {
     while position < bytes.count, facts.count < 64 {
       guard let fact = Fact(reading: bytes.span, at: &position) else { break }
       switch fact {
-      case .registered: break
+      case .registered, .imported: break
       case .counted(let identifier, _, _, _, _), .revoked(let identifier, _, _), .removed(let identifier):
         guard table.position(of: identifier) != nil else { continue }
       }
