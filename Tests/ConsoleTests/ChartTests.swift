@@ -98,6 +98,15 @@ import Testing
     #expect(Wording.duration(seconds: seconds) == expected)
   }
 
+  @Test(arguments: [
+    ("203.0.113.7:51234", "203.0.113.7"), ("[2001:db8::7]:51234", "2001:db8::7"),
+    ("2001:db8::7", "2001:db8::7"),
+    ("203.0.113.7", "203.0.113.7"), ("", ""), ("[", "["), ("unix:", "unix"), ("[]", ""),
+  ])
+  func addresses(source: String, expected: String) {
+    #expect(Wording.address(source) == expected)
+  }
+
   @Test func cutting() {
     #expect(Wording.cut("abc", to: 3) == "abc")
     #expect(Wording.cut("abcd", to: 3) == "abc…")

@@ -114,8 +114,9 @@ extension ConsoleAsset {
     .figures .note { font-size: 0.875rem; }
     table { width: 100%; border-collapse: collapse; font-size: 0.875rem; background: var(--panel); border: 1px solid var(--line); }
     caption { text-align: left; font-size: 0.9375rem; padding: 0 0 0.5rem; color: var(--soft); }
-    th, td { padding: 0.4375rem 0.75rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); min-width: 4rem; }
-    thead th { font-size: 0.8125rem; font-weight: 600; color: var(--soft); background: var(--shade); border-top: 0; white-space: nowrap; }
+    th, td { padding: 0.4375rem 0.625rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); min-width: 4rem; }
+    thead th { font-size: 0.8125rem; font-weight: 600; color: var(--soft); background: var(--shade); border-top: 0; overflow-wrap: normal; vertical-align: bottom; }
+    thead .number { white-space: normal; }
     tbody th { font-weight: inherit; }
     tbody th:has(code) { min-width: 13rem; }
     tbody td:has(> code) { min-width: 8.5rem; }
@@ -123,7 +124,7 @@ extension ConsoleAsset {
     tbody tr:hover { background: var(--shade); }
     .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
     time { font-variant-numeric: tabular-nums; }
-    td.empty { padding: 1.5rem 0.75rem; text-align: center; color: var(--soft); }
+    td.empty { padding: 1.5rem 0.625rem; text-align: center; color: var(--soft); }
     td a, th a, dd a { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; }
     .pages { display: flex; gap: 1.5rem; margin-top: 1rem; }
     .pages a { padding: 0.25rem 0; }

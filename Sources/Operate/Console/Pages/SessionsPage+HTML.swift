@@ -57,7 +57,8 @@ extension SessionRow {
 
   var cells: [Cell] {
     [
-      .link(.text("\(number)"), .session(number)), who, .optional(code: pseudonym), standing, .text(source),
+      .link(.text("\(number)"), .session(number)), who, .optional(code: pseudonym), standing,
+      .text(Wording.address(source)),
       .time(beganAt),
       .optional(subprotocol), .bytes(bytesFromPlayer), .bytes(bytesFromGame),
     ]

@@ -67,6 +67,15 @@ enum Wording {
     return String(text[..<end]) + "…"
   }
 
+  /// Without the port, for a list: `203.0.113.7:51234`, `[2001:db8::7]:51234`.
+  static func address(_ source: String) -> String {
+    if source.first == "[", let end = source.firstIndex(of: "]") {
+      return String(source[source.index(after: source.startIndex)..<end])
+    }
+    let parts = source.split(separator: ":", omittingEmptySubsequences: false)
+    return parts.count == 2 ? String(parts[0]) : source
+  }
+
   /// Of a key, in the way of `keys list`: the first characters find it again.
   static func shortKey(_ id: String) -> String { cut(id, to: 8) }
 
