@@ -22,6 +22,9 @@ extension KeysPage: ConsolePage {
       }
       html.table(table)
       html.pages(end, address)
+      html.element(.p) { html in
+        html.element(.a, .href(ConsolePath.keys.appending("export")), text: "Export all keys (JSON lines)")
+      }
     }
   }
 
