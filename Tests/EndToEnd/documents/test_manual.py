@@ -10,12 +10,20 @@ from gate import BINARY, ROOT
 from terminal import Terminal
 
 PAGE = ROOT / "docs" / "portcullis.1"
+# What the program says of itself is the same each time: every command is asked once.
+SAID = {}
 
 
 @pytest.fixture
 def run(gates):
     gate = gates(start=False)
-    return lambda *arguments: gate.command(*arguments)
+
+    def command(*arguments):
+        if arguments not in SAID:
+            SAID[arguments] = gate.command(*arguments)
+        return SAID[arguments]
+
+    return command
 
 
 def listed(help_text):
