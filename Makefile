@@ -350,6 +350,7 @@ uninstall:  ## Remove what `make install` copied
 .PHONY: deb
 deb: release  ## A Debian package: .build/portcullis_*.deb
 	@scripts/install-packages dpkg-dev python3
+	@rm -f .build/portcullis_*.deb  # of other versions, which `apt install .build/portcullis_*.deb` would name as well
 	scripts/deb $(BINARY) .build
 
 .PHONY: build-packages
