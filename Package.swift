@@ -255,7 +255,7 @@ let testTargets = [
     [
       "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device",
       "DeviceWire",
-      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Registry",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Registry",
       "SessionWire", "Sockets", "System", "TLS", "TLSPeers", "TelnetWire", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity"]),

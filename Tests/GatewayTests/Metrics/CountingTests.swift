@@ -1,5 +1,6 @@
 /// What is counted of what happens on loops that are turned by hand, against what players and games have seen themselves.
 import System
+import TLSPeers
 import Testing
 
 @testable import Gateway

@@ -1,5 +1,6 @@
 /// What a scrape says, by itself and against docs/metrics.md.
 import Foundation
+import Metrics
 import PortcullisProtocol
 import Testing
 
