@@ -11,20 +11,22 @@ import Testing
 
   @Test func theGameIsCalledWhileNobodyPlays() {
     var watch = GameWatch()
-    #expect(watch.standing(nobody) == .unknown && watch.isCallDue(nobody, now: start))
+    #expect(watch.standing(nobody) == .unknown && watch.isCallDue(nobody, isNeeded: false, now: start))
     watch.note(call: nil, at: start)
     #expect(watch.standing(nobody) == .up)
-    #expect(!watch.isCallDue(nobody, now: start + .seconds(29)))
-    #expect(watch.isCallDue(nobody, now: start + .seconds(30)))
-    #expect(!watch.isCallDue(players, now: start + .seconds(3600)))
+    #expect(!watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(29)))
+    #expect(watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(30)))
+    // Where readiness goes by it, it is not to be taken for up that long.
+    #expect(watch.isCallDue(nobody, isNeeded: true, now: start + .seconds(4)))
+    #expect(!watch.isCallDue(players, isNeeded: true, now: start + .seconds(3600)))
   }
 
   @Test func aGameThatIsAway() {
     var watch = GameWatch()
     watch.note(call: "connect: ECONNREFUSED", at: start)
     #expect(watch.standing(nobody) == .away("connect: ECONNREFUSED"))
-    #expect(!watch.isCallDue(nobody, now: start + .seconds(4)))
-    #expect(watch.isCallDue(nobody, now: start + .seconds(5)))
+    #expect(!watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(3)))
+    #expect(watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(4)))
     // Somebody has got through since.
     #expect(watch.standing(players) == .up)
     watch.note(call: nil, at: start + .seconds(5))
@@ -39,7 +41,7 @@ import Testing
     watch.note(call: nil, at: start)
     let failed = GameWatch.Connects(failedAt: start + .seconds(10), sessions: 3)
     #expect(watch.standing(failed) == .away("a player's connect failed"))
-    #expect(watch.isCallDue(failed, now: start + .seconds(11)))
+    #expect(watch.isCallDue(failed, isNeeded: false, now: start + .seconds(11)))
     watch.note(call: nil, at: start + .seconds(11))
     #expect(watch.standing(failed) == .up)
   }

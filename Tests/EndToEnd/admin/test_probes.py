@@ -65,13 +65,14 @@ def test_a_game_that_is_away(gates, door, folder):
 
 
 def test_a_game_that_comes_back(gates, door):
-    """It is called again and again until then, though no player comes."""
+    """And goes again: it is called all the time, though no player comes."""
     port = free_port()
     gates(f"127.0.0.1:{port}", READY_NEEDS="game", **door.settings)
     door.becomes("game", "failed")
     with socket.create_server(("127.0.0.1", port)):
         assert door.becomes("game", "ok", within=15) == ""
         assert door.ask("/readyz").status == 200
+    door.becomes("game", "failed", within=15)
 
 
 def test_a_gate_that_drains(gates, backends, door):

@@ -25,8 +25,8 @@ package struct GameWatch: Sendable {
 
   /// While nobody plays: a game that logs each connect is not filled up by this.
   package static let idleInterval: Duration = .seconds(30)
-  /// Until it is back.
-  package static let awayInterval: Duration = .seconds(5)
+  /// Until it is back, and where readiness goes by it: what a probe is told is not older than five seconds.
+  package static let closeInterval: Duration = .seconds(4)
   /// For a call.
   package static let patience: Duration = .seconds(1)
 
@@ -36,10 +36,12 @@ package struct GameWatch: Sendable {
   package init() {}
 
   /// Whether to call it now; not where players' connects and sessions say all there is to know.
-  package func isCallDue(_ connects: Connects, now: MonotonicTime) -> Bool {
+  /// - Parameter isNeeded: by `READY_NEEDS`.
+  package func isCallDue(_ connects: Connects, isNeeded: Bool, now: MonotonicTime) -> Bool {
     guard let calledAt else { return true }
-    if standing(connects) != .up { return now - calledAt >= Self.awayInterval }
-    return connects.sessions == 0 && now - calledAt >= Self.idleInterval
+    if standing(connects) != .up { return now - calledAt >= Self.closeInterval }
+    return connects.sessions == 0
+      && now - calledAt >= (isNeeded ? Self.closeInterval : Self.idleInterval)
   }
 
   /// - Parameter failure: nil when it took the call.

@@ -115,7 +115,7 @@ final class GateChecks: Sendable {
       seen.connects = connects
       seen.listening = listening
       seen.certificates = certificates
-      let callsGame = seen.game.isCallDue(connects, now: now)
+      let callsGame = seen.game.isCallDue(connects, isNeeded: seen.needs == .game, now: now)
       let looksAtDisk = seen.space == nil || now - seen.spaceAt >= Self.diskInterval
       guard !seen.isAway, callsGame || looksAtDisk else { return nil }
       seen.isAway = true
