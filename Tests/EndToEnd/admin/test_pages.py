@@ -19,6 +19,7 @@ from approvers import approval_settings
 from clients import Raw, head
 from gate import free_port
 from handset import Handset
+from phones import Household
 from sessions import Player
 from waiting import eventually
 
@@ -374,6 +375,39 @@ def test_a_device_is_confirmed_and_revoked_and_the_audit_names_who(gates, folder
     assert [action["action"] for action in pages.actions()] == [
         "device-confirmed", "device-confirmed", "device-revoked", "reloaded",
     ]  # fmt: skip
+
+
+def test_a_phone_comes_in_by_the_digits_that_it_shows(gates, folder):
+    pages = Pages(gates, folder, **devices(folder))
+    home, name = Household(pages.gate), "Anna’s <b>&\"'"
+    try:
+        operator = home.operator("--subject", "anna")
+        phone = home.scan("anna.json", operator.code.uri(), "--name", name)
+        digits = phone.line()
+        eventually(lambda: pages.json("/api/devices")["rows"]["pairings"], "the console shows the phone")
+        page = pages.page("/devices")
+        assert cell(page, name) and "<b>" not in page
+        path = re.search(r"/devices/[A-Za-z0-9_-]+/confirm", page)[0]
+        assert digits.strip() not in page and digits.strip() not in pages.page(path)
+        assert "aria-invalid" in pages.wrong(path, 400, digits="12345")
+        assert "aria-invalid" in pages.wrong(path, 400, digits="")
+        other = "".join("1" if digit == "0" else "0" if digit.isdigit() else digit for digit in digits)
+        assert "aria-invalid" in pages.wrong(path, 409, digits=other)
+        pages.done(path, "device-confirmed", digits=digits)
+        assert phone.wait() == 0 and home.standing("anna.json")["status"] == "active"
+        assert not pages.json("/api/devices")["rows"]["pairings"]
+        # Wrong digits three times are the end of the phone, not of the console.
+        operator, phone = home.operator("--subject", "bert"), None
+        phone = home.scan("bert.json", operator.code.uri())
+        digits = phone.line()
+        eventually(lambda: pages.json("/api/devices")["rows"]["pairings"], "the console shows the phone")
+        path = re.search(r"/devices/[A-Za-z0-9_-]+/confirm", pages.page("/devices"))[0]
+        other = "".join("1" if digit == "0" else "0" if digit.isdigit() else digit for digit in digits)
+        answers = [pages.post(path, digits=other)[0] for _ in range(4)]
+        assert answers[:2] == [409, 409] and set(answers[2:]) <= {404, 409}, answers
+        assert not pages.json("/api/devices")["rows"]["pairings"]
+    finally:
+        home.end()
 
 
 def test_a_token_is_nobody_who_confirms_a_request(gates, folder):

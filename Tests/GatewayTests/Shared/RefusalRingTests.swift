@@ -12,7 +12,8 @@ import Testing
     ring.note { number in
       RefusalEntry(
         number: number, at: UnixTime(milliseconds: Int64(number)), code: .nonceInvalid, step: "unknown",
-        source: Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 1), keyID: nil, trace: nil, loop: 1,
+        source: Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 1), keyID: nil, asked: nil, trace: nil,
+        loop: 1,
         token: 255)
     }
   }

@@ -17,6 +17,8 @@ package struct RefusalEntry: Equatable, Sendable {
   package let step: String
   package let source: Endpoint
   package let keyID: KeyIdentifier?
+  /// What was asked for, in words of the program's own; nil where nothing counts it.
+  package let asked: String?
   /// The name of a request about devices, which a client may have chosen: at most 64 characters of a token (RFC 9110 §5.6.2).
   package let trace: String?
   /// As the log names it.
@@ -77,10 +79,19 @@ extension Shared {
   /// For the operator's page; counting and the log are others' business.
   func remember(_ refusal: Refusal, of connection: Connection) {
     let (at, trace) = (clock.wall(), connection.trace?.text)
+    var asked: String?
+    if case .exchange(let exchange) = connection.stage {
+      switch exchange.asked {
+      case .upgrade: asked = "upgrade"
+      case .registration: asked = "registration"
+      case nil: break
+      }
+    }
     refusals.note { number in
       RefusalEntry(
         number: number, at: at, code: refusal.code, step: refusal.step, source: connection.source,
-        keyID: refusal.keyID, trace: trace, loop: connection.loop.index, token: connection.token.number)
+        keyID: refusal.keyID, asked: asked, trace: trace, loop: connection.loop.index,
+        token: connection.token.number)
     }
   }
 }

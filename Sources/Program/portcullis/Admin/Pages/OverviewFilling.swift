@@ -158,6 +158,7 @@ extension RefusalRow {
   fileprivate init(_ entry: RefusalEntry) {
     self.init(
       at: entry.at, code: entry.code, step: entry.step, source: entry.source.peerDescription,
-      keyID: entry.keyID?.base64, connection: entry.connection)
+      path: entry.asked ?? entry.trace.map { "trace \($0)" }, keyID: entry.keyID?.base64,
+      connection: entry.connection)
   }
 }
