@@ -8,7 +8,7 @@ extension Gate {
   package var isDraining: Bool { shared.takesNobodyNew }
 
   /// Sessions that somebody plays in or may come back to.
-  package var staying: (attached: Int, away: Int) { (shared.sessions.value, shared.away.value) }
+  package var staying: (attached: Int, away: Int) { (shared.sessions.value, shared.detached) }
 
   /// From now on `/healthz` and upgrades are answered 503, but for those that go on with a session of this gate. Once it has
   /// returned true no session begins any more, not even one that was on its way.
@@ -16,7 +16,7 @@ extension Gate {
   @discardableResult
   package func beginDraining() -> Bool {
     if !shared.isDraining.exchange(true, ordering: .sequentiallyConsistent) {
-      shared.log.drainingBegun(sessions: shared.sessions.value, away: shared.away.value)
+      shared.log.drainingBegun(sessions: shared.sessions.value, detached: shared.detached)
     }
     return waitForLoops()
   }
@@ -27,7 +27,7 @@ extension Gate {
   package func undrain() -> Bool {
     if shared.isStopping.load(ordering: .sequentiallyConsistent) { return false }
     if shared.isDraining.exchange(false, ordering: .sequentiallyConsistent) {
-      shared.log.drainingEnded(sessions: shared.sessions.value, away: shared.away.value)
+      shared.log.drainingEnded(sessions: shared.sessions.value, detached: shared.detached)
     }
     return true
   }

@@ -55,7 +55,12 @@ extension Loop {
   /// Counts it among those without a connection, and lets the longest one go when there are too many.
   func enterAway(_ session: GameSession) {
     session.absence?.alarm.set(at: expiry(of: session), for: session.token, in: wheel)
-    if session.state == .concluded { concluded.enter(session) } else { away.enter(session) }
+    if session.state == .concluded {
+      concluded.enter(session)
+      shared.concluded.increment()
+    } else {
+      away.enter(session)
+    }
     publishLongest()
     if shared.away.increment() > mostAway { letGoLongestOfAll() }
   }
@@ -65,7 +70,12 @@ extension Loop {
     releaseAddress(of: session)
     countAway(session, queued: 0)
     shared.away.decrement()
-    if session.state == .concluded { concluded.leave(session) } else { away.leave(session) }
+    if session.state == .concluded {
+      concluded.leave(session)
+      shared.concluded.decrement()
+    } else {
+      away.leave(session)
+    }
     publishLongest()
     session.absence?.alarm.clear()
   }

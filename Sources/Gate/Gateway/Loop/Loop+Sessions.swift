@@ -78,6 +78,7 @@ extension Loop {
       releaseAddress(of: session)
       away.leave(session)
       concluded.enter(session)
+      shared.concluded.increment()
       publishLongest()
     case .opening, .concluded, .ended: return
     }

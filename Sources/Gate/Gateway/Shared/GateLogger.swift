@@ -151,12 +151,21 @@ struct GateLogger: Sendable {
     logger.error("revocation_not_written", metadata: ["keyId": "\(keyID.short)"])
   }
 
-  func drainingBegun(sessions: Int, away: Int) {
-    logger.notice("drain_begun", metadata: ["sessions": "\(sessions)", "detached": "\(away)"])
+  func drainingBegun(sessions: Int, detached: Int) {
+    logger.notice("drain_begun", metadata: ["sessions": "\(sessions)", "detached": "\(detached)"])
   }
 
-  func drainingEnded(sessions: Int, away: Int) {
-    logger.notice("drain_ended", metadata: ["sessions": "\(sessions)", "detached": "\(away)"])
+  func drainingEnded(sessions: Int, detached: Int) {
+    logger.notice("drain_ended", metadata: ["sessions": "\(sessions)", "detached": "\(detached)"])
+  }
+
+  func keysImported(_ count: Int, _ imported: KeyImport) {
+    logger.notice(
+      "keys_imported",
+      metadata: [
+        "keys": "\(count)", "from": "\(imported.source.rawValue)",
+        "goodUntil": "\(imported.goodUntil.timestamp)",
+      ])
   }
 
   func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {

@@ -47,6 +47,7 @@ package struct OperatorNumber: Sendable {
     now("detached", "sessions without a connection, and the last messages of some that are over") {
       $0.shared.away.value
     },
+    now("concluded", "those of them that are over") { $0.shared.concluded.value },
     now("buffered", in: .bytes, "messages that are kept for apps") { $0.shared.buffers.value },
     now("kept", "sessions that outlive a restart or a crash of the gate") {
       $0.shared.keeper?.used ?? 0

@@ -68,6 +68,8 @@ final class Shared: Sendable {
   let acceptFailedAt = Atomic<UInt64>(0)
   /// Sessions without a connection, those included whose stay is over and whose last messages wait.
   let away = Count()
+  /// Those of them whose stay is over.
+  let concluded = Count()
   /// Those that came from the process before.
   let takenUp = Counter()
   /// By loop, since when the first of them to go is so (nanoseconds of the monotonic clock; less than 0 where its stay is
@@ -118,6 +120,9 @@ final class Shared: Sendable {
     counters = mailboxes.map { _ in Counters() }
     devices?.door.attach(to: self)
   }
+
+  /// Sessions without a connection that somebody may play on in; two counts are read one after the other.
+  var detached: Int { max(0, away.value - concluded.value) }
 
   /// Whether no session may begin; one that lives here may have a connection again, unless the gate stops.
   var takesNobodyNew: Bool {

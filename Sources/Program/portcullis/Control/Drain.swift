@@ -67,7 +67,9 @@ struct Drain: ParsableCommand {
       Signal().wait(until: min(deadline, SystemClock().monotonic() + Self.pause))
       let answer = try ControlAccess.ask(.statistics, configuration)
       guard case .statistics(let statistics) = answer else { throw ControlAccess.unexpected(answer) }
-      players = Players(attached: statistics.gauge("sessions"), detached: statistics.gauge("detached"))
+      players = Players(
+        attached: statistics.gauge("sessions"),
+        detached: statistics.gauge("detached") - statistics.gauge("concluded"))
       guard statistics.health.status == .draining else {
         complain("the gate takes players in again: somebody has taken the drain back")
         return (players, false)

@@ -181,8 +181,8 @@ final class GateControl: ControlHandler {
 
   private func drain() -> ControlAnswer {
     guard gate.beginDraining() else { return Self.silentLoop }
-    let (attached, away) = gate.staying
-    return .draining(sessions: attached, detached: away)
+    let (attached, detached) = gate.staying
+    return .draining(sessions: attached, detached: detached)
   }
 
   private func undrain() -> ControlAnswer {
