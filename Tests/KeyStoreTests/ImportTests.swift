@@ -13,7 +13,8 @@ import Testing
 
   private func foreign(_ number: Int, signCount: UInt32 = 7) -> ForeignKey {
     ForeignKey(
-      identifier: identifier(number), publicKey: point(number), signCount: signCount, registeredAt: Self.start,
+      identifier: identifier(number), publicKey: point(number), signCount: signCount,
+      registeredAt: Self.start,
       lastUsedAt: number % 2 == 0 ? UnixTime(milliseconds: Self.start.milliseconds + 5) : nil)
   }
 
@@ -141,7 +142,9 @@ import Testing
   }
 
   /// A second is what the journal keeps of it.
-  @Test(arguments: [(0, 0), (999, 0), (1000, 1), (-5, 0), (4_294_967_295_999, 4_294_967_295), (.max, 4_294_967_295)])
+  @Test(arguments: [
+    (0, 0), (999, 0), (1000, 1), (-5, 0), (4_294_967_295_999, 4_294_967_295), (.max, 4_294_967_295),
+  ])
   func times(milliseconds: Int64, second: Int64) {
     let imported = KeyImport(from: .goldfinch, until: UnixTime(milliseconds: milliseconds))
     #expect(imported.goodUntil.milliseconds == second * 1000)

@@ -102,6 +102,16 @@ extension Gate {
     return commit.wait(within: CommitResult.deadline) == .committed ? removed : nil
   }
 
+  /// Takes keys of another gate, good until `imported` says; nil when that could not be made durable, which leaves open what
+  /// of it stands. To be done again then: what is there stays as it is.
+  package func adopt(_ keys: [ForeignKey], _ imported: KeyImport, appID: String?) -> ImportVerdict? {
+    let commit = CommitWait()
+    let verdict = shared.store.adopt(keys, imported, appID: appID) { commit.complete($0) }
+    guard commit.wait(within: CommitResult.deadline) == .committed else { return nil }
+    if verdict.taken > 0 { shared.log.keysImported(verdict.taken, imported) }
+    return verdict
+  }
+
   // MARK: Ending
 
   private func end(_ sessions: [SessionReference], _ reason: SessionEnd) -> CountDownLatch {

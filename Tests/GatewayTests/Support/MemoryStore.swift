@@ -39,6 +39,7 @@ final class MemoryStore: AttestedKeyStore {
     let verdict = records.withLock { records -> CounterVerdict in
       guard var record = records[identifier] else { return .unknownKey }
       if record.revokedAt != nil { return .revoked }
+      if record.isOver(at: now) { return .unknownKey }
       guard signCount > record.signCount else { return .replayed(stored: record.signCount) }
       (record.signCount, record.lastUsedAt) = (signCount, now)
       record.appID = record.appID ?? appID
@@ -48,6 +49,26 @@ final class MemoryStore: AttestedKeyStore {
     }
     if verdict == .accepted { completion(.committed) }
     return verdict
+  }
+
+  func adopt(
+    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
+  ) -> ImportVerdict {
+    defer { completion(.committed) }
+    return records.withLock { records in
+      var verdict = ImportVerdict()
+      for key in keys {
+        guard records[key.identifier] == nil else {
+          verdict.known += 1
+          continue
+        }
+        records[key.identifier] = KeyRecord(
+          publicKey: key.publicKey, signCount: key.signCount, registeredAt: key.registeredAt,
+          lastUsedAt: key.lastUsedAt, appID: appID, imported: imported)
+        verdict.taken += 1
+      }
+      return verdict
+    }
   }
 
   func commitGathered() {}

@@ -135,7 +135,7 @@ extension Connection {
     guard case .admission(let admission) = stage else { return }
     switch action {
     case .nothing: break
-    case .find(let keyID): perform(admission.machine.found(loop.shared.store.find(keyID)))
+    case .find(let keyID): perform(admission.machine.found(loop.shared.known(keyID)))
     case .judge(let record): judge(admission, by: record)
     case .resume: lookForSession(admission)
     case .connect: callGame(admission)

@@ -33,7 +33,7 @@ extension Connection {
   private func judgeAttestation(
     _ bytes: [UInt8], by keyID: KeyIdentifier, _ work: EvidenceWork, _ pending: PendingRequest
   ) -> Refusal? {
-    if let known = loop.shared.store.find(keyID) {
+    if let known = loop.shared.known(keyID) {
       return known.revokedAt == nil
         ? Refusal(.keyKnown, step: "key_known", keyID: keyID)
         : Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
@@ -64,10 +64,12 @@ extension Connection {
   private func judgeAssertion(
     _ bytes: [UInt8], by keyID: KeyIdentifier, _ work: EvidenceWork, _ pending: PendingRequest
   ) -> Refusal? {
-    guard let record = loop.shared.store.find(keyID) else {
+    guard let record = loop.shared.known(keyID) else {
       return Refusal(.keyUnknown, step: "key_unknown", keyID: keyID)
     }
     if record.revokedAt != nil { return Refusal(.keyRevoked, step: "key_revoked", keyID: keyID) }
+    // Good enough to play by, as it was before; what is approved rests on attestations that were verified here.
+    if record.imported != nil { return Refusal(.keyUnknown, step: "key_imported", keyID: keyID) }
     let app = record.appID.flatMap(loop.settings.policy.app(named:))
     if record.appID != nil, app == nil {
       return Refusal(.keyUnknown, step: AssertionError.appNotConfigured.step.rawValue, keyID: keyID)

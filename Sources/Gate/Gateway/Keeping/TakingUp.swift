@@ -154,7 +154,7 @@ struct TakingUp {
     switch kept {
     case .none: return settings.requiresAppAuth ? nil : Credential.none
     case .assertion(let keyID):
-      guard settings.requiresAppAuth, let record = shared.store.find(keyID), isAdmissible(record) else {
+      guard settings.requiresAppAuth, let record = shared.known(keyID), isAdmissible(record) else {
         return nil
       }
       return .assertion(keyID)

@@ -4,6 +4,7 @@ internal import Addresses
 internal import DeviceWire
 internal import Bytes
 internal import HTTPWire
+internal import KeyStore
 internal import Logging
 internal import Logs
 internal import PortcullisProtocol

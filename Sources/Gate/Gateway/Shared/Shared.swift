@@ -134,6 +134,14 @@ final class Shared: Sendable {
     for notice in certificates.due(now: clock.wall()) { log.certificate(notice) }
   }
 
+  /// The key as this moment knows it: one that was imported for a while is unknown when that is over, unless it was revoked.
+  func known(_ keyID: KeyIdentifier) -> KeyRecord? {
+    guard let record = store.find(keyID), record.revokedAt != nil || !record.isOver(at: clock.wall()) else {
+      return nil
+    }
+    return record
+  }
+
   /// Whether whoever was let in by it may be so no more.
   func isShutOut(_ credential: Credential) -> Bool {
     switch credential {

@@ -45,6 +45,12 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
     unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
   ) -> Int
 
+  /// Takes keys that another gate had registered, good until the import says; one that is there stays as it is. The
+  /// completion follows in any case.
+  func adopt(
+    _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
+  ) -> ImportVerdict
+
   /// To be called from time to time by a thread that waits for no disk: a call that hangs in the kernel cannot say so.
   func noteHang()
   var statistics: KeyStoreStatistics { get }

@@ -195,7 +195,11 @@ extension KeyTable.Entry.Origin {
   }
 
   var imported: KeyImport? {
-    if case .imported(let source, let second) = self { KeyImport(from: source, untilSecond: second) } else { nil }
+    if case .imported(let source, let second) = self {
+      KeyImport(from: source, untilSecond: second)
+    } else {
+      nil
+    }
   }
 
   init(_ record: KeyRecord) {
