@@ -7,12 +7,20 @@ import Testing
 
 @Suite struct RequestTests {
   static let keyID = KeyIdentifier(Bytes32(words: 1, 2, 3, 4))
+  static let importOrder = ControlRequest.keysImport(
+    ForeignKeys(
+      source: "goldfinch", goodUntil: 1_771_286_400_000, appID: "TEAM123456.a.b",
+      keys: [nil, 7].map { time in
+        ForeignKeys.Key(
+          identifier: keyID, publicKey: P256Point(x: keyID.digest, y: keyID.digest), signCount: .max,
+          registeredAt: -1, lastUsedAt: time)
+      }))
 
   @Test(arguments: [
     ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID),
     .keysRevoke(keyID, reason: RevocationReason("lost: \"on the train\"")), .keysPrune(unusedSeconds: 0),
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
-    .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drain, .undrain, .drainEnd,
+    .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drain, .undrain, .drainEnd, importOrder,
     .registry(RegistryOrder("devices-list")),
     .admin(.link), .admin(.list), .admin(.token(name: "ci", scopes: ["read", "write"], seconds: 60)),
     .admin(.revoke(.name("alice"))), .admin(.revoke(.session(3))), .admin(.revoke(.all)),
@@ -38,6 +46,14 @@ import Testing
 
   @Test(arguments: [
     ("", ControlRefusal.Code.badRequest),
+    (#"{"command":"keys-import","from":"goldfinch","goodUntil":1}"#, .badRequest),
+    (#"{"command":"keys-import","from":"goldfinch","goodUntil":1,"keys":[[]]}"#, .badRequest),
+    (#"{"command":"keys-import","from":"goldfinch","goodUntil":1,"keys":[["AA","AA",-1,0]]}"#, .badRequest),
+    (#"{"command":"keys-import","from":"goldfinch","goodUntil":1,"appId":7,"keys":[]}"#, .badRequest),
+    (
+      #"{"command":"keys-import","from":"goldfinch","goodUntil":1,"keys":["#
+        + (0...512).map { _ in "0" }.joined(separator: ",") + "]}", .badRequest
+    ),
     ("health", .badRequest),
     ("[]", .badRequest),
     ("{}", .badRequest),

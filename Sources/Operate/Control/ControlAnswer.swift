@@ -8,6 +8,8 @@ package enum ControlAnswer: Equatable, Sendable {
   case keysStatistics(StoreStatistics)
   case revoked(Revocation)
   case pruned(keys: Int)
+  /// So many are new; so many were there before, and are as they were; and whether there was no room for the rest.
+  case imported(taken: Int, known: Int, isFull: Bool)
   case sessions([SessionEntry])
   /// How many have ended, and how many had not within the time that was waited.
   case sessionsClosed(ended: Int, left: Int)
@@ -50,6 +52,7 @@ extension ControlAnswer {
     case keysStatistics = "keys-stats"
     case revoked
     case pruned
+    case imported
     case sessions
     case sessionsClosed = "sessions-closed"
     case draining
@@ -87,6 +90,12 @@ extension ControlAnswer {
     case .pruned(let keys):
       writer.member("answer", Kind.pruned.rawValue)
       writer.member("keys", keys)
+    case .imported(let taken, let known, let isFull):
+      writer.member("answer", Kind.imported.rawValue)
+      writer.member("taken", taken)
+      writer.member("known", known)
+      writer.name("isFull")
+      writer.value(isFull)
     case .sessions(let sessions):
       writer.member("answer", Kind.sessions.rawValue)
       writer.name("sessions")
@@ -153,6 +162,9 @@ extension ControlAnswer {
           revokedAt: try object.text("revokedAt"), sessionsEnded: try object.count("sessionsEnded"),
           sessionsLeft: try object.count("sessionsLeft")))
     case .pruned: self = .pruned(keys: try object.count("keys"))
+    case .imported:
+      guard let isFull = object["isFull"]?.boolean else { throw .missing("isFull") }
+      self = .imported(taken: try object.count("taken"), known: try object.count("known"), isFull: isFull)
     case .sessions: self = .sessions(try Self.sessions(object))
     case .sessionsClosed:
       self = .sessionsClosed(ended: try object.count("sessionsEnded"), left: try object.count("sessionsLeft"))

@@ -9,6 +9,8 @@ package enum ControlRequest: Equatable, Sendable {
   case keysRevoke(KeyIdentifier, reason: RevocationReason? = nil)
   /// Keys that were neither used nor registered for so long.
   case keysPrune(unusedSeconds: Int64)
+  /// Keys of another gate, good for a while.
+  case keysImport(ForeignKeys)
   case sessionsList
   case sessionsClose(SessionSelection)
   /// Let nobody begin to play; whoever plays plays on.
@@ -39,6 +41,7 @@ extension ControlRequest {
     case keysStatistics = "keys-stats"
     case keysRevoke = "keys-revoke"
     case keysPrune = "keys-prune"
+    case keysImport = "keys-import"
     case sessionsList = "sessions-list"
     case sessionsClose = "sessions-close"
     case drain
@@ -58,6 +61,7 @@ extension ControlRequest {
     case .keysStatistics: .keysStatistics
     case .keysRevoke: .keysRevoke
     case .keysPrune: .keysPrune
+    case .keysImport: .keysImport
     case .sessionsList: .sessionsList
     case .sessionsClose: .sessionsClose
     case .drain: .drain
@@ -89,6 +93,7 @@ extension ControlRequest {
     case .keysPrune(let seconds):
       writer.name("unusedSeconds")
       writer.value(seconds)
+    case .keysImport(let keys): keys.write(to: &writer)
     case .sessionsClose(.session(let number)):
       writer.name("session")
       writer.value(Int64(clamping: number))
@@ -137,6 +142,7 @@ extension ControlRequest {
     case .health, .statistics, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: ["command"]
     case .keysRevoke: ["command", "keyId", "reason"]
     case .keysPrune: ["command", "unusedSeconds"]
+    case .keysImport: ForeignKeys.memberNames
     case .sessionsClose: ["command", "keyId", "connection", "session"]
     case .registry: ["command", "verb", "arguments"]
     case .adminLink, .adminToken, .adminList, .adminRevoke: AdminOrder.memberNames(of: command)
@@ -162,6 +168,7 @@ extension ControlRequest {
           .badRequest, "unusedSeconds must be a whole number of seconds, at most \(longestTime)")
       }
       return .keysPrune(unusedSeconds: seconds)
+    case .keysImport: return .keysImport(try ForeignKeys(object))
     case .sessionsClose:
       switch (object["session"], object["connection"], object["keyId"]) {
       case (let number?, nil, nil):

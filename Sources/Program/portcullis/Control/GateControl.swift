@@ -44,6 +44,7 @@ final class GateControl: ControlHandler {
     case .keysStatistics: .keysStatistics(StoreStatistics(gate.activity))
     case .keysRevoke(let keyID, let reason): revoke(keyID, reason)
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)
+    case .keysImport(let keys): take(keys)
     case .sessionsList: list()
     case .sessionsClose(let selection): close(selection)
     case .drain: drain()
@@ -153,6 +154,21 @@ final class GateControl: ControlHandler {
         ControlRefusal(.storeUnavailable, "the store cannot be written; nothing more is pruned"))
     }
     return .pruned(keys: keys)
+  }
+
+  private func take(_ order: ForeignKeys) -> ControlAnswer {
+    let verdict: ImportVerdict?
+    do throws(KeysImportOrder.Unfit) {
+      let fit = try KeysImportOrder(order, now: clock.wall())
+      verdict = gate.adopt(fit.keys, fit.imported, appID: fit.appID)
+    } catch {
+      return .refused(ControlRefusal(.badRequest, error.description))
+    }
+    guard let verdict else {
+      return .refused(
+        ControlRefusal(.storeUnavailable, "the store cannot be written; import again when it can"))
+    }
+    return .imported(taken: verdict.taken, known: verdict.known, isFull: verdict.isFull)
   }
 
   // MARK: Sessions

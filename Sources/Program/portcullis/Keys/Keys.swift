@@ -9,13 +9,14 @@ import System
 
 struct Keys: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List, show, find, revoke, prune and count attested keys.",
+    abstract: "List, show, find, revoke, prune, count, import and export attested keys.",
     discussion: """
-      list, show, find and stats read the snapshot and the journal and do not disturb a running gate. revoke and \
-      prune ask the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
+      list, show, find, stats and export read the snapshot and the journal and do not disturb a running gate. revoke, \
+      prune and import ask the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
       """,
     subcommands: [
       KeysList.self, KeysShow.self, KeysFind.self, KeysStatistics.self, KeysRevoke.self, KeysPrune.self,
+      KeysImport.self, KeysExport.self,
     ])
 }
 
@@ -166,6 +167,9 @@ enum KeyText {
         fields.append(PrintableText.field(reason, limit: 4 * RevocationReason.longest))
       }
     }
+    if let imported = record.imported {
+      fields.append("imported from \(imported.source.rawValue) until \(imported.goodUntil.timestamp)")
+    }
     return fields.joined(separator: "  ")
   }
 
@@ -186,6 +190,10 @@ enum KeyText {
     if let time = record.revokedAt { rows.append(("revokedAt", time.timestamp)) }
     if let reason = record.revokedReason {
       rows.append(("revokedReason", PrintableText.field(reason, limit: 4 * RevocationReason.longest)))
+    }
+    if let imported = record.imported {
+      rows.append(("importedFrom", imported.source.rawValue))
+      rows.append(("goodUntil", imported.goodUntil.timestamp))
     }
     if let pseudonym { rows.append(("pseudonym", pseudonym.description)) }
     return rows
