@@ -108,6 +108,13 @@ package enum TLSExcess: String, Sendable {
     transport.beginTurn(share.rawValue)
   }
 
+  /// Whether a handshake that has failed began as a PROXY header does (HAProxy, PROXY protocol, §2), in either version: no
+  /// record of TLS looks like either.
+  package var beganWithProxyHeader: Bool {
+    let header = transport.firstHeader
+    return header == Array("PROXY".utf8) || header == [0x0D, 0x0A, 0x0D, 0x0A, 0x00]
+  }
+
   /// How much of its share the peer has used in this turn.
   package var used: Int { Int(share.rawValue - transport.allowance) }
 

@@ -38,6 +38,12 @@ internal import COpenSSL
   @inline(__always)
   var hasWithheld: Bool { unsafe state.pointee.bounds.withheld != 0 }
 
+  /// The first five bytes of the peer's that were to be a record's header; zeros while there are fewer.
+  var firstHeader: [UInt8] {
+    let header = unsafe state.pointee.bounds.record_header
+    return [header.0, header.1, header.2, header.3, header.4]
+  }
+
   /// What is left of the turn's share.
   @inline(__always)
   var allowance: Int64 { unsafe state.pointee.bounds.allowance }

@@ -19,6 +19,7 @@ extension Connection {
       // The request may have come with the client's last handshake message.
       loop.queue(self)
     case .failed(let reason):
+      if client.tls.beganWithProxyHeader { counters.unexpectedProxyHeaders.add() }
       // The alert that explains it may still go out.
       _ = client.flush(loop.outbox)
       handshakeFailed(reason)

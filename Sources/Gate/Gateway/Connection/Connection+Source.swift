@@ -74,7 +74,8 @@ extension Connection {
 
   /// Notes whose request this is; from anybody but a trusted proxy the field means nothing.
   func readForwardedFor(_ head: RequestHead, _ exchange: Exchange) throws(ForwardedFor.Malformed) {
-    guard role == .proxyWithFields, let value = head.valueBytes("X-Forwarded-For") else { return }
+    guard let value = head.valueBytes("X-Forwarded-For") else { return }
+    guard role == .proxyWithFields else { return counters.strangersForwardedFor.add() }
     let proxies = loop.settings.proxies
     exchange.client = try ForwardedFor.client(in: value.span) { address in proxies.isTrusted(address) }
   }

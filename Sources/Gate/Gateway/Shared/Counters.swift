@@ -36,6 +36,8 @@ package final class Counters: Sendable {
   package let handshakesFailed = Counter()
   /// Those by `HandshakeFailure`, in its order.
   let handshakeFailures = HandshakeFailure.allCases.map { _ in Counter() }
+  /// Handshakes that failed and had begun with a PROXY header where none is expected.
+  package let unexpectedProxyHeaders = Counter()
   /// Ended for TLS messages without data, or attempts to renegotiate.
   package let tlsRefused = Counter()
   /// By `RateLimit`, in its order.
@@ -45,6 +47,8 @@ package final class Counters: Sendable {
 
   // MARK: Requests
 
+  /// Requests with `X-Forwarded-For` of peers whose word on it does not count.
+  package let strangersForwardedFor = Counter()
   package let challenges = Counter()
   package let registrations = Counter()
   let registrationsRefused = Counter()

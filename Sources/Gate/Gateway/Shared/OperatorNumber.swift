@@ -66,6 +66,12 @@ package struct OperatorNumber: Sendable {
     sum("handshakes", "TLS handshakes that succeeded", of: \.handshakes),
     sum("handshakesResumed", "those among them that resumed an earlier session", of: \.handshakesResumed),
     sum("handshakesFailed", "TLS handshakes that failed", \.handshakesFailed),
+    sum(
+      "unexpectedProxyHeaders", "those among them that began with a PROXY header, where none is expected",
+      \.unexpectedProxyHeaders),
+    sum(
+      "strangersForwardedFor", "requests with X-Forwarded-For of peers that are not in TRUSTED_PROXIES",
+      \.strangersForwardedFor),
     sum("challenges", "challenges issued", \.challenges),
     sum("registrations", "keys registered", \.registrations),
     sum("admitted", "sessions begun", \.admitted),
