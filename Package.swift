@@ -194,7 +194,7 @@ let modules = [
       "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol", "QRCode", "Sockets",
       "Supervision",
       "System",
-      "TLS", "Vectors",
+      "TLS", "TelnetWire", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(

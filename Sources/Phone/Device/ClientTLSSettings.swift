@@ -70,6 +70,25 @@ package struct ClientCertificate: Equatable, Sendable {
     return settings
   }
 
+  /// For a look at a server: nothing that it shows ends the handshake, and these versions alone are offered, by their
+  /// numbers on the wire. The verdict on its certificate is made all the same.
+  static func looking(
+    _ trust: ServerTrust, _ versions: ClosedRange<UInt16>
+  ) throws(GateClientError) -> ClientTLSSettings {
+    let settings = try make(trust, nil)
+    let context = unsafe settings.context
+    unsafe SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
+    try unsafe check(
+      "versions",
+      portcullis_context_set_minimum(context, Int32(versions.lowerBound)) == 1
+        && portcullis_context_set_maximum(context, Int32(versions.upperBound)) == 1)
+    // OpenSSL speaks those before 1.2 on its lowest level alone.
+    if versions.lowerBound < TLS1_2_VERSION {
+      try unsafe check("ciphers", SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0") == 1)
+    }
+    return settings
+  }
+
   private static func check(_ what: String, _ succeeded: Bool) throws(GateClientError) {
     if !succeeded { throw .tlsSettings("\(what): \(openSSLReason())") }
   }

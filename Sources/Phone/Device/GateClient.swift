@@ -7,14 +7,18 @@ package final class GateClient {
   package let url: GateURL
   /// How long connecting, or one request with its response, may take.
   package let timeout: Duration
+  private let address: String?
   private let settings: ClientTLSSettings
   private var idle: ClientConnection?
 
-  /// - Parameter certificate: shown to servers that ask for one.
+  /// - Parameters:
+  ///   - certificate: shown to servers that ask for one.
+  ///   - address: where to connect, instead of where the host's name leads.
   package init(
-    _ url: GateURL, trust: ServerTrust, certificate: ClientCertificate? = nil,
+    _ url: GateURL, trust: ServerTrust, certificate: ClientCertificate? = nil, address: String? = nil,
     timeout: Duration = .seconds(10)
   ) throws(GateClientError) {
+    self.address = address
     self.url = url
     self.timeout = timeout
     settings = try ClientTLSSettings.make(trust, certificate)
@@ -77,7 +81,7 @@ package final class GateClient {
   // MARK: Parts of them
 
   private func open(_ deadline: Deadline) throws(GateClientError) -> ClientConnection {
-    ClientConnection(try TLSConnection.open(to: url, settings, deadline))
+    ClientConnection(try TLSConnection.open(to: url, at: address, settings, deadline))
   }
 
   private func exchange(

@@ -3,7 +3,34 @@ internal import CLinux
 internal import Glibc
 internal import System
 
-enum TCPConnector {
+package enum TCPConnector {
+  /// All addresses of a host, of both families, in the resolver's order: those too that nothing leads to from here.
+  package static func addresses(of host: String) throws(GateClientError) -> [String] {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var first: UnsafeMutablePointer<addrinfo>? = nil
+    let status = unsafe getaddrinfo(host, nil, &hints, &first)
+    guard status == 0 else {
+      // The text is a constant of the C library, copied at once.
+      throw .unresolved(host: host, reason: unsafe String(cString: gai_strerror(status)))
+    }
+    // The list belongs to this call until here, and every address in it to the list.
+    defer { unsafe freeaddrinfo(first) }
+    var found: [String] = []
+    var next = unsafe first
+    while let candidate = unsafe next {
+      var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+      let named = unsafe getnameinfo(
+        candidate.pointee.ai_addr, candidate.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0,
+        NI_NUMERICHOST)
+      let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      let address = String(decoding: bytes, as: UTF8.self)
+      if named == 0, !found.contains(address) { found.append(address) }
+      unsafe next = candidate.pointee.ai_next
+    }
+    return found
+  }
+
   /// Non-blocking, without Nagle's delay.
   static func connect(host: String, port: UInt16, _ deadline: Deadline) throws(GateClientError)
     -> OwnedDescriptor

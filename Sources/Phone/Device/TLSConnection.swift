@@ -39,10 +39,11 @@ internal import System
 
   // MARK: Opening
 
+  /// - Parameter address: where to, instead of where the host's name leads; the name is asked for all the same.
   static func open(
-    to url: GateURL, _ settings: borrowing ClientTLSSettings, _ deadline: Deadline
+    to url: GateURL, at address: String? = nil, _ settings: borrowing ClientTLSSettings, _ deadline: Deadline
   ) throws(GateClientError) -> TLSConnection {
-    let socket = try TCPConnector.connect(host: url.host, port: url.port, deadline)
+    let socket = try TCPConnector.connect(host: address ?? url.host, port: url.port, deadline)
     ERR_clear_error()
     guard let ssl = unsafe SSL_new(settings.context) else { throw .tlsSettings(openSSLReason()) }
     guard let outbox = unsafe portcullis_outbox_new(16_384) else {
