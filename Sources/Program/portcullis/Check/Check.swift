@@ -14,10 +14,11 @@ import System
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check configuration, certificates, clock, root, store, backend and addresses.",
+    abstract: "Check configuration, certificates, clock, root, store, disk, kernel, backend and addresses.",
     discussion: """
       One line a check: ok, warning or problem, what was looked at, and what was found. Works with and \
-      without a running gate and changes nothing. A backend that does not answer within \
+      without a running gate and changes nothing: the file that it writes beside the key store, to see how long the disk \
+      takes, it removes again. A backend that does not answer within \
       BACKEND_CONNECT_TIMEOUT is a problem, although the gate would start and answer 503.
 
       With --user, and for the superuser, also looks whether the gate's user gets at all files, by their owners \
@@ -63,6 +64,7 @@ struct Check: ParsableCommand {
     DeviceChecks(files: configuration.files).check(&report)
     let running = running(configuration)
     checkStore(configuration, running, &report)
+    HostChecks(storePath: configuration.store.path).check(&report)
     let access = accessChecks(configuration.files, running: running?.process, account, &report)
     access.check(&report)
     if let owner = access.stranger() {
