@@ -80,7 +80,8 @@ import Testing
     let numbers = "GET /metrics HTTP/1.0"
     let reader = AdminVerdict.actor(AdminActor(name: "prometheus", scopes: [.metrics]), formToken: "")
     #expect(try text(reply(numbers, as: reader)) == "numbers 1\n")
-    #expect(try reply("POST /metrics HTTP/1.0", as: reader).status == .methodNotAllowed)
+    #expect(try reply("POST /metrics HTTP/1.0", as: reader) == .methodNotAllowed("GET, HEAD"))
+    #expect(try reply("OPTIONS /metrics HTTP/1.0", as: reader) == .methodNotAllowed("GET, HEAD"))
     #expect(try reply(numbers).status == .unauthorized)
     for (refusal, status) in [
       (AdminRefusal.host, Status.misdirectedRequest), (.origin, .forbidden), (.formToken, .forbidden),

@@ -31,7 +31,9 @@ struct AdminRouting: Sendable {
       return .reply(path == "/livez" ? liveness : readiness(isVerbose: Self.isVerbose(head.query)))
     default: break
     }
-    guard isReading || head.method == .post else { return .reply(.methodNotAllowed()) }
+    guard isReading || head.method == .post else {
+      return .reply(path == "/metrics" ? .methodNotAllowed("GET, HEAD") : .methodNotAllowed())
+    }
     // What is the same for everybody, too, is for those who call us by our name.
     guard isCalled(head.host) else {
       return .reply(.text(.misdirectedRequest, AdminRefusal.host.rawValue))
