@@ -38,8 +38,6 @@ POLICY = {
         {"match": {"operation": "*"}, "level": "bare"},
     ]
 }
-
-
 # A gate with all that is described, which nobody's hurry is refused at. Paths are those of its own folder.
 GATE = {
     "REQUIRE_APP_AUTH": "true",
@@ -113,7 +111,7 @@ def run(tools, folder, examples, options):
     words = [
         tools / "bin" / "schemathesis", "--config-file", folder / "schemathesis.toml", "run", ROOT / "docs/openapi.yaml",
         *options, "--seed", str(SEED), "--max-examples", str(examples),
-        "--phases", "coverage,fuzzing", "--no-shrink","--warnings", "off", "--request-timeout", "30",
+        "--phases", "coverage,fuzzing", "--no-shrink", "--warnings", "off", "--request-timeout", "30",
         "--generation-database", "none", "--continue-on-failure",
     ]  # fmt: skip
     environment = {**os.environ, "SCHEMATHESIS_HOOKS": "openapi_checks", "PYTHONPATH": str(HERE), "NO_COLOR": "1"}
@@ -147,11 +145,10 @@ def judge(record):
         else:
             continue  # of a gate without devices, where it is any path of the game's
         seen[path, method].add((exchange["status"], exchange["fields"].get("portcullis-error")))
-        # HEAD apart, whatever is JSON is read; what is not is no body as described.
         try:
-            body = json.loads(exchange["body"]) if exchange["body"] else None
+            body = json.loads(exchange["body"])
         except json.JSONDecodeError:
-            body = None
+            body = None  # which is as described nowhere
         for complaint in description.complaints(path, method, exchange["status"], exchange["fields"], body):
             wrong[f"{method.upper()} {path}: {complaint}"] += 1
     for complaint, count in wrong.most_common():
