@@ -61,9 +61,12 @@ endif
 
 ##@ First
 
+# CONSOLE=1 leaves the operator's console open in the end, to be looked at.
+CONSOLE ?=
+
 .PHONY: demo
-demo: release  ## Build, then play the whole story on loopback: register, connect, play, cheat
-	$(BINARY) demo
+demo: release  ## Build, then play the whole story on loopback; with CONSOLE=1 look around in the console afterwards
+	$(BINARY) demo $(if $(CONSOLE),--console)
 
 .PHONY: test
 test: unit-tests end-to-end conformance-quick  ## Build, then run every test

@@ -29,33 +29,42 @@ package final class Demonstration {
   /// Where sessions go that outlive their connections.
   let sessionGate: SessionGate
   let office: Office
+  let insides: Insides
+  /// Nil where nobody wants to look.
+  let visit: (any ConsoleVisit)?
   var failures = 0
 
   /// - Parameters:
   ///   - folder: an empty directory for the key store.
   ///   - tell: takes each line of the story.
+  ///   - visit: looks at the console in the end.
   package init(
-    in folder: String, tell: @escaping (String) -> Void, gateLog: @escaping @Sendable ([UInt8]) -> Void
+    in folder: String, tell: @escaping (String) -> Void, gateLog: @escaping @Sendable ([UInt8]) -> Void,
+    visit: (any ConsoleVisit)? = nil
   ) throws {
     self.folder = folder
     self.tell = tell
+    self.visit = visit
     authority = try TestAttestationAuthority.create(now: SystemClock().wall())
     mud = try TinyMUD()
-    let configuration = try Self.configuration(folder: folder, game: mud.endpoint)
+    let loaded = try Self.configuration(folder: folder, game: mud.endpoint, hasConsole: visit != nil)
+    let configuration = loaded.configuration
     log = GateLog(sink: DemonstrationLog(write: gateLog))
     store = try KeyStore.open(path: configuration.store.path) { _ in }
     let certificate = try SelfSignedCertificate.localhost()
     let certificatePEM = Array(certificate.certificate.pem.utf8)
     office = try Office(in: folder, certificatePEM: certificatePEM, log: log)
+    let tls = TLSMaterial(
+      certificateChainPEM: certificatePEM, privateKeyPEM: Array(try certificate.key.pem().utf8),
+      clientCAPEM: nil)
     gate = try Gate.start(
       configuration,
       Gate.Parts(
         clock: SystemClock(), entropy: KernelEntropy(), store: store,
-        root: try AttestationRoot(pem: Array(authority.root.pem.utf8).span),
-        tls: TLSMaterial(
-          certificateChainPEM: certificatePEM,
-          privateKeyPEM: Array(try certificate.key.pem().utf8), clientCAPEM: nil),
-        log: log, devices: office.devices))
+        root: try AttestationRoot(pem: Array(authority.root.pem.utf8).span), tls: tls, log: log,
+        devices: office.devices))
+    insides = Insides(
+      gate: gate, loaded: loaded, tls: tls, devices: office.devices, store: store, log: log)
     guard let trust = ServerTrust.pin(fingerprint: certificate.fingerprint),
       let endpoint = gate.endpoints.first
     else {
@@ -73,15 +82,18 @@ package final class Demonstration {
     tell("device a software Secure Enclave, key \(app.enclave.keyIdentifier.short)…, app \(Self.appID)")
   }
 
-  private static func configuration(folder: String, game: Endpoint) throws -> GateConfiguration {
+  private static func configuration(
+    folder: String, game: Endpoint, hasConsole: Bool
+  ) throws -> LoadedConfiguration {
     try ConfigurationLoader.load(
       environment: [
         ("PORTCULLIS_ENV", "test"), ("LISTEN", "127.0.0.1:0"), ("BACKEND", game.description),
         ("APPATTEST_APP_IDS", appID), ("ATTESTED_KEYS_PATH", folder + "/attested-keys.json"),
         ("CONTROL_SOCKET", folder + "/portcullis.sock"), ("WORKERS", "1"),
         ("DEVICES_PATH", folder + "/devices.db"), ("PUBLIC_URL", "https://localhost"),
-      ], files: SystemFiles(), processors: 1, descriptorLimit: ProcessContext.descriptorLimit()
-    ).configuration
+      ] + (hasConsole ? [("ADMIN_LISTEN", "127.0.0.1:0")] : []), files: SystemFiles(), processors: 1,
+      descriptorLimit: ProcessContext.descriptorLimit()
+    )
   }
 
   /// The story from beginning to end.
@@ -94,6 +106,7 @@ package final class Demonstration {
     typeCodes()
     cheat()
     revoke()
+    showConsole()
     end()
     tell("")
     tell(failures == 0 ? "Every step did as it should." : "\(failures) step(s) did NOT do as they should.")

@@ -1,6 +1,7 @@
 /// `portcullis demo`: the whole of it on the loopback in one process (docs/operating.md, "Commands").
 import ArgumentParser
 import Demo
+import Device
 import Glibc
 import System
 
@@ -13,15 +14,21 @@ struct Demo: ParsableCommand {
   @Flag(help: "Show the gate's log lines between the steps.")
   var log = false
 
+  @Flag(help: "Leave the operator's console open in the end, until Enter.")
+  var console = false
+
   func run() throws {
     // A reader of the story that goes away is noticed by the write, not by a signal.
     _ = signal(SIGPIPE, SIG_IGN)
+    // Before any thread, which would not know of signals that come as input.
+    let visit = console ? DemoConsole(try PromptInput(.duplicate(0))) : nil
     let folder = try TemporaryFolder(prefix: "portcullis-demo-")
     let showsLog = log
     let succeeded = Result {
       try Demonstration(
         in: folder.path, tell: { say($0) },
-        gateLog: { line in if showsLog { say("    | " + String(decoding: line.dropLast(), as: UTF8.self)) } }
+        gateLog: { line in if showsLog { say("    | " + String(decoding: line.dropLast(), as: UTF8.self)) } },
+        visit: visit
       ).run()
     }
     folder.remove()
