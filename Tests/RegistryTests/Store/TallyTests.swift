@@ -111,9 +111,9 @@ import Testing
     _ = try room.ask(service)
     room.pass(301)
     _ = try room.answer(Tend())
-    let removed = try room.store.deleteApprovals(endedBefore: UnixSeconds(room.now), limit: 100)
-    #expect(removed == 0)
-    room.pass(1)
-    #expect(try room.store.deleteApprovals(endedBefore: UnixSeconds(room.now), limit: 100) == 1)
+    for expected in [1, 0] {
+      let removed = try room.store.deleteApprovals(endedBefore: UnixSeconds(room.now), limit: 100)
+      #expect(removed == expected)
+    }
   }
 }
