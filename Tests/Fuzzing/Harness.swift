@@ -36,6 +36,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case slot
   case luggage
   case adminRequest = "admin-request"
+  case adminAccess = "admin-access"
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -72,6 +73,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .slot: try SlotHarness.check(bytes)
     case .luggage: try LuggageHarness.check(bytes)
     case .adminRequest: try AdminRequestHarness.check(bytes)
+    case .adminAccess: try AdminAccessHarness.check(bytes)
     }
   }
 }
