@@ -193,6 +193,7 @@ extension Connection {
     case .registered(let keyID):
       if case .device(let request) = pending.endpoint { return attested(.appAttest(keyID), request, pending) }
       counters.registrations.add()
+      exchange.asked = nil
       loop.shared.log.registered(self, keyID)
       respond(
         Response(.ok, json: #"{"\#(MemberName.registered)":true}"#), closing: pending.closesAfterAnswer)
@@ -234,6 +235,7 @@ extension Connection {
     counters.refused(refusal.code)
     if refusal.code == .rateLimited { counters.limited(RateLimit(step: refusal.step)) }
     counters.noteRefused(exchange.asked)
+    exchange.asked = nil
     loop.shared.log.refused(self, refusal)
     loop.shared.remember(refusal, of: self)
     let isLast = exchange.countRefusal(closing: closing)
