@@ -229,6 +229,16 @@ final class ReadPage: NSObject, XMLParserDelegate {
         == expected)
   }
 
+  /// Digits where the phone shows some, and whose it is where nobody has said so yet.
+  @Test(arguments: [("device-confirm", ["digits"]), ("device-confirm-plain", ["subject"])])
+  func whatConfirmingAsks(name: String, fields: [String]) throws {
+    let page = try #require(Samples.full.pages.first { $0.name == name }).page
+    let asked = ReadPage(page.html(Samples.full.frame)).all("input").filter {
+      $0.attributes["type"] == "text"
+    }
+    #expect(asked.compactMap { $0.attributes["name"] } == fields)
+  }
+
   // MARK: Size
 
   @Test func theFirstPageIsShort() {

@@ -26,9 +26,9 @@ extension ConsoleAsset {
       const seconds = Math.floor((time - Date.now()) / 1000);
       if (seconds < 0) return "over";
       const minutes = Math.floor(seconds / 60);
-      if (minutes >= 2880) return `${Math.floor(minutes / 1440)} d ${Math.floor(minutes / 60) % 24} h left`;
-      if (minutes >= 120) return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
-      return minutes > 0 ? `${minutes} min ${seconds % 60} s left` : `${seconds} s left`;
+      if (minutes >= 2880) return `${Math.floor(minutes / 1440)} d ${Math.floor(minutes / 60) % 24} h`;
+      if (minutes >= 120) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+      return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
     }
 
     function showTimes(root) { for (const element of root.querySelectorAll("time")) showTime(element); }

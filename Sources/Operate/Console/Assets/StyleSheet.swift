@@ -32,6 +32,7 @@ extension ConsoleAsset {
       font: 0.9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
     }
     a { color: var(--link); text-underline-offset: 0.15em; }
+    a:has(code) { text-underline-offset: 0.35em; }
     :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 3px; }
     main:focus { outline: none; }
     .skip { position: absolute; left: -99rem; top: 0; padding: 0.5rem 1rem; background: var(--panel); }
@@ -173,7 +174,7 @@ extension ConsoleAsset {
     .problems li { padding: 0.125rem 0; }
     .problems a { color: var(--bad); }
     .actions { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 1.25rem; }
-    .actions a { padding: 0.25rem 0; }
+    .actions a:not(.button) { padding: 0.25rem 0; }
     .button {
       font: inherit; font-weight: 550; cursor: pointer; min-height: 2.25rem; padding: 0.375rem 1rem; border-radius: 4px;
       color: var(--on); background: var(--link); border: 1px solid var(--link); text-decoration: none; display: inline-block;

@@ -89,10 +89,13 @@ extension ApprovalPage: ConsolePage {
   }
 
   private var terms: String {
-    var parts = [
-      Wording.count(approval.quorum, "device", "devices"), "keys \(Wording.plain(level)) or better",
-    ]
-    if verification != "none" { parts.append("the person verified by \(Wording.plain(verification))") }
+    var parts: [String] = []
+    if approval.quorum > 0 {
+      parts += [
+        Wording.count(approval.quorum, "device", "devices"), "keys \(Wording.plain(level)) or better",
+      ]
+      if verification != "none" { parts.append("the person verified by \(Wording.plain(verification))") }
+    }
     parts += factors.map(Wording.plain)
     return parts.joined(separator: " · ")
   }

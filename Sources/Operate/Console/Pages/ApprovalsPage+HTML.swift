@@ -56,7 +56,9 @@ extension ApprovalsPage: ConsolePage {
 extension ApprovalRow {
   fileprivate var link: Cell { .link(.text(operation.isEmpty ? id : operation), .approval(id)) }
 
-  var votes: Cell { .text("\(Wording.count(approvals)) of \(Wording.count(quorum))") }
+  var votes: Cell {
+    .text(quorum == 0 ? "no device is asked" : "\(Wording.count(approvals)) of \(Wording.count(quorum))")
+  }
 
   var standing: Cell {
     switch state {

@@ -34,8 +34,7 @@ extension DevicePage: ConsolePage {
   }
 
   private var facts: [Fact] {
-    let exception = exceptionUntil.map { Cell.lines([.optional(sentence: exceptionReason), .ends($0)]) }
-    return [
+    [
       Fact("Device", .code(device.id)),
       Fact("State", device.standing, live: "state"),
       Fact("Subject", .optional(device.subject)),
@@ -47,7 +46,8 @@ extension DevicePage: ConsolePage {
       Fact("System's patches", .optional(patchLevel)),
       Fact("App Attest key", keyID.map { .link(.code($0), .key($0)) } ?? .none),
       Fact("Takes the place of", replaces.map { .link(.code($0), .device($0)) } ?? .none),
-      Fact("Exception", exception ?? .none),
+      Fact("Excepted until", .optional(exceptionUntil)),
+      Fact("Excepted because", .optional(sentence: exceptionReason)),
       Fact("Enrolled", .time(device.createdAt)),
       Fact("Confirmed", .optional(activatedAt)),
       Fact("Attested", .optional(attestedAt)),
@@ -79,6 +79,7 @@ extension ConfirmDevicePage: ConsolePage {
       html.element(.div, .class(.panel)) { html in
         html.facts(
           device.facts + [
+            Fact("Paired for", .optional(pairing?.subject)),
             Fact("Time to confirm it", pairing.map { .ends($0.expiresAt) } ?? .none),
             Fact("Tries left", pairing.map { .number($0.triesLeft) } ?? .none),
           ])
@@ -91,8 +92,11 @@ extension ConfirmDevicePage: ConsolePage {
             .digits, "Six digits", value: "", hint: "As the phone shows them now", problems: problems,
             longest: 11, isDigits: true)
         }
-        html.field(
-          .subject, "Subject", value: subject, hint: "Whose phone it is; may be empty", problems: problems)
+        // Whose phone it is that is being paired was said when the code was made.
+        if pairing == nil {
+          html.field(
+            .subject, "Subject", value: subject, hint: "Whose phone it is; may be empty", problems: problems)
+        }
       }
     }
   }

@@ -135,7 +135,8 @@ package struct DevicePage: Sendable {
   }
 }
 
-/// `/devices/<id>/confirm`: a device becomes active. Posts to itself: `digits` where the phone shows any, and `subject`.
+/// `/devices/<id>/confirm`: a device becomes active. Posts to itself: `digits` where the phone shows
+/// any, else `subject`.
 package struct ConfirmDevicePage: Sendable {
   package var device: DeviceRow
   /// The pairing whose digits are to be typed; nil for a phone that has enrolled by itself and shows none.

@@ -18,7 +18,7 @@ extension OverviewPage {
     if starts.isEmpty, missing <= 0 { return }
     html.element(.p, .class(.note)) { html in
       if !starts.isEmpty {
-        html.text("Dashed lines: the gate was started ")
+        html.text("\(history.starts.count == 1 ? "Dashed line" : "Dashed lines"): the gate was started ")
         for (index, start) in starts.enumerated() {
           if index > 0 { html.text(index == starts.count - 1 ? " and " : ", ") }
           html.cell(.time(start))
