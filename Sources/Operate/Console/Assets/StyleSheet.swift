@@ -203,7 +203,8 @@ extension ConsoleAsset {
       .filter .field { flex: 1 1 100%; }
       table, tbody, tr, th, td { display: block; }
       table { font-size: 0.9375rem; }
-      caption { display: block; }
+      caption { display: block; padding: 0.5rem 0.875rem 0; }
+      caption.only-read { padding: 0; }
       thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
       tbody tr { border-top: 1px solid var(--line); padding: 0.5rem 0; }
       tbody tr:first-child { border-top: 0; }
