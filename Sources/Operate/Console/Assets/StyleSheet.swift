@@ -31,7 +31,7 @@ extension ConsoleAsset {
       margin: 0; background: var(--ground); color: var(--text); overflow-wrap: anywhere;
       font: 0.9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
     }
-    a { color: var(--link); text-underline-offset: 0.15em; }
+    a { color: var(--link); text-underline-offset: 0.25em; }
     a:has(code) { text-underline-offset: 0.35em; }
     :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 3px; }
     main:focus { outline: none; }
