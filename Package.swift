@@ -201,9 +201,10 @@ let modules = [
     "portcullis-bench", in: .program,
     [
       "Addresses", "AndroidKey",
-      "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Crypto", "Device", "DeviceTokens", "DeviceWire",
+      "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Configuration", "Crypto", "Device", "DeviceTokens",
+      "DeviceWire",
       "Gateway", "Identity", "JSON", "Keeping", "KeyStore", "Logs", "PortcullisProtocol", "Registry",
-      "SessionWire", "SQLite", "System", "TelnetWire",
+      "SessionWire", "SQLite", "System", "TLS", "TelnetWire",
       "PlayIntegrity",
     ], isProgram: true),
 ]

@@ -18,6 +18,7 @@ struct Measures {
            portcullis-bench registry-commits FOLDER SECONDS
            portcullis-bench phones FOLDER COUNT PUBLIC-URL FILE
            portcullis-bench play SECONDS
+           portcullis-bench scrapes FOLDER SECONDS
            portcullis-bench slots SECONDS
     """
 
@@ -68,6 +69,8 @@ struct Measures {
       }
     case ("play", 2):
       return try seconds(arguments[1]).map { try PlayMeasure.run(seconds: $0) }
+    case ("scrapes", 3):
+      return try seconds(arguments[2]).map { try ScrapeMeasure.run(folder: arguments[1], seconds: $0) }
     case ("slots", 2):
       return try seconds(arguments[1]).map { try SlotMeasure.run(seconds: $0) }
     default:
