@@ -16,6 +16,7 @@ import memory
 import stays
 import traffic
 import verdicts
+import watched
 from results import Samples
 from setup import FULL, SMOKE, Setup
 
@@ -42,6 +43,7 @@ ROWS = {
     "r": keeping.keeping_row,
     "t": inprocess.android_key_row,
     "s": inprocess.play_row,
+    "w": watched.watched_row,
 }
 
 

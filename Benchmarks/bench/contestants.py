@@ -35,6 +35,8 @@ class Contestant:
     # Which of the game's listeners it is pointed to: with this prefix.
     game_prefix = ""
     package = None
+    # Whether it connects to the game by itself, to see whether it is there.
+    asks_after_game = False
     # The most sessions it is asked to hold.
     sessions = 1_000_000
 

@@ -126,6 +126,13 @@ TARGETS = [
     Target("r", "exec to serving, 4,096 kept sessions", plain("r serving"), 1, None, "s"),
     Target("r", "4,096 apps come back", plain("r back"), 10, None, "s"),
     Target("t", "CPU of an Android chain, over its signatures", ratio("t", "floor"), 1.1, None),
+    Target("w", "memory of an idle session, looked at", ratio("w memory", "quiet", "watched"), 1.05, 1.01),
+    *(
+        Target("w", f"CPU of a message, {mode}, looked at", ratio(f"w {mode}", "quiet", "watched"), 1.1, 1.03)
+        for mode in ("fixed", "closed")
+    ),
+    Target("w", "players' p50, looked at", ratio("w p50", "quiet", "watched"), 1.1, 1.03),
+    Target("w", "players' p99, looked at", ratio("w p99", "quiet", "watched"), 1.1, 1.03),
     Target("s", "CPU of a token of Play Integrity, over its cryptography", ratio("s", "floor"), 1.2, None),
 ]
 
