@@ -132,6 +132,15 @@ peers:  ## Evennia and telnetlib3 as games for the tests: once, half a minute, 2
 	@Tests/Conformance/install-peers $(CONFORMANCE)/peers
 	@cd Tests/EndToEnd/support && PYTHONPATH=program:suite $(PYTHON) games/neighbour.py
 
+# What a reader sees of the console: each page on each screen, photographed while it is judged.
+.PHONY: console-shots
+console-shots: release test-packages axe  ## Pictures of the console for docs/console.md, by the tests' own browser
+	@scripts/install-packages python3-pil
+	@rm -rf .build/console-shots
+	SHOTS=$(CURDIR)/.build/console-shots PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) \
+	  -o faulthandler_timeout=0 Tests/EndToEnd/console/test_looks.py
+	$(PYTHON) scripts/console-shots .build/console-shots docs/console
+
 .PHONY: axe
 axe:  ## axe-core, the judge of the console's pages, once; without PyPI its tests are skipped
 	@scripts/install-packages python3 python3-venv
