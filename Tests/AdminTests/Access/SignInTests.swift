@@ -107,6 +107,18 @@ import Testing
     #expect(console.access.list().sessions.isEmpty)
   }
 
+  /// A page that is left open fetches its numbers again and again.
+  @Test func anOpenTabIsNobodyAtWork() throws {
+    let console = try Console()
+    let browser = try console.signIn()
+    for _ in 0..<30 {
+      #expect(try console.get("/api/overview", browser.cookieField).actorName == "alice")
+      console.clock.pass(.seconds(60))
+    }
+    #expect(try console.get("/api/overview", browser.cookieField) == .nobody)
+    #expect(try console.get("/", browser.cookieField) == .nobody)
+  }
+
   @Test func sessionsAreBounded() throws {
     let console = try Console()
     let first = try console.signIn()

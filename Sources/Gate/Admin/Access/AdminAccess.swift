@@ -162,7 +162,9 @@ package final class AdminAccess: Sendable {
     guard let hash = ConsoleCookie.value(head, isTLS: transport.isTLS).flatMap({ AccessSecret.hash(of: $0) })
     else { return nil }
     let (now, time) = (clock.monotonic(), clock.wall())
-    return state.withLock { $0.sessions.use(hash, now: now, at: time) }
+    // What pages fetch by themselves every two seconds: an open tab is nobody who does something.
+    let isActivity = !head.pathBegins(with: "/api/")
+    return state.withLock { $0.sessions.use(hash, isActivity: isActivity, now: now, at: time) }
   }
 
   /// Why a change is not the operator's own; nil when it is.

@@ -46,16 +46,21 @@ package struct AdminSessions: Sendable {
     return made
   }
 
-  /// The session that a cookie names, which is used by that; nil where there is none any more.
-  package mutating func use(_ hash: Bytes32, now: MonotonicTime, at time: UnixTime) -> Session? {
+  /// The session that a cookie names; nil where there is none any more.
+  /// - Parameter isActivity: it is used by that, and not by a page that is open somewhere and looks again by itself.
+  package mutating func use(
+    _ hash: Bytes32, isActivity: Bool = true, now: MonotonicTime, at time: UnixTime
+  ) -> Session? {
     var found: Int?
     for (place, session) in sessions.enumerated()
     where session.hash.equalsInConstantTime(hash) && session.isGood(now) {
       found = place
     }
     guard let found else { return nil }
-    sessions[found].lastUsedAt = time
-    sessions[found].idleEnd = now + Self.idleTime
+    if isActivity {
+      sessions[found].lastUsedAt = time
+      sessions[found].idleEnd = now + Self.idleTime
+    }
     return sessions[found]
   }
 
