@@ -53,14 +53,18 @@ extension ConsolePages {
     var found: [KeyStore.Found] = []
     var place: Int? = start
     var looked = 0
+    // A page is soon full where every key is meant.
+    var count = 2 * ListEnd.rowsPerPage
     while let position = place, looked < Self.most {
-      let (keys, next) = errands.run { store.browse(from: position, count: Self.piece) }
+      let piece = count
+      let (keys, next) = errands.run { store.browse(from: position, count: piece) }
       for key in keys where search.isMeant(key.identifier, key.record) {
         if found.count == ListEnd.rowsPerPage { return (found, found.last?.position) }
         found.append(key)
       }
       place = next
-      looked += Self.piece
+      looked += piece
+      count = min(Self.piece, piece * 4)
     }
     return (found, place.map { $0 - 1 })
   }
