@@ -9,6 +9,7 @@ import tempfile
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
@@ -52,13 +53,13 @@ const y = Math.min(Math.max(r.top + r.height / 2, 0), innerHeight - 1);
 const there = r.width > 0 && r.height > 0 && r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth;
 const top = there ? document.elementFromPoint(x, y) : null;
 return [e.tagName + ' ' + (e.id || e.name || e.textContent.trim().slice(0, 40)), ring, there,
-        !!top && (e.contains(top) || top.contains(e))];
+        !!top && (e.contains(top) || top.contains(e)), e];
 """
 # Those of these elements that may be called so: what a name is made of has it somewhere.
 CALLED = """
 const has = text => (text || '').replace(/\\s+/g, ' ').trim() === arguments[1];
 return [...document.querySelectorAll(arguments[0])].filter(e => has(e.textContent) || has(e.value) || has(e.title)
-  || has(e.getAttribute('aria-label')) || [...(e.labels || [])].some(label => has(label.textContent))
+  || has(e.getAttribute('aria-label')) || [...(e.labels || [])].some(label => label.textContent.trim().startsWith(arguments[1]))
   || e.getAttribute('aria-labelledby'));
 """
 # What stands out to the right, or has to be scrolled sideways in a place of its own.
@@ -196,10 +197,14 @@ class Browser:
     def control(self, role, name):
         """The control that is called so, as a screen reader has its name."""
         for element in self.run(CALLED, CONTROLS[role], name):
-            if element.is_displayed() and element.accessible_name.strip() == name:
-                return element
+            with contextlib.suppress(StaleElementReferenceException):
+                if element.is_displayed() and element.accessible_name.strip() == name:
+                    return element
         names = [element.accessible_name for element in self.every(CONTROLS[role])[:60]]
         raise AssertionError(f"no {role} {name!r} on {self.address}, but {names}")
+
+    def is_control(self, element, role):
+        return self.run("return arguments[0].matches(arguments[1])", element, CONTROLS[role])
 
     # ---- judges
 
@@ -230,7 +235,7 @@ class Mouse:
 
     def follow(self, name):
         with self.browser.next_page():
-            self.browser.control("link", name).click()
+            self.touch("link", name)
 
     def press(self, name):
         with self.browser.next_page():
@@ -238,7 +243,11 @@ class Mouse:
 
     def touch(self, role, name):
         """For what leads nowhere else."""
-        self.browser.control(role, name).click()
+        for _ in range(3):
+            # Lists are written anew while they are looked at.
+            with contextlib.suppress(StaleElementReferenceException):
+                return self.browser.control(role, name).click()
+        raise AssertionError(f"the {role} {name!r} on {self.browser.address} does not hold still")
 
     def fill(self, name, text):
         field = self.browser.control("field", name)
@@ -270,25 +279,30 @@ class Keyboard:
 
     def fill(self, name, text):
         if self.go("field", name).tag_name != "select":
-            self.type(Keys.CONTROL + "a" + Keys.NULL + Keys.DELETE)
+            keys = webdriver.ActionChains(self.browser.driver)
+            keys.key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys(Keys.DELETE).perform()
         self.type(text)
 
     def type(self, keys):
-        self.browser.driver.switch_to.active_element.send_keys(keys)
+        """To whatever has the focus."""
+        webdriver.ActionChains(self.browser.driver).send_keys(keys).perform()
 
     def go(self, role, name):
-        """By Tab alone, and never without seeing where."""
-        target = self.browser.control(role, name)
+        """By Tab alone, and never without seeing where. A list may be written anew meanwhile."""
+        self.browser.control(role, name)
         for _ in range(self.STOPS):
-            if self.browser.driver.switch_to.active_element == target:
-                return target
             self.type(Keys.TAB)
-            self.see_focus()
+            element = self.focused()
+            with contextlib.suppress(StaleElementReferenceException):
+                if element and element.accessible_name.strip() == name and self.browser.is_control(element, role):
+                    return element
         raise AssertionError(f"Tab does not lead to the {role} {name!r} on {self.browser.address}")
 
-    def see_focus(self):
-        what, ring, there, uncovered = self.browser.run(FOCUS)
+    def focused(self):
+        """What has the focus, and shows it; None around the window's own controls, which come behind the page's."""
+        what, ring, there, uncovered, element = self.browser.run(FOCUS)
         if what.startswith("BODY"):
-            return  # Around the window's own controls, which come behind the page's.
+            return None
         assert ring, f"no ring around {what} on {self.browser.address}"
         assert there and uncovered, f"{what} has the focus out of sight on {self.browser.address}"
+        return element
