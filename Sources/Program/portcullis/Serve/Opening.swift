@@ -171,35 +171,36 @@ struct Opening {
   ) throws -> OpenGate {
     let registry = parts.devices.map { RegistryControl($0.registry) }
     let control = GateControl(gate: gate, registry: registry, clock: SystemClock(), process: Int(getpid()))
-    let server = try controlServer(control, on: listeners.control, admin.opening)
-    var approvals: ControlServer?
-    if let registry, let listener = listeners.approvals {
-      let hidden = HostUsers.hiddenUser()
-      do {
-        approvals = try ControlServer.start(
-          on: listener, handler: ApprovalsControl(registry), limits: ApprovalsControl.limits,
-          name: "approvals"
-        ) { user in user.map { $0 != hidden } ?? false }
-      } catch {
-        server.stop()
-        throw error
-      }
+    // Before anybody can give orders about it.
+    let openAdmin = try admin.door.map {
+      try admin.opening.serve($0, console(gate, control, parts, store), parts.devices, parts.tls)
     }
-    let openAdmin: OpenAdmin?
+    var server: ControlServer?
     do {
-      openAdmin = try admin.door.map {
-        try admin.opening.serve($0, console(gate, control, parts, store), parts.devices, parts.tls)
-      }
+      let started = try controlServer(control, on: listeners.control, admin.opening)
+      server = started
+      let approvals = try approvalsServer(registry, on: listeners.approvals)
+      return OpenGate(
+        gate: gate, control: control, servers: (started, approvals), admin: openAdmin,
+        made: configuration.tls == nil ? parts.tls : nil, devices: parts.devices,
+        approvalUsers: users,
+        store: store, settings: settings)
     } catch {
-      approvals?.stop()
-      server.stop()
+      server?.stop()
+      openAdmin?.stop()
       throw error
     }
-    return OpenGate(
-      gate: gate, control: control, servers: (server, approvals), admin: openAdmin,
-      made: configuration.tls == nil ? parts.tls : nil, devices: parts.devices,
-      approvalUsers: users,
-      store: store, settings: settings)
+  }
+
+  /// Nil where there is none to be.
+  private func approvalsServer(
+    _ registry: RegistryControl?, on listener: UnixListener?
+  ) throws -> ControlServer? {
+    guard let registry, let listener else { return nil }
+    let hidden = HostUsers.hiddenUser()
+    return try ControlServer.start(
+      on: listener, handler: ApprovalsControl(registry), limits: ApprovalsControl.limits, name: "approvals"
+    ) { user in user.map { $0 != hidden } ?? false }
   }
 
   /// What the operator's pages are made of.

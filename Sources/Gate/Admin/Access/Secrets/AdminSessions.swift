@@ -19,7 +19,7 @@ package struct AdminSessions: Sendable {
 
   /// A working day: whoever comes back the next morning signs in again.
   package static let lifetime: Duration = .seconds(12 * 3600)
-  /// A page that is looked at asks every two seconds, one that is hidden does not.
+  /// A tab that was left open is nobody at work.
   package static let idleTime: Duration = .seconds(30 * 60)
   /// Of one user: browsers and their private windows; the one that was used least recently goes.
   package static let limitPerUser = 8
