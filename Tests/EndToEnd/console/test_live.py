@@ -1,0 +1,106 @@
+"""A page that is looked at stays up to date, and asks for nothing when nobody looks."""
+
+import pytest
+from browser import Mouse
+from consoles import Reader
+from waiting import eventually
+
+ASKED = """return performance.getEntriesByType('resource').filter(entry => new URL(entry.name).pathname.startsWith('/api/')).length"""
+
+
+@pytest.fixture
+def overview(town, window):
+    town.console.sign_in(window)
+    window.run("performance.setResourceTimingBufferSize(10000)")
+    return window
+
+
+def asked(window):
+    return window.run(ASKED)
+
+
+def asks_on(window):
+    before = asked(window)
+    eventually(lambda: asked(window) > before, "the page asks the gate again", within=10)
+
+
+def is_quiet(window):
+    """For more than two of its turns it asks nothing."""
+    before = asked(window)
+    over = window.run("return performance.now() + 4500")
+    eventually(lambda: window.run("return performance.now()") > over, "two turns", within=10)
+    return asked(window) <= before
+
+
+def sessions(window):
+    return len(window.every("table[data-table=sessions] tbody tr"))
+
+
+def test_numbers_change_while_the_page_is_open(town, overview):
+    origin = overview.run("return performance.timeOrigin")
+    Mouse(overview).follow("Sessions")
+    before = sessions(overview)
+    assert before >= 10
+    device = town.gate.app.register(town.new_device())
+    town.raw(device.headers(town.gate.app.nonce()))
+    eventually(lambda: sessions(overview) == before + 1, "the new session is in the list", within=10)
+    assert overview.run("return performance.timeOrigin") != origin
+    assert device.key_id_b64[:8] in overview.text
+    assert not overview.complaints()
+
+
+def test_the_focus_stays_where_it_is(town, overview):
+    Mouse(overview).follow("Sessions")
+    overview.run("document.querySelector('tbody a').focus()")
+    where = "return document.activeElement.getAttribute('href')"
+    href = overview.run(where)
+    for _ in range(2):
+        town.players[0].line("look")
+        town.players[0].drain()
+        asks_on(overview)
+    assert href and overview.run(where) == href
+
+
+def test_pause_stops_it_and_says_so(overview):
+    hands = Mouse(overview)
+    asks_on(overview)
+    hands.touch("button", "Pause")
+    assert overview.one("[data-state] [role=status]").text == "Paused"
+    assert is_quiet(overview)
+    hands.touch("button", "Go on")
+    asks_on(overview)
+
+
+def test_a_page_that_nobody_sees_asks_nothing(town, overview):
+    """Another page of the console is in front meanwhile, and asks."""
+    asks_on(overview)
+    overview.run(
+        "window.turns = []; document.addEventListener('visibilitychange', () => turns.push(performance.now()))"
+    )
+    with overview.hidden():
+        town.console.open(overview, "/sessions")
+        eventually(lambda: asked(overview) >= 3, "the page in front asks", within=15)
+    asks_on(overview)
+    (gone, back), starts = overview.run(
+        "return [turns, performance.getEntriesByType('resource').map(entry => entry.startTime)]"
+    )
+    assert back - gone > 4000 and not [start for start in starts if gone < start < back]
+
+
+def test_what_has_not_changed_is_not_sent_again(town):
+    reader = Reader(town.console)
+    status, fields, body = reader.ask("/api/drain")
+    assert status == 200 and fields["ETag"] and body
+    status, again, body = reader.ask("/api/drain", **{"If-None-Match": fields["ETag"]})
+    assert (status, body) == (304, b"")
+    assert reader.ask("/api/drain", **{"If-None-Match": '"other"'})[0] == 200
+
+
+def test_a_gate_that_goes_away_is_told(town, overview):
+    """Last: the gate is stopped and started beneath the page."""
+    town.gate.stop()
+    status = overview.one("[data-state] [role=status]")
+    eventually(lambda: "does not answer" in status.text, "the page says so", within=15)
+    town.gate.start()
+    # Who was signed in is not any more, as sessions are in memory alone.
+    eventually(lambda: "signed out" in status.text, "the page says so", within=30)

@@ -1,0 +1,134 @@
+"""How the console looks and what it leaves out: every page in light and dark, on a phone and on a desk, full and empty.
+
+Light at the desk and dark on the phone; with CI, SHOTS or ALL_SCREENS the other two as well. With SHOTS=FOLDER each page is
+photographed as it is judged (`make console-shots`)."""
+
+import os
+import pathlib
+
+import browser
+import faults
+import pytest
+from browser import SCHEMES, WIDTHS, Mouse
+from town import Evening
+
+SHOTS = os.environ.get("SHOTS")
+SCREENS = [(1280, "light"), (320, "dark")]
+if SHOTS or os.environ.get("CI") or os.environ.get("ALL_SCREENS"):
+    SCREENS = [(width, scheme) for width in WIDTHS for scheme in SCHEMES]
+
+
+# The name of a picture, and where it is.
+PAGES = {
+    "overview": lambda town: "/",
+    "sessions": lambda town: "/sessions",
+    "session": lambda town: town.session(),
+    "session-end": lambda town: town.session() + "/end",
+    "keys": lambda town: "/keys",
+    "keys-none": lambda town: "/keys?text=zzzzzzzz",
+    "keys-wrong": lambda town: "/keys?since=yesterday",
+    "key": lambda town: town.key(),
+    "key-revoke": lambda town: town.key() + "/revoke",
+    "devices": lambda town: "/devices",
+    "device": lambda town: town.device(town.phones[0]),
+    "device-confirm": lambda town: town.device(town.pairings[0].device) + "/confirm",
+    "device-revoke": lambda town: town.device(town.phones[0]) + "/revoke",
+    "approvals": lambda town: "/approvals",
+    "approval": lambda town: town.approval("operator"),
+    "refusals": lambda town: "/refusals",
+    "audit": lambda town: "/audit",
+    "audit-verified": lambda town: "/audit?verify=1",
+    "configuration": lambda town: "/configuration",
+    "drain": lambda town: "/drain",
+    "drain-end": lambda town: "/drain/end",
+    "not-found": lambda town: "/sessions/999999",
+}
+EMPTY = ["/", "/sessions", "/keys", "/refusals", "/configuration", "/drain"]
+
+
+def judge(window, name):
+    """The page that is shown, on every screen."""
+    found = []
+    for width, scheme in SCREENS:
+        window.screen(width, scheme)
+        where = f"{name}, {width} px, {scheme}"
+        if SHOTS:
+            folder = pathlib.Path(SHOTS)
+            folder.mkdir(parents=True, exist_ok=True)
+            window.picture(folder / f"{name}-{width}-{scheme}.png")
+        found += [f"{where}: {text}" for text in window.violations()]
+        found += [f"{where}: sideways: {text}" for text in window.sideways()]
+    window.screen()
+    return found
+
+
+needs_axe = pytest.mark.skipif(not browser.AXE.exists(), reason="axe-core is not installed: make axe")
+
+
+@pytest.fixture(scope="module")
+def town(build_town, module_folder, request):
+    """For pictures there has been an evening."""
+    if not SHOTS:
+        return build_town()
+    clock = faults.Faults(request.getfixturevalue("shim"), module_folder / "shim-control")
+    return build_town(evening=Evening(clock), **clock.environment)
+
+
+@needs_axe
+def test_a_full_console(window, town):
+    town.console.sign_in(window)
+    window.complaints()
+    found = []
+    for name, path in PAGES.items():
+        town.console.open(window, path(town))
+        found += judge(window, name)
+        if name != "not-found":
+            found += [f"{name}: {text}" for text in window.complaints()]
+    assert not found, "\n".join(found)
+
+
+@needs_axe
+def test_forms_that_were_not_accepted_and_a_gate_that_drains(window, town):
+    """Pages that are only there after something was done."""
+    town.console.sign_in(window)
+    hands = Mouse(window)
+    town.console.open(window, town.device(town.pairings[0].device) + "/confirm")
+    hands.fill("Six digits", f"{(int(town.pairings[0].digits) + 1) % 1_000_000:06d}")
+    hands.press("Confirm the device")
+    found = judge(window, "device-confirm-wrong")
+    town.console.open(window, town.key() + "/revoke")
+    hands.fill("Why", "\u202e\u0007")
+    hands.press("Revoke the key")
+    assert "This did not work" in window.text
+    found += judge(window, "key-revoke-wrong")
+    town.console.open(window, "/drain")
+    hands.press("Begin to drain")
+    found += judge(window, "drain-draining")
+    hands.follow("Overview")
+    found += judge(window, "overview-draining")
+    hands.follow("Drain")
+    hands.press("Take new players again")
+    assert not found, "\n".join(found)
+
+
+@needs_axe
+def test_an_empty_console(window, empty):
+    empty.sign_in(window)
+    found = []
+    for path in EMPTY:
+        empty.open(window, path)
+        found += judge(window, f"empty-{path.strip('/') or 'overview'}")
+        found += [f"{path}: {text}" for text in window.complaints()]
+    assert not found, "\n".join(found)
+
+
+@needs_axe
+def test_the_door(window, empty):
+    """Before somebody has signed in, and with a link that is none."""
+    found = []
+    for name, path in {"sign-in": "/sign-in", "sign-in-ended": "/sign-in/" + "A" * 43}.items():
+        empty.open(window, path)
+        found += judge(window, name)
+    window.open(empty.link())
+    found += judge(window, "sign-in-button")
+    assert not found, "\n".join(found)

@@ -1,0 +1,201 @@
+"""Everything that an operator does in the console, by keyboard alone with the focus in sight, and by mouse without script."""
+
+import contextlib
+import json
+
+import pytest
+from browser import Keyboard, Mouse
+from sessions import Lost
+from waiting import eventually
+
+
+@pytest.fixture(params=["keyboard", "without script"], scope="module")
+def way(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def town(way, build_town):
+    """One for each way, as what was done is done."""
+    return build_town()
+
+
+@pytest.fixture
+def operator(way, window, town):
+    """Hands, and a window that shows the overview."""
+    with contextlib.ExitStack() as stack:
+        if way == "without script":
+            stack.enter_context(window.without_script())
+        hands = (Keyboard if way == "keyboard" else Mouse)(window)
+        town.console.sign_in(window, type(hands))
+        yield hands
+
+
+def done(window, sentence):
+    assert sentence in window.text, window.text
+
+
+def test_signing_in_and_out(operator, window, town):
+    assert window.heading == "Overview"
+    link = town.console.link()
+    window.open(link)
+    assert window.heading == "Sign in"
+    operator.press("Sign in")
+    operator.press("Sign out")
+    assert window.heading == "You are signed out"
+    town.console.open(window, "/sessions")
+    assert window.heading == "Sign in" and "portcullis admin link" in window.text
+    window.open(link)
+    with contextlib.suppress(AssertionError):
+        operator.press("Sign in")
+    assert window.heading == "This link does not work"
+
+
+def test_every_page_is_in_the_menu(operator, window):
+    for name in ("Sessions", "Keys", "Devices", "Approvals", "Refusals", "Audit", "Configuration", "Drain", "Overview"):
+        operator.follow(name)
+        assert window.heading == name
+        assert window.one("nav [aria-current=page]").text == name
+
+
+def test_a_session_is_found_and_ended(operator, window, town):
+    player = town.players[4]
+    operator.follow("Sessions")
+    operator.fill("Who or from where", "198.51.100.62")
+    operator.press("Filter")
+    assert len(window.every("tbody tr")) == 1
+    operator.follow("5")
+    operator.follow("End this session…")
+    operator.press("End the session")
+    done(window, "The session has been ended.")
+    with pytest.raises(Lost):
+        player.until(lambda: False, "the end")
+    assert player.ended == "closed_by_operator"
+
+
+def test_a_key_is_found_and_revoked_with_a_reason(operator, window, town):
+    device = town.keys[3]
+    operator.follow("Keys")
+    operator.fill("Key or pseudonym", device.key_id_b64[:10])
+    operator.press("Filter")
+    operator.follow(device.key_id_b64[:8] + "…")
+    operator.follow("Revoke this key…")
+    operator.fill("Why", "sold <b>the phone</b>")
+    operator.press("Revoke the key")
+    done(window, "The key has been revoked")
+    town.console.open(window, town.key(device))
+    assert "sold <b>the phone</b>" in window.text
+    entry = town.gate.keys()[device.key_id_b64]
+    assert entry["revokedAt"] and entry["revokedReason"] == "sold <b>the phone</b>"
+
+
+def test_a_list_goes_on(operator, window, town):
+    operator.follow("Keys")
+    first = [row.text for row in window.every("tbody tr")]
+    assert len(first) == 50
+    operator.follow("Next page")
+    rest = [row.text for row in window.every("tbody tr")]
+    assert 1 <= len(rest) < 50 and not set(first) & set(rest)
+    operator.follow("First page")
+    assert [row.text for row in window.every("tbody tr")] == first
+
+
+def test_a_device_is_confirmed_by_its_digits(operator, window, town):
+    phone = town.pairings[0]
+    operator.follow("Devices")
+    operator.follow("Frida’s phone")
+    wrong = f"{(int(phone.digits) + 1) % 1_000_000:06d}"
+    operator.fill("Six digits", wrong)
+    operator.press("Confirm the device")
+    done(window, "This did not work")
+    operator.fill("Six digits", phone.digits)
+    operator.press("Confirm the device")
+    done(window, "The device is confirmed.")
+    assert phone.process.wait() == 0
+
+
+def test_a_device_without_digits_is_confirmed_and_one_revoked(operator, window, town):
+    operator.follow("Devices")
+    operator.follow("Emil’s phone")
+    operator.follow("Confirm this device…")
+    operator.fill("Subject", "emil")
+    operator.press("Confirm the device")
+    done(window, "The device is confirmed.")
+    operator.follow("Devices")
+    operator.follow("Carla’s phone")
+    operator.follow("Revoke this device…")
+    operator.press("Revoke the device")
+    done(window, "The device has been revoked")
+    states = {device["device_id"]: device["status"] for device in town.household.devices()}
+    assert states[town.waiting.id] == "active" and states[town.phones[2].id] == "revoked"
+
+
+@pytest.mark.parametrize(("operation", "button", "sentence"), [
+    ("shutdown", "Confirm", "Your confirmation has been given."),
+    ("wipe", "Refuse", "The request has been refused."),
+])  # fmt: skip
+def test_an_operator_gives_a_word(operator, window, town, operation, button, sentence):
+    operator.follow("Approvals")
+    operator.follow(operation)
+    operator.press(button)
+    done(window, sentence)
+    listed = town.gate.command("approvals", "list", "--json")
+    states = {item["operation"]: item["state"] for item in json.loads(listed.stdout)}
+    assert states[operation] == ("approved" if button == "Confirm" else "denied")
+
+
+def test_refusals_are_told_with_what_to_do(operator, window):
+    operator.follow("Refusals")
+    operator.fill("Code", "nonce_invalid")
+    operator.press("Filter")
+    codes = {code.text for code in window.every("table:last-of-type tbody td:nth-child(2)")}
+    assert codes == {"nonce_invalid"}
+
+
+def test_the_audit_is_searched_verified_and_taken_home(operator, window, town):
+    operator.follow("Audit")
+    operator.fill("Event", "device enrolled")
+    operator.press("Filter")
+    assert {cell.text for cell in window.every("tbody td:nth-child(3)")} == {"device enrolled"}
+    operator.follow("Verify the chain")
+    done(window, "The chain holds")
+    for path in window.downloads.iterdir():
+        path.unlink()
+    operator.touch("link", "Export all rows (JSON lines)")
+
+    def whole():
+        paths = list(window.downloads.iterdir())
+        is_whole = len(paths) == 1 and paths[0].suffix != ".crdownload" and paths[0].read_text().endswith("\n")
+        return paths[0] if is_whole else None
+
+    path = eventually(whole, "the export")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(rows) >= 20 and window.heading == "Audit"
+
+
+def test_the_configuration_is_read_again(operator, window, town):
+    operator.follow("Configuration")
+    assert "APPROVAL_OPERATORS" in window.text
+    operator.press("Reload")
+    done(window, "read again")
+    town.gate.event(event="reloaded")
+
+
+def test_the_gate_is_drained_and_opened_again(operator, window, town):
+    operator.follow("Drain")
+    operator.press("Begin to drain")
+    done(window, "it takes no new players")
+    assert town.console.probe("/readyz")[0] == 503
+    operator.press("Take new players again")
+    done(window, "takes new players again")
+    eventually(lambda: town.console.probe("/readyz")[0] == 200, "it is ready", within=8)
+
+
+def test_z_all_sessions_end(operator, window, town):
+    """The last of this file: nobody is there afterwards."""
+    operator.follow("Drain")
+    operator.follow("End all sessions…")
+    operator.press("End all sessions")
+    done(window, "All sessions have been ended.")
+    with pytest.raises(Lost):
+        town.players[0].until(lambda: False, "the end")
