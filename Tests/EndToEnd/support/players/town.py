@@ -203,12 +203,15 @@ class Town:
 
 
 class Evening:
-    """Some hours before anybody looks: players come and go, some are refused, and the gate's clocks run ahead of ours."""
+    """Some hours before anybody looks: players come and go, some are refused, and it is as late for the gate as for us when
+    they are over."""
 
     MINUTES = 200
 
     def __init__(self, clock):
+        """Before the gate is started."""
         self.clock = clock
+        clock.realtime_offset = -self.MINUTES * 60 * 10**9
 
     def pass_by(self, town):
         reader, seen = Reader(town.console), None
