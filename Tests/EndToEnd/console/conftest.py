@@ -17,9 +17,9 @@ def build_town(shared_gates, shared_backends, module_folder, pki, authority):
     def new_device(app_id=APP_ID):
         return Device(authority, app_id, aaguid=PRODUCTION)
 
-    def make(words=None, evening=None, **changes):
+    def make(words=None, **changes):
         console = Console(shared_gates, shared_backends(mud), **settings(module_folder, pki, **changes))
-        made.append(Town(console, pki, new_device, words, evening=evening))
+        made.append(Town(console, pki, new_device, words))
         return made[-1]
 
     yield make

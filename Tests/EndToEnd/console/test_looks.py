@@ -7,10 +7,8 @@ import os
 import pathlib
 
 import browser
-import faults
 import pytest
 from browser import SCHEMES, WIDTHS, Mouse
-from town import Evening
 
 SHOTS = os.environ.get("SHOTS")
 SCREENS = [(1280, "light"), (320, "dark")]
@@ -63,15 +61,6 @@ def judge(window, name):
 
 
 needs_axe = pytest.mark.skipif(not browser.AXE.exists(), reason="axe-core is not installed: make axe")
-
-
-@pytest.fixture(scope="module")
-def town(build_town, module_folder, request):
-    """For pictures there has been an evening."""
-    if not SHOTS:
-        return build_town()
-    clock = faults.Faults(request.getfixturevalue("shim"), module_folder / "shim-control")
-    return build_town(evening=Evening(clock), **clock.environment)
 
 
 @needs_axe

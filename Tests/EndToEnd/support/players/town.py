@@ -2,12 +2,11 @@
 
 import contextlib
 import dataclasses
-import math
 import uuid
 
 from approvers import Approver, add_service, approval_settings, request
 from clients import UPGRADE, Raw, head
-from consoles import OPERATOR, Reader
+from consoles import OPERATOR
 from orders import order
 from phones import Household
 from sessions import Player
@@ -59,15 +58,13 @@ def settings(folder, pki, **changes):
 class Town:
     """Who lives at the gate; `stop` sends them home."""
 
-    def __init__(self, console, pki, new_device, words=None, keys=57, evening=None):
+    def __init__(self, console, pki, new_device, words=None, keys=57):
         self.console, self.gate, self.pki = console, console.gate, pki
         self.new_device, self.words = new_device, words or Words()
         self.open = contextlib.ExitStack()
         self.household = Household(self.gate)
         self.open.callback(self.household.end)
         self.keys = [self.gate.app.register(new_device()) for _ in range(keys)]
-        if evening:
-            evening.pass_by(self)
         self.play()
         self.be_refused()
         self.own_phones()
@@ -200,38 +197,6 @@ class Town:
             "operator": asked("shutdown", "Sauron", text="The game restarts in ten minutes."),
             "both": asked("wipe", "Balrog"),
         }
-
-
-class Evening:
-    """Some hours before anybody looks: players come and go, some are refused, and it is as late for the gate as for us when
-    they are over."""
-
-    MINUTES = 200
-
-    def __init__(self, clock):
-        """Before the gate is started."""
-        self.clock = clock
-        clock.realtime_offset = -self.MINUTES * 60 * 10**9
-
-    def pass_by(self, town):
-        reader, seen = Reader(town.console), None
-        for minute in range(self.MINUTES):
-            wave = 1 - math.cos(2 * math.pi * minute / self.MINUTES)
-            with contextlib.ExitStack() as minute_of:
-                for device in town.keys[: round(9 * wave) + minute % 3]:
-                    headers = device.headers(town.gate.app.nonce())
-                    minute_of.enter_context(RawWebSocket(town.gate, headers)).read_frame()
-                if minute % 23 == 5 or minute > 170 and minute % 4 == 0:
-                    town.refused(401, "/", *UPGRADE)
-                # The gate notes a minute when it next looks at its clock.
-                seen = eventually(lambda: self.changed(reader, seen), "the gate has noted who plays", within=20)
-            town.gate.app.close()
-            self.clock.jump(60)
-
-    def changed(self, reader, seen):
-        """The tag of the overview, when it is another one."""
-        tag = reader.ask("/api/overview")[1]["ETag"]
-        return None if tag == seen else tag
 
 
 class Pairing:
