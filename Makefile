@@ -141,6 +141,11 @@ console-shots: release test-packages axe  ## Pictures of the console for docs/co
 	  -o faulthandler_timeout=0 Tests/EndToEnd/console/test_looks.py
 	$(PYTHON) scripts/console-shots .build/console-shots docs/console
 
+.PHONY: console-axe
+console-axe: release test-packages axe  ## Every page of the console on every screen, judged by axe-core
+	ALL_SCREENS=1 PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) -o faulthandler_timeout=0 \
+	  Tests/EndToEnd/console/test_looks.py
+
 .PHONY: axe
 axe:  ## axe-core, the judge of the console's pages, once; without PyPI its tests are skipped
 	@scripts/install-packages python3 python3-venv
