@@ -256,7 +256,8 @@ let testTargets = [
     [
       "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device",
       "DeviceWire",
-      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Registry",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "Logging", "Logs", "Metrics", "PortcullisProtocol",
+      "Registry",
       "SessionWire", "Sockets", "System", "TLS", "TLSPeers", "TelnetWire", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity"]),
@@ -291,7 +292,8 @@ let testTargets = [
     name: "Fuzzing",
     dependencies: [
       "AndroidKey",
-      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration", "Crypto",
+      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration",
+      "Crypto",
       "Deflate", "DeviceTokens", "DeviceWire", "GeoDatabase", "HTTPWire", "Identity", "JSON", "Keeping",
       "KeyStore",
       "PlayIntegrity",
