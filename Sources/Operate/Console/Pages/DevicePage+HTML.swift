@@ -16,21 +16,15 @@ extension DevicePage: ConsolePage {
             .a, .class(.button, .danger), .href(path.appending("revoke")), text: "Revoke this device…")
         }
       }
-      html.section("Sessions") { $0.table(sessionsTable) }
+      html.section("Sessions") { $0.table(SessionRow.table(sessions, of: "device")) }
     }
   }
 
   package func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(facts)
-    answer.add(sessionsTable)
+    answer.add(SessionRow.table(sessions, of: "device"))
     return answer.json()
-  }
-
-  private var sessionsTable: Table {
-    Table(
-      name: "sessions", caption: "Sessions of this device", hidesCaption: true, columns: SessionRow.columns,
-      rows: sessions.map(\.cells), empty: "This device has no session now.")
   }
 
   private var facts: [Fact] {

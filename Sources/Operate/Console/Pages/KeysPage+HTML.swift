@@ -85,21 +85,15 @@ extension KeyPage: ConsolePage {
             text: "Revoke this key…")
         }
       }
-      html.section("Sessions") { $0.table(sessionsTable) }
+      html.section("Sessions") { $0.table(SessionRow.table(sessions, of: "key")) }
     }
   }
 
   package func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(facts)
-    answer.add(sessionsTable)
+    answer.add(SessionRow.table(sessions, of: "key"))
     return answer.json()
-  }
-
-  private var sessionsTable: Table {
-    Table(
-      name: "sessions", caption: "Sessions of this key", hidesCaption: true, columns: SessionRow.columns,
-      rows: sessions.map(\.cells), empty: "This key has no session now.")
   }
 
   private var facts: [Fact] {

@@ -48,6 +48,13 @@ extension SessionsPage: ConsolePage {
 // MARK: Rows
 
 extension SessionRow {
+  /// On the page of something that has sessions.
+  static func table(_ sessions: [SessionRow], of owner: String) -> Table {
+    Table(
+      name: "sessions", caption: "Sessions of this \(owner)", hidesCaption: true, columns: columns,
+      rows: sessions.map(\.cells), empty: "This \(owner) has no session now.")
+  }
+
   static let columns: [Table.Column] = [
     .init("session", "Session"), .init("who", "Who"), .init("pseudonym", "Pseudonym"),
     .init("state", "State"), .init("source", "From"),

@@ -20,7 +20,9 @@ package struct RegistrationBody: Sendable {
     do throws(JSONError) {
       value = try JSONValue(parsing: body.span, depthLimit: Self.depthLimit)
     } catch {
-      throw Malformed(step: "json_\(error.rule.rawValue)")
+      // A step is one word, as logs and tables have it.
+      let rule = error.rule.rawValue.lowercased().split(separator: " ").joined(separator: "_")
+      throw Malformed(step: "json_\(rule)")
     }
     guard let object = value.object else { throw Malformed(step: "json_object") }
     guard let keyID = object[MemberName.keyID]?.string, let identifier = KeyIdentifier(base64: keyID) else {

@@ -74,7 +74,7 @@ extension ConsolePages {
   ) throws(ConsoleFailure) -> ConfirmDevicePage {
     let (row, pairing, _) = try lookAtDevice(id, request)
     return ConfirmDevicePage(
-      device: row, pairing: pairing, subject: request.form["subject"] ?? row.subject ?? "",
+      device: row, pairing: pairing, subject: request.form["subject"] ?? pairing?.subject ?? row.subject ?? "",
       problems: problems)
   }
 
