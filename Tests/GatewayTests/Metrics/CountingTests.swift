@@ -65,6 +65,8 @@ import Testing
     _ = player.say("GET /healthz HTTP/1.1\r\nHost: g\r\n\r\n")
     #expect(harness.metric("admissions_total{result=\"refused\"}") == 1)
     #expect(harness.metric("refusals_total{code=\"not_found\"}") == 1)
+    let asked = harness.shared.refusals.latest.map(\.asked)
+    #expect(asked.contains("upgrade") && asked.contains(nil))
     player.vanish()
     harness.settle()
     #expect(harness.metric("admissions_total{result=\"left\"}") == 0)

@@ -126,6 +126,7 @@ import Testing
   @Test func limitsAreStepsOfTheLog() {
     for limit in RateLimit.allCases { #expect(RateLimit(step: limit.word) == limit) }
     #expect(RateLimit(step: "enrolments_per_hour") == .registry)
+    #expect(RateLimit(step: "stranger_rate") == .challengeRate)
   }
 
   @Test func wordsAreLabels() {

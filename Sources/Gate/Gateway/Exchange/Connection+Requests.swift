@@ -235,9 +235,10 @@ extension Connection {
     counters.refused(refusal.code)
     if refusal.code == .rateLimited { counters.limited(RateLimit(step: refusal.step)) }
     counters.noteRefused(exchange.asked)
-    exchange.asked = nil
     loop.shared.log.refused(self, refusal)
     loop.shared.remember(refusal, of: self)
+    // Before the answer: its connection may end while that is written.
+    exchange.asked = nil
     let isLast = exchange.countRefusal(closing: closing)
     respond(refusal.response, closing: isLast, toHead: toHead, bodyLeft: bodyLeft)
   }
