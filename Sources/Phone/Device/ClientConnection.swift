@@ -24,7 +24,11 @@ struct ClientConnection: ~Copyable {
       let head = try readHead(deadline)
       received.removeFirst(head.length)
       // Interim responses come before the one that counts (RFC 9110 §15.2); 101 is not one of them.
-      if head.response.status < 200, head.response.status != 101 { continue }
+      if head.response.status < 200, head.response.status != 101 {
+        // What has come already is read without a look at the time.
+        if deadline.hasPassed { throw .timedOut(during: "response") }
+        continue
+      }
       var response = head.response
       response.body = try readBody(head.body, deadline)
       isReusable = head.keepsAlive && response.status != 101

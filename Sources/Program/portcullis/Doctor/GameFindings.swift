@@ -32,7 +32,10 @@ struct GameFindings {
         IPAddress(host).map { [.internet(Endpoint(address: $0, port: port))] }
         ?? ((try? NameResolver.resolve(host, port: port)) ?? [])
     }
-    guard let bytes = addresses.lazy.compactMap(firstWords).first else {
+    // Called once: a lazy map's `first` would call again for what it has found.
+    var heard: [UInt8]?
+    for address in addresses where heard == nil { heard = firstWords(at: address) }
+    guard let bytes = heard else {
       report.problem(
         "game", "\(target) does not answer", why: "players are answered 503 backend_unavailable",
         mend: "start the game, or set BACKEND")

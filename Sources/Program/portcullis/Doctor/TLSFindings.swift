@@ -52,7 +52,12 @@ struct TLSFindings {
     let days = (first.notAfter.milliseconds - now.milliseconds) / 86_400_000
     let subject = PrintableText.field(first.subject, limit: 200)
     let mend = "renew it, replace the files, and run systemctl reload portcullis"
-    if first.notAfter <= now {
+    if first.notAfter <= now, probe.complaint == nil, let leaf = chain.first, leaf.notAfter > now {
+      report.warning(
+        "certificate_end", "\(subject), which is sent along, has ended at \(first.notAfter.timestamp)",
+        why: "the chain is good without it, and old phones may try their way by it",
+        mend: "take it out of the file at TLS_CERT_PATH")
+    } else if first.notAfter <= now {
       report.problem(
         "certificate_end", "\(subject) has ended at \(first.notAfter.timestamp)",
         why: "apps refuse the connection", mend: mend)
