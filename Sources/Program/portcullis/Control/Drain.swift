@@ -59,8 +59,12 @@ struct Drain: ParsableCommand {
     _ configuration: GateConfiguration, from first: Players, until deadline: MonotonicTime
   ) throws -> (Players, isOver: Bool) {
     var players = first
-    while !players.isNobody {
+    // Whoever loses a connection, or moves between loops, is counted nowhere for a moment: nobody, twice.
+    var wasNobody = false
+    while !(players.isNobody && wasNobody) {
+      wasNobody = players.isNobody
       guard SystemClock().monotonic() < deadline else {
+        if players.isNobody { return (players, true) }
         complain("\(players.attached + players.detached) sessions are left, and the time is over")
         return (players, false)
       }
