@@ -73,9 +73,9 @@ package enum AttestationStep: String, Sendable, CaseIterable {
   case extensions
   case launchPolicy = "launch_policy"
 
-  /// Behind the nonce: Apple has certified a key that was attested for just this challenge.
+  /// Behind nonce and app: any developer's app may have a key attested for this challenge, and only ours comes further.
   package var isOfWhoAsked: Bool {
-    Self.allCases.drop { $0 != .nonce }.dropFirst().contains(self)
+    Self.allCases.drop { $0 != .leafAppID }.dropFirst().contains(self)
   }
 }
 
