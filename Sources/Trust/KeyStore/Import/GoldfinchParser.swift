@@ -154,6 +154,10 @@ package struct GoldfinchParser {
     guard let identifier = KeyIdentifier(base64: text.span) else {
       return leave(.name, text, bytes, at: start)
     }
+    // Those that are left out count as well: names of keys are kept, too.
+    guard identifiers.count < limit else {
+      throw refusal(start, "more than \(limit) keys, which is KEYSTORE_MAX_KEYS")
+    }
     guard identifiers.insert(identifier).inserted else { throw refusal(start, "the key is there twice") }
     let points = [publicKey, fields.alternatePublicKey].compactMap { pem in
       pem.flatMap { P256Point(pem: $0.span) }
@@ -162,9 +166,6 @@ package struct GoldfinchParser {
     // That gate was not sure which of two was the key; the identifier is.
     guard let point = points.first(where: { KeyIdentifier(fingerprint($0)) == identifier }) else {
       return leave(.identifier, text, bytes, at: start)
-    }
-    guard keys.count < limit else {
-      throw refusal(start, "more than \(limit) keys, which is KEYSTORE_MAX_KEYS")
     }
     let used = [fields.lastUsedAt, fields.lastAssertedAt].compactMap(\.self).max { $0 < $1 }
     keys.append(
