@@ -1,4 +1,5 @@
 import Bytes
+import Glibc
 import System
 import Testing
 
@@ -159,6 +160,36 @@ import Testing
       Issue.record("nothing says that the file is old")
       return
     }
+  }
+
+  /// A restart would let in again what the file has: it is written by whoever revokes anything next, found or not.
+  @Test(arguments: [AdminAccess.Selection.all, .name("grafana"), .name("nobody"), .session(7)])
+  func aDiskThatComesBack(next: AdminAccess.Selection) throws {
+    let console = try Console()
+    _ = try console.token()
+    let path = console.folder.path
+    try #require(unsafe rename(path, path + "-away") == 0)
+    #expect(console.access.revoke(.name("grafana"), by: "root").1 != nil)
+    #expect(console.access.revoke(next, by: "root").1 != nil)
+    try #require(unsafe rename(path + "-away", path) == 0)
+    #expect(try AdminTokenFile(path: "\(path)/admin-tokens.json").read().tokens.map(\.name) == ["grafana"])
+    let (revoked, failure) = console.access.revoke(next, by: "root")
+    #expect(revoked.isNothing && failure == nil)
+    #expect(try AdminTokenFile(path: "\(path)/admin-tokens.json").read().tokens.isEmpty)
+  }
+
+  /// The same by a token that is made.
+  @Test func aDiskThatComesBackToAnother() throws {
+    let console = try Console()
+    let field = try console.token()
+    let path = console.folder.path
+    try #require(unsafe rename(path, path + "-away") == 0)
+    _ = console.access.revoke(.name("grafana"), by: "root")
+    try #require(unsafe rename(path + "-away", path) == 0)
+    _ = try console.token("other")
+    #expect(try AdminTokenFile(path: "\(path)/admin-tokens.json").read().tokens.map(\.name) == ["other"])
+    #expect(console.access.list().tokens.map(\.name) == ["other"])
+    #expect(try console.get("/", field) == .refused(.token))
   }
 }
 

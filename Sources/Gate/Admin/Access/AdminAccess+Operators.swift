@@ -38,8 +38,9 @@ extension AdminAccess {
     let secret = AccessSecret(entropy)
     let token = AdminToken(named: name, secret, scopes: scopes, life: life, now: clock.wall())
     try writing.withLock { (_) throws(TokenFailure) in
-      var (tokens, users) = state.withLock { ($0.tokens, $0.settings.users) }
+      let (former, users) = state.withLock { ($0.tokens, $0.settings.users) }
       guard users[name] == nil else { throw .refused(.nameTaken) }
+      var tokens = former
       do throws(AdminTokens.Problem) {
         try tokens.add(token, now: token.createdAt)
       } catch {
@@ -50,8 +51,11 @@ extension AdminAccess {
       } catch {
         throw .unwritten(error)
       }
-      let made = tokens
-      state.withLock { $0.tokens = made }
+      state.withLock { state in
+        if state.tokens == former { state.isFileOld = false }
+        // To those that are left: what was revoked meanwhile stays so.
+        try? state.tokens.add(token, now: token.createdAt)
+      }
     }
     tell(.tokenMade(name: name, by: user))
     return (AdminToken.prefix + secret.text, token)
@@ -78,30 +82,40 @@ extension AdminAccess {
     package var isNothing: Bool { links + sessions + tokens == 0 }
   }
 
-  /// From now on none of them opens anything.
-  /// - Returns: and why that is not on the disk, if it is not.
+  /// From now on none of them opens anything, whatever the disk does.
+  /// - Returns: and why the file still has some that were revoked, now or before, if it has.
   package func revoke(_ selection: Selection, by user: String) -> (Revoked, SystemError?) {
     let now = clock.monotonic()
-    let (revoked, failure) = writing.withLock { _ -> (Revoked, SystemError?) in
-      let (revoked, tokens) = state.withLock { state in
-        let isNamed = { (name: String) in selection == .all || selection == .name(name) }
-        var revoked = Revoked()
-        revoked.links = state.links.remove(where: isNamed)
-        revoked.sessions = state.sessions.end(now) { isNamed($0.user) || selection == .session($0.number) }
-        revoked.tokens = state.tokens.remove(where: isNamed)
-        return (revoked, state.tokens)
-      }
-      guard revoked.tokens > 0 else { return (revoked, nil) }
-      do throws(SystemError) {
-        try file.write(tokens)
-        return (revoked, nil)
-      } catch {
-        return (revoked, error)
-      }
+    let revoked = state.withLock { state in
+      let isNamed = { (name: String) in selection == .all || selection == .name(name) }
+      var revoked = Revoked()
+      revoked.links = state.links.remove(where: isNamed)
+      revoked.sessions = state.sessions.end(now) { isNamed($0.user) || selection == .session($0.number) }
+      revoked.tokens = state.tokens.remove(where: isNamed)
+      if revoked.tokens > 0 { state.isFileOld = true }
+      return revoked
     }
+    let failure = renewFile()
     if !revoked.isNothing { tell(.revoked(revoked, by: user)) }
     if let failure { tell(.tokensUnwritten(failure)) }
     return (revoked, failure)
+  }
+
+  /// Writes the file where it has what was revoked.
+  private func renewFile() -> SystemError? {
+    guard state.withLock({ $0.isFileOld }) else { return nil }
+    return writing.withLock { _ -> SystemError? in
+      // Somebody else may have written it, or revoked more, while this waited.
+      let (isOld, tokens) = state.withLock { ($0.isFileOld, $0.tokens) }
+      guard isOld else { return nil }
+      do throws(SystemError) {
+        try file.write(tokens)
+      } catch {
+        return error
+      }
+      state.withLock { if $0.tokens == tokens { $0.isFileOld = false } }
+      return nil
+    }
   }
 
   package struct Listing: Sendable {

@@ -49,6 +49,8 @@ package final class AdminAccess: Sendable {
     var links = SignInLinks()
     var sessions = AdminSessions()
     var tokens: AdminTokens
+    /// It has tokens that were revoked, as it could not be written since.
+    var isFileOld = false
   }
 
   let state: Mutex<State>
