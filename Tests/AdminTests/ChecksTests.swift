@@ -54,6 +54,15 @@ import Testing
     #expect(Readiness.Check.game(.unknown, isNeeded: true).state == .failed)
   }
 
+  /// A thread that cannot look any more is no sign that all is well.
+  @Test func whoLooksMayHangToo() {
+    #expect(Readiness.Check.loops(silent: [], age: .seconds(5)).state == .ok)
+    let hanging = Readiness.Check.loops(silent: [], age: .seconds(7))
+    #expect(hanging.state == .failed && hanging.detail == "nobody could look for 7 s")
+    #expect(Readiness.Check.loops(silent: [1, 3], age: .seconds(1)).detail == "no answer from 1, 3")
+    #expect(Readiness.Check.isRecent(.seconds(1)) && !Readiness.Check.isRecent(.seconds(6)))
+  }
+
   @Test func neitherCertificateNorDiskTakesTheGateOut() {
     #expect(Readiness.Check.certificate(nil).state == .ok)
     #expect(Readiness.Check.certificate("it has ended").state == .degraded)

@@ -6,6 +6,24 @@ extension Readiness.Check {
     "listening", "draining", "loops", "key_store", "registry", "game", "certificate", "disk",
   ]
 
+  /// What does not answer for so long will not.
+  package static let silence: Duration = .seconds(5)
+
+  /// Whether somebody has looked of late: what hinders him, such as a lock that nobody lets go of, hinders the loops.
+  package static func isRecent(_ age: Duration) -> Bool { age <= silence }
+
+  /// - Parameters:
+  ///   - silent: those that do not answer.
+  ///   - age: how old that is.
+  package static func loops(silent: [Int], age: Duration) -> Self {
+    guard isRecent(age) else {
+      return Self("loops", .failed, detail: "nobody could look for \(age.components.seconds) s")
+    }
+    guard !silent.isEmpty else { return Self("loops", .ok) }
+    return Self(
+      "loops", .failed, detail: "no answer from \(silent.map(String.init).joined(separator: ", "))")
+  }
+
   /// - Parameter isNeeded: by `READY_NEEDS`; else whoever is asked next would not reach the game either.
   package static func game(_ standing: GameWatch.Standing, isNeeded: Bool) -> Self {
     let trouble: Readiness.State = isNeeded ? .failed : .degraded

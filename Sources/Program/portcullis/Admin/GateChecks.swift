@@ -11,7 +11,7 @@ import System
 
 final class GateChecks: Sendable {
   /// A turn takes milliseconds; a loop that does not answer for so long will not.
-  static let silence: Duration = .seconds(5)
+  static let silence = Readiness.Check.silence
   static let interval: Duration = .seconds(1)
   /// Between two looks at the disk.
   static let diskInterval: Duration = .seconds(4)
@@ -152,7 +152,10 @@ final class GateChecks: Sendable {
 
   // MARK: Telling
 
-  var isAlive: Bool { seen.withLock { $0.silentLoops.isEmpty } }
+  var isAlive: Bool {
+    let (silent, at) = seen.withLock { ($0.silentLoops, $0.at) }
+    return silent.isEmpty && Readiness.Check.isRecent(clock.monotonic() - at)
+  }
 
   /// Each of `Readiness.Check.names`, but that of a registry which there is not.
   var current: Readiness {
@@ -182,9 +185,7 @@ final class GateChecks: Sendable {
   }
 
   private func loops(_ seen: Seen) -> Readiness.Check {
-    guard !seen.silentLoops.isEmpty else { return .init("loops", .ok) }
-    let names = seen.silentLoops.map(String.init).joined(separator: ", ")
-    return .init("loops", .failed, detail: "no answer from \(names)")
+    .loops(silent: seen.silentLoops, age: clock.monotonic() - seen.at)
   }
 
   private func keyStore(_ seen: Seen) -> Readiness.Check {
