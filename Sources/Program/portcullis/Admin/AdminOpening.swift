@@ -140,8 +140,7 @@ struct AdminOpening {
     ) { $0.write(to: logger) }
     let errands = PromptErrands()
     let checks = GateChecks(
-      gate: gate, devices: devices, configuration, isDraining: { control.isDraining }, errands: errands,
-      clock: clock)
+      gate: gate, devices: devices, configuration, isDraining: { control.isDraining }, clock: clock)
     do {
       try checks.begin()
       try errands.begin()

@@ -21,7 +21,8 @@ final class GateChecks: Sendable {
   /// In which the gate writes.
   private let folders: [String]
   private let isDraining: @Sendable () -> Bool
-  private let errands: PromptErrands
+  /// Its own: an operator's work that takes long is no disk that does not answer, and a disk is nothing to wait for.
+  private let errands = PromptErrands(name: "admin-looks")
   private let clock: any Clock
   private let seen: Mutex<Seen>
   private let bell = Signal()
@@ -48,13 +49,12 @@ final class GateChecks: Sendable {
   init(
     gate: Gate, devices: Gateway.Devices?, _ configuration: GateConfiguration,
     isDraining: @escaping @Sendable () -> Bool,
-    errands: PromptErrands, clock: any Clock
+    clock: any Clock
   ) {
     self.gate = gate
     self.devices = devices
     folders = Self.folders(configuration)
     self.isDraining = isDraining
-    self.errands = errands
     self.clock = clock
     seen = Mutex(Seen(needs: configuration.admin.readyNeeds))
   }
@@ -71,6 +71,7 @@ final class GateChecks: Sendable {
     var question = LoopQuestion()
     seen.withLock { $0.spaceAt = clock.monotonic() }
     look(&question)
+    try errands.begin()
     let handle = JoinHandle(
       try Thread(name: "admin-checks") { [self] in
         var question = LoopQuestion()
@@ -82,11 +83,12 @@ final class GateChecks: Sendable {
     thread.withLock { $0 = handle }
   }
 
-  /// No errand is sent any more when this returns.
+  /// All errands are done when this returns.
   func stop() {
     isStopping.store(true, ordering: .relaxed)
     bell.ring()
     thread.withLock { $0.take() }?.join()
+    errands.stop()
   }
 
   func reload(_ configuration: GateConfiguration) {

@@ -12,10 +12,15 @@ final class PromptErrands: Sendable {
 
   private let queue = Monitor(Queue())
   private let thread = Mutex<JoinHandle?>(nil)
+  private let name: String
+
+  init(name: String = "admin-errands") {
+    self.name = name
+  }
 
   /// To be called once.
   func begin() throws(SystemError) {
-    let handle = JoinHandle(try Thread(name: "admin-errands") { [self] in serve() })
+    let handle = JoinHandle(try Thread(name: name) { [self] in serve() })
     thread.withLock { $0 = handle }
   }
 
