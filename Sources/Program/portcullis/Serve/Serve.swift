@@ -88,6 +88,7 @@ struct Serve: ParsableCommand {
         reports.ready(gate)
       case .terminate?, .interrupt?:
         open.control.beginDrain()
+        open.settings.stop()
         // From here on the manager's time for a stop counts, and its watchdog does not.
         reports.draining(gate)
         return drain(open, signals, current.limits.drainTimeout, logger)

@@ -25,6 +25,8 @@ final class SettingsInForce: Sendable {
     var last: Reload?
     var begun = 0
     var finished = 0
+    /// Nobody reads them any more.
+    var isOver = false
   }
 
   /// Of `--config`, as the operator named it.
@@ -54,6 +56,14 @@ final class SettingsInForce: Sendable {
 
   func begin() { state.withLock { state, _ in state.begun += 1 } }
 
+  /// The gate ends, and whoever waits for a reload need not: his thread is waited for.
+  func stop() {
+    state.withLock { state, wake in
+      state.isOver = true
+      wake.all()
+    }
+  }
+
   /// - Parameters:
   ///   - loaded: as file and environment say.
   ///   - configuration: what holds of it.
@@ -79,13 +89,14 @@ final class SettingsInForce: Sendable {
 
   // MARK: Others
 
-  /// Has the main thread read all again, and waits for what comes of it; nil when that takes too long.
+  /// Has the main thread read all again, and waits for what comes of it; nil when that takes too long, or the gate ends.
   func reload(within time: Duration) -> Reload? {
     // One that is under way may have read the file before it was changed.
     let wanted = state.withLock { state, _ in state.begun + 1 }
     ring()
     return state.wait(until: SystemClock().monotonic() + time) { state -> Waited<Reload?> in
-      state.finished >= wanted ? .done(state.last) : .wait
+      if state.finished >= wanted { return .done(state.last) }
+      return state.isOver ? .done(nil) : .wait
     } ?? nil
   }
 }
