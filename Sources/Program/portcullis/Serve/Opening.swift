@@ -96,6 +96,8 @@ struct Opening {
     }
     let store = try Startup.store(configuration, logger: logger)
     do {
+      // Again, under the store's lock: before it somebody may have revoked one by hand.
+      let tokens = try AdminTokensByHand.read(configuration.admin)
       let pseudonyms = try PseudonymKeyFile(files).map { file in
         try Startup.pseudonymKey(passed.pseudonymKey, file, store, logger: logger)
       }
@@ -107,7 +109,7 @@ struct Opening {
         charsets: CharsetLibrary(opening: configuration.sessions.haveTelnet ? Charset.allCases : []),
         devices: try registry.open(passed.material))
       do {
-        return try open(parts, store, passed, registry, folders, &stored, keeper)
+        return try open(parts, store, passed, tokens, registry, folders, &stored, keeper)
       } catch {
         parts.devices?.registry.stop()
         throw error
@@ -120,11 +122,11 @@ struct Opening {
 
   private func open(
     _ parts: Gate.Parts, _ store: KeyStore, _ passed: consuming StartInspection.Passed,
-    _ registry: RegistryOpening, _ folders: [String], _ stored: inout StoredDescriptors,
-    _ keeper: DescriptorStore?
+    _ tokens: AdminTokens, _ registry: RegistryOpening, _ folders: [String],
+    _ stored: inout StoredDescriptors, _ keeper: DescriptorStore?
   ) throws -> OpenGate {
     let listener = try controlListener(passed.adminUsers.controlGroup)
-    let admin = AdminOpening(configuration, passed.adminUsers, passed.adminTokens, logger)
+    let admin = AdminOpening(configuration, passed.adminUsers, tokens, logger)
     var approvals: UnixListener?
     var door: AdminDoor?
     do {

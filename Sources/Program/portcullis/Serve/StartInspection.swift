@@ -30,7 +30,6 @@ struct StartInspection {
     let devices: DeviceFiles
     let approvalUsers: ApprovalUsers
     let adminUsers: AdminUsers
-    let adminTokens: AdminTokens
 
     /// No way back from here.
     consuming func drop() throws(SystemError) { try credentials.drop() }
@@ -55,14 +54,13 @@ struct StartInspection {
     let pseudonymKey = pseudonymKey(isToldOf: decision)
     let adminTokens = isHindered ? nil : Self.unlessTold { try AdminTokensByHand.read(files.admin) }
     guard let root, let contents, let pseudonymKey, let devices, let users, let adminUsers,
-      let adminTokens, !isHindered
+      adminTokens != nil, !isHindered
     else {
       throw ExitStatus.configuration.code
     }
     return Passed(
       decision: decision, credentials: credentials, root: root, material: try material(contents),
-      pseudonymKey: pseudonymKey, devices: devices, approvalUsers: users, adminUsers: adminUsers,
-      adminTokens: adminTokens)
+      pseudonymKey: pseudonymKey, devices: devices, approvalUsers: users, adminUsers: adminUsers)
   }
 
   /// As whom the gate serves, for it is a file of his folder.
