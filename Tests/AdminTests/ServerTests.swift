@@ -59,6 +59,43 @@ import Testing
     }
   }
 
+  /// A byte of a request that never comes is no better a claim than none: who came before goes before.
+  @Test func whoHasJustComeStays() throws {
+    try served(ImaginaryGate()) { path in
+      var crowd: [Peer] = []
+      for _ in 1..<AdminLoop.Limits.connections {
+        let peer = try Peer(path)
+        peer.send("G")
+        crowd.append(peer)
+      }
+      let probe = try Peer(path)
+      for _ in 0..<20 { crowd.append(try Peer(path)) }
+      // Behind all of them, so that they have come when it is answered.
+      let last = try Peer(path)
+      last.ask("/livez")
+      #expect(last.hears("ok\n") && crowd[0].isCutOff())
+      probe.ask("/livez")
+      #expect(probe.hears("ok\n"))
+    }
+  }
+
+  /// Ten seconds from the accept, wherever in them the first byte comes.
+  @Test func aFirstRequestThatBeginsLate() throws {
+    let clock = JumpingClock()
+    try served(ImaginaryGate(), clock: clock) { path in
+      let (late, poke) = (try Peer(path), try Peer(path))
+      poke.ask("/livez")
+      #expect(poke.hears("ok\n"))
+      clock.pass(.seconds(9))
+      late.send("GET /livez HT")
+      poke.ask("/livez")
+      #expect(poke.hears("ok\n"))
+      clock.pass(.seconds(2))
+      poke.ask("/livez")
+      #expect(poke.hears("ok\n") && late.hears("HTTP/1.1 408 "))
+    }
+  }
+
   @Test func aRequestThatDoesNotCome() throws {
     let clock = JumpingClock()
     try served(ImaginaryGate(), clock: clock) { path in

@@ -27,8 +27,10 @@ final class AdminConnection {
   private(set) var stage: Stage
   /// When it ends unless something happens before.
   private(set) var deadline: MonotonicTime
-  /// When its stage began, or a byte of it went on: who waits longest makes room.
+  /// When its stage began, or its request; until the first answer, when it came. Who waits longest makes room.
   private(set) var since: MonotonicTime
+  /// It has asked for something and got it, or not; whoever has not yet has its time from the accept on.
+  private(set) var hasBeenAnswered = false
   /// Of the request that is being answered.
   var manner = AdminReply.Manner(date: "", isHead: false, isClosing: false, isChunked: true)
   /// Who has asked for what the slow thread does.
@@ -54,10 +56,10 @@ final class AdminConnection {
   }
 
   enum Time {
-    /// From the accept, with a handshake, or from a request's first byte, until the request is whole; and for an answer,
-    /// or a piece of one, until the peer has taken it.
+    /// From the accept until the first request is whole, a handshake included, and from the first byte of each other one;
+    /// and for an answer, or a piece of one, until the peer has taken it.
     static let request: Duration = .seconds(10)
-    /// Between requests.
+    /// Between an answer and the next request.
     static let idle: Duration = .seconds(30)
     /// For the peer's end, so that no RST cuts the answer.
     static let lingering: Duration = .seconds(2)
@@ -65,6 +67,9 @@ final class AdminConnection {
 
   func move(to stage: Stage, now: MonotonicTime) {
     self.stage = stage
+    if stage == .answer || stage == .download { hasBeenAnswered = true }
+    // However it goes about its first request, it gets no more time for it.
+    if stage == .request, !hasBeenAnswered { return }
     since = now
     switch stage {
     case .handshake, .answer, .download: deadline = now + Time.request
@@ -77,6 +82,7 @@ final class AdminConnection {
 
   /// The first byte of a request came.
   func noteBegun(now: MonotonicTime) {
+    guard hasBeenAnswered else { return }
     since = now
     deadline = now + Time.request
   }
@@ -87,12 +93,12 @@ final class AdminConnection {
     deadline = .never
   }
 
-  /// How soon it makes room for another, the lowest first; nil for never. Who waits between two requests loses nothing,
-  /// and who has not said what it wants costs less than who takes long to listen.
+  /// How soon it makes room for another, the lowest first; nil for never. Who waits between two requests loses nothing.
+  /// Who has said nothing yet goes no sooner than who has sent a byte: a probe says something in a moment.
   var dispensability: Int? {
     switch stage {
     case .lingering: 0
-    case .request: conversation.hasBegun ? 2 : 1
+    case .request: hasBeenAnswered && !conversation.hasBegun ? 1 : 2
     case .handshake: 2
     case .answer: 3
     case .download: 4
