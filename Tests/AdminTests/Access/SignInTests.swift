@@ -5,6 +5,14 @@ import Testing
 @testable import Admin
 
 @Suite struct SignInTests {
+  /// Asked for before a reload and made behind it.
+  @Test func aLinkOfWhoIsNoOperatorAnyMore() throws {
+    let console = try Console()
+    let path = console.access.makeLink(for: "mallory")
+    #expect(try console.post(path, ["Origin: http://localhost:8444"]) == .page(.forbidden, .linkEnded))
+    #expect(console.access.list().sessions.isEmpty)
+  }
+
   @Test func aLinkSignsInOnce() throws {
     let console = try Console()
     let path = console.access.makeLink(for: "alice")

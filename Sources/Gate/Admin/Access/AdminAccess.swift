@@ -197,7 +197,8 @@ package final class AdminAccess: Sendable {
     let former = ConsoleCookie.value(head, isTLS: transport.isTLS).flatMap { AccessSecret.hash(of: $0) }
     guard let hash = AccessSecret.hash(of: code) else { return .page(.forbidden, .linkEnded) }
     let signedIn = state.withLock { state -> (user: String, session: UInt64)? in
-      guard let user = state.links.use(hash, now: now) else { return nil }
+      // A link that was made while a reload took its owner out is his no more.
+      guard let user = state.links.use(hash, now: now), state.settings.users[user] != nil else { return nil }
       // Whose browser it was until now.
       if let former, let old = state.sessions.use(former, now: now, at: time) {
         _ = state.sessions.end(now) { $0.number == old.number }
