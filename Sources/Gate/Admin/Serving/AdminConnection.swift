@@ -93,6 +93,12 @@ final class AdminConnection {
     deadline = .never
   }
 
+  /// To be called before the close. Where the end of the connection is the end of a download, one that is cut off ends
+  /// with a reset, so that nobody takes what has come for the whole.
+  func tellWhetherCut() {
+    if stage == .download, !manner.isChunked { leg.socket.resetOnClose() }
+  }
+
   /// How soon it makes room for another, the lowest first; nil for never. Who waits between two requests loses nothing.
   /// Who has said nothing yet goes no sooner than who has sent a byte: a probe says something in a moment.
   var dispensability: Int? {

@@ -95,6 +95,7 @@ final class AdminLoop {
 
   func run() {
     while !mailbox.isStopping.load(ordering: .relaxed) { turn(waiting: sleepTime()) }
+    for connection in connections.values { connection.tellWhetherCut() }
     connections = [:]
   }
 
@@ -168,6 +169,7 @@ final class AdminLoop {
   }
 
   private func close(_ connection: AdminConnection) {
+    connection.tellWhetherCut()
     connections[connection.token] = nil
     if let body = connection.body { worker.take(.release(body)) }
     if downloading == connection.token { downloading = nil }
