@@ -221,6 +221,26 @@ import Testing
     }
   }
 
+  /// Revoked while it was searched for: what was found is not given out.
+  @Test(arguments: ["/search?q=1", "/export"])
+  func whatIsFoundForWhoMayNoMore(target: String) throws {
+    let latch = Latch()
+    let isRevoked = Atomic(false)
+    let gate = ImaginaryGate(latch: latch)
+    try served(gate, holds: { _ in !isRevoked.load(ordering: .relaxed) }) { path in
+      let peer = try Peer(path)
+      peer.ask(target)
+      while gate.state.withLock({ $0.worked.isEmpty }) {
+        let probe = try Peer(path)
+        probe.ask("/livez")
+        #expect(probe.hears("ok\n"))
+      }
+      isRevoked.store(true, ordering: .relaxed)
+      latch.open()
+      #expect(peer.hears("HTTP/1.1 401 "))
+    }
+  }
+
   // MARK: Downloads
 
   @Test func aDownloadComesInPieces() throws {

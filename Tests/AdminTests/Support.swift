@@ -104,11 +104,13 @@ final class JumpingClock: Clock {
 
 /// A listener on a UNIX socket in a folder of its own, as long as `body` runs.
 func served(
-  _ gate: ImaginaryGate, clock: JumpingClock = JumpingClock(), _ body: (String) throws -> Void
+  _ gate: ImaginaryGate, clock: JumpingClock = JumpingClock(),
+  holds: @escaping @Sendable (AdminActor) -> Bool = { _ in true }, _ body: (String) throws -> Void
 ) throws {
   let folder = try TemporaryFolder(prefix: "admin-")
   let path = folder.path + "/admin.sock"
-  let routing = AdminRouting(handler: gate) { _, _, _ in .actor(.alice, formToken: "") }
+  let routing = AdminRouting(
+    handler: gate, judge: { _, _, _ in .actor(.alice, formToken: "") }, holds: holds)
   let server = try AdminServer.start(on: AdminDoor(try UnixListener.bind(path)), routing, tls: nil, clock)
   do {
     try body(path)

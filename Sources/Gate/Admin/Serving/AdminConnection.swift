@@ -35,6 +35,8 @@ final class AdminConnection {
   var manner = AdminReply.Manner(date: "", isHead: false, isClosing: false, isChunked: true)
   /// Who has asked for what the slow thread does.
   var actor: AdminActor?
+  /// What that one asked for is to be looked at, and no change.
+  var isLooking = false
   /// Of a download; nil otherwise.
   var body: (any AdminBody)?
   /// A piece of it has been asked for.

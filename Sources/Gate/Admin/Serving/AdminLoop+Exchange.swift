@@ -78,6 +78,7 @@ extension AdminLoop {
     case .reply(let answer): reply(answer, to: connection, isHead: isHead, isClosing: !call.head.keepsAlive)
     case .work(let request):
       connection.actor = request.actor
+      connection.isLooking = !request.isChange
       if worker.take(request, from: connection.token) {
         connection.move(to: .work, now: now)
       } else {
@@ -129,6 +130,11 @@ extension AdminLoop {
 
   func give(_ answer: AdminAnswer, to connection: AdminConnection) {
     let manner = connection.manner
+    // A change has been made, and its answer shows little; what was searched for is nobody's any more.
+    if connection.isLooking, let actor = connection.actor, !routing.holds(actor) {
+      if case .stream(_, _, let body) = answer { worker.take(.release(body)) }
+      return reply(.unauthorized(), to: connection, isHead: manner.isHead, isClosing: manner.isClosing)
+    }
     guard case .stream(_, _, let body) = answer else {
       let made = AdminReply(answer, isVersioned: false)
       return reply(made, to: connection, isHead: manner.isHead, isClosing: manner.isClosing)
