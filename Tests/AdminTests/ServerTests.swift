@@ -221,6 +221,21 @@ import Testing
     }
   }
 
+  /// Of what the slow thread finds too, only what is new is sent.
+  @Test func whatIsFoundAndKnown() throws {
+    try served(ImaginaryGate()) { path in
+      let peer = try Peer(path)
+      peer.ask("/api/search")
+      #expect(peer.hears("HTTP/1.1 200 ") && peer.hears("ETag: \"44136fa355b3678a1146ad16f7e8649e\"\r\n"))
+      #expect(peer.hears("\r\n\r\n{}"))
+      let request = "GET /api/search HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: "
+      peer.send("\(request)\"44136fa355b3678a1146ad16f7e8649e\"\r\n\r\n")
+      #expect(peer.hears("HTTP/1.1 304 ") && peer.hears("\r\n\r\n"))
+      peer.send("\(request)\"other\"\r\n\r\n")
+      #expect(peer.hears("HTTP/1.1 200 ") && peer.hears("\r\n\r\n{}"))
+    }
+  }
+
   /// Revoked while it was searched for: what was found is not given out.
   @Test(arguments: ["/search?q=1", "/export"])
   func whatIsFoundForWhoMayNoMore(target: String) throws {

@@ -42,7 +42,7 @@ final class ImaginaryGate: AdminHandler {
     case "/": .page(.ok, Array("<p>\(request.actor.name)".utf8))
     case "/api/overview": .json(.ok, Array(#"{"live":{}}"#.utf8))
     case "/away": .seeOther("//evil.example/")
-    case "/search", "/export", "/change": nil
+    case "/search", "/export", "/change", "/api/search": nil
     default: .page(.notFound, Array("no".utf8))
     }
   }
@@ -53,6 +53,7 @@ final class ImaginaryGate: AdminHandler {
     switch request.path {
     case "/export":
       return .stream(contentType: "application/json", fileName: "a\"b/\r\nc.json", download())
+    case "/api/search": return .json(.ok, Array("{}".utf8))
     case "/change": return .seeOther("/?done=\(request.form["word"] ?? "")")
     default: return .page(.ok, Array("found".utf8))
     }

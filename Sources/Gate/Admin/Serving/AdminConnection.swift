@@ -37,6 +37,8 @@ final class AdminConnection {
   var actor: AdminActor?
   /// What that one asked for is to be looked at, and no change.
   var isLooking = false
+  /// Of the answers that the peer has already.
+  var knownTags: [String] = []
   /// Of a download; nil otherwise.
   var body: (any AdminBody)?
   /// A piece of it has been asked for.

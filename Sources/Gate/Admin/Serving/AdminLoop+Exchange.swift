@@ -79,6 +79,7 @@ extension AdminLoop {
     case .work(let request):
       connection.actor = request.actor
       connection.isLooking = !request.isChange
+      connection.knownTags = request.isChange ? [] : call.head.listElements("if-none-match")
       if worker.take(request, from: connection.token) {
         connection.move(to: .work, now: now)
       } else {
@@ -136,7 +137,7 @@ extension AdminLoop {
       return reply(.unauthorized(), to: connection, isHead: manner.isHead, isClosing: manner.isClosing)
     }
     guard case .stream(_, _, let body) = answer else {
-      let made = AdminReply(answer, isVersioned: false)
+      let made = AdminReply(answer, isVersioned: false).answering(connection.knownTags)
       return reply(made, to: connection, isHead: manner.isHead, isClosing: manner.isClosing)
     }
     guard downloading == nil else {
