@@ -43,11 +43,13 @@ import Testing
     // SHA-256 of "{}" begins so.
     let tag = "\"44136fa355b3678a1146ad16f7e8649e\""
     #expect(sent(json).contains("\r\nETag: \(tag)\r\n") && sent(json).hasSuffix("\r\n\r\n{}"))
+    #expect(sent(json).contains("\r\nCache-Control: no-store\r\n"))
     for known in [tag, "W/\(tag)", "*"] {
       let again = json.answering(["\"x\"", known])
       #expect(again.status == .notModified)
       let text = sent(again)
       #expect(text.hasPrefix("HTTP/1.1 304 Not Modified\r\n") && text.hasSuffix("\r\n\r\n"))
+      #expect(text.contains("\r\nCache-Control: no-store\r\n"))
       #expect(text.contains("ETag: \(tag)") && !text.contains("Content-Length") && !text.contains("{}"))
     }
     #expect(json.answering(["\"x\""]) == json && json.answering([]) == json)

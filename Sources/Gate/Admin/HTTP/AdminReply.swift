@@ -15,6 +15,8 @@ struct AdminReply: Sendable, Equatable {
     case no
     /// Asked for again by its tag each time, and perhaps not sent again.
     case byTag
+    /// The same by a script that has it in memory, and nobody writes it down.
+    case inMemory
     /// Of the program's version, which the address names.
     case forGood
   }
@@ -74,7 +76,8 @@ struct AdminReply: Sendable, Equatable {
     case .page(let status, let bytes): self.init(Status(status), type: "text/html; charset=utf-8", bytes)
     case .json(let status, let bytes):
       self.init(
-        Status(status), type: "application/json; charset=utf-8", bytes, keeping: status == .ok ? .byTag : .no)
+        Status(status), type: "application/json; charset=utf-8", bytes,
+        keeping: status == .ok ? .inMemory : .no)
     case .asset(let type, let bytes):
       self.init(.ok, type: type, bytes, keeping: isVersioned ? .forGood : .byTag)
     case .seeOther(let path): self = .seeOther(path)
@@ -114,7 +117,7 @@ struct AdminReply: Sendable, Equatable {
     for field in fields { head.add(field.name, field.value) }
     if status != .notModified, let tag { head.add("ETag", tag) }
     switch keeping {
-    case .no: head.add("Cache-Control", "no-store")
+    case .no, .inMemory: head.add("Cache-Control", "no-store")
     case .byTag: head.add("Cache-Control", "private, no-cache")
     case .forGood: head.add("Cache-Control", "private, max-age=31536000, immutable")
     }
