@@ -36,7 +36,6 @@ struct AdminConversation {
       buffer.removeSubrange(..<start)
       start = 0
     }
-    buffer.reserveCapacity(buffer.count + bytes.count)
     for index in bytes.indices { buffer.append(bytes[index]) }
   }
 
