@@ -11,17 +11,20 @@ import pwd
 import re
 import secrets
 import signal
+import time
 import urllib.parse
 
 import pytest
 
 from approvers import approval_settings
+from backend import sink
 from clients import Raw, head
 from gate import free_port
 from handset import Handset
 from phones import Household
 from sessions import Player
 from waiting import eventually
+from websocket import CLOSE, RawWebSocket
 
 OPERATOR = pwd.getpwuid(os.geteuid()).pw_name
 MARKUP = "<img src=x onerror=alert(1)>\"'&\u202e\u2066x"
@@ -322,6 +325,19 @@ def test_settings_their_origin_and_a_reload(gates, backend, folder):
     pages.gate.signal(signal.SIGHUP)
     eventually(lambda: "next start" in pages.page("/configuration"), "the page tells of the reload")
     assert [action["result"] for action in pages.actions()] == ["done", "refused"]
+
+
+def test_a_reload_that_nobody_reads_does_not_hold_up_a_stop(gates, backends, folder):
+    pages = Pages(gates, folder, backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="60s")
+    client = RawWebSocket(pages.gate)
+    pages.gate.signal(signal.SIGTERM)
+    assert client.read_frame()[1] == CLOSE
+    asked = time.monotonic()
+    pages.wrong("/configuration/reload", 503)
+    assert time.monotonic() - asked < 15, "it has waited for a main thread that does something else"
+    pages.gate.signal(signal.SIGTERM)
+    assert pages.gate.wait() == 0
+    client.close()
 
 
 # ---- drain
