@@ -369,7 +369,12 @@ def test_a_device_is_confirmed_and_revoked_and_the_audit_names_who(gates, folder
     path = f"/devices/{phone.id}"
     assert phone.id in pages.page(path)
     assert "aria-invalid" in pages.wrong(f"{path}/confirm", 400, subject="no\nsubject")
+    # A form that asked for digits, sent when there are none to compare any more.
+    assert "Nothing was confirmed" in pages.wrong(f"{path}/confirm", 409, digits="123456")
+    assert len(pages.json("/api/devices?state=pending")["rows"]["devices"]) == 1
     pages.done(f"{path}/confirm", "device-confirmed", subject="anna")
+    # The second of two clicks.
+    pages.done(f"{path}/confirm", "device-confirmed", digits="123456")
     assert pages.json("/api/devices?state=active&subject=anna")["rows"]["devices"]
     pages.done(f"{path}/revoke", "device-revoked")
     assert pages.json("/api/devices?state=revoked&text=" + phone.id[:8])["rows"]["devices"]
@@ -389,7 +394,7 @@ def test_a_device_is_confirmed_and_revoked_and_the_audit_names_who(gates, folder
     exported = pages.ask("GET", "/audit/export")[2].decode()
     assert exported == pages.gate.command("audit", "export").stdout
     assert [action["action"] for action in pages.actions()] == [
-        "device-confirmed", "device-confirmed", "device-revoked", "reloaded",
+        "device-confirmed", "device-confirmed", "device-confirmed", "device-confirmed", "device-revoked", "reloaded",
     ]  # fmt: skip
 
 

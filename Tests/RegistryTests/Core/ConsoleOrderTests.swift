@@ -172,7 +172,25 @@ import Testing
         room.registry.run(OperatorOrder.call(verb, object), from: .console(name: "anna", user: nil)))
     }
     #expect(try order("pair-browse").value.array?.isEmpty == true)
-    _ = try room.open()
+    let phone = try PairingPhone(room.open())
     #expect(try order("pair-browse").value.array?.isEmpty == true)
+    let device = try room.device(room.answer(phone))
+    func look() throws -> JSONObject {
+      try #require(try order("devices-look", #"{"id":"\#(device.id.text)"}"#).value.object)
+    }
+    // It is in the list, and has not enrolled by itself: whoever looks must know that it is being paired.
+    let end = Int64(room.registry.now.seconds + 300)
+    var seen = try look()
+    #expect(seen["device"]?.object?["status"]?.string == "pending")
+    #expect(seen["pairing"] == nil && seen["pairs_until"]?.integer == end)
+    #expect(try order("pair-browse").value.array?.isEmpty == true)
+    _ = try room.reveal(phone)
+    seen = try look()
+    #expect(seen["pairing"]?.object?["pairing_id"]?.string == phone.uri.pairingID.text)
+    #expect(seen["pairs_until"]?.integer == end)
+    #expect(try room.confirm(phone.uri.pairingID, phone.digits).code == nil)
+    seen = try look()
+    #expect(seen["device"]?.object?["status"]?.string == "active")
+    #expect(seen["pairing"] == nil && seen["pairs_until"] == nil)
   }
 }

@@ -92,7 +92,7 @@ struct NameDevices: RegistryCall {
   }
 }
 
-/// One device, and the pairing that waits for the digits which it shows.
+/// One device, the pairing that waits for the digits which it shows, and whether it is being paired at all.
 struct LookAtDevice: RegistryCall {
   let id: DeviceID
 
@@ -104,6 +104,8 @@ struct LookAtDevice: RegistryCall {
     if let pairing = pairings.first(where: { $0.state == .revealed && $0.expiresAt > desk.now }) {
       json.put("pairing", raw: pairing.jsonForOperator(device))
     }
+    // Also one whose phone has not come to its digits yet, or whose time is over and nobody has said so to it.
+    json.put("pairs_until", pairings.first { $0.state.isOpen }?.expiresAt)
     return .reply(.answered(json.bytes()))
   }
 }

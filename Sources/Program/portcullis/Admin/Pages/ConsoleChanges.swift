@@ -95,7 +95,12 @@ extension ConsolePages {
   // MARK: Devices and approvals
 
   private func confirmDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
-    let (row, pairing, _) = try lookAtDevice(id, request)
+    let seen = try lookAtDevice(id, request)
+    let (row, pairing) = (seen.row, seen.pairing)
+    if seen.lacksDigits(request) {
+      log(.deviceConfirmed, row.id, Self.withoutDigits, request)
+      throw ConsoleFailure(Self.withoutDigits)
+    }
     let refusal: ControlRefusal?
     if let pairing {
       let digits = request.form["digits"] ?? ""

@@ -36,15 +36,32 @@ extension ConsolePages {
     }
   }
 
-  /// The device, the pairing that waits for its digits, and all that is known of it.
-  func lookAtDevice(
-    _ id: String, _ request: AdminRequest
-  ) throws(ConsoleFailure) -> (row: DeviceRow, pairing: PairingRow?, object: JSONObject) {
+  struct SeenDevice {
+    let row: DeviceRow
+    /// The one that waits for its digits.
+    let pairing: PairingRow?
+    /// Whether it is being paired, at its digits or not.
+    let isPairing: Bool
+    /// All that is known of it.
+    let object: JSONObject
+
+    /// It must not become active without digits: its phone has them to show, or had until its time was over.
+    func lacksDigits(_ request: AdminRequest) -> Bool {
+      row.state == .pending && pairing == nil && (isPairing || request.form["digits"] != nil)
+    }
+  }
+
+  static let withoutDigits = ControlRefusal(
+    .notAllowed, "The pairing is not at its digits, or its time is over. Nothing was confirmed.")
+
+  func lookAtDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> SeenDevice {
     let found = try ask("devices-look", [("id", .string(id))], request)
     guard let object = found.object?["device"]?.object, let row = DeviceRow(object) else {
       throw .error(.notFound, "There is no such device.")
     }
-    return (row, PairingRow(found.object?["pairing"]?.object), object)
+    return SeenDevice(
+      row: row, pairing: PairingRow(found.object?["pairing"]?.object),
+      isPairing: found.object?["pairs_until"] != nil, object: object)
   }
 
   private func sessions(
@@ -56,7 +73,8 @@ extension ConsolePages {
   }
 
   func device(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> DevicePage {
-    let (row, _, object) = try lookAtDevice(id, request)
+    let seen = try lookAtDevice(id, request)
+    let (row, object) = (seen.row, seen.object)
     let exception = object["except"]?.object
     return DevicePage(
       device: row, activatedAt: object.time("activated_at"), attestedAt: object.time("attested_at"),
@@ -72,18 +90,18 @@ extension ConsolePages {
   func confirmPage(
     _ id: String, _ request: AdminRequest, _ problems: [FieldProblem] = []
   ) throws(ConsoleFailure) -> ConfirmDevicePage {
-    let (row, pairing, _) = try lookAtDevice(id, request)
-    return ConfirmDevicePage(
-      device: row, pairing: pairing, subject: request.form["subject"] ?? pairing?.subject ?? row.subject ?? "",
-      problems: problems)
+    let seen = try lookAtDevice(id, request)
+    if seen.lacksDigits(request) { throw ConsoleFailure(Self.withoutDigits) }
+    let subject = request.form["subject"] ?? seen.pairing?.subject ?? seen.row.subject ?? ""
+    return ConfirmDevicePage(device: seen.row, pairing: seen.pairing, subject: subject, problems: problems)
   }
 
   func revokePage(
     _ id: String, _ request: AdminRequest, _ problems: [FieldProblem] = []
   ) throws(ConsoleFailure) -> RevokeDevicePage {
-    let (row, _, object) = try lookAtDevice(id, request)
-    let sessions = try sessions(of: row, keyID: object.text("key_id"), request)
-    return RevokeDevicePage(device: row, sessions: sessions.count, problems: problems)
+    let seen = try lookAtDevice(id, request)
+    let sessions = try sessions(of: seen.row, keyID: seen.object.text("key_id"), request)
+    return RevokeDevicePage(device: seen.row, sessions: sessions.count, problems: problems)
   }
 }
 
