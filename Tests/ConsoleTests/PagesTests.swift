@@ -181,6 +181,15 @@ import Testing
         == expected)
   }
 
+  /// Ending all sessions is for good, and no button says otherwise.
+  @Test(arguments: [true, false]) func whatADrainLeadsBackTo(isFinal: Bool) {
+    var drain = Samples.full.drain(true)
+    drain.isFinal = isFinal
+    let page = ReadPage(drain.html(Samples.full.frame))
+    #expect(page.all("form").contains { $0.attributes["action"] == "/undrain" } == !isFinal)
+    #expect(page.elements.contains { $0.text.contains("started again") })
+  }
+
   /// Digits where the phone shows some, and whose it is where nobody has said so yet.
   @Test(arguments: [("device-confirm", ["digits"]), ("device-confirm-plain", ["subject"])])
   func whatConfirmingAsks(name: String, fields: [String]) throws {

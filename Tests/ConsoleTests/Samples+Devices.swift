@@ -140,7 +140,7 @@ extension Samples {
 
   func drain(_ isDraining: Bool) -> DrainPage {
     DrainPage(
-      isDraining: isDraining, since: isDraining ? Self.ago(90) : nil, attached: rows * 9, detached: rows / 4,
-      kept: rows, problems: problems("x"))
+      isDraining: isDraining, isFinal: false, attached: rows * 9, detached: rows / 4, kept: rows,
+      problems: problems("x"))
   }
 }

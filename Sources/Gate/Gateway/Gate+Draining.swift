@@ -7,6 +7,9 @@ extension Gate {
   /// Whether nobody may begin to play: since `beginDraining`, or because the gate stops.
   package var isDraining: Bool { shared.takesNobodyNew }
 
+  /// Whether nothing takes that back: all sessions were ended, or the gate stops.
+  package var isStopping: Bool { shared.isStopping.load(ordering: .sequentiallyConsistent) }
+
   /// Sessions that somebody plays in or may come back to.
   package var staying: (attached: Int, away: Int) { (shared.sessions.value, shared.detached) }
 
@@ -25,7 +28,7 @@ extension Gate {
   /// - Returns: false when the gate stops, which nothing takes back.
   @discardableResult
   package func undrain() -> Bool {
-    if shared.isStopping.load(ordering: .sequentiallyConsistent) { return false }
+    if isStopping { return false }
     if shared.isDraining.exchange(false, ordering: .sequentiallyConsistent) {
       shared.log.drainingEnded(sessions: shared.sessions.value, detached: shared.detached)
     }

@@ -355,6 +355,9 @@ def test_a_drain_begun_and_taken_back(pages, new_device):
     pages.done("/drain/end", "all-sessions-ended")
     eventually(lambda: not pages.json("/api/sessions")["rows"]["sessions"], "the session has ended")
     assert [action["action"] for action in pages.actions()] == ["drain_begun", "drain_ended", "all_sessions_ended"]
+    # Nothing takes that back, and the page has no button for it.
+    assert 'action="/undrain"' not in pages.page("/drain")
+    pages.wrong("/undrain", 409)
 
 
 # ---- devices and the audit

@@ -183,7 +183,7 @@ extension DoneWord {
     case .reloaded: "Settings and certificates have been read again."
     case .drainBegun: "The gate is draining: it takes no new players."
     case .drainEnded: "The gate takes new players again."
-    case .allSessionsEnded: "All sessions have been ended."
+    case .allSessionsEnded: "All sessions have been ended. Nobody comes in until the gate is started again."
     }
   }
 }

@@ -1,5 +1,4 @@
 /// `/drain` and `/drain/end`, as HTML and as JSON.
-internal import System
 
 extension DrainPage: ConsolePage {
   package func html(_ frame: PageFrame) -> [UInt8] {
@@ -12,7 +11,9 @@ extension DrainPage: ConsolePage {
       ) { $0.element(.strong, .text(.dataLive, "drain"), text: verdict) }
       html.element(.div, .class(.panel)) { $0.facts(facts) }
       if frame.mayChange {
-        if isDraining {
+        if isFinal {
+          html.element(.p, text: "This cannot be taken back: start the gate again on its host.")
+        } else if isDraining {
           html.change(ConsolePath("/undrain"), frame, button: "Take new players again")
         } else {
           html.change(.drain, frame, button: "Begin to drain")
@@ -22,7 +23,7 @@ extension DrainPage: ConsolePage {
             .p,
             text:
               "Where nobody should play on, such as before the game is moved. Sessions that would outlive a restart "
-              + "end too.")
+              + "end too, and nobody comes in until the gate is started again on its host.")
           html.element(.p) {
             $0.element(
               .a, .class(.button, .danger), .href(ConsolePath.drain.appending("end")),
@@ -42,7 +43,8 @@ extension DrainPage: ConsolePage {
   }
 
   private var verdict: String {
-    isDraining ? "Draining: no new players come in" : "Open: players come in"
+    if isFinal { return "Closed: nobody comes in until the gate is started again" }
+    return isDraining ? "Draining: no new players come in" : "Open: players come in"
   }
 
   private var lede: String {
@@ -52,7 +54,6 @@ extension DrainPage: ConsolePage {
 
   private var facts: [Fact] {
     [
-      Fact("Draining since", .optional(since), live: "since"),
       Fact("Players now", .number(attached), live: "attached"),
       Fact("Away, may come back", .number(detached), live: "detached"),
       Fact("Would outlive a restart", .number(kept), live: "kept"),
@@ -66,7 +67,7 @@ extension EndAllPage: ConsolePage {
       entry: .drain, heading: "End all sessions?",
       lede:
         "\(Wording.count(sessions, "player is", "players are")) disconnected from the game, and cannot come back to "
-        + "these sessions. The gate takes nobody in until you let it.",
+        + "these sessions. It cannot be taken back: the gate takes nobody in until it is started again on its host.",
       above: ("Drain", .drain), problems: problems)
     return layout.html(frame) { html in
       html.change(

@@ -1,9 +1,9 @@
 /// `/drain`: no new players. Posts to `/drain` (begin), `/undrain`, and `/drain/end` (end all sessions).
-package import System
 
 package struct DrainPage: Sendable {
   package var isDraining: Bool
-  package var since: UnixTime?
+  /// Whether it cannot be taken back.
+  package var isFinal: Bool
   package var attached: Int
   package var detached: Int
   /// Those that would outlive a restart.
@@ -11,11 +11,10 @@ package struct DrainPage: Sendable {
   package var problems: [FieldProblem]
 
   package init(
-    isDraining: Bool, since: UnixTime? = nil, attached: Int, detached: Int, kept: Int,
-    problems: [FieldProblem] = []
+    isDraining: Bool, isFinal: Bool, attached: Int, detached: Int, kept: Int, problems: [FieldProblem] = []
   ) {
     self.isDraining = isDraining
-    self.since = since
+    self.isFinal = isFinal
     self.attached = attached
     self.detached = detached
     self.kept = kept

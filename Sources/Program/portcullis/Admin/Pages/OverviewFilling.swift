@@ -101,8 +101,8 @@ extension ConsolePages {
   func drainPage(_ problems: [FieldProblem] = []) -> DrainPage {
     let staying = gate.staying
     return DrainPage(
-      isDraining: gate.isDraining, attached: staying.attached, detached: staying.away, kept: gate.keptCount,
-      problems: problems)
+      isDraining: gate.isDraining, isFinal: gate.isStopping, attached: staying.attached,
+      detached: staying.away, kept: gate.keptCount, problems: problems)
   }
 }
 
