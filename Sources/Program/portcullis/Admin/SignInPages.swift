@@ -4,7 +4,7 @@ import Console
 
 struct SignInPages {
   /// What the operator calls it.
-  private let gate = HostName.text
+  private let gate = ShownHostName.text
 
   func page(_ state: SignInState) -> [UInt8] {
     SignInPage(state: SignInPage.State(state), gate: gate, version: Version.text).html()

@@ -211,7 +211,7 @@ struct Opening {
   ) -> ConsolePages.Sources {
     ConsolePages.Sources(
       gate: gate, control: control, store: store, pseudonyms: parts.pseudonyms, settings: settings,
-      hasDevices: parts.devices != nil, log: logger, name: HostName.text)
+      hasDevices: parts.devices != nil, log: logger, name: ShownHostName.text)
   }
 
   /// With operators others than the gate's own user and root are heard, who get no more than links.

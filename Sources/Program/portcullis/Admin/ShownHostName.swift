@@ -1,0 +1,10 @@
+/// What the operator calls this machine.
+import Bytes
+import System
+
+enum ShownHostName {
+  /// As it is now; `localhost` where it has no name.
+  static var text: String {
+    HostName.read().map { PrintableText.field($0, limit: 64) } ?? "localhost"
+  }
+}
