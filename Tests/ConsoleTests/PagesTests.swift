@@ -181,6 +181,14 @@ import Testing
         == expected)
   }
 
+  @Test func aReloadThatALoopHasNotTakenIsNoRefusal() throws {
+    var configuration = Samples.full.configuration
+    configuration.lastReload = .late
+    let page = ReadPage(configuration.html(Samples.full.frame))
+    let said = try #require(page.elements.first { $0.attributes["role"] == "status" })
+    #expect(said.text.contains("was taken") && said.text.contains("does not turn"))
+  }
+
   /// Ending all sessions is for good, and no button says otherwise.
   @Test(arguments: [true, false]) func whatADrainLeadsBackTo(isFinal: Bool) {
     var drain = Samples.full.drain(true)

@@ -49,6 +49,11 @@ extension ConfigurationPage: ConsolePage {
     case .needsRestart(let changed, let waiting):
       let first = changed.isEmpty ? "" : " Changed at once: \(changed.joined(separator: ", "))."
       said = (.doubtful, "The last reload was taken.\(first) These hold from the next start on:", waiting)
+    case .late:
+      said = (
+        .doubtful,
+        "The last reload was taken, but an event loop does not turn, and goes on as before until it does.", []
+      )
     case .refused(let problems):
       said = (.bad, "The last reload was refused, and everything is as it was before:", problems)
     }

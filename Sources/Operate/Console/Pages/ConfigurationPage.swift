@@ -51,6 +51,8 @@ package struct ConfigurationPage: Sendable {
     case taken(changed: [String])
     /// These changed, and hold from the next start on.
     case needsRestart(changed: [String], waiting: [String])
+    /// An event loop does not turn, and goes on as before until it does; the others have taken it.
+    case late
     /// Everything is as it was before.
     case refused(problems: [String])
   }

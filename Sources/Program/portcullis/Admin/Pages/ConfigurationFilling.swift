@@ -98,10 +98,8 @@ extension ConfigurationPage.Reload {
     switch outcome {
     case .taken(let changed, let waiting):
       self = waiting.isEmpty ? .taken(changed: changed) : .needsRestart(changed: changed, waiting: waiting)
-    case .late: self = .refused(problems: [Self.late])
+    case .late: self = .late
     case .refused(let problems): self = .refused(problems: problems)
     }
   }
-
-  static let late = "An event loop does not turn, and goes on as before until it does."
 }

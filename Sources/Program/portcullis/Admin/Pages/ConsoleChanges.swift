@@ -82,10 +82,10 @@ extension ConsolePages {
     let refusal: ControlRefusal? =
       switch reload?.outcome {
       case nil: ControlRefusal(.timeout, "The main thread did not answer in time.")
-      case .late?: ControlRefusal(.timeout, ConfigurationPage.Reload.late)
       case .refused(let problems)?:
         ControlRefusal(.notAllowed, problems.first ?? "Nothing was changed: the log says why.")
-      case .taken?: nil
+      // One loop is behind, and the page says so: what was read holds all the same.
+      case .taken?, .late?: nil
       }
     note(.reloaded, [], refusal, request)
     guard let refusal else { return done(.reloaded, .configuration, request) }
