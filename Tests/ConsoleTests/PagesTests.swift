@@ -189,6 +189,14 @@ import Testing
     #expect(said.text.contains("was taken") && said.text.contains("does not turn"))
   }
 
+  /// Who has begun a change is not told that nothing happened, nor just to try again.
+  @Test func whatMayHaveBeenDoneIsNotCalledBusy() {
+    let page = ErrorPage(kind: .unavailable, detail: "The disk is <full>.", isPerhapsDone: true)
+    let text = String(decoding: page.html(Samples.full.frame), as: UTF8.self)
+    #expect(text.contains("This may have been done") && text.contains("The disk is &lt;full&gt;."))
+    #expect(text.contains("look at how it is now") && !text.contains("Another search"))
+  }
+
   /// Ending all sessions is for good, and no button says otherwise.
   @Test(arguments: [true, false]) func whatADrainLeadsBackTo(isFinal: Bool) {
     var drain = Samples.full.drain(true)

@@ -3,7 +3,7 @@ internal import JSON
 
 extension ErrorPage: ConsolePage {
   package func html(_ frame: PageFrame) -> [UInt8] {
-    Layout(entry: nil, heading: kind.title).html(frame) { html in
+    Layout(entry: nil, heading: isPerhapsDone ? "This may have been done" : kind.title).html(frame) { html in
       says(&html)
       html.element(.p) { $0.element(.a, .href(.overview), text: "Back to the overview") }
     }
@@ -24,15 +24,21 @@ extension ErrorPage: ConsolePage {
     writer.beginObject()
     writer.name("status")
     writer.value(kind.rawValue)
-    writer.member("message", detail ?? kind.text)
+    writer.member("message", detail ?? text)
     writer.endObject()
     writer.endObject()
     return writer.bytes
   }
 
   private func says(_ html: inout HTML) {
-    html.element(.p, text: Wording.cut(detail ?? kind.text, to: 1000))
-    if detail != nil { html.element(.p, .class(.note), text: kind.text) }
+    html.element(.p, text: Wording.cut(detail ?? text, to: 1000))
+    if detail != nil { html.element(.p, .class(.note), text: text) }
+  }
+
+  private var text: String {
+    isPerhapsDone
+      ? "The change was begun, and may have been made all the same: look at how it is now before you repeat it."
+      : kind.text
   }
 }
 

@@ -13,8 +13,12 @@ package struct ErrorPage: Sendable {
   /// What is the matter, for the operator; nil for what the kind itself says.
   package var detail: String?
 
-  package init(kind: Kind, detail: String? = nil) {
+  /// A change was begun, and nobody knows whether it was made, or whether it lasts.
+  package var isPerhapsDone: Bool
+
+  package init(kind: Kind, detail: String? = nil, isPerhapsDone: Bool = false) {
     self.kind = kind
     self.detail = detail
+    self.isPerhapsDone = isPerhapsDone
   }
 }

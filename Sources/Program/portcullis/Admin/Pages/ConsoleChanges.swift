@@ -36,7 +36,7 @@ extension ConsolePages {
   private func endSession(_ number: UInt64, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = command(.sessionsClose(.session(number)))
     note(.sessionEnded, [.number("session", Int64(clamping: number))], refusal, request)
-    if let refusal { throw ConsoleFailure(refusal) }
+    if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.sessionEnded, .sessions, request)
   }
 
@@ -54,7 +54,7 @@ extension ConsolePages {
     let refusal = command(.keysRevoke(identifier, reason: reason))
     note(
       .keyRevoked, [.attestedKey(identifier)] + (reason.map { [.reason($0.text)] } ?? []), refusal, request)
-    if let refusal { throw ConsoleFailure(refusal) }
+    if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.keyRevoked, .key(identifier.base64), request)
   }
 
@@ -65,14 +65,14 @@ extension ConsolePages {
   ) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = command(order)
     note(word == .drainBegun ? .drainBegun : .drainEnded, [], refusal, request)
-    if let refusal { throw ConsoleFailure(refusal) }
+    if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(word, .drain, request)
   }
 
   private func endAll(_ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = command(.drainEnd)
     note(.allSessionsEnded, [], refusal, request)
-    if let refusal { throw ConsoleFailure(refusal) }
+    if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.allSessionsEnded, .drain, request)
   }
 
@@ -89,7 +89,8 @@ extension ConsolePages {
       }
     note(.reloaded, [], refusal, request)
     guard let refusal else { return done(.reloaded, .configuration, request) }
-    throw .answer(show(configuration(), request, refusal.code == .notAllowed ? .conflict : .unavailable))
+    if refusal.isPerhapsDone { throw ConsoleFailure(changing: refusal) }
+    throw .answer(show(configuration(), request, .conflict))
   }
 
   // MARK: Devices and approvals
@@ -115,6 +116,7 @@ extension ConsolePages {
     }
     log(.deviceConfirmed, row.id, refusal, request)
     guard let refusal else { return done(.deviceConfirmed, .device(row.id), request) }
+    if refusal.kind == .unavailable { throw ConsoleFailure(changing: refusal) }
     // With three wrong tries the phone is gone, and the page with it.
     let field = pairing == nil ? "subject" : "digits"
     let problem = FieldProblem(field: field, text: Self.advice(refusal, field))
@@ -135,7 +137,7 @@ extension ConsolePages {
   private func revokeDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = failure(order("devices-revoke", [("id", .string(id))], request))
     log(.deviceRevoked, id, refusal, request)
-    if let refusal { throw ConsoleFailure(refusal) }
+    if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.deviceRevoked, .device(id), request)
   }
 
@@ -145,7 +147,7 @@ extension ConsolePages {
     let refusal = failure(order(verb, [("id", .string(id))], request))
     log(word, id, refusal, request)
     guard let refusal else { return done(word, .approval(id), request) }
-    guard refusal.kind == .conflict else { throw ConsoleFailure(refusal) }
+    guard refusal.kind == .conflict else { throw ConsoleFailure(changing: refusal) }
     let page = try approval(id, request, [FieldProblem(field: "", text: refusal.message)])
     throw .answer(show(page, request, .conflict))
   }
@@ -186,8 +188,11 @@ extension ConsolePages {
     _ request: AdminRequest
   ) {
     var audited: ControlRefusal?
-    if refusal == nil, sources.hasDevices {
+    // What may be done is not kept from whoever reads the audit.
+    let isPerhaps = refusal?.isPerhapsDone == true
+    if refusal == nil || isPerhaps, sources.hasDevices {
       let (control, origin) = (sources.control, origin(of: request.actor))
+      let members = members + (isPerhaps ? [.word("result", "perhaps")] : [])
       audited = control.note(NoteOperatorAction(event, members), by: origin)
     }
     log(event.word, request.path, refusal, audited, request)
@@ -206,7 +211,7 @@ extension ConsolePages {
       metadata: [
         "actor": "\(PrintableText.field(request.actor.name, limit: 64))", "action": "\(action)",
         "about": "\(PrintableText.field(about, limit: 128))",
-        "result": refusal == nil ? "done" : "refused",
+        "result": refusal.map { $0.isPerhapsDone ? "perhaps" : "refused" } ?? "done",
       ].merging(
         (refusal ?? audited).map { [refusal == nil ? "audit" : "reason": "\($0.code.rawValue)"] } ?? [:],
         uniquingKeysWith: { one, _ in one }))

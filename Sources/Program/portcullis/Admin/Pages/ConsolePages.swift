@@ -125,6 +125,8 @@ final class ConsolePages: Sendable {
     case .error(let kind, let detail):
       show(
         ErrorPage(kind: kind, detail: detail), request, AdminStatus(rawValue: kind.rawValue) ?? .badRequest)
+    case .perhaps(let detail):
+      show(ErrorPage(kind: .unavailable, detail: detail, isPerhapsDone: true), request, .unavailable)
     case .answer(let answer): answer
     }
   }
@@ -140,15 +142,31 @@ final class ConsolePages: Sendable {
 /// Why there is no page, or no change.
 enum ConsoleFailure: Error {
   case error(ErrorPage.Kind, String? = nil)
+  /// A change that was begun, and may be made.
+  case perhaps(String)
   /// The page again, with what was wrong beside the field.
   case answer(AdminAnswer)
 
   init(_ refusal: ControlRefusal) {
     self = .error(refusal.kind, refusal.message)
   }
+
+  init(changing refusal: ControlRefusal) {
+    self = refusal.isPerhapsDone ? .perhaps(refusal.message) : ConsoleFailure(refusal)
+  }
 }
 
 extension ControlRefusal {
+  /// Told to whoever has changed something: it may be done, or be done in memory alone.
+  var isPerhapsDone: Bool {
+    switch code {
+    case .timeout, .notWritten, .storeUnavailable: true
+    case .badRequest, .unknownCommand, .tooLarge, .wrongArguments, .notPermitted, .unknownKey,
+      .unknownSession, .unknownObject, .notAllowed, .devicesOff, .adminOff, .busy, .shuttingDown:
+      false
+    }
+  }
+
   var kind: ErrorPage.Kind {
     switch code {
     case .badRequest, .unknownCommand, .tooLarge, .wrongArguments: .badRequest
