@@ -36,6 +36,8 @@ extension ConsolePages {
   private func endSession(_ number: UInt64, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = command(.sessionsClose(.session(number)))
     note(.sessionEnded, [.number("session", Int64(clamping: number))], refusal, request)
+    // The second of two clicks, or the player has left meanwhile.
+    if refusal?.code == .unknownSession { throw .error(.conflict, "Session \(number) has ended already.") }
     if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.sessionEnded, .sessions, request)
   }
