@@ -1,5 +1,7 @@
 """A page that is looked at stays up to date, and asks for nothing when nobody looks."""
 
+import json
+
 import pytest
 from browser import Mouse
 from consoles import Reader
@@ -36,6 +38,10 @@ def sessions(window):
     return len(window.every("table[data-table=sessions] tbody tr"))
 
 
+def listed(town):
+    return json.loads(Reader(town.console).ask("/api/sessions")[2])["rows"]["sessions"]
+
+
 def test_numbers_change_while_the_page_is_open(town, overview):
     origin = overview.run("return performance.timeOrigin")
     Mouse(overview).follow("Sessions")
@@ -59,6 +65,29 @@ def test_the_focus_stays_where_it_is(town, overview):
         town.players[0].drain()
         asks_on(overview)
     assert href and overview.run(where) == href
+
+
+def test_a_row_stays_itself(town, overview):
+    """Whoever is about to click on a row, or has marked a part of it, does not lose it to the next answer."""
+    Mouse(overview).follow("Sessions")
+    overview.run("window.first = document.querySelector('tbody tr'); window.link = document.querySelector('tbody a')")
+    before = sessions(overview)
+    device = town.gate.app.register(town.new_device())
+    town.raw(device.headers(town.gate.app.nonce()))
+    eventually(lambda: sessions(overview) == before + 1, "the new session is in the list", within=10)
+    assert overview.run("return first.isConnected && link.isConnected")
+
+
+def test_what_has_ended_says_so(town, overview):
+    device = town.gate.app.register(town.new_device())
+    town.raw(device.headers(town.gate.app.nonce()))
+    number = max(int(entry["session"]["href"].rsplit("/", 1)[1]) for entry in listed(town))
+    town.console.open(overview, f"/sessions/{number}")
+    asks_on(overview)
+    town.gate.command("sessions", "close", device.key_id_b64)
+    status = overview.one("[data-state] [role=status]")
+    eventually(lambda: "has ended" in status.text, "the page says so", within=15)
+    assert is_quiet(overview)
 
 
 def test_pause_stops_it_and_says_so(overview):

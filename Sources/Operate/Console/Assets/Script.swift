@@ -3,7 +3,7 @@
 
 extension ConsoleAsset {
   static let scriptText = #"""
-    const period = 2000, slowPeriod = 10000;
+    const period = 2000, slowPeriod = 10000, patience = 8000;
     const main = document.getElementById("main");
     const state = document.querySelector("[data-state]");
 
@@ -118,9 +118,28 @@ extension ConsoleAsset {
         line.append(cell);
         made.push(line);
       }
-      body.replaceChildren(...made);
-      if (focused === null) return;
+      // A row that was there stays the same element: a click, a selection or the focus in it is not lost.
+      const known = new Map();
+      for (const line of body.rows) known.set(head(line), [...known.get(head(line)) ?? [], line]);
+      const lines = made.map((line) => { const old = known.get(head(line))?.shift(); return old === undefined ? line : changed(old, line); });
+      for (const gone of known.values()) for (const line of gone) line.remove();
+      lines.forEach((line, index) => { if (body.rows[index] !== line) body.insertBefore(line, body.rows[index] ?? null); });
+      if (focused === null || body.contains(document.activeElement)) return;
       for (const link of body.querySelectorAll("a")) if (link.getAttribute("href") === focused) { link.focus(); break; }
+    }
+
+    // What a row is about.
+    function head(line) {
+      const cell = line.cells[0];
+      return `${line.cells.length} ${cell.querySelector("a")?.getAttribute("href")} ${cell.textContent}`;
+    }
+
+    function changed(line, made) {
+      [...made.cells].forEach((cell, index) => {
+        const old = line.cells[index];
+        if (!old.isEqualNode(cell)) old.replaceChildren(...cell.childNodes);
+      });
+      return line;
     }
 
     function showChart(drawing, chart) {
@@ -137,16 +156,19 @@ extension ConsoleAsset {
     }
 
     // Asking again, as long as somebody looks and wants to.
-    let tag = null, timer = null, isPaused = false, isAsking = false;
+    let tag = null, timer = null, isPaused = false, isAsking = false, isOver = false;
 
     function say(text) {
       const status = state.querySelector("[role=status]");
       if (status.textContent !== text) status.textContent = text;
     }
 
+    // Whoever has paused it reads that it is paused, whatever becomes of a question that was on its way.
+    function tell(text) { if (!isPaused) say(text); }
+
     function askIn(milliseconds) {
       clearTimeout(timer);
-      if (!isPaused && document.visibilityState === "visible") timer = setTimeout(ask, milliseconds);
+      if (!isPaused && !isOver && document.visibilityState === "visible") timer = setTimeout(ask, milliseconds);
     }
 
     async function ask() {
@@ -155,17 +177,24 @@ extension ConsoleAsset {
       let next = period;
       try {
         const headers = tag === null ? {} : { "If-None-Match": tag };
-        const answer = await fetch(main.dataset.liveFrom, { headers, cache: "no-store", redirect: "error" });
-        if (answer.status === 401 || answer.status === 403) { say("You are signed out: load the page again"); isAsking = false; return; }
-        if (answer.status === 200) {
-          tag = answer.headers.get("ETag");
-          const value = await answer.json();
-          if (!isPaused) show(value);
+        const answer = await fetch(main.dataset.liveFrom, {
+          headers, cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience) });
+        if (answer.status === 404) {
+          isOver = true;
+          state.querySelector("[data-pause]").remove();
+          say("This has ended: nothing new will come");
+          return;
         }
-        if (answer.status === 200 || answer.status === 304) { if (!isPaused) say("Live"); }
-        else { say("The gate is busy: trying again"); next = slowPeriod; }
+        if (answer.status === 401 || answer.status === 403) { tell("You are signed out: load the page again"); isAsking = false; return; }
+        if (answer.status === 200) {
+          const value = await answer.json();
+          // What was not shown is asked for again.
+          if (!isPaused) { show(value); tag = answer.headers.get("ETag"); }
+        }
+        if (answer.status === 200 || answer.status === 304) tell("Live");
+        else { tell("The gate is busy: trying again"); next = slowPeriod; }
       } catch {
-        say("The gate does not answer: trying again");
+        tell("The gate does not answer: trying again");
         next = slowPeriod;
       }
       isAsking = false;
@@ -193,9 +222,8 @@ extension ConsoleAsset {
       address.searchParams.delete("done");
       history.replaceState(null, "", address);
     }
-    if (document.querySelector("time.countdown")) {
-      setInterval(() => { if (!isPaused) for (const element of document.querySelectorAll("time.countdown")) showTime(element); }, 1000);
-    }
+    // Also those that come later.
+    setInterval(() => { if (!isPaused) for (const element of document.querySelectorAll("time.countdown")) showTime(element); }, 1000);
     // Who sent a form with something wrong in it is led to what it is.
     document.querySelector(".problems")?.focus();
 
