@@ -181,6 +181,26 @@ import Testing
         == expected)
   }
 
+  /// All is not well in the week before a certificate ends, whatever the checks say.
+  @Test(
+    arguments: [
+      (8, "All is well", nil), (6, "The gate serves, and something is wrong", "ends soon"),
+      (-1, "The gate serves, and something is wrong", "is over"),
+    ] as [(Int64, String, String?)])
+  func aCertificateThatEnds(days: Int64, verdict: String, detail: String?) throws {
+    var overview = Samples.full.overview
+    overview.checks = [HealthCheck(name: "disk", standing: .good)]
+    let end = UnixTime(milliseconds: overview.now.milliseconds + days * 86_400_000)
+    overview.certificates = [CertificateEnd(name: "gate", endsAt: end)]
+    let page = ReadPage(overview.html(Samples.full.frame))
+    func live(_ name: String) -> String? {
+      page.elements.first { $0.attributes["data-live"] == name }?.text
+    }
+    #expect(live("verdict") == verdict)
+    #expect(live("verdict-detail")?.contains("a certificate") == (detail != nil))
+    if let detail { #expect(live("verdict-detail")?.contains(detail) == true) }
+  }
+
   @Test func aReloadThatALoopHasNotTakenIsNoRefusal() throws {
     var configuration = Samples.full.configuration
     configuration.lastReload = .late

@@ -60,7 +60,7 @@ extension OverviewPage: ConsolePage {
     if checks.isEmpty { return .neutral }
     if checks.contains(where: { $0.standing == .bad && $0.name != "draining" }) { return .bad }
     if isDraining { return .doubtful }
-    return checks.contains { $0.standing == .doubtful } ? .doubtful : .good
+    return certificateWord != nil || checks.contains { $0.standing == .doubtful } ? .doubtful : .good
   }
 
   private var verdict: String {
@@ -76,9 +76,23 @@ extension OverviewPage: ConsolePage {
   private var verdictDetail: String {
     if checks.isEmpty { return "No check has run yet" }
     let wrong = sortedChecks.filter { $0.standing == .bad || $0.standing == .doubtful }
-    if wrong.isEmpty { return "\(Wording.count(checks.count, "check", "checks")), none with anything to say" }
-    return wrong.map { "\(Wording.plain($0.name))\($0.detail.map { ": \($0)" } ?? "")" }
-      .joined(separator: " · ")
+    if wrong.isEmpty {
+      if let certificateWord { return certificateWord }
+      return "\(Wording.count(checks.count, "check", "checks")), none with anything to say"
+    }
+    let said = wrong.map { "\(Wording.plain($0.name))\($0.detail.map { ": \($0)" } ?? "")" }
+    return (said + (certificateWord.map { [$0] } ?? [])).joined(separator: " · ")
+  }
+
+  /// No check fails for it before it is too late.
+  private var certificateWord: String? {
+    let week: Int64 = 7 * 86_400_000
+    // Afterwards one does, and says which.
+    if checks.contains(where: { $0.name == "certificate" && $0.standing == .bad }) { return nil }
+    guard let first = certificates.map(\.endsAt.milliseconds).min(), first - now.milliseconds < week else {
+      return nil
+    }
+    return first > now.milliseconds ? "a certificate ends soon" : "a certificate's time is over"
   }
 
   private func verdict(_ html: inout HTML) {
@@ -196,7 +210,8 @@ extension OverviewPage: ConsolePage {
       Fact("Revoked", .number(store.revokedKeys), live: "store-revoked"),
       Fact("Journal", .bytes(store.journalBytes), live: "store-journal"),
       Fact(
-        "A commit takes", store.commitMicroseconds.map { .microseconds($0) } ?? .none, live: "store-commit"),
+        "A commit takes, on average", store.commitMicroseconds.map { .microseconds($0) } ?? .none,
+        live: "store-commit"),
       Fact("Last snapshot", .optional(store.lastSnapshotAt), live: "store-snapshot"),
     ]
   }

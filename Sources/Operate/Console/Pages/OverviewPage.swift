@@ -136,7 +136,7 @@ package struct StoreState: Equatable, Sendable {
   package var keys: Int
   package var revokedKeys: Int
   package var journalBytes: UInt64
-  /// Of the commits in the last minute; nil without one.
+  /// The mean of all commits since the start; nil without one.
   package var commitMicroseconds: Int?
   package var lastSnapshotAt: UnixTime?
 

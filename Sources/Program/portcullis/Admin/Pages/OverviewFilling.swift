@@ -148,9 +148,13 @@ extension Console.StoreState {
       (service, reason) = (.stalled, "the disk has not answered for \(time.wholeMilliseconds) ms")
     case .closed: service = .closed
     }
+    let commits = statistics.commitTimes
     self.init(
       service: service, reason: reason, keys: statistics.keys, revokedKeys: statistics.revokedKeys,
-      journalBytes: UInt64(clamping: statistics.journalBytes), lastSnapshotAt: statistics.lastSnapshotAt)
+      journalBytes: UInt64(clamping: statistics.journalBytes),
+      commitMicroseconds: commits.count > 0
+        ? Int(clamping: commits.nanoseconds / UInt64(clamping: commits.count) / 1000) : nil,
+      lastSnapshotAt: statistics.lastSnapshotAt)
   }
 }
 
