@@ -201,6 +201,18 @@ import Testing
     if let detail { #expect(live("verdict-detail")?.contains(detail) == true) }
   }
 
+  /// A search that stopped early has not found that there are none.
+  @Test func anEmptyPageThatGoesOn() {
+    var keys = Samples.empty.keys
+    func says() -> String { String(decoding: keys.html(Samples.empty.frame), as: UTF8.self) }
+    keys.filter.text = "x"
+    #expect(says().contains("No key is like that."))
+    keys.end = ListEnd(next: "abc")
+    #expect(says().contains("goes on with the next page") && !says().contains("No key is like that."))
+    keys.end = ListEnd(isFirst: false)
+    #expect(says().contains("There are no more."))
+  }
+
   @Test func aReloadThatALoopHasNotTakenIsNoRefusal() throws {
     var configuration = Samples.full.configuration
     configuration.lastReload = .late

@@ -88,6 +88,12 @@ package struct ListEnd: Equatable, Sendable {
     self.isFirst = isFirst
     self.total = total
   }
+
+  /// In place of rows: a search that has gone through very many stops before it knows that there are none.
+  func inPlaceOfRows(_ none: String) -> String {
+    if next != nil { return "None so far: the search goes on with the next page." }
+    return isFirst ? none : "There are no more."
+  }
 }
 
 /// How something stands, in a word and a colour.

@@ -68,6 +68,7 @@ extension AuditPage: ConsolePage {
           .text("\(row.sequence)"), .time(row.at), .text(Wording.plain(row.event)), .optional(row.actor),
           .lines(row.members.prefix(12).map { .text("\(Wording.plain($0.name)): \($0.value)") }),
         ]
-      }, empty: address == .audit ? "Nothing has been written yet." : "No row is like that.")
+      },
+      empty: end.inPlaceOfRows(address == .audit ? "Nothing has been written yet." : "No row is like that."))
   }
 }

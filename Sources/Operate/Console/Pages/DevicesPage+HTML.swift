@@ -50,7 +50,7 @@ extension DevicesPage: ConsolePage {
           device.levelCell,
           .optional(device.seenAt), .time(device.createdAt),
         ]
-      }, empty: isFiltered ? "No device is like that." : "There is no device yet.")
+      }, empty: end.inPlaceOfRows(isFiltered ? "No device is like that." : "There is no device yet."))
   }
 
   private var pairingsTable: Table {

@@ -55,7 +55,7 @@ extension KeysPage: ConsolePage {
           key.standing, .lines([.optional(key.appID), .text(key.environment)]), .time(key.registeredAt),
           .optional(key.lastUsedAt), .number(key.signCount),
         ]
-      }, empty: isFiltered ? "No key is like that." : "No key is registered.")
+      }, empty: end.inPlaceOfRows(isFiltered ? "No key is like that." : "No key is registered."))
   }
 }
 
