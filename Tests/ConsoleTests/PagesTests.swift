@@ -213,6 +213,16 @@ import Testing
     #expect(says().contains("There are no more."))
   }
 
+  /// Also where no row of the page has it.
+  @Test func theChosenEventIsAmongTheChoices() {
+    var audit = Samples.full.audit
+    audit.filter.event = "device_revoked"
+    audit.events = ["reloaded"]
+    let options = ReadPage(audit.html(Samples.full.frame)).all("option")
+    #expect(options.compactMap { $0.attributes["value"] } == ["", "device_revoked", "reloaded"])
+    #expect(options.first { $0.attributes["selected"] != nil }?.attributes["value"] == "device_revoked")
+  }
+
   @Test func aReloadThatALoopHasNotTakenIsNoRefusal() throws {
     var configuration = Samples.full.configuration
     configuration.lastReload = .late

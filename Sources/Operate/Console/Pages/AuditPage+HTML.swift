@@ -17,7 +17,7 @@ extension AuditPage: ConsolePage {
       }
       html.filter(.audit, isActive: address != .audit) { html in
         html.choice(
-          .event, "Event", any: "Any", options: events.map { ($0, Wording.plain($0)) },
+          .event, "Event", any: "Any", options: choices.map { ($0, Wording.cut(Wording.plain($0), to: 80)) },
           chosen: filter.event.isEmpty ? nil : filter.event)
         html.field(
           .about, "About", value: filter.about, hint: "A device, a subject, an operator", problems: problems)
@@ -38,6 +38,11 @@ extension AuditPage: ConsolePage {
   private var address: ConsolePath {
     ConsolePath.audit.asking("event", optional: filter.event).asking("about", optional: filter.about)
       .asking("day", optional: filter.day)
+  }
+
+  /// Those that were met, and the one that is chosen, which else would be lost with the next search.
+  private var choices: [String] {
+    filter.event.isEmpty || events.contains(filter.event) ? events : [filter.event] + events
   }
 
   private func verdict(_ html: inout HTML) {
