@@ -223,6 +223,26 @@ import Testing
     #expect(options.first { $0.attributes["selected"] != nil }?.attributes["value"] == "device_revoked")
   }
 
+  /// A search by text through the sessions is dear, and the first phone that shows digits comes while the page is open.
+  @Test func whichListsAreLive() {
+    func isLive(_ page: some ConsolePage) -> Bool {
+      ReadPage(page.html(Samples.full.frame)).all("main").first?.attributes["data-live-from"] != nil
+    }
+    var sessions = Samples.full.sessions
+    sessions.filter.text = ""
+    sessions.end.isFirst = true
+    #expect(isLive(sessions))
+    sessions.filter.text = "anna"
+    #expect(!isLive(sessions))
+    var devices = Samples.empty.devices
+    devices.filter = .init(text: "", subject: "")
+    #expect(isLive(devices))
+    let tables = ReadPage(devices.html(Samples.full.frame)).all("table")
+    #expect(tables.compactMap { $0.attributes["data-table"] } == ["pairings", "devices"])
+    devices.filter.subject = "anna"
+    #expect(!isLive(devices))
+  }
+
   @Test func aReloadThatALoopHasNotTakenIsNoRefusal() throws {
     var configuration = Samples.full.configuration
     configuration.lastReload = .late

@@ -3,8 +3,13 @@ internal import System
 
 extension DevicesPage: ConsolePage {
   package func html(_ frame: PageFrame) -> [UInt8] {
-    Layout(entry: .devices, heading: "Devices", problems: problems).html(frame) { html in
-      if !pairings.isEmpty {
+    let isLive = end.isFirst && !isFiltered
+    let layout = Layout(
+      entry: .devices, heading: "Devices", problems: problems,
+      liveFrom: isLive ? ConsolePath("/api/devices") : nil)
+    return layout.html(frame) { html in
+      // On a page that is live it is there for whoever comes.
+      if isLive || !pairings.isEmpty {
         html.section("Waiting for their six digits") { $0.table(pairingsTable) }
         html.element(.h2, text: "All devices")
       }

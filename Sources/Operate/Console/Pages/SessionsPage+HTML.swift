@@ -4,9 +4,10 @@ internal import System
 
 extension SessionsPage: ConsolePage {
   package func html(_ frame: PageFrame) -> [UInt8] {
+    // A search by text asks the registry for the names of all who play: not every two seconds.
+    let isLive = end.isFirst && filter.text.isEmpty
     let layout = Layout(
-      entry: .sessions, heading: "Sessions",
-      liveFrom: end.isFirst ? address(ConsolePath("/api/sessions")) : nil)
+      entry: .sessions, heading: "Sessions", liveFrom: isLive ? address(ConsolePath("/api/sessions")) : nil)
     return layout.html(frame) { html in
       html.filter(.sessions, isActive: filter != Filter(text: "")) { html in
         html.field(
