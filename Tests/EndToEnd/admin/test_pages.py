@@ -184,6 +184,7 @@ def test_a_session_is_seen_and_ended(pages, new_device):
     eventually(lambda: not pages.json("/api/sessions")["rows"]["sessions"], "the session has ended")
     pages.page("/sessions/1", 404)
     assert "has ended already" in pages.wrong("/sessions/1/end", 409)
+    eventually(lambda: len(pages.actions()) == 2, "both are in the log")
     [done, refused] = pages.actions()
     assert (done["actor"], done["action"], done["result"]) == ("robot-write", "session_ended", "done")
     assert refused["result"] == "refused"
