@@ -18,6 +18,7 @@ import faults
 import neighbour
 from backend import Backend, mud
 from clients import App
+from consoles import Console
 from descriptor_store import DescriptorStore
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
 from gate import BINARY, SANITIZER, Gate
@@ -25,6 +26,7 @@ from phones import Households
 from pki import PKI
 from sessions import Lost, Player
 from telnet_game import TelnetGame
+from town import Town, settings
 from turns import turn
 from waiting import eventually, patience
 
@@ -432,3 +434,40 @@ def new_device(authority):
 @pytest.fixture
 def device(new_device):
     return new_device()
+
+
+# ---- consoles: of a gate in full use, and of one that nobody has come to
+
+
+@pytest.fixture(scope="module")
+def build_town(shared_gates, shared_backends, module_folder, pki, authority):
+    """Makes the town of this file; `words` are what its people call themselves."""
+    made = []
+
+    def new_device(app_id=APP_ID):
+        return Device(authority, app_id, aaguid=PRODUCTION)
+
+    def make(words=None, **changes):
+        console = Console(shared_gates, shared_backends(mud), **settings(module_folder, pki, **changes))
+        made.append(Town(console, pki, new_device, words))
+        return made[-1]
+
+    yield make
+    for town in made:
+        town.stop()
+
+
+@pytest.fixture(scope="module")
+def town(build_town):
+    return build_town()
+
+
+@pytest.fixture(scope="module")
+def empty(module_folder, authority, shared_gates):
+    """A gate without devices."""
+    return Console(
+        shared_gates,
+        ATTESTED_KEYS_PATH=module_folder / "empty.json",
+        CONTROL_SOCKET=module_folder / "empty.sock",
+        ADMIN_TOKENS_PATH=module_folder / "empty-tokens.json",
+    )

@@ -168,7 +168,7 @@ async def test_sessions_and_stats(gates, backend, device):
         text = dict(line.split(None, 1) for line in gate.command("stats").stdout.splitlines())
         names = {*whole["now"], *whole["sinceStart"]} | {f"refused.{name}" for name in whole["refusals"]}
         names |= {f"store.{name}" for name in whole["store"]}
-        assert len(whole["now"]) == 10 and names <= set(text), names - set(text)
+        assert len(whole["now"]) == 11 and names <= set(text), names - set(text)
 
 
 async def test_closing_a_session(gates, backend, device):
