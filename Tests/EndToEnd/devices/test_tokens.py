@@ -215,11 +215,11 @@ def test_invented_tokens_are_paid_for_by_their_address(gates, folder):
     # Two challenges, and the first request by its token.
     phone = EnrolledPhone(gate)
     token = phone.token()
-    assert ask(gate, "GET", "/mobile/approvals", token=token).status == 200
+    assert phone.read(token).status == 200
     told = []
     # Twenty at once, and one more every three seconds.
     while "rate_limited" not in told and len(told) < 60:
-        told.append(ask(gate, "GET", "/mobile/approvals", token=f"{token}{len(told)}").code)
+        told.append(phone.read(f"{token}{len(told)}").code)
     assert told.pop() == "rate_limited" and 10 < len(told) and set(told) == {"token_rejected"}, told
     # The phone beside whom somebody guesses is heard all the same.
-    assert ask(gate, "GET", "/mobile/approvals", token=token).status == 200
+    assert phone.read(token).status == 200
