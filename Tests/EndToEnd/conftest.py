@@ -448,7 +448,10 @@ def build_town(shared_gates, shared_backends, module_folder, pki, authority):
         return Device(authority, app_id, aaguid=PRODUCTION)
 
     def make(words=None, **changes):
-        console = Console(shared_gates, shared_backends(mud), **settings(module_folder, pki, **changes))
+        place = module_folder / f"town-{len(made)}"
+        place.mkdir()
+        files = {"ATTESTED_KEYS_PATH": place / "keys.json", "CONTROL_SOCKET": place / "control.sock"}
+        console = Console(shared_gates, shared_backends(mud), **settings(place, pki, **files, **changes))
         made.append(Town(console, pki, new_device, words))
         return made[-1]
 

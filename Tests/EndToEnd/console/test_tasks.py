@@ -16,11 +16,8 @@ def way(request):
 
 @pytest.fixture(scope="module")
 def town(way, build_town):
-    """One for each way, as what was done is done; the next has the same files."""
-    made = build_town()
-    yield made
-    made.stop()
-    made.gate.stop()
+    """One for each way, as what was done is done."""
+    return build_town()
 
 
 @pytest.fixture
