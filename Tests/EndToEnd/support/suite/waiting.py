@@ -5,6 +5,8 @@ import os
 import time
 
 STEP = 0.005
+# What is waited for comes at once, but for a machine that stands still: patience costs nothing where a test passes.
+LONG = 20.0
 # How much slower the program is than the release's, as its build says: sanitizers take their time.
 SLOWNESS = float(os.environ.get("PORTCULLIS_SLOWNESS", "1"))
 
@@ -14,7 +16,7 @@ def patience(seconds):
     return seconds * SLOWNESS
 
 
-def eventually(condition, what, within=5.0):
+def eventually(condition, what, within=LONG):
     """The first truthy value of `condition()`, or a failure that says `what` did not happen."""
     deadline = time.monotonic() + patience(within)
     while True:
@@ -26,7 +28,7 @@ def eventually(condition, what, within=5.0):
         time.sleep(STEP)
 
 
-async def eventually_async(condition, what, within=5.0):
+async def eventually_async(condition, what, within=LONG):
     """`eventually` for a test that has coroutines to keep running meanwhile."""
     deadline = time.monotonic() + patience(within)
     while True:
