@@ -78,6 +78,18 @@ def test_clocks_move(fault, run):
     assert 3600 <= after["mono"] - before["mono"] < 3660
 
 
+def test_clocks_stand_still(fault, run):
+    fault.stand_still()
+    before, now = run(), fault.now()
+    assert run()["mono"] == before["mono"] and abs(before["wall"] - now) < 0.001
+    fault.jump(61)
+    after = run()
+    assert abs(after["mono"] - before["mono"] - 61) < 0.001 and abs(after["wall"] - fault.now()) < 0.001
+    fault.heal()
+    fault.monotonic_offset = 0
+    assert run()["mono"] > before["mono"]
+
+
 def test_a_held_sync_waits(fault, folder):
     fault.sync_hold = 1
     command = [sys.executable, "-c", SCRIPT, str(folder / "attested-keys.json")]

@@ -5,6 +5,7 @@ import mmap
 import pathlib
 import struct
 import subprocess
+import time
 
 SOURCES = pathlib.Path(__file__).parent / "shim"
 SIZE = 8192
@@ -54,6 +55,9 @@ FIELDS |= {
         ["leg_port", "leg_hold", "leg_nth", "leg_take", "leg_reads", "leg_writes", "legs_held"]
     )
 }
+# Aligned as the structure is.
+CLOCKS = (LEGS + 7 * 4 + 7) // 8 * 8
+FIELDS |= {"realtime_still": (CLOCKS, "q"), "monotonic_still": (CLOCKS + 8, "q")}
 # Where a call on the connection to the game is held (`enum leg_hold`).
 BEFORE_READ, AFTER_READ, BEFORE_WRITE, AFTER_WRITE = 1, 2, 3, 4
 
@@ -99,6 +103,15 @@ class Faults:
         """Both clocks move forward by `seconds`."""
         self.monotonic_offset += int(seconds * 1e9)
         self.realtime_offset += int(seconds * 1e9)
+
+    def stand_still(self):
+        """From now on both clocks only move by `jump`: however long the test takes, nothing becomes late."""
+        self.realtime_still = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        self.monotonic_still = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+    def now(self):
+        """The program's wall clock, in seconds."""
+        return ((self.realtime_still or time.clock_gettime_ns(time.CLOCK_REALTIME)) + self.realtime_offset) / 1e9
 
     def fail_call(self, number, error, sticky=False, torn=False):
         """The `number`-th call from now on that concerns the store fails with `error`."""
@@ -151,6 +164,7 @@ class Faults:
     def heal(self):
         """Nothing goes wrong any more."""
         self.nth = self.sync_error = self.sync_hold = 0
+        self.realtime_still = self.monotonic_still = 0
         self.thread_nth = self.listen_hold = self.resolve_hold = self.resolve_error = 0
         self.memory_nth = self.memory_least = 0
         self.leg_port = self.leg_hold = self.leg_take = self.legs_held = 0

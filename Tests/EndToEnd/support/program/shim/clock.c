@@ -1,5 +1,5 @@
-// Moves the clocks a process reads by the offsets in the control file, and with them what waits for a moment of the
-// monotonic clock; the kernel's own waits keep real time.
+// Moves the clocks a process reads by the offsets in the control file, or has them stand still, and with them what waits
+// for a moment of the monotonic clock; the kernel's own waits keep real time.
 #define _GNU_SOURCE
 #include "control.h"
 
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,28 +30,33 @@ __attribute__((constructor)) static void map_control(void) {
   if (mapped != MAP_FAILED) control = mapped;
 }
 
-static int64_t offset_of(clockid_t clock) {
+// Whether the clock is one of those that a test moves.
+static bool is_moved(clockid_t clock, int64_t *still, int64_t *offset) {
   switch (clock) {
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:
     case CLOCK_TAI:
-      return __atomic_load_n(&control->realtime_offset, __ATOMIC_RELAXED);
+      *still = __atomic_load_n(&control->realtime_still, __ATOMIC_RELAXED);
+      *offset = __atomic_load_n(&control->realtime_offset, __ATOMIC_RELAXED);
+      return *still != 0 || *offset != 0;
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_RAW:
     case CLOCK_MONOTONIC_COARSE:
     case CLOCK_BOOTTIME:
-      return __atomic_load_n(&control->monotonic_offset, __ATOMIC_RELAXED);
+      *still = __atomic_load_n(&control->monotonic_still, __ATOMIC_RELAXED);
+      *offset = __atomic_load_n(&control->monotonic_offset, __ATOMIC_RELAXED);
+      return *still != 0 || *offset != 0;
     default:
-      return 0;
+      return false;
   }
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
   if (!real_gettime) real_gettime = dlsym(RTLD_NEXT, "clock_gettime");
   int result = real_gettime(clock, now);
-  int64_t offset = offset_of(clock);
-  if (result == 0 && offset != 0) {
-    int64_t total = (int64_t)now->tv_sec * 1000000000 + now->tv_nsec + offset;
+  int64_t still, offset;
+  if (result == 0 && is_moved(clock, &still, &offset)) {
+    int64_t total = (still ? still : (int64_t)now->tv_sec * 1000000000 + now->tv_nsec) + offset;
     now->tv_sec = total / 1000000000;
     now->tv_nsec = total % 1000000000;
   }

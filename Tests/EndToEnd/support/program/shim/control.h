@@ -47,6 +47,8 @@ struct control {
   int32_t leg_reads;         // reads so far
   int32_t leg_writes;        // writes so far
   int32_t legs_held;         // calls held at this moment
+  int64_t realtime_still;    // what CLOCK_REALTIME and its kin show before the offset; 0: what they are
+  int64_t monotonic_still;   // the same of those that monotonic_offset is for
 };
 
 enum leg_hold { HOLD_NONE, HOLD_BEFORE_READ, HOLD_AFTER_READ, HOLD_BEFORE_WRITE, HOLD_AFTER_WRITE };
