@@ -68,7 +68,11 @@ class Backend:
                 return
             connection = Connection(stream)
             self.connections.append(connection)
+            self.took(connection)
             threading.Thread(target=self._run, args=(connection,), daemon=True).start()
+
+    def took(self, connection):
+        """Called for each connection in the order in which they came."""
 
     def _run(self, connection):
         try:

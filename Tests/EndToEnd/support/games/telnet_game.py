@@ -9,7 +9,7 @@ import struct
 import threading
 
 from backend import Backend
-from waiting import eventually
+from waiting import LONG, eventually, patience
 
 IAC, DONT, DO, WONT, WILL, SB, GA, AYT, NOP, SE = 255, 254, 253, 252, 251, 250, 249, 246, 241, 240
 EOR_MARK = 239
@@ -173,18 +173,18 @@ class Seat:
     def subnegotiations(self, option):
         return [entry[2] for entry in self.said if entry[0] == "sub" and entry[1] == option]
 
-    def heard(self, *entry, times=1, within=5):
+    def heard(self, *entry, times=1, within=LONG):
         """Waits until this was said so many times."""
         eventually(
             lambda: self.said.count(entry) >= times, f"{entry} {times} times at the game: {self.said}", within
         )
 
-    def heard_lines(self, count, within=5):
+    def heard_lines(self, count, within=LONG):
         eventually(lambda: len(self.lines) >= count, f"{count} lines at the game: {self.lines[-5:]}", within)
         return self.lines
 
-    def gone(self, within=5):
-        assert self.ended.wait(within), "the game never saw the end"
+    def gone(self, within=LONG):
+        assert self.ended.wait(patience(within)), "the game never saw the end"
 
 
 class TelnetGame(Backend):
@@ -198,9 +198,12 @@ class TelnetGame(Backend):
         self.attentive.set()
         super().__init__(self._serve, **options)
 
+    def took(self, connection):
+        connection.seat = Seat(self, connection)
+        self.seats.append(connection.seat)
+
     def _serve(self, connection):
-        seat = Seat(self, connection)
-        self.seats.append(seat)
+        seat = connection.seat
         if self.greet:
             self.greet(seat)
         while data := connection.read():
@@ -218,7 +221,7 @@ class TelnetGame(Backend):
         self.attentive.set()
         super().stop()
 
-    def seat(self, number=0, within=5):
+    def seat(self, number=0, within=LONG):
         """The player who came as number so and so."""
         eventually(lambda: len(self.seats) > number, f"player {number} at the game", within)
         return self.seats[number]

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import threading
 
+from waiting import LONG, patience
 
 # Where every answer is written that an app gets, a line each, for whoever compares them with their description.
 EXCHANGES = os.environ.get("PORTCULLIS_EXCHANGES")
@@ -74,14 +75,14 @@ def assert_refusal(reply, status, code):
 def curl(gate, path, *arguments, stdin=None):
     """One request by curl; the last response it got."""
     host = f"[{gate.host}]" if ":" in gate.host else gate.host
-    command = ["curl", "-sS", "-i", "--http1.1", "--max-time", "20", "--cacert", str(gate.pki.server_ca)]
+    command = ["curl", "-sS", "-i", "--http1.1", "--max-time", "60", "--cacert", str(gate.pki.server_ca)]
     command += [
         "--resolve",
         f"localhost:{gate.port}:{host}",
         *arguments,
         f"https://localhost:{gate.port}{path}",
     ]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=30)
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=patience(70))
     assert done.returncode == 0, f"curl ended with {done.returncode}: {done.stderr.decode()}"
     output = done.stdout
     while True:
@@ -92,12 +93,12 @@ def curl(gate, path, *arguments, stdin=None):
         output = rest
 
 
-def s_client(gate, *arguments, stdin=b"", within=15):
+def s_client(gate, *arguments, stdin=b"", within=60):
     """What `openssl s_client` prints on both streams."""
     command = ["openssl", "s_client", "-connect", f"{gate.host}:{gate.port}", "-servername", "localhost"]
     command += ["-CAfile", str(gate.pki.server_ca), *map(str, arguments)]
     done = subprocess.run(
-        command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=within
+        command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=patience(within)
     )
     return done.stdout.decode(errors="replace")
 
@@ -119,7 +120,7 @@ class Raw:
     ):
         family = socket.AF_INET6 if ":" in gate.host else socket.AF_INET
         plain = connected or socket.socket(family)
-        plain.settimeout(10)
+        plain.settimeout(patience(LONG))
         if receive_buffer:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         if not connected:
@@ -168,7 +169,7 @@ class Raw:
         except TimeoutError:
             return True
         finally:
-            self.socket.settimeout(10)
+            self.socket.settimeout(patience(LONG))
 
     def closed(self):
         """True when the gate ends the connection without another byte."""
@@ -221,7 +222,7 @@ class App:
         connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = http.client.HTTPSConnection(
-                self.gate.host, self.gate.port, timeout=15, context=tls_context(self.gate)
+                self.gate.host, self.gate.port, timeout=patience(LONG), context=tls_context(self.gate)
             )
             self._local.connection = connection
         try:

@@ -13,7 +13,7 @@ import struct
 import time
 
 from clients import UPGRADE, Raw, head
-from waiting import patience
+from waiting import LONG, patience
 from websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, close_payload, frame
 
 VERSION_1 = "portcullis.v1"
@@ -134,7 +134,7 @@ class Wire(Raw):
 
     def post(self, opcode, payload=b""):
         """One whole frame, sent with a deadline of its own."""
-        self.socket.settimeout(patience(10))
+        self.socket.settimeout(patience(LONG))
         try:
             self.send(frame(opcode, payload))
         except OSError as error:
@@ -184,7 +184,7 @@ class Player:
             made.append(f"Portcullis-Resume: {self.id};received={self.received}{suffix}")
         return [*made, *extra]
 
-    def connect(self, resume=True, state=False, extra=(), within=10):
+    def connect(self, resume=True, state=False, extra=(), within=LONG):
         """A connection up to its `session` message, which is returned; raises Lost and Refused."""
         if self.wire:
             self.wire.close()
@@ -339,19 +339,19 @@ class Player:
 
     # ---- waiting
 
-    def until(self, condition, what, within=5):
+    def until(self, condition, what, within=LONG):
         """Receives until `condition()` holds."""
         deadline = time.monotonic() + patience(within)
         while not condition():
             assert time.monotonic() < deadline, f"not within {within} s: {what}; the last: {self.record[-5:]}"
             self.receive(0.05)
 
-    def until_text(self, text, within=5):
+    def until_text(self, text, within=LONG):
         """Receives until the text since the beginning ends with, or has, `text`."""
         wanted = text.encode() if isinstance(text, str) else text
         self.until(lambda: wanted in self.all_text, f"{wanted!r}", within)
 
-    def until_event(self, kind, within=5, **members):
+    def until_event(self, kind, within=LONG, **members):
         """The first event of this kind with these members, received already or still to come."""
 
         def find():
@@ -360,11 +360,11 @@ class Player:
         self.until(lambda: find() is not None, f"{kind} {members}", within)
         return find()
 
-    def until_handled(self, within=10):
+    def until_handled(self, within=LONG):
         """Until the gate has acknowledged everything sent."""
         self.until(lambda: self.handled == self.sent, f"an ack for {self.sent}, have {self.handled}", within)
 
-    def until_lost(self, within=10):
+    def until_lost(self, within=LONG):
         """Receives to the end: what the connection ended with."""
         deadline = time.monotonic() + patience(within)
         while True:

@@ -1,5 +1,6 @@
 """The program under test: started with an environment in a folder of its own, watched, stopped by its pid."""
 
+import collections
 import contextlib
 import json
 import os
@@ -11,7 +12,7 @@ import socket
 import subprocess
 
 import turns
-from waiting import eventually, patience
+from waiting import LONG, eventually, patience
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 BINARY = pathlib.Path(os.environ.get("PORTCULLIS_BIN", ROOT / ".build" / "release" / "portcullis")).resolve()
@@ -44,16 +45,23 @@ def process_environment(variables):
     return SANITIZER_OPTIONS | made
 
 
-def free_port(host="127.0.0.1"):
-    """A port nobody has, below those that the kernel hands to outgoing connections in the meantime.
+# What was found free is not taken at once, and is free again between two processes.
+GIVEN = collections.deque(maxlen=1000)
 
-    Each worker has ports of its own, as one that was found free is not taken at once.
+
+def free_port(host="127.0.0.1"):
+    """A port nobody has or was given lately, below those that the kernel hands to outgoing connections in the meantime.
+
+    Each worker has ports of its own.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     while True:
         port = random.randrange(15_000 + turns.NUMBER, 32_000, turns.WORKERS)
+        if port in GIVEN:
+            continue
         with socket.socket(family) as probe, contextlib.suppress(OSError):
             probe.bind((host, port))
+            GIVEN.append(port)
             return port
 
 
@@ -98,13 +106,13 @@ class Gate:
     def start(self, *arguments):
         """Starts `serve` and returns once it listens."""
         self.launch(*arguments)
-        eventually(self._listens, f"listening on {self.address}", within=10)
+        eventually(self._listens, f"listening on {self.address}")
         return self
 
     def _listens(self):
         assert self.process.poll() is None, f"ended with {self.process.returncode}:\n{self.log_tail()}"
         try:
-            socket.create_connection((self.host, self.port), timeout=1).close()
+            socket.create_connection((self.host, self.port), timeout=LONG).close()
             return True
         except ConnectionRefusedError:
             return False
@@ -118,7 +126,7 @@ class Gate:
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, within=15):
+    def wait(self, within=LONG):
         """The exit status; a crash fails the test with the end of the log."""
         try:
             status = self.process.wait(patience(within))
@@ -165,7 +173,7 @@ class Gate:
             self._events.append(parse_line(line))
         return self._events
 
-    def event(self, within=5, **fields):
+    def event(self, within=LONG, **fields):
         """The first event that has all of `fields`."""
 
         def find():
@@ -187,7 +195,7 @@ class Gate:
 
     # ---- the command line
 
-    def command(self, *arguments, stdin="", within=30, **environment):
+    def command(self, *arguments, stdin="", within=60, **environment):
         """Runs another command of the program in the same environment."""
         variables = {**self.environment, **environment}
         for name in ("LD_PRELOAD", "SHIM_CONTROL"):
