@@ -40,6 +40,11 @@ package struct Thread: ~Copyable {
     self.handle = handle
   }
 
+  /// Lets those run that wait for the calling thread's processor, then goes on (sched_yield(2)).
+  package static func giveWay() {
+    _ = sched_yield()
+  }
+
   /// Waits until the body has returned.
   package consuming func join() {
     _ = pthread_join(handle, nil)
