@@ -32,7 +32,7 @@ from waiting import eventually, patience
 
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
 APP_ID = f"{TEAM}.{BUNDLE}"
-COROUTINE_LIMIT = 30
+COROUTINE_LIMIT = 120
 
 
 @pytest.hookimpl(tryfirst=True, hookwrapper=True)
@@ -264,6 +264,8 @@ class Evening:
 
     def seated(self, **options):
         """A player, and their seat in the game."""
+        # Whose call the game has not taken yet would else be taken for this one's.
+        self.game.settle()
         number = len(self.game.seats)
         return self.player(**options), self.game.seat(number)
 
@@ -321,12 +323,20 @@ class KeptEvening(Evening):
 
     def seated(self, is_kept=True, **options):
         """A player, and their seat in the game, once the store has the leg."""
-        legs = self.store.legs()
         player, seat = super().seated(**options)
         assert player.sessions[-1]["kept"] is is_kept
         if is_kept:
-            eventually(lambda: self.store.legs() > legs, "the leg in the store")
+            self.stored(seat)
         return player, seat
+
+    def stored(self, seat):
+        """Until the store has this leg: whoever is killed before that has lost it."""
+        eventually(lambda: self.store.slot_of(seat.port) is not None, "the leg in the store")
+
+    def rested(self):
+        """Until each loop has had a turn and says so. Of what a session without an app had to do before it is not killed then,
+        which three times in a row would end it."""
+        assert self.gate.command("sessions", "list").returncode == 0
 
     def kill(self):
         """kill -9, and nothing instead of it yet."""

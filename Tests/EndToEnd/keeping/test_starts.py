@@ -17,14 +17,10 @@ def slots_of(kept):
 
 
 def index_of(kept, seat):
-    """Which slot has this seat's leg, by the port of the leg that the store holds."""
-    port = seat.connection.socket.getpeername()[1]
-    for entry in list(kept.store.stored):
-        if entry.name.startswith("s") and entry.name != "slot":
-            with socket.socket(fileno=os.dup(entry.descriptor)) as leg:
-                if leg.getsockname()[1] == port:
-                    return int(entry.name[1:], 36)
-    raise AssertionError("no leg in the store")
+    """Which slot has this seat's leg."""
+    index = kept.store.slot_of(seat.port)
+    assert index is not None, "no leg in the store"
+    return index
 
 
 def plays_on(kept, player, seat, text="still here"):

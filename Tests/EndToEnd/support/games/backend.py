@@ -58,14 +58,19 @@ class Backend:
         self.address = f"unix:{path}" if path else f"{host}:{self.listener.getsockname()[1]}"
         self.play = play
         self.connections = []
+        self._knocks = set()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
         while True:
             try:
-                stream, _ = self.listener.accept()
+                stream, peer = self.listener.accept()
             except OSError:
                 return
+            if peer in self._knocks:
+                self._knocks.remove(peer)
+                stream.close()
+                continue
             connection = Connection(stream)
             self.connections.append(connection)
             self.took(connection)
@@ -80,6 +85,15 @@ class Backend:
         finally:
             with contextlib.suppress(OSError):
                 connection.socket.close()
+
+    def settle(self):
+        """Returns when all who have called until now are there: they are taken in the order of their coming."""
+        with socket.socket(self.listener.family) as knock:
+            knock.bind((self.listener.getsockname()[0], 0))
+            name = knock.getsockname()
+            self._knocks.add(name)
+            knock.connect(self.listener.getsockname())
+            eventually(lambda: name not in self._knocks, "the game has taken all calls")
 
     @property
     def port(self):

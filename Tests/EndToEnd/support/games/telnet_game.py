@@ -152,6 +152,11 @@ class Seat:
         self.connection.socket.shutdown(socket.SHUT_RD)
 
     @property
+    def port(self):
+        """Of the other end."""
+        return self.connection.socket.getpeername()[1]
+
+    @property
     def received(self):
         return bytes(self.connection.received)
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from gate import BINARY, free_port, process_environment
-from waiting import eventually, patience
+from waiting import LONG, eventually, patience
 
 
 def encode(name, *fields):
@@ -161,9 +161,7 @@ class Process:
 
     def line(self, number=0):
         """A line of standard output, once it is there."""
-        eventually(
-            lambda: len(self.lines) > number or self.process.poll() is not None, "a line", within=10
-        )
+        eventually(lambda: len(self.lines) > number or self.process.poll() is not None, "a line")
         self._settle_if_ended()
         assert len(self.lines) > number, f"ended with {self.process.poll()}: {self.complaints}"
         return self.lines[number]
@@ -174,12 +172,12 @@ class Process:
 
     def says(self, text):
         """Waits for words on standard error."""
-        eventually(lambda: text in self.complaints, f"{text!r} in {self.complaints!r}", within=10)
+        eventually(lambda: text in self.complaints, f"{text!r} in {self.complaints!r}")
 
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, within=15):
+    def wait(self, within=LONG):
         status = self.process.wait(patience(within))
         self._settle_if_ended()
         return status
@@ -187,7 +185,7 @@ class Process:
     def _settle_if_ended(self):
         if self.process.poll() is not None:
             for reader in self._readers:
-                reader.join(patience(5))
+                reader.join(patience(LONG))
 
     def end(self):
         if self.process.poll() is None:
@@ -199,6 +197,9 @@ class Process:
 
 class Household:
     """The operator and the program's phones at one gate."""
+
+    # A gate that is slow to answer is not one that is away.
+    PHONE = ("simulate", "phone", "--timeout", "60")
 
     def __init__(self, gate):
         self.gate = gate
@@ -216,11 +217,11 @@ class Household:
 
     def scan(self, state, uri, *arguments):
         """`simulate phone pair`, on its way."""
-        return self.start("simulate", "phone", "--state", state, "pair", *arguments, uri)
+        return self.start(*self.PHONE, "--state", state, "pair", *arguments, uri)
 
     def phone(self, state, *arguments, **options):
         """Another verb of a phone, done."""
-        return self.gate.command("simulate", "phone", "--state", str(state), *arguments, **options)
+        return self.gate.command(*self.PHONE, "--state", str(state), *arguments, **options)
 
     def pair(self, state, *arguments, subject="anna"):
         """A phone with nobody in between; its standing."""

@@ -12,6 +12,7 @@ import pathlib
 import select
 import signal
 import socket
+import stat
 import struct
 import sys
 import threading
@@ -68,7 +69,7 @@ class DescriptorStore:
         gate.prefix = self.prefix
         return self
 
-    def start(self, *arguments, within=15):
+    def start(self, *arguments, within=30):
         """Starts the gate, and returns once it says that it serves: a kept listener takes connects before that."""
         from waiting import eventually  # not there for `become`
 
@@ -85,7 +86,7 @@ class DescriptorStore:
         """kill -9, without another start."""
         self.gate.kill()
 
-    def end(self, within=15):
+    def end(self, within=30):
         """SIGTERM, to the exit."""
         self.gate.signal(signal.SIGTERM)
         status = self.gate.wait(within)
@@ -95,12 +96,12 @@ class DescriptorStore:
         self.kill()
         return self.start()
 
-    def restart(self, within=15):
+    def restart(self, within=30):
         """SIGTERM, the exit, and the next: `systemctl restart`."""
         self.end(within)
         return self.start()
 
-    def stop(self, within=15):
+    def stop(self, within=30):
         """`systemctl stop`: SIGTERM, and the store is dropped with the process."""
         self.end(within)
         self.drop()
@@ -115,6 +116,13 @@ class DescriptorStore:
 
     def legs(self):
         return sum(count for name, count in self.names().items() if name.startswith("s") and name != "slot")
+
+    def slot_of(self, port):
+        """The number of the slot whose leg has this port at its end; None if there is no such leg here."""
+        self._settle()
+        with self._lock:
+            legs = [entry for entry in self.stored if entry.name.startswith("s") and entry.name != "slot"]
+            return next((int(leg.name[1:], 36) for leg in legs if port_of(leg.descriptor) == port), None)
 
     def descriptor(self, name):
         """One stored descriptor, which stays the store's."""
@@ -173,10 +181,12 @@ class DescriptorStore:
 
     def _serve(self):
         while True:
-            ready = [descriptor for descriptor, _ in self._poll.poll()]
-            if self._wake in ready:
-                return
+            self._poll.poll()
             with self._lock:
+                # What is so now: by then a descriptor may have been removed, and its number be another one's.
+                ready = [descriptor for descriptor, _ in self._poll.poll(0)]
+                if self._wake in ready:
+                    return
                 for descriptor in ready:
                     if descriptor == self.starts.fileno():
                         self._start_one()
@@ -262,7 +272,7 @@ class DescriptorStore:
     def _start_one(self):
         """Hands all to the process that asks. What the one before had still said is heard first."""
         connection, _ = self.starts.accept()
-        connection.settimeout(10)
+        connection.settimeout(60)
         # One that is killed before it is the gate is no matter.
         with connection, contextlib.suppress(OSError, struct.error):
             self._hear_all()
@@ -279,6 +289,14 @@ class DescriptorStore:
                 socket.send_fds(connection, [b"+"], some)
                 connection.recv(1)
             self.executed_at = struct.unpack("d", connection.recv(8, socket.MSG_WAITALL))[0]
+
+
+def port_of(descriptor):
+    """Of this end of a TCP connection; None for anything else."""
+    if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+        return None
+    with socket.socket(fileno=os.dup(descriptor)) as connection:
+        return connection.getsockname()[1] if connection.family in (socket.AF_INET, socket.AF_INET6) else None
 
 
 # ---- between the manager and the program

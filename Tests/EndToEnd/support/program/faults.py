@@ -106,8 +106,12 @@ class Faults:
 
     def stand_still(self):
         """From now on both clocks only move by `jump`: however long the test takes, nothing becomes late."""
-        self.realtime_still = time.clock_gettime_ns(time.CLOCK_REALTIME)
-        self.monotonic_still = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        clocks = time.CLOCK_REALTIME, time.CLOCK_MONOTONIC
+        moments = 0, 0
+        # A moment that is to come when all is set, so that neither goes back.
+        while any(moment < time.clock_gettime_ns(clock) for clock, moment in zip(clocks, moments)):
+            moments = [time.clock_gettime_ns(clock) + 1_000_000 for clock in clocks]
+            self.realtime_still, self.monotonic_still = moments
 
     def now(self):
         """The program's wall clock, in seconds."""

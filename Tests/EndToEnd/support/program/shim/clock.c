@@ -1,11 +1,12 @@
 // Moves the clocks a process reads by the offsets in the control file, or has them stand still, and with them what waits
-// for a moment of the monotonic clock; the kernel's own waits keep real time.
+// for a moment of the monotonic clock; the kernel's own waits keep real time, but for poll on a clock that stands still.
 #define _GNU_SOURCE
 #include "control.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,4 +100,20 @@ int pthread_cond_timedwait(
   }
   int result = real_wait(condition, mutex, &until);
   return result == ETIMEDOUT && slice < left ? 0 : result;
+}
+
+// Its time is one of the monotonic clock: on one that stands still it waits until that is moved.
+int poll(struct pollfd *descriptors, nfds_t count, int milliseconds) {
+  static int (*real_poll)(struct pollfd *, nfds_t, int);
+  if (!real_poll) real_poll = dlsym(RTLD_NEXT, "poll");
+  if (milliseconds <= 0 || !__atomic_load_n(&control->monotonic_still, __ATOMIC_RELAXED))
+    return real_poll(descriptors, count, milliseconds);
+  struct timespec begun, now;
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+  while (true) {
+    int ready = real_poll(descriptors, count, 20);
+    if (ready != 0) return ready;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if ((int64_t)(now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 >= milliseconds) return 0;
+  }
 }
