@@ -29,6 +29,13 @@ for _ in range(2):
 attempt('rename', lambda: os.rename(path + '.tmp', path))
 json.dump({'said': said, 'wall': time.time(), 'mono': time.monotonic()}, sys.stdout)
 """
+POLLER = """
+import select, sys
+poll = select.poll()
+poll.register(0)
+print("begun", flush=True)
+print(poll.poll(500))
+"""
 
 
 @pytest.fixture
@@ -88,6 +95,19 @@ def test_clocks_stand_still(fault, run):
     fault.heal()
     fault.monotonic_offset = 0
     assert run()["mono"] > before["mono"]
+
+
+def test_a_poll_waits_for_a_clock_that_stands_still(fault):
+    fault.stand_still()
+    command = [sys.executable, "-c", POLLER]
+    with subprocess.Popen(
+        command, env={**os.environ, **fault.environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"begun\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.7)
+        fault.jump(1)
+        assert process.stdout.read() == b"[]\n"
 
 
 def test_a_held_sync_waits(fault, folder):
