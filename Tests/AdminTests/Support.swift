@@ -124,7 +124,7 @@ func served(
   }
 }
 
-/// One peer of the listener, who waits for what it expects and no longer than ten seconds.
+/// One peer of the listener, who waits for what it expects and no longer than a minute.
 final class Peer {
   private let socket: Socket
   private var received: [UInt8] = []
@@ -146,7 +146,7 @@ final class Peer {
     }
   }
 
-  private static var deadline: MonotonicTime { SystemClock().monotonic() + .seconds(10) }
+  private static var deadline: MonotonicTime { SystemClock().monotonic() + .seconds(60) }
 
   func send(_ text: String) {
     var rest = Array(text.utf8)

@@ -18,7 +18,7 @@ private final class Handler: ControlHandler {
     asked.withLock { $0.append(request) }
     if request == .sessionsList {
       entered.ring()
-      letGo.wait(until: SystemClock().monotonic() + .seconds(10))
+      letGo.wait(until: SystemClock().monotonic() + .seconds(60))
       return .sessions([])
     }
     return AnswerTests.answers[0]
@@ -50,7 +50,7 @@ private final class Place {
     place = try Place()
   }
 
-  private func limits(requestBytes: Int = 1 << 20, time: Duration = .seconds(5), threads: Int = 4)
+  private func limits(requestBytes: Int = 1 << 20, time: Duration = .seconds(60), threads: Int = 4)
     -> ControlServer.Limits
   {
     var limits = ControlServer.Limits()
@@ -64,7 +64,7 @@ private final class Place {
     LineChannel(try Socket.connecting(to: .unix(path: place.socket)))
   }
 
-  private var soon: MonotonicTime { SystemClock().monotonic() + .seconds(10) }
+  private var soon: MonotonicTime { SystemClock().monotonic() + .seconds(60) }
 
   /// The next answer, or what came instead.
   private func answer(_ channel: inout LineChannel) throws -> ControlAnswer {

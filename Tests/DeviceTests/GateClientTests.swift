@@ -45,7 +45,7 @@ struct GateClientTests {
     _ certificate: ClientCertificate? = nil
   ) throws -> GateResponse {
     let url = GateURL(host: host, port: server.port)
-    return try GateClient(url, trust: trust, certificate: certificate, timeout: .seconds(20)).get("/")
+    return try GateClient(url, trust: trust, certificate: certificate, timeout: .seconds(60)).get("/")
   }
 
   @Test(arguments: ["-tls1_2", "-tls1_3"])

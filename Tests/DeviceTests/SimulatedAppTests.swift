@@ -27,7 +27,7 @@ struct SimulatedAppTests {
       marker: "PORT ")
     client = try GateClient(
       GateURL(host: "localhost", port: server.port), trust: .authorities(path: folder.file("ca.pem")),
-      timeout: .seconds(20))
+      timeout: .seconds(60))
     app = SimulatedApp(client, try .generate(appID: Self.appID, environment: .development))
   }
 

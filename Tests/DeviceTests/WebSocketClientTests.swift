@@ -18,7 +18,7 @@ struct WebSocketClientTests {
     server = try PythonServer.start(in: folder)
     client = try GateClient(
       GateURL(host: "localhost", port: server.port), trust: .authorities(path: folder.file("ca.pem")),
-      timeout: .seconds(20))
+      timeout: .seconds(60))
   }
 
   private func connect(_ path: String = "/echo", subprotocols: [String] = []) throws -> WebSocketClient {
@@ -31,10 +31,10 @@ struct WebSocketClientTests {
     let socket = try connect()
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     try socket.send(binary: bytes)
-    #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes))
+    #expect(try socket.receive(timeout: .seconds(60)) == .binary(bytes))
     let text = String(repeating: "\u{E9}\u{1F511}", count: count / 6)
     try socket.send(text: text)
-    #expect(try socket.receive(timeout: .seconds(20)) == .text(text))
+    #expect(try socket.receive(timeout: .seconds(60)) == .text(text))
     #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
   }
 
@@ -48,33 +48,33 @@ struct WebSocketClientTests {
     let text = String(repeating: "\u{E9}\u{1F511}", count: count / 6)
     for _ in 0..<2 {
       try socket.send(binary: bytes)
-      #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes))
+      #expect(try socket.receive(timeout: .seconds(60)) == .binary(bytes))
       try socket.send(text: text)
-      #expect(try socket.receive(timeout: .seconds(20)) == .text(text))
+      #expect(try socket.receive(timeout: .seconds(60)) == .text(text))
     }
     let fragmented = try client.connectWebSocket(path: "/fragments", offersDeflate: true)
-    #expect(try fragmented.receive(timeout: .seconds(20)) == .text("one two three"))
+    #expect(try fragmented.receive(timeout: .seconds(60)) == .text("one two three"))
     #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
   }
 
   @Test func fragmentsBecomeOneMessage() throws {
     let socket = try connect("/fragments")
-    #expect(try socket.receive(timeout: .seconds(20)) == .text("one two three"))
-    #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 1000, reason: ""))
+    #expect(try socket.receive(timeout: .seconds(60)) == .text("one two three"))
+    #expect(try socket.receive(timeout: .seconds(60)) == .closed(code: 1000, reason: ""))
   }
 
   @Test func pingsAreAnswered() throws {
     let socket = try connect("/ping")
-    #expect(try socket.receive(timeout: .seconds(20)) == .text("pong came"))
+    #expect(try socket.receive(timeout: .seconds(60)) == .text("pong came"))
     try socket.ping(Array("are you there".utf8))
-    #expect(try socket.receive(timeout: .seconds(20)) == .pong(Array("are you there".utf8)))
+    #expect(try socket.receive(timeout: .seconds(60)) == .pong(Array("are you there".utf8)))
     try socket.closeAndWait()
   }
 
   @Test func theServersCloseIsTheEnd() throws {
     let socket = try connect("/bye")
     for _ in 0..<2 {
-      #expect(try socket.receive(timeout: .seconds(20)) == .closed(code: 4001, reason: "tsch\u{FC}s"))
+      #expect(try socket.receive(timeout: .seconds(60)) == .closed(code: 4001, reason: "tsch\u{FC}s"))
     }
   }
 
@@ -106,7 +106,7 @@ struct WebSocketClientTests {
     let socket = try connect()
     let bytes = [UInt8](repeating: 7, count: 100_000)
     for _ in 0..<120 { try socket.send(binary: bytes) }
-    for _ in 0..<120 { #expect(try socket.receive(timeout: .seconds(20)) == .binary(bytes)) }
+    for _ in 0..<120 { #expect(try socket.receive(timeout: .seconds(60)) == .binary(bytes)) }
     #expect(try socket.closeAndWait() == .closed(code: 1000, reason: ""))
   }
 

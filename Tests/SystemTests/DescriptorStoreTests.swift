@@ -106,10 +106,10 @@ import Testing
     #expect(manager.inbox.nextText() == "BARRIER=1")
     let reading = try Thread(name: "manager") {
       var ready = pollfd(fd: manager.inbox.descriptor, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&ready, 1, 10_000)
+      _ = unsafe poll(&ready, 1, 60_000)
       _ = manager.inbox.next()
     }
-    let isSettledNow = store.settle(within: .seconds(10))
+    let isSettledNow = store.settle(within: .seconds(60))
     #expect(isSettledNow)
     reading.join()
   }

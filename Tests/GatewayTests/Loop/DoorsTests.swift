@@ -75,7 +75,7 @@ import Testing
   /// A client that has connected, and waits in somebody's backlog.
   private func client(of endpoint: Endpoint) throws -> Socket {
     let client = try Socket.connecting(to: .internet(endpoint))
-    let readiness = client.wait(for: .writing, until: SystemClock().monotonic() + .seconds(5))
+    let readiness = client.wait(for: .writing, until: SystemClock().monotonic() + .seconds(60))
     let failure = client.connectFailure()
     #expect(readiness == .ready)
     #expect(failure == nil)
@@ -164,7 +164,7 @@ import Testing
     #expect(second.endpoints[0] == endpoints[1])
     #expect(manager.attend() == ["-l0", "+l2"])
     let refused = try Socket.connecting(to: .internet(endpoints[0]))
-    _ = refused.wait(for: .writing, until: SystemClock().monotonic() + .seconds(5))
+    _ = refused.wait(for: .writing, until: SystemClock().monotonic() + .seconds(60))
     #expect(refused.connectFailure()?.number == ECONNREFUSED)
   }
 

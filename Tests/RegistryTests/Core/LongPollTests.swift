@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func wokenByWhatItWaitsFor() throws {
-    let (poll, _) = submit(Poll(name: "v1", device: device), wait: .seconds(25))
+    let (poll, _) = submit(Poll(name: "v1", device: device), wait: .seconds(300))
     #expect(submit(Put(name: "v0")).0.reply().isAnswered)
     #expect(!poll.isAnswered)
     let put = submit(Put(name: "v1", value: [9], effects: [.wake(.approvals(of: device))])).0
@@ -64,22 +64,22 @@ import Testing
   }
 
   @Test func beyondItsBoundItIsAnsweredAtOnce() throws {
-    let polls = (0..<3).map { _ in submit(Poll(name: "v1", device: device), wait: .seconds(25)).0 }
+    let polls = (0..<3).map { _ in submit(Poll(name: "v1", device: device), wait: .seconds(300)).0 }
     #expect(polls[2].reply() == .answered([]))
     #expect(!polls[0].isAnswered && !polls[1].isAnswered)
     registry.drain()
     #expect(polls[0].reply() == .answered([]) && polls[1].reply() == .answered([]))
     // From now on nobody waits.
-    #expect(submit(Poll(name: "v1", device: device), wait: .seconds(25)).0.reply() == .answered([]))
+    #expect(submit(Poll(name: "v1", device: device), wait: .seconds(300)).0.reply() == .answered([]))
     registry.stop()
   }
 
   @Test func takenBackItIsNotAnswered() throws {
-    let (poll, handle) = submit(Poll(name: "v1", device: device), wait: .seconds(25))
+    let (poll, handle) = submit(Poll(name: "v1", device: device), wait: .seconds(300))
     registry.cancel(try #require(handle))
     #expect(submit(Put(name: "v1", effects: [.wake(.approvals(of: device))])).0.reply().isAnswered)
     // It made room for another.
-    let others = (0..<2).map { _ in submit(Poll(name: "v2", device: device), wait: .seconds(25)).0 }
+    let others = (0..<2).map { _ in submit(Poll(name: "v2", device: device), wait: .seconds(300)).0 }
     registry.drain()
     for other in others { #expect(other.reply() == .answered([])) }
     registry.stop()
@@ -92,7 +92,7 @@ import Testing
       let call = ManyPolls(poll: Poll(name: "v1", device: device), process: Int32(number))
       let waiting = Waiting()
       let lane = Lane.address(IPAddress(v4: UInt32(number)))
-      let handle = registry.submit(call, lane: lane, origin: .gate, wait: .seconds(25)) { waiting.say($0) }
+      let handle = registry.submit(call, lane: lane, origin: .gate, wait: .seconds(300)) { waiting.say($0) }
       _ = try #require(handle)
       return waiting
     }
