@@ -4,7 +4,7 @@ import http.client
 import socket
 
 from gate import free_port
-from waiting import eventually
+from waiting import LONG, eventually, patience
 
 CHECKS = ["listening", "draining", "loops", "key_store", "game", "certificate", "disk"]
 
@@ -23,7 +23,7 @@ class AdminDoor:
         self.host, self.port, self.context = host, free_port(host), context
         self.settings = {"ADMIN_LISTEN": f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"}
 
-    def client(self, timeout=10):
+    def client(self, timeout=patience(60)):
         if self.context:
             return http.client.HTTPSConnection("localhost", self.port, context=self.context, timeout=timeout)
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
@@ -37,7 +37,7 @@ class AdminDoor:
             client.close()
 
     def raw(self):
-        plain = socket.create_connection((self.host, self.port), timeout=10)
+        plain = socket.create_connection((self.host, self.port), timeout=patience(60))
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return plain
 
@@ -51,7 +51,7 @@ class AdminDoor:
             found[name] = (state, detail)
         return found
 
-    def becomes(self, name, state, within=10):
+    def becomes(self, name, state, within=LONG):
         """What is said of a check once it is in that state."""
 
         def found():
@@ -60,7 +60,11 @@ class AdminDoor:
 
         return eventually(found, f"{name} to be {state}", within)[name][1]
 
-    def reads(self, path, status, within=10):
-        return eventually(
-            lambda: (answer := self.ask(path)).status == status and answer, f"{status} of {path}", within
-        )
+    def reads(self, path, status, text=None, within=LONG):
+        """The answer once it has this status and, where one is given, this text."""
+
+        def found():
+            answer = self.ask(path)
+            return answer if answer.status == status and text in (None, answer.text) else None
+
+        return eventually(found, f"{status} {text or ''} of {path}", within)

@@ -7,6 +7,8 @@ import pathlib
 
 import pytest
 
+from waiting import eventually
+
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WAIT_ALL = 0x40000000  # __WALL: threads, too
 
@@ -20,7 +22,12 @@ class StoppedThread:
 
     def __init__(self, process, name):
         tasks = pathlib.Path(f"/proc/{process}/task")
-        self.thread = next(int(t.name) for t in tasks.iterdir() if (t / "comm").read_text().strip() == name)
+
+        def found():
+            return [int(t.name) for t in tasks.iterdir() if (t / "comm").read_text().strip() == name]
+
+        # A thread has its name once it runs.
+        (self.thread,) = eventually(found, f"the thread {name}")
 
     def _call(self, request):
         if self.library.ptrace(request, self.thread, None, None) == -1:
