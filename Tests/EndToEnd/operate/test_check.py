@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from gate import BINARY
+from waiting import patience
 
 CONFIGURATION, UNAVAILABLE = 78, 69
 
@@ -79,8 +80,9 @@ def check_at(gates, backend, fault):
         environment = {**gate.environment, **fault.environment}
         return parse(
             subprocess.run(
-                [str(BINARY), "check"], cwd=gate.folder, env=environment, capture_output=True, text=True, timeout=30
-            )
+                [str(BINARY), "check"], cwd=gate.folder, env=environment, capture_output=True, text=True,
+                timeout=patience(60),
+            )  # fmt: skip
         )
 
     return run

@@ -181,6 +181,7 @@ async def test_closing_a_session(gates, backend, device):
     assert json.loads(closed.stdout) == {"sessionsEnded": 1, "sessionsLeft": 0}
     assert await closed_with(connection) == 1008
     assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)  # it may come back
+    eventually(lambda: gate.command("sessions", "list").stdout == "", "the end of that one")
     assert gate.command("sessions", "close", device.key_id_b64).returncode == DATA_ERROR
 
 

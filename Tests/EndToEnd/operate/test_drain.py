@@ -110,10 +110,11 @@ def test_challenges_and_registrations_go_on(gates, backends, new_device):
 
 
 def calls_under_way(port):
+    """Their own ports."""
     listed = subprocess.run(
         ["ss", "-tnH", "state", "syn-sent", "dport", "=", f":{port}"], capture_output=True, text=True, check=True
     )
-    return len(listed.stdout.splitlines())
+    return {int(line.split()[2].rpartition(":")[2]) for line in listed.stdout.splitlines()}
 
 
 def test_an_upgrade_that_waits_for_its_game_is_refused(gates):
@@ -123,15 +124,16 @@ def test_an_upgrade_that_waits_for_its_game_is_refused(gates):
         game.bind(("127.0.0.1", 0))
         game.listen(0)
         port = game.getsockname()[1]
+        fillers = set()
         for _ in range(4):
             filler = stack.enter_context(socket.socket())
             filler.setblocking(False)
             filler.connect_ex(game.getsockname())
-        fillers = calls_under_way(port)
-        gate = gates(f"127.0.0.1:{port}", REQUIRE_APP_AUTH="false", BACKEND_CONNECT_TIMEOUT="60s")
+            fillers.add(filler.getsockname()[1])
+        gate = gates(f"127.0.0.1:{port}", REQUIRE_APP_AUTH="false", BACKEND_CONNECT_TIMEOUT="600s")
         client = stack.enter_context(Raw(gate))
         client.send(head("GET", "/", *UPGRADE))
-        eventually(lambda: calls_under_way(port) > fillers, "a call of the game")
+        eventually(lambda: calls_under_way(port) - fillers, "a call of the game")
         order(gate, "drain")
         stop = threading.Event()
         stack.callback(stop.set)
@@ -143,7 +145,8 @@ def test_an_upgrade_that_waits_for_its_game_is_refused(gates):
                     stack.enter_context(game.accept()[0])
 
         threading.Thread(target=answer, daemon=True).start()
-        client.socket.settimeout(patience(30))
+        # The kernel calls again after 1, 3, 7, 15, 31 seconds.
+        client.socket.settimeout(patience(60))
         assert_refusal(client.reply(), 503, "shutting_down")
 
 
@@ -214,7 +217,7 @@ def test_waiting_ends_when_nobody_plays(evening):
     # The word that the stay is over may wait for longer than anybody wants to.
     player.acks = False
     player.until_lost()
-    assert order(evening.gate, "stats")["now"]["concluded"] == 1
+    eventually(lambda: order(evening.gate, "stats")["now"]["concluded"] == 1, "a stay that is over")
     output, errors = waiting.communicate(timeout=60)
     assert waiting.returncode == 0, errors
     assert json.loads(output) == {"sessions": 0, "detached": 0}

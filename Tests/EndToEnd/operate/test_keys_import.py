@@ -264,7 +264,7 @@ def test_a_gate_that_cannot_write_says_so(gates, backend, fault):
     done = Files(gate).import_(keys)
     assert done.returncode == 75 and "cannot be written" in done.stderr
     fault.heal()
-    eventually(lambda: Files(gate).import_(keys).returncode == 0, "a disk that writes again", 40)
+    eventually(lambda: Files(gate).import_(keys).returncode == 0, "a disk that writes again", 60)
     assert set(gate.keys()) == set(keys)
     gate.signal(signal.SIGTERM)
     gate.wait()

@@ -37,7 +37,7 @@ def test_one_store(rivals, device):
     gates = rivals(own_stores=False)
     for gate in gates:
         gate.launch()
-    eventually(settled(gates, 1), "all but one ended", 15)
+    eventually(settled(gates, 1), "all but one ended")
     (winner,) = [gate for gate in gates if gate.running]
     eventually(winner._listens, "the winner listens")
     for loser in gates:
@@ -72,9 +72,9 @@ def test_one_port(rivals, gates, fault):
     fault.listen_hold = 1
     for gate in contenders:
         gate.launch()
-    eventually(lambda: fault.listens_waiting == RIVALS, "everybody at the same door", 15)
+    eventually(lambda: fault.listens_waiting == RIVALS, "everybody at the same door")
     fault.listen_hold = 0
-    eventually(settled(contenders, 1), "all but one ended", 15)
+    eventually(settled(contenders, 1), "all but one ended")
     (winner,) = [gate for gate in contenders if gate.running]
     for loser in contenders:
         if loser is not winner:

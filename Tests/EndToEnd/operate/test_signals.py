@@ -7,20 +7,20 @@ import shutil
 import signal
 import socket
 import threading
-import time
 
 import pytest
 import websockets
 
 from backend import sink
 from clients import UPGRADE, Raw, assert_refusal, head, s_client
-from waiting import eventually, eventually_async
+from reloading import reload
+from waiting import LONG, eventually, eventually_async, patience
 from websocket import CLOSE, RawWebSocket, closed_with, connect, played, refusal, until_prompt
 
 
 async def test_sigterm_under_load(gates, backend, new_device):
     """Forty players in the middle of their games are told 1001, the store is flushed, the status is 0."""
-    gate = gates(backend)
+    gate = gates(backend, DRAIN_TIMEOUT="300s")
     devices = [gate.app.register(new_device()) for _ in range(40)]
     gate.app.close()
     counters = {}
@@ -37,7 +37,7 @@ async def test_sigterm_under_load(gates, backend, new_device):
             return await closed_with(connection)
 
     players = [asyncio.create_task(play(device)) for device in devices]
-    await eventually_async(lambda: len(counters) == 40, "everyone in", 20)
+    await eventually_async(lambda: len(counters) == 40, "everyone in", 60)
     gate.signal(signal.SIGTERM)
     assert set(await asyncio.gather(*players)) == {1001}
     assert await asyncio.to_thread(gate.wait) == 0
@@ -46,26 +46,27 @@ async def test_sigterm_under_load(gates, backend, new_device):
     assert stored == counters
 
 
-def draining(gate):
-    """A gate kept in its drain by a client that does not answer the close."""
+def draining(gate, fault=None):
+    """A gate kept in its drain by a client that does not answer the close, which is waited for a few seconds; with the
+    gate's `fault`, for as long as its clocks then stand still."""
     client = RawWebSocket(gate)
+    if fault:
+        fault.stand_still()
     gate.signal(signal.SIGTERM)
-    assert client.read_frame()[1] == CLOSE
+    _, opcode, payload = client.read_frame()
+    assert opcode == CLOSE and int.from_bytes(payload[:2], "big") == 1001
     return client
 
 
 @pytest.fixture
-def open_gate(gates, backends):
-    return gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="3s")
+def open_gate(gates, backends, fault):
+    return gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="300s", **fault.environment)
 
 
-def test_while_draining_everything_new_is_503(open_gate):
+def test_while_draining_everything_new_is_503(open_gate, fault):
     kept = Raw(open_gate)
     assert kept.send(head("GET", "/healthz")).reply().status == 200
-    client = RawWebSocket(open_gate)
-    open_gate.signal(signal.SIGTERM)
-    _, opcode, payload = client.read_frame()
-    assert opcode == CLOSE and int.from_bytes(payload[:2], "big") == 1001
+    client = draining(open_gate, fault)
     for connection in (kept, Raw(open_gate)):
         reply = connection.send(head("GET", "/healthz")).reply()
         assert reply.status == 503
@@ -78,31 +79,30 @@ def test_while_draining_everything_new_is_503(open_gate):
         assert_refusal(
             other.send(head("POST", "/attest/register", *fields) + body).reply(), 503, "shutting_down"
         )
-    start = time.monotonic()
+    fault.heal()
+    client.close()
     assert open_gate.wait() == 0
-    assert time.monotonic() - start < 5
-    client.close()
 
 
-def test_what_is_left_at_the_drain_timeout_is_closed(gates, backends):
-    gate = gates(backends(), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="500ms")
-    client = RawWebSocket(gate)
-    start = time.monotonic()
-    gate.signal(signal.SIGTERM)
+def test_what_is_left_at_the_drain_timeout_is_closed(gates, backends, fault):
+    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="3s", **fault.environment)
+    client = draining(gate, fault)
+    fault.jump(2.9)
+    with Raw(gate) as other:
+        assert other.send(head("GET", "/healthz")).reply().status == 503
+    # Before the answer to the Close has had its time.
+    fault.jump(0.2)
     assert gate.wait() == 0
-    assert 0.3 < time.monotonic() - start < 3
     client.close()
 
 
-def test_a_second_signal_ends_at_once(gates, backends, device):
-    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="60s")
+def test_a_second_signal_ends_at_once(gates, backends, device, fault):
+    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="60s", **fault.environment)
     gate.app.register(device)
     gate.app.close()
-    client = draining(gate)
+    client = draining(gate, fault)
     gate.signal(signal.SIGTERM)
-    start = time.monotonic()
     gate.wait()
-    assert time.monotonic() - start < 3
     assert device.key_id_b64 in gate.keys()
     assert gate.journal_bytes() == b""
     client.close()
@@ -117,7 +117,7 @@ def test_who_comes_back_at_once_does_not_keep_a_stopping_gate(gates, backends):
         held = collections.deque(maxlen=100)
         while not over.is_set():
             try:
-                held.append(socket.create_connection((gate.host, gate.port), timeout=5))
+                held.append(socket.create_connection((gate.host, gate.port), timeout=LONG))
             except ConnectionRefusedError:
                 return
             except OSError:
@@ -128,18 +128,18 @@ def test_who_comes_back_at_once_does_not_keep_a_stopping_gate(gates, backends):
     for thread in comers:
         thread.start()
     try:
-        assert gate.wait(within=8) == 0
+        assert gate.wait(within=60) == 0
     finally:
         over.set()
         for thread in comers:
-            thread.join(20)
+            thread.join(patience(2 * LONG))
     client.close()
 
 
-def test_who_is_refused_does_not_prolong_a_drain(gates, backends):
+def test_who_is_refused_does_not_prolong_a_drain(gates, backends, fault):
     """Players who are told to come later and do so at once are no sessions: the gate goes when those have ended."""
-    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="300s")
-    player = draining(gate)
+    gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="300s", **fault.environment)
+    player = draining(gate, fault)
     held = []
     over = threading.Event()
 
@@ -157,23 +157,22 @@ def test_who_is_refused_does_not_prolong_a_drain(gates, backends):
         thread.start()
     try:
         eventually(lambda: len(held) > 4, "players who come back")
+        fault.heal()
         player.close()
-        assert gate.wait(within=12) == 0
+        assert gate.wait(within=60) == 0
     finally:
         over.set()
         for thread in comers:
-            thread.join(20)
+            thread.join(patience(2 * LONG))
     for client in held:
         client.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_idle_gate_stops_at_once(gates, backend, number):
-    gate = gates(backend)
-    start = time.monotonic()
+    gate = gates(backend, DRAIN_TIMEOUT="300s")
     gate.signal(number)
     assert gate.wait() == 0
-    assert time.monotonic() - start < 2
 
 
 def test_sigpipe_is_ignored(gate):
@@ -205,8 +204,8 @@ async def test_sighup_takes_a_new_certificate_and_drops_no_session(reloadable, f
         certificate, key = pki.issue_server("renewed")
         shutil.copy(certificate, folder / "tls.pem")
         shutil.copy(key, folder / "tls.key")
-        gate.signal(signal.SIGHUP)
-        await eventually_async(lambda: serial(gate) != before, "the new certificate")
+        reload(gate)
+        assert serial(gate) != before
         await session.send("still here")
         assert await session.recv() == "still here"
 
@@ -222,17 +221,8 @@ async def test_a_bad_reload_keeps_the_old_and_says_so(reloadable, folder, pki, d
             shutil.copy(pki.issue_server("mismatched")[1], folder / "tls.key")
         else:
             (folder / "tls.key").unlink()
-        known = len(gate.events())
-        gate.signal(signal.SIGHUP)
-
-        def said():
-            return [
-                e
-                for e in gate.events()[known:]
-                if "TLS_" in str(e) or "tls." in str(e) or "ertificate" in str(e)
-            ]
-
-        await eventually_async(said, f"a line about the bad certificate:\n{gate.log_tail(5)}")
+        said = reload(gate, "reload_failed")
+        assert [e for e in said if "TLS_" in str(e) or "tls." in str(e) or "ertificate" in str(e)], said
         assert serial(gate) == before
         await session.send("still here")
         assert await session.recv() == "still here"
@@ -251,14 +241,10 @@ async def test_sighup_reads_the_configuration_file(gates, folder, backend):
 
     assert status() == 200
     path.write_text("HTTP_HEAD_MAX_BYTES=1KiB\n")
-    gate.signal(signal.SIGHUP)
-    await eventually_async(lambda: status() == 431, "the smaller limit")
+    reload(gate)
+    assert status() == 431
     path.write_text("HTTP_HEAD_MAX_BYTES=banana\n")
-    known = len(gate.events())
-    gate.signal(signal.SIGHUP)
-    await eventually_async(
-        lambda: "HTTP_HEAD_MAX_BYTES" in str(gate.events()[known:]), "a word about the file"
-    )
+    assert "HTTP_HEAD_MAX_BYTES" in str(reload(gate, "reload_failed"))
     assert status() == 431
 
 
@@ -268,8 +254,8 @@ async def test_sighup_takes_a_new_client_authority(gates, folder, pki, backend):
     gate = gates(backend, ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=path)
     assert await refusal(gate, certificate=pki.good_client) == (401, "assertion_required")
     shutil.copy(pki.client_ca, path)
-    gate.signal(signal.SIGHUP)
-    eventually(lambda: "Suite Client CA" in s_client(gate, stdin=b""), "the new authority's name")
+    reload(gate)
+    assert "Suite Client CA" in s_client(gate, stdin=b"")
     assert await refusal(gate, certificate=pki.good_client) == (101, None)
 
 
@@ -290,12 +276,12 @@ def test_signals_during_a_burst_of_work(gates, backend, new_device):
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
-    eventually(lambda: len(acknowledged) > 30, "some registrations", 20)
+    eventually(lambda: len(acknowledged) > 30, "some registrations", 60)
     gate.signal(signal.SIGTERM)
     assert gate.wait() == 0
     stop.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(patience(2 * LONG))
     assert acknowledged <= set(gate.keys())
     assert gate.journal_bytes() == b""
     assert gate.store_path.stat().st_mode & 0o777 == 0o600

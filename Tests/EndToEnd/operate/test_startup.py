@@ -9,6 +9,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from clients import connect_status, curl
+from waiting import eventually
 from websocket import refusal
 
 CONFIG, UNAVAILABLE, TEMPORARY = 78, 69, 75
@@ -166,7 +167,7 @@ def test_an_unknown_name_in_the_file_is_fatal(refused, folder):
 
 def test_a_near_miss_is_warned_of(gates, backend):
     gate = gates(backend, LISTENN="127.0.0.1:1")
-    assert "LISTENN" in gate.log_text()
+    eventually(lambda: "LISTENN" in gate.log_text(), "a word about it")
 
 
 def test_the_environment_wins_over_the_file(gates, backend, folder):
@@ -193,6 +194,8 @@ def test_production_refuses_what_is_relaxed(refused, request, changes, how):
 
 def test_a_start_outside_production_lists_what_is_relaxed(gates):
     gate = gates("echo:", REQUIRE_APP_AUTH="false")
+    # All of it is said before.
+    gate.event(event="listening")
     text = gate.log_text()
     for name in ("REQUIRE_APP_AUTH", "BACKEND", "APPATTEST_ROOT_CA_PATH"):
         assert name in text
@@ -200,6 +203,7 @@ def test_a_start_outside_production_lists_what_is_relaxed(gates):
 
 def test_a_self_signed_certificate_outside_production(gates, backend):
     gate = gates(backend, TLS_CERT_PATH=None, TLS_KEY_PATH=None)
+    gate.event(event="listening")
     assert re.search(r"([0-9A-Fa-f]{2}:?){32}", gate.log_text()), gate.log_tail()
     assert curl(gate, "/healthz", "-k").status == 200
 
@@ -266,7 +270,7 @@ async def test_an_app_id_that_is_none_is_not_any_app(gates, backend, device, app
     done = gate.command("check")
     assert done.returncode == 0 and "appId that is no App ID" in done.stdout + done.stderr
     gate.start()
-    assert any(event.get("event") == "keys_with_malformed_app_id" for event in gate.events())
+    gate.event(event="keys_with_malformed_app_id")
     assert await refusal(gate, device.headers(gate.app.nonce())) == (401, "key_unknown")
     assert gate.keys()[device.key_id_b64]["appId"] == app_id
     gate.app.register(device)
