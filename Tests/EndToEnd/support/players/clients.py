@@ -221,8 +221,9 @@ class App:
     def request(self, method, path, body=None, headers=None):
         connection = getattr(self._local, "connection", None)
         if connection is None:
+            # Who asks for 25 s is answered behind them.
             connection = http.client.HTTPSConnection(
-                self.gate.host, self.gate.port, timeout=patience(LONG), context=tls_context(self.gate)
+                self.gate.host, self.gate.port, timeout=patience(25 + LONG), context=tls_context(self.gate)
             )
             self._local.connection = connection
         try:
