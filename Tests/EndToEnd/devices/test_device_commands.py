@@ -118,7 +118,7 @@ def test_a_revocation_that_cannot_be_written_holds_all_the_same(home, fault, err
         shown = devices(home, "show", device, "--json")
         return shown.returncode == 0 and json.loads(shown.stdout)["status"] == "revoked"
 
-    eventually(written, "the revocation is written", within=30)
+    eventually(written, "the revocation is written")
     home.gate.kill()
     home.gate.start()
     assert not lets_in(home, "anna.json")

@@ -1,7 +1,8 @@
 """Devices over HTTP: they enrol, attest, get tokens, change their keys, say how they stand; and what each of it refuses."""
 
 import json
-import threading
+import signal
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
 
@@ -34,11 +35,21 @@ def confirm(gate, handset, subject="lena"):
     return handset
 
 
-@pytest.fixture
-def active(gate):
+def active_at(gate):
     handset = Handset(gate)
     handset.enroll()
     return confirm(gate, handset)
+
+
+@pytest.fixture
+def active(gate):
+    return active_at(gate)
+
+
+@pytest.fixture
+def timed(new_gate, fault):
+    """Active at a gate whose clocks are the test's."""
+    return active_at(new_gate(**fault.environment))
 
 
 def add_service(gate, scopes="approvals,pairings,devices.read", name="game"):
@@ -301,8 +312,9 @@ def test_a_trace_id_is_logged_and_comes_back(gate, active):
     assert gate.app.request("GET", "/healthz").header("Portcullis-Trace") is None
 
 
-def test_rates(new_gate):
-    gate = new_gate(DEVICE_RATE="3/m", SERVICE_RATE="3/m")
+def test_rates(new_gate, fault):
+    gate = new_gate(DEVICE_RATE="3/m", SERVICE_RATE="3/m", **fault.environment)
+    fault.stand_still()
     handset, other = Handset(gate), Handset(gate)
     for phone in (handset, other):
         phone.enroll()
@@ -321,8 +333,9 @@ def test_rates(new_gate):
     assert_refusal(replies[3], 429, "rate_limited")
 
 
-def test_whoever_is_nobody_pays_by_address(new_gate):
-    gate = new_gate(REGISTER_RATE="5/m")
+def test_whoever_is_nobody_pays_by_address(new_gate, fault):
+    gate = new_gate(REGISTER_RATE="5/m", **fault.environment)
+    fault.stand_still()
     replies = [gate.app.request("POST", "/approvals", "{}", {"Authorization": f"Bearer t{n}"}) for n in range(6)]
     assert [reply.status for reply in replies[:5]] == [401] * 5
     assert_refusal(replies[5], 429, "rate_limited")
@@ -331,48 +344,60 @@ def test_whoever_is_nobody_pays_by_address(new_gate):
 # ---- long polls
 
 
-def test_a_poll_waits_for_something_to_say(gate, active):
+def test_a_poll_waits_for_something_to_say(timed, fault):
+    gate = timed.gate
     token = add_service(gate)
-    heard = []
-    poll = threading.Thread(
-        target=lambda: heard.append(active.get("/approvals?wait=25", active.token)), daemon=True
-    )
     gate.app.close()
-    poll.start()
-    eventually(lambda: heard or waiting(gate) == 0, "nobody counts as pending")
-    asked = active.post(
-        "/approvals",
-        {"operation": "mud.promote", "target": {"player": "anna"}, "text": "?", "subject": "lena",
-         "requester": {"id": "otto"}},
-        token,
-    )
-    # Without a policy nothing is allowed; the poll goes on, and a stop answers it.
-    assert_refusal(asked, 403, "policy_refused")
-    assert poll.is_alive()
-    gate.stop()
-    poll.join(10)
-    assert not poll.is_alive()
-    assert heard[0].status == 200 and heard[0].json["items"] == []
+    fault.stand_still()
+    with ThreadPoolExecutor(3) as threads:
+        polls = [threads.submit(timed.get, "/approvals?wait=25", timed.token) for _ in range(3)]
+        # Two of a device may wait: they do once the third is answered.
+        answered, waiting = wait(polls, return_when=FIRST_COMPLETED)
+        assert (len(answered), len(waiting)) == (1, 2)
+        eventually(lambda: pending(gate) == 1, "only whoever was answered counts as pending")
+        asked = timed.post(
+            "/approvals",
+            {"operation": "mud.promote", "target": {"player": "anna"}, "text": "?", "subject": "lena",
+             "requester": {"id": "otto"}},
+            token,
+        )
+        # Without a policy nothing is allowed; the polls go on, and a stop answers them.
+        assert_refusal(asked, 403, "policy_refused")
+        assert not any(poll.done() for poll in waiting)
+        gate.signal(signal.SIGTERM)
+        for poll in polls:
+            assert poll.result().status == 200 and poll.result().json["items"] == []
+    fault.heal()
+    assert gate.wait() == 0
 
 
-def waiting(gate):
+def pending(gate):
     """How many connections count as unadmitted."""
     return json.loads(gate.command("stats", "--json").stdout)["now"]["pending"]
 
 
-def test_a_poll_ends_with_its_time_and_is_given_up_with_its_connection(gate, active):
-    reply = active.get("/approvals?wait=1", active.token)
+def test_a_poll_ends_with_its_time_and_is_given_up_with_its_connection(timed, fault):
+    gate = timed.gate
+    reply = timed.get("/approvals?wait=1", timed.token)
     assert reply.status == 200 and reply.json["items"] == []
-    line = head("GET", "/approvals?wait=25", f"Authorization: Bearer {active.token}")
+    fault.stand_still()
+    line = head("GET", "/approvals?wait=25", f"Authorization: Bearer {timed.token}")
     for _ in range(3):
         with Raw(gate) as client:
             client.send(line)
-    # Two of a device may wait: those that were given up do not count.
     clients = [Raw(gate).send(line) for _ in range(2)]
-    third = eventually(lambda: answered_at_once(gate, line), "the third is answered at once")
-    assert third.status == 200
+
+    def two_wait():
+        """Two of a device may: those that were given up do not count, once the gate has seen that they are."""
+        for client in clients:
+            if not client.silent_for(0.01):
+                assert client.reply().status == 200
+                client.send(line)
+        third = answered_at_once(gate, line)
+        return third and all(client.silent_for(0.2) for client in clients) and third
+
+    assert eventually(two_wait, "two wait, and the third is answered at once").status == 200
     for client in clients:
-        assert client.silent_for(0.2)
         client.close()
 
 

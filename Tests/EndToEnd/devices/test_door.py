@@ -10,6 +10,7 @@ from handset import Handset, new_device_id
 from one_time_codes import Phone, Service
 from phones import Key
 from sessions import VERSION_1, Player, Wire
+from waiting import LONG, patience
 from websocket import CLOSE
 
 
@@ -238,6 +239,6 @@ def test_the_phone_hears_of_logins_where_it_plays(new_gate, new_device):
 def heard(wire, kind):
     """The next message of this type."""
     while True:
-        opcode, payload = wire.message(within=10)
+        opcode, payload = wire.message(within=patience(LONG))
         if opcode == 1 and (message := json.loads(payload))["type"] == kind:
             return message

@@ -10,7 +10,7 @@ import qr_screen
 from gate import BINARY, process_environment
 from scripted_control import Refused, ScriptedControl
 from terminal import Terminal
-from waiting import eventually, patience
+from waiting import LONG, eventually, patience
 
 PAIRING = "7f6d2a5e-9d3c-4a63-8d2b-0f4b1f6f0a11"
 URI = (
@@ -216,7 +216,7 @@ def test_a_script_gets_the_text_and_types_lines(in_script, control, pairing):
     eventually(lambda: control.count("pair-status") > 2, "a look at how it stands")
     process.stdin.write("999999\n\n" + DIGITS + "\n")
     process.stdin.flush()
-    assert process.wait(patience(10)) == 0
+    assert process.wait(patience(LONG)) == 0
     assert process.stdout.read() == ""
     assert 'Anna\'s phone" is paired' in process.stderr.read()
 
@@ -225,7 +225,7 @@ def test_a_script_that_ends_its_input_burns_it(in_script, control, pairing):
     process = in_script()
     assert process.stdout.readline() == URI + "\n"
     process.stdin.close()
-    assert process.wait(patience(10)) == 1
+    assert process.wait(patience(LONG)) == 1
     assert control.asked[-1] == ("pair-burn", {"pairing_id": PAIRING})
 
 
@@ -233,11 +233,11 @@ def test_a_pairing_that_is_gone_is_refused(in_script, control, pairing):
     process = in_script()
     assert process.stdout.readline() == URI + "\n"
     control.answers["pair-status"] = lambda arguments: Refused("unknown_object", "there is no such pairing")
-    assert process.wait(patience(10)) == 1
+    assert process.wait(patience(LONG)) == 1
 
 
 def test_what_the_gate_refuses_is_said(in_script, control):
     control.answers["pair-open"] = lambda arguments: Refused("devices_off", "the running gate has no devices")
     process = in_script()
-    assert process.wait(patience(10)) == 78
+    assert process.wait(patience(LONG)) == 78
     assert "the running gate has no devices" in process.stderr.read()

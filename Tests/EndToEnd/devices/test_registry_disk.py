@@ -81,7 +81,7 @@ def test_a_disk_that_takes_nothing(gate, fault, backend, error):
         fault.monotonic_offset += 31 * 10**9
         return add(gate, f"after-{fault.monotonic_offset}").get("answer") == "registry"
 
-    eventually(tried, "the store is written again", within=20)
+    eventually(tried, "the store is written again")
     gate.event(event="registry_available")
     found = names(gate)
     assert "before" in found and "lost" not in found, found

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from gate import BINARY, process_environment
+from waiting import patience
 
 CONFIGURATION = 78
 POLICY = {"rules": [{"match": {"operation": "mud.promote"}, "factors": ["device"]}]}
@@ -106,7 +107,7 @@ def test_the_socket_is_refused_where_users_are_hidden(gates, backend, folder, un
     gate = gates(backend, start=False, **devices(folder, APPROVALS_SOCKET=folder / "a.sock"))
     done = subprocess.run(
         [*unshared, str(BINARY), "serve"], cwd=folder, env=process_environment(gate.environment),
-        capture_output=True, text=True, timeout=30,
+        capture_output=True, text=True, timeout=patience(60),
     )  # fmt: skip
     assert done.returncode == CONFIGURATION and "PrivateUsers=no" in done.stderr, done.stderr
 
