@@ -64,8 +64,10 @@ def test_a_token_that_has_ended(gates, backend, folder, fault):
     assert console.listed()["tokens"][0]["expired"] is True
 
 
-def test_one_that_is_revoked_in_the_middle_of_a_request(console):
+def test_one_that_is_revoked_in_the_middle_of_a_request(gates, backend, folder, fault):
     """Its head has come, its form has not."""
+    fault.stand_still()  # so that neither comes too late
+    console = Console(gates(backend, **admin_settings(folder), **fault.environment))
     token = console.token("ci", "write")
     lines = ["POST /nothing HTTP/1.1", f"Host: {console.authority}", f"Authorization: Bearer {token}"]
     with raw(console, *lines, "Content-Type: application/x-www-form-urlencoded", "Content-Length: 3", body=b"a=") as peer:

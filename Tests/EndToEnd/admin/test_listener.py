@@ -8,6 +8,7 @@ import random
 import socket
 import ssl
 import subprocess
+import threading
 
 import pytest
 
@@ -52,14 +53,18 @@ def exposed(gates, backend):
 
 def threads(gate):
     """Names and nicenesses."""
-    tasks = pathlib.Path(f"/proc/{gate.process.pid}/task").iterdir()
-    return {(task / "comm").read_text().strip(): int((task / "stat").read_text().split()[-34]) for task in tasks}
+    found = {}
+    for task in pathlib.Path(f"/proc/{gate.process.pid}/task").iterdir():
+        # Some end while they are listed.
+        with contextlib.suppress(OSError):
+            found[(task / "comm").read_text().strip()] = int((task / "stat").read_text().split()[-34])
+    return found
 
 
 def over(path, request):
     """All that is answered over a UNIX socket, after which the connection is closed."""
     with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(10)
+        client.settimeout(patience(60))
         client.connect(str(path))
         client.sendall(request)
         answer = b""
@@ -73,6 +78,9 @@ def over(path, request):
 
 def test_there_is_none_unless_it_is_asked_for(gates, backend, folder):
     gate = gates(backend)
+    gate.event(event="listening")
+    # The sockets of those who give orders come last.
+    assert gate.command("stats").returncode == 0
     assert not [name for name in threads(gate) if name.startswith("admin")]
     assert not [event for event in gate.events() if event.get("event") == "admin_listening"]
     assert not (folder / "admin-tokens.json").exists()
@@ -93,8 +101,7 @@ def test_every_answer_keeps_other_sites_out(gates, backend, host):
     door = AdminDoor(host)
     gates(backend, **door.settings)
     for path, status in [("/livez", 200), ("/metrics", 200), ("/", 303), ("/api/overview", 401), ("/%2e%2e/livez", 303)]:
-        answer = door.ask(path)
-        assert answer.status == status, path
+        answer = door.reads(path, status)
         for name, value in GUARDS.items():
             assert answer.header(name) == value, (path, name)
         assert answer.header("Content-Security-Policy").startswith("default-src 'none'; script-src 'self';")
@@ -105,8 +112,8 @@ def test_by_curl(gates, backend, door):
     gate = gates(backend, **door.settings)
     base = f"http://127.0.0.1:{door.port}"
     done = subprocess.run(
-        ["curl", "-sS", "--max-time", "10", "-w", "%{http_code} %{num_connects}\\n", f"{base}/livez", f"{base}/readyz"],
-        capture_output=True, text=True, timeout=30,
+        ["curl", "-sS", "--max-time", "60", "-w", "%{http_code} %{num_connects}\\n", f"{base}/livez", f"{base}/readyz"],
+        capture_output=True, text=True, timeout=patience(70),
     )  # fmt: skip
     # The second request goes over the first one's connection.
     assert done.stdout == "ok\n200 1\nok\n200 0\n" or "degraded" in done.stdout, (done, gate.log_tail())
@@ -141,11 +148,12 @@ def test_a_restart_finds_its_port(gates, backend, door):
     for _ in range(3):
         clients = [door.client() for _ in range(8)]
         for client in clients:
-            client.request("GET", "/livez")
-            assert client.getresponse().read() == b"ok\n"
+            client.request("GET", "/sign-in")
+            answer = client.getresponse()
+            assert answer.status == 200 and answer.read()
         gate.stop()
         gate.start()
-        assert door.reads("/livez", 200).text == "ok\n"
+        door.reads("/livez", 200, "ok\n")
         for client in clients:
             client.close()
 
@@ -153,7 +161,7 @@ def test_a_restart_finds_its_port(gates, backend, door):
 def test_a_hot_restart_finds_its_port(kept_evenings, door):
     kept = kept_evenings(**door.settings)
     player, _ = kept.seated()
-    assert door.ask("/readyz").status == 200
+    door.reads("/readyz", 200)
     kept.restart()
     assert door.reads("/readyz", 200)
     kept.back(player)
@@ -230,7 +238,8 @@ def test_what_check_says_of_it(gates, backend, door):
 
 def test_others_reach_it_by_tls_alone(exposed):
     gate, door = exposed
-    assert door.ask("/livez").status == 200 and door.ask("/readyz").status == 200
+    door.reads("/livez", 200)
+    door.reads("/readyz", 200)
     # What is open on this host is not open there.
     assert door.ask("/metrics").status == 401
     assert door.ask("/metrics", headers={"Host": "evil.example"}).status == 421
@@ -238,7 +247,7 @@ def test_others_reach_it_by_tls_alone(exposed):
     plain.port = door.port
     with pytest.raises((ConnectionError, OSError)):
         plain.ask("/livez")
-    assert door.ask("/livez").status == 200
+    door.reads("/livez", 200)
 
 
 def test_a_reload_brings_its_certificate(gates, folder, pki):
@@ -246,7 +255,7 @@ def test_a_reload_brings_its_certificate(gates, folder, pki):
     reloadable = Reloadable(gates, folder, pki, ADMIN_LISTEN=f"0.0.0.0:{door.port}")
 
     def shown():
-        der = ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate(("127.0.0.1", door.port), timeout=10))
+        der = ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate(("127.0.0.1", door.port), timeout=patience(60)))
         return reloadable.fingerprints.index(hashlib.sha256(der).hexdigest())
 
     assert shown() == 0
@@ -284,14 +293,14 @@ def test_probes_beside_those_who_trickle(gates, backend, door, opening):
     gates(backend, **door.settings)
     with crowd(door, opening), crowd(door, opening):
         for _ in range(5):
-            assert door.ask("/livez").status == 200
+            door.reads("/livez", 200)
 
 
 def test_probes_beside_handshakes_that_stop(exposed):
     gate, door = exposed
     with crowd(door, b""), crowd(door, bytes.fromhex("1603010200010001fc0303")):
         for _ in range(5):
-            assert door.ask("/livez").status == 200
+            door.reads("/livez", 200)
     assert gate.app.request("GET", "/healthz").status == 200
 
 
@@ -306,7 +315,7 @@ def test_key_updates_without_end(exposed, library):
         with Records(library, Place) as client:
             client.key_updates(2000).send()
             assert len(client.everything()) < 4096, "the replies have no bound"
-        assert door.ask("/livez").status == 200
+        door.reads("/livez", 200)
 
 
 def test_what_is_no_http(gates, backend, door):
@@ -328,21 +337,27 @@ def test_what_is_no_http(gates, backend, door):
                 answer += data
             assert answer.startswith(b"HTTP/1.1 " + status), (opening[:40], answer[:80])
             assert b"\r\nConnection: close\r\n" in answer
-    assert door.ask("/livez").status == 200
+    door.reads("/livez", 200)
 
 
 def test_thousands_at_once(gates, backend, door):
     """One request of each connection in a turn: others come in between."""
     gate = gates(backend, **door.settings)
-    one = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+    one = b"GET /sign-in HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    pieces = []
     with door.raw() as flood:
-        flood.settimeout(patience(30))
+
+        def read():
+            # At once, as an answer that is not taken ends the connection.
+            while data := flood.recv(1 << 20):
+                pieces.append(data)
+
+        reader = threading.Thread(target=read)
+        reader.start()
         flood.sendall(one * 5000)
         for _ in range(5):
-            assert door.ask("/readyz").status == 200
+            door.reads("/readyz", 200)
         flood.shutdown(socket.SHUT_WR)
-        answers = b""
-        while data := flood.recv(1 << 20):
-            answers += data
-    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 5000
+        reader.join()
+    assert b"".join(pieces).count(b"HTTP/1.1 200 OK\r\n") == 5000
     assert gate.app.request("GET", "/healthz").status == 200

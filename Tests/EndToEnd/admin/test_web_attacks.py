@@ -14,8 +14,10 @@ MISDIRECTED, FORBIDDEN = 421, 403
 
 
 @pytest.fixture
-def console(gates, backend, folder):
-    return Console(gates(backend, **admin_settings(folder, ADMIN_HOSTS="console.example.org")))
+def console(gates, backend, folder, fault):
+    fault.stand_still()  # so that no link ends before it is tried
+    settings = admin_settings(folder, ADMIN_HOSTS="console.example.org")
+    return Console(gates(backend, **settings, **fault.environment))
 
 
 def test_a_name_that_leads_here(console):
@@ -83,8 +85,8 @@ def test_the_same_with_curl(console):
     browser = console.sign_in()
 
     def status(*options):
-        command = [curl, "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--max-time", "20", *options]
-        return subprocess.run(command, capture_output=True, text=True, timeout=patience(30)).stdout
+        command = [curl, "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--max-time", "60", *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=patience(70)).stdout
 
     out = f"http://{console.authority}/sign-out"
     form = ["--cookie", browser.cookie, "--data", f"token={browser.form_token}"]

@@ -7,6 +7,7 @@ import socket
 import urllib.parse
 
 from gate import free_port
+from waiting import patience
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -45,7 +46,7 @@ class Console:
         self.host, self.port = host.strip("[]"), int(port)
 
     def connection(self):
-        return http.client.HTTPConnection(self.host, self.port, timeout=15)
+        return http.client.HTTPConnection(self.host, self.port, timeout=patience(60))
 
     def ask(self, method, path, body=None, **fields):
         """Fields are named with `_` for `-`; one that is None is left out."""
@@ -127,7 +128,7 @@ class Browser:
 
 def raw(console, *lines, body=b""):
     """A socket on which this much of a request has been sent."""
-    peer = socket.create_connection((console.host, console.port), timeout=15)
+    peer = socket.create_connection((console.host, console.port), timeout=patience(60))
     peer.sendall(("\r\n".join(lines) + "\r\n\r\n").encode() + body)
     return peer
 
