@@ -9,6 +9,7 @@ import pytest
 from clients import assert_refusal, curl
 from device import DEVELOPMENT, AttestationAuthority, Device, b64
 from pki import DAY, now
+from waiting import eventually
 
 REGISTER = "/attest/register"
 
@@ -26,10 +27,13 @@ def rejected(gate):
         seen = len(gate.events())
         assert_refusal(gate.app.post(document), status, code)
         assert document["keyId"] not in gate.keys()
-        gate.event(code=code)
-        lines = [event for event in gate.events()[seen:] if event.get("code") == code]
-        assert lines and lines[-1]["step"], lines
-        return lines[-1]["step"]
+
+        def lines():
+            return [event for event in gate.events()[seen:] if event.get("code") == code]
+
+        line = eventually(lines, f"a line with {code}")[-1]
+        assert line["step"], line
+        return line["step"]
 
     return check
 

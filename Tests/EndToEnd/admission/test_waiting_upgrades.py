@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import subprocess
 
 import pytest
@@ -22,9 +23,23 @@ def send_upgrade(gate, device, client=None):
     return (client or Raw(gate)).send(head("GET", "/", *UPGRADE, *fields))
 
 
+def upgrade_that_waits(gate, device, fault):
+    """One whose counter waits for a disk that is held, behind those of the ones before it."""
+
+    def waiting():
+        store = json.loads(gate.command("stats", "--json").stdout)["store"]
+        return fault.syncs_waiting, store["waitingBytes"]
+
+    before = waiting()
+    client = send_upgrade(gate, device)
+    eventually(lambda: waiting() > before, "a counter on its way to the disk")
+    return client
+
+
 @pytest.fixture
 def known(gates, backends, fault, device):
     """Makes a gate that lets a registered device have so many sessions, with a disk that can be held."""
+    fault.stand_still()  # as nothing waits for a disk for ever
 
     def make(limit):
         gate = gates(backends(mud), MAX_SESSIONS_PER_KEY=limit, **fault.environment)
@@ -37,7 +52,7 @@ def known(gates, backends, fault, device):
 def test_the_oldest_that_waits_gives_way(known, fault, device):
     gate = known(1)
     fault.sync_hold = 1
-    with send_upgrade(gate, device) as first, send_upgrade(gate, device) as second:
+    with upgrade_that_waits(gate, device, fault) as first, upgrade_that_waits(gate, device, fault) as second:
         assert_refusal(first.reply(), *SUPERSEDED)
         assert second.silent_for(0.1)
         fault.sync_hold = 0
@@ -48,7 +63,7 @@ def test_as_many_wait_as_may_play(known, fault, device):
     gate = known(3)
     fault.sync_hold = 1
     with contextlib.ExitStack() as stack:
-        clients = [stack.enter_context(send_upgrade(gate, device)) for _ in range(3)]
+        clients = [stack.enter_context(upgrade_that_waits(gate, device, fault)) for _ in range(3)]
         assert all(client.silent_for(0.05) for client in clients)
         fault.sync_hold = 0
         assert [client.reply().status for client in clients] == [101] * 3
@@ -58,8 +73,7 @@ def test_a_late_commit_does_not_admit_the_next_upgrade(known, fault, device):
     """A refused upgrade's connection is used again: the fate of its counter is not that of the next one's."""
     gate = known(1)
     fault.sync_hold = 1
-    with send_upgrade(gate, device) as client:
-        eventually(lambda: fault.syncs_waiting, "the first counter's sync held")
+    with upgrade_that_waits(gate, device, fault) as client:
         with send_upgrade(gate, device) as other:
             assert_refusal(client.reply(), *SUPERSEDED)
             send_upgrade(gate, device, client)
@@ -89,6 +103,7 @@ def two_ways(gates, fault, device):
             fault.name_leads_to(NAME, address)
             before = fault.resolves
             fault.jump(31)
+            gate.app.close()  # which has been idle for too long
             eventually(
                 lambda: fault.resolves > before and not fault.resolves_waiting, "the name asked for again"
             )
@@ -128,7 +143,7 @@ async def test_an_upgrade_that_fails_costs_nobody_a_session(known, fault, device
     async with connect(gate, device.headers(gate.app.nonce())) as session:
         await until_prompt(session)
         fault.sync_hold = 1
-        with send_upgrade(gate, device) as waiting, send_upgrade(gate, device) as newer:
+        with upgrade_that_waits(gate, device, fault) as waiting, send_upgrade(gate, device) as newer:
             assert_refusal(waiting.reply(), *SUPERSEDED)
             assert await played(session, "still here") == "You say: still here\r\n> "
             fault.fail_syncs()
