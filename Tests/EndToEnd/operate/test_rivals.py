@@ -43,6 +43,8 @@ def test_one_store(rivals, device):
     for loser in gates:
         if loser is not winner:
             assert loser.wait() == TEMPORARY, loser.log_tail()
+            # Whoever came in the moment in which the lock was taken has found nobody's number in it.
+            assert loser.launch().wait() == TEMPORARY, loser.log_tail()
             assert str(winner.process.pid) in loser.log_text(), loser.log_tail()
     winner.app.register(device)
     assert device.key_id_b64 in winner.keys()
