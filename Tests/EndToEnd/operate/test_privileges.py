@@ -56,8 +56,11 @@ def test_every_thread_is_nobody_without_capabilities(gates, backend, place, devi
     gate = gates(backend, port=privileged_port(), **settings(place))
     gate.app.register(device)
     assert connect_status(gate, device, 1) == 101
+    named = {"loop-0", "store-commit", "control-0", "log"}
+    # Each thread names itself.
+    eventually(lambda: {one["Name"] for one in statuses(gate)} >= named, "all threads")
     threads = statuses(gate)
-    assert len(threads) > 8 and {one["Name"] for one in threads} >= {"loop-0", "store-commit", "control-0", "log"}
+    assert len(threads) > 8
     groups = os.getgrouplist("nobody", NOBODY.pw_gid)
     for one in threads:
         assert one["Uid"] == " ".join([str(NOBODY.pw_uid)] * 4), one

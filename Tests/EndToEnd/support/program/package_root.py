@@ -61,7 +61,7 @@ class PackageRoot:
             ["nsenter", "--target", self.first, "--mount", "--pid", "chroot", self.root, *words],
             env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8",
                  "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive", **environment},
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=patience(60),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=patience(300),
         )  # fmt: skip
         assert done.returncode == expected, f"{words}: exit status {done.returncode}\n{done.stdout}"
         return done.stdout
@@ -95,5 +95,5 @@ class PackageRoot:
         # The overlay ends with its last process.
         with contextlib.suppress(BrokenPipeError):
             self.holder.stdin.close()
-        self.holder.wait(patience(10))
+        self.holder.wait(patience(60))
         self.holder.stdout.close()
