@@ -22,6 +22,8 @@ MEGABYTE = 1 << 20
 SESSIONS = 16
 # The contract: a slow reader costs less than 512 KiB in all; RSS also holds the connection itself.
 BOUND = SESSIONS * 512 * 1024
+# That its loop has turned can be seen; and nobody is given up for standing still in a test.
+ONE_LOOP = {"REQUIRE_APP_AUTH": "false", "WORKERS": 1, "WRITE_STALL_TIMEOUT": "600s"}
 
 
 def digest(data):
@@ -38,6 +40,11 @@ def read_all(client, count):
     return b"".join(pieces)
 
 
+def turn(gate):
+    """A gate with one loop has served what it could since the last time."""
+    assert gate.app.request("GET", "/healthz").status == 200
+
+
 def queued_at_socket(connection):
     """Bytes the game has written that the gate's kernel has not taken, by TIOCOUTQ."""
     return unacknowledged(connection.socket)
@@ -51,19 +58,20 @@ def test_a_game_that_pours_into_clients_that_do_not_read(gates, backends):
     payload = os.urandom(8 * MEGABYTE)
     start = threading.Event()
     backend = backends(pours(payload, start))
-    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    gate = gates(backend, **ONE_LOOP)
     clients = [RawWebSocket(gate, receive_buffer=8192) for _ in range(SESSIONS)]
     before = gate.resident_bytes()
     start.set()
     eventually(lambda: backend.count == SESSIONS, "every session at the game")
-    eventually(lambda: all(queued_at_socket(c) > 0 for c in backend.connections), "the game held back", 10)
+    eventually(lambda: all(queued_at_socket(c) > 0 for c in backend.connections), "the game held back")
     steady = [gate.resident_bytes()]
 
     def settled():
+        turn(gate)
         steady.append(gate.resident_bytes())
         return len(steady) > 40 and max(steady[-40:]) - min(steady[-40:]) < 65536
 
-    eventually(settled, "memory that no longer grows", 10)
+    eventually(settled, "memory that no longer grows")
     assert max(steady) - before < BOUND, f"{(max(steady) - before) // SESSIONS} bytes for each session"
     assert digest(read_all(clients[0], len(payload))) == digest(payload)
     for client in clients:
@@ -73,7 +81,7 @@ def test_a_game_that_pours_into_clients_that_do_not_read(gates, backends):
 def test_clients_that_pour_into_a_game_that_does_not_read(gates, backends):
     start = threading.Event()
     backend = backends(reads_after(start), receive_buffer=8192)
-    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    gate = gates(backend, **ONE_LOOP)
     payload = os.urandom(MEGABYTE)
     frames = b"".join(frame(BINARY, payload[at : at + 32768]) for at in range(0, MEGABYTE, 32768))
     clients = [RawWebSocket(gate) for _ in range(SESSIONS)]
@@ -81,31 +89,30 @@ def test_clients_that_pour_into_a_game_that_does_not_read(gates, backends):
     peak = [before]
     threads = [threading.Thread(target=client.send, args=(frames,)) for client in clients]
     for client in clients:
-        client.socket.settimeout(30)
+        client.socket.settimeout(patience(120))
     for thread in threads:
         thread.start()
     samples = []
 
     def settled():
+        turn(gate)
         samples.append(gate.resident_bytes())
         peak.append(samples[-1])
         return len(samples) > 40 and max(samples[-40:]) - min(samples[-40:]) < 65536
 
-    eventually(settled, "memory that no longer grows", 10)
+    eventually(settled, "memory that no longer grows")
     assert max(peak) - before < BOUND, f"{(max(peak) - before) // SESSIONS} bytes for each session"
     start.set()
     for thread in threads:
-        thread.join(30)
-    eventually(
-        lambda: all(len(c.received) == MEGABYTE for c in backend.connections), "every byte at the game", 15
-    )
+        thread.join(patience(120))
+    eventually(lambda: all(len(c.received) == MEGABYTE for c in backend.connections), "every byte at the game")
     assert {digest(bytes(c.received)) for c in backend.connections} == {digest(payload)}
     for client in clients:
         client.close()
 
 
-def taken_of(stream, source):
-    """Starts sending `source` on `stream`; what the other end's kernel and program have taken once nothing moves."""
+def taken_of(gate, stream, source):
+    """Starts sending `source` on `stream`; what the gate's kernel and its one loop have taken once nothing moves."""
     sent = [0]
 
     def pour():
@@ -119,20 +126,21 @@ def taken_of(stream, source):
     seen = []
 
     def settled():
+        turn(gate)
         seen.append(taken())
         return len(seen) > 100 and max(seen[-100:]) == min(seen[-100:]) and unacknowledged(stream) > 0
 
     threading.Thread(target=pour, daemon=True).start()
-    eventually(settled, "a sender that is held back", 20)
+    eventually(settled, "a sender that is held back", 60)
     return seen[-1]
 
 
 def from_the_game(gates, backends, setting):
     release = threading.Event()
-    backend = backends(lambda connection: release.wait(60))
-    gate = gates(backend, REQUIRE_APP_AUTH="false", QUEUE_MAX_BYTES=setting)
+    backend = backends(lambda connection: release.wait(patience(300)))
+    gate = gates(backend, **ONE_LOOP, QUEUE_MAX_BYTES=setting)
     client = RawWebSocket(gate, receive_buffer=8192)
-    taken = taken_of(backend.connection().socket, [bytes(65536)] * 128)
+    taken = taken_of(gate, backend.connection().socket, [bytes(65536)] * 128)
     release.set()
     client.socket.close()
     gate.stop()
@@ -141,11 +149,11 @@ def from_the_game(gates, backends, setting):
 
 def from_the_player(gates, backends, setting):
     release = threading.Event()
-    backend = backends(lambda connection: release.wait(60), receive_buffer=8192)
-    gate = gates(backend, REQUIRE_APP_AUTH="false", QUEUE_MAX_BYTES=setting)
+    backend = backends(lambda connection: release.wait(patience(300)), receive_buffer=8192)
+    gate = gates(backend, **ONE_LOOP, QUEUE_MAX_BYTES=setting)
     client = RawWebSocket(gate)
-    client.socket.settimeout(patience(30))
-    taken = taken_of(client.socket, [frame(BINARY, bytes(16000))] * 512)
+    client.socket.settimeout(patience(300))
+    taken = taken_of(gate, client.socket, [frame(BINARY, bytes(16000))] * 512)
     release.set()
     client.socket.close()
     gate.stop()
@@ -229,9 +237,7 @@ def test_a_blocked_player_whose_ping_is_due_wakes_nobody(gates, backends, fault)
     start.set()
     payload = os.urandom(4 * MEGABYTE)
     backend = backends(pours(payload, start))
-    gate = gates(
-        backend, REQUIRE_APP_AUTH="false", WORKERS=1, WRITE_STALL_TIMEOUT="600s", **fault.environment
-    )
+    gate = gates(backend, **ONE_LOOP, **fault.environment)
     client = RawWebSocket(gate, receive_buffer=8192)
     eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back")
     fault.jump(40)
@@ -245,7 +251,7 @@ def test_a_blocked_player_whose_ping_is_due_wakes_nobody(gates, backends, fault)
     while looks < 4 or time.monotonic() - begin < 1:
         last, looks = turns(), looks + 1
     # A tick is 50 ms: it was woken at each of them.
-    assert last - first < 10
+    assert last - first < 10 * (time.monotonic() - begin)
     received, pings = 0, 0
     while received < len(payload) or not pings:
         _, opcode, data = client.read_frame()
@@ -256,7 +262,7 @@ def test_a_blocked_player_whose_ping_is_due_wakes_nobody(gates, backends, fault)
     client.close()
 
 
-def push(client, payload):
+def push(gate, client, payload):
     """Sends frames until the gate takes no more, which it has to do before their end."""
     data = b"".join(frame(BINARY, payload[at : at + 32768]) for at in range(0, len(payload), 32768))
     sent, tries = 0, 0
@@ -271,9 +277,10 @@ def push(client, payload):
                 tries = 0
         except ssl.SSLWantWriteError:
             tries += 1
+        turn(gate)
         return tries > 60
 
-    eventually(is_stuck, "a gate that takes no more", 20)
+    eventually(is_stuck, "a gate that takes no more", 60)
     assert sent < len(data)
 
 
@@ -298,33 +305,41 @@ def test_what_a_player_sent_before_its_reset_is_for_the_game(gates, backends):
     """Neither side takes anything when the player is cut off: the game still gets all that the gate has taken."""
     start = threading.Event()
     backend = backends(pours_and_reads_after(start), receive_buffer=8192)
-    gate = gates(backend, REQUIRE_APP_AUTH="false")
+    gate = gates(backend, **ONE_LOOP)
     client = RawWebSocket(gate, receive_buffer=8192)
-    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back", 10)
+    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back")
     payload = os.urandom(4 * MEGABYTE)
-    push(client, payload)
+    push(gate, client, payload)
     reset(client)
-    taken = int(gate.event(event="session_ended", reason="player_vanished", within=10)["bytesFromPlayer"])
+    taken = int(gate.event(event="session_ended", reason="player_vanished")["bytesFromPlayer"])
     start.set()
-    assert backend.connection().ended.wait(30)
+    assert backend.connection().ended.wait(patience(60))
     received = bytes(backend.connection().received)
     assert len(received) == taken
     assert digest(received) == digest(payload[:taken])
 
 
-def test_a_reset_behind_a_game_that_never_reads_ends_in_time(gates, backends):
+def test_a_reset_behind_a_game_that_never_reads_ends_in_time(gates, backends, fault):
     """What waits for the game is kept for as long as a stall may take, and no longer."""
+    fault.stand_still()
     backend = backends(pours_and_reads_after(threading.Event()), receive_buffer=8192)
-    gate = gates(backend, REQUIRE_APP_AUTH="false", WRITE_STALL_TIMEOUT="3s")
+    gate = gates(backend, **ONE_LOOP, HTTP_IDLE_TIMEOUT="1h", **fault.environment)
     client = RawWebSocket(gate, receive_buffer=8192)
-    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back", 10)
-    push(client, os.urandom(4 * MEGABYTE))
+    eventually(lambda: queued_at_socket(backend.connection()) > 0, "the game held back")
+    push(gate, client, os.urandom(4 * MEGABYTE))
     reset(client)
+    gate.event(event="session_ended", reason="player_vanished")
 
     def connections():
-        return json.loads(gate.command("stats", "--json").stdout)["now"]["connections"]
+        """But for the test's own."""
+        turn(gate)
+        return json.loads(gate.command("stats", "--json").stdout)["now"]["connections"] - 1
 
-    eventually(lambda: connections() == 0, "the connection's end", 15)
+    assert connections() == 1
+    fault.jump(590)
+    assert connections() == 1
+    fault.jump(20)
+    eventually(lambda: connections() == 0, "the connection's end")
 
 
 def test_a_reset_player_leaves_nothing_for_the_next_one(gates, backends, fault):
@@ -338,12 +353,11 @@ def test_a_reset_player_leaves_nothing_for_the_next_one(gates, backends, fault):
             echo(connection)
 
     backend = backends(play, receive_buffer=8192)
-    gate = gates(
-        backend, REQUIRE_APP_AUTH="false", WORKERS=1, WRITE_STALL_TIMEOUT="600s", **fault.environment
-    )
+    gate = gates(backend, **ONE_LOOP, **fault.environment)
     client = RawWebSocket(gate)
     neighbours = [RawWebSocket(gate) for _ in range(3)]
-    push(client, b"P" * (2 * MEGABYTE))
+    push(gate, client, b"P" * (2 * MEGABYTE))
+    gate.app.close()
     reset(client)
     fault.jump(40)
     for neighbour in neighbours:
@@ -364,4 +378,4 @@ def test_a_client_that_is_gone_ends_a_blocked_game(gates, backends):
     client = RawWebSocket(gate, receive_buffer=4096)
     eventually(lambda: backend.count == 1, "the session at the game")
     client.close()
-    assert backend.connection().ended.wait(10)
+    assert backend.connection().ended.wait(patience(60))

@@ -1,63 +1,74 @@
 """Slow and silent peers: each phase has its deadline, and drops of data do not prolong it."""
 
 import contextlib
+import fcntl
+import json
 import socket
+import struct
+import subprocess
+import termios
 import threading
 import time
 
 import pytest
 
+import faults
 from backend import sink
 from clients import UPGRADE, Raw, assert_refusal, head
-from waiting import patience
+from silence import silent_listener
+from waiting import LONG, eventually, patience
 from websocket import PING, RawWebSocket, closed_with, connect, until_prompt
 
-SHORT = 0.4  # seconds
-BOUNDS = (0.3, 3.0)  # the earliest and latest end that a deadline of SHORT may cause
+# Seconds of the gate's clock, which only the tests move; no setting is so long by itself.
+DEADLINE, STEP = 100, 10
 
 
 @pytest.fixture(scope="module")
-def gate(shared_gates, shared_backends):
-    return shared_gates(
-        shared_backends(),
-        TLS_HANDSHAKE_TIMEOUT="400ms",
-        HTTP_HEAD_TIMEOUT="400ms",
-        HTTP_BODY_TIMEOUT="400ms",
-        HTTP_IDLE_TIMEOUT="400ms",
-    )
+def clock(shim, module_folder):
+    made = faults.Faults(shim, module_folder / "shim-control")
+    made.stand_still()
+    yield made
 
 
-def drip(client, data):
-    """Sends `data` a byte at a time, as slowly as its reading times out, until the gate answers or closes."""
-    client.socket.settimeout(0.02)
-    with contextlib.suppress(OSError):
-        for byte in data:
-            client.socket.sendall(bytes([byte]))
-            try:
-                if not client._more():
-                    break
-            except TimeoutError:
-                continue
-            break
-    client.socket.settimeout(10)
+@pytest.fixture(scope="module")
+def gate(shared_gates, shared_backends, clock):
+    names = ("TLS_HANDSHAKE_TIMEOUT", "HTTP_HEAD_TIMEOUT", "HTTP_BODY_TIMEOUT", "HTTP_IDLE_TIMEOUT")
+    limits = {name: f"{DEADLINE}s" for name in names}
+    yield shared_gates(shared_backends(), WORKERS=1, **limits, **clock.environment)
+    clock.heal()
 
 
-@contextlib.contextmanager
-def lasting(low, high):
-    start = time.monotonic()
-    yield
-    assert low <= time.monotonic() - start <= high
+def look(gate):
+    """Its one loop has taken in what was sent before, and has looked at the clock."""
+    with Raw(gate) as other:
+        assert other.send(head("GET", "/healthz")).reply().status == 200
 
 
-def test_a_silent_handshake(gate):
-    with lasting(*BOUNDS), Raw(gate, tls=False) as client:
+def pass_by(gate, clock, seconds):
+    look(gate)
+    clock.jump(seconds)
+    look(gate)
+
+
+def reach_the_deadline(gate, clock, client, drops=b""):
+    """Nothing comes before it, and no byte that is sent meanwhile puts it off."""
+    for step in range(DEADLINE // STEP - 1):
+        client.send(drops[step : step + 1])
+        pass_by(gate, clock, STEP)
+    assert client.silent_for(0.02)
+    pass_by(gate, clock, 2 * STEP)
+
+
+def test_a_silent_handshake(gate, clock):
+    with Raw(gate, tls=False) as client:
+        reach_the_deadline(gate, clock, client)
         assert client.closed()
 
 
-def test_a_dripping_handshake(gate):
+def test_a_dripping_handshake(gate, clock):
     hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500)
-    with lasting(*BOUNDS), Raw(gate, tls=False) as client:
-        drip(client, hello)
+    with Raw(gate, tls=False) as client:
+        reach_the_deadline(gate, clock, client, hello)
         assert client.closed() or client.buffer.startswith(b"\x15")  # an alert first is fine
 
 
@@ -70,61 +81,64 @@ def test_no_tls_at_all(gate):
         assert b"HTTP/1.1 200" not in client.buffer
 
 
-def test_a_head_begun_and_left(gate):
-    with lasting(*BOUNDS), Raw(gate) as client:
+def test_a_head_begun_and_left(gate, clock):
+    with Raw(gate) as client:
         client.send("GET /healthz HTTP/1.1\r\nHost: loc")
+        reach_the_deadline(gate, clock, client)
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()
 
 
-def test_a_dripping_head(gate):
-    with lasting(*BOUNDS), Raw(gate) as client:
-        drip(client, head("GET", "/healthz", "X: " + "a" * 2000).encode())
+def test_a_dripping_head(gate, clock):
+    with Raw(gate) as client:
+        reach_the_deadline(gate, clock, client, head("GET", "/healthz").encode())
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()
 
 
-def test_a_body_begun_and_left(gate):
-    with lasting(*BOUNDS), Raw(gate) as client:
-        client.send(
-            head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 50") + "{"
-        )
+def post(path, length):
+    return head("POST", path, "Content-Type: application/json", f"Content-Length: {length}")
+
+
+def test_a_body_begun_and_left(gate, clock):
+    with Raw(gate) as client:
+        client.send(post("/attest/register", 50) + "{")
+        reach_the_deadline(gate, clock, client)
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()
 
 
-def test_a_dripping_body(gate):
-    with lasting(*BOUNDS), Raw(gate) as client:
-        client.send(
-            head("POST", "/attest/register", "Content-Type: application/json", "Content-Length: 5000")
-        )
-        drip(client, b"{" + b" " * 4000)
+def test_a_dripping_body(gate, clock):
+    with Raw(gate) as client:
+        client.send(post("/attest/register", 50))
+        reach_the_deadline(gate, clock, client, b"{" + b" " * 40)
         assert_refusal(client.reply(), 408, "request_timeout")
         assert client.closed()
 
 
-def test_a_dripping_body_of_a_refused_request(gate):
+def test_a_dripping_body_of_a_refused_request(gate, clock):
     """It is read past for HTTP_BODY_TIMEOUT in all, and no byte of it buys more."""
-    with lasting(*BOUNDS), Raw(gate) as client:
-        client.send(head("POST", "/attest/nothing", "Content-Length: 5000"))
+    with Raw(gate) as client:
+        client.send(post("/attest/nothing", 50))
         assert_refusal(client.reply(), 404, "not_found")
-        drip(client, b" " * 200)
+        reach_the_deadline(gate, clock, client, b" " * 40)
         assert client.closed()
 
 
-def test_an_idle_connection_is_closed_without_a_word(gate):
+def test_an_idle_connection_is_closed_without_a_word(gate, clock):
     with Raw(gate) as client:
         assert client.send(head("GET", "/healthz")).reply().status == 200
-        with lasting(*BOUNDS):
-            assert client.closed()
+        reach_the_deadline(gate, clock, client)
+        assert client.closed()
 
 
-def test_a_piece_of_a_record_does_not_prolong_an_idle_connection(gate):
+def test_a_piece_of_a_record_does_not_prolong_an_idle_connection(gate, clock):
     with Raw(gate) as client:
         assert client.send(head("GET", "/healthz")).reply().status == 200
         client.socket = socket.socket(fileno=client.socket.detach())  # below TLS
-        with lasting(*BOUNDS), contextlib.suppress(ConnectionError):
-            drip(client, b"\x17\x03\x03\x40\x00" + bytes(1000))
+        client.socket.settimeout(patience(LONG))
+        reach_the_deadline(gate, clock, client, b"\x17\x03\x03\x40\x00" + bytes(40))
+        with contextlib.suppress(ConnectionError):
             while client._more():
                 pass
 
@@ -156,32 +170,51 @@ def send_all(client, data):
 
 
 @pytest.fixture
-def playing(gates, backends, device):
-    """An admitted session of a raw client, at a gate with the given limits."""
+def timed(gates, fault):
+    """Makes gates with one loop and a clock that only the test moves."""
+    fault.stand_still()
 
-    def make(play=sink, receive_buffer=None, **limits):
-        backend = backends(play)
-        gate = gates(backend, **limits)
-        gate.app.register(device)
-        return RawWebSocket(gate, device.headers(gate.app.nonce()), receive_buffer=receive_buffer), backend
+    def make(backend, **limits):
+        return gates(backend, WORKERS=1, **limits, **fault.environment)
 
     return make
 
 
-def test_the_gate_pings_and_a_mute_client_is_closed(playing):
-    client, backend = playing(PING_INTERVAL="100ms", PONG_TIMEOUT="500ms")
-    with lasting(0.3, 4):
-        assert client.read_frame()[1] == PING
-        assert backend.connection().ended.wait(5)
+@pytest.fixture
+def playing(timed, backends, device):
+    """An admitted session of a raw client, at a gate with the given limits."""
+
+    def make(play=sink, receive_buffer=None, **limits):
+        backend = backends(play)
+        gate = timed(backend, **limits)
+        gate.app.register(device)
+        client = RawWebSocket(gate, device.headers(gate.app.nonce()), receive_buffer=receive_buffer)
+        return gate, client, backend.connection()
+
+    return make
 
 
-async def test_a_client_that_answers_pings_stays(gates, backend, device):
-    gate = gates(backend, PING_INTERVAL="50ms", PONG_TIMEOUT="400ms")
+def sessions(gate):
+    return json.loads(gate.command("stats", "--json").stdout)["now"]["sessions"]
+
+
+def test_the_gate_pings_and_a_mute_client_is_closed(playing, fault):
+    gate, client, game = playing(PING_INTERVAL=f"{DEADLINE}s", PONG_TIMEOUT=f"{3 * DEADLINE}s")
+    reach_the_deadline(gate, fault, client)
+    assert client.read_frame()[1] == PING
+    pass_by(gate, fault, 2 * DEADLINE - 2 * STEP)
+    assert sessions(gate) == 1
+    pass_by(gate, fault, 2 * STEP)
+    assert game.ended.wait(patience(LONG))
+
+
+async def test_a_client_that_answers_pings_stays(timed, backend, device, fault):
+    gate = timed(backend, PING_INTERVAL=f"{DEADLINE}s", PONG_TIMEOUT=f"{3 * DEADLINE}s")
     gate.app.register(device)
     async with connect(gate, device.headers(gate.app.nonce())) as connection:
         await until_prompt(connection)
-        start = time.monotonic()
-        while time.monotonic() - start < 1.2:  # three pong timeouts of play
+        for _ in range(9):  # three pong timeouts of play
+            pass_by(gate, fault, DEADLINE + 1)
             await connection.send("look\n")
             await until_prompt(connection)
             await (await connection.ping())
@@ -189,7 +222,7 @@ async def test_a_client_that_answers_pings_stays(gates, backend, device):
         assert await closed_with(connection) == 1000
 
 
-def test_a_client_that_never_reads_is_closed(playing):
+def test_a_client_that_never_reads_is_closed(playing, fault):
     """WRITE_STALL_TIMEOUT: the game pours, the client takes nothing."""
 
     def pour(connection):
@@ -197,27 +230,38 @@ def test_a_client_that_never_reads_is_closed(playing):
             pass
         connection.ended.set()
 
-    client, backend = playing(pour, receive_buffer=4096, WRITE_STALL_TIMEOUT="500ms")
-    assert backend.connection().ended.wait(10), "the session was never given up"
+    gate, client, game = playing(pour, receive_buffer=4096, WRITE_STALL_TIMEOUT=f"{DEADLINE}s")
+
+    seen = []
+
+    def is_held_back():
+        look(gate)
+        seen.append(struct.unpack("i", fcntl.ioctl(game.socket, termios.TIOCOUTQ, bytes(4)))[0])
+        return len(seen) > 20 and len(set(seen[-20:])) == 1 and seen[-1] > 0
+
+    eventually(is_held_back, "the game held back")
+    pass_by(gate, fault, DEADLINE - STEP)
+    assert sessions(gate) == 1
+    pass_by(gate, fault, 2 * STEP)
+    assert game.ended.wait(patience(LONG)), "the session was never given up"
     client.close()
 
 
-def test_a_game_that_does_not_answer_the_connect(gates, device):
+def test_a_game_that_does_not_answer_the_connect(timed, device, fault):
     """A listener with a full queue lets the connect hang: BACKEND_CONNECT_TIMEOUT."""
-    with socket.socket() as full:
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        hanging = []
-        for _ in range(4):  # fills the queue; the kernel then drops further SYNs
-            filler = socket.socket()
-            filler.setblocking(False)
-            filler.connect_ex(full.getsockname())
-            hanging.append(filler)
-        gate = gates(f"127.0.0.1:{full.getsockname()[1]}", BACKEND_CONNECT_TIMEOUT="400ms")
+    with silent_listener("127.0.0.1") as port:
+        gate = timed(f"127.0.0.1:{port}", BACKEND_CONNECT_TIMEOUT=f"{DEADLINE}s")
         gate.app.register(device)
-        with lasting(0.3, 4), Raw(gate) as client:
+        with Raw(gate) as client:
             fields = [f"{name}: {value}" for name, value in device.headers(gate.app.nonce()).items()]
+            called = calls(port)
             client.send(head("GET", "/", *UPGRADE, *fields))
+            eventually(lambda: calls(port) > called, "the call to a game that is silent")
+            reach_the_deadline(gate, fault, client)
             assert_refusal(client.reply(), 503, "backend_unavailable")
-        for filler in hanging:
-            filler.close()
+
+
+def calls(port):
+    """How many connections to this port are being opened."""
+    command = ["ss", "-tnH", "state", "syn-sent", "dst", f"127.0.0.1:{port}"]
+    return len(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
