@@ -22,6 +22,7 @@ from consoles import Console
 from descriptor_store import DescriptorStore
 from device import DEVELOPMENT, PRODUCTION, AttestationAuthority, Device
 from gate import BINARY, SANITIZER, Gate
+from kernel import queued_bytes, unsent
 from phones import Households
 from pki import PKI
 from sessions import Lost, Player
@@ -337,6 +338,32 @@ class KeptEvening(Evening):
         """Until each loop has had a turn and says so. Of what a session without an app had to do before it is not killed then,
         which three times in a row would end it."""
         assert self.gate.command("sessions", "list").returncode == 0
+
+    def taken_in(self, seat):
+        """Until the gate has read all that this seat has said, and noted what it made of it."""
+        eventually(
+            lambda: not unsent(seat.connection.socket) and not queued_bytes("sport", "=", f":{seat.port}")[0],
+            "all of it was read",
+        )
+        self.rested()
+
+    def fill(self, player, seat, lines):
+        """Types these until the game's socket, which nobody reads, takes no more: it has taken half of one."""
+        self.game.attentive.clear()
+        player.line("first")  # what is read before it stops to
+        for line in lines:
+            player.line(line)
+
+        def is_full():
+            player.drain(0.1)
+            held = queued_bytes("sport", "=", f":{seat.port}")[0]
+            # A whole turn in which nothing was taken: there is no write under way.
+            self.rested()
+            self.rested()
+            return queued_bytes("sport", "=", f":{seat.port}")[0] == held > 0
+
+        eventually(is_full, "a full socket", within=60)
+        assert player.handled < player.sent, "the socket took everything"
 
     def kill(self):
         """kill -9, and nothing instead of it yet."""

@@ -7,6 +7,7 @@ import struct
 import websockets
 
 from clients import UPGRADE, Raw, head, tls_context
+from waiting import LONG, patience
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
@@ -14,7 +15,8 @@ CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 def connect(gate, headers=None, certificate=None, version=None, path="/", **options):
     """`websockets.connect` to the gate; use it with `async with` or `await`."""
     options.setdefault("ping_interval", None)
-    options.setdefault("close_timeout", 5)
+    options.setdefault("open_timeout", patience(60))
+    options.setdefault("close_timeout", patience(LONG))
     options.setdefault("max_size", None)
     return websockets.connect(
         f"wss://localhost:{gate.port}{path}",

@@ -126,7 +126,7 @@ class Gate:
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, within=LONG):
+    def wait(self, within=60):
         """The exit status; a crash fails the test with the end of the log."""
         try:
             status = self.process.wait(patience(within))

@@ -1,10 +1,12 @@
 """What the kernel holds for the gate's connections, and a peer that stops acknowledging what it holds."""
 
 import ctypes
+import fcntl
 import re
 import socket
 import struct
 import subprocess
+import termios
 
 SO_ATTACH_FILTER = 26
 # BPF_RET with the constant 0: of each segment nothing is kept (linux/filter.h).
@@ -25,6 +27,11 @@ def queued_bytes(*filters):
     ).stdout
     found = re.findall(r"skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f(\d+),w(\d+),", listed)
     return sum(int(received) + int(written) for received, _, _, written in found), len(found)
+
+
+def unsent(stream):
+    """Bytes that the other end has not acknowledged (SIOCOUTQ)."""
+    return struct.unpack("i", fcntl.ioctl(stream, termios.TIOCOUTQ, bytes(4)))[0]
 
 
 def cost_of_sessions(gate, backend_connections):
