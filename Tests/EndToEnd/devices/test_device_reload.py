@@ -10,6 +10,7 @@ import pytest
 from clients import tls_context
 from orders import ask
 from reloading import reload
+from waiting import LONG, patience
 
 
 def rule(operation):
@@ -25,13 +26,17 @@ def files(folder):
 
 
 @pytest.fixture
-def gate(gates, backend, files):
+def gate(gates, backend, files, fault):
     # Who may confirm is somebody else than whoever runs the tests.
-    return gates(
+    gate = gates(
         backend, start=False,
         DEVICES_PATH=files / "devices.db", PUBLIC_URL="https://mud.example", APPROVAL_POLICY=files / "policy.json",
         APPROVALS_SOCKET=files / "approvals.sock", APPROVAL_OPERATORS="54321",
+        **fault.environment,
     ).start("--config", str(files / "gate.env"))  # fmt: skip
+    # Whoever asks at the socket has two seconds.
+    fault.stand_still()
+    return gate
 
 
 def replace(path, text):
@@ -94,7 +99,7 @@ def test_what_needs_a_restart_says_so(gate, files):
 
 def speaks(gate, version):
     context = tls_context(gate, None, version)
-    with socket.create_connection((gate.host, gate.port), timeout=10) as plain:
+    with socket.create_connection((gate.host, gate.port), timeout=patience(LONG)) as plain:
         try:
             with context.wrap_socket(plain, server_hostname="localhost") as secured:
                 return secured.version() is not None

@@ -6,16 +6,25 @@ import socket
 import subprocess
 import sys
 
-from waiting import patience
+from waiting import eventually, patience
 
 
 def ask(path, request, within=20):
-    """One request, one answer."""
+    """One request, one answer; again where it is told to, as the one before may not have left its thread yet."""
+
+    def answer():
+        found = ask_once(path, request, within)
+        return None if found.get("error", {}).get("code") == "busy" else found
+
+    return eventually(answer, "a thread for the request")
+
+
+def ask_once(path, request, within):
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(patience(within))
         client.connect(str(path))
         # Who may not ask is told so before his request is read.
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             client.sendall(json.dumps(request).encode() + b"\n")
         return json.loads(read_line(client))
 
