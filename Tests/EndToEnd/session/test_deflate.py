@@ -2,13 +2,13 @@
 
 import os
 import threading
-import time
 import zlib
 
 import pytest
 
 from backend import pours, says, sink
 from deflating import NO_AUTH, OFFER, PLAIN, RSV1, TAIL, DeflateSocket, deflate, inflate
+from kernel import queued_bytes
 from waiting import eventually
 from websocket import BINARY, CONTINUATION, PING, PONG, TEXT, connect, frame, played, until_prompt
 
@@ -189,10 +189,12 @@ def test_a_flood_from_the_game_arrives_whole(gates, backends):
         b"line %d of a long story, with numbers %d\r\n" % (i, i * i) for i in range(60_000)
     ) + os.urandom(100_000)
     start = threading.Event()
-    gate = gates(backends(pours(data, start)), **NO_AUTH)
+    backend = backends(pours(data, start))
+    gate = gates(backend, **NO_AUTH)
     with DeflateSocket(gate, receive_buffer=8192) as client:
         start.set()
-        time.sleep(0.3)
+        # The gate reads no further for a player who takes nothing.
+        eventually(lambda: queued_bytes("dport", "=", f":{backend.port}")[0] > 0, "a flood that waits")
         received, wire = bytearray(), 0
         while len(received) < len(data):
             _, opcode, payload = client.read_frame()

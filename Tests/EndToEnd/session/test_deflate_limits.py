@@ -9,7 +9,8 @@ import pytest
 
 from backend import mud, reads_after, sink
 from deflating import NO_AUTH, OFFER, RSV1, TAIL, DeflateSocket, deflate
-from waiting import eventually
+from kernel import queued_bytes
+from waiting import LONG, eventually, patience
 from websocket import BINARY, CLOSE, CONTINUATION, PING, TEXT, RawWebSocket, close_payload, frame
 
 LIMIT = 65536
@@ -118,11 +119,14 @@ def test_few_bytes_that_inflate_to_many_wait_within_bounds(gates, backends):
         message = frame(BINARY, deflate(bytes(LIMIT)), reserved=RSV1)
         client.send(message * 500)
         client.frame(CLOSE, close_payload(1000))
-        time.sleep(0.5)
+        # It has begun, the game takes no more, and whole turns have gone by.
+        eventually(lambda: queued_bytes("dport", "=", f":{backend.port}")[0] > 0, "what waits for the game")
+        for _ in range(3):
+            assert gate.command("sessions", "list").returncode == 0
         assert gate.resident_bytes() - before < 1 << 20
         start.set()
         # Nothing is lost, and the close behind it all is heard.
-        eventually(lambda: backend.byte_count == 5 + 500 * LIMIT, "all of it at the game", 15)
+        eventually(lambda: backend.byte_count == 5 + 500 * LIMIT, "all of it at the game", 60)
         assert client.until_close()[0] == 1000
 
 
@@ -133,8 +137,8 @@ def test_a_player_who_leaves_is_heard_out(gates, backends):
     client.close()
     eventually(lambda: backend.count == 1, "the game's connection")
     start.set()
-    eventually(lambda: backend.byte_count == 100 * LIMIT, "all of it at the game", 15)
-    assert backend.connection().ended.wait(5)
+    eventually(lambda: backend.byte_count == 100 * LIMIT, "all of it at the game", 60)
+    assert backend.connection().ended.wait(patience(LONG))
 
 
 @pytest.mark.alone("it measures how long somebody waits")
@@ -158,17 +162,18 @@ def test_one_who_inflates_does_not_hold_up_the_others(gates, backends):
     try:
         with RawWebSocket(gate) as neighbour:
             neighbour.read_frame()
-            slowest = 0
+            waits = []
             for _ in range(50):
                 sent = time.monotonic()
                 neighbour.frame(BINARY, b"look\n")
                 while not neighbour.read_frame()[2].endswith(b"> "):
                     pass
-                slowest = max(slowest, time.monotonic() - sent)
+                waits.append(time.monotonic() - sent)
     finally:
         stop.set()
         thread.join()
-    assert slowest < 0.5
+    # Who is held up is so each time, and not only when the machine stands still.
+    assert sorted(waits)[44] < 0.5, waits
 
 
 # ---- memory
