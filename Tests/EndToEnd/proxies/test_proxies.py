@@ -38,6 +38,12 @@ def tlvs(block):
     return found
 
 
+def first_header(backend):
+    """What has come to the game once the whole of its version 2 header has, and that one's length."""
+    length = int.from_bytes(first_bytes(backend, 16)[14:16], "big")
+    return first_bytes(backend, 16 + length), length
+
+
 def first_bytes(backend, count):
     eventually(lambda: backend.byte_count >= count, f"{count} bytes at the game")
     return bytes(backend.connection().received)
@@ -53,9 +59,8 @@ def test_version_2_to_the_game_names_the_key(gates, backends, device, by_key):
         headers = device.headers(gate.app.nonce())
     with RawWebSocket(gate, headers) as client:
         local = client.socket.getsockname()
-        data = first_bytes(backend, 28)
+        data, length = first_header(backend)
         assert data[:12] == SIGNATURE and data[12:14] == b"\x21\x11"
-        (length,) = struct.unpack(">H", data[14:16])
         assert data[16:28] == ipv4(local[0], "127.0.0.1", local[1], gate.port)
         found = tlvs(data[28 : 16 + length])
         assert found.get(0xE0) == (device.key_id if by_key else None)
