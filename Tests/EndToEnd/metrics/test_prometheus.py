@@ -112,7 +112,7 @@ def agreed(server, expectations):
         return found if found == expectations else None
 
     try:
-        return eventually(compare, "Prometheus counts as the clients do", within=15)
+        return eventually(compare, "Prometheus counts as the clients do", within=60)
     except AssertionError:
         found = {expression: server.value(f"sum({expression})") for expression in expectations}
         assert found == expectations
@@ -171,7 +171,7 @@ def test_its_counts_are_those_of_the_clients(watched, server, new_device):
         evening = [play(gate, device, counts, number) for number, device in enumerate(devices)]
         await asyncio.gather(*evening, be_refused_upgrades(gate, new_device, counts))
 
-    asyncio.run(asyncio.wait_for(everybody(), patience(60)))
+    asyncio.run(asyncio.wait_for(everybody(), patience(120)))
     be_refused(gate, new_device, counts)
     expected = {
         'portcullis_admissions_total{result="admitted"}': counts.admitted,
@@ -196,16 +196,14 @@ def test_its_counts_are_those_of_the_clients(watched, server, new_device):
     assert len(counts.codes) >= 6, counts.codes
     agreed(server, expected)
 
-    # Each expression of alerts and dashboard finds something, once there are a few scrapes behind the load.
+    # Each expression of alerts and dashboard finds something, once there are a few scrapes behind the load; none does
+    # where the last scrape came too late.
     eventually(
-        lambda: (server.value("count_over_time(portcullis_game_up[1m])") or 0) >= 4, "some scrapes", within=30
+        lambda: (server.value("count_over_time(portcullis_game_up[1m])") or 0) >= 4, "some scrapes", within=60
     )
-    empty = []
     for expression in expressions():
         whole = expression.replace("$__rate_interval", "1m").replace("$instance", ".*")
-        if not server.query(whole):
-            empty.append(whole)
-    assert empty == []
+        eventually(lambda: server.query(whole), whole)
 
 
 def test_a_session_is_seen_while_it_is_there(watched, new_device):
@@ -220,7 +218,7 @@ def test_a_session_is_seen_while_it_is_there(watched, new_device):
             assert found['portcullis_sessions{state="attached",credential="assertion"}'] == 1
             assert found['portcullis_connections{state="session"}'] == 1
 
-    asyncio.run(asyncio.wait_for(evening(), patience(20)))
+    asyncio.run(asyncio.wait_for(evening(), patience(60)))
 
     def is_over():
         found = prometheus.samples(prometheus.scrape(gate.admin)[0])

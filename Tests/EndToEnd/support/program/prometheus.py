@@ -20,14 +20,14 @@ def missing():
 def promtool(*arguments, stdin=None, cwd=None):
     """What promtool has to say; nothing where it finds nothing."""
     done = subprocess.run(
-        ["promtool", *map(str, arguments)], input=stdin, capture_output=True, timeout=60, cwd=cwd
+        ["promtool", *map(str, arguments)], input=stdin, capture_output=True, timeout=patience(300), cwd=cwd
     )
     return done.returncode, (done.stdout + done.stderr).decode()
 
 
 def scrape(address):
     """The text that the gate gives, and what it says that is."""
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=patience(10)) as answer:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=patience(60)) as answer:
         return answer.read(), answer.headers["Content-Type"]
 
 
@@ -72,7 +72,7 @@ class Prometheus:
     def _is_ready(self):
         assert self.process.poll() is None, (self.folder / "log").read_text()
         try:
-            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=patience(20)) as answer:
                 return answer.status == 200
         except (urllib.error.URLError, OSError):
             return False
@@ -81,7 +81,7 @@ class Prometheus:
         """The vector that it finds: labels and value of each sample."""
         query = urllib.parse.urlencode({"query": expression})
         try:
-            with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{query}", timeout=30) as answer:
+            with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{query}", timeout=patience(60)) as answer:
                 found = json.load(answer)
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{expression}: {error.read().decode()}") from None
