@@ -11,7 +11,6 @@ from clients import App, assert_refusal
 from gate import free_port
 from one_time_codes import Phone, Service
 from phones import base64url
-from waiting import eventually
 
 
 @pytest.fixture
@@ -56,14 +55,16 @@ def another(code, by=1):
 def test_a_code_from_the_login_to_the_pass(gate, service, phone):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         heard = pool.submit(lambda: Poll(gate, phone).logins("?after=0&wait=25"))
+        begun = time.time()
         asked = service.challenge()
-        assert asked.json["expires_at"] - time.time() > 290
+        assert begun + 299 < asked.json["expires_at"] <= time.time() + 301
         (item,) = heard.result()["items"]
     challenge = asked.json["challenge_id"]
     assert item["challenge_id"] == challenge and item["expires_at"] == asked.json["expires_at"]
     assert (item["service"], item["text"]) == ("web", "Telnet login from 192.0.2.7")
+    begun = time.time()
     issued = phone.issue(challenge, item["nonce"])
-    assert issued.status == 200 and 100 < issued.json["expires_at"] - time.time() <= 121
+    assert issued.status == 200 and begun + 119 < issued.json["expires_at"] <= time.time() + 121
     code = issued.json["otp_code"]
     assert len(code) == 6 and code.isdigit()
     passed = service.verify(challenge, code)
@@ -114,7 +115,7 @@ def test_what_a_phone_signs(service, phone):
     assert_refusal(phone.issue(challenge, nonce), 401, "nonce_invalid")
     skewed = phone.issue(challenge, signed_at=int(time.time()) - 301)
     assert (skewed.status, skewed.code) == (400, "clock_skewed")
-    assert abs(skewed.json["error"]["time"] - time.time()) < 5
+    assert abs(skewed.json["error"]["time"] - time.time()) < 60
     # A challenge that was asked for by itself, once.
     asked = phone.nonce("otp")
     assert_refusal(phone.issue(challenge, phone.nonce("device")), 401, "nonce_invalid")
@@ -135,23 +136,24 @@ def test_a_newer_code_and_another_login(service, phone):
     assert_refusal(service.verify(second, code, "login-2"), 403, "code_rejected")
 
 
-def test_a_code_that_comes_late(new_gate, new_device):
-    gate = new_gate(OTP_TTL="1s")
+def test_a_code_that_comes_late(new_gate, new_device, fault):
+    gate = new_gate(OTP_TTL="1s", **fault.environment)
     service, phone = Service(gate), Phone(gate, new_device())
+    fault.stand_still()
     challenge = service.challenged()
     issued = phone.issue(challenge).json
     # What is over by the phone's clock is so by the gate's.
-    eventually(lambda: time.time() > issued["expires_at"] + 1.1, "the code is over")
+    fault.jump(issued["expires_at"] + 1.1 - fault.now())
     assert_refusal(service.verify(challenge, issued["otp_code"]), 403, "code_rejected")
 
 
-def test_an_attestation_that_is_too_old(new_gate, new_device):
-    gate = new_gate(OTP_ATTEST_MAX_AGE="1s")
+def test_an_attestation_that_is_too_old(new_gate, new_device, fault):
+    gate = new_gate(OTP_ATTEST_MAX_AGE="1s", **fault.environment)
     service, phone = Service(gate), Phone(gate, new_device())
+    fault.stand_still()
     challenge = service.challenged()
     nonce = phone.own_nonce(challenge)
-    begun = time.time()
-    eventually(lambda: time.time() > begun + 2.1, "the attestation is old")
+    fault.jump(2.1)
     assert_refusal(phone.issue(challenge, nonce), 401, "attestation_stale")
     reply = phone.attest("assertion")
     assert reply.status == 200, reply
@@ -282,7 +284,7 @@ def test_the_programs_phone_waits_signs_and_shows_the_code(development_home):
     assert 'web: "Telnet login from 192.0.2.7"' in done.stderr
     assert service.verify(challenge, done.stdout.strip()).status == 200
     # Now it waits for one that is not there yet.
-    waiting = home.start("simulate", "phone", "--state", "anna.json", "otp", "--json")
+    waiting = home.start(*home.PHONE, "--state", "anna.json", "otp", "--json")
     challenge = service.challenged("login-2")
     shown = json.loads(waiting.line())
     assert shown["challenge_id"] == challenge and waiting.wait() == 0

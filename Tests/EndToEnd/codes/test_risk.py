@@ -167,7 +167,7 @@ def test_reloads_within_the_sandbox(gates, backend, settings, folder):
 # --- What a phone hears
 
 
-def test_a_code_is_refused_and_told_why(gates, settings, folder, new_device):
+def test_a_code_is_refused_and_told_why(gates, settings, folder, new_device, fault):
     """Rooted is denied; in another country than its address it has to be near; and neither is told on."""
     policy = {
         "weights": {"rooted": 100, "country_mismatch": 40},
@@ -175,7 +175,10 @@ def test_a_code_is_refused_and_told_why(gates, settings, folder, new_device):
         "enforce": True,
     }
     (folder / "risk.json").write_text(json.dumps(policy))
-    gate = gates(start=False, DEVICE_APPROVAL="evidence", **settings).start("--config", str(folder / "gate.env"))
+    gate = gates(start=False, DEVICE_APPROVAL="evidence", **settings, **fault.environment)
+    gate.start("--config", str(folder / "gate.env"))
+    # Whoever is near has ten seconds to say so.
+    fault.stand_still()
     service, desktop, phone = Service(gate), Desktop(gate), Phone(gate, new_device())
 
     def issue(challenge, **signals):
