@@ -98,7 +98,7 @@ class Terminal:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=patience(30),
+            timeout=patience(120),
         )
         assert done.returncode == 0, f"{command}\nended with {done.returncode}:\n{done.stdout}{done.stderr}"
         return done.stdout
@@ -136,7 +136,7 @@ class Terminal:
                 self.run("\n".join(lines))
                 lines = []
                 self.start(line, stdin=subprocess.DEVNULL)
-                eventually(self.listens, "listening", within=10)
+                eventually(self.listens, "listening")
             else:
                 lines.append(line)
         if any(lines):
@@ -145,7 +145,7 @@ class Terminal:
     def play_on(self):
         """A player who stays; the pages' examples speak of his key."""
         player = self.start("portcullis simulate connect --ca certs/dev/ca.pem", stdin=subprocess.PIPE)
-        eventually(lambda: "assertion" in self.run("portcullis sessions list"), "a session", within=10)
+        eventually(lambda: "assertion" in self.run("portcullis sessions list"), "a session")
         self.key = self.run("portcullis keys list").split()[0]
         return player
 
@@ -154,10 +154,10 @@ class Terminal:
             if process.stdin:
                 process.stdin.close()
             if process.poll() is None and process is not self.running[0]:
-                process.wait(patience(10))
+                process.wait(patience(60))
         if self.running:
             self.running[0].send_signal(signal.SIGTERM)
-            status = self.running[0].wait(patience(15))
+            status = self.running[0].wait(patience(60))
             log = (self.folder / "log-0").read_text(errors="replace")
             assert status == 0 and not any(word in log for word in CRASH_WORDS), (status, log)
 

@@ -43,7 +43,7 @@ def assert_well_formed(*pages):
     if shutil.which("mandoc"):
         words = ["mandoc", "-T", "lint", "-W", "warning"]
     elif shutil.which("groff"):
-        words = ["groff", "-mdoc", "-ww", "-Tascii", "-z"]
+        words = ["groff", "-mdoc", "-ww", "-Tutf8", "-z"]
     else:
         pytest.skip("neither mandoc nor groff is installed")
     checked = subprocess.run([*words, *map(str, pages)], capture_output=True, text=True)
