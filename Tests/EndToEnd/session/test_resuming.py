@@ -1,5 +1,6 @@
 """Sessions that outlive their connection: resumed, taken over, told again, let go; and those who should not get them."""
 
+import itertools
 import json
 import secrets
 import threading
@@ -26,7 +27,7 @@ from telnet_game import (
     msdp,
     subnegotiation,
 )
-from waiting import eventually, patience
+from waiting import LONG, eventually, patience
 from websocket import TEXT
 
 
@@ -41,6 +42,11 @@ def detached(evening, times=1):
         lambda: sum(event.get("event") == "session_detached" for event in evening.gate.events()) >= times,
         f"{times} detached sessions",
     )
+
+
+def asked(evening):
+    """A loop that sleeps does not see a clock that jumps; one that is asked does."""
+    assert evening.gate.command("sessions", "list").returncode == 0
 
 
 # ---- coming back
@@ -77,7 +83,7 @@ def test_what_was_sent_and_never_handled_comes_again(evening):
         player.until_text("one\r\n")
         proxy.cut()
         with pytest.raises(Lost):
-            for number in range(1000):
+            for number in itertools.count():
                 player.line(f"into the void {number}")
         seat.say("two\r\n")
         player.connect()
@@ -112,7 +118,7 @@ def test_the_named_number_acknowledges_nothing(evening):
     player.lose()
     # Comes back with the count, and is lost again before it said anything.
     wire = Wire(evening.gate, player.fields())
-    assert b'"resumed":true' in wire.message(5)[1].replace(b" ", b"")
+    assert b'"resumed":true' in wire.message(patience(LONG))[1].replace(b" ", b"")
     wire.lose()
     player.received, player.record = 0, []
     player.connect()
@@ -127,7 +133,7 @@ def test_the_answer_may_be_lost_again_and_again(evening):
     player.lose()
     for _ in range(5):
         wire = Wire(evening.gate, player.fields())
-        message = wire.message(5)
+        message = wire.message(patience(LONG))
         assert b'"resumed":true' in message[1].replace(b" ", b"")
         wire.lose()
     seat.say("b\r\n")
@@ -140,16 +146,16 @@ def test_the_new_id_is_good_as_well_and_the_old_one_ends_with_the_first_message(
     player, seat = evening.seated()
     old = player.id
     player.lose()
-    player.connect()  # acknowledges at once
-    seat.say("x\r\n")
-    player.until_text("x\r\n")
+    player.connect()
+    player.line("here")
+    seat.heard_lines(1)
     assert player.id != old
     thief = evening.again(player)
     thief.id = old
     session = thief.connect()
     assert (session["resumed"], session["reason"]) == (False, "unknown")
     player.line("mine")
-    assert seat.heard_lines(1) == ["mine"]
+    assert seat.heard_lines(2) == ["here", "mine"]
 
 
 def test_a_count_above_what_was_sent_is_unknown_and_changes_nothing(evening):
@@ -223,7 +229,7 @@ def test_messages_on_the_old_connection_are_read_no_more_once_the_new_one_is_tol
         player = newer
     player.line("end")
     wanted = [f"{turn}.{number}" for turn in range(20) for number in range(5)] + ["end"]
-    assert seat.heard_lines(len(wanted), within=10) == wanted
+    assert seat.heard_lines(len(wanted)) == wanted
 
 
 def test_it_goes_from_loop_to_loop(evenings):
@@ -290,7 +296,10 @@ def test_the_end_of_the_game_waits_for_the_app(evening):
     ]
 
 
-def test_an_end_that_was_acknowledged_is_forgotten(evening):
+def test_an_end_that_was_acknowledged_is_forgotten(evenings, fault):
+    evening = evenings(**fault.environment)
+    # Or the gate may not wait for the answer to its Close.
+    fault.stand_still()
     player, seat = evening.seated()
     player.lose()
     detached(evening)
@@ -320,18 +329,19 @@ def test_an_end_that_was_never_acknowledged_is_told_again(evening):
 
 def test_detached_sessions_end_when_their_time_is_over(evenings, fault):
     evening = evenings(SESSION_RESUME_FOR="10m", **fault.environment)
+    fault.stand_still()
     player, seat = evening.seated()
     player.lose()
     detached(evening)
     fault.jump(590)
     evening.gate.app.close()  # its kept-alive connection's time is over too
     other = evening.again(player)
-    assert other.connect()["resumed"], "599 s are not over"
+    assert other.connect()["resumed"], "590 s are not over"
     other.lose()
     detached(evening, times=2)
     fault.jump(601)
     evening.gate.app.close()
-    seat.gone(10)
+    eventually(lambda: asked(evening) or seat.ended.is_set(), "the end")
     let_go = evening.gate.event(event="session_let_go")
     assert let_go
     assert other.connect()["resumed"] is False
@@ -371,7 +381,7 @@ def test_a_revoked_key_ends_its_detached_sessions_before_the_command_returns(eve
     player.lose()
     detached(evening)
     assert evening.gate.command("keys", "revoke", player.device.key_id_b64).returncode == 0
-    seat.gone(1)
+    seat.gone()
     assert evening.gate.command("sessions", "list", "--json").stdout == ""
 
 
@@ -383,7 +393,7 @@ def test_an_operator_closes_a_detached_session(evening):
     entry = json.loads(line)
     assert entry["state"] == "detached"
     assert evening.gate.command("sessions", "close", str(entry["session"])).returncode == 0
-    seat.gone(2)
+    seat.gone()
     # An ended session keeps its last words until its time is over.
     session = player.connect()
     if session["resumed"]:
@@ -402,6 +412,13 @@ def overflow(evening, player, seat, amount=300_000):
     # The gate has read all of it when the game is answered behind it.
     seat.tell(253, 6)
     seat.heard("wont", 6)
+
+
+def with_state(player, seat):
+    """Back, with all of the state again: it comes before what the game says now."""
+    player.connect(state=True)
+    seat.say("behind it\r\n")
+    player.until_text("behind it\r\n")
 
 
 def test_what_is_not_kept_is_a_gap_with_numbers_that_hold(evening):
@@ -446,7 +463,6 @@ def test_state_is_told_again_behind_a_gap(evenings):
     before = len(player.record)
     player.connect()
     player.until_text("the last line\r\n")
-    player.drain()
     fresh = [event for what, event in player.record[before:] if what == "event"]
     assert fresh[0]["type"] == "gap"
     again = [event for event in fresh if event.get("again") is True]
@@ -476,8 +492,9 @@ def test_state_is_told_again_on_demand_and_counts_for_nothing(evening):
     player.until_text("x\r\n")
     player.lose()
     assert player.connect()["resumed"]
-    player.drain()
-    assert player.all_text == b"x\r\n"
+    seat.say("y\r\n")
+    player.until_text("y\r\n")
+    assert player.all_text == b"x\r\ny\r\n"
 
 
 def test_which_packages_are_told_again_is_a_setting(evenings):
@@ -488,8 +505,7 @@ def test_which_packages_are_told_again_is_a_setting(evenings):
     seat.send(gmcp("Char.Vitals", 1) + gmcp("Comm.Channel", 2))
     player.until_event("gmcp", package="Comm.Channel")
     player.lose()
-    player.connect(state=True)
-    player.drain()
+    with_state(player, seat)
     assert [event["package"] for event in player.events("gmcp") if event.get("again")] == ["Comm.Channel"]
 
 
@@ -504,8 +520,7 @@ def test_state_is_forgotten_when_gmcp_is_agreed_anew(evening):
     seat.tell(WILL, GMCP)
     seat.heard("do", GMCP, times=2)
     player.lose()
-    player.connect(state=True)
-    player.drain()
+    with_state(player, seat)
     assert not [event for event in player.events("gmcp") if event.get("again")]
 
 
@@ -517,8 +532,7 @@ def test_state_again_is_bounded(evening):
         seat.send(gmcp(f"Char.Thing{number}", "x" * 400))
     player.until_event("gmcp", package="Char.Thing99")
     player.lose()
-    player.connect(state=True)
-    player.drain()
+    with_state(player, seat)
     again = [event for event in player.events("gmcp") if event.get("again")]
     assert 0 < len(again) <= 32
     assert sum(len(event["data"]) for event in again) <= 16 * 1024
@@ -666,10 +680,10 @@ def test_of_two_resumes_at_once_one_wins_and_nothing_is_lost(evenings, round_):
     outcomes = []
 
     def race(racer):
-        start.wait(10)
+        start.wait(patience(LONG))
         try:
             wire = Wire(evening.gate, racer.ready)
-            message = wire.message(patience(10))
+            message = wire.message(patience(LONG))
             outcomes.append((racer, wire, message))
         except (Lost, Refused) as error:
             outcomes.append((racer, None, error))
@@ -678,7 +692,7 @@ def test_of_two_resumes_at_once_one_wins_and_nothing_is_lost(evenings, round_):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(patience(20))
+        thread.join(patience(60))
     # At least one of them was told that it resumed; any other was refused, taken over or is a session of its own.
     resumed = [
         wire
@@ -716,11 +730,12 @@ def test_connects_and_drops_in_a_loop_without_a_key(evenings):
         player = evening.player(device=False)
         evening.game.seat(number)
         player.lose()
+        # In this order, though they are on several loops.
+        detached(evening, times=number + 1)
         players.append(player)
     eventually(
         lambda: sum(not seat.ended.is_set() for seat in evening.game.seats) <= 5,
         "five at most wait for one address",
-        within=10,
     )
     # Those that came last are still there.
     assert players[-1].connect()["resumed"]
@@ -795,11 +810,11 @@ def test_an_address_full_of_detached_sessions_is_not_locked_out(evenings):
         detached(evening, times=number + 1)
         players.append((player, seat))
     for player, seat in reversed(players):
-        if seat.ended.is_set():
-            continue
-        assert player.connect()["resumed"]
-        player.line("back again")
-        assert seat.heard_lines(1) == ["back again"]
+        if player.connect()["resumed"]:
+            player.line("back again")
+            assert seat.heard_lines(1) == ["back again"]
+        else:
+            seat.gone()
         player.close()
     assert any(seat.lines for _, seat in players)
 
@@ -807,10 +822,15 @@ def test_an_address_full_of_detached_sessions_is_not_locked_out(evenings):
 # ---- what it may cost
 
 
-def test_an_app_that_answers_no_ping_is_detached(evenings):
-    evening = evenings(PING_INTERVAL="1s", PONG_TIMEOUT="2s")
+def test_an_app_that_answers_no_ping_is_detached(evenings, fault):
+    evening = evenings(PING_INTERVAL="1m", PONG_TIMEOUT="2m", **fault.environment)
     player, seat = evening.seated()
-    detached(evening)  # nothing is read meanwhile, and so no ping is answered
+    # Nothing is read meanwhile, and so no ping is answered.
+    for _ in range(4):
+        fault.jump(61)
+        asked(evening)
+    detached(evening)
+    evening.gate.app.close()  # its kept-alive connection's time is over too
     seat.say("hello\r\n")
     assert player.connect()["resumed"]
     player.until_text("hello\r\n")
@@ -823,7 +843,7 @@ def test_an_app_that_reads_nothing_is_detached(evenings):
     poured = threading.Thread(target=flooding, args=(seat, 32 * 1024 * 1024), daemon=True)
     poured.start()
     detached(evening)
-    poured.join(patience(30))
+    poured.join(patience(120))
     assert not poured.is_alive(), "the game was held up by somebody who is gone"
     assert player.connect()["resumed"]
     player.until_event("gap")
@@ -831,13 +851,24 @@ def test_an_app_that_reads_nothing_is_detached(evenings):
     assert seat.heard_lines(1) == ["still here"]
 
 
-def test_a_game_that_takes_nothing_is_failed(evenings):
-    evening = evenings(WRITE_STALL_TIMEOUT="2s", receive_buffer=4096)
+def test_a_game_that_takes_nothing_is_failed(evenings, fault):
+    evening = evenings(
+        WRITE_STALL_TIMEOUT="1m", PING_INTERVAL="1h", PONG_TIMEOUT="2h", receive_buffer=4096, **fault.environment
+    )
     player, seat = evening.seated()
     evening.game.attentive.clear()
     for _ in range(12):
         player.line("x" * 60_000)
-    assert player.until_lost(within=20).code == 1000
+
+    def ending():
+        fault.jump(61)
+        asked(evening)
+        try:
+            player.receive()
+        except Lost as lost:
+            return lost
+
+    assert eventually(ending, "the end").code == 1000
     assert player.ended == "game_failed"
     assert seat.connection
 
@@ -848,12 +879,12 @@ def test_an_app_that_never_acknowledges(evenings):
     player, seat = evening.seated(acks=False)
     poured = threading.Thread(target=flooding, args=(seat, 64 * 1024 * 1024), daemon=True)
     poured.start()
-    lost = player.until_lost(within=30)
+    lost = player.until_lost(within=60)
     assert len(player.all_text) <= 64 * 1024 + 256 * 1024
     assert lost.code in (None, 4000, 1001, 1011, 1013, 1006) or 4000 <= lost.code < 5000
     detached(evening)
     # Nobody holds the game any more: it can say all it wants.
-    poured.join(patience(30))
+    poured.join(patience(120))
     assert not poured.is_alive()
     assert not seat.ended.is_set()
     player.received, player.record = 0, []
@@ -879,12 +910,12 @@ def test_games_that_pour_into_detached_sessions(evenings):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(patience(60))
+        thread.join(patience(120))
     assert not any(thread.is_alive() for thread in threads), "a detached session held up its game"
     for _, seat in players:
         seat.tell(253, 6)
     for _, seat in players:
-        seat.heard("wont", 6, within=30)
+        seat.heard("wont", 6, within=60)
     grown = evening.gate.resident_bytes() - before
     assert grown < 2 * 1024 * 1024 + count * 8 * 1024 + 4 * 1024 * 1024, f"{grown} bytes more"
     ports = [seat.connection.socket.getpeername()[1] for _, seat in players]
@@ -931,8 +962,8 @@ def test_those_who_play_do_not_notice(evenings):
     for turn in range(20):
         begun = time.monotonic()
         player.line(f"turn {turn}")
-        player.until_text(f"You say: turn {turn}\r\n", within=10)
-        assert time.monotonic() - begun < patience(5)
+        player.until_text(f"You say: turn {turn}\r\n")
+        assert time.monotonic() - begun < patience(15)
 
 
 def test_input_beyond_its_rate_waits(evenings):
@@ -941,7 +972,7 @@ def test_input_beyond_its_rate_waits(evenings):
     begun = time.monotonic()
     for number in range(70):
         player.line(str(number))
-    lines = seat.heard_lines(70, within=20)
+    lines = seat.heard_lines(70, within=60)
     assert lines == [str(number) for number in range(70)]
     # Fifty in one go; the other twenty take four seconds.
     assert time.monotonic() - begun > 3
@@ -962,7 +993,7 @@ def test_resumed_through_a_proxy_with_its_answer_lost(evening):
             tries += 1
             seat.say(f"{tries}\r\n")
             try:
-                player.connect(within=3)
+                player.connect()
                 player.until_text(f"{tries}\r\n")
                 break
             except (Lost, AssertionError) as error:
@@ -983,5 +1014,5 @@ def test_the_greeting_of_a_resumed_session_is_not_said_to_raw_peers(evening):
     wire = Wire(evening.gate, [*fields, "Portcullis-Resume: nonsense", "Portcullis-Client: nonsense"])
     seat = evening.game.seat()
     seat.send(bytes([IAC, WILL, ECHO]))
-    assert wire.message(5) == (2, command(WILL, ECHO))
+    assert wire.message(patience(LONG)) == (2, command(WILL, ECHO))
     wire.close()

@@ -10,7 +10,7 @@ import pytest
 
 from backend import closes_first, echo, resets, says, sink
 from clients import UPGRADE, Raw, curl, head
-from waiting import eventually, eventually_async
+from waiting import LONG, eventually, eventually_async, patience
 from websocket import TEXT, RawWebSocket, closed_with, connect, frame, played, until_prompt
 
 
@@ -41,13 +41,15 @@ async def test_a_key_connects_again_and_again_with_rising_counters(gate, device)
 def test_challenges_look_as_promised(gate):
     seen = set()
     for _ in range(20):
+        before = time.time()
         reply = curl(gate, "/attest/challenge")
         assert reply.header("Content-Type") == "application/json; charset=utf-8"
         assert reply.header("Cache-Control") == "no-store"
         assert set(reply.json) == {"nonce", "expires"}
         nonce, expires = reply.json["nonce"], reply.json["expires"]
         assert len(nonce) == 64 and set(nonce) <= set("0123456789abcdef")
-        assert abs(expires - (time.time() + 60) * 1000) < 3000
+        # A minute from then, give or take a second for clocks that are set.
+        assert before - 1 <= expires / 1000 - 60 <= time.time() + 1
         seen.add(nonce)
     assert len(seen) == 20
 
@@ -94,7 +96,7 @@ def test_a_client_leaving_is_eof_for_the_game(admitted, backends, device, how):
     else:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.close()
-    assert backend.connection().ended.wait(5), "the game never saw the end"
+    assert backend.connection().ended.wait(patience(LONG)), "the game never saw the end"
     assert bytes(backend.connection().received) == b"hello"
 
 

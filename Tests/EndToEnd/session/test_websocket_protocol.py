@@ -5,7 +5,7 @@ import os
 import pytest
 
 from backend import echo, sink
-from waiting import eventually
+from waiting import LONG, eventually, patience
 from websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, RawWebSocket, close_payload, frame
 
 LIMIT = 65536
@@ -172,7 +172,7 @@ def test_frames_before_a_violation_are_delivered(gates, backends):
     with RawWebSocket(gate) as client:
         client.send(frame(TEXT, b"said before ") + frame(BINARY, b"the fall") + frame(3, b"never"))
         assert client.until_close()[0] == 1002
-    assert backend.connection().ended.wait(5)
+    assert backend.connection().ended.wait(patience(LONG))
     assert bytes(backend.connection().received) == b"said before the fall"
 
 
