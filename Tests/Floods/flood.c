@@ -296,10 +296,13 @@ static bool input_ended(void) {
   return poll(&input, 1, 0) > 0 && input.revents & POLLHUP;
 }
 
+static const uint64_t LONGEST = 60000000000;
+
 static void run(struct attacker *attackers, size_t count, double share, uint64_t rate) {
   uint64_t start = now_ns(), start_cpu = cpu_ns();
   size_t begun = 0;
-  while (!input_ended()) {
+  /* On a machine that stands still meanwhile, until there is something to be told. */
+  while (!input_ended() || (done == 0 && now_ns() - start < LONGEST)) {
     for (size_t some = 0; some < 32 && begun < count; some++) begin(&attackers[begun++]);
     struct epoll_event events[32];
     int found = epoll_wait(epoll, events, COUNT(events), 10);

@@ -62,7 +62,7 @@ class Program:
         """Closes its input; its last line as JSON."""
         self.process.stdin.close()
         text = self.process.stdout.read()
-        if self.process.wait(10):
+        if self.process.wait(90):
             raise RuntimeError(f"{self.process.args[0]} ended with {self.process.returncode}")
         return json.loads(text.splitlines()[-1]) if text.strip() else {}
 

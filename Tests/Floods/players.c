@@ -209,12 +209,16 @@ static void open_sessions(void) {
   }
 }
 
+static const uint64_t LONGEST = 60000000000;
+
 static void play(uint64_t seconds, uint64_t newcomer_gap) {
   uint64_t start = now_ns(), end = start + seconds * 1000000000, newcomer_due = start;
   for (size_t index = 0; index < SESSIONS; index++)
     sessions[index].due = start - message_gap + index * message_gap / SESSIONS;
   is_measuring = true;
-  for (uint64_t now = start; now < end; now = now_ns()) {
+  /* On a machine that stands still meanwhile, until there is something to be told. */
+  for (uint64_t now = start; now < end || (now < start + LONGEST && !(messages.count && admissions.count));
+       now = now_ns()) {
     sessions_speak(now);
     while (newcomer_due <= now) {
       next_newcomer(newcomer_due);
