@@ -12,7 +12,7 @@ from faults import BEFORE_READ
 from kernel import queued_bytes
 from sessions import Lost, Wire
 from telnet_game import ECHO, GMCP, MSSP, NAWS, WILL, flooding, gmcp, subnegotiation
-from waiting import eventually, patience
+from waiting import LONG, eventually, patience
 
 
 def settled(kept, player, **options):
@@ -47,12 +47,12 @@ def test_apps_are_told_to_come_back(kept):
 
 @pytest.mark.parametrize("players", [1, 40])
 def test_all_are_told_within_a_second(kept_evenings, players):
-    evening = kept_evenings(DRAIN_TIMEOUT="10s")
+    evening = kept_evenings(DRAIN_TIMEOUT="60s")
     seated = [evening.seated() for _ in range(players)]
     begun = time.monotonic()
     evening.store.end()
-    # A second until all are told, and two in which those who do not answer are waited for.
-    assert time.monotonic() - begun < patience(4)
+    # A second until all are told, and two in which those who do not answer are waited for: not all of DRAIN_TIMEOUT.
+    assert time.monotonic() - begun < patience(25)
     for player, seat in seated:
         assert player.until_lost().code == 1012
         assert not seat.ended.is_set()
@@ -66,7 +66,7 @@ def test_raw_sessions_end(kept):
     kept.gate.signal(15)
     with pytest.raises(Lost) as lost:
         while True:
-            wire.message(patience(5))
+            wire.message(patience(LONG))
     assert lost.value.code == 1001
     assert kept.gate.wait() == 0
     raw.gone()
@@ -172,26 +172,13 @@ def test_a_restart_and_then_a_kill(kept):
 def test_input_that_the_game_has_not_taken_goes_over(kept_evenings):
     evening = kept_evenings(receive_buffer=4096)
     player, seat = evening.seated()
-    evening.game.attentive.clear()
     lines = [f"{number:06} look at the door again, the one behind the curtain" for number in range(8_000)]
-    player.line("first")
-    for line in lines:
-        player.line(line)
-    port = seat.connection.socket.getpeername()[1]
-    filled = [0, 0]
-
-    def is_full():
-        player.drain(0.3)
-        filled[:] = [filled[1], queued_bytes("sport", "=", f":{port}")[0]]
-        return filled[0] == filled[1] > 0
-
-    eventually(is_full, "a full socket", within=20)
-    assert player.handled < player.sent
+    evening.fill(player, seat, lines)
     evening.restart()
     settled(evening, player)
     evening.game.attentive.set()
-    player.until_handled(within=30)
-    assert seat.heard_lines(1 + len(lines), within=20) == ["first", *lines]
+    player.until_handled(within=60)
+    assert seat.heard_lines(1 + len(lines)) == ["first", *lines]
 
 
 def test_an_app_that_does_not_come_back_has_typed_all_the_same(kept_evenings, fault):
@@ -202,8 +189,8 @@ def test_an_app_that_does_not_come_back_has_typed_all_the_same(kept_evenings, fa
     for number in range(5):
         player.line(f"line {number}")
     eventually(lambda: fault.leg_writes, "a try to write")
-    player.drain()
-    player.lose()
+    # What was typed comes before the end.
+    player.wire.socket.shutdown(socket.SHUT_WR)
     evening.gate.event(event="session_detached")
     evening.store.end()
     evening.gate.app.close()
@@ -226,7 +213,7 @@ def test_an_event_that_a_restart_cuts_is_whole(kept, split):
     seat.say("before\r\n")
     seat.send(EVENT[:split])
     player.until_text("before\r\n")
-    player.drain(0.1)
+    kept.taken_in(seat)
     kept.restart()
     seat.send(EVENT[split:])
     seat.say("after\r\n")
@@ -244,7 +231,7 @@ def test_an_event_that_many_restarts_cut_is_whole(kept):
     pieces = [EVENT[place : place + 1100] for place in range(0, len(EVENT), 1100)]
     for piece in pieces:
         seat.send(piece)
-        eventually(lambda: queued_bytes("dport", "=", f":{kept.game.port}")[0] == 0, "all of it was read")
+        kept.taken_in(seat)
         kept.restart()
     settled(kept, player)
     assert player.until_event("gmcp")["data"]["hp"] == 1
@@ -263,7 +250,7 @@ def test_a_character_that_a_restart_cuts_is_whole(kept_evenings, charset, name):
         seat.say(f"line {split}: ")
         seat.send(wire[:split])
         player.until_text(f"line {split}: ")
-        player.drain(0.1)
+        evening.taken_in(seat)
         evening.restart()
         seat.send(wire[split:])
         seat.say(f" and {split}\r\n")
@@ -278,7 +265,7 @@ def test_a_line_end_that_a_restart_cuts(kept, rest):
     player, seat = kept.seated()
     seat.send(b"before" + rest[:1])
     player.until_text("before")
-    player.drain(0.1)
+    kept.taken_in(seat)
     kept.restart()
     seat.send(rest[1:] + b"after\r\n")
     settled(kept, player)
@@ -334,8 +321,9 @@ def test_what_was_agreed_with_the_game_stays_agreed(kept):
     assert rest == [("sub", NAWS, bytes([0, 100, 0, 30]))]
 
 
-def test_an_app_that_takes_nothing_holds_nobody_up(kept):
+def test_an_app_that_takes_nothing_holds_nobody_up(kept_evenings):
     """Its socket is full when the restart comes; it gets all of it later."""
+    kept = kept_evenings(DRAIN_TIMEOUT="60s")
     player, seat = kept.seated()
     other, other_seat = kept.seated()
     threading.Thread(target=flooding, args=(seat, 1024 * 1024), daemon=True).start()
@@ -343,12 +331,12 @@ def test_an_app_that_takes_nothing_holds_nobody_up(kept):
     eventually(lambda: queued_bytes("sport", "=", f":{kept.game.port}")[0] > 100_000, "a full socket")
     begun = time.monotonic()
     kept.store.end()
-    assert time.monotonic() - begun < patience(4)
+    assert time.monotonic() - begun < patience(25)
     kept._away()
     kept.store.start()
     settled(kept, player)
     seat_text = b"x" * 78 + b"\r\n"
-    player.until(lambda: len(player.all_text) >= 1_000_000, "all of it", within=20)
+    player.until(lambda: len(player.all_text) >= 1_000_000, "all of it", within=60)
     whole = seat_text * (len(player.all_text) // 80 + 1)
     assert whole.startswith(player.all_text) and not player.events("gap")
     settled(kept, other)
@@ -377,21 +365,21 @@ def test_a_restart_under_way_when_the_kill_comes(kept):
 
 
 def test_resume_for_counts_over_restarts(kept_evenings, fault):
-    evening = kept_evenings(SESSION_RESUME_FOR="100s", **fault.environment)
+    evening = kept_evenings(SESSION_RESUME_FOR="1000s", **fault.environment)
     player, seat = evening.seated()
     player.lose()
     evening.gate.event(event="session_detached")
-    fault.jump(60)
+    fault.jump(600)
     evening.restart()
-    fault.jump(30)
+    fault.jump(300)
     settled(evening, player)
     player.lose()
     eventually(lambda: evening.gate.log_text().count("session_detached") == 2, "two losses")
-    fault.jump(60)
+    fault.jump(600)
     evening.restart()
-    fault.jump(60)
+    fault.jump(600)
     # A loop that sleeps does not see a clock that jumps; one that is asked does.
-    eventually(lambda: evening.gate.command("sessions", "list").returncode == 0 and seat.ended.is_set(), "the end")
+    eventually(lambda: evening.rested() or seat.ended.is_set(), "the end")
     assert player.connect()["resumed"] is False
 
 
@@ -400,7 +388,7 @@ def test_nobody_who_connects_meanwhile_is_refused(kept):
     kept.seated()
     kept.store.end()
     kept.gate.app.close()
-    waiting = [socket.create_connection((kept.gate.host, kept.gate.port), timeout=5) for _ in range(20)]
+    waiting = [socket.create_connection((kept.gate.host, kept.gate.port), timeout=LONG) for _ in range(20)]
     kept.store.start()
     for connection in waiting:
         connection.close()
@@ -431,7 +419,7 @@ def test_connects_all_the_time(kept):
         kept.restart() if number % 2 else kept.kill_and_start()
         eventually(lambda: len(answers) > known + 1, "answers of the next process")
     stop.set()
-    thread.join(patience(15))
+    thread.join(patience(60))
     # Who was let in before the restart began is told to come back.
     assert 200 in answers and set(answers) <= {200, 503} and not refused
 
@@ -458,8 +446,14 @@ def test_another_port_and_other_loops(kept_evenings):
     evening.store.start()
     for player, seat in players:
         settled(evening, player)
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((evening.gate.host, old), timeout=5)
+
+    def is_closed():
+        try:
+            socket.create_connection((evening.gate.host, old), timeout=LONG).close()
+        except ConnectionRefusedError:
+            return True
+
+    eventually(is_closed, "the old port is closed")
 
 
 def test_upgrades_that_come_too_late_are_sent_elsewhere(kept):
@@ -529,11 +523,15 @@ def test_drain_end_ends_all_and_empties_the_store(kept):
     assert players[0][0].connect()["resumed"] is False
 
 
+def reloads(gate):
+    return sum(event.get("event") == "reloaded" for event in gate.events())
+
+
 def test_reloads_between_restarts(kept):
     player, seat = kept.seated()
     for number in range(3):
         kept.gate.signal(1)
-        kept.gate.event(event="reloaded")
+        eventually(lambda: reloads(kept.gate) > number, "another reload")
         kept.restart()
         settled(kept, player)
         player.line(str(number))
