@@ -41,7 +41,7 @@ def done(process):
 def enroll(home, state, *arguments):
     url = f"https://localhost:{home.gate.port}"
     return home.gate.command(
-        *("simulate", "phone", "--state", state, "--ca", "certs/dev/ca.pem", "enroll", "--url", url, *arguments)
+        *(*home.PHONE, "--state", state, "--ca", "certs/dev/ca.pem", "enroll", "--url", url, *arguments)
     )
 
 

@@ -1,15 +1,22 @@
 """The program's own desktop and phone beside each other: by pipes, as the page of devices has it, and what comes between."""
 
 import json
+import os
 import subprocess
 
 import pytest
-from gate import BINARY
-from test_simulate_phone import home
+from gate import BINARY, process_environment
 from waiting import patience
 
-assert home, "the household of the phone's own tests"
 NOBODY, UNUSABLE, REFUSED = 1, 65, 77
+
+
+@pytest.fixture
+def home(development_home, fault):
+    """Whoever is near has ten seconds to say so: by clocks that the test moves."""
+    household = development_home(**fault.environment)
+    fault.stand_still()
+    return household
 
 
 @pytest.fixture
@@ -23,15 +30,14 @@ def reception(home):
 class Ends:
     """A desktop and a phone, and whoever carries lines from one to the other."""
 
-    def __init__(self, home, state="anna.json", device=None, *arguments):
-        self.home = home
-        self.device = device or json.loads((home.gate.folder / state).read_text())["device_id"]
+    def __init__(self, home, fault, state="anna.json"):
+        self.device = json.loads((home.gate.folder / state).read_text())["device_id"]
         self.desktop = home.start(
             *("simulate", "desktop", "--url", f"https://localhost:{home.gate.port}"),
             *("--ca", "certs/dev/ca.pem", "--token", "reception.token", "--device", self.device),
-            *arguments,
+            **fault.environment,
         )
-        self.phone = home.start("simulate", "phone", "--state", state, "presence")
+        self.phone = home.start(*home.PHONE, "--state", state, "presence")
 
     def question(self):
         return self.desktop.line()
@@ -46,9 +52,9 @@ class Ends:
 
 
 @pytest.fixture
-def ends(home, reception):
+def ends(home, reception, fault):
     home.pair("anna.json")
-    return Ends(home)
+    return Ends(home, fault)
 
 
 def events(home):
@@ -71,7 +77,7 @@ def test_a_phone_that_is_near(home, ends):
     ends.end()
 
 
-def test_by_a_pipe(home, reception):
+def test_by_a_pipe(home, reception, fault):
     home.pair("anna.json")
     device = home.standing("anna.json")["device_id"]
     (home.gate.folder / "both.sh").write_text(
@@ -83,17 +89,18 @@ def test_by_a_pipe(home, reception):
     done = subprocess.run(
         ["sh", "-e", "both.sh", str(BINARY)],
         cwd=home.gate.folder,
+        env=process_environment({**os.environ, **fault.environment}),
         capture_output=True,
         text=True,
-        timeout=patience(30),
+        timeout=patience(60),
     )
     assert done.returncode == 0 and "near, for the next" in done.stderr, done
     assert events(home).count("presence_proved") == 1
 
 
-def test_lines_of_somebody_elses(home, ends, reception):
+def test_lines_of_somebody_elses(home, ends, fault):
     """What was answered to another question, or by another phone, is not taken to the gate."""
-    other = Ends(home)
+    other = Ends(home, fault)
     foreign = other.answer()
     ends.desktop.type("nonsense")
     ends.desktop.type(foreign)
@@ -104,12 +111,12 @@ def test_lines_of_somebody_elses(home, ends, reception):
     assert other.desktop.wait() == 0
 
 
-def test_a_phone_that_was_revoked(home, ends):
+def test_a_phone_that_was_revoked(home, ends, fault):
     answer = ends.answer()
     assert home.gate.command("devices", "revoke", ends.device).returncode == 0
     ends.desktop.type(answer)
     assert ends.desktop.wait() == REFUSED and "presence_rejected" in ends.desktop.complaints
-    again = Ends(home)
+    again = Ends(home, fault)
     assert again.desktop.wait() == REFUSED and "presence_rejected" in again.desktop.complaints
 
 
@@ -120,10 +127,10 @@ def test_nobody_answers(home, ends):
     assert "no phone has answered" in ends.desktop.complaints
 
 
-def test_what_is_no_question(home, ends):
+def test_what_is_no_question(home, ends, fault):
     ends.phone.type("who are you?")
     ends.phone.says("not what a desktop asks")
     ends.phone.process.stdin.close()
     assert ends.phone.wait() == UNUSABLE
     (home.gate.folder / "reception.token").write_text("two words\n")
-    assert Ends(home).desktop.wait() == UNUSABLE
+    assert Ends(home, fault).desktop.wait() == UNUSABLE

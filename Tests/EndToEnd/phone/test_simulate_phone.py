@@ -61,7 +61,7 @@ def state(home, token, asked):
 def test_enrolling_waits_for_an_operator(home):
     url = f"https://localhost:{home.gate.port}"
     trust = ("--ca", "certs/dev/ca.pem")
-    said = done(home.gate.command("simulate", "phone", "--state", "p", *trust, "enroll", "--url", url))
+    said = done(home.gate.command(*home.PHONE, "--state", "p", *trust, "enroll", "--url", url))
     assert said.endswith(": pending, level bare, uv app\n"), said
     device = said.split()[1].rstrip(":")
     # Under the same keys it is the same device; from now on it knows the gate by its pins.
@@ -88,7 +88,7 @@ def test_a_player_who_registered_at_the_door_needs_no_new_key(home):
     done(
         home.gate.command(
             *("simulate", "register", "--url", f"wss://localhost:{home.gate.port}/", "--ca", "certs/dev/ca.pem"),
-            *("--app-id", "ABCDEF12K4.org.example.mudproxy", "--state", "app.json"),
+            *("--app-id", "ABCDEF12K4.org.example.mudproxy", "--state", "app.json", "--timeout", "60"),
         )
     )
     assert home.pair("anna.json", "--app", "app.json")["level"] == "app_attested"
@@ -192,7 +192,7 @@ def test_a_phone_says_no(home, service, verb, outcome):
 
 def test_what_comes_is_told_at_once(home, service):
     home.pair("anna.json")
-    watching = home.start("simulate", "phone", "--state", "anna.json", "approvals", "--watch", "--json")
+    watching = home.start(*home.PHONE, "--state", "anna.json", "approvals", "--watch", "--json")
     asked = request(home, service, "look")
     assert json.loads(watching.line())["id"] == asked["id"] and "match_code" not in asked
     assert done(home.phone("anna.json", "approvals", "--approve", asked["id"])) == "approved\n"

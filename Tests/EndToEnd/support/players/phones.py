@@ -126,9 +126,9 @@ def ask(gate, method, path, body=None, token=None):
 
 
 class Process:
-    """A command of the program that goes on while others run."""
+    """A command of the program that goes on while others run, in the gate's environment with these changes."""
 
-    def __init__(self, gate, *arguments):
+    def __init__(self, gate, *arguments, **changes):
         variables = {
             name: value
             for name, value in gate.environment.items()
@@ -137,7 +137,7 @@ class Process:
         self.process = subprocess.Popen(
             [str(BINARY), *map(str, arguments)],
             cwd=gate.folder,
-            env=process_environment(variables),
+            env=process_environment({**variables, **changes}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -205,8 +205,8 @@ class Household:
         self.gate = gate
         self.started = []
 
-    def start(self, *arguments):
-        self.started.append(Process(self.gate, *arguments))
+    def start(self, *arguments, **changes):
+        self.started.append(Process(self.gate, *arguments, **changes))
         return self.started[-1]
 
     def operator(self, *arguments):
