@@ -1,6 +1,7 @@
 """simulate connect in a session of portcullis.v1: scripts and terminals, over connections that break. The gate here is
 scripted.py's."""
 
+import pathlib
 import random
 import signal
 import stat
@@ -103,7 +104,7 @@ def terminal(command):
 def finish(process, text=b""):
     """Output, messages and exit status, once the gate has taken all that the process sent: it answers a Close before it
     has gone through the messages in front of it."""
-    output, messages = process.communicate(text, timeout=patience(20))
+    output, messages = process.communicate(text, timeout=patience(60))
     eventually(lambda: process.gate.carried == 0, "the end of its connections")
     return output, messages.decode(), process.returncode
 
@@ -117,7 +118,10 @@ def test_lines_go_in_and_text_comes_out(gate, script):
     gate.say("Wëlcome.\r\n> ".encode())
     gate.say({"type": "prompt"})
     gate.tell({"type": "later", "again": True})
-    assert finish(player, b"look\nsay h\xc3\xa9\nquit") == ("Wëlcome.\r\n> ".encode(), "", 0)
+    # What has not been shown by the end of the input is lost.
+    shown = "Wëlcome.\r\n> ".encode()
+    assert player.stdout.read(len(shown)) == shown
+    assert finish(player, b"look\nsay h\xc3\xa9\nquit") == (b"", "", 0)
     assert session.taken == [b"look\n", "say hé\n".encode(), b"quit"]
     assert gate.attempts[0].client["name"] == "Portcullis" and "columns" not in gate.attempts[0].client
 
@@ -158,9 +162,9 @@ def test_a_script_loses_nothing(gate, script):
     texts = [f"text {number}\r\n".encode() for number in range(30)]
     for text in texts:
         gate.say(text)
-    eventually(lambda: session.text() == b"".join(lines), "all lines", within=60)
+    eventually(lambda: session.text() == b"".join(lines), "all lines", within=120)
     gate.ready_to_cut = None
-    eventually(lambda: session.acknowledged == 30, "all texts", within=60)
+    eventually(lambda: session.acknowledged == 30, "all texts", within=120)
     gate.end("game_closed")
     output, _, status = finish(player)
     assert status == 0 and output == b"".join(texts)
@@ -247,7 +251,7 @@ def test_it_waits_as_long_as_the_gate_says(gate, script):
     gate.begun()
     gate.refusals = [(503, "shutting_down", [("Retry-After", "2")]), (401, "nonce_invalid", [])]
     gate.cut()
-    eventually(lambda: gate.session.connection, "the way back", within=20)
+    eventually(lambda: gate.session.connection, "the way back", within=60)
     first, refused, stale, last = gate.attempts
     assert stale.at - refused.at >= 2 and last.resume == refused.resume
     gate.end("game_closed")
@@ -348,12 +352,12 @@ def test_a_terminal_comes_back_by_itself(gate, terminal):
     player.until("the connection is lost")
     player.press("north\n")
     gate.say(b"You were hit.\r\n")
-    player.until("back in the game", within=20)
+    player.until("back in the game", within=60)
     player.until("You were hit.")
     eventually(lambda: gate.session.taken == [b"north\n"], "the line")
     gate.forget()
     gate.cut()
-    player.until("a new one begins", within=20)
+    player.until("a new one begins", within=60)
     assert len(gate.sessions) == 2
 
 
@@ -379,6 +383,11 @@ def test_refusals_leave_the_terminal_as_it_was(gate, terminal):
     assert player.wait() == REFUSED
 
 
+def is_stopped(process):
+    threads = pathlib.Path(f"/proc/{process}/task").glob("*/stat")
+    return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in threads)
+
+
 def test_control_z_stops_and_comes_back(gate, terminal):
     player = terminal(gate)
     gate.say(b"> ")
@@ -388,6 +397,8 @@ def test_control_z_stops_and_comes_back(gate, terminal):
     player.press("\x1a")
     eventually(lambda: not player.takes_keys, "the terminal as it was")
     assert player.settings == player.before
+    # One that comes before it has stopped is lost.
+    eventually(lambda: is_stopped(player.process.pid), "the program stopped")
     player.process.send_signal(signal.SIGCONT)
     eventually(lambda: player.takes_keys, "keys again")
     player.press("th\n")

@@ -61,7 +61,7 @@ class ScriptedGate:
         self.port = self._server.sockets[0].getsockname()[1]
 
     def _call(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(patience(10))
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(patience(60))
 
     async def _serve(self):
         return await websockets.serve(
@@ -82,7 +82,7 @@ class ScriptedGate:
 
         self._call(close())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(patience(10))
+        self._thread.join(patience(60))
         self._loop.close()
 
     @property
@@ -182,8 +182,10 @@ class ScriptedGate:
         greeting |= {"echo": False, "gmcp": False, "msdp": False}
         try:
             await connection.send(json.dumps(greeting))
-            for message in session.said[received:]:
-                await connection.send(message)
+            # Also what is said while this is sent.
+            while received < len(session.said):
+                await connection.send(session.said[received])
+                received += 1
             session.connection = connection
             async for message in connection:
                 session.ids = session.ids[-1:]

@@ -9,7 +9,7 @@ import subprocess
 import termios
 import threading
 
-from waiting import eventually, patience
+from waiting import LONG, eventually, patience
 
 LOCAL = 3  # the place of c_lflag in what tcgetattr returns
 
@@ -42,7 +42,7 @@ class Terminal:
     def shown(self):
         return self._shown.decode(errors="replace")
 
-    def until(self, text, within=10):
+    def until(self, text, within=LONG):
         eventually(lambda: text in self.shown, f"{text!r} in the terminal, which has {self.shown!r}", within)
 
     def press(self, keys):
@@ -60,7 +60,7 @@ class Terminal:
         """Whether the program reads keys instead of lines."""
         return not self.settings[LOCAL] & termios.ICANON
 
-    def wait(self, within=10):
+    def wait(self, within=60):
         """The exit status, with the terminal as it was before."""
         status = self.process.wait(patience(within))
         assert self.settings == self.before, "the terminal is not as it was"
@@ -72,4 +72,4 @@ class Terminal:
             self.process.wait()
         os.close(self.slave)
         os.close(self.master)
-        self._reader.join(patience(5))
+        self._reader.join(patience(LONG))
