@@ -63,7 +63,7 @@ class Ordeal:
             self.crowd.check()
             return self.crowd.back >= wanted and self.crowd.messages >= talk
 
-        await eventually_async(is_enough, f"{wanted} players back", within=60)
+        await eventually_async(is_enough, f"{wanted} players back", within=120)
 
     async def _kill(self):
         if self.chance.random() < 2 / 3:
@@ -111,8 +111,8 @@ async def evening(gates, new_device, folder, fault):
         for first in range(0, PLAYERS, AT_ONCE):
             crowd.come(first, first + AT_ONCE)
             wanted = min(PLAYERS, first + AT_ONCE)
-            await eventually_async(lambda: crowd.check() or crowd.back == wanted, "all players", within=20)
-            await eventually_async(lambda: store.legs() == wanted, "all legs in the store", within=20)
+            await eventually_async(lambda: crowd.check() or crowd.back == wanted, "all players", within=60)
+            await eventually_async(lambda: store.legs() == wanted, "all legs in the store", within=60)
         crowd.start_typing(pace=PLAYERS)
         ordeal = Ordeal(crowd, game, store, fault)
         await ordeal.go()
@@ -138,10 +138,10 @@ async def to_the_end(crowd, game):
         crowd.check()
         return all(player.is_back and player.handled == player.sent for player in crowd.players)
 
-    await eventually_async(is_quiet, "everything handled", within=60)
+    await eventually_async(is_quiet, "everything handled", within=120)
     for chair in game.chairs:
         chair.end()
-    await eventually_async(lambda: crowd.check() or crowd.has_heard_all(), "the end", within=60)
+    await eventually_async(lambda: crowd.check() or crowd.has_heard_all(), "the end", within=120)
 
 
 def account(crowd, game):

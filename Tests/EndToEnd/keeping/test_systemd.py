@@ -56,8 +56,9 @@ def evening(gates, new_device, pki, authority):
 def test_players_outlive_restarts_and_kills(evening):
     """And nobody outlives a stop."""
     systemd = evening.systemd
-    before = systemd.stored
-    assert before >= LISTENERS
+    # Slots and luggage are there beside them.
+    before = LISTENERS + 2
+    eventually(lambda: systemd.stored == before, "what the gate gives at its start")
     player, seat = evening.seated()
     assert player.sessions[-1]["kept"] is True
     eventually(lambda: systemd.stored == before + 1, "the leg in the store")
@@ -69,18 +70,18 @@ def test_players_outlive_restarts_and_kills(evening):
             systemd.kill("SIGKILL")
         eventually(
             lambda main=main: systemd.shows("MainPID") not in ("0", main) and systemd.shows("SubState") == "running",
-            "another gate", 20,
+            "another gate", 60,
         )  # fmt: skip
         evening.away(crashed=not restart)
         session = player.connect()
         assert session["resumed"] is True and session["kept"] is True, session
         player.line(f"still here {count}")
         assert seat.heard_lines(count)[-1] == f"still here {count}"
-        assert systemd.stored == before + 1
+        eventually(lambda: systemd.stored == before + 1, "the leg is still there")
     assert evening.game.count == 1
     systemd("stop", "portcullis.service")
-    assert seat.ended.wait(10)
-    assert systemd.stored == 0
+    seat.gone()
+    eventually(lambda: systemd.stored == 0, "nothing is kept any more")
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((evening.gate.host, evening.gate.port))
 
@@ -88,11 +89,13 @@ def test_players_outlive_restarts_and_kills(evening):
 def test_connects_wait_for_the_next_gate(evening):
     """RestartSec= is a second, in which nobody is refused."""
     gate = evening.gate
+    main = evening.systemd.shows("MainPID")
     evening.systemd.kill("SIGKILL")
-    eventually(lambda: evening.systemd.shows("MainPID") == "0", "there is no gate", 10)
+    # A machine that stands still for that second has another one already.
+    eventually(lambda: evening.systemd.shows("MainPID") != main, "that gate is gone")
     with contextlib.ExitStack() as stack:
         waiting = [stack.enter_context(socket.create_connection((gate.host, gate.port))) for _ in range(10)]
-        eventually(lambda: gate.log_text().count('"listening"') == 2, "the next gate", 30)
+        eventually(lambda: gate.log_text().count('"listening"') == 2, "the next gate", 60)
         for each in waiting:
             with Raw(gate, connected=each) as client:
                 assert client.send(head("GET", "/healthz")).reply().status == 200

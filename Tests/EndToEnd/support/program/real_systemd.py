@@ -68,7 +68,7 @@ class UserManager:
                 # Its own environment is that of its services.
                 env={"PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
-        eventually(self._is_up, f"systemd is up: {(place / 'manager.log').read_text()}", 15)
+        eventually(self._is_up, f"systemd is up: {(place / 'manager.log').read_text()}", 60)
 
     def _unit(self, program):
         stated = (ROOT / "config/portcullis.service").read_text().splitlines()

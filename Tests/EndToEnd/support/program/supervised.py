@@ -8,7 +8,7 @@ import subprocess
 
 from gate import BINARY, process_environment
 from serving_user import NOBODY, give
-from waiting import eventually
+from waiting import LONG, eventually
 
 IS_ROOT = os.geteuid() == 0
 
@@ -43,7 +43,7 @@ class Supervised:
         self.served(1)
         return self
 
-    def served(self, count, within=15):
+    def served(self, count, within=60):
         """Until so many gates have said that they listen."""
 
         def has_come():
@@ -63,7 +63,7 @@ class Supervised:
             children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             return int(children[0]) if children else None
 
-    def another(self, than, within=15):
+    def another(self, than, within=LONG):
         """The number of the next gate, behind that one."""
         eventually(lambda: self.child not in (None, than), "another gate", within)
         return self.child
@@ -83,9 +83,10 @@ class Supervised:
         """The same once it has all that a gate gives it without players: a listener for each loop, slots and luggage."""
 
         def is_all():
-            tasks = pathlib.Path(f"/proc/{self.child}/task").glob("*/comm")
-            loops = sum(name.read_text().startswith("loop-") for name in tasks)
-            return loops > 0 and self.kept() == loops + 2
+            with contextlib.suppress(OSError):  # threads that have ended meanwhile
+                tasks = pathlib.Path(f"/proc/{self.child}/task").glob("*/comm")
+                loops = sum(name.read_text().startswith("loop-") for name in tasks)
+                return loops > 0 and self.kept() == loops + 2
 
         eventually(is_all, "what the gate gives at its start")
         return self.kept()
