@@ -104,4 +104,4 @@ def test_of_the_client_authority_too(dated, pki, fault):
 
 def test_one_that_has_not_begun(dated):
     gate = dated().certificate(ends=90 * DAY, starts=now() + DAY).start()
-    assert gate.said() == [("certificate_not_yet_valid", "server", None)]
+    eventually(lambda: gate.said() == [("certificate_not_yet_valid", "server", None)], f"a line: {gate.said()}")

@@ -13,7 +13,7 @@ from backend import echo, sink
 from clients import Raw, head
 from kernel import queued_bytes
 from records import TLS12, TLS13, Records
-from waiting import eventually, patience
+from waiting import LONG, eventually, patience
 from websocket import BINARY, frame
 
 # What OpenSSL's replies to a gate that stops at 32 messages come to, and a ticket.
@@ -98,7 +98,7 @@ def unanswering():
 @pytest.mark.parametrize("stage", ["connecting", "lingering"])
 def test_messages_while_nothing_is_awaited(gates, library, stage, unanswering):
     """Before 101 they are an end as ever; once the last answer is out they are read past, undecrypted."""
-    gate = gates(unanswering, WORKERS=1, REQUIRE_APP_AUTH="false", BACKEND_CONNECT_TIMEOUT="20s")
+    gate = gates(unanswering, WORKERS=1, REQUIRE_APP_AUTH="false", BACKEND_CONNECT_TIMEOUT="10m")
     with Records(library, gate) as client:
         if stage == "connecting":
             client.data(head("GET", "/", *records.UPGRADE).encode()).send()
@@ -157,29 +157,31 @@ def test_replies_to_a_session_that_reads_nothing_are_bounded(gates, backends, li
         samples.append(gate.resident_bytes())
         return len(samples) > 200 and max(samples[-200:]) - min(samples[-200:]) < 65536
 
-    eventually(settled, "memory that no longer grows", 20)
+    eventually(settled, "memory that no longer grows", 60)
     cost = queued_bytes("sport", "=", f":{gate.port}")[0] + (max(samples) - before if before else 0)
     assert cost < count * 512 * 1024, f"{cost // count} bytes each"
     for client in clients:
         client.socket.shutdown(2)
     for thread in threads:
-        thread.join(patience(10))
+        thread.join(patience(LONG))
     for client in clients:
         client.close()
 
 
-def test_who_takes_no_answer_wins_no_time_by_sending(gates, library):
+def test_who_takes_no_answer_wins_no_time_by_sending(gates, library, fault):
     """What arrives meanwhile is not read, so it is no progress."""
-    gate = gates("echo:", WORKERS=1, WRITE_STALL_TIMEOUT="1s")
+    gate = gates("echo:", WORKERS=1, WRITE_STALL_TIMEOUT="1s", **fault.environment)
+    fault.stand_still()
     with Records(library, gate, receive_buffer=4096) as client:
         client.data(head("GET", "/healthz").encode() * 1200)
         assert client.send()
+        fault.heal()
         drops = iter(client.data(bytes(16000)).made())
 
         def closed():
             return not client.send_bytes(bytes([next(drops)]))
 
-        eventually(closed, "the end, in spite of a byte now and then", 10)
+        eventually(closed, "the end, in spite of a byte now and then")
 
 
 # ---- others' time
@@ -209,7 +211,7 @@ class Pouring:
             with contextlib.suppress(OSError):
                 client.socket.shutdown(2)
         for thread in self.threads:
-            thread.join(patience(10))
+            thread.join(patience(LONG))
         for client in self.clients:
             client.close()
 
