@@ -35,6 +35,7 @@ async def test_within_a_second_the_answer_comes_before_a_nonce_is_consumed(
 ):
     gate = gates(f"127.0.0.1:{port}", WORKERS=1, **fault.environment)
     gate.app.register(device)
+    fault.stand_still()
     assert await refusal(gate, device.headers(gate.app.nonce())) == UNAVAILABLE
     kept = device.headers(gate.app.nonce())
     for _ in range(3):
@@ -46,7 +47,7 @@ async def test_within_a_second_the_answer_comes_before_a_nonce_is_consumed(
 
 
 async def test_the_gate_finds_a_game_that_comes_back(gates, device, fault):
-    backend = Backend(mud)
+    backend = Backend(mud, port=free_port())
     gate = gates(backend, **fault.environment)
     gate.app.register(device)
     async with connect(gate, device.headers(gate.app.nonce())) as connection:
