@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from clients import UPGRADE, Raw, connect_status, head
-from waiting import eventually
+from waiting import eventually, patience
 
 WORKERS = 3
 KILLS = int(os.environ.get("PORTCULLIS_KILLS", "50"))
@@ -82,14 +82,14 @@ def test_nothing_acknowledged_is_lost(gates, backend, new_device, fault, rounds,
         ]
         for player in players:
             player.start()
-        eventually(worked(players, chance.randint(1, 40)), f"some work in round {number}", 20)
+        eventually(worked(players, chance.randint(1, 40)), f"some work in round {number}", 60)
         gate.kill()
         gate.app.close()
         if power_cut:
             fault.cut_power(gate.folder, "attested-keys.json*", chance)
         for player in players:
-            player.join(20)
-            assert player.failure is None, player.failure
+            player.join(patience(60))
+            assert not player.is_alive() and player.failure is None, player.failure
             acknowledged.update({device: 0 for device in player.registered})
             acknowledged.update(player.counters)
         gate.start()
