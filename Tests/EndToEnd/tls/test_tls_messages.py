@@ -18,8 +18,9 @@ from websocket import BINARY, frame
 
 # What OpenSSL's replies to a gate that stops at 32 messages come to, and a ticket.
 REPLIES = 4096
-# Milliseconds that another client's challenge may take; it was up to 600 with one flood, and 1,900 with six.
-ANOTHERS_CHALLENGE = 60
+# Milliseconds that another client's challenge may take; it was up to 600 with one flood, and 1,900 with six. Between is
+# a test that has no processor itself, while the gate has one.
+ANOTHERS_CHALLENGE = 150
 
 
 @pytest.fixture(scope="session")
@@ -216,17 +217,23 @@ class Pouring:
             client.close()
 
 
+def processor_time(process):
+    """What it has used so far, in seconds: clock_getcpuclockid(3), of all its threads."""
+    return time.clock_gettime(~process.pid << 3 | 2)
+
+
 def slow_challenge(gate, pouring):
-    """Milliseconds until another client has its challenge, while the others pour: all but once, as a machine may
-    hiccup."""
+    """Milliseconds that the gate works until another client has its challenge, while the others pour: all but once, as a
+    machine may hiccup. One that stands still, or has no processor for the gate, works on nothing."""
     taken = []
     with Raw(gate) as honest:
         with pouring:
             deadline = time.monotonic() + patience(2)
             while len(taken) < 20 or (pouring.goes_on and len(taken) < 200 and time.monotonic() < deadline):
-                start = time.monotonic()
+                start, worked = time.monotonic(), processor_time(gate.process)
                 assert honest.send(head("GET", "/attest/challenge")).reply().status == 200
-                taken.append(1000 * (time.monotonic() - start))
+                worked = processor_time(gate.process) - worked
+                taken.append(1000 * min(worked, time.monotonic() - start))
     return sorted(taken)[-2]
 
 
