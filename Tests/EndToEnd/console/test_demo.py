@@ -26,10 +26,10 @@ class Demo:
             assert self.process.poll() is None, self.log.read_text()
             return ADDRESS.search(self.log.read_text())
 
-        return eventually(find, "the address of the console", within=60)[1]
+        return eventually(find, "the address of the console", within=120)[1]
 
     def status(self):
-        return self.process.wait(patience(30))
+        return self.process.wait(patience(60))
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_nor_when_the_page_writes_it_itself(window, town):
     for path in ("/sessions", "/approvals", "/refusals"):
         town.console.open(window, path)
         window.run("document.querySelectorAll('tbody').forEach(body => body.replaceChildren())")
-        eventually(lambda: window.every("tbody tr"), f"the script fills {path}", within=10)
+        eventually(lambda: window.every("tbody tr"), f"the script fills {path}")
         assert window.run(TRACES) == [0, "undefined", []], path
         assert not window.complaints(), path
 

@@ -5,7 +5,9 @@ from browser import Mouse
 from consoles import Reader
 from waiting import eventually
 
-ASKED = """return performance.getEntriesByType('resource').filter(entry => new URL(entry.name).pathname.startsWith('/api/')).length"""
+# When the questions began that have had an answer.
+ASKED = """return performance.getEntriesByType('resource')
+  .filter(entry => new URL(entry.name).pathname.startsWith('/api/')).map(entry => entry.startTime)"""
 
 
 @pytest.fixture
@@ -15,21 +17,24 @@ def overview(town, window):
     return window
 
 
-def asked(window):
-    return window.run(ASKED)
+def now(window):
+    return window.run("return performance.now()")
+
+
+def asked(window, since=0):
+    return sum(begun > since for begun in window.run(ASKED))
 
 
 def asks_on(window):
-    before = asked(window)
-    eventually(lambda: asked(window) > before, "the page asks the gate again", within=10)
+    begun = now(window)
+    eventually(lambda: asked(window, since=begun), "the page asks the gate again")
 
 
 def is_quiet(window):
-    """For more than two of its turns it asks nothing."""
-    before = asked(window)
-    over = window.run("return performance.now() + 4500")
-    eventually(lambda: window.run("return performance.now()") > over, "two turns", within=10)
-    return asked(window) <= before
+    """For more than two of its turns it asks nothing; what it has asked before may still be answered."""
+    begun = now(window)
+    eventually(lambda: now(window) > begun + 4500, "two turns")
+    return not asked(window, since=begun)
 
 
 def sessions(window):
@@ -43,7 +48,7 @@ def test_numbers_change_while_the_page_is_open(town, overview):
     assert before >= 10
     device = town.gate.app.register(town.new_device())
     town.raw(device.headers(town.gate.app.nonce()))
-    eventually(lambda: sessions(overview) == before + 1, "the new session is in the list", within=10)
+    eventually(lambda: sessions(overview) == before + 1, "the new session is in the list")
     assert overview.run("return performance.timeOrigin") != origin
     assert device.key_id_b64[:8] in overview.text
     assert not overview.complaints()
@@ -68,7 +73,7 @@ def test_a_row_stays_itself(town, overview):
     before = sessions(overview)
     device = town.gate.app.register(town.new_device())
     town.raw(device.headers(town.gate.app.nonce()))
-    eventually(lambda: sessions(overview) == before + 1, "the new session is in the list", within=10)
+    eventually(lambda: sessions(overview) == before + 1, "the new session is in the list")
     assert overview.run("return first.isConnected && link.isConnected")
 
 
@@ -76,7 +81,7 @@ def test_what_has_ended_says_so(town, overview):
     device = town.gate.app.register(town.new_device())
     town.raw(device.headers(town.gate.app.nonce()))
     Mouse(overview).follow("Sessions")
-    eventually(lambda: device.key_id_b64[:8] in overview.text, "the session is in the list", within=10)
+    eventually(lambda: device.key_id_b64[:8] in overview.text, "the session is in the list")
     path = overview.run(
         "return [...document.querySelectorAll('tbody tr')].at(-1).querySelector('a').getAttribute('href')"
     )
@@ -84,7 +89,7 @@ def test_what_has_ended_says_so(town, overview):
     asks_on(overview)
     town.gate.command("sessions", "close", device.key_id_b64)
     status = overview.one("[data-state] [role=status]")
-    eventually(lambda: "has ended" in status.text, "the page says so", within=15)
+    eventually(lambda: "has ended" in status.text, "the page says so")
     assert is_quiet(overview)
 
 
@@ -106,7 +111,7 @@ def test_a_page_that_nobody_sees_asks_nothing(town, overview):
     )
     with overview.hidden():
         town.console.open(overview, "/sessions")
-        eventually(lambda: asked(overview) >= 3, "the page in front asks", within=15)
+        eventually(lambda: asked(overview) >= 3, "the page in front asks", within=60)
     asks_on(overview)
     (gone, back), starts = overview.run(
         "return [turns, performance.getEntriesByType('resource').map(entry => entry.startTime)]"
@@ -127,7 +132,7 @@ def test_a_gate_that_goes_away_is_told(town, overview):
     """Last: the gate is stopped and started beneath the page."""
     town.gate.stop()
     status = overview.one("[data-state] [role=status]")
-    eventually(lambda: "does not answer" in status.text, "the page says so", within=15)
+    eventually(lambda: "does not answer" in status.text, "the page says so", within=60)
     town.gate.start()
     # Who was signed in is not any more, as sessions are in memory alone.
-    eventually(lambda: "signed out" in status.text, "the page says so", within=30)
+    eventually(lambda: "signed out" in status.text, "the page says so", within=60)

@@ -29,7 +29,7 @@ PAGES = {
     "key-revoke": lambda town: town.key() + "/revoke",
     "devices": lambda town: "/devices",
     "device": lambda town: town.device(town.phones[0]),
-    "device-confirm": lambda town: town.device(town.pairings[0].device) + "/confirm",
+    "device-confirm": lambda town: town.device(town.pair("Hanna").device) + "/confirm",
     "device-revoke": lambda town: town.device(town.phones[0]) + "/revoke",
     "approvals": lambda town: "/approvals",
     "approval": lambda town: town.approval("operator"),
@@ -81,8 +81,9 @@ def test_forms_that_were_not_accepted_and_a_gate_that_drains(window, town):
     """Pages that are only there after something was done."""
     town.console.sign_in(window)
     hands = Mouse(window)
-    town.console.open(window, town.device(town.pairings[0].device) + "/confirm")
-    hands.fill("Six digits", f"{(int(town.pairings[0].digits) + 1) % 1_000_000:06d}")
+    pairing = town.pair("Ida")
+    town.console.open(window, town.device(pairing.device) + "/confirm")
+    hands.fill("Six digits", f"{(int(pairing.digits) + 1) % 1_000_000:06d}")
     hands.press("Confirm the device")
     found = judge(window, "device-confirm-wrong")
     town.console.open(window, town.key() + "/revoke")

@@ -103,8 +103,8 @@ class Browser:
             options.add_argument(switch)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
-        self.driver.set_page_load_timeout(patience(20))
-        self.driver.set_script_timeout(patience(20))
+        self.driver.set_page_load_timeout(patience(60))
+        self.driver.set_script_timeout(patience(60))
         self.command(
             "Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.downloads), eventsEnabled=False
         )
@@ -243,11 +243,13 @@ class Mouse:
 
     def touch(self, role, name):
         """For what leads nowhere else."""
-        for _ in range(3):
+        def is_touched():
             # Lists are written anew while they are looked at.
             with contextlib.suppress(StaleElementReferenceException):
-                return self.browser.control(role, name).click()
-        raise AssertionError(f"the {role} {name!r} on {self.browser.address} does not hold still")
+                self.browser.control(role, name).click()
+                return True
+
+        eventually(is_touched, f"the {role} {name!r} to hold still")
 
     def fill(self, name, text):
         field = self.browser.control("field", name)

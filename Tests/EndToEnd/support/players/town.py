@@ -51,6 +51,9 @@ def settings(folder, pki, **changes):
         "ALLOW_MTLS_FALLBACK": "true",
         "MTLS_CLIENT_CA_PATH": pki.client_ca,
         "TRUSTED_PROXIES": "127.0.0.1",
+        # Most who play there read nothing, and are to be there all the same when they are looked at.
+        "PING_INTERVAL": "1h",
+        "PONG_TIMEOUT": "2h",
         **changes,
     }
 
@@ -165,7 +168,7 @@ class Town:
         return phone
 
     def pair(self, person):
-        """A phone that shows its digits; those."""
+        """A phone that shows its digits; those. It does so for five minutes."""
         opened = order(self.gate, "pair-open", subject=person.lower())
         state = self.gate.folder / f"{uuid.uuid4()}.json"
         phone = self.household.scan(state, opened["uri"], "--name", self.words.phone_of(person))
@@ -175,28 +178,28 @@ class Town:
 
     def decide(self):
         """Two that are decided, one that waits for a phone, one for an operator, one for both."""
-        words, (anna, *_) = self.words, self.phones
-        token = add_service(self.gate, "mud", "approvals,codes")
-
-        def asked(operation, person, **changes):
-            document = {
-                "target": {"player": words.target},
-                "text": words.text.format(person),
-                "requester": {"id": f"{words.requester}-{person}", "name": words.requester_name},
-                **changes,
-            }
-            return request(self.gate, token, operation, **document)
-
+        anna = self.phones[0]
+        self.token = add_service(self.gate, "mud", "approvals,codes")
         for person, decision in (("Gandalf", "approve"), ("Wormtongue", "deny")):
-            made = asked("promote", person)
+            made = self.ask("promote", person)
             (item,) = [item for item in anna.items() if item["id"] == made["id"]]
             code = made["match_code"] if decision == "approve" else ""
             assert anna.vote(item, decision, code).status == 200
         self.approvals = {
-            "phone": asked("promote", "Radagast"),
-            "operator": asked("shutdown", "Sauron", text="The game restarts in ten minutes."),
-            "both": asked("wipe", "Balrog"),
+            "phone": self.ask("promote", "Radagast"),
+            "operator": self.ask("shutdown", "Sauron", text="The game restarts in ten minutes."),
+            "both": self.ask("wipe", "Balrog"),
         }
+
+    def ask(self, operation, person, **changes):
+        """A request, which waits for five minutes."""
+        document = {
+            "target": {"player": self.words.target},
+            "text": self.words.text.format(person),
+            "requester": {"id": f"{self.words.requester}-{person}", "name": self.words.requester_name},
+            **changes,
+        }
+        return request(self.gate, self.token, operation, **document)
 
 
 class Pairing:

@@ -7,6 +7,7 @@ import urllib.request
 
 from browser import Mouse
 from gate import free_port
+from waiting import patience
 
 OPERATOR = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -47,7 +48,7 @@ class Console:
     def probe(self, path):
         """Status and text of what anybody may ask."""
         try:
-            with urllib.request.urlopen(self.at(path), timeout=10) as answer:
+            with urllib.request.urlopen(self.at(path), timeout=patience(60)) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -65,7 +66,7 @@ class Reader:
             self.console.at(path), headers={"Authorization": f"Bearer {self.token}", **fields}
         )
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=patience(60)) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read()
