@@ -7,9 +7,13 @@ import pytest
 from clients import UPGRADE, Raw, assert_refusal, curl, head
 
 
+# Nobody is cut off here for being slow.
+TIMEOUTS = {name: "600s" for name in ("HTTP_HEAD_TIMEOUT", "HTTP_BODY_TIMEOUT", "HTTP_IDLE_TIMEOUT")}
+
+
 @pytest.fixture(scope="module")
 def gate(shared_gates, shared_backends):
-    return shared_gates(shared_backends())
+    return shared_gates(shared_backends(), **TIMEOUTS)
 
 
 def registration(gate, device):

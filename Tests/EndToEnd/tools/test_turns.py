@@ -46,7 +46,7 @@ def test_who_wants_to_be_alone_waits_and_goes_before_those_who_come_later():
             threads[1].start()
         assert seen == []
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert seen == ["alone", "alone", "late", "late"]
 
 
