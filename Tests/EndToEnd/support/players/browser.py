@@ -227,8 +227,8 @@ class Browser:
         path.write_bytes(base64.b64decode(shot["data"]))
 
 
-class Mouse:
-    """Hands on a mouse."""
+class Hands:
+    """They touch and fill what has a name; what leads to another page is followed or pressed."""
 
     def __init__(self, browser):
         self.browser = browser
@@ -241,8 +241,13 @@ class Mouse:
         with self.browser.next_page():
             self.touch("button", name)
 
+
+class Mouse(Hands):
+    """Hands on a mouse."""
+
     def touch(self, role, name):
         """For what leads nowhere else."""
+
         def is_touched():
             # Lists are written anew while they are looked at.
             with contextlib.suppress(StaleElementReferenceException):
@@ -259,21 +264,10 @@ class Mouse:
         field.send_keys(text)
 
 
-class Keyboard:
+class Keyboard(Hands):
     """Hands on a keyboard, and eyes that want to see where they are."""
 
     STOPS = 400
-
-    def __init__(self, browser):
-        self.browser = browser
-
-    def follow(self, name):
-        with self.browser.next_page():
-            self.touch("link", name)
-
-    def press(self, name):
-        with self.browser.next_page():
-            self.touch("button", name)
 
     def touch(self, role, name):
         self.go(role, name)
