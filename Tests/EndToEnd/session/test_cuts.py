@@ -121,7 +121,7 @@ class Contestant(threading.Thread):
         # The first connection is whole, so that there is a session to come back to.
         self.player.connect()
         self.player.line(self._line(f"I am {self.number}"))
-        self.player.until_text("hello\r\n", within=20)
+        self.player.until_text("hello\r\n", within=60)
         self.seat = next(seat for seat in self.evening.game.seats if seat.lines[:1] == self.typed[:1])
         while self.tries < self.cuts:
             self.plan = Plan.drawn(self.source)
@@ -137,7 +137,7 @@ class Contestant(threading.Thread):
             self.seat.say(LAST)
         self.player.until(lambda: self.player.all_text.endswith(LAST.encode()), "the end", within=60)
         same_story(self.player.story(), fight.story.told)
-        self.player.until_handled(within=20)
+        self.player.until_handled(within=60)
 
     def _line(self, text):
         self.typed.append(text)
@@ -216,7 +216,7 @@ class PackageContestant(threading.Thread):
         self.seat = next(seat for seat in self.evening.game.seats if seat.lines[:1] == self.typed[:1])
         self.cutting = True
         self.proxy.cut()
-        deadline = time.monotonic() + patience(60 + self.cuts * 3)
+        deadline = time.monotonic() + patience(120 + self.cuts * 3)
         while len(self.proxy.performed) < self.cuts:
             assert time.monotonic() < deadline, f"{len(self.proxy.performed)} cuts; the last: {self.app.events[-5:]}"
             self._turn()
@@ -292,7 +292,7 @@ def let_them_play(contestants):
     for contestant in contestants:
         contestant.start()
     for contestant in contestants:
-        contestant.join(patience(60 + CUTS * 0.5))
+        contestant.join(patience(300 + CUTS * 0.5))
         assert not contestant.is_alive(), f"player {contestant.number} of seed {SEED} is stuck"
     failed = [contestant for contestant in contestants if contestant.error]
     if failed:
