@@ -30,8 +30,8 @@ POLICY = {
 
 
 @pytest.fixture
-def gate(gates, folder):
-    return gates(**approval_settings(folder, POLICY))
+def gate(gates, folder, fault):
+    return gates(**approval_settings(folder, POLICY, **fault.environment))
 
 
 def add(gate, name, *more):
@@ -171,7 +171,9 @@ def at_once(*works):
 # ---- the way of a request
 
 
-def test_an_approval_from_the_curl_to_the_proof(gate, service, phone, folder):
+def test_an_approval_from_the_curl_to_the_proof(gate, service, phone, folder, fault):
+    # Whoever waits does so until there is something to hear.
+    fault.stand_still()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         heard = pool.submit(phone.list, wait=25)
         asked = service.asked(lease={"ttl_s": 60, "uses": 2})
@@ -380,7 +382,8 @@ def test_a_vote_racing_a_revocation(gate, service, phone):
         assert_refusal(voter.request("GET", "/approvals", token=voter.token), 401, "token_rejected")
 
 
-def test_nobody_is_left_to_approve(gate, service, phone):
+def test_nobody_is_left_to_approve(gate, service, phone, fault):
+    fault.stand_still()
     other = Phone(gate)
     asked = service.asked("two")
     assert phone.vote(asked).json == {"state": "pending", "votes_needed": 1}
