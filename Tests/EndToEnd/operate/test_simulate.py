@@ -43,10 +43,8 @@ def gate(gates, backend, certificates):
 @pytest.fixture
 def simulate(gate):
     def run(command, *arguments, **options):
-        url = f"wss://localhost:{gate.port}/"
-        return gate.command(
-            "simulate", command, "--url", url, "--ca", "certs/dev/ca.pem", *arguments, **options
-        )
+        fixed = ("--url", f"wss://localhost:{gate.port}/", "--ca", "certs/dev/ca.pem", "--timeout", "60")
+        return gate.command("simulate", command, *fixed, *arguments, within=120, **options)
 
     return run
 
@@ -203,7 +201,7 @@ def test_subprotocols_are_offered_with_raw_alone(simulate):
     assert simulate("connect", "--raw", "--wait", *offered, stdin="quit\n").returncode == 0
 
 
-BENCH = (*APP, "--devices", "6", "--sessions", "9", "--concurrency", "3", "--duration", "1", "--timeout", "60")
+BENCH = (*APP, "--devices", "6", "--sessions", "9", "--concurrency", "3", "--duration", "1")
 
 
 def bench(simulate, *arguments, **options):

@@ -51,7 +51,7 @@ def gate(scripted):
 @pytest.fixture
 def command(pki, device_file):
     def make(gate, *arguments):
-        fixed = ["--url", gate.url, "--ca", pki.server_ca, "--state", device_file]
+        fixed = ["--url", gate.url, "--ca", pki.server_ca, "--state", device_file, "--timeout", "60"]
         return [str(word) for word in [BINARY, "simulate", "connect", *fixed, *arguments]]
 
     return make
