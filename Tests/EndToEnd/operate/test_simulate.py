@@ -274,7 +274,7 @@ def test_bench_waits_when_the_gate_says_so(gate, simulate, fault):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         running = pool.submit(bench, simulate, "--sessions", "0", "--devices", "63")
         try:
-            eventually(is_throttled, "one who was told to come again", within=60)
+            eventually(is_throttled, "one who was told to come again", within=120)
             # In steps, so that nothing which is under way becomes late.
             eventually(lambda: fault.jump(0.005) or running.done(), "all are registered", within=120)
         finally:
