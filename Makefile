@@ -127,8 +127,9 @@ maxmind-data:  ## MaxMind's published test databases, once; without PyPI their t
 	@PYTHON=$(PYTHON) Tests/Conformance/install-maxmind-data $(CONFORMANCE)/maxmind
 
 .PHONY: peers
-peers:  ## Evennia and telnetlib3 as games for the tests: once, half a minute, 210 MB; without PyPI they are skipped
+peers:  ## Evennia, telnetlib3 and libtelnet for the tests: once, half a minute, 210 MB; what cannot be had is skipped
 	@scripts/install-packages python3 python3-venv
+	@scripts/install-packages libtelnet-utils || echo "no libtelnet, its tests will be skipped" >&2
 	@Tests/Conformance/install-peers $(CONFORMANCE)/peers
 	@cd Tests/EndToEnd/support && PYTHONPATH=program:suite $(PYTHON) games/neighbour.py
 
