@@ -258,10 +258,10 @@ class Evening:
     def device(self):
         return self.gate.app.register(self.new_device())
 
-    def player(self, device=None, connect=True, **options):
+    def player(self, device=None, connect=True, kind=Player, **options):
         """A player with a key of their own, or with `device`; False for none."""
         device = self.device() if device is None else device
-        player = Player(self.gate, device or None, **options)
+        player = kind(self.gate, device or None, **options)
         self.players.append(player)
         if connect:
             player.connect()

@@ -14,7 +14,9 @@ import time
 
 import pytest
 
+from compression import Compression
 from cutting_proxy import CuttingProxy, Plan
+from deflating_player import DeflatingPlayer
 from package_app import PackageApp, authority
 from sessions import Lost, Refused
 from telnet_game import GA, GMCP, IAC, WILL, gmcp
@@ -60,8 +62,9 @@ class Story:
 class Fight:
     """The game's side: each line gets an answer of a random shape, by a seed; what it said is kept."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, seat):
         self.source = random.Random(seed)
+        self.compression = Compression(seat, random.Random(f"{seed} compression"))
         self.story = Story()
         self.turn = 0
         self.lock = threading.Lock()
@@ -76,20 +79,27 @@ class Fight:
                 if kind < 0.6:
                     text = f"{self.turn}: {why} {self.source.choice(WORDS)}\r\n"
                     self.story.text(text)
-                    wire += text.encode()
+                    said = text.encode()
                 elif kind < 0.8:
                     text = f"{self.turn}> "
                     self.story.text(text)
                     self.story.event(type="prompt")
-                    wire += text.encode() + bytes([IAC, GA])
+                    said = text.encode() + bytes([IAC, GA])
                 else:
                     self.story.event(type="gmcp", package="Fight.Turn", data=self.turn)
-                    wire += gmcp("Fight.Turn", self.turn)
+                    said = gmcp("Fight.Turn", self.turn)
+                wire += self.compression.wire(said)
             while wire:
                 count = self.source.choice([1, 5, 50, 5000])
                 if not seat.send(bytes(wire[:count])):
                     return
                 del wire[:count]
+
+    def end(self, seat):
+        """The last words."""
+        with self.lock:
+            self.story.text(LAST)
+            seat.send(self.compression.wire(LAST.encode()))
 
 
 class Contestant(threading.Thread):
@@ -99,7 +109,8 @@ class Contestant(threading.Thread):
         super().__init__(daemon=True)
         self.evening, self.number, self.cuts = evening, number, cuts
         self.source = random.Random(f"{SEED} {number}")
-        self.player = evening.player(connect=False)
+        deflation = random.Random(f"{SEED} {number} deflation")
+        self.player = evening.player(connect=False, kind=DeflatingPlayer, source=deflation)
         self.plan = None
         self.proxy = CuttingProxy(evening.gate, lambda: self.plan)
         self.player.through = self.proxy
@@ -132,9 +143,7 @@ class Contestant(threading.Thread):
         self.player.line(self._line(THAT_IS_ALL))
         eventually(lambda: self.seat.answered == len(self.typed), "an answer to each line", within=60)
         fight = self.evening.fights[self.seat]
-        with fight.lock:
-            fight.story.text(LAST)
-            self.seat.say(LAST)
+        fight.end(self.seat)
         self.player.until(lambda: self.player.all_text.endswith(LAST.encode()), "the end", within=60)
         same_story(self.player.story(), fight.story.told)
         self.player.until_handled(within=60)
@@ -226,9 +235,7 @@ class PackageContestant(threading.Thread):
         self._type(THAT_IS_ALL)
         eventually(lambda: self.seat.answered == len(self.typed), "an answer to each line", within=90)
         fight = self.evening.fights[self.seat]
-        with fight.lock:
-            fight.story.text(LAST)
-            self.seat.say(LAST)
+        fight.end(self.seat)
         self.app.until(lambda: self.app.last_text.endswith(LAST), "the end", within=90)
 
     def _type(self, text):
@@ -252,6 +259,7 @@ class PackageContestant(threading.Thread):
 
 
 SETTINGS = {
+    "GAME_COMPRESSION": "mccp2",
     "SESSION_BUFFER": "8MiB",
     "SESSION_BUFFERS_TOTAL": "256MiB",
     "WORKERS": "3",
@@ -265,7 +273,7 @@ def evening_of_fights(evenings, **changes):
     fights = {}
 
     def greet(seat):
-        fights[seat] = Fight(f"{SEED} {len(fights)}")
+        fights[seat] = Fight(f"{SEED} {len(fights)}", seat)
         seat.tell(WILL, GMCP)
 
     def answer(seat, line):
@@ -301,11 +309,13 @@ def let_them_play(contestants):
     return time.monotonic() - begun
 
 
-def tell(client, contestants, ways, seconds, resumed):
+def tell(client, evening, contestants, ways, seconds, resumed, more=""):
     ways = collections.Counter(ways)
+    streams = sum(fight.compression.begun for fight in evening.fights.values())
     print(
         f"{client}: {ways.total()} cuts of {len(contestants)} players, seed {SEED}, {seconds:.1f} s:"
-        f" {json.dumps(ways)}, {resumed} resumed, {sum(len(c.typed) for c in contestants)} lines typed"
+        f" {json.dumps(ways)}, {resumed} resumed, {sum(len(c.typed) for c in contestants)} lines typed,"
+        f" {streams} times compressed{more}"
     )
 
 
@@ -325,7 +335,9 @@ def test_nothing_is_lost_doubled_or_out_of_order(evenings):
     # One that its player has lost before its plan was due is cut as well.
     plans = [plan for contestant in contestants for plan, *_ in contestant.proxy.told if plan]
     resumed = sum(contestant.resumed for contestant in contestants)
-    tell("python", contestants, [plan.how for plan in plans], seconds, resumed)
+    deflated = sum(contestant.player.deflated for contestant in contestants)
+    ways = [plan.how for plan in plans]
+    tell("python", evening, contestants, ways, seconds, resumed, f", {deflated} connections deflated")
 
 
 @pytest.mark.skipif(CLIENT == "python", reason="CUTS_CLIENT=python")
@@ -346,4 +358,4 @@ def test_the_package_loses_nothing(evenings, gates, pki, folder):
     assert evening.game.count == len(contestants), "no game was called twice"
     resumed = sum(len(contestant.app.all("attached")) - 1 for contestant in contestants)
     ways = [how for contestant in contestants for how in contestant.proxy.performed]
-    tell("package", contestants, ways, seconds, resumed)
+    tell("package", evening, contestants, ways, seconds, resumed)

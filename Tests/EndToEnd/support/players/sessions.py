@@ -74,6 +74,7 @@ class Wire(Raw):
         if reply.status != 101:
             raise Refused(reply)
         self.subprotocol = reply.header("Sec-WebSocket-Protocol")
+        self.extensions = reply.header("Sec-WebSocket-Extensions")
 
     def _receive(self, count):
         """At least `count` bytes in the buffer, or the end; times out without losing anything."""
@@ -191,7 +192,7 @@ class Player:
         self.wire = None
         fields = self.fields(resume, state, extra)
         asked = resume and self.id is not None
-        self.wire = Wire(self.through, fields, certificate=self.certificate)
+        self.wire = self.wired(fields)
         assert self.wire.subprotocol == VERSION_1
         message = self.wire.message(patience(within))
         assert message is not None, "no session message"
@@ -200,6 +201,9 @@ class Player:
         session = json.loads(payload)
         self._took_up(session, asked)
         return session
+
+    def wired(self, fields):
+        return Wire(self.through, fields, certificate=self.certificate)
 
     def _took_up(self, session, asked):
         assert session["type"] == "session", session
