@@ -115,6 +115,22 @@ import Testing
     #expect(harness.loop.connections.count == 0)
   }
 
+  /// The whole machine may stand still for minutes: who could not be pinged is asked before it is given up.
+  @Test(arguments: [false, true])
+  func aLoopThatStoodStillGivesNobodyUp(_ answers: Bool) throws {
+    let harness = try LoopHarness([("PING_INTERVAL", "30s"), ("PONG_TIMEOUT", "90s")])
+    let player = try playing(on: harness)
+    harness.pass(.seconds(600))
+    #expect(harness.shared.sessions.value == 1)
+    #expect(player.hear() == "\u{0089}\u{0000}".binary)
+    if answers {
+      player.client.write(Player.frame(10, ""))
+      player.exchange()
+    }
+    harness.pass(.seconds(31))
+    #expect(harness.shared.sessions.value == (answers ? 1 : 0))
+  }
+
   // MARK: Orders from outside
 
   @Test func anOrderFindsItsSessionAlone() throws {

@@ -148,8 +148,13 @@ extension Connection {
     }
     // A player may be silent because nothing is read from it, or because it is not pinged: it has much to take first.
     if attachment.stream.isReadingFromPlayer(client, attachment.session.game), client.unsent.isEmpty {
-      if loop.now - attachment.stream.lastHeard >= loop.settings.limits.pongTimeout {
-        return endSession(attachment, .silent)
+      let silence = deadlines(of: attachment).silence(
+        at: loop.now, pingInterval: loop.settings.limits.pingInterval,
+        pongTimeout: loop.settings.limits.pongTimeout)
+      switch silence {
+      case .isShort: break
+      case .isLong: return endSession(attachment, .silent)
+      case .isOurs(let heard): attachment.stream.lastHeard = heard
       }
     } else {
       attachment.stream.lastHeard = loop.now
