@@ -134,6 +134,47 @@ import Testing
     #expect(harness.shared.away.value == 1)
   }
 
+  /// A session whose messages fill their buffer while nothing of the app's was acknowledged.
+  private func full(_ settings: [(String, String)]) throws -> (LoopHarness, TestApp, TestGame.Caller) {
+    let harness = try LoopHarness(
+      [("SESSION_BUFFER", "4KiB"), ("WRITE_STALL_TIMEOUT", "30s"), ("PONG_TIMEOUT", "1h")] + settings,
+      hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    caller.say(String(repeating: "y", count: 5000) + "\r\n")
+    harness.settle()
+    app.hear()
+    #expect(app.text.count == 5001)
+    return (harness, app, caller)
+  }
+
+  /// Much was typed at once. What the app acknowledges behind that waits, and is no sign that it acknowledges nothing.
+  @Test func anAcknowledgementBehindPacedInputIsWaitedFor() throws {
+    let (harness, app, caller) = try full([("INPUT_RATE", "1/s")])
+    for number in 0..<80 { app.type("line \(number)\n") }
+    app.acknowledge()
+    for _ in 0..<60 { harness.pass(.seconds(1)) }
+    #expect(harness.shared.away.value == 0)
+    for _ in 0..<30 { harness.pass(.seconds(1)) }
+    caller.say("and so on\r\n")
+    harness.settle()
+    app.hear()
+    #expect(app.text.hasSuffix("and so on\r\n"))
+    caller.hear()
+    #expect(caller.lines.count == 80)
+  }
+
+  /// It came while the gate stood still: what is here is read before anybody is given up.
+  @Test func anAcknowledgementThatWasNotReadYetCounts() throws {
+    let (harness, app, _) = try full([])
+    app.acknowledge()
+    harness.pass(.seconds(300))
+    harness.settle()
+    #expect(harness.shared.away.value == 0)
+  }
+
   /// A reload lowers what may be away: the longest go, whichever loop they are on.
   @Test func theLongestGoWhereverTheyAre() throws {
     let harness = try LoopHarness(

@@ -126,6 +126,11 @@ struct ConversationState: ~Copyable {
     }
   }
 
+  /// Nothing is read of the app at present, its acknowledgements neither: its time stands still.
+  mutating func noteUnheard(now: MonotonicTime) {
+    if fullSince != nil { fullSince = now }
+  }
+
   /// The app has acknowledged nothing for so long that it is given up.
   func isStalled(now: MonotonicTime, after time: Duration) -> Bool {
     guard let fullSince else { return false }

@@ -36,7 +36,6 @@ extension PlayerStream {
     _ state: inout ConversationState, _ game: borrowing GameSide, on loop: Loop
   ) throws(ConnectionEnd) {
     state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
-    if state.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
     // The first of them came too fast, and is not read again before its time.
     if !pending.isEmpty, !game.waits, state.allowance.next(now: loop.now) <= loop.now {
       try handlePending(&state, on: loop)
@@ -47,6 +46,9 @@ extension PlayerStream {
   private mutating func exchange(
     _ state: inout ConversationState, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) -> Bool {
+    // What it acknowledges may wait behind what is not read of it.
+    if !isReadingFromPlayer(client, game), !client.isFull { state.noteUnheard(now: loop.now) }
+    if state.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
     var sessionEnd: SessionEnd?
     do throws(SessionEnd) {
       if closing.isOpen { try hear(&state, client, &game, on: loop) }
