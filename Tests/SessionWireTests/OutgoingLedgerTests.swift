@@ -155,6 +155,23 @@ import WebSocketWire
     #expect(ledger.bufferedBytes == 0)
   }
 
+  /// A message that was too large stands in front of many small ones: nothing is looked for again with each of them.
+  @Test func aHoleCostsWhatComesBehindItNothing() {
+    var ledger = ledger(limit: 1 << 20)
+    append(String(repeating: "x", count: 1 << 20), to: &ledger)
+    for number in 0..<60_000 { append("\(number % 10)", to: &ledger) }
+    let begun = ContinuousClock.now
+    let isKnown = ledger.attach(after: 0)
+    #expect(isKnown)
+    let gap = ledger.takeGap()
+    #expect(gap == OutgoingLedger.Gap(messages: 1, next: 2))
+    var payload: [UInt8] = []
+    while ledger.copyUnsentMessage(into: &payload) != nil { ledger.markMessageSent() }
+    #expect(payload.count == 60_000 && !ledger.hasUnsent)
+    // It took minutes.
+    #expect(ContinuousClock.now - begun < .seconds(30))
+  }
+
   /// At the limit of a message and above it; a character stays whole, and what is none is cut anywhere.
   @Test func text() {
     func sizes(_ text: [UInt8], limit: Int) -> [Int] {

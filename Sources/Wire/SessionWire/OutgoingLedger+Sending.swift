@@ -74,7 +74,7 @@ extension OutgoingLedger {
   /// The payload of the next unsent message, behind what `payload` holds, for who frames it anew; nil when all is sent,
   /// or a gap comes first. Then `markMessageSent`.
   package func copyUnsentMessage(into payload: inout [UInt8]) -> MessageType? {
-    guard isAttached, sentOfRecord == 0, cursorOffset < unsentEnd else { return nil }
+    guard isAttached, !isGapNext, sentOfRecord == 0, cursorOffset < records.count else { return nil }
     let record = records.record(at: cursorOffset)
     guard case .message(let type) = record.content else { return nil }
     records.copy(
@@ -89,13 +89,17 @@ extension OutgoingLedger {
     highestSent = max(highestSent, cursor - 1)
   }
 
-  /// Where the frames end that can be sent now.
+  /// What comes before the oldest record has to be told of first.
+  private var isGapNext: Bool { cursorOffset == 0 && (cursor < firstKept || isLossDue) }
+
+  /// Where the frames end that can be sent now; with holes among them not looked for beyond what one piece can have, as this
+  /// is asked for each.
   private var unsentEnd: Int {
-    guard isAttached else { return 0 }
-    if cursorOffset == 0, cursor < firstKept || isLossDue { return 0 }
+    guard isAttached, !isGapNext else { return 0 }
     if holes == 0 { return records.count }
+    let enough = min(records.count, cursorOffset + sentOfRecord + RecordQueue.pageBytes)
     var end = cursorOffset
-    while end < records.count {
+    while end < enough {
       let record = records.record(at: end)
       if case .hole = record.content { break }
       end += record.totalBytes

@@ -231,5 +231,5 @@ struct RecordQueue: Sendable {
   /// In front of an array's elements, with the allocator's own word.
   private static let arrayBytes = 48
   /// Each takes as much as a page of the system.
-  private static let pageBytes = 4096 - arrayBytes
+  static let pageBytes = 4096 - arrayBytes
 }
