@@ -98,4 +98,37 @@ import Testing
     #expect(app.eventTypes().filter { $0 != "ack" } == ["session", "ended", "closing"])
     #expect(app.closeCode == 1000)
   }
+
+  /// It asks as often as it is answered, and takes no answer.
+  @Test func answersThatAreNotTakenDoNotPileUp() throws {
+    let harness = try LoopHarness(
+      [("QUEUE_MAX_BYTES", "64KiB"), ("WRITE_STALL_TIMEOUT", "1h"), ("PONG_TIMEOUT", "2h")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    app.sendText(#"{"type":"client","name":"x"}"#)
+    harness.turn()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    let names = (0..<60).flatMap { [0, 2, 3, UInt8(ascii: "A") + UInt8($0 % 26)] as [UInt8] }
+    let question: [UInt8] = [255, 250, 39, 1] + names + [255, 240]
+    caller.say([255, 253, 39])
+    var most = 0
+    for _ in 0..<120 {
+      for _ in 0..<64 { caller.say(question) }
+      harness.pass(.seconds(1))
+      harness.loop.sessions.forEach { most = max(most, $0.game.queued) }
+    }
+    #expect((64 << 10)...(256 << 10) ~= most)
+    #expect(harness.shared.sessions.value == 1)
+    // They are all there when it takes them, and it is heard again.
+    for _ in 0..<100 {
+      caller.hear()
+      harness.pass(.seconds(1))
+    }
+    // The last question may have been cut anywhere.
+    caller.say([255, 241, 255, 241] + Array("well\r\n".utf8))
+    harness.settle()
+    app.hear()
+    #expect(app.text.hasSuffix("well\r\n"))
+  }
 }

@@ -61,7 +61,7 @@ extension PlayerStream {
     acknowledge(&state, &client, on: loop)
     tellNotices(&state, &client, on: loop)
     if try tell(&state, &client, &game, on: loop) { return true }
-    return game.hasMore(for: state, at: loop.now) && mayHear(state, client, on: loop)
+    return game.hasMore(for: state, at: loop.now) && mayHear(state, client, game, on: loop)
   }
 
   /// Sends what waited for the game.
@@ -87,10 +87,13 @@ extension PlayerStream {
     }
   }
 
-  /// The game is heard while all it has said before is on its way to the player.
+  /// The game is heard while all it has said before is on its way to the player. One that asks and asks, and takes none of
+  /// telnet's answers, is not: what the player has typed can never be so much.
   private func mayHear(
-    _ state: borrowing ConversationState, _ client: borrowing ClientLeg, on loop: Loop
+    _ state: borrowing ConversationState, _ client: borrowing ClientLeg, _ game: borrowing GameSide,
+    on loop: Loop
   ) -> Bool {
+    if game.queued > 2 * queueBytes { return false }
     let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
     return client.unsent.isEmpty && !state.outgoing.hasUnsent && state.mayHear(bufferIsShort: isShort)
   }
@@ -99,7 +102,7 @@ extension PlayerStream {
     _ state: inout ConversationState, _ client: borrowing ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(SessionEnd) {
     guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
-    guard game.hasMore(for: state, at: loop.now), mayHear(state, client, on: loop) else { return }
+    guard game.hasMore(for: state, at: loop.now), mayHear(state, client, game, on: loop) else { return }
     let before = game.bytesFromGame
     try game.hear(&state, on: loop)
     taken += Int(game.bytesFromGame - before)
