@@ -121,7 +121,7 @@ import Testing
 
   /// The one after a HelloRetryRequest, with the ChangeCipherSpec in front that middleboxes want (RFC 8446 §D.4).
   @Test(arguments: [true, false]) func aLongSecondHelloIsRefused(sendsBoth: Bool) throws {
-    let client = try TestClient(ClientOptions(version: .tls13, groups: "P-521:P-384"))
+    let client = try TestClient(ClientOptions(version: .tls13, groups: "P-521:P-256"))
     #expect(client.handshake() == .wants)
     let first = client.takeOutput()
     let second = [20, 3, 3, 0, 1, 1] + hello(announcing: 131_396, sending: 100, inRecordsOf: 100)
@@ -132,6 +132,17 @@ import Testing
       #expect(accepted.handshake(first) == .wantsInput)
       #expect(accepted.handshake(second) == .failed(reason: "tls_message_too_long"))
     }
+  }
+
+  /// The server's key share is made before the client has proved, or computed, anything.
+  @Test(arguments: [
+    ("P-384", false), ("P-521", false), ("P-384:P-256", true), ("P-256", true), ("X25519", true),
+  ])
+  func groupsThatCostMuchAreNotAgreedTo(groups: String, isAgreed: Bool) throws {
+    let client = try TestClient(ClientOptions(version: .tls13, groups: groups))
+    #expect(client.handshake() == .wants)
+    var accepted = try server.accept()
+    #expect((accepted.handshake(client.takeOutput()) == .wantsInput) == isAgreed)
   }
 
   /// So that the records of one byte of a long ClientHello have an end.
