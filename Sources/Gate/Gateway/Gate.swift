@@ -153,7 +153,7 @@ package final class Gate: Sendable {
     }
   }
 
-  fileprivate static func assemble(_ prepared: PreparedGate) throws(GateError) -> Gate {
+  static func assemble(_ prepared: PreparedGate) throws(GateError) -> Gate {
     let (configuration, parts, rows) = (prepared.configuration, prepared.parts, prepared.doors.rows)
     do throws(SystemError) {
       var mailboxes: [Mailbox] = []
@@ -273,53 +273,11 @@ extension TLSMaterial {
   }
 }
 
-/// A gate that has bound its addresses and serves nobody yet.
-package final class PreparedGate {
-  fileprivate let configuration: GateConfiguration
-  fileprivate let parts: Gate.Parts
-  fileprivate let settings: LoopSettings
-  fileprivate let tickets: TicketKeys
-  fileprivate let doors: Doors
-  fileprivate let backends: BackendDirectory
-  /// Nil where no session outlives the process.
-  fileprivate let kept: KeptStart?
-
-  fileprivate init(
-    _ configuration: GateConfiguration, _ parts: Gate.Parts, _ settings: LoopSettings, _ tickets: TicketKeys,
-    _ doors: Doors, _ kept: KeptStart?
-  ) {
-    self.kept = kept
-    self.configuration = configuration
-    self.parts = parts
-    self.settings = settings
-    self.tickets = tickets
-    self.doors = doors
-    backends = BackendDirectory(target: configuration.backend.target)
-  }
-
-  /// Starts the threads, and serves from then on; to be called once.
-  package func start() throws(GateError) -> Gate {
-    try Gate.assemble(self)
-  }
-}
-
 /// Carries a loop into its thread, which alone uses it from then on.
 private struct LoopStart: @unchecked Sendable {
   let loop: Loop
 
   init(_ loop: Loop) {
     self.loop = loop
-  }
-}
-
-extension GateConfiguration {
-  /// What attestations and assertions are judged by.
-  package var attestationPolicy: AttestationPolicy {
-    AttestationPolicy(
-      apps: attest.appIDs, environments: attest.environments,
-      launch: LaunchPolicy(
-        allowedCategories: attest.allowedCategories,
-        allowedBundleVersions: attest.allowedBundleVersions.map { $0.sorted() },
-        requiresLaunchInformation: attest.requiresLaunchInfo))
   }
 }

@@ -34,7 +34,7 @@ extension Connection {
     armIfServing(exchange)
   }
 
-  private func isServing(_ exchange: Exchange) -> Bool {
+  func isServing(_ exchange: Exchange) -> Bool {
     if case .exchange(let current) = stage { return current === exchange }
     return false
   }
@@ -211,72 +211,6 @@ extension Connection {
       case .standing: answered(reply, toUpgrade: pending)
       case .register: break
       }
-    }
-  }
-
-  // MARK: Answers
-
-  func respond(_ response: Response, to head: RequestHead) {
-    respond(response, closing: !head.keepsAlive, bodyLeft: head.bodyLength ?? 0)
-  }
-
-  /// Refuses `head`. The connection lives on when its framing allows it: a body is read past, unless the peer waits
-  /// for leave to send it, which leaves open whether it will.
-  func refuse(_ refusal: Refusal, to head: RequestHead) {
-    let body = head.bodyLength ?? 0
-    let isTooLong = body > loop.settings.limits.httpBodyBytes
-    refuse(
-      refusal, closing: !head.keepsAlive || isTooLong || head.expectsContinue, toHead: head.method == .head,
-      bodyLeft: body)
-  }
-
-  func refuse(_ refusal: Refusal, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
-    guard case .exchange(let exchange) = stage else { return }
-    counters.refused(refusal.code)
-    if refusal.code == .rateLimited { counters.limited(RateLimit(step: refusal.step)) }
-    counters.noteRefused(exchange.asked)
-    loop.shared.log.refused(self, refusal)
-    loop.shared.remember(refusal, of: self)
-    // Before the answer: its connection may end while that is written.
-    exchange.asked = nil
-    let isLast = exchange.countRefusal(closing: closing)
-    respond(refusal.response, closing: isLast, toHead: toHead, bodyLeft: bodyLeft)
-  }
-
-  func respond(_ response: Response, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
-    guard case .exchange(let exchange) = stage else { return }
-    if exchange.endPoll() { loop.pendingAgain(self) }
-    var response = response
-    if let trace = exchange.trace { response.add(HeaderName.trace, trace.text) }
-    let isLast = closing || loop.isDraining
-    let bytes = response.encoded(
-      closing: isLast, toHead: toHead, date: loop.date.text(at: loop.now, clock: loop.shared.clock))
-    guard client.tls.write(bytes.span) else { return close() }
-    exchange.answered(isLast: isLast, bodyLeft: bodyLeft, now: loop.now)
-    if isLast { return finish() }
-    // Back from other work: what was pipelined behind the request has its turn now.
-    loop.queue(self)
-  }
-
-  // MARK: Deadlines
-
-  private func armIfServing(_ exchange: Exchange) {
-    guard isServing(exchange) else { return }
-    if !client.unsent.isEmpty {
-      arm(at: loop.now + loop.settings.limits.writeStallTimeout)
-    } else if let deadline = exchange.deadline(limits: loop.settings.limits) {
-      arm(at: deadline)
-    }
-    if let blockedSince { arm(at: min(deadline, blockedSince + loop.settings.limits.writeStallTimeout)) }
-  }
-
-  func exchangeExpired(_ exchange: Exchange) {
-    switch exchange.expired(isBlocked: !client.unsent.isEmpty || isStalled) {
-    case .close: close()
-    case .finish: finish()
-    case .refuse(let code, let step):
-      abandon(exchange)
-      refuse(Refusal(code, step: step), closing: true)
     }
   }
 }

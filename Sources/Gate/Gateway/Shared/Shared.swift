@@ -6,16 +6,11 @@ internal import Bytes
 internal import Charsets
 internal import Configuration
 internal import Crypto
-internal import HTTPWire
-internal import PortcullisProtocol
 internal import Identity
 internal import Keeping
 internal import KeyStore
-internal import SessionWire
 internal import Synchronization
 internal import System
-internal import TLS
-internal import WebSocketWire
 
 final class Shared: Sendable {
   let clock: any Clock
@@ -191,141 +186,5 @@ final class Shared: Sendable {
 
   func postToAll(_ message: LoopMessage) {
     for mailbox in mailboxes { mailbox.post(message) }
-  }
-}
-
-/// A number that all loops add to.
-final class Count: Sendable {
-  private let number = Atomic<Int>(0)
-
-  var value: Int { number.load(ordering: .relaxed) }
-
-  @discardableResult
-  func increment() -> Int { number.wrappingAdd(1, ordering: .relaxed).newValue }
-  func decrement() { number.wrappingSubtract(1, ordering: .relaxed) }
-
-  /// Adds one unless there are `limit` already.
-  func enter(limit: Int) -> Bool {
-    if increment() <= limit { return true }
-    decrement()
-    return false
-  }
-
-  func leave() { decrement() }
-}
-
-/// Numbers from 1 on, each once.
-final class Sequence: Sendable {
-  private let last: Atomic<UInt64>
-
-  init(after last: UInt64 = 0) {
-    self.last = Atomic(last)
-  }
-
-  func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
-}
-
-/// A sum that all loops change.
-final class Sum: Sendable {
-  private let sum = Atomic<Int>(0)
-
-  var value: Int { sum.load(ordering: .relaxed) }
-
-  /// What it is then.
-  func change(by amount: Int) -> Int {
-    amount == 0 ? value : sum.wrappingAdd(amount, ordering: .relaxed).newValue
-  }
-}
-
-/// Bytes of request bodies that all connections together may have announced (docs/settings.md,
-/// "More about some limits").
-final class BodyBudget: Sendable {
-  private let used = Atomic<Int>(0)
-  private let limit: Int
-
-  init(limit: Int) {
-    self.limit = limit
-  }
-
-  func reserve(_ count: Int) -> Bool {
-    if used.wrappingAdd(count, ordering: .relaxed).newValue <= limit { return true }
-    release(count)
-    return false
-  }
-
-  func release(_ count: Int) {
-    used.wrappingSubtract(count, ordering: .relaxed)
-  }
-}
-
-/// The settings a loop works by; a reload replaces them whole.
-struct LoopSettings: Sendable {
-  let limits: Limits
-  let tls: TLSServerContext
-  let proxies: GateConfiguration.Proxies
-  let backendProxyProtocol: GateConfiguration.ProxyProtocol
-  let origins: AllowedOrigins
-  let requiresAppAuth: Bool
-  /// Whether a verified client certificate admits; never in production.
-  let allowsClientCertificate: Bool
-  let messageType: GateConfiguration.MessageType
-  let telnet: GateConfiguration.Telnet
-  let sessions: GateConfiguration.Sessions
-  let subprotocols: SubprotocolPolicy
-  let packagesToldAgain: AgainSelection
-  let policy: AttestationPolicy
-  /// Whether the `/attest/` endpoints exist.
-  let attests: Bool
-  let headLimits: RequestParser.Limits
-  let frameLimits: FrameDecoder.Limits
-  let handshakeAllowance: RateTable.Allowance
-  let challengeAllowance: RateTable.Allowance
-  let registerAllowance: RateTable.Allowance
-  let deviceAllowance: RateTable.Allowance
-  let serviceAllowance: RateTable.Allowance
-
-  init(_ configuration: GateConfiguration, policy: AttestationPolicy, tls: TLSServerContext) {
-    limits = configuration.limits
-    self.tls = tls
-    proxies = configuration.proxies
-    backendProxyProtocol = configuration.backend.proxyProtocol
-    origins = configuration.origins
-    requiresAppAuth = configuration.requiresAppAuth
-    allowsClientCertificate = configuration.mtls.fallback
-    messageType = configuration.messageType
-    telnet = configuration.telnet
-    sessions = configuration.sessions
-    subprotocols = SubprotocolPolicy(configuration)
-    packagesToldAgain = AgainSelection(words: sessions.packagesToldAgain) ?? .usual
-    self.policy = policy
-    attests = !policy.apps.isEmpty
-    headLimits = RequestParser.Limits(headBytes: limits.httpHeadBytes, fields: Limits.headFields)
-    frameLimits = FrameDecoder.Limits(frameBytes: limits.frameBytes, messageBytes: limits.messageBytes)
-    handshakeAllowance = RateTable.Allowance(limits.handshakeRate)
-    challengeAllowance = RateTable.Allowance(limits.challengeRate)
-    registerAllowance = RateTable.Allowance(limits.registerRate)
-    deviceAllowance = RateTable.Allowance(limits.deviceRate)
-    serviceAllowance = RateTable.Allowance(limits.serviceRate)
-  }
-}
-
-extension SubprotocolPolicy {
-  /// As the operator says; an echo is no game, and has no telnet to be spoken.
-  fileprivate init(_ configuration: GateConfiguration) {
-    var words = configuration.sessions.subprotocols
-    if configuration.backend.target == .echo {
-      words = words.filter { Subprotocol(rawValue: $0)?.isRaw ?? true }
-    }
-    do throws(SubprotocolPolicyError) {
-      self = try SubprotocolPolicy(words: words)
-    } catch {
-      self = .nothing
-    }
-  }
-}
-
-extension RateTable.Allowance {
-  fileprivate init(_ rate: Rate) {
-    self.init(count: rate.count, per: rate.per, burst: rate.burst)
   }
 }
