@@ -314,7 +314,9 @@ import Testing
   @Test func oneOwner() throws {
     let bench = Bench()
     let store = try bench.open()
-    #expect(throws: KeyStoreError.locked(path: storePath, owner: 4711)) { try bench.open() }
+    #expect(throws: KeyStoreError.locked(path: storePath, owner: StoreOwner(process: 4711))) {
+      try bench.open()
+    }
     #expect(store.close())
     _ = try bench.open()
   }

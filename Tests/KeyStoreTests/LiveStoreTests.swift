@@ -66,7 +66,14 @@ import Testing
     let contents = try KeyStoreReader.read(directory.store)
     #expect(contents.count == 500)
     #expect(contents.find(identifier(41))?.signCount == 42)
-    #expect(throws: KeyStoreError.locked(path: directory.store, owner: getpid())) {
+    let refusal = #expect(throws: KeyStoreError.self) { try KeyStore.open(path: directory.store) { _ in } }
+    #expect(refusal == .locked(path: directory.store, owner: .of(getpid())))
+    // Who it is and what it is called: nobody has to look for whom to stop.
+    #expect(StoreOwner.of(getpid()).command?.isEmpty == false)
+    #expect(refusal?.description.contains(" belongs to \(StoreOwner.of(getpid()))") == true)
+    // A file that was copied with another's number in it names nobody but who has the lock.
+    try Data("1\n".utf8).write(to: URL(fileURLWithPath: directory.store + ".lock"))
+    #expect(throws: KeyStoreError.locked(path: directory.store, owner: .of(getpid()))) {
       try KeyStore.open(path: directory.store) { _ in }
     }
 

@@ -138,7 +138,7 @@ final class PowerLossFiles: StoreFiles {
     let lock = disk.withLock { disk -> Lock? in
       disk.locks.insert(path).inserted ? Lock(files: self, path: path, epoch: disk.epoch) : nil
     }
-    guard let lock else { throw .held(by: 4711) }
+    guard let lock else { throw .held(by: StoreOwner(process: 4711)) }
     return lock
   }
 

@@ -100,6 +100,7 @@ struct KernelTablesTests {
       4: FLOCK
       """
     #expect(LockTable.isHeld(inode: inode, by: process, in: table) == expected)
+    #expect(LockTable.holders(inode: inode, in: table).contains(process) == expected)
   }
 
   @Test(arguments: [

@@ -41,6 +41,17 @@ package enum LockTable {
       return fields[5].split(separator: ":").last.flatMap { UInt64($0) } == inode
     }
   }
+
+  /// Processes that hold a `flock(2)` of a file, as far as this one sees them: those of other namespaces have no number.
+  package static func holders(inode: UInt64, in table: String) -> [Int32] {
+    table.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard fields.count >= 6, fields[1] == "FLOCK", let process = Int32(fields[4]), process > 0,
+        isHeld(inode: inode, by: process, in: String(line))
+      else { return nil }
+      return process
+    }
+  }
 }
 
 package enum UserMap {

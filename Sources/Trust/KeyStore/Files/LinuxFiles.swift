@@ -71,7 +71,7 @@ package struct LinuxFiles: StoreFiles {
 
   private enum LockAttempt {
     case taken(LinuxFile)
-    case held(by: Int32?)
+    case held(by: StoreOwner?)
   }
 
   private func tryLock(_ path: String) throws(SystemError) -> LockAttempt {
@@ -80,7 +80,7 @@ package struct LinuxFiles: StoreFiles {
       let error = SystemError("flock")
       guard portcullis_is_would_block(error.number) != 0 else { throw error }
       let digits = String(decoding: try file.readAll(), as: UTF8.self).prefix { $0 != "\n" }
-      return .held(by: Int32(digits))
+      return .held(by: .find(inode: try file.identity().inode, noted: Int32(digits)))
     }
     guard try file.identity().isRegular else { throw SystemError("open", EINVAL) }
     // The process id is for operators and for the refusal above. The lock itself is the kernel's, so an old id does no

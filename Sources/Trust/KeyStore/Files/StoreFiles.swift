@@ -45,8 +45,8 @@ package protocol StoreFile: Sendable {
 package protocol StoreLock: AnyObject, Sendable {}
 
 package enum StoreLockError: Error, Equatable, Sendable {
-  /// By the process of this id, where it could be read.
-  case held(by: Int32?)
+  /// By this process, where it could be found out.
+  case held(by: StoreOwner?)
   case failed(SystemError)
 }
 

@@ -3,7 +3,7 @@ package import System
 
 package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Another process owns the store (exit status 75).
-  case locked(path: String, owner: Int32?)
+  case locked(path: String, owner: StoreOwner?)
   case directoryMissing(String)
   case notAFile(String)
   /// The file cannot be replaced by a rename: it is a mount of its own.
@@ -22,7 +22,7 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
   package var description: String {
     switch self {
     case .locked(let path, let owner):
-      let process = owner.map { "process \($0)" } ?? "another process"
+      let process = owner?.description ?? "another process"
       return "\(path) belongs to \(process): stop it first, or ask it through its control socket"
     case .directoryMissing(let path):
       return "the directory \(path) does not exist: create it, owned by the user the gate runs as, mode 0700"
