@@ -43,6 +43,15 @@ package struct ServingUser: Equatable, Sendable, CustomStringConvertible {
       name: account.name, user: account.user, group: primary, groups: groups(of: account.name, primary))
   }
 
+  /// Whose a file is; a number need not have an account, and then has the file's group alone.
+  package static func owner(user: UInt32, group: UInt32) -> ServingUser {
+    guard let account = find(nil, user) else {
+      return ServingUser(name: "\(user)", user: user, group: group, groups: [group])
+    }
+    return ServingUser(
+      name: account.name, user: user, group: account.group, groups: groups(of: account.name, account.group))
+  }
+
   /// By name, else as a number, which need not have an account.
   static func number(ofUser text: String) -> UInt32? { find(text, 0)?.user ?? number(text) }
 

@@ -50,6 +50,37 @@ def test_all_is_the_serving_users(gates, backend, place):
     gate.start()
 
 
+def test_a_copy_that_root_puts_back_is_the_folders_owners(gates, backend, place):
+    """Where RUN_AS names nobody, as below a service manager. Links that the owner has put there lead root nowhere."""
+    gate = gates(backend, **settings(place))
+    order(gate, "services-add", name="one", scopes=["approvals"])
+    assert gate.command("devices", "backup", "copy.db").returncode == 0
+    gate.stop()
+    store, victim = place / "store", place / "victim"
+    victim.write_text("precious")
+    victim.chmod(0o600)
+    links = ["devices.db.restoring", "devices.db.restoring-wal", "devices.db.replaced"]
+    for name in links:
+        (store / name).symlink_to(victim)
+    before = gate.environment.pop("RUN_AS")
+    # Only root can read it: not what is copied into a folder of others.
+    secret = place / "secret.db"
+    secret.write_bytes((store / "copy.db").read_bytes())
+    secret.chmod(0o600)
+    refused = gate.command("devices", "restore", str(secret))
+    assert refused.returncode == 65 and "a copy that he may read" in refused.stderr, refused
+    done = gate.command("devices", "restore", str(store / "copy.db"))
+    assert done.returncode == 0, done.stderr
+    for path in store.iterdir():
+        status = path.lstat()
+        assert (status.st_uid, status.st_gid) == (NOBODY.pw_uid, NOBODY.pw_gid), path
+    assert (store / "devices.db").stat().st_mode & 0o777 == 0o600
+    assert victim.read_text() == "precious" and victim.stat().st_uid == 0
+    gate.environment["RUN_AS"] = before
+    gate.start()
+    assert [service["name"] for service in order(gate, "services-list")] == ["one"]
+
+
 def test_a_group_that_the_user_is_not_in(gates, backend, place):
     gate = gates(backend, start=False, **settings(place, APPROVALS_GROUP="daemon"))
     gate.launch()

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Bytes
 import Configuration
+import Confinement
 import JSON
 import Registry
 import System
@@ -32,6 +33,10 @@ struct DevicesRestore: ParsableCommand {
         return try StoreRestoration.restore(file, to: path, at: SystemClock().wall())
       } catch {
         complain("\(error)")
+        if case .noCopy = error, !EffectiveAccess.isGranted(file, [.read]) {
+          let user = Account.of(user: Account.effectiveUser)
+          complain("it is read as \(user), as whom the gate serves: give him a copy that he may read")
+        }
         switch error {
         case .inUse: throw ExitStatus.temporaryFailure.code
         case .noCopy: throw ExitStatus.dataError.code

@@ -62,12 +62,22 @@ enum StoreAccess {
 
   /// Files that root made could not be opened by the gate, and what root opens might be a link that its user put there.
   private static func becomeServingUser(_ configuration: GateConfiguration) throws {
-    guard Account.effectiveUser == 0, configuration.runAs != nil else { return }
-    let credentials = Credentials(try Startup.servingDecision(configuration.files))
+    guard Account.effectiveUser == 0 else { return }
+    let decision: ServingDecision
+    if configuration.runAs != nil {
+      decision = try Startup.servingDecision(configuration.files)
+    } else {
+      let path = configuration.store.path
+      let real = (try? RealPath.of(path)) ?? path
+      let folder = real.lastIndex(of: "/").map { String(real[...$0]) } ?? "."
+      // Without one there is nothing to open, as the store says.
+      guard let status = try? FileStatus.of(folder), status.user != 0 else { return }
+      decision = .becomes(.owner(user: status.user, group: status.group))
+    }
     do {
-      try credentials.assume()
+      try Credentials(decision).assume()
     } catch {
-      complain("RUN_AS: \(error)")
+      complain("\(configuration.runAs == nil ? "the owner of the key store's folder" : "RUN_AS"): \(error)")
       throw ExitStatus.osError.code
     }
   }
