@@ -45,16 +45,39 @@ import Testing
     #expect(said["device_name"] == "Frodo's")
   }
 
-  /// An operator confirms the phone by its name before its digits are typed.
+  /// It is active by its evidence before its digits are typed.
   @Test(arguments: [nil, "sam"]) func aPhoneThatIsActiveMeanwhileIsTheSubjects(other: String?) throws {
     let room = try PairingRoom()
     let phone = try room.revealed("frodo")
     let id = try #require(try room.record(phone.uri.pairingID).answer).device
-    try room.confirmDevice(id, subject: other)
+    var device = try #require(try room.registry.store.device(id))
+    device.state = .active
+    device.subject = other.flatMap { Subject($0) }
+    try room.registry.store.update(device)
     let said = try room.confirm(phone.uri.pairingID, phone.digits)
     #expect(said["status"] == "active")
     // Whom an operator has named by hand he has named.
     #expect(try room.registry.store.device(id)?.subject?.name == other ?? "frodo")
+  }
+
+  /// Whoever confirms a phone by its name has not seen the digits, and may have another one in mind.
+  @Test(arguments: [false, true]) func aPhoneInItsPairingIsConfirmedByItsDigitsAlone(revealed: Bool) throws {
+    let room = try PairingRoom()
+    let phone = try PairingPhone(room.open("frodo"))
+    #expect(try room.answer(phone).code == nil)
+    if revealed { #expect(try room.reveal(phone)["status"] == "pending") }
+    let id = try #require(try room.record(phone.uri.pairingID).answer).device
+    for subject in [nil, "sam"] {
+      let said = try room.confirmDevice(id, subject: subject)
+      #expect(said.code == .notPending && said.step == "device_in_pairing")
+    }
+    #expect(try room.registry.store.device(id)?.state == .pending)
+    if !revealed { #expect(try room.reveal(phone)["status"] == "pending") }
+    #expect(try room.confirm(phone.uri.pairingID, phone.digits)["status"] == "active")
+    #expect(try room.registry.store.device(id)?.subject?.name == "frodo")
+    // It is a device like others from then on.
+    #expect(try room.confirmDevice(id, subject: "sam").code == nil)
+    #expect(try room.registry.store.device(id)?.subject?.name == "sam")
   }
 
   @Test func aPhoneThatIsRevokedMeanwhileIsNotPaired() throws {

@@ -96,6 +96,11 @@ final class RegistryControl: Sendable {
         .notWritten,
         "the store of devices cannot be written; a revocation holds in the running gate all the same, and is tried "
           + "again")
+    case .notPending where refusal.step == "device_in_pairing":
+      return ControlRefusal(
+        .notAllowed,
+        "the phone is being paired: type its six digits where its QR code is shown, which confirms it "
+          + "(\(refusal.code.rawValue), \(refusal.step))")
     case .overloaded: return ControlRefusal(.busy, why)
     case .shuttingDown: return ControlRefusal(.shuttingDown, why)
     case .internalError: return ControlRefusal(.badRequest, why)

@@ -71,7 +71,10 @@ struct DevicesShow: ParsableCommand {
 struct DevicesConfirm: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "confirm", abstract: "Make a pending device active.",
-    discussion: "Whoever confirms vouches that the device is in the hands of the person it is to stand for.")
+    discussion: """
+      Whoever confirms vouches that the device is in the hands of the person it is to stand for. A phone in the \
+      middle of its pairing is confirmed by its six digits alone, where its QR code is shown: ends with status 65.
+      """)
 
   @OptionGroup var settings: SettingsFile
   @Argument(help: "The device's id.") var device: String

@@ -90,6 +90,7 @@ package struct ConfirmDevice: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var device = try desk.device(id)
     if device.state != .active {
+      try desk.requireNoPairing(of: id)
       try desk.activate(&device, subject: subject)
     } else if let subject {
       try desk.assign(&device, to: subject)
@@ -116,6 +117,12 @@ package struct AssignDevice: RegistryCall {
 }
 
 extension Desk {
+  /// One that is being paired has digits to show: without them nobody knows that it is the phone which he has seen.
+  fileprivate func requireNoPairing(of device: DeviceID) throws(CallFailure) {
+    let pairings = try storing { (store) throws(StoreFailure) in try store.pairings(of: device) }
+    if pairings.contains(where: \.state.isOpen) { throw .refused(.notPending, "device_in_pairing") }
+  }
+
   mutating func assign(_ device: inout DeviceRecord, to subject: Subject) throws(CallFailure) {
     guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
     if device.subject == subject { return }
