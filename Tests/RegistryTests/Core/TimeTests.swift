@@ -164,6 +164,36 @@ import Testing
     room.stop()
   }
 
+  /// A group that is not kept has told nobody of a refusal: whoever asks again is refused once.
+  @Test func aRefusalIsCountedWhenItIsTold() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    var refused = Put(name: "v1", refusal: RegistryRefusal(.tokenRejected, "why"))
+    room.disk.plan(.error, at: 0, count: 1)
+    #expect(
+      room.serve([Put(name: "v2"), refused]).map(\.?.code) == ["store_unavailable", "store_unavailable"])
+    #expect(room.serve(refused)?.code == "token_rejected")
+    // A revocation is served again by the registry itself.
+    refused.urgency = .revocation
+    room.disk.plan(.error, at: 0, count: 1)
+    _ = room.serve([Put(name: "v2"), refused])
+    // And a minute that could not be written is counted on.
+    room.clock.pass(.seconds(61))
+    room.disk.plan(.error, at: 0, count: 1)
+    let worker = try #require(room.worker)
+    worker.tendIfDue()
+    room.clock.pass(.seconds(31))
+    worker.recoverIfDue()
+    worker.tendIfDue()
+    room.stop()
+    let texts = try room.auditRows().map { row in
+      if case .text(let text, _) = row.content { String(decoding: text, as: UTF8.self) } else { "" }
+    }
+    let counted = texts.filter { $0.contains("strangers_refused") }
+    #expect(counted.count == 1)
+    #expect(counted.first?.contains(#""code":"token_rejected","count":1,"#) == true)
+  }
+
   @Test func strangersAreCountedAMinuteAndTheKnownHaveARowEach() throws {
     let room = try WorkerRoom()
     try room.start()

@@ -192,15 +192,18 @@ extension Connection {
     if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
   }
 
-  /// The evidence is none: the device, if there is one, has failed to attest.
+  /// The evidence is none: the device, if there is one, has failed to attest, which has a row of its own in the audit. All
+  /// others are counted.
   func evidenceFailed(_ refusal: Refusal, _ pending: PendingRequest) {
     guard let devices = loop.shared.devices, let work = pending.evidence.take() else { return }
     if refusal.code == .attestationRejected, let failure = work.failure {
-      // Nobody waits for it: a queue that is full forgets it.
-      _ = devices.registry.submit(
+      // Nobody waits for it.
+      let handle = devices.registry.submit(
         failure.because(refusal.step, namesKeys: work.form.isOfWhoAsked(whereFailing: refusal.step)),
         lane: .address(payer), origin: .address(source.address)
       ) { _ in }
+      if handle != nil { return }
     }
+    devices.registry.note(refusal: refusal.code)
   }
 }

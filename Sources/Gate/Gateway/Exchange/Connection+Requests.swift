@@ -202,7 +202,6 @@ extension Connection {
     case .refused(let found):
       guard pending.evidence != nil else { return refuse(found, closing: pending.closesAfterAnswer) }
       let refusal = found.ofEvidence
-      loop.shared.devices?.registry.note(refusal: refusal.code)
       evidenceFailed(refusal, pending)
       refuse(refusal, closing: pending.closesAfterAnswer)
     case .registry(let reply):

@@ -11,6 +11,8 @@ extension RegistryWorker {
     let outcome: Outcome
     let effects: [RegistryEffect]
     let reminder: UnixTime?
+    /// A stranger was refused, to be counted once he is told.
+    var counted: RefusalCode?
   }
 
   /// So long it works on a group before it gives the processor away once: 64 decisions are ten milliseconds, and a player's
@@ -58,16 +60,20 @@ extension RegistryWorker {
     do throws(CallFailure) {
       let outcome = try request.call.run(&desk)
       try desk.storing { store throws(StoreFailure) in try store.keep() }
-      if case .reply(.refused(let refusal)) = outcome { try note(refusal, &desk) }
-      return Result(request: request, outcome: outcome, effects: desk.effects, reminder: desk.reminder)
+      var counted: RefusalCode?
+      if case .reply(.refused(let refusal)) = outcome { counted = try note(refusal, &desk) }
+      return Result(
+        request: request, outcome: outcome, effects: desk.effects, reminder: desk.reminder, counted: counted)
     } catch {
       switch error {
       case .refused(let refusal):
         try store.undo()
         var after = self.desk(for: request.origin)
         for party in desk.known { after.know(party) }
-        do throws(CallFailure) { try note(refusal, &after) } catch { throw error.ofStore }
-        return Result(request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil)
+        let counted: RefusalCode?
+        do throws(CallFailure) { counted = try note(refusal, &after) } catch { throw error.ofStore }
+        return Result(
+          request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil, counted: counted)
       case .store(.constraint):
         try store.undo()
         let refusal = RegistryRefusal(.internalError, "registry_constraint")
@@ -85,13 +91,12 @@ extension RegistryWorker {
   }
 
   /// A refused decision is on record: in a row of its own for those who are known, counted for others.
-  private func note(_ refusal: RegistryRefusal, _ desk: inout Desk) throws(CallFailure) {
-    guard refusal.code.isDecision, !desk.hasRecorded else { return }
-    if desk.known.isEmpty {
-      tally.note(refusal.code, at: desk.now)
-    } else {
-      try desk.record(.refused, .code(refusal.code), .step(refusal.step))
-    }
+  /// - Returns: what is to be counted when the group is kept: one that is not tells nobody of it, and may be served again.
+  private func note(_ refusal: RegistryRefusal, _ desk: inout Desk) throws(CallFailure) -> RefusalCode? {
+    guard refusal.code.isDecision, !desk.hasRecorded else { return nil }
+    if desk.known.isEmpty { return refusal.code }
+    try desk.record(.refused, .code(refusal.code), .step(refusal.step))
+    return nil
   }
 
   /// Runs a group: all of it is durable afterwards, or nothing of it has happened.
@@ -123,6 +128,7 @@ extension RegistryWorker {
 
   func tell(_ result: Result) {
     if let reminder = result.reminder { dueAt = min(dueAt, reminder) }
+    if let code = result.counted { tally.note(code, at: time.now()) }
     // Whoever has its answer may rely on it at once: by then the door knows, too.
     tell(result.effects)
     var request = result.request

@@ -55,7 +55,7 @@ extension RegistryWorker {
   func tendIfDue() {
     guard trouble == nil else { return }
     let now = time.now()
-    if let due = tally.due, due <= now { inGroup { desk throws(CallFailure) in try self.writeTally(&desk) } }
+    if let due = tally.due, due <= now { writeTally() }
     if dueAt <= now { tend(now) }
     if headDueAt <= now { tellHead() }
   }
@@ -70,12 +70,21 @@ extension RegistryWorker {
     }
   }
 
-  private func writeTally(_ desk: inout Desk) throws(CallFailure) {
-    for (code, count) in tally.take() { try desk.record(.strangersRefused, .code(code), .count(count)) }
+  /// What cannot be written is counted on.
+  private func writeTally() {
+    let before = tally
+    let isWritten = inGroup { desk throws(CallFailure) in
+      for (code, count) in self.tally.take() {
+        try desk.record(.strangersRefused, .code(code), .count(count))
+      }
+    }
+    if !isWritten { tally = before }
   }
 
   /// Runs a piece of work as a group of its own, after which nobody waits for an answer.
-  private func inGroup(_ body: (inout Desk) throws(CallFailure) -> Void) {
+  /// - Returns: whether it is on the disk.
+  @discardableResult
+  private func inGroup(_ body: (inout Desk) throws(CallFailure) -> Void) -> Bool {
     var desk = desk(for: .gate)
     do throws(StoreFailure) {
       try durably { () throws(StoreFailure) in
@@ -84,12 +93,14 @@ extension RegistryWorker {
       }
     } catch {
       // A rule of the tables, or a refusal: nothing is wrong with the store.
-      if case .constraint = error { return }
-      return fail(error, with: [])
+      if case .constraint = error { return false }
+      fail(error, with: [])
+      return false
     }
     if let reminder = desk.reminder { dueAt = min(dueAt, reminder) }
     for effect in desk.effects where effect.isUrgent { listener.hear(effect) }
     tell(desk.effects)
+    return true
   }
 
   /// The end of the audit, signed, for the log.
@@ -148,7 +159,7 @@ extension RegistryWorker {
   func finish() {
     giveUpCopy()
     if trouble == nil {
-      if tally.due != nil { inGroup { desk throws(CallFailure) in try self.writeTally(&desk) } }
+      if tally.due != nil { writeTally() }
       tellHead()
     }
     store.close()
