@@ -57,4 +57,24 @@ import Testing
     #expect(tally.count <= 65_536)
     #expect(tally.isFull(199_999, now: at(200)) && !tally.isFull(0, now: at(200)))
   }
+
+  /// Those of the last two minutes, and others only for as long as they are few.
+  @Test func endedKeysAreForgotten() {
+    var keys = EndedKeys()
+    for number in 0..<20_000 { keys.note(appKey(UInt64(number)), now: at(0)) }
+    #expect(keys.contains(appKey(0), now: at(119)) && !keys.contains(appKey(0), now: at(120)))
+    for number in 0..<60_000 { keys.note(appKey(UInt64(number)), now: at(Int64(200 + number))) }
+    #expect(keys.count <= 40_000)
+    #expect(keys.contains(appKey(59_999), now: at(60_199)) && !keys.contains(appKey(1), now: at(60_199)))
+  }
+
+  /// Requests that are taken back while the queue is never empty.
+  @Test func whatWasTakenBackIsBounded() {
+    var handles = TakenBack()
+    for number in 0..<100_000 { handles.add(RequestHandle(number: UInt64(number))) }
+    #expect(handles.count <= TakenBack.capacity)
+    #expect(handles.take(RequestHandle(number: 99_999)) && !handles.take(RequestHandle(number: 99_999)))
+    handles.clear()
+    #expect(handles.count == 0)
+  }
 }

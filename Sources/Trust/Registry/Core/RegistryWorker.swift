@@ -32,7 +32,7 @@ final class RegistryWorker {
   /// Woken, or with more to do: served in the next groups.
   var ready: [Registry.Request] = []
   /// Taken back before they were served. Empty whenever the queue is.
-  private var takenBack: Set<RequestHandle> = []
+  private var takenBack = TakenBack()
   private(set) var isDraining = false
 
   /// Nothing is promised while there is one.
@@ -87,13 +87,15 @@ final class RegistryWorker {
   func run() {
     while let work = next() {
       if let settings = work.settings { self.settings = settings }
-      for handle in work.cancelled where !takeBack(handle) { takenBack.insert(handle) }
+      for handle in work.cancelled where !takeBack(handle) { takenBack.add(handle) }
       isDraining = work.isDraining
       for (code, count) in work.refusals { tally.note(code, count: count, at: time.now()) }
       recoverIfDue()
-      serve(work.group.filter { takenBack.remove($0.handle) == nil })
+      // Who ordered a revocation need not wait for it.
+      serve(
+        work.group.filter { !takenBack.take($0.handle) || $0.call.urgency == .revocation })
       listener.told()
-      if work.isLast { takenBack = [] }
+      if work.isLast { takenBack.clear() }
       tendIfDue()
       goOnCopying()
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())

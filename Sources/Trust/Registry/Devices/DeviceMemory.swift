@@ -55,11 +55,19 @@ package final class DeviceMemory {
 struct EndedKeys {
   /// Longer than evidence is judged, counted and waits for the registry.
   static let time: Duration = .seconds(120)
+  /// So many may lie there before the first look for those that are over.
+  private static let quietCount = 256
 
   private var keys: [KeyIdentifier: UnixTime] = [:]
+  private var sweptAbove = EndedKeys.quietCount
+  var count: Int { keys.count }
 
   mutating func note(_ key: KeyIdentifier, now: UnixTime) {
-    keys = keys.filter { isRecent($0.value, now: now) }
+    // A start may end very many at once: each is looked at a few times in all.
+    if keys.count >= sweptAbove {
+      keys = keys.filter { isRecent($0.value, now: now) }
+      sweptAbove = max(Self.quietCount, 2 * keys.count)
+    }
     keys[key] = now
   }
 
