@@ -239,6 +239,51 @@ import Testing
     #expect(again.find(identifier(2)) != nil)
   }
 
+  /// A process that ends without having written them says which they are; with the snapshot that ends an outage there are
+  /// none left.
+  @Test(arguments: [false, true]) func revocationsThatAreLostAreNamed(ends: Bool) throws {
+    let bench = Bench()
+    let store = try bench.open()
+    for key in 1...3 { _ = store.register(newKey(key)) { _ in } }
+    store.commitAll()
+    _ = store.revoke(identifier(3), now: UnixTime(milliseconds: 7)) { _ in }
+    store.commitAll()
+    #expect(store.unwrittenRevocations == [])
+    bench.files.failAll(5)
+    // In the batch that fails, and after it.
+    _ = store.revoke(identifier(1), now: UnixTime(milliseconds: 7)) { _ in }
+    store.commitAll()
+    _ = store.revoke(identifier(2), now: UnixTime(milliseconds: 7)) { _ in }
+    #expect(store.unwrittenRevocations == [identifier(1), identifier(2)])
+    // A try that fails changes nothing of that.
+    _ = store.snapshotStep()
+    #expect(Set(store.unwrittenRevocations) == [identifier(1), identifier(2)])
+    if ends {
+      bench.files.failAll(nil)
+      bench.clock.advance(.seconds(60))
+      _ = store.snapshotStep()
+      #expect(store.unwrittenRevocations == [])
+    }
+    store.close()
+    let isSaid = bench.events.all.contains { event in
+      if case .revocationsLost(let keys) = event {
+        Set(keys) == [identifier(1), identifier(2)]
+      } else {
+        false
+      }
+    }
+    #expect(isSaid == !ends)
+  }
+
+  @Test func revokedKeysAreListed() throws {
+    let store = try Bench().open()
+    #expect(store.revokedKeys == [])
+    for key in 1...200 { _ = store.register(newKey(key)) { _ in } }
+    for key in [200, 7] { _ = store.revoke(identifier(key), now: UnixTime(milliseconds: 7)) { _ in } }
+    #expect(Set(store.revokedKeys) == [identifier(7), identifier(200)])
+    store.close()
+  }
+
   /// A batch whose sync failed can still be read after `kill -9`, from the page cache alone, and no later
   /// sync would say that it is not on disk. What is built on it must not fall with it.
   @Test func whatIsReadBackIsMadeDurableFirst() throws {

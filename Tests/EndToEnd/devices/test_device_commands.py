@@ -155,6 +155,40 @@ def test_the_same_without_a_gate(home):
     assert home.devices()[0]["level"] == "bare"
 
 
+def test_what_only_the_key_store_was_told_a_start_makes_up_for(home, fault):
+    """The key is revoked, and the disk under the devices' store takes nothing; then the gate is gone."""
+    device = home.pair("anna.json", *APP)["device_id"]
+    (key,) = home.gate.keys()
+    fault.fail_call(1, errno.EIO, sticky=True)
+    refused = home.gate.command("keys", "revoke", key)
+    assert refused.returncode == IO_ERROR and "not what it vouched for" in refused.stderr, refused
+    home.gate.kill()
+    fault.heal()
+    home.gate.start()
+    assert home.gate.event(event="revoked_keys_ended")["devices"] == "1"
+    # Its token has ended with what it said.
+    assert not lets_in(home, "anna.json")
+    assert json.loads(done(devices(home, "show", device, "--json")))["level"] == "bare"
+    home.gate.stop()
+    home.gate.start()
+    ended = [event for event in home.gate.events() if event.get("event") == "revoked_keys_ended"]
+    assert len(ended) == 1, "once, and not at each start"
+
+
+def test_a_phone_in_its_pairing_is_not_confirmed_by_its_name(home):
+    operator = home.operator("--subject", "anna")
+    phone = home.scan("anna.json", operator.code.uri())
+    digits = phone.line()
+    (device,) = json.loads(done(devices(home, "list", "--state", "pending", "--json")))
+    refused = devices(home, "confirm", device["device_id"], "--subject", "mallory")
+    assert refused.returncode == UNKNOWN and "six digits" in refused.stderr, refused
+    operator.says("type the six digits")
+    operator.type(digits)
+    assert operator.wait() == 0, operator.complaints
+    assert phone.wait() == 0 and home.standing("anna.json")["status"] == "active"
+    assert json.loads(done(devices(home, "list", "--json")))[0]["subject"] == "anna"
+
+
 def test_without_a_gate_nothing_is_thrown_away_early(gates, backend, folder, device):
     """What is kept for a year is there after forty days, whichever process looks after it."""
     gate = gates(

@@ -88,6 +88,25 @@ def test_a_disk_that_takes_nothing(gate, fault, backend, error):
     assert order(gate, "audit-verify")["valid"] is True
 
 
+@pytest.mark.parametrize("heals", [True, False], ids=["a disk that is well again", "a disk that fails on"])
+def test_a_stop_does_not_forget_a_revocation(gate, fault, heals):
+    """What holds in memory alone is tried once more; whoever stops the gate hears what is lost."""
+    for name in ("one", "two"):
+        assert add(gate, name).get("answer") == "registry"
+    fault.fail_call(1, errno.EIO, sticky=True)
+    refused = gate.command("services", "revoke", "one")
+    assert refused.returncode == IO_ERROR and "tried again" in refused.stderr, refused
+    if heals:
+        fault.heal()
+    gate.stop(expected=0 if heals else IO_ERROR)
+    lost = [event["revokes"] for event in gate.events() if event.get("event") == "revocation_lost"]
+    assert lost == ([] if heals else ["service one"]), gate.log_tail()
+    fault.heal()
+    gate.start()
+    states = {service["name"]: service["state"] for service in order(gate, "services-list")}
+    assert states.pop("one", "revoked") == ("revoked" if heals else "active") and states["two"] == "active"
+
+
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES], ids=errno.errorcode.get)
 def test_a_start_on_a_disk_that_takes_nothing(gates, backend, fault, settings, error):
     gate = gates(backend, start=False, **settings, **fault.environment)

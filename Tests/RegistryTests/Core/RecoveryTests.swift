@@ -156,6 +156,132 @@ import Testing
     #expect(try room.values().keys.sorted() == ["v1", "v2", "v3"])
   }
 
+  // MARK: The end of a process that could not write
+
+  /// The disk is well again when the gate is stopped, though it was not yet time to try it.
+  @Test func whatHoldsInMemoryIsTriedAtTheStop() throws {
+    let room = try roomThatFails(10_000)
+    var order = revocation()
+    order.revokes = "device 7"
+    #expect(room.serve(order)?.code == "store_unavailable")
+    let worker = try #require(room.worker)
+    #expect(worker.revocations.unwritten == ["device 7"])
+    room.disk.countCalls()
+    worker.finish()
+    #expect(worker.revocations.unwritten == [])
+    room.stop()
+    #expect(try room.values().keys.sorted() == ["v1"])
+  }
+
+  /// Who stops the gate then learns which they are: with the process they are gone.
+  @Test func whatCannotBeWrittenAtTheStopIsSaidByName() throws {
+    let room = try roomThatFails(1_000_000)
+    for (name, revokes) in [("v1", "device 7"), ("v2", "service mud"), ("v3", "device 7")] {
+      var order = revocation(name)
+      order.revokes = revokes
+      #expect(room.serve(order)?.code == "store_unavailable")
+    }
+    // Ordered twice, it is kept once.
+    #expect(try unwritten(room) == 2)
+    let worker = try #require(room.worker)
+    worker.finish()
+    #expect(worker.revocations.unwritten == ["device 7", "service mud"])
+  }
+
+  @Test func aGateThatStopsHearsWhatIsLost() throws {
+    let disk = try FaultDisk(seed: 1)
+    let listener = Listener()
+    let registry = try Registry(
+      SQLiteStore("devices.db", fileSystem: disk.name, reserve: TestReserve(disk)),
+      settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
+      entropy: KernelEntropy(), listener: listener)
+    disk.plan(.error, at: 0, count: 1_000_000)
+    var order = revocation()
+    order.revokes = "device 7"
+    let isQueued = registry.submit(order, lane: .host, origin: .gate, completion: { _ in }) != nil
+    // Before the registry's thread has looked at it, as the disk may have it.
+    #expect(isQueued && listener.effects.last == .deviceGone(device))
+    try registry.begin()
+    #expect(registry.stop() == ["device 7"])
+    #expect(listener.events.last == .revocationsLost(["device 7"]))
+  }
+
+  /// The disk has not answered what is asked of it, and with it the registry's thread hangs.
+  @Test func aStopDoesNotWaitForADiskThatHangs() throws {
+    struct Hanging: RegistryCall {
+      let signal: Signal
+
+      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+        signal.wait()
+        return .reply(.answered([]))
+      }
+    }
+    let disk = try FaultDisk(seed: 1)
+    let (listener, signal) = (Listener(), Signal())
+    let reserve = TestReserve(disk)
+    let registry = try Registry(
+      SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve),
+      settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
+      entropy: KernelEntropy(), listener: listener)
+    _ = registry.submit(Hanging(signal: signal), lane: .host, origin: .gate, completion: { _ in })
+    try registry.begin()
+    var order = revocation()
+    order.revokes = "device 7"
+    order.effects = []
+    _ = registry.submit(order, lane: .host, origin: .gate, completion: { _ in })
+    #expect(listener.effects.contains(.deviceGone(device)))
+    #expect(registry.stop(within: .milliseconds(1)) == ["device 7"])
+    // Answered after all, it is written.
+    signal.ring()
+    #expect(registry.stop(within: .seconds(600)) == [])
+    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    defer { store.close() }
+    #expect(try store.value("v1") != nil)
+  }
+
+  // MARK: What was ordered holds
+
+  /// A call from before it, which the disk keeps waiting, says that the device is well.
+  @Test func nothingThatWasTrueBeforeTakesARevocationBack() throws {
+    let room = try WorkerRoom()
+    try room.start()
+    let worker = try #require(room.worker)
+    let active = ActiveDevice(
+      id: device, key: try TestPhone().keys.device.point, level: .bare, attestedKey: nil)
+    let handle = RequestHandle(number: 1_000_000)
+    worker.revocations.add(handle, revocation())
+    _ = room.serve(Put(name: "v0", effects: [.deviceActive(active)]))
+    #expect(room.listener.effects.suffix(2) == [.deviceActive(active), .deviceGone(device)])
+    // Another's is another's, and what is settled is in the store.
+    worker.revocations.settle(handle)
+    _ = room.serve(Put(name: "v0", effects: [.deviceActive(active)]))
+    #expect(room.listener.effects.last == .deviceActive(active))
+    room.stop()
+  }
+
+  /// The operator's command has given up after its time; what he ordered is done all the same.
+  @Test func whoeverOrderedARevocationNeedNotWait() throws {
+    let disk = try FaultDisk(seed: 1)
+    let reserve = TestReserve(disk)
+    let registry = try Registry(
+      SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve),
+      settings: RegistrySettings(publicURL: "https://gate.example"), clock: SystemClock(),
+      entropy: KernelEntropy(), listener: Listener())
+    let calls: [any RegistryCall] = [revocation(), Put(name: "v2")]
+    for call in calls {
+      let handle = registry.submit(call, lane: .host, origin: .gate, completion: { _ in })
+      registry.cancel(try #require(handle))
+    }
+    try registry.begin()
+    #expect(registry.stop() == [])
+    let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
+    defer { store.close() }
+    #expect(try store.value("v1") != nil)
+    #expect(try store.value("v2") == nil)
+  }
+
+  // MARK: A disk that is full
+
   @Test func onAFullDiskRevocationsHaveWhatIsKeptForThem() throws {
     let room = try WorkerRoom()
     try room.start()

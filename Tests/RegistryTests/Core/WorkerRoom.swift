@@ -223,6 +223,7 @@ struct Put: RegistryCall {
   var urgency = Urgency.ordinary
   var immediate: [RegistryEffect] = []
   var effects: [RegistryEffect] = []
+  var revokes = ""
   var refusal: RegistryRefusal?
   var knows: AuditEntry.Member?
 

@@ -101,7 +101,7 @@ import Testing
   /// The key store had judged it before the operator's word came to either.
   @Test func evidenceOnItsWayByAKeyThatIsRevoked() throws {
     let phone = try room.activePhone()
-    _ = try registry.run(EndAttestedKey(appKey(1)), from: .gate)
+    _ = try registry.run(EndAttestedKeys([appKey(1)]), from: .gate)
     #expect(try room.attest(phone, by: appKey(1)).code == .attestationRejected)
     #expect(try room.record(phone).attestedKey == nil)
     #expect(try room.attest(phone, by: appKey(2)).code == nil)

@@ -109,7 +109,7 @@ import Testing
     #expect(try room.read(last).code == nil)
 
     // The App Attest key is revoked: the device is bare, and its tokens say otherwise.
-    _ = try registry.run(EndAttestedKey(appKey(1)), from: .gate)
+    _ = try registry.run(EndAttestedKeys([appKey(1)]), from: .gate)
     #expect(try room.read(last).code == .tokenRejected)
     last = try token(phone)
     #expect(try claims(last).level == .bare && claims(last).attestedAt == nil)
@@ -125,6 +125,26 @@ import Testing
     try room.revoke(next)
     #expect(try room.read(last).code == .tokenRejected)
     #expect(try room.token(next).code == .deviceRevoked)
+  }
+
+  /// The key store may have heard of a revocation that this store could not take: a start compares them.
+  @Test func keysThatAreRevokedElsewhereAreFound() throws {
+    let (phone, other) = (
+      try room.activePhone(evidence: appKey(1)), try room.activePhone("bea", evidence: appKey(2))
+    )
+    let (gone, bare) = (try room.activePhone("eve", evidence: appKey(3)), try room.activePhone("kim"))
+    try room.revoke(gone)
+    let many = (1000..<3000 as Range<UInt64>).map { appKey($0) }
+    let revoked = many + [appKey(3), appKey(1)] + many
+    // Not by those who are revoked already: nothing is left to end of them, at this start or any.
+    #expect(try registry.store.attestedKeys(among: revoked) == [appKey(1)])
+    registry.effects = []
+    _ = try registry.run(EndAttestedKeys(revoked), from: .gate)
+    #expect(registry.effects.contains(.deviceActive(try room.record(phone).active)))
+    #expect(try room.record(phone).level == .bare && room.record(phone).attestedKey == nil)
+    #expect(try room.record(other).attestedKey == appKey(2) && room.record(bare).state == .active)
+    #expect(try room.record(gone).attestedKey == appKey(3))
+    #expect(try registry.store.attestedKeys(among: revoked) == [])
   }
 
   @Test func namesNobodyElse() throws {

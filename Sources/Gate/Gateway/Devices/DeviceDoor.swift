@@ -85,7 +85,7 @@ package final class DeviceDoor: RegistryListener {
     switch event {
     case .unavailable(let reason): trouble.withLock { $0 = reason }
     case .available: trouble.withLock { $0 = nil }
-    case .opened, .clockBehind, .auditHead: break
+    case .opened, .clockBehind, .auditHead, .revocationsLost: break
     }
     log.registry(event)
   }

@@ -1,4 +1,5 @@
 /// What a gate with devices has beside its loops: the registry, and what the door knows of it.
+package import Bytes
 package import Registry
 package import System
 
@@ -12,6 +13,18 @@ package struct Devices: Sendable {
     self.registry = registry
     self.door = door
     self.android = android
+  }
+
+  /// App Attest keys that are revoked and that the registry still has devices by: what they vouched for ends. To be called
+  /// before the registry begins; nobody is served before it.
+  package func endKeys(_ keys: [KeyIdentifier]) {
+    var rest = keys[...]
+    while !rest.isEmpty {
+      let piece = EndAttestedKeys(Array(rest.prefix(EndAttestedKeys.most)))
+      rest = rest.dropFirst(EndAttestedKeys.most)
+      // More than a queue of them: the next start finds the rest.
+      guard registry.submit(piece, lane: .host, origin: .gate, completion: { _ in }) != nil else { return }
+    }
   }
 
   /// The list of revoked certificates is looked at, and what has changed in it comes true.

@@ -108,6 +108,8 @@ struct GateLogger: Sendable {
       logger.warning("clock_behind", metadata: ["seconds": "\(span.components.seconds)"])
     case .unavailable(let reason): logger.error("registry_unavailable", metadata: ["reason": "\(reason)"])
     case .available: logger.notice("registry_available")
+    case .revocationsLost(let lost):
+      for name in lost { logger.critical("revocation_lost", metadata: ["revokes": "\(name)"]) }
     case .auditHead(let head):
       logger.info(
         "audit_head",

@@ -77,6 +77,8 @@ final class GateControl: ControlHandler {
     case .unknownKey: return .refused(ControlRefusal(.unknownKey, "no key \(keyID.base64) is registered"))
     case .unavailable: return .refused(ControlRefusal(.shuttingDown, "the key store is closing; try again"))
     case .revoked(let since, let ended, let left, let isDurable):
+      // Whether the key store can be written or not: what the key vouched for is the other store's.
+      let unended = registry?.end(keyID)
       guard isDurable else {
         return .refused(
           ControlRefusal(
@@ -84,7 +86,7 @@ final class GateControl: ControlHandler {
             "the key is refused from now on and \(ended) sessions have ended, but the store cannot be "
               + "written: a restart before it can might let the key in again"))
       }
-      if let refusal = registry?.end(keyID) {
+      if let refusal = unended {
         return .refused(
           ControlRefusal(
             refusal.code,

@@ -51,7 +51,8 @@ final class RegistryControl: Sendable {
   /// An App Attest key was revoked: what it vouched for ends as well.
   /// - Returns: nil when that is on the disk.
   func end(_ keyID: KeyIdentifier) -> ControlRefusal? {
-    guard case .refused(let refusal) = Self.answer(registry.ask(EndAttestedKey(keyID), by: .gate)) else {
+    let call = EndAttestedKeys([keyID])
+    guard case .refused(let refusal) = Self.answer(registry.ask(call, by: .gate), to: call) else {
       return nil
     }
     return refusal
@@ -60,20 +61,29 @@ final class RegistryControl: Sendable {
   /// What somebody has done that is no order of a room.
   /// - Returns: nil when it is on the disk.
   func note(_ action: NoteOperatorAction, by origin: Origin) -> ControlRefusal? {
-    guard case .refused(let refusal) = Self.answer(registry.ask(action, by: origin)) else { return nil }
+    guard case .refused(let refusal) = Self.answer(registry.ask(action, by: origin), to: action) else {
+      return nil
+    }
     return refusal
   }
 
   private func answer(_ call: any RegistryCall, wait: Duration?, by origin: Origin) -> ControlAnswer {
     let waiting = wait == nil ? 0 : waiters.add(1, ordering: .relaxed).newValue
     defer { if wait != nil { waiters.subtract(1, ordering: .relaxed) } }
-    return Self.answer(registry.ask(call, by: origin, wait: waiting > Self.waitersLimit ? nil : wait))
+    return Self.answer(
+      registry.ask(call, by: origin, wait: waiting > Self.waitersLimit ? nil : wait), to: call)
   }
 
   // MARK: Answers
 
-  private static func answer(_ reply: Reply?) -> ControlAnswer {
+  private static func answer(_ reply: Reply?, to call: any RegistryCall) -> ControlAnswer {
     switch reply {
+    case nil where call.urgency == .revocation:
+      return .refused(
+        ControlRefusal(
+          .notWritten,
+          "the store of devices does not answer; a revocation holds in the running gate all the same, and is written "
+            + "as soon as it does"))
     case nil:
       return .refused(
         ControlRefusal(.timeout, "the registry does not answer in time: what was ordered may yet be done"))

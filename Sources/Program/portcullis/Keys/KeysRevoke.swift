@@ -63,7 +63,7 @@ struct KeysRevoke: ParsableCommand {
       }
     } next: {
       // What it vouched for ends as well.
-      if case .refused(let refusal)? = try RegistryByHand.ask(EndAttestedKey(identifier), configuration) {
+      if case .refused(let refusal)? = try RegistryByHand.ask(EndAttestedKeys([identifier]), configuration) {
         complain("the key is revoked, but not what it vouched for: \(refusal.code.sentence)")
         throw ExitStatus.ioError.code
       }

@@ -1,6 +1,7 @@
 /// The key store without a gate: read beside whoever owns it, or owned for a moment to edit it (docs/key-store.md,
 /// "One owner").
 import ArgumentParser
+import Bytes
 import Configuration
 import Confinement
 import Crypto
@@ -47,7 +48,7 @@ enum StoreAccess {
       store = try KeyStore.open(path: configuration.store.path, options: options) { event in report(event) }
     } catch {
       if case .locked(_, let owner) = error {
-        let process = owner.map { "process \($0)" } ?? "another process"
+        let process = owner?.description ?? "another process"
         complain(
           "\(process) owns \(configuration.store.path), but no gate answers at "
             + "\(configuration.controlSocketPath): give the same CONTROL_SOCKET as that gate has, or stop it")
@@ -61,6 +62,7 @@ enum StoreAccess {
   }
 
   /// Files that root made could not be opened by the gate, and what root opens might be a link that its user put there.
+  /// Where `RUN_AS` names nobody, a service manager starts the gate as him whose the store's folder is.
   private static func becomeServingUser(_ configuration: GateConfiguration) throws {
     guard Account.effectiveUser == 0 else { return }
     let decision: ServingDecision
@@ -90,6 +92,8 @@ enum StoreAccess {
     case .journalHangs: complain("the journal cannot be written: the disk does not answer")
     case .journalFailed(let error): complain("the journal cannot be written: \(error)")
     case .segmentNotRemoved(let file, let error): complain("\(file) cannot be removed: \(error)")
+    case .revocationsLost(let keys):
+      complain("not written, so revoke again: \(keys.map(\.base64).joined(separator: ", "))")
     case .loaded, .recovered, .unknownEnvironment, .malformedAppID, .identifierMismatch, .snapshotWritten,
       .serviceRecovered, .journalAnswered:
       break

@@ -67,12 +67,15 @@ final class OpenGate {
   }
 
   /// When the gate has stopped.
-  func close() {
+  /// - Returns: whether all that was revoked is on the disk; the log has the names of what is not.
+  @discardableResult
+  func close() -> Bool {
     admin?.stop()
     approvalsServer?.stop()
     controlServer.stop()
-    registry?.stop()
-    store.close()
+    let isWritten = registry?.stop().isEmpty ?? true
+    let isClean = store.close()
+    return isWritten && (isClean || store.unwrittenRevocations.isEmpty)
   }
 }
 
@@ -107,7 +110,7 @@ struct Opening {
         clock: SystemClock(), entropy: KernelEntropy(), store: store, root: passed.root, tls: passed.material,
         log: log, pseudonyms: pseudonyms,
         charsets: CharsetLibrary(opening: configuration.sessions.haveTelnet ? Charset.allCases : []),
-        devices: try registry.open(passed.material))
+        devices: try registry.open(passed.material, store))
       do {
         return try open(parts, store, passed, tokens, registry, folders, &stored, keeper)
       } catch {

@@ -7,6 +7,7 @@ import Control
 import Crypto
 import Gateway
 import Glibc
+import KeyStore
 import Logging
 import Logs
 import Registry
@@ -21,7 +22,8 @@ struct RegistryOpening {
   let log: GateLog
 
   /// Nil where there are no devices. Nothing is served before it begins.
-  func open(_ material: TLSMaterial) throws -> Gateway.Devices? {
+  /// - Parameter keys: the key store, which may know more revoked keys than the registry was told.
+  func open(_ material: TLSMaterial, _ keys: KeyStore) throws -> Gateway.Devices? {
     guard let path = configuration.devices.path else { return nil }
     let pin = try Self.pin(of: material)
     guard let settings = RegistrySettings(configuration, files, users, pin: pin) else { return nil }
@@ -33,6 +35,7 @@ struct RegistryOpening {
     do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
     try PinRule.take(settings, into: store, path)
     do throws(StoreFailure) {
+      let ended = try store.attestedKeys(among: keys.revokedKeys)
       let door = DeviceDoor(level: settings.doorLevel, log: log)
       let registry = try Registry(
         store, settings: settings, clock: SystemClock(), entropy: KernelEntropy(), listener: door)
@@ -40,6 +43,10 @@ struct RegistryOpening {
         AndroidEvidence.Settings(configuration.devices.android, files.android))
       let devices = Gateway.Devices(registry: registry, door: door, android: android)
       // The first that the registry does, so that nobody comes in whom it ends.
+      if !ended.isEmpty {
+        logger.warning("revoked_keys_ended", metadata: ["devices": "\(ended.count)"])
+        devices.endKeys(ended)
+      }
       devices.attendRevocations(now: SystemClock().wall())
       return devices
     } catch {

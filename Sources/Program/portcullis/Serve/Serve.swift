@@ -51,8 +51,9 @@ struct Serve: ParsableCommand {
     for name in stored.end(in: store) {
       log.logger(label: "portcullis").warning("stored_descriptor_unknown", metadata: ["name": "\(name)"])
     }
-    defer { open.close() }
     serve(loaded.configuration, open, signals, log)
+    // Whoever stops the gate learns that somebody who was sent away may be let in by the next.
+    guard open.close() else { throw ExitStatus.ioError.code }
   }
 
   /// What the system gives, or the word that it does not.

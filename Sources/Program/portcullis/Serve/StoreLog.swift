@@ -37,6 +37,10 @@ enum StoreLog {
       logger.notice("store_available", metadata: ["reason": "the disk answered after \(text(duration))"])
     case .serviceRecovered:
       logger.notice("store_available")
+    case .revocationsLost(let keys):
+      for key in keys {
+        logger.critical("revocation_lost", metadata: ["revokes": "App Attest key \(key.base64)"])
+      }
     case .segmentNotRemoved(let file, let error):
       logger.warning("journal_not_removed", metadata: ["file": "\(file)", "reason": "\(error)"])
     }

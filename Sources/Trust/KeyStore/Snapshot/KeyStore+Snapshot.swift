@@ -124,6 +124,7 @@ extension KeyStore {
       if recovering, let segment = state.recoverySegment {
         (state.segment, state.recoverySegment) = (segment, nil)
         state.service = .accepting
+        state.unwrittenRevocations = []
       }
     }
     if recovering { commitSignal.ring() }
@@ -155,6 +156,6 @@ extension StoreState {
   /// the table already, so this snapshot holds them.
   fileprivate mutating func beginWalk(recovering: Bool) {
     schedule.began()
-    if recovering { _ = pending.takeAll() }
+    if recovering { unwrittenRevocations += pending.takeAll().flatMap(\.revoked) }
   }
 }

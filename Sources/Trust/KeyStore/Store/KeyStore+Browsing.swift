@@ -41,6 +41,24 @@ extension KeyStore {
     }
   }
 
+  /// All that are revoked. The lock is held as for `browse`.
+  package var revokedKeys: [KeyIdentifier] {
+    var found: [KeyIdentifier] = []
+    var (place, isOver) = (0, false)
+    while !isOver {
+      isOver = state.withLock { state in
+        let stop = min(place + Self.browseStride, state.table.positions)
+        while place < stop {
+          let entry = state.table[place]
+          if entry.isPresent, entry.isRevoked { found.append(entry.identifier) }
+          place += 1
+        }
+        return place >= state.table.positions || found.count >= state.table.revokedCount
+      }
+    }
+    return found
+  }
+
   /// Apps that keys belong to, or have belonged to since the start.
   package var appIDs: [String] { state.withLock { $0.table.appIDs.strings } }
 

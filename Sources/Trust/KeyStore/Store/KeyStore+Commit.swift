@@ -61,7 +61,9 @@ extension KeyStore {
     let waiting = state.withLock { state in
       state.service = .stalled(error)
       state.nextSegment = nil
-      return [batch] + state.pending.takeAll()
+      let waiting = [batch] + state.pending.takeAll()
+      state.unwrittenRevocations += waiting.flatMap(\.revoked)
+      return waiting
     }
     report(.journalFailed(error))
     for batch in waiting {

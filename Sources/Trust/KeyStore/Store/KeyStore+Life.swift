@@ -1,5 +1,5 @@
 /// Opening a store, recovering what a stop without warning left, and closing it.
-internal import Bytes
+package import Bytes
 internal import Synchronization
 package import System
 
@@ -122,10 +122,17 @@ extension KeyStore {
       return (state.service != .accepting, state.schedule.isClean && state.journalBytes == 0)
     }
     let isWritten = isClean && !isStalled || attemptSnapshot(recovering: isStalled)
+    let lost = unwrittenRevocations
+    if !isWritten, !lost.isEmpty { report(.revocationsLost(lost)) }
     // Nothing writes any more, so the snapshot covers the last segment too.
     if isWritten { removeSegments(below: .max) }
     lifetime.withLock { $0.lock = nil }
     return isWritten && state.withLock { $0.segmentBytes.isEmpty }
+  }
+
+  /// Keys that are revoked in memory and not on the disk.
+  package var unwrittenRevocations: [KeyIdentifier] {
+    state.withLock { $0.unwrittenRevocations + $0.pending.revoked }
   }
 
   // MARK: Steps of recovery

@@ -24,6 +24,8 @@ package enum KeyStoreEvent: Equatable, Sendable {
   case journalHangs(Duration)
   /// The batch of `journalHangs` was written after all, after this time.
   case journalAnswered(after: Duration)
+  /// The store closes, and these were revoked in memory alone.
+  case revocationsLost([KeyIdentifier])
   /// A journal file that is no longer needed stays; the next snapshot tries again.
   case segmentNotRemoved(file: String, SystemError)
 }

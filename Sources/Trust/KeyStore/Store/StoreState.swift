@@ -16,6 +16,8 @@ struct StoreState {
 
   /// Written to by the committer alone.
   var segment: JournalSegment
+  /// Revoked in memory while the journal could not be written; empty again with the snapshot that ends the outage.
+  var unwrittenRevocations: [KeyIdentifier] = []
   /// Taken up by the committer before its next batch.
   var nextSegment: JournalSegment?
   /// Created while the journal is given up; takes the place of `segment` when a snapshot has ended the outage.
@@ -63,6 +65,7 @@ struct PendingFacts {
     var facts: [UInt8] = []
     var count = 0
     var completions: [KeyStore.Completion] = []
+    var revoked: [KeyIdentifier] = []
   }
 
   private var batches: [Batch] = []
@@ -77,6 +80,7 @@ struct PendingFacts {
     fact.append(to: &batches[last].facts)
     bytes += batches[last].facts.count - before
     batches[last].count += 1
+    if case .revoked(let key, _, _) = fact { batches[last].revoked.append(key) }
     if let completion { batches[last].completions.append(completion) }
   }
 
@@ -97,6 +101,8 @@ struct PendingFacts {
     defer { self = PendingFacts() }
     return batches
   }
+
+  var revoked: [KeyIdentifier] { batches.flatMap(\.revoked) }
 
   /// A batch is closed beyond this; with its last fact it stays far below `JournalBatch.maximumLength`.
   static let batchLength = 1 << 20

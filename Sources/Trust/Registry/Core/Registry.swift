@@ -40,7 +40,11 @@ package final class Registry: Sendable {
   package let server: ServerID
   private let inbox: Monitor<Inbox>
   private let published: PublishedNumbers
+  private let revocations: OrderedRevocations
+  private let listener: any RegistryListener
   private let served: Served
+  /// The thread is at its end.
+  private let hasEnded = Monitor(false)
   /// Nil until it begins.
   private let thread = Mutex<JoinHandle?>(nil)
 
@@ -55,14 +59,22 @@ package final class Registry: Sendable {
       store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox)
     server = worker.server
     published = worker.published
+    revocations = worker.revocations
+    self.listener = listener
     served = Served(worker: worker)
     self.inbox = inbox
   }
 
   /// Its thread serves from then on; to be called once.
   package func begin() throws(SystemError) {
-    let served = served
-    let thread = try Thread(name: "registry", niceness: Thread.behindLoops) { served.worker.run() }
+    let (served, hasEnded) = (served, hasEnded)
+    let thread = try Thread(name: "registry", niceness: Thread.behindLoops) {
+      served.worker.run()
+      hasEnded.withLock { state, wake in
+        state = true
+        wake.all()
+      }
+    }
     let handle = JoinHandle(thread)
     self.thread.withLock { $0 = handle }
   }
@@ -70,6 +82,7 @@ package final class Registry: Sendable {
   /// - Parameters:
   ///   - wait: for a long poll, how long it may wait for something to say.
   ///   - clientVersion: what the app says its version is.
+  /// What a revocation takes away at once is taken away when this returns: the disk may hang, and the registry with it.
   /// - Returns: nil when the queue is full; `completion` is not called then, and else exactly once, unless the request is
   ///   cancelled.
   package func submit(
@@ -77,7 +90,8 @@ package final class Registry: Sendable {
     clientVersion: String? = nil,
     completion: @escaping @Sendable (Reply) -> Void
   ) -> RequestHandle? {
-    inbox.withLock { inbox, wake in
+    let isRevocation = call.urgency == .revocation
+    let handle: RequestHandle? = inbox.withLock { inbox, wake in
       guard !inbox.isStopping else { return nil }
       inbox.lastNumber += 1
       let handle = RequestHandle(number: inbox.lastNumber)
@@ -85,12 +99,18 @@ package final class Registry: Sendable {
         handle: handle, call: call, origin: origin, wait: inbox.isDraining ? nil : wait,
         clientVersion: clientVersion, completion: completion)
       guard inbox.queue.append(request, lane: lane, urgency: call.urgency) else { return nil }
+      if isRevocation { revocations.add(handle, call) }
       wake.one()
       return handle
     }
+    if handle != nil, isRevocation, !call.immediate.isEmpty {
+      for effect in call.immediate { listener.hear(effect) }
+      listener.told()
+    }
+    return handle
   }
 
-  /// Nobody waits for the answer any more. What the request changes may have come true all the same.
+  /// Nobody waits for the answer any more. What the request changes may have come true all the same; a revocation does.
   package func cancel(_ handle: RequestHandle) {
     inbox.withLock { inbox, wake in
       inbox.cancelled.append(handle)
@@ -125,15 +145,31 @@ package final class Registry: Sendable {
     }
   }
 
-  /// Serves what is queued, closes the store, and returns when the thread has ended; to be called once.
-  package func stop() {
+  /// A disk that hangs is not waited for any longer than this.
+  package static let longestEnd: Duration = .seconds(10)
+
+  /// Serves what is queued, tries once more to write what could not be written, closes the store, and returns when the
+  /// thread has ended; to be called once.
+  /// - Returns: revocations that were ordered and are not on the disk: with the process they are gone.
+  @discardableResult
+  package func stop(within time: Duration = longestEnd) -> [String] {
     inbox.withLock { inbox, wake in
       inbox.isDraining = true
       inbox.isStopping = true
       wake.one()
     }
-    guard let thread = thread.withLock({ $0 }) else { return served.worker.close() }
-    thread.join()
+    if let thread = thread.withLock({ $0 }) {
+      let deadline = SystemClock().monotonic() + time
+      let ended: Bool? = hasEnded.wait(until: deadline) { state -> Waited<Bool> in
+        state ? .done(true) : .wait
+      }
+      if ended == true { thread.join() }
+    } else {
+      served.worker.close()
+    }
+    let lost = revocations.unwritten
+    if !lost.isEmpty { listener.note(.revocationsLost(lost)) }
+    return lost
   }
 }
 

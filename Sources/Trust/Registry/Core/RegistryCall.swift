@@ -11,6 +11,9 @@ package protocol RegistryCall: Sendable {
   /// Of a revocation, what holds at once even if nothing can be written: such a call is tried again until it is.
   var immediate: [RegistryEffect] { get }
 
+  /// Of a revocation, what it ends, as the log names it; of the same again the same.
+  var revokes: String { get }
+
   /// Throwing undoes all that it has changed in the store. A refusal that is to leave something behind, a counted try or a
   /// row of the audit, is returned.
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome
@@ -19,6 +22,7 @@ package protocol RegistryCall: Sendable {
 extension RegistryCall {
   package var urgency: Urgency { .ordinary }
   package var immediate: [RegistryEffect] { [] }
+  package var revokes: String { "" }
 }
 
 /// Whose turn comes first when more wait than one group of requests holds.

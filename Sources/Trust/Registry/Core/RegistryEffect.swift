@@ -55,7 +55,7 @@ package struct ActiveDevice: Equatable, Sendable {
   }
 }
 
-/// Told on the registry's thread: it hands on, and waits for nothing.
+/// Told on the registry's thread, and on that of whoever orders a revocation: it hands on, and waits for nothing.
 package protocol RegistryListener: Sendable {
   func hear(_ effect: RegistryEffect)
   /// After all that a group has brought about, answers and effects: who is to be woken for them is woken once.
@@ -77,4 +77,6 @@ package enum RegistryEvent: Equatable, Sendable {
   case available
   /// The end of the audit's chain, signed.
   case auditHead(AuditHead)
+  /// At the end: these were ordered, and could not be written.
+  case revocationsLost([String])
 }

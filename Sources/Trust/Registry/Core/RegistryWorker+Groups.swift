@@ -133,7 +133,9 @@ extension RegistryWorker {
     tell(result.effects)
     var request = result.request
     switch result.outcome {
-    case .reply(let reply): request.completion(reply)
+    case .reply(let reply):
+      revocations.settle(request.handle)
+      request.completion(reply)
     case .wait(let topic, let party, let otherwise):
       // A second wait is not longer for the first.
       let until = request.waitsUntil ?? clock.monotonic() + (request.wait ?? .zero)
@@ -154,8 +156,17 @@ extension RegistryWorker {
       if case .wake(let topic) = effect {
         ready += waiters.wake(topic)
       } else if !effect.isUrgent {
-        listener.hear(effect)
+        hear(effect)
       }
+    }
+  }
+
+  /// What was ordered meanwhile holds: the device does not come back for what was true before. Looked at behind the word, as
+  /// the order may come between.
+  func hear(_ effect: RegistryEffect) {
+    listener.hear(effect)
+    if case .deviceActive(let device) = effect, revocations.end(device.id) {
+      listener.hear(.deviceGone(device.id))
     }
   }
 

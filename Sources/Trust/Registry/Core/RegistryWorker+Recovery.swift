@@ -41,12 +41,19 @@ extension RegistryWorker {
   }
 
   /// They hold from now on, are tried again until they are written, and whoever asked is told so.
-  func postpone(_ revocations: [Registry.Request]) {
-    for request in revocations {
+  func postpone(_ requests: [Registry.Request]) {
+    for request in requests {
       for effect in request.call.immediate { listener.hear(effect) }
       refuse([request])
+      // Ordered again and again while the disk fails, it is kept once.
+      let name = request.call.revokes
+      if !name.isEmpty, unwritten.contains(where: { $0.call.revokes == name }) {
+        revocations.settle(request.handle)
+      } else {
+        revocations.add(request.handle, request.call)
+        unwritten.append(request.unheard(request.call))
+      }
     }
-    unwritten += revocations
   }
 
   func recoverIfDue() {
@@ -95,7 +102,21 @@ extension RegistryWorker {
     for result in results {
       for effect in result.effects where effect.isUrgent { listener.hear(effect) }
       tell(result.effects)
-      if case .goOn(let call) = result.outcome { ready.append(result.request.unheard(call)) }
+      if case .goOn(let call) = result.outcome {
+        ready.append(result.request.unheard(call))
+      } else {
+        revocations.settle(result.request.handle)
+      }
+    }
+  }
+
+  /// The process ends: what holds in memory alone is tried once more, with all that follows from it.
+  func writeAtLast() {
+    if trouble != nil, !unwritten.isEmpty { recover(from: nil) }
+    while !ready.isEmpty, unwritten.isEmpty {
+      let group = ready
+      ready = []
+      serve(group)
     }
   }
 
@@ -103,10 +124,7 @@ extension RegistryWorker {
   private func announceDoubtful() throws(StoreFailure) {
     for id in doubtful {
       guard let device = try store.device(id), device.state == .active else { continue }
-      listener.hear(
-        .deviceActive(
-          ActiveDevice(
-            id: id, key: device.keys.device.point, level: device.level, attestedKey: device.attestedKey)))
+      hear(.deviceActive(device.active))
     }
     doubtful = []
   }

@@ -158,6 +158,7 @@ extension RegistryWorker {
 
   func finish() {
     giveUpCopy()
+    writeAtLast()
     if trouble == nil {
       if tally.due != nil { writeTally() }
       tellHead()

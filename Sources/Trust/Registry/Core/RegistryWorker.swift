@@ -27,6 +27,7 @@ final class RegistryWorker {
   let devices = DeviceMemory()
   let upkeep: [any Upkeep]
   let published = PublishedNumbers()
+  let revocations = OrderedRevocations()
 
   var waiters = Waiters()
   /// Woken, or with more to do: served in the next groups.
@@ -108,7 +109,9 @@ final class RegistryWorker {
 
   private func takeBack(_ handle: RequestHandle) -> Bool {
     if waiters.cancel(handle) { return true }
-    guard let index = ready.firstIndex(where: { $0.handle == handle }) else { return false }
+    guard let index = ready.firstIndex(where: { $0.handle == handle }),
+      ready[index].call.urgency != .revocation
+    else { return false }
     ready.remove(at: index)
     return true
   }

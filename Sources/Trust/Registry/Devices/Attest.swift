@@ -137,30 +137,46 @@ package struct NoteFailedAttestation: RegistryCall {
   }
 }
 
-/// An operator has revoked an App Attest key: what it vouched for is bare from now on.
-package struct EndAttestedKey: RegistryCall {
-  private let key: KeyIdentifier
+/// App Attest keys were revoked, by an operator or with what the key store says at the start: what they vouched for is bare
+/// from now on.
+package struct EndAttestedKeys: RegistryCall {
+  /// As many as one call is given.
+  package static let most = 256
+
+  private let keys: [KeyIdentifier]
 
   package var urgency: Urgency { .revocation }
+  package var revokes: String {
+    let first = keys.first?.base64 ?? ""
+    return keys.count == 1
+      ? "what App Attest key \(first) attested"
+      : "what \(keys.count) App Attest keys attested, the first \(first)"
+  }
 
-  package init(_ key: KeyIdentifier) {
-    self.key = key
+  package init(_ keys: [KeyIdentifier]) {
+    self.keys = keys
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    desk.devices.endedKeys.note(key, now: desk.now)
-    let found = try desk.storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
-    if var device = found {
-      device.attestedKey = nil
-      device.attestedAt = nil
-      if device.level == .appAttested { device.level = .bare }
-      device.endTokens()
-      try desk.keep(device)
-      try desk.withdrawVotes(of: device.id)
-      if device.state == .active { desk.announce(.deviceActive(device.active)) }
-      try desk.record(.deviceUnattested, .device(device.id), .level(device.level), .attestedKey(key))
-    }
+    for key in keys { try desk.end(key) }
     return .reply(.answered(Array("{}".utf8)))
+  }
+}
+
+extension Desk {
+  fileprivate mutating func end(_ key: KeyIdentifier) throws(CallFailure) {
+    devices.endedKeys.note(key, now: now)
+    let found = try storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
+    // A revoked one keeps its key's name, by which the next start knows that nobody comes in with it.
+    guard var device = found, device.state != .revoked else { return }
+    device.attestedKey = nil
+    device.attestedAt = nil
+    if device.level == .appAttested { device.level = .bare }
+    device.endTokens()
+    try keep(device)
+    try withdrawVotes(of: device.id)
+    if device.state == .active { announce(.deviceActive(device.active)) }
+    try record(.deviceUnattested, .device(device.id), .level(device.level), .attestedKey(key))
   }
 }
 

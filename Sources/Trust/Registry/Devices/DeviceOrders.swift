@@ -159,6 +159,7 @@ package struct RevokeDevice: RegistryCall {
 
   package var urgency: Urgency { .revocation }
   package var immediate: [RegistryEffect] { [.deviceGone(id)] }
+  package var revokes: String { "device \(id.text)" }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var device = try desk.device(id)

@@ -26,6 +26,8 @@ package protocol DeviceTable {
   ) throws(StoreFailure) -> [DeviceRecord]
   /// All that may come in at this level or above, for the door.
   func forEachActiveDevice(from level: Level, _ body: (ActiveDevice) -> Void) throws(StoreFailure)
+  /// Those of the keys by which there is a device that is not revoked.
+  func attestedKeys(among keys: [KeyIdentifier]) throws(StoreFailure) -> [KeyIdentifier]
   /// App Attest keys of devices that are revoked, which nobody comes in by.
   func forEachRevokedKey(_ body: (KeyIdentifier) -> Void) throws(StoreFailure)
   /// Pending ones made before, in the order of their making.

@@ -31,6 +31,12 @@ package struct ForgetDevices: RegistryCall {
   package var immediate: [RegistryEffect] {
     if case .device(let id) = whom { [.deviceGone(id)] } else { [] }
   }
+  package var revokes: String {
+    switch whom {
+    case .device(let id): "what is known of device \(id.text)"
+    case .subject(let subject): "what is known of subject \(subject.name)"
+    }
+  }
 
   init(_ arguments: OrderArguments) throws(FormError) {
     switch (try arguments.optionalText("id"), try DeviceOrders.subject(arguments)) {

@@ -112,6 +112,7 @@ package struct BurnPairing: RegistryCall {
   }
 
   package var urgency: Urgency { .revocation }
+  package var revokes: String { "pairing \(id.text)" }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let pairing = try desk.pairing(id, of: .host)

@@ -86,6 +86,7 @@ package struct RotateService: RegistryCall {
 package struct RevokeService: RegistryCall {
   package let name: ServiceName
   package var urgency: Urgency { .revocation }
+  package var revokes: String { "service \(name.text)" }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     guard var service = try desk.service(named: name) else { throw .refused(.notFound, "service_name") }

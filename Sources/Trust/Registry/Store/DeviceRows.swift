@@ -159,6 +159,19 @@ extension SQLiteStore: DeviceTable {
     }
   }
 
+  package func attestedKeys(among keys: [KeyIdentifier]) throws(StoreFailure) -> [KeyIdentifier] {
+    var found: [KeyIdentifier] = []
+    for key in keys {
+      let state = try first(
+        "SELECT state FROM devices WHERE attested_key IS NOT NULL "
+          + "AND substr(attested_key, 1, 16) = substr(?1, 1, 16) AND attested_key = ?1 AND state <> 2",
+        [.hash(key.digest)]
+      ) { (row) throws(SQLiteError) in try row.integer(0) }
+      if state != nil { found.append(key) }
+    }
+    return found
+  }
+
   package func forEachRevokedKey(_ body: (KeyIdentifier) -> Void) throws(StoreFailure) {
     try each(
       "SELECT attested_key FROM devices INDEXED BY devices_revoked WHERE state = 2 AND attested_key IS NOT NULL"
