@@ -12,7 +12,7 @@ import pytest
 
 from admin_clients import Console, admin_settings, answer_on
 from orders import ask_as
-from waiting import patience
+from waiting import eventually, patience
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become others")
 # Numbers without an account.
@@ -171,6 +171,28 @@ def test_the_log_says_who(console):
     assert console.gate.event(event="admin_signed_in", actor=made["actor"])
     assert console.gate.event(event="admin_token_made", actor=made["actor"], token="ci")
     assert console.gate.event(event="admin_revoked", actor=made["actor"])
+
+
+def test_the_audit_says_who(gates, backend, folder):
+    devices = {"DEVICES_PATH": folder / "devices.db", "PUBLIC_URL": "https://mud.example"}
+    console = Console(gates(backend, **admin_settings(folder), **devices))
+    console.sign_in()
+    token = console.token("ci")
+    assert console.gate.command("admin", "revoke", "ci").returncode == 0
+    actor = console.gate.event(event="admin_link_made")["actor"]
+
+    def rows():
+        rows = json.loads(console.gate.command("audit", "list", "--json").stdout)
+        return [row for row in rows if row["event"].startswith("admin_")]
+
+    eventually(lambda: len(rows()) == 3, "the audit has all that was done")
+    signed, made, revoked = rows()
+    assert [row["actor"] for row in (signed, made, revoked)] == [actor] * 3
+    assert signed["event"] == "admin_signed_in" and signed["session"] >= 1 and signed["uid"] == os.getuid()
+    assert made["event"] == "admin_token_made" and made["token"] == "ci"
+    assert revoked["event"] == "admin_revoked" and (revoked["tokens"], revoked["sessions"]) == (1, 0)
+    assert token not in json.dumps(rows()) and token.removeprefix("portcullis_") not in json.dumps(rows())
+    assert json.loads(console.gate.command("audit", "verify", "--json").stdout)["valid"] is True
 
 
 def test_without_a_console(gates, backend):

@@ -132,13 +132,16 @@ struct AdminOpening {
     }
     let address = door.endpoint.map(GateConfiguration.AdminAddress.tcp) ?? stated
     let clock = SystemClock()
-    let (logger, pages) = (logger, SignInPages())
+    let (logger, pages, errands) = (logger, SignInPages(), PromptErrands())
+    let audit = devices.map { AdminAudit($0.registry, errands, operators, logger) }
     let access = AdminAccess(
       AdminAccess.Settings(configuration, users, tls), tokens: tokens,
       file: AdminTokenFile(path: configuration.admin.tokensPath), clock: clock, entropy: KernelEntropy(),
       page: pages.page
-    ) { $0.write(to: logger) }
-    let errands = PromptErrands()
+    ) { event in
+      event.write(to: logger)
+      audit?.note(event)
+    }
     let checks = GateChecks(
       gate: gate, devices: devices, configuration, isDraining: { control.isDraining }, clock: clock)
     do {

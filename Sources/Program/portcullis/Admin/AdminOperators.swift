@@ -28,6 +28,9 @@ final class AdminOperators: Sendable {
 
   func update(_ people: People) { self.people.withLock { $0 = people } }
 
+  /// Of whom may sign in, by his name.
+  func number(of name: String) -> UInt32? { people.withLock { $0.users[name] } }
+
   /// As whom the console knows the user at the other end; nil where he may not sign in.
   func name(of peer: UnixPeer?) -> String? {
     peer.flatMap { peer in people.withLock { $0.names[peer.user] } }

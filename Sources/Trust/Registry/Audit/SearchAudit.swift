@@ -113,4 +113,8 @@ extension AuditEntry.Event {
   package static let reloaded = Self("reloaded")
   package static let drainBegun = Self("drain_begun")
   package static let drainEnded = Self("drain_ended")
+  package static let adminSignedIn = Self("admin_signed_in")
+  package static let adminTokenMade = Self("admin_token_made")
+  package static let adminRevoked = Self("admin_revoked")
+  package static let adminTokensNotWritten = Self("admin_tokens_not_written")
 }
