@@ -42,6 +42,32 @@ import Testing
     #expect(!record.isOver(at: last) && record.isOver(at: Self.until.goodUntil))
   }
 
+  /// Nobody comes in by them, and they take the places of those who do.
+  @Test func keysThatAreOverGo() throws {
+    let bench = Bench()
+    let store = try bench.open()
+    #expect(adopt(1...4, in: store).0.taken == 4)
+    for key in [4, 5] { _ = store.register(newKey(key)) { _ in } }
+    _ = store.revoke(identifier(2), now: Self.start) { _ in }
+    let results = Recorder<CommitResult>()
+    func tidy(_ time: UnixTime) -> Int {
+      let isInUse: (KeyIdentifier) -> Bool = { $0 == identifier(3) }
+      defer { store.commitAll() }
+      return store.removeImports(overSince: time, isInUse: isInUse) { results.append($0) }
+    }
+    let last = UnixTime(milliseconds: Self.until.goodUntil.milliseconds - 1)
+    #expect(tidy(last) == 0)
+    // Not who was registered since or at all, is revoked, or still plays.
+    #expect(tidy(Self.until.goodUntil) == 1)
+    #expect(tidy(Self.until.goodUntil) == 0)
+    #expect(results.all == [.committed, .committed, .committed])
+    #expect((1...5).map { store.find(identifier($0)) != nil } == [false, true, true, true, true])
+    bench.files.reboot()
+    let again = try bench.open()
+    #expect((1...5).map { again.find(identifier($0)) != nil } == [false, true, true, true, true])
+    #expect(again.isRevoked(identifier(2)))
+  }
+
   @Test func doingItAgainChangesNothing() throws {
     let store = try Bench().open()
     #expect(store.register(newKey(1)) { _ in } == .accepted(isNew: true))

@@ -51,6 +51,17 @@ final class MemoryStore: AttestedKeyStore {
     return verdict
   }
 
+  func removeImports(
+    overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
+  ) -> Int {
+    defer { completion(.committed) }
+    return records.withLock { records in
+      let over = records.filter { $1.isOver(at: cutoff) && $1.revokedAt == nil && !isInUse($0) }
+      for key in over.keys { records[key] = nil }
+      return over.count
+    }
+  }
+
   func adopt(
     _ keys: [ForeignKey], _ imported: KeyImport, appID: String?, completion: @escaping Completion
   ) -> ImportVerdict {

@@ -170,6 +170,10 @@ struct GateLogger: Sendable {
       ])
   }
 
+  func importsRemoved(_ count: Int) {
+    logger.notice("imported_keys_removed", metadata: ["keys": "\(count)"])
+  }
+
   func receiptLost(_ keyID: KeyIdentifier, _ error: SystemError) {
     logger.error("receipt_not_kept", metadata: ["keyId": "\(keyID.short)", "reason": "\(error)"])
   }

@@ -11,6 +11,9 @@ final class Housekeeper: Sendable {
   /// A ticket can be used for one to two hours: until the key after the next.
   static let ticketRotation: Duration = .seconds(3600)
 
+  /// Imported keys that are over go so often.
+  static let tidying: Duration = .seconds(3600)
+
   /// A process that has served for so long does not die of a session that it has taken up.
   private static let goodStart: Duration = .seconds(30)
 
@@ -37,6 +40,7 @@ final class Housekeeper: Sendable {
     let goodFrom = SystemClock().monotonic() + Self.goodStart
     var isGoodStart = false
     var nextRotation = SystemClock().monotonic() + Self.ticketRotation
+    var nextTidying = goodFrom
     while !isStopping.load(ordering: .relaxed) {
       wake.wait(until: SystemClock().monotonic() + .seconds(1))
       let now = SystemClock().monotonic()
@@ -49,6 +53,10 @@ final class Housekeeper: Sendable {
       if now >= goodFrom, !isGoodStart {
         isGoodStart = true
         shared.keeper?.slots.endStart()
+      }
+      if now >= nextTidying {
+        shared.removeImports()
+        nextTidying = now + Self.tidying
       }
       if now >= nextRotation {
         tickets.rotate()

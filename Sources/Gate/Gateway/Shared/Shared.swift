@@ -147,6 +147,14 @@ final class Shared: Sendable {
     }
   }
 
+  /// Imported keys whose time is over are of use to nobody. To be called by threads that the store's lock is for.
+  func removeImports() {
+    let cutoff = UnixTime(milliseconds: clock.wall().milliseconds - KeyImport.grace.wholeMilliseconds)
+    let removed = store.removeImports(
+      overSince: cutoff, isInUse: { register.hasSessions(of: $0) }, completion: { _ in })
+    if removed > 0 { log.importsRemoved(removed) }
+  }
+
   /// A key goes with its device; one that nobody has registered, or that is revoked already, has gone. To be called by
   /// threads that the store's lock is for.
   func revoke(_ keyID: KeyIdentifier, _ commit: CommitWait) {

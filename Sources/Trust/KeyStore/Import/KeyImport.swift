@@ -38,6 +38,9 @@ package struct KeyImport: Equatable, Sendable {
   /// Until then the key is good; from then on it is unknown.
   package var goodUntil: UnixTime { UnixTime(milliseconds: Int64(untilSecond) * 1000) }
 
+  /// They stay for so long after their end, so that a clock that was wrong for some hours costs nobody his key.
+  package static let grace: Duration = .seconds(86_400)
+
   /// Imported keys were not judged as this gate judges, so they give way to registrations before long.
   package static let longestDays = 90
 }

@@ -45,6 +45,11 @@ package protocol AttestedKeyStore: AnyObject, Sendable {
     unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
   ) -> Int
 
+  /// Removes keys that were imported and good until before `cutoff`; otherwise as `prune`.
+  func removeImports(
+    overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
+  ) -> Int
+
   /// Takes keys that another gate had registered, good until the import says; one that is there stays as it is. The
   /// completion follows in any case.
   func adopt(

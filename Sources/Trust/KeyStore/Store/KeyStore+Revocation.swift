@@ -36,6 +36,20 @@ extension KeyStore {
     unusedSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool = { _ in false },
     completion: @escaping Completion
   ) -> Int {
+    remove(completion) { entry in
+      max(entry.lastUsedAt, entry.registeredAt) < cutoff.milliseconds && !isInUse(entry.identifier)
+    }
+  }
+
+  /// Removes keys that were imported and good until before `cutoff`, and were not registered since: nobody comes in by them,
+  /// and they take others' places. Otherwise as `prune`.
+  package func removeImports(
+    overSince cutoff: UnixTime, isInUse: (KeyIdentifier) -> Bool, completion: @escaping Completion
+  ) -> Int {
+    remove(completion) { entry in entry.isOver(at: cutoff) && !isInUse(entry.identifier) }
+  }
+
+  private func remove(_ completion: @escaping Completion, _ isMeant: (KeyTable.Entry) -> Bool) -> Int {
     var removed = 0
     var position = 0
     var result = CommitResult.committed
@@ -48,10 +62,7 @@ extension KeyStore {
         }
         var candidates: [KeyTable.Entry] = []
         state.table.copy(from: &position, limit: Self.pruneStride, to: &candidates)
-        for entry in candidates
-        where !entry.isRevoked && max(entry.lastUsedAt, entry.registeredAt) < cutoff.milliseconds
-          && !isInUse(entry.identifier)
-        {
+        for entry in candidates where !entry.isRevoked && isMeant(entry) {
           state.table.remove(entry.identifier)
           state.pending.append(.removed(entry.identifier), nil)
           removed += 1
