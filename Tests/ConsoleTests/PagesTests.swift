@@ -241,6 +241,13 @@ import Testing
     #expect(tables.compactMap { $0.attributes["data-table"] } == ["pairings", "devices"])
     devices.filter.subject = "anna"
     #expect(!isLive(devices))
+    var keys = Samples.full.keys
+    (keys.filter, keys.end.isFirst) = (.init(text: "", app: "", state: nil, since: "", until: ""), true)
+    #expect(isLive(keys))
+    keys.end.isFirst = false
+    #expect(!isLive(keys))
+    (keys.filter.app, keys.end.isFirst) = ("a", true)
+    #expect(!isLive(keys))
   }
 
   @Test func aReloadThatALoopHasNotTakenIsNoRefusal() throws {

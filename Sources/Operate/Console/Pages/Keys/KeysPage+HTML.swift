@@ -3,7 +3,11 @@ internal import System
 
 extension KeysPage: ConsolePage {
   package func html(_ frame: PageFrame) -> [UInt8] {
-    Layout(entry: .keys, heading: "Keys", problems: problems).html(frame) { html in
+    // A search may go through all keys: not every two seconds.
+    let layout = Layout(
+      entry: .keys, heading: "Keys", problems: problems,
+      liveFrom: end.isFirst && !isFiltered ? ConsolePath("/api/keys") : nil)
+    return layout.html(frame) { html in
       html.filter(.keys, isActive: isFiltered) { html in
         html.field(
           .text, "Key or pseudonym", value: filter.text, hint: "The beginning is enough", problems: problems)
