@@ -135,7 +135,7 @@ let modules = [
   Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
   Module("Supervision", in: .operate, ["CLinux", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
-  Module("Metrics", in: .operate, ["System"]),
+  Module("Metrics", in: .operate, ["KeyStore", "PortcullisProtocol", "System"]),
   Module("Console", in: .operate, ["JSON", "PortcullisProtocol", "System"]),
 
   // Connections and sessions.
@@ -153,7 +153,8 @@ let modules = [
 
   // What the operator sees of it.
   Module(
-    "Admin", in: .gate, ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Sockets", "System", "TLS"]),
+    "Admin", in: .gate,
+    ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Metrics", "Sockets", "System", "TLS"]),
 
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
@@ -191,8 +192,8 @@ let modules = [
       "GeoDatabase", "HTTPWire",
       "Identity", "Registry", "Risk",
       "PlayIntegrity",
-      "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol", "QRCode", "Sockets",
-      "Supervision",
+      "JSON", "KeyStore", "Logging", "Logs", "Metrics", "PortcullisClient", "PortcullisProtocol", "QRCode",
+      "Sockets", "Supervision",
       "System",
       "TLS", "TelnetWire", "Vectors",
     ], isProgram: true),
@@ -244,9 +245,14 @@ let testTargets = [
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),
   tests("Sockets", ["Addresses", "System"]),
   tests("Supervision", ["System"]),
-  tests("Metrics", ["System"]),
+  tests("Metrics", ["PortcullisProtocol", "System"]),
   tests("Console", ["JSON", "PortcullisProtocol", "System"]),
-  tests("Admin", ["Addresses", "Bytes", "HTTPWire", "Sockets", "System", "TLS", "TLSPeers"]),
+  tests(
+    "Admin",
+    [
+      "Addresses", "Bytes", "HTTPWire", "Metrics", "PortcullisProtocol", "Sockets", "System", "TLS",
+      "TLSPeers",
+    ]),
   tests("SQLite", ["Confinement", "FaultDisk", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(

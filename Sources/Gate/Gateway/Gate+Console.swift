@@ -1,5 +1,6 @@
 /// What the operator's pages show of the running gate out of memory (docs/operating.md, "Console"), from any thread but a
 /// loop's, and without waiting for one.
+package import Metrics
 internal import Synchronization
 package import System
 
@@ -9,6 +10,16 @@ extension Gate {
 
   /// The last day.
   package var history: HistoryReading { shared.history.reading(at: SystemClock().monotonic()) }
+
+  /// The last day as it is to outlive the process.
+  package func historyOnFile(wall: UnixTime) -> HistoryOnFile {
+    shared.history.onFile(wall: wall, now: SystemClock().monotonic())
+  }
+
+  /// What earlier processes have left of it; to be called once.
+  package func goOn(after earlier: [HistoryMinute], wall: UnixTime) {
+    shared.history.goOn(after: earlier, wall: wall, now: SystemClock().monotonic())
+  }
 
   /// Of all kinds, from accept to the last byte.
   package var connectionCount: Int { shared.occupancy.value }

@@ -63,5 +63,7 @@ final class Housekeeper: Sendable {
         nextRotation = now + Self.ticketRotation
       }
     }
+    // What came since, for the history that outlives the process.
+    shared.history.note(HistoryTotals(shared), at: SystemClock().monotonic())
   }
 }

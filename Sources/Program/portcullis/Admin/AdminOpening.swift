@@ -49,6 +49,7 @@ final class OpenAdmin {
   let access: AdminAccess
   let checks: GateChecks
   private let errands: PromptErrands
+  private let history: HistoryKeeper
   /// With the port that the kernel chose where it was to choose one.
   let address: GateConfiguration.AdminAddress
   private let operators: AdminOperators
@@ -56,9 +57,9 @@ final class OpenAdmin {
 
   fileprivate init(
     server: AdminServer, access: AdminAccess, checks: GateChecks, errands: PromptErrands,
-    operators: AdminOperators,
-    address: GateConfiguration.AdminAddress
+    history: HistoryKeeper, operators: AdminOperators, address: GateConfiguration.AdminAddress
   ) {
+    self.history = history
     self.errands = errands
     self.server = server
     self.operators = operators
@@ -75,10 +76,12 @@ final class OpenAdmin {
     checks.reload(configuration)
   }
 
+  /// When the gate has stopped, so that the history has all that came.
   func stop() {
     server.stop()
     checks.stop()
     errands.stop()
+    history.stop()
   }
 }
 
@@ -153,10 +156,17 @@ struct AdminOpening {
           gate: gate, checks: checks,
           pages: ConsolePages(sources, checks: checks, errands: errands)), access: access,
         tls: address.isExposed ? tls : nil, clock: clock)
+      let history = AdminHistory.keeper(gate, path: AdminHistory.path(configuration), clock: clock, logger)
+      do throws(SystemError) {
+        try history.begin()
+      } catch {
+        server.stop()
+        throw error
+      }
       control.open(AdminControl(access, operators, base: address.base(tls)))
       return OpenAdmin(
-        server: server, access: access, checks: checks, errands: errands, operators: operators,
-        address: address)
+        server: server, access: access, checks: checks, errands: errands, history: history,
+        operators: operators, address: address)
     } catch {
       door.remove()
       checks.stop()

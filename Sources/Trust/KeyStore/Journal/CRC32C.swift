@@ -1,10 +1,13 @@
-/// CRC-32C (Castagnoli, RFC 3720 §B.4), eight bytes a step: the checksum of a journal batch.
-struct CRC32C {
+/// CRC-32C (Castagnoli, RFC 3720 §B.4), eight bytes a step: the checksum of a journal batch, and of what else may be half
+/// written.
+package struct CRC32C {
   private var state: UInt32 = ~0
 
-  var value: UInt32 { ~state }
+  package init() {}
 
-  mutating func update(_ bytes: Span<UInt8>) {
+  package var value: UInt32 { ~state }
+
+  package mutating func update(_ bytes: Span<UInt8>) {
     let tables = Self.tables.span
     var index = 0
     while bytes.count - index >= 8 {

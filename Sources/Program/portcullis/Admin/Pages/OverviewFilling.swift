@@ -6,6 +6,7 @@ import Configuration
 import Console
 import Gateway
 import KeyStore
+import Metrics
 import PortcullisProtocol
 import System
 
@@ -123,7 +124,6 @@ extension Period {
 
 extension Console.History {
   fileprivate init(_ reading: HistoryReading, now: UnixTime) {
-    let isRecent = reading.sinceStart < .seconds(86_400)
     self.init(
       points: reading.minutes.map { minute in
         minute.map {
@@ -133,7 +133,7 @@ extension Console.History {
             bytes: UInt64(clamping: $0.bytesFromPlayers &+ $0.bytesFromGame))
         }
       },
-      end: now - reading.sinceLastBegan, starts: isRecent ? [now - reading.sinceStart] : [])
+      end: now - reading.sinceLastBegan, starts: reading.starts.map { now - $0 })
   }
 }
 

@@ -1,4 +1,5 @@
 /// The last day of the gate, minute by minute: docs/operating.md, "Console".
+import Metrics
 import PortcullisProtocol
 import System
 import Testing

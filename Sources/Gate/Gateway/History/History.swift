@@ -1,8 +1,9 @@
 /// The last day of the gate, minute by minute, for whoever looks at it (docs/operating.md, "Console"): noted each second by
-/// the housekeeper, in memory alone. What it holds ends with the process.
+/// the housekeeper, in memory. What outlives the process is taken from here and given back by whoever keeps it.
 ///
 /// Minutes are counted by the monotonic clock, so that a clock that is set neither makes holes nor fills them; whoever
-/// shows them counts back from now. A minute takes 280 bytes, a day below half a megabyte.
+/// shows them counts back from now. A minute takes 300 bytes, a day below half a megabyte.
+package import Metrics
 package import PortcullisProtocol
 internal import Synchronization
 internal import System
@@ -21,31 +22,6 @@ struct HistoryTotals: Equatable, Sendable {
   var turns: [TurnReading] = []
 }
 
-/// What a minute, an hour or a day has brought.
-package struct HistoryPeriod: Equatable, Sendable {
-  /// The most at once, of those that were looked at each second.
-  package var mostPlayers = 0
-  package var admissions = 0
-  package var registrations = 0
-  package var refusals = 0
-  package var bytesFromPlayers = 0
-  package var bytesFromGame = 0
-  /// The slowest loop's 99th percentile of a minute's turns.
-  package var lagMicroseconds = 0
-
-  package init() {}
-
-  fileprivate mutating func add(_ other: HistoryPeriod) {
-    mostPlayers = max(mostPlayers, other.mostPlayers)
-    lagMicroseconds = max(lagMicroseconds, other.lagMicroseconds)
-    admissions += other.admissions
-    registrations += other.registrations
-    refusals += other.refusals
-    bytesFromPlayers += other.bytesFromPlayers
-    bytesFromGame += other.bytesFromGame
-  }
-}
-
 package struct HistoryReading: Sendable {
   /// Oldest first, the running minute last; nil where nobody noted anything, as the process was stopped.
   package let minutes: [HistoryPeriod?]
@@ -53,6 +29,8 @@ package struct HistoryReading: Sendable {
   package let sinceLastBegan: Duration
   /// How long ago the gate was started.
   package let sinceStart: Duration
+  /// How long ago it was started each time in these minutes, this one included; the longest ago first.
+  package let starts: [Duration]
   package let lastHour: HistoryPeriod
   package let lastDay: HistoryPeriod
   /// Those that occurred in the last day, in the order of the codes.
@@ -68,6 +46,14 @@ final class History: Sendable {
     state.withLock { $0.note(totals, at: now) }
   }
 
+  func goOn(after earlier: [HistoryMinute], wall: UnixTime, now: MonotonicTime) {
+    state.withLock { $0.goOn(after: earlier, wall: wall, now: now) }
+  }
+
+  func onFile(wall: UnixTime, now: MonotonicTime) -> HistoryOnFile {
+    state.withLock { $0 }.onFile(wall: wall, now: now)
+  }
+
   func reading(at now: MonotonicTime) -> HistoryReading {
     // A copy, which shares what it holds until the next note: the housekeeper waits for no page.
     state.withLock { $0 }.reading(at: now)
@@ -75,7 +61,7 @@ final class History: Sendable {
 }
 
 struct HistoryState: Sendable {
-  static let minutes = 1440
+  static let minutes = HistoryMinute.ofADay
   private static let minuteNanoseconds: UInt64 = 60_000_000_000
   /// How many readings of turns are kept, and how far apart.
   private static let markCount = 7
@@ -88,18 +74,28 @@ struct HistoryState: Sendable {
     var turns: [TurnReading]
   }
 
-  private var startedAt: MonotonicTime?
+  private(set) var startedAt: MonotonicTime?
   /// How many minutes are over.
   private var index = 0
-  /// Those that are over, the newest last.
-  private var finished: [Finished?] = []
+  /// Those that are over, the newest last; those of earlier processes too.
+  private(set) var finished: [Finished?] = []
   private var running = Minute(turns: [])
   private var last = HistoryTotals()
   private var marks: [(at: MonotonicTime, turns: [TurnReading])] = []
 
-  private struct Finished {
-    let period: HistoryPeriod
-    let refusals: [UInt32]
+  struct Finished {
+    /// In milliseconds since this gate's start, like all times here; negative of an earlier one.
+    var begin: Int64
+    /// When a gate was started in it.
+    var start: Int64?
+    var period: HistoryPeriod
+    var refusals: [UInt32]
+  }
+
+  var runningMinute: Finished {
+    Finished(
+      begin: Int64(index) * HistoryMinute.milliseconds, start: index == 0 ? 0 : nil, period: running.period,
+      refusals: running.refusals)
   }
 
   mutating func note(_ totals: HistoryTotals, at now: MonotonicTime) {
@@ -119,12 +115,22 @@ struct HistoryState: Sendable {
   }
 
   private mutating func finish(until minute: Int) {
-    finished.append(Finished(period: running.period, refusals: running.refusals))
+    finished.append(runningMinute)
     // Those in which nobody noted anything: the process or the machine was stopped.
     for _ in 0..<min(minute - index - 1, Self.minutes) { finished.append(nil) }
-    if finished.count >= Self.minutes { finished.removeFirst(finished.count - Self.minutes + 1) }
+    keepADay()
     index = minute
     running = Minute(turns: last.turns)
+  }
+
+  private mutating func keepADay() {
+    if finished.count >= Self.minutes { finished.removeFirst(finished.count - Self.minutes + 1) }
+  }
+
+  /// In front of what was counted so far, the newest last.
+  mutating func prepend(_ earlier: [Finished?]) {
+    finished = earlier + finished
+    keepADay()
   }
 
   private mutating func count(_ totals: HistoryTotals) {
@@ -160,8 +166,11 @@ struct HistoryState: Sendable {
     }
     let began = (startedAt ?? now).adding(UInt64(index) * Self.minuteNanoseconds)
     let oldest = marks.first?.turns ?? []
+    let age = (now - (startedAt ?? now)).wholeMilliseconds
+    let starts = (finished + [runningMinute]).compactMap { $0?.start }
     return HistoryReading(
       minutes: minutes, sinceLastBegan: now - began, sinceStart: now - (startedAt ?? now),
+      starts: starts.map { .milliseconds(age - $0) },
       lastHour: period(60), lastDay: period(Self.minutes),
       refusals: RefusalCode.allCases.enumerated().compactMap { index, code in
         let day = sum(index, Self.minutes)
