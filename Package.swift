@@ -301,7 +301,7 @@ let testTargets = [
       "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "Bytes", "CBOR", "Charsets", "Configuration",
       "Crypto",
       "Deflate", "DeviceTokens", "DeviceWire", "GeoDatabase", "HTTPWire", "Identity", "JSON", "Keeping",
-      "KeyStore",
+      "KeyStore", "Metrics",
       "PlayIntegrity",
       "PortcullisClient", "PortcullisProtocol", "ProxyProtocol", "Registry", "Risk", "SessionWire", "System",
       "TelnetWire", "WebSocketWire", "X509",

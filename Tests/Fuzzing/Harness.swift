@@ -37,6 +37,8 @@ package enum Harness: String, CaseIterable, Sendable {
   case luggage
   case adminRequest = "admin-request"
   case adminAccess = "admin-access"
+  case goldfinch
+  case history
 
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
@@ -74,6 +76,8 @@ package enum Harness: String, CaseIterable, Sendable {
     case .luggage: try LuggageHarness.check(bytes)
     case .adminRequest: try AdminRequestHarness.check(bytes)
     case .adminAccess: try AdminAccessHarness.check(bytes)
+    case .goldfinch: try GoldfinchHarness.check(bytes)
+    case .history: try HistoryHarness.check(bytes)
     }
   }
 }
