@@ -10,8 +10,10 @@ import subprocess
 import pytest
 
 from clients import UPGRADE, Raw, assert_refusal, head
+from gate import BINARY as PROGRAM
+from gate import process_environment
 from test_durability import UNAVAILABLE, send_registration, send_upgrade
-from waiting import eventually
+from waiting import eventually, patience
 from websocket import BINARY, RawWebSocket
 
 IO_ERROR, CONFIGURATION = 74, 78
@@ -204,3 +206,30 @@ def test_a_file_system_that_came_back_read_only(disk, gates, backend, new_device
     gate.log_path.unlink()
     gate.start()
     assert registers(gate, new_device())
+
+
+# ---- what `check` says
+
+
+def checked(gate, fault, seconds):
+    """The line about the disk, where each sync takes so long. Time stands still but for that."""
+    fault.stand_still()
+    fault.sync_hold = 1
+    command = [str(PROGRAM), "check"]
+    with subprocess.Popen(
+        command, cwd=gate.folder, env=process_environment(gate.environment), stdout=subprocess.PIPE, text=True
+    ) as check:
+        eventually(lambda: fault.syncs_waiting == 1, "the first sync waits")
+        fault.jump(seconds)
+        fault.sync_hold = 0
+        said = check.communicate(timeout=patience(60))[0]
+    [line] = [line for line in said.splitlines() if "a sync takes at most" in line]
+    return line
+
+
+@pytest.mark.parametrize("seconds, grade", [(0.1, "ok"), (0.101, "warning"), (2.5, "warning")])
+def test_check_warns_of_syncs_that_players_notice(gates, fault, seconds, grade):
+    gate = gates(start=False, **fault.environment)
+    line = checked(gate, fault, seconds)
+    assert line.startswith(grade) and f"at most {seconds * 1000:.0f} ms (of 5)" in line, line
+    assert ("ATTESTED_KEYS_PATH on a faster disk" in line) == (grade == "warning")
