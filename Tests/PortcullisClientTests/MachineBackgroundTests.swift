@@ -8,6 +8,55 @@ import Testing
     played.machine.phase == .waiting(until: .infinity) && played.machine.nextTime == nil
   }
 
+  // MARK: A storage that is locked
+
+  /// Before the first unlock after a start of the phone: an attempt would begin another session, by another key.
+  @Test func noAttemptBeforeItIsKnownWhatThereIs() {
+    var played = Played(registers: true)
+    played.machine.cannotRecall(now: 1)
+    #expect(played.allActions() == ["waiting(until: 6.0)"])
+    #expect(played.machine.nextTime == 6 && played.machine.hasRoom)
+    played.machine.networkChanged(now: 2)
+    played.machine.tick(now: 5)
+    #expect(played.allActions() == [])
+    played.machine.tick(now: 6)
+    #expect(played.allActions() == ["recall"] && played.machine.nextTime == nil)
+    // Not yet.
+    played.machine.cannotRecall(now: 7)
+    #expect(played.allActions() == [] && played.machine.nextTime == 12)
+    // Whoever brings the app to the foreground has unlocked the phone.
+    played.machine.enterForeground(now: 8)
+    #expect(played.allActions() == ["recall"])
+    played.machine.adopt(RememberedSession(id: Played.id, received: 3, handled: 2))
+    played.machine.begin(now: 9)
+    #expect(played.allActions() == ["connecting", "connect Portcullis-Resume Portcullis-Client"])
+    // The answer to the other question, too late.
+    played.machine.cannotRecall(now: 9)
+    played.machine.begin(now: 9)
+    #expect(played.allActions() == [])
+  }
+
+  @Test func lockedInTheBackground() {
+    var played = Played()
+    played.machine.enterBackground(now: 0)
+    played.machine.cannotRecall(now: 0)
+    #expect(played.allActions() == ["waiting(until: inf)"] && played.machine.nextTime == nil)
+    played.machine.enterForeground(now: 1)
+    #expect(played.allActions() == ["recall"])
+    played.machine.cannotRecall(now: 1)
+    played.machine.enterBackground(now: 2)
+    #expect(played.machine.nextTime == nil)
+  }
+
+  @Test func endedWhileLocked() {
+    var played = Played()
+    played.machine.cannotRecall(now: 0)
+    played.machine.leave(now: 1)
+    #expect(played.machine.end == .left)
+    played.machine.begin(now: 2)
+    #expect(!played.actions().contains("connecting"))
+  }
+
   // MARK: Background
 
   @Test func theConnectionEndsAndTheSessionWaits() {

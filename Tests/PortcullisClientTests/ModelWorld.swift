@@ -192,7 +192,7 @@ struct ModelWorld {
         toGate = [.upgrade(resume: request["Portcullis-Resume"], client: request["Portcullis-Client"] != nil)]
         toApp = []
         connections += 1
-      case .register: break
+      case .recall, .register: break
       case .remember(let session): remembered = session
       case .sendText(let bytes): toGate?.append(.text(String(decoding: bytes, as: UTF8.self)))
       case .sendBinary(let bytes): toGate?.append(.binary(String(decoding: bytes, as: UTF8.self)))

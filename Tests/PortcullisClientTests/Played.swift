@@ -34,6 +34,7 @@ struct Played {
     machine.takeActions().map { action in
       switch action {
       case .connect(let request): "connect " + request.fields.map(\.name).joined(separator: " ")
+      case .recall: "recall"
       case .register: "register"
       case .remember(let session):
         session.map { "remember \($0.id) \($0.received) \($0.handled)" } ?? "forget"

@@ -30,11 +30,22 @@ public struct SavedSession: Codable, Equatable, Sendable {
   }
 }
 
+/// Why nothing comes out of a storage, though something may be there.
+public enum SessionStorageError: Error, Equatable, Sendable {
+  /// For now, as in the Keychain before the first unlock after a start of the phone. It is asked again later, and nothing is
+  /// saved before it has answered.
+  case locked
+  /// For good. A new key and a new session take the place of what is there.
+  case broken(String)
+}
+
 /// Where a `SavedSession` lies: in the Keychain (`KeychainStorage`), or in a file that others cannot read.
 ///
-/// A session that cannot be saved is played all the same. It is lost with the app's process.
+/// A session that cannot be saved is played all the same, and saved again whenever something of it changes. One that was
+/// never saved is lost with the app's process.
 public protocol SessionStorage: Sendable {
-  /// What was saved last; nil: nothing, or nothing that can be read.
+  /// What was saved last; nil: nothing. Throws `SessionStorageError.locked` where that cannot be said now; every other error
+  /// counts as `broken`.
   func load() async throws -> SavedSession?
 
   /// Keeps it in place of what was there, whole or not at all.

@@ -52,7 +52,11 @@ struct EnclaveStorage: SessionStorage {
   func load() async throws -> SavedSession? {
     // A file that holds something else holds no session.
     var saved = SavedSession(gate: gate)
-    if let found = try? await storage.load(), found.gate == gate { saved = found }
+    do {
+      if let found = try await storage.load(), found.gate == gate { saved = found }
+    } catch SessionStorageError.locked {
+      throw SessionStorageError.locked
+    } catch {}
     do throws(DeviceError) {
       saved.keyID = try SoftwareEnclave.load(from: enclavePath).keyIdentifier.base64
     } catch {

@@ -16,14 +16,20 @@
       ]
     }
 
-    /// What was saved last.
+    /// What was saved last. Before the first unlock after a start of the phone it throws `SessionStorageError.locked`.
     public func load() throws -> SavedSession? {
       var found: CFTypeRef?
       let query = entry.merging([kSecReturnData as String: true]) { $1 }
       let status = SecItemCopyMatching(query as CFDictionary, &found)
-      if status == errSecItemNotFound { return nil }
-      guard status == errSecSuccess, let data = found as? Data else { throw KeychainError(status: status) }
-      return try? JSONDecoder().decode(SavedSession.self, from: data)
+      switch status {
+      case errSecItemNotFound: return nil
+      case errSecInteractionNotAllowed, errSecNotAvailable: throw SessionStorageError.locked
+      case errSecSuccess: break
+      default: throw SessionStorageError.broken("Keychain \(status)")
+      }
+      guard let data = found as? Data, let saved = try? JSONDecoder().decode(SavedSession.self, from: data)
+      else { throw SessionStorageError.broken("no session") }
+      return saved
     }
 
     /// Keeps it in place of what was there.

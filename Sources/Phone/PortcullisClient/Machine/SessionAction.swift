@@ -5,6 +5,8 @@ internal import PortcullisProtocol
 package enum SessionAction: Equatable, Sendable {
   /// Get a fresh challenge, sign it, and open a WebSocket; answered by `opened`, `refused` or `failed`.
   case connect(SessionRequest)
+  /// Ask the storage once more; answered by `adopt` and `begin`, or by `cannotRecall`.
+  case recall
   /// Make another key and register it; answered by `registered`, `refused` or `failed`.
   case register
   /// Keep what is needed to come back after a start of the app; nil: there is nothing to come back to. Before anything

@@ -32,6 +32,9 @@ enum SessionLimit {
   /// Longer than a game that is slow keeps the gate from reading.
   static let pongPatience = 20.0
 
+  /// Between two looks whether the storage can be read by now.
+  static let lockedPause = 5.0
+
   /// The first pause before another attempt lasts up to `firstPause`, each next one up to twice as long.
   static let firstPause = 1.0
   static let longestPause = 30.0

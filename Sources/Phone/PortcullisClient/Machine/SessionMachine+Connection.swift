@@ -4,8 +4,22 @@ internal import PortcullisProtocol
 extension SessionMachine {
   // MARK: Attempts
 
+  /// Nobody can say yet whether there is a session to come back to, nor by which key: an attempt without them would begin
+  /// another one, and take its place.
+  package mutating func cannotRecall(now: Double) {
+    guard hasNotBegun else { return }
+    let until = isAway ? .infinity : now + SessionLimit.lockedPause
+    if phase == .idle { act(.tell(.state(.waiting(until: until)))) }
+    phase = .recalling(until: until)
+  }
+
+  mutating func recall() {
+    phase = .recalling(until: .infinity)
+    act(.recall)
+  }
+
   package mutating func begin(now: Double) {
-    guard phase == .idle else { return }
+    guard hasNotBegun else { return }
     heardAt = now
     if greeting != nil { lostAt = now }
     if isAway { wait(until: .infinity) } else { connect() }
@@ -22,7 +36,7 @@ extension SessionMachine {
       pingedAt = now
       act(.ping)
     case .connecting: isPathNew = true
-    case .idle, .opening, .closing, .parting, .ended: break
+    case .idle, .recalling, .opening, .closing, .parting, .ended: break
     }
   }
 
@@ -34,6 +48,7 @@ extension SessionMachine {
     switch phase {
     case .attached: part(now: now)
     case .waiting: wait(until: .infinity)
+    case .recalling: phase = .recalling(until: .infinity)
     // What is under way goes on to the greeting: only then is there something to come back to.
     case .idle, .connecting, .opening, .closing, .parting, .ended: break
     }
@@ -41,6 +56,8 @@ extension SessionMachine {
 
   package mutating func enterForeground(now: Double) {
     isAway = false
+    // Whoever brings it there has unlocked the phone.
+    if case .recalling = phase { recall() }
     networkChanged(now: now)
   }
 
@@ -160,7 +177,7 @@ extension SessionMachine {
   /// - Parameter code: of the gate's Close; 1005 if it had none, 1006 if there was no Close.
   package mutating func closed(code: UInt16, now: Double) {
     switch phase {
-    case .idle, .connecting, .waiting, .ended: break
+    case .idle, .recalling, .connecting, .waiting, .ended: break
     case .closing(_, let end):
       // Whether the gate had everything before the connection broke, only another one can tell.
       if code == 1006, isFinishing, !input.isEmpty, end == .byApp { return lose(now: now) }
@@ -207,7 +224,7 @@ extension SessionMachine {
       if whenSent, !input.isEmpty { return }
       act(.abandon)
       finish(.byApp)
-    case .idle: finish(.byApp)
+    case .idle, .recalling: finish(.byApp)
     }
   }
 
@@ -227,7 +244,7 @@ extension SessionMachine {
     case .opening, .parting:
       act(.abandon)
       finish(.left)
-    case .idle, .connecting, .waiting: finish(.left)
+    case .idle, .recalling, .connecting, .waiting: finish(.left)
     }
   }
 }

@@ -15,7 +15,7 @@ extension SessionMachine {
     case .attached, .closing, .parting:
       count(binary.count)
       if !binary.isEmpty { act(.tell(.text(String(decoding: binary, as: UTF8.self)))) }
-    case .idle, .connecting, .waiting, .ended: break
+    case .idle, .recalling, .connecting, .waiting, .ended: break
     }
   }
 
@@ -29,7 +29,7 @@ extension SessionMachine {
     case .attached, .closing, .parting:
       if message.isCounted { count(text.count) }
       heed(message.content, now: now)
-    case .idle, .connecting, .waiting, .ended: break
+    case .idle, .recalling, .connecting, .waiting, .ended: break
     }
   }
 

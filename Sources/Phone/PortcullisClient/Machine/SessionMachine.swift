@@ -7,6 +7,9 @@
 package struct SessionMachine {
   enum Phase: Equatable {
     case idle
+    /// Whether there is a session to come back to cannot be read yet; it is asked then. Infinity: it was asked just now, or
+    /// the app is in the background.
+    case recalling(until: Double)
     /// An attempt is under way, or a registration for one.
     case connecting
     /// The WebSocket is open; the gate's greeting is to come first.
@@ -60,7 +63,7 @@ package struct SessionMachine {
 
   /// Comes back to the session of an earlier start of the app; to be called before `begin`.
   package mutating func adopt(_ remembered: RememberedSession) {
-    guard phase == .idle, let greeting = SessionGreeting(remembered) else { return }
+    guard hasNotBegun, let greeting = SessionGreeting(remembered) else { return }
     self.greeting = greeting
     isRelaunched = true
     arrivals = Arrivals(handled: remembered.received)
@@ -95,7 +98,14 @@ package struct SessionMachine {
   var takesInput: Bool {
     switch phase {
     case .closing, .ended: false
-    case .idle, .connecting, .opening, .attached, .parting, .waiting: !isFinishing
+    case .idle, .recalling, .connecting, .opening, .attached, .parting, .waiting: !isFinishing
+    }
+  }
+
+  var hasNotBegun: Bool {
+    switch phase {
+    case .idle, .recalling: true
+    case .connecting, .opening, .attached, .closing, .parting, .waiting, .ended: false
     }
   }
 
@@ -105,7 +115,7 @@ package struct SessionMachine {
     switch phase {
     case .idle, .connecting, .ended: break
     case .opening(let until), .closing(let until, _), .parting(let until): times.append(until)
-    case .waiting(let until): if until.isFinite { times.append(until) }
+    case .recalling(let until), .waiting(let until): if until.isFinite { times.append(until) }
     case .attached: times += [arrivals.due, silenceEnd].compactMap(\.self)
     }
     if phase != .attached, end == nil, let patience = policy.inputPatience, let oldest = input.oldestUnsent {
@@ -148,6 +158,8 @@ package struct SessionMachine {
       guard now >= until else { return }
       act(.abandon)
       closed(code: 1006, now: now)
+    case .recalling(let until):
+      if now >= until { recall() }
     case .waiting(let until):
       if now >= until { connect() }
     }

@@ -59,6 +59,7 @@ struct OwnerState {
   /// What is left to be done outside the lock.
   struct Orders {
     var connect: SessionRequest?
+    var recalls = false
     var registers = false
     var pings: [Line] = []
     var abandoned: [any GateConnection] = []
@@ -70,6 +71,7 @@ struct OwnerState {
     for action in machine.takeActions() {
       switch action {
       case .connect(let request): orders.connect = request
+      case .recall: orders.recalls = true
       case .register: orders.registers = true
       case .remember(let session): run(.remember(session))
       case .sendText(let bytes): send(.text(String(decoding: bytes, as: UTF8.self)))
@@ -109,7 +111,7 @@ struct OwnerState {
     switch machine.phase {
     // Once what is to be remembered was.
     case .ended: isEndTold
-    case .idle, .waiting: stillness == .rest
+    case .idle, .recalling, .waiting: stillness == .rest
     case .connecting, .opening, .attached, .closing, .parting: false
     }
   }

@@ -10,13 +10,22 @@ actor SessionMemory {
     saved = SavedSession(gate: gate)
   }
 
-  /// The session of an earlier start of the app, and the key.
-  func load() async {
-    guard !isLoaded else { return }
+  /// The session of an earlier start of the app, and the key. False where nobody can say now whether there is one.
+  func load() async -> Bool {
+    if isLoaded { return true }
+    var found: SavedSession?
+    do {
+      found = try await storage.load()
+    } catch SessionStorageError.locked {
+      return isLoaded
+    } catch {
+      // It will never be read: a new key and a new session take its place.
+    }
+    // Who asked at the same time has had the answer.
+    if isLoaded { return true }
     isLoaded = true
-    // What cannot be read is not there: a new key and a new session take its place.
-    guard let found = try? await storage.load(), found.gate == saved.gate else { return }
-    saved = found
+    if let found, found.gate == saved.gate { saved = found }
+    return true
   }
 
   var keyID: String? { saved.keyID }
@@ -39,6 +48,8 @@ actor SessionMemory {
 
   /// In the order of the calls, whatever the storage does in between.
   private func write() async {
+    // What is there, and could not be read yet, is worth more than what is known without it.
+    guard isLoaded else { return }
     let write = Task { [previous = lastWrite, storage, saved] in
       await previous?.value
       // What cannot be saved is lost with the process, which is no reason to stop playing.

@@ -44,6 +44,7 @@ final class SessionOwner: Sendable {
   private func follow(_ orders: OwnerState.Orders) {
     for connection in orders.abandoned { connection.abandon() }
     for line in orders.pings { ping(line) }
+    if orders.recalls { Task { await self.recall() } }
     if orders.registers { Task { await self.register() } }
     if let request = orders.connect { Task { await self.connect(request) } }
   }
@@ -154,13 +155,16 @@ final class SessionOwner: Sendable {
     }
     guard isFirst else { return }
     Task { await self.runErrands() }
-    Task {
-      await memory.load()
-      let remembered = await memory.session
-      withState { state, now in
-        if let remembered { state.machine.adopt(remembered) }
-        state.machine.begin(now: now)
-      }
+    Task { await self.recall() }
+  }
+
+  private func recall() async {
+    let canSay = await memory.load()
+    let remembered = await memory.session
+    withState { state, now in
+      guard canSay else { return state.machine.cannotRecall(now: now) }
+      if let remembered { state.machine.adopt(remembered) }
+      state.machine.begin(now: now)
     }
   }
 }
