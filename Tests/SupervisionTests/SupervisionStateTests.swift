@@ -122,6 +122,19 @@ import Testing
     #expect(later.deadline == at(.milliseconds(100)))
   }
 
+  /// Who has not ended for a restart does not end for more either.
+  @Test func anEndDuringARestartHasTheTimeOfTheRestart() {
+    var state = state(in: .restarting)
+    _ = state.ordered(.terminate, now: at(.seconds(80)))
+    #expect(state.isEnding && state.deadline == at(SupervisionState.restartTime))
+    let early = state.timePassed(now: at(.seconds(89)))
+    let late = state.timePassed(now: at(.seconds(90)))
+    let again = state.timePassed(now: at(.seconds(200)))
+    #expect(early == .none && late == .signal(.kill) && again == .none)
+    let ended = state.ended(.killed(signal: 9), now: at(.seconds(200)))
+    #expect(ended == .end(70))
+  }
+
   @Test func anEndThatIsOrderedDuringARestartIsTheEnd() {
     var state = state(in: .restarting)
     _ = state.ordered(.terminate, now: Self.start)

@@ -208,6 +208,28 @@ int portcullis_notice_socket(const struct portcullis_address *address) {
   errno = error;
   return -1;
 }
+int portcullis_peek_notice(int descriptor, int32_t *process, int *has_descriptors) {
+  // With room for the sender alone descriptors stay where they are, and that there are some is said.
+  union {
+    struct cmsghdr aligned;
+    uint8_t bytes[CMSG_SPACE(sizeof(struct ucred))];
+  } control;
+  struct msghdr message = {.msg_control = &control, .msg_controllen = sizeof control.bytes};
+  if (recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_PEEK) < 0) return -1;
+  *process = 0;
+  *has_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_CREDENTIALS) {
+    struct ucred credentials;
+    memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
+    *process = credentials.pid;
+  }
+  return 0;
+}
+int portcullis_drop_notice(int descriptor) { return recv(descriptor, NULL, 0, MSG_DONTWAIT) < 0 ? -1 : 0; }
+int portcullis_own_descriptors(int last) {
+  return (int)syscall(SYS_close_range, (unsigned)last + 1, ~0U, CLOSE_RANGE_UNSHARE);
+}
 ssize_t portcullis_receive_notice(
     int descriptor, uint8_t *bytes, size_t capacity, struct portcullis_notice *notice) {
   struct iovec part = {.iov_base = bytes, .iov_len = capacity};

@@ -1,5 +1,4 @@
-/// Closes descriptors that others sent, on a thread of its own: close(2) may wait as long as a sender wants it to, by
-/// SO_LINGER or a file system of his own.
+/// Closes what the gate has sent, on a thread of its own: close(2) may wait for whoever is at the other end.
 internal import Glibc
 internal import System
 

@@ -36,7 +36,7 @@ package struct SupervisionState: ~Copyable {
     /// It has died.
     case waiting(until: MonotonicTime)
     /// For good.
-    case ending
+    case ending(killAt: MonotonicTime?)
   }
 
   private var phase: Phase
@@ -62,8 +62,8 @@ package struct SupervisionState: ~Copyable {
   /// When `timePassed` is to be called at the latest.
   package var deadline: MonotonicTime? {
     switch phase {
-    case .running, .ending: nil
-    case .restarting(let killAt): killAt
+    case .running: nil
+    case .restarting(let killAt), .ending(let killAt): killAt
     case .waiting(let until): until
     }
   }
@@ -73,11 +73,15 @@ package struct SupervisionState: ~Copyable {
 
   package mutating func timePassed(now: MonotonicTime) -> SupervisionAction {
     switch phase {
-    case .running, .ending, .restarting(killAt: nil): return .none
+    case .running, .ending(killAt: nil), .restarting(killAt: nil): return .none
     case .waiting(let until): return now < until ? .none : .start
     case .restarting(let killAt?):
       if now < killAt { return .none }
       phase = .restarting(killAt: nil)
+      return .signal(.kill)
+    case .ending(let killAt?):
+      if now < killAt { return .none }
+      phase = .ending(killAt: nil)
       return .signal(.kill)
     }
   }
@@ -96,19 +100,22 @@ package struct SupervisionState: ~Copyable {
 
   package mutating func ordered(_ order: SupervisionOrder, now: MonotonicTime) -> SupervisionAction {
     switch (phase, order) {
-    case (.running, .terminate), (.ending, .terminate):
-      phase = .ending
+    // How long an end may take is for whoever orders it.
+    case (.running, .terminate):
+      phase = .ending(killAt: nil)
       return .signal(.terminate)
-    case (.running, .interrupt), (.ending, .interrupt):
-      phase = .ending
+    case (.running, .interrupt):
+      phase = .ending(killAt: nil)
       return .signal(.interrupt)
+    case (.ending, .terminate): return .signal(.terminate)
+    case (.ending, .interrupt): return .signal(.interrupt)
     case (.running, .reload): return .signal(.hangup)
     case (.running, .restart):
       phase = .restarting(killAt: now + Self.restartTime)
       return .signal(.terminate)
-    case (.restarting, .terminate), (.restarting, .interrupt):
-      // It has been told to end, and a second word would have it end at once.
-      phase = .ending
+    case (.restarting(let killAt), .terminate), (.restarting(let killAt), .interrupt):
+      // It has been told to end, and has its time for that; a second word would have it end at once.
+      phase = .ending(killAt: killAt)
       return .none
     case (.waiting, .terminate), (.waiting, .interrupt): return .end(0)
     case (.waiting, .restart): return .start
@@ -121,8 +128,12 @@ package struct SupervisionState: ~Copyable {
   package mutating func ended(_ ending: ProcessEnding, now: MonotonicTime) -> SupervisionAction {
     switch (phase, ending) {
     case (.restarting, _): return .start
-    case (.ending, .exited(let code)): return .end(code)
-    case (.ending, .killed): return .end(Self.failedEnd)
+    case (.ending, .exited(let code)):
+      phase = .ending(killAt: nil)
+      return .end(code)
+    case (.ending, .killed):
+      phase = .ending(killAt: nil)
+      return .end(Self.failedEnd)
     case (.running, .exited(let code)) where Self.finalCodes.contains(code): return .end(code)
     case (.running(let since), _):
       if now - since >= Self.settled { delay = Self.shortestDelay }

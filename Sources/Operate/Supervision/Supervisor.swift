@@ -38,8 +38,9 @@ package struct Supervisor: ~Copyable {
   /// Of the gate that runs, so that one that says nonsense for ever is mentioned once.
   private var hasRefused = false
 
-  /// Notices that are heard in one turn at most: whoever sends without end does not keep a signal from being heard.
-  private static let noticesPerTurn = 4096
+  /// Notices that are heard in one turn at most: whoever sends without end does not keep a signal from being heard. More than
+  /// a socket's queue holds, so that all of them are heard that a gate sent before it ended.
+  private static let noticesPerTurn = 1024
 
   /// Before there are other threads.
   /// - Parameter report: takes lines for the operator.
@@ -110,12 +111,26 @@ package struct Supervisor: ~Copyable {
 
   private mutating func hear() {
     for _ in 0..<Self.noticesPerTurn {
-      guard let received = inbox.next() else { return }
-      hear(received)
+      guard let waiting = inbox.peek() else { return }
+      if waiting.process == gate?.number {
+        if let received = inbox.next() { hear(received) }
+      } else {
+        drop(waiting.hasDescriptors)
+      }
     }
   }
 
   /// Everybody in the network namespace can send something. Only the gate is heard.
+  private func drop(_ hasDescriptors: Bool) {
+    guard hasDescriptors else { return inbox.drop() }
+    do throws(SystemError) {
+      try inbox.dropStrangers(to: gate?.number)
+    } catch {
+      // Without a thread for them it may take a while, as they like it.
+      inbox.drop()
+    }
+  }
+
   private mutating func hear(_ received: consuming ReceivedNotice) {
     guard let gate, received.process == gate.number, received.isWhole else {
       while let stray = received.takeDescriptor() { closer.close(stray) }

@@ -7,6 +7,7 @@ import pathlib
 import re
 import signal
 import socket
+import struct
 import subprocess
 import threading
 
@@ -288,6 +289,79 @@ def test_others_are_not_heard(supervised):
     it.served(2)
     assert answered(it.gate) == 200
     assert not [event for event in it.gate.events() if event.get("event") == "stored_descriptor_unknown"]
+
+
+STRANGER = """
+import os, socket, sys
+name = sys.argv[1].replace("@", chr(0), 1)
+beside = [os.open("/dev/null", os.O_RDONLY)] * int(sys.argv[2])
+sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+sender.connect(name)
+print("ready", flush=True)
+while True:
+    try:
+        socket.send_fds(sender, [b"FDSTORE=1" + bytes([10]) + b"FDNAME=l0"], beside)
+    except OSError:
+        # The kernel lets nobody have more on the way than he may have open.
+        pass
+"""
+
+
+@pytest.mark.parametrize("beside", [1, 253])
+def test_a_flood_of_others_holds_nothing_up(supervised, beside):
+    """Attack: descriptors without end. What the gate says is heard, signals are obeyed, and nothing piles up."""
+    it = supervised().start()
+    kept = it.kept_by_itself()
+    command = ["/usr/bin/python3", "-c", STRANGER, it.notify_socket().replace(b"\0", b"@").decode(), str(beside)]
+    floods = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        for flood in floods:
+            assert flood.stdout.readline() == b"ready\n"
+        for number in (2, 3):
+            os.kill(it.gate.process.pid, signal.SIGUSR2)
+            it.served(number)
+        os.kill(it.child, signal.SIGKILL)
+        it.served(4)
+        assert answered(it.gate) == 200
+        assert it.kept() == kept
+        eventually(lambda: threads_of(it.gate.process.pid) <= 8, "threads that have ended")
+        it.gate.process.send_signal(signal.SIGTERM)
+        assert it.gate.process.wait(patience(30)) == 0
+    finally:
+        for flood in floods:
+            flood.kill()
+            flood.wait()
+
+
+def threads_of(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+def test_a_descriptor_that_does_not_let_itself_be_closed(supervised):
+    """Attack: its close(2) waits for ten minutes until somebody reads who never does (SO_LINGER). Nobody waits for that."""
+    it = supervised().start()
+    kept = it.kept_by_itself()
+    with socket.socket() as listener, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        sender.connect(it.notify_socket())
+        # So that it is the last one who has them.
+        it.gate.signal(signal.SIGSTOP)
+        for _ in range(8):
+            with socket.create_connection(listener.getsockname()) as lingering:
+                lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 600))
+                lingering.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        lingering.send(bytes(65536))
+                socket.send_fds(sender, [b"FDSTORE=1\nFDNAME=l0"], [lingering.fileno()])
+        it.gate.signal(signal.SIGCONT)
+        os.kill(it.child, signal.SIGKILL)
+        it.served(2)
+        assert answered(it.gate) == 200
+        assert it.kept() == kept
+        it.gate.process.send_signal(signal.SIGTERM)
+        assert it.gate.process.wait(patience(30)) == 0
 
 
 # ---- what it keeps, of a gate that says more than ours does

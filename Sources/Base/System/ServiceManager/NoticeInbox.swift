@@ -9,6 +9,12 @@ package struct NoticeInbox: ~Copyable {
 
   /// More than a notice of this program's needs; a longer one is not whole.
   private static let capacity = 8192
+  /// What a thread takes of strangers before it ends; one datagram more has room within the usual limit of 1,024.
+  private static let strangersDescriptors = 512
+  /// So many threads may still be about to end, as what they have does not let itself be closed.
+  private static let strangersThreads = 16
+  /// Of this process, at first.
+  private let threads = NoticeInbox.threads
 
   /// A name in the abstract namespace, as there may be no folder to write to. Everybody in the same network namespace
   /// can send to it: who did stands in what is received.
@@ -30,6 +36,53 @@ package struct NoticeInbox: ~Copyable {
 
   /// To wait for with poll(2).
   package var descriptor: Int32 { socket.number }
+
+  /// Who has sent the one that waits, and whether descriptors are with it; nil when none does.
+  package func peek() -> (process: Int32, hasDescriptors: Bool)? { Self.peek(socket.number) }
+
+  /// The one that waits goes, and its descriptors with it. Where it has some, that may take as long as their sender likes.
+  package func drop() { _ = portcullis_drop_notice(socket.number) }
+
+  /// Takes those that wait in front of the first of `process`, with their descriptors, which are closed by a thread that
+  /// ends: it alone has them, and nobody waits for it, whatever a sender has made of them (SO_LINGER, a file system of his
+  /// own). The caller waits until they are out of the queue, and no longer.
+  package func dropStrangers(to process: Int32?) throws(SystemError) {
+    guard Self.threads <= threads + Self.strangersThreads else { throw SystemError("strangers", EAGAIN) }
+    let number = socket.number
+    let thread = try Thread(name: "strangers") {
+      // Where it cannot be alone with them they are not taken in.
+      let isAlone = portcullis_own_descriptors(number) == 0
+      var taken = 0
+      while taken < Self.strangersDescriptors, let next = Self.peek(number), next.process != process {
+        if isAlone, next.hasDescriptors {
+          taken += Self.take(number)
+        } else {
+          _ = portcullis_drop_notice(number)
+        }
+      }
+    }
+    thread.join()
+  }
+
+  /// Those too that have ended but for their descriptors; 0 where nobody says.
+  private static var threads: Int {
+    var status = stat()
+    return unsafe stat("/proc/self/task", &status) == 0 ? Int(status.st_nlink) : 0
+  }
+
+  private static func peek(_ number: Int32) -> (process: Int32, hasDescriptors: Bool)? {
+    var (process, hasDescriptors): (Int32, Int32) = (0, 0)
+    // The call writes two numbers.
+    guard unsafe portcullis_peek_notice(number, &process, &hasDescriptors) == 0 else { return nil }
+    return (process, hasDescriptors != 0)
+  }
+
+  /// Returns how many descriptors came with the one that waits, which stay open.
+  private static func take(_ number: Int32) -> Int {
+    var notice = portcullis_notice()
+    // Without room for bytes none are written.
+    return unsafe portcullis_receive_notice(number, nil, 0, &notice) < 0 ? 0 : Int(notice.count)
+  }
 
   /// One that waits; nil when none does.
   package func next() -> ReceivedNotice? {

@@ -65,6 +65,12 @@ struct portcullis_notice {
 };
 int portcullis_notice_socket(const struct portcullis_address *address);  // datagrams, with their senders; non-blocking
 ssize_t portcullis_receive_notice(int descriptor, uint8_t *bytes, size_t capacity, struct portcullis_notice *notice);
+// Who has sent the next datagram, and whether descriptors are with it, of which none is taken; it stays where it is.
+int portcullis_peek_notice(int descriptor, int32_t *process, int *has_descriptors);
+int portcullis_drop_notice(int descriptor);  // takes it without its descriptors
+// Leaves the calling thread alone with a table of the descriptors up to this one: what it opens from then on is closed when
+// it ends, and nobody waits for that.
+int portcullis_own_descriptors(int last);
 int portcullis_random(void *bytes, size_t count);  // 0, or -1 with errno; never short
 // 1 when so much could be had just now: it is asked for, and given back untouched; else 0 with errno.
 int portcullis_has_memory(size_t bytes);
