@@ -175,6 +175,24 @@ import Testing
     #expect(caller.lines == ["one"])
   }
 
+  /// What telnet had no turn for at a restart goes over with the luggage, of which nothing is left behind a kill.
+  @Test func whatWasTakenAlongAndNotReadIsLostByAKill() throws {
+    let (harness, store) = try start()
+    let app = TestApp(harness)
+    try app.connect()
+    let caller = try caller(harness)
+    // More questions than a second has answers for.
+    caller.say((0..<100).flatMap { _ in [255, 253, 6] as [UInt8] } + Array("You win.\r\n".utf8))
+    for _ in 0..<3 { harness.turn() }
+    app.hear()
+    #expect(!app.text.contains("You win."))
+    let next = try again(try harness.restart(), store)
+    let third = try again(try next.kill(), store)
+    let back = TestApp(third, as: app)
+    try back.connect()
+    #expect(back.events.contains { $0.contains("\"type\":\"gap\",\"messages\":null") })
+  }
+
   @Test func whoWasDetachedWaitsNoLonger() throws {
     let (harness, store) = try start()
     let app = TestApp(harness)

@@ -43,8 +43,9 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
   init(continuing index: Int, of memory: Memory, _ image: SlotImage, _ session: KeptSession) {
     self.init(
       index, memory, owner: image.owner, sequence: image.sequence, coldCopy: image.coldCopy)
-    // Nothing is under way of what it says from now on: the copy and the marks agree about it.
-    (reads, readsBegun) = (image.readsBegun, image.readsBegun)
+    // What is under way of it stays so: bytes that were read and that telnet has not had are in the luggage, and lost if
+    // this process is killed before telnet has had them.
+    (reads, readsBegun) = (image.readsBegun &- (session.wasReading ? 1 : 0), image.readsBegun)
     (writes, writesBegun) = (image.writesBegun, image.writesBegun)
     describe(session.description, session.progress)
     owner = SlotOwner(.kept, claims: owner.claims)
@@ -136,7 +137,8 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
 
   @inline(__always)
   mutating func note(_ progress: KeptProgress) {
-    sequence += 1
+    // Whatever number somebody has written there.
+    sequence &+= 1
     let naming = UInt64(SlotLayout.current) | UInt64(coldCopy) << 8 | UInt64(coldBytes) << 16
     let fields = progress.words
     var words: InlineArray<16, UInt64> = [
