@@ -12,9 +12,8 @@ import WebSocketWire
   private func session(_ change: (inout KeptSession) -> Void = { _ in }) -> KeptSession {
     var random = SplitMix(seed: 1)
     var description = KeptDescription.random(using: &random)
-    (description.owed, description.owedEndsMessage, description.isTorn, description.doubt) = (
-      [], false, false, 0
-    )
+    (description.owed, description.owedEndsMessage, description.owedIsWhole) = ([], false, false)
+    (description.isTorn, description.doubt) = (false, 0)
     description.isOver = false
     var progress = KeptProgress()
     (progress.taken, progress.handled) = (12, 10)
@@ -118,6 +117,83 @@ import WebSocketWire
       $0.writing = 1
     }
     #expect(CrashRecovery(writing) == nil)
+  }
+
+  // MARK: What an interrupted write came to
+
+  /// Three messages, in a write that has offered 30 bytes to a socket that had taken 1000 before; of what was owed, the first
+  /// eight are.
+  private func writing(owed: Int = 0, _ change: (inout KeptSession) -> Void = { _ in }) -> KeptSession {
+    session {
+      ($0.writing, $0.offered, $0.progress.bytesTaken) = (3, 30, 1000)
+      if owed > 0 {
+        $0.description.owed = [UInt8](repeating: 0x61, count: owed)
+        $0.description.owedEndsMessage = true
+      }
+      change(&$0)
+    }
+  }
+
+  /// Whole messages, or none of them: in doubt. A part of one: what came next would be glued to it.
+  @Test func taken() throws {
+    for bytes: UInt64 in [1000, 1030] {
+      let recovery = try #require(CrashRecovery(writing(), bytesTaken: bytes))
+      #expect(recovery.doubt == 3 && recovery.session.progress.handled == 13)
+      #expect(recovery.session.progress.bytesTaken == bytes && recovery.session.offered == 0)
+    }
+    for bytes: UInt64 in [1001, 1029] { #expect(CrashRecovery(writing(), bytesTaken: bytes) == nil) }
+    // Numbers that cannot be say nothing, and nothing is known of a socket that does not count.
+    for bytes: UInt64? in [nil, 0, 999, 1031, .max] {
+      #expect(CrashRecovery(writing(), bytesTaken: bytes)?.doubt == 3)
+    }
+    let early = writing { $0.progress.bytesTaken = 0 }
+    #expect(CrashRecovery(early, bytesTaken: 15)?.doubt == 3)
+    // A UNIX socket takes so much in one piece.
+    #expect(CrashRecovery(writing { $0.offered = 16_384 })?.doubt == 3)
+    #expect(CrashRecovery(writing { $0.offered = 16_385 }) == nil)
+  }
+
+  /// The rest of a message goes on where it stopped, and what was behind it is its app's.
+  @Test func takenOfWhatWasOwed() throws {
+    let owing = writing(owed: 8)
+    for taken in 0..<8 {
+      let recovery = try #require(CrashRecovery(owing, bytesTaken: UInt64(1000 + taken)))
+      #expect(recovery.session.description.owed.count == 8 - taken)
+      #expect(recovery.session.progress.handled == 10 && recovery.session.progress.taken == 11)
+      #expect(recovery.doubt == nil && recovery.incoming.unhandled == 1)
+    }
+    let ended = try #require(CrashRecovery(owing, bytesTaken: 1008))
+    #expect(ended.session.progress.handled == 11 && ended.session.progress.taken == 11)
+    #expect(ended.doubt == nil && ended.incoming == IncomingLedger(taken: 11))
+    #expect(CrashRecovery(owing, bytesTaken: 1009) == nil)
+    let all = try #require(CrashRecovery(owing, bytesTaken: 1030))
+    #expect(all.session.progress.handled == 13 && all.doubt == 3)
+    #expect(all.session.description.owed == [] && all.incoming == IncomingLedger(taken: 13))
+    #expect(CrashRecovery(owing) == nil)
+  }
+
+  /// A rest that is too long to be noted.
+  @Test func takenOfATornOne() throws {
+    let torn = writing { $0.description.isTorn = true }
+    for bytes: UInt64? in [nil, 1000, 1029] { #expect(CrashRecovery(torn, bytesTaken: bytes) == nil) }
+    let all = try #require(CrashRecovery(torn, bytesTaken: 1030))
+    #expect(all.doubt == 3 && !all.session.description.isTorn)
+  }
+
+  /// An answer of telnet's that the game may have heard is not said again where nobody knows, and never half.
+  @Test func takenOfAnAnswer() throws {
+    let answer = writing(owed: 8) {
+      ($0.writing, $0.offered) = (0, 8)
+      ($0.description.owedEndsMessage, $0.description.owedIsWhole) = (false, true)
+    }
+    let unknown = try #require(CrashRecovery(answer))
+    #expect(unknown.session.description.owed == [] && unknown.doubt == nil)
+    let unheard = try #require(CrashRecovery(answer, bytesTaken: 1000))
+    #expect(unheard.session.description.owed.count == 8 && unheard.session.description.owedIsWhole)
+    let half = try #require(CrashRecovery(answer, bytesTaken: 1003))
+    #expect(half.session.description.owed.count == 5 && !half.session.description.owedIsWhole)
+    let heard = try #require(CrashRecovery(answer, bytesTaken: 1008))
+    #expect(heard.session.description.owed == [] && heard.session.progress.handled == 10)
   }
 
   /// Inside a subnegotiation everything up to IAC SE is dropped; the text behind it is there.

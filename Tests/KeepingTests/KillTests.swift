@@ -93,7 +93,8 @@ import Testing
       case 4:
         if session.writing != nil { continue }
         let messages = Int.random(in: 0...5, using: &random)
-        writer.willWrite(messages: messages)
+        session.offered = Int.random(in: 0...1 << 40, using: &random)
+        writer.willWrite(messages: messages, bytes: session.offered)
         session.writing = messages
       case 5, 6:
         if session.writing == nil { continue }
@@ -104,7 +105,7 @@ import Testing
           description = .random(using: &random)
           writer.didWrite(description, progress)
         }
-        session.writing = nil
+        (session.writing, session.offered) = (nil, 0)
       default:
         description = .random(using: &random)
         writer.describe(description, progress)
@@ -129,7 +130,7 @@ import Testing
   ) {
     var session = session
     var before = Saying.session(session)
-    if session.writing == nil, !session.wasReading, random.flip() {
+    if session.writing == nil, random.flip() {
       writer.handOver()
       before = .handedOver(session)
       #expect(
@@ -143,8 +144,9 @@ import Testing
     }
     session.description = .random(using: &random)
     session.progress = .random(using: &random)
-    session.wasReading = false
-    session.writing = nil
+    // It goes on with what was read and not taken, or that is lost.
+    session.wasReading = session.wasReading && random.flip()
+    (session.writing, session.offered) = (nil, 0)
     let next = SlotWriter(continuing: Self.slot, of: memory, image, session)
     session.sequence = next.sequence
     // As it was, as it is, or as it is and still handed over.
@@ -172,16 +174,18 @@ import Testing
     writer.didWrite(progress)
     writer.willRead()
     writer.willRead()
-    writer.willWrite(messages: 1)
-    writer.willWrite(messages: 2)
+    writer.willWrite(messages: 1, bytes: 7)
+    writer.willWrite(messages: 2, bytes: 8)
     var session = KeptSession(
-      description: description, progress: progress, wasReading: true, writing: 2, sequence: writer.sequence)
+      description: description, progress: progress, wasReading: true, writing: 2, offered: 8,
+      sequence: writer.sequence)
     #expect(Saying(memory.words, slot: Self.slot) == .session(session))
     writer.didRead(progress)
     writer.didRead(progress)
     writer.didReadNothing()
     writer.didWrite(progress)
-    (session.wasReading, session.writing, session.sequence) = (false, nil, writer.sequence)
+    (session.wasReading, session.writing, session.offered) = (false, nil, 0)
+    session.sequence = writer.sequence
     #expect(Saying(memory.words, slot: Self.slot) == .session(session))
   }
 

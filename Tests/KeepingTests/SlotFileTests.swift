@@ -23,11 +23,11 @@ import Testing
     progress.last = 3
     handle.willRead()
     handle.didRead(progress)
-    handle.willWrite(messages: 2)
+    handle.willWrite(messages: 2, bytes: 9)
     let next = try again(file)
     #expect(next.used == 0..<1)
     let session = KeptSession(
-      description: description(), progress: progress, writing: 2, sequence: handle.sequence)
+      description: description(), progress: progress, writing: 2, offered: 9, sequence: handle.sequence)
     #expect(next.content(of: 0) == .kept(session))
     progress.handled = 2
     progress.taken = 2

@@ -66,6 +66,7 @@ extension KeptDescription {
     if random.flip() {
       description.owed = random.bytes(1...20)
       description.owedEndsMessage = random.flip()
+      description.owedIsWhole = random.flip()
     }
     description.doubt = random.flip() ? 0 : 3
     description.isTorn = random.flip()
@@ -96,6 +97,7 @@ extension KeptProgress {
     progress.telnet.ofGate.bits = .random(in: 0..<1 << 11, using: &random)
     let count = UInt64.random(in: 0...3, using: &random)
     progress.held = count << 56 | random.next() & (1 << (count * 8) - 1)
+    progress.bytesTaken = random.next()
     progress.isLossUnknown = random.flip()
     return progress
   }

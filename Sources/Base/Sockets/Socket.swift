@@ -52,6 +52,14 @@ package struct Socket: ~Copyable {
   /// other socket's as long as the system runs. 0 where nobody knows.
   package var cookie: UInt64 { portcullis_socket_cookie(descriptor) }
 
+  /// How many bytes it has taken of all that any process has sent on it, and a constant more: two of these tell what was
+  /// taken between them. Nil where the kernel does not count them, as of a UNIX socket.
+  package var bytesTaken: UInt64? {
+    var bytes: UInt64 = 0
+    // The call writes one number.
+    return unsafe portcullis_socket_taken(descriptor, &bytes) == 0 ? bytes : nil
+  }
+
   /// One `recv`; EINTR is retried. `bytes` must have room, else what came back would look like a FIN.
   package borrowing func receive(into bytes: inout MutableSpan<UInt8>) -> ReceiveResult {
     receive(into: &bytes, flags: 0)

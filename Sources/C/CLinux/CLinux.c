@@ -10,6 +10,9 @@
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/landlock.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -323,6 +326,29 @@ uint64_t portcullis_socket_cookie(int descriptor) {
   socklen_t length = sizeof cookie;
   return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
 }
+static int acknowledged(int descriptor, uint64_t *bytes) {
+  struct tcp_info info = {0};
+  socklen_t length = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
+  if (length < offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) return -1;
+  *bytes = info.tcpi_bytes_acked;
+  return 0;
+}
+
+int portcullis_socket_taken(int descriptor, uint64_t *bytes) {
+  // What is acknowledged between the two questions would be counted twice.
+  for (int turn = 0; turn < 100; turn++) {
+    uint64_t before, after;
+    int queued;
+    if (acknowledged(descriptor, &before) != 0 || ioctl(descriptor, SIOCOUTQ, &queued) != 0) return -1;
+    if (acknowledged(descriptor, &after) != 0) return -1;
+    *bytes = after + (uint64_t)queued;
+    if (before == after) return 0;
+  }
+  errno = EAGAIN;
+  return -1;
+}
+
 int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid) {
   struct ucred credentials;
   socklen_t length = sizeof credentials;

@@ -53,6 +53,8 @@ enum SystemCallTable {
       Rule("mprotect", .masked(argument: 2, mask: UInt64(PROT_EXEC), 0)),
       // The resolver asks how much came; the C library may ask whether standard error is a terminal.
       Rule("ioctl", .equals(argument: 1, fionread)), Rule("ioctl", .equals(argument: 1, tcgets)),
+      // How much of what was sent to the game is still on its way.
+      Rule("ioctl", .equals(argument: 1, siocoutq)),
       Rule("prctl", .equals(argument: 0, setName)), Rule("prctl", .equals(argument: 0, setMemoryName)),
       // Limits are read and not set.
       Rule("prlimit64", .equals(argument: 0, 0), .equals(argument: 2, 0)),
@@ -114,6 +116,7 @@ enum SystemCallTable {
   private static let cloneThread: UInt64 = 0x10000
   private static let fionread: UInt64 = 0x541B
   private static let tcgets: UInt64 = 0x5401
+  private static let siocoutq: UInt64 = 0x5411
   private static let setName: UInt64 = 15
   private static let setMemoryName: UInt64 = 0x5356_4D41
 }

@@ -32,7 +32,7 @@ enum SlotMeasure {
     let bothWays = nanoseconds(seconds) {
       slot.willRead()
       slot.didRead(progress())
-      slot.willWrite(messages: 1)
+      slot.willWrite(messages: 1, bytes: 64)
       slot.didWrite(progress())
     }
     let described = nanoseconds(seconds) { slot.describe(description, progress()) }

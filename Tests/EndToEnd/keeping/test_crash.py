@@ -314,23 +314,40 @@ def test_a_long_message_that_was_half_taken_is_never_glued_to_another(kept_eveni
 
 
 def test_killed_while_the_rest_of_a_message_is_written(held, fault):
-    """Whether the game has the rest nobody knows: it is in doubt, and not written twice."""
+    """The kernel knows how much of it the game has: the rest follows, once, and nothing is in doubt."""
     player, seat = held.seated()
     fault.leg_takes(held.game.port, 4)
     fault.hold_leg(held.game.port, BEFORE_WRITE, number=2)
     player.line("open door")
     eventually(lambda: seat.received == b"open", "half of a message")
+    eventually(lambda: fault.legs_held == 1, "a call held")
+    fault.leg_takes(held.game.port, None)
     killed_at(held, fault)
     held.store.start()
-    session = player.connect()
+    session, _ = held.back_after_a_kill(player)
+    assert session["received"] == 1 and "doubt" not in session
     player.line("look")
-    if session["resumed"]:
-        assert session["doubt"] == 1
-        eventually(lambda: seat.received.endswith(b"look\r\n"), "what was typed behind it")
-        assert b"door" not in seat.received
-    else:
-        seat.gone()
-        assert seat.lines == []
+    assert seat.heard_lines(2) == ["open door", "look"]
+    player.until_handled()
+
+
+def test_killed_behind_half_a_message_nothing_is_glued_to_it(held, fault):
+    """Its rest was noted nowhere: the session ends, and what is typed next is another session's."""
+    player, seat = held.seated()
+    player.line("one")
+    seat.heard_lines(1)
+    player.until_handled()
+    fault.leg_takes(held.game.port, 4)
+    fault.hold_leg(held.game.port, AFTER_WRITE)
+    player.line("open door")
+    eventually(lambda: seat.received.endswith(b"open"), "half of a message")
+    killed_at(held, fault)
+    held.store.start()
+    assert player.connect()["resumed"] is False
+    player.line("look")
+    seat.gone()
+    assert seat.received == b"one\r\nopen"
+    assert held.game.seat(1).heard_lines(1) == ["look"]
 
 
 def test_input_that_came_and_was_not_taken(kept):
@@ -463,6 +480,30 @@ def test_the_games_charset_is_the_one_that_was_agreed(kept_evenings):
     player.until_text("я日\r\n")
     player.line("я日")
     assert seat.heard_lines(1) == ["я日"]
+
+
+@pytest.mark.parametrize("where", [BEFORE_WRITE, AFTER_WRITE])
+def test_killed_at_an_answer_both_sides_know_the_charset(kept_evenings, fault, where):
+    """A game asks once. It hears the answer once, whichever process says it, and is read and spoken to by it."""
+    evening = kept_evenings(charset="utf-8", GAME_CHARSET="windows-1251", **fault.environment)
+    player, seat = evening.seated()
+    seat.tell(WILL, 42)
+    seat.heard("do", 42)
+    player.line("x")
+    seat.heard_lines(1)
+    player.until_handled()
+    fault.hold_leg(evening.game.port, where)
+    seat.send(subnegotiation(42, b"\x01;UTF-8"))
+    killed_at(evening, fault)
+    evening.store.start()
+    session, _ = evening.back_after_a_kill(player)
+    assert "doubt" not in session
+    seat.heard("sub", 42, b"\x02UTF-8")
+    seat.say("я日\r\n")
+    player.until_text("я日\r\n")
+    player.line("я日")
+    assert seat.heard_lines(2)[1] == "я日"
+    assert len(seat.subnegotiations(42)) == 1
 
 
 # ---- who else

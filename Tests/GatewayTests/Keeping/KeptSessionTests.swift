@@ -149,7 +149,7 @@ import Testing
     let caller = try caller(harness)
     app.type("one\r\n")
     for _ in 0..<3 { harness.turn() }
-    try kept(harness).willWrite(unhandled: 2)
+    try kept(harness).willWrite(unhandled: 2, offered: 10, waiting: 10)
     let next = try again(try harness.kill(), store)
     // Nobody was there to hear of it: a second kill changes nothing.
     next.turn()
@@ -173,6 +173,47 @@ import Testing
     #expect(member("doubt", last) == nil)
     caller.hear()
     #expect(caller.lines == ["one"])
+  }
+
+  /// Between the note and the send: the game asks once, so what it was not told is said by the next process, once.
+  @Test func whatTheGameWasNotToldIsSaidFirst() throws {
+    let (harness, store) = try start([("GAME_CHARSET", "ISO-8859-1")])
+    let app = TestApp(harness)
+    try app.connect()
+    let caller = try caller(harness)
+    caller.say([255, 251, 42])
+    for _ in 0..<3 { harness.turn() }
+    caller.hear()
+    let before = caller.heard.count
+    var session: GameSession?
+    harness.loop.sessions.forEach { session = $0 }
+    let found = try #require(session)
+    let request: [UInt8] = [255, 250, 42, 1] + Array(";KOI8-R".utf8) + [255, 240]
+    try found.game.conversation?.state.hear(request.span, now: harness.loop.now)
+    if let conversation = found.game.conversation {
+      found.game.noteRead(conversation.state)
+      // It dies with what it was about to say.
+      conversation.state.toGame = []
+    }
+    let next = try again(try harness.kill(), store, [("GAME_CHARSET", "ISO-8859-1")])
+    for _ in 0..<3 { next.turn() }
+    caller.hear()
+    let accepted: [UInt8] = [255, 250, 42, 2] + Array("KOI8-R".utf8) + [255, 240]
+    #expect(Array(caller.heard[before...].prefix(accepted.count)) == accepted)
+    let heard = Array(caller.heard[before...])
+    let back = TestApp(next, as: app)
+    try back.connect()
+    caller.say([0xEC, 0xC1, 0xCD, 0xD0, 0xC1, 0x0D, 0x0A])
+    for _ in 0..<3 { next.turn() }
+    back.hear()
+    #expect(back.text.contains("Лампа"))
+    // And once more: it is known, and not said again.
+    let third = try again(try next.kill(), store, [("GAME_CHARSET", "ISO-8859-1")])
+    third.turn()
+    caller.hear()
+    let all = Array(caller.heard[before...])
+    #expect(all.starts(with: heard))
+    #expect(all.indices.filter { all[$0...].starts(with: accepted) } == [0])
   }
 
   /// What telnet had no turn for at a restart goes over with the luggage, of which nothing is left behind a kill.

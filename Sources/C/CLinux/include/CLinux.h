@@ -94,6 +94,8 @@ int portcullis_thread_nice(void);          // what the calling thread was given,
 int portcullis_set_thread_slice(uint64_t nanoseconds);
 int portcullis_thread_name(const char *name);
 uint64_t portcullis_socket_cookie(int descriptor);  // what the kernel alone calls the socket, in whatever process; 0: nobody knows
+// How many bytes a TCP socket has ever taken from its processes, and a constant more (tcp(7), TCP_INFO and SIOCOUTQ).
+int portcullis_socket_taken(int descriptor, uint64_t *bytes);
 int portcullis_peer_credentials(int descriptor, uint32_t *pid, uint32_t *uid);
 
 // ---- other processes

@@ -63,12 +63,15 @@ struct SendQueue {
   /// Whether the next call to the socket may come to something.
   var mayGoOn: Bool { isWritable && !queue.isEmpty }
   var mayBegin: Bool { isWritable }
+  /// What the next call offers of what waits.
+  var firstPiece: Int { queue.bytes.count }
 
-  /// The same with one call at most: what comes of it can be noted before the next.
+  /// The same with one call at most, of which there is none where anything waits or the socket is full: what comes of it
+  /// can be noted before the next.
   mutating func sendOnce(_ bytes: Span<UInt8>, on socket: borrowing Socket) -> FlushResult {
     guard queue.isEmpty, isWritable else {
       queue.append(bytes)
-      return resumeOnce(on: socket)
+      return .blocked
     }
     switch socket.send(bytes) {
     case .bytes(let count):

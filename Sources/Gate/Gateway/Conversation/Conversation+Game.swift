@@ -54,14 +54,13 @@ extension GameSide {
   /// The same, with a note before each call to the socket and behind it: one that takes a part of a message leaves the rest to
   /// the next process, should this one not come to it.
   private mutating func sayNoting(_ state: inout ConversationState, now: MonotonicTime) throws(SessionEnd) {
-    willSay(state)
     if !state.toGame.isEmpty {
+      noteChanges(state)
+      if !waits { willSay(state) }
       if case .failed(let error)? = leg?.sendOnce(state.toGame.span) {
         throw .gameFailed(reason: PlayerStream.peerReason(error))
       }
       bytesFromPlayer += UInt64(state.toGame.count)
-    } else if case .failed(let error)? = leg?.resumeOnce() {
-      throw .gameFailed(reason: PlayerStream.peerReason(error))
     }
     state.said(stillQueued: queued, now: now)
     noteSaid(state)

@@ -10,26 +10,65 @@ extension GameSide {
   func progress(of state: borrowing ConversationState) -> KeptProgress {
     KeptProgress(
       outgoing: state.outgoing, incoming: state.incoming, telnet: state.telnet,
-      held: state.decoder.heldWord, bytesFromGame: bytesFromGame, bytesFromPlayer: bytesFromPlayer)
+      held: state.decoder.heldWord, bytesFromGame: bytesFromGame, bytesFromPlayer: bytesFromPlayer,
+      bytesTaken: kept?.bytesTaken ?? 0)
   }
 
-  /// Telnet has had what was read, or as much as it takes for now: the rest would be lost with the process.
+  /// Telnet has had what was read, or as much as it takes for now: the rest would be lost with the process. What it answers
+  /// stands in the slot with where it then is, or a game would wait for ever for what was never sent.
   @inline(__always)
   func noteRead(_ state: borrowing ConversationState) {
     guard let kept else { return }
-    kept.didRead(progress(of: state), isWhole: !state.isHeld)
+    if hasNews(state, kept) {
+      kept.didRead(
+        progress(of: state), isWhole: !state.isHeld, changes: state.changes, answers: answers(in: state)
+      ) { $0.tell(of: state) }
+    } else {
+      kept.didRead(progress(of: state), isWhole: !state.isHeld)
+    }
+  }
+
+  /// What the game is about to be told of the app stands in the slot before: a game that heard of it would else be spoken
+  /// to by a next process that does not know. What it does not hear then is in the slot as an answer, to be sent first.
+  @inline(__always)
+  func noteChanges(_ state: borrowing ConversationState) {
+    guard let kept, hasNews(state, kept) else { return }
+    kept.describe(progress(of: state), changes: state.changes, answers: answers(in: state)) {
+      $0.tell(of: state)
+    }
   }
 
   @inline(__always)
+  private func hasNews(_ state: borrowing ConversationState, _ kept: KeptLeg) -> Bool {
+    state.toGame.count > state.noted || state.changes != kept.changes
+  }
+
+  /// Of telnet's own, where nothing else is in front of it and the slot has room.
+  private func answers(in state: borrowing ConversationState) -> [UInt8]? {
+    guard !waits, state.incoming.unhandled == 0, !state.toGame.isEmpty,
+      state.toGame.count <= KeptDescription.owedLimit
+    else { return nil }
+    return state.toGame
+  }
+
+  /// All that waits is offered, or as much as one call takes; in messages, all that are not handled.
+  @inline(__always)
   func willSay(_ state: borrowing ConversationState) {
-    guard let kept, maySayMore || mayBegin && !state.toGame.isEmpty else { return }
-    kept.willWrite(unhandled: state.incoming.unhandled)
+    guard let kept, maySayMore || mayBegin && !waits else { return }
+    let offered = waits ? firstPiece : state.toGame.count
+    kept.willWrite(
+      unhandled: state.incoming.unhandled, offered: offered, waiting: waits ? queued : offered)
   }
 
   @inline(__always)
   func noteSaid(_ state: borrowing ConversationState) {
     guard let kept else { return }
-    kept.didWrite(progress(of: state), rest: waits ? rest(of: state) : .none)
+    guard kept.isWriting else { return kept.noteHandled(progress(of: state)) }
+    if kept.noteTaken(left: queued) {
+      kept.didWrite(progress(of: state), rest: waits ? rest(of: state) : .none)
+    } else {
+      kept.didWriteNothing(progress(of: state))
+    }
   }
 
   /// Nil unless the session outlives the process.
@@ -55,12 +94,19 @@ extension GameSide {
     }
   }
 
+  private var firstPiece: Int {
+    switch leg {
+    case .some(let leg): leg.unsent.firstPiece
+    case nil: 0
+    }
+  }
+
   private func rest(of state: borrowing ConversationState) -> UnsaidRest {
     guard let torn = state.incoming.torn else { return .none }
     if torn.bytes > KeptDescription.owedLimit {
-      return UnsaidRest(owed: [], isTorn: true, endsMessage: false)
+      return UnsaidRest(isTorn: true)
     }
-    return UnsaidRest(owed: firstQueued(torn.bytes), isTorn: false, endsMessage: torn.endsMessage)
+    return UnsaidRest(owed: firstQueued(torn.bytes), endsMessage: torn.endsMessage)
   }
 
   private func firstQueued(_ count: Int) -> [UInt8] {

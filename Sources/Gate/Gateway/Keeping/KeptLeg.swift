@@ -4,7 +4,7 @@
 /// A kill may come between any two instructions. So whatever somebody else may act on stands in the slot before they hear of
 /// it, and what the kernel may have done is marked before it is asked:
 ///
-///     mark, read from the game, telnet, count, note → the app is sent it
+///     mark, read from the game, telnet, count, note with what telnet answers → the app is sent it, the game the answer
 ///     mark with a number of messages, send to the game, note what it took → the app is told that they are handled
 internal import Keeping
 internal import Sockets
@@ -18,7 +18,11 @@ final class KeptLeg {
   private var description: KeptDescription
   /// How many messages the slot says are handled.
   private var handled: Int
-  private var isWriting = false
+  private(set) var isWriting = false
+  /// What waited for the game when the call was made that is under way.
+  private var waiting = 0
+  /// As `KeptProgress.bytesTaken`.
+  private(set) var bytesTaken: UInt64
   /// Of the conversation, when the description was written.
   private(set) var changes: UInt32
   /// The stay is over: the next process is to close it.
@@ -37,6 +41,7 @@ final class KeptLeg {
     self.handle = consume handle
     self.description = description
     handled = progress.handled
+    bytesTaken = progress.bytesTaken
     self.changes = changes
     isTried = !isTakenUp
     self.keeper = keeper
@@ -56,43 +61,87 @@ final class KeptLeg {
     if isWhole { handle?.didRead(progress) } else { handle?.note(progress) }
   }
 
-  // MARK: Writing
-
-  /// - Parameter unhandled: all messages that were taken and that the game's socket has not.
-  func willWrite(unhandled: Int) {
-    isWriting = true
-    handle?.willWrite(messages: unhandled)
+  /// The same where the description is new as well.
+  func didRead(
+    _ progress: KeptProgress, isWhole: Bool, changes: UInt32, answers: [UInt8]?,
+    _ change: (inout KeptDescription) -> Void
+  ) {
+    _ = renew(changes, answers, change)
+    handled = progress.handled
+    if isWhole {
+      handle?.didRead(description, progress)
+    } else {
+      handle?.describe(description, progress)
+    }
   }
 
-  /// - Parameter rest: what the game is to get before anything else, as it has a part of something.
+  // MARK: Writing
+
+  /// - Parameters:
+  ///   - unhandled: all messages that were taken and that the game's socket has not.
+  ///   - offered: how many bytes the call gets.
+  ///   - waiting: those and what waits behind them.
+  func willWrite(unhandled: Int, offered: Int, waiting: Int) {
+    isWriting = true
+    self.waiting = waiting
+    handle?.willWrite(messages: unhandled, bytes: offered)
+  }
+
+  /// So much waits behind the call; returns whether the socket has taken any of it.
+  func noteTaken(left: Int) -> Bool {
+    guard left < waiting else { return false }
+    if bytesTaken > 0 { bytesTaken += UInt64(waiting - left) }
+    return true
+  }
+
+  /// - Parameter rest: what the game is to get before anything else from now on.
   func didWrite(_ progress: KeptProgress, rest: UnsaidRest) {
-    if isWriting {
-      isWriting = false
-      if rest.isNone, description.owed.isEmpty, !description.isTorn {
-        handle?.didWrite(progress)
-      } else {
-        description.take(rest)
-        handle?.didWrite(description, progress)
-      }
-    } else if progress.handled != handled {
-      // Those that put nothing into the queue.
-      handle?.note(progress)
-    }
+    isWriting = false
     handled = progress.handled
+    if rest.isNone, description.owed.isEmpty, !description.isTorn {
+      handle?.didWrite(progress)
+    } else {
+      description.take(rest)
+      handle?.didWrite(description, progress)
+    }
+  }
+
+  /// What it is to get before anything else is what it was.
+  func didWriteNothing(_ progress: KeptProgress) {
+    isWriting = false
+    handled = progress.handled
+    handle?.didWrite(progress)
+  }
+
+  /// Without a call: messages that put nothing into the queue.
+  func noteHandled(_ progress: KeptProgress) {
+    if progress.handled == handled { return }
+    handled = progress.handled
+    handle?.note(progress)
   }
 
   // MARK: The description
 
   /// Written again where it has changed.
-  func describe(_ progress: KeptProgress, changes: UInt32, _ change: (inout KeptDescription) -> Void) {
+  /// - Parameter answers: all that waits for the game, if telnet says it and nothing of it has left.
+  func describe(
+    _ progress: KeptProgress, changes: UInt32, answers: [UInt8]? = nil,
+    _ change: (inout KeptDescription) -> Void
+  ) {
+    guard renew(changes, answers, change) else { return }
+    handled = progress.handled
+    handle?.describe(description, progress)
+  }
+
+  private func renew(
+    _ changes: UInt32, _ answers: [UInt8]?, _ change: (inout KeptDescription) -> Void
+  ) -> Bool {
     self.changes = changes
     var description = description
     change(&description)
-    description.take(self.description.rest)
-    if description == self.description { return }
-    self.description = description
-    handled = progress.handled
-    handle?.describe(description, progress)
+    description.take(answers.map { UnsaidRest(owed: $0, isWhole: true) } ?? self.description.rest)
+    defer { self.description = description }
+    return description != self.description
   }
 
   /// Around each event of a session without a connection: of the first in this process the slot knows, so that the next
@@ -132,25 +181,30 @@ final class KeptLeg {
   }
 }
 
-/// What waits for the game behind something that it has a part of already.
+/// What is for the game before anything else: behind something that it has a part of already, or an answer of telnet's.
 struct UnsaidRest {
-  /// The rest of that part, if it is short enough to be noted.
-  let owed: [UInt8]
-  /// It is not.
-  let isTorn: Bool
+  /// The bytes, if they are few enough to be noted.
+  var owed: [UInt8] = []
+  /// Nothing of it has left yet.
+  var isWhole = false
+  /// It is the rest of something, and too long.
+  var isTorn = false
   /// With its last byte the game has one more message.
-  let endsMessage: Bool
+  var endsMessage = false
 
-  static let none = UnsaidRest(owed: [], isTorn: false, endsMessage: false)
+  static let none = UnsaidRest()
 
   var isNone: Bool { owed.isEmpty && !isTorn }
 }
 
 extension KeptDescription {
-  fileprivate var rest: UnsaidRest { UnsaidRest(owed: owed, isTorn: isTorn, endsMessage: owedEndsMessage) }
+  fileprivate var rest: UnsaidRest {
+    UnsaidRest(owed: owed, isWhole: owedIsWhole, isTorn: isTorn, endsMessage: owedEndsMessage)
+  }
 
   fileprivate mutating func take(_ rest: UnsaidRest) {
     owed = rest.owed
+    owedIsWhole = rest.isWhole
     isTorn = rest.isTorn
     owedEndsMessage = rest.endsMessage
   }

@@ -24,6 +24,14 @@ final class KeptStart {
       }
     }
 
+    /// As `Socket.bytesTaken`.
+    var bytesTaken: UInt64? {
+      switch socket {
+      case .some(let socket): socket.bytesTaken
+      case nil: nil
+      }
+    }
+
     func take() -> Socket? { socket.take() }
 
     /// The store has a duplicate: its game would not hear of a close.

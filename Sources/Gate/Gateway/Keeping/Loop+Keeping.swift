@@ -17,7 +17,8 @@ extension Loop {
       !session.game.waits, settings.telnet.compression == .off, let cookie = session.game.legCookie
     else { return }
     let description = KeptDescription(session, conversation.state, leg: cookie)
-    let progress = session.game.progress(of: conversation.state)
+    var progress = session.game.progress(of: conversation.state)
+    progress.bytesTaken = session.game.bytesTaken
     session.game.keep(description, progress, changes: conversation.state.changes, by: keeper)
   }
 
@@ -47,6 +48,14 @@ extension GameSide {
     }
   }
 
+  /// 0 where nobody counts them.
+  fileprivate var bytesTaken: UInt64 {
+    switch leg {
+    case .some(let leg): leg.socket.bytesTaken ?? 0
+    case nil: 0
+    }
+  }
+
   fileprivate mutating func keep(
     _ description: KeptDescription, _ progress: KeptProgress, changes: UInt32, by keeper: Keeper
   ) {
@@ -69,6 +78,12 @@ extension KeptDescription {
     self.init(
       ids: state.ids.map(\.digest), credential: KeptCredential(session.credential), number: session.number,
       startedAt: session.startedAt, changedAt: session.changedAt, source: session.source, leg: leg)
+    tell(of: state)
+  }
+
+  /// What the conversation knows of it, whoever carries it.
+  mutating func tell(of state: borrowing ConversationState) {
+    ids = state.ids.map(\.digest)
     charset = state.telnet.charset.name == state.telnet.settings.charset.name ? [] : state.telnet.charset.name
     earlySize = state.telnet.earlySize
     client = state.telnet.client

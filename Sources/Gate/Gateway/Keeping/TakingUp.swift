@@ -54,9 +54,11 @@ struct TakingUp {
     guard let credential = credential(kept.description.credential) else { throw .shutOut }
     let taken: Taken
     if let luggage {
+      var kept = kept
+      kept.progress.bytesTaken = leg.bytesTaken ?? 0
       taken = .packed(kept, luggage)
     } else {
-      guard let recovery = CrashRecovery(kept) else { throw .torn }
+      guard let recovery = CrashRecovery(kept, bytesTaken: leg.bytesTaken) else { throw .torn }
       taken = .crashed(recovery)
     }
     let description = taken.session.description

@@ -12,17 +12,25 @@ package struct CrashRecovery: Equatable, Sendable {
   /// Whether nobody knows how many of the game's messages are missing.
   package var isGapUnknown: Bool { session.progress.isLossUnknown }
 
-  /// Nil when it cannot go on: the game has got a part of a message whose rest nobody has, or the stay was over and its last
-  /// messages are lost.
-  package init?(_ crashed: KeptSession) {
-    if crashed.description.isTorn || crashed.description.isOver { return nil }
+  /// Nil when it cannot go on: the game has got a part of a message whose rest nobody has, so that whatever came next would
+  /// be glued to it; or the stay was over and its last messages are lost.
+  /// - Parameter bytesTaken: what the leg's socket counts now (`Socket.bytesTaken`).
+  package init?(_ crashed: KeptSession, bytesTaken: UInt64? = nil) {
+    if crashed.description.isOver { return nil }
     var session = crashed
-    if let writing = crashed.writing {
-      // Whether the rest of what the game has a part of is there nobody knows: neither it nor another message can follow.
-      if !crashed.description.owed.isEmpty { return nil }
-      session.progress.handled += writing
-      session.description.doubt += writing
+    switch InterruptedWrite(crashed, bytesTaken: bytesTaken) {
+    case .none: if crashed.description.isTorn { return nil }
+    case .torn: return nil
+    case .ofOwed(let bytes): session.note(takenOfOwed: bytes)
+    case .whole(let messages):
+      // It may have left or not: none of them is said again.
+      session.description.owed = []
+      (session.description.owedIsWhole, session.description.owedEndsMessage) = (false, false)
+      session.description.isTorn = false
+      session.progress.handled += messages
+      session.description.doubt += messages
     }
+    session.progress.bytesTaken = bytesTaken ?? 0
     // What else was taken is lost with the queue that it was in; its app has it still.
     session.progress.taken = session.progress.handled + (session.description.owedEndsMessage ? 1 : 0)
     if crashed.wasReading {
@@ -36,11 +44,63 @@ package struct CrashRecovery: Equatable, Sendable {
       crashed.wasReading || crashed.hasOpenBody || crashed.progress.isLossUnknown
     session.wasReading = false
     session.writing = nil
+    session.offered = 0
     self.session = session
   }
 }
 
+/// What a kill has left of the write to the game that it fell into.
+private enum InterruptedWrite {
+  /// There was none.
+  case none
+  /// So many bytes of what was owed have left, and nothing behind them.
+  case ofOwed(Int)
+  /// All of it has left or nothing has: messages that count as handled.
+  case whole(messages: Int)
+  /// A part of something has left, or may have, and its rest is lost.
+  case torn
+
+  init(_ session: KeptSession, bytesTaken: UInt64?) {
+    guard let messages = session.writing else {
+      self = .none
+      return
+    }
+    let owed = session.description.owed.count
+    switch Self.taken(session, bytesTaken) {
+    case .some(let taken) where owed > 0 && taken <= owed: self = .ofOwed(taken)
+    case .some(session.offered): self = .whole(messages: messages)
+    case .some(0) where !session.description.isTorn: self = .whole(messages: messages)
+    case .some: self = .torn
+    case nil:
+      let isBegun = session.description.isTorn || owed > 0 && !session.description.owedIsWhole
+      self = isBegun || session.offered > Self.indivisible ? .torn : .whole(messages: messages)
+    }
+  }
+
+  /// How many bytes have left; nil where the socket does not tell.
+  private static func taken(_ session: KeptSession, _ bytesTaken: UInt64?) -> Int? {
+    guard let bytesTaken, session.progress.bytesTaken > 0, bytesTaken >= session.progress.bytesTaken else {
+      return nil
+    }
+    let taken = bytesTaken - session.progress.bytesTaken
+    return taken <= UInt64(session.offered) ? Int(taken) : nil
+  }
+
+  /// A UNIX socket, which does not count, takes so much in one piece or not at all.
+  private static let indivisible = 16 * 1024
+}
+
 extension KeptSession {
+  /// What else was offered has not left, and is its app's still.
+  fileprivate mutating func note(takenOfOwed bytes: Int) {
+    if bytes == 0 { return }
+    description.owed.removeFirst(bytes)
+    description.owedIsWhole = false
+    guard description.owed.isEmpty else { return }
+    if description.owedEndsMessage { progress.handled += 1 }
+    description.owedEndsMessage = false
+  }
+
   /// What had come of a subnegotiation is gone, and so is the message that it would have been: it has no number yet.
   fileprivate var hasOpenBody: Bool {
     switch progress.telnet.place {

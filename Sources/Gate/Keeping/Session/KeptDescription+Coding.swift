@@ -56,7 +56,8 @@ extension KeptDescription {
     owed = try fields.short(.owed, limit: Self.owedLimit)
     if flags & Flag.client != 0 { client = try ClientDescription(from: &fields) }
     owedEndsMessage = flags & Flag.owedEndsMessage != 0
-    if owed.isEmpty, owedEndsMessage { throw .unfit(.owed) }
+    owedIsWhole = flags & Flag.owedIsWhole != 0
+    if owed.isEmpty, owedEndsMessage || owedIsWhole { throw .unfit(.owed) }
     isTorn = flags & Flag.torn != 0
     isOver = flags & Flag.over != 0
     try fields.finish()
@@ -68,12 +69,14 @@ extension KeptDescription {
     static let client: UInt8 = 4
     static let earlySize: UInt8 = 8
     static let owedEndsMessage: UInt8 = 16
-    static let all: UInt8 = 31
+    static let owedIsWhole: UInt8 = 32
+    static let all: UInt8 = 63
   }
 
   private var flags: UInt8 {
     (isOver ? Flag.over : 0) | (isTorn ? Flag.torn : 0) | (client == nil ? 0 : Flag.client)
       | (earlySize == nil ? 0 : Flag.earlySize) | (owedEndsMessage ? Flag.owedEndsMessage : 0)
+      | (owedIsWhole ? Flag.owedIsWhole : 0)
   }
 
   private func write(_ source: Endpoint, to fields: inout FieldWriter) {

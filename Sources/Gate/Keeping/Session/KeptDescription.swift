@@ -29,6 +29,8 @@ package struct KeptDescription: Equatable, Sendable {
   /// What the game is to get before anything else: the rest of a message that its socket has taken a part of, or an
   /// answer of telnet's. Never more than `owedLimit`.
   package var owed: [UInt8] = []
+  /// Whether the game's socket has taken none of it yet, nor any other part of it: an answer of telnet's.
+  package var owedIsWhole = false
   /// Whether a counted message ends with it.
   package var owedEndsMessage = false
   /// Messages in writes that crashes fell into: the app does not know yet that they may be missing.

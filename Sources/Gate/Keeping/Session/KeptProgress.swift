@@ -14,6 +14,9 @@ package struct KeptProgress: Equatable, Sendable {
   package var acknowledged = 0
   package var bytesFromGame: UInt64 = 0
   package var bytesFromPlayer: UInt64 = 0
+  /// What the leg's socket had taken, as `Socket.bytesTaken` counts it; 0 where nobody knows. By this and by what the
+  /// socket says later it is known how much an interrupted write came to.
+  package var bytesTaken: UInt64 = 0
   /// The beginning of a character, as `CharsetDecoder.heldWord` has it.
   package var held: UInt64 = 0
   /// More of the game's messages may be missing than the numbers say, and the app may not know it yet.
@@ -28,7 +31,7 @@ package struct KeptProgress: Equatable, Sendable {
   /// - Parameter outgoing: all of it counts as sent while a connection carries it, since it is sent next.
   package init(
     outgoing: borrowing OutgoingLedger, incoming: borrowing IncomingLedger, telnet: borrowing TelnetEngine,
-    held: UInt64, bytesFromGame: UInt64, bytesFromPlayer: UInt64
+    held: UInt64, bytesFromGame: UInt64, bytesFromPlayer: UInt64, bytesTaken: UInt64 = 0
   ) {
     taken = incoming.taken
     handled = incoming.handled
@@ -40,6 +43,7 @@ package struct KeptProgress: Equatable, Sendable {
     self.held = held
     self.bytesFromGame = bytesFromGame
     self.bytesFromPlayer = bytesFromPlayer
+    self.bytesTaken = bytesTaken
   }
 
   /// Without its rates, which begin anew.
@@ -52,7 +56,7 @@ package struct KeptProgress: Equatable, Sendable {
 // MARK: Words
 
 extension KeptProgress {
-  typealias Words = InlineArray<10, UInt64>
+  typealias Words = InlineArray<11, UInt64>
 
   @inline(__always)
   var words: Words {
@@ -61,6 +65,7 @@ extension KeptProgress {
       UInt64(truncatingIfNeeded: last),
       UInt64(truncatingIfNeeded: highestSent), UInt64(truncatingIfNeeded: acknowledged), bytesFromGame,
       bytesFromPlayer, place.first | (isLossUnknown ? Self.lossUnknown : 0), place.second, held,
+      bytesTaken,
     ]
   }
 
@@ -76,6 +81,7 @@ extension KeptProgress {
     isLossUnknown = words[7] & Self.lossUnknown != 0
     place = try TelnetPlace(words[7] & ~Self.lossUnknown, words[8])
     held = words[9]
+    bytesTaken = words[10]
     let heldCount = held >> 56
     guard heldCount <= 3, (held & 0x00FF_FFFF_FFFF_FFFF) >> (heldCount * 8) == 0 else { throw .unfit(.held) }
   }

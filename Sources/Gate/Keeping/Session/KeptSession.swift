@@ -7,17 +7,20 @@ package struct KeptSession: Equatable, Sendable {
   package var wasReading: Bool
   /// The messages in the write that was under way; nil when none was.
   package var writing: Int?
+  /// The bytes that it has offered to the socket; 0 when none was.
+  package var offered: Int
   /// Grows with each change: luggage belongs to one of them.
   package var sequence: UInt64
 
   package init(
     description: KeptDescription, progress: KeptProgress, wasReading: Bool = false, writing: Int? = nil,
-    sequence: UInt64 = 0
+    offered: Int = 0, sequence: UInt64 = 0
   ) {
     self.description = description
     self.progress = progress
     self.wasReading = wasReading
     self.writing = writing
+    self.offered = offered
     self.sequence = sequence
   }
 }
@@ -34,6 +37,7 @@ extension KeptSession {
     guard reads <= 1, writes <= 1 else { throw .unfit(.counts) }
     self.init(
       description: try layout.description(image.cold), progress: progress, wasReading: reads == 1,
-      writing: writes == 1 ? Int(image.messagesOfWrite) : nil, sequence: image.sequence)
+      writing: writes == 1 ? Int(image.messagesOfWrite) : nil,
+      offered: writes == 1 ? Int(clamping: image.bytesOfWrite) : 0, sequence: image.sequence)
   }
 }

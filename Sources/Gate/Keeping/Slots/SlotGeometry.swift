@@ -7,6 +7,7 @@
 /// | 1 | reads of the leg that were begun |
 /// | 2 | writes that were begun, and in the upper half how many messages the last one has |
 /// | 3 | trials: how many in a row have died with it, and bit 32 while one is under way |
+/// | 4 | bytes that the write which was begun last has offered to the socket |
 /// | 8, 24 | two copies of the hot part |
 /// | 40, 84 | two copies of the cold part |
 ///
@@ -44,6 +45,7 @@ enum SlotGeometry {
   static let reads = 1
   static let writes = 2
   static let trials = 3
+  static let offered = 4
   static let hotWords = 16
   static let coldWords = 44
 

@@ -4,7 +4,7 @@
 ///
 /// | from the game | to the game |
 /// |---|---|
-/// | `willRead` | `willWrite(messages:)`, with those that wait already |
+/// | `willRead` | `willWrite(messages:bytes:)`, with those that wait already |
 /// | the leg is read, telnet and ledger take it | the leg's socket gets them |
 /// | `didRead`, or `didReadNothing` | `didWrite` |
 /// | then alone the app is sent it | |
@@ -33,9 +33,18 @@ package struct SlotHandle: ~Copyable, Sendable {
   /// that waits counts as read: it would be lost.
   package mutating func didRead(_ progress: KeptProgress) { writer.didRead(progress) }
 
+  /// The same where something of the session is new that came with it: the charset, an answer that is owed.
+  package mutating func didRead(_ description: KeptDescription, _ progress: KeptProgress) {
+    writer.didRead(description, progress)
+  }
+
   /// Just before the leg's socket gets anything.
-  /// - Parameter messages: all that were taken and are not handled.
-  package mutating func willWrite(messages: Int) { writer.willWrite(messages: messages) }
+  /// - Parameters:
+  ///   - messages: all that were taken and are not handled.
+  ///   - bytes: that are offered.
+  package mutating func willWrite(messages: Int, bytes: Int) {
+    writer.willWrite(messages: messages, bytes: bytes)
+  }
 
   /// The socket has taken all, or nothing was owed before and its rest begins with a message of its own.
   package mutating func didWrite(_ progress: KeptProgress) { writer.didWrite(progress) }

@@ -12,6 +12,7 @@ struct SlotImage {
   let writesEnded: UInt32
   /// Of the write that was begun last.
   let messagesOfWrite: UInt32
+  let bytesOfWrite: UInt64
   let progress: KeptProgress.Words
   /// The description.
   let cold: [UInt8]
@@ -38,6 +39,7 @@ struct SlotImage {
     readsBegun = UInt32(truncatingIfNeeded: words[SlotGeometry.reads])
     writesBegun = UInt32(truncatingIfNeeded: words[SlotGeometry.writes])
     messagesOfWrite = UInt32(truncatingIfNeeded: words[SlotGeometry.writes] >> 32)
+    bytesOfWrite = words[SlotGeometry.offered]
     readsEnded = UInt32(truncatingIfNeeded: ended)
     writesEnded = UInt32(truncatingIfNeeded: ended >> 32)
     progress = KeptProgress.Words { hot[start + SlotGeometry.progress + $0] }

@@ -36,6 +36,7 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
     memory.store(0, at: base + SlotGeometry.reads)
     memory.store(0, at: base + SlotGeometry.writes)
     memory.store(0, at: base + SlotGeometry.trials)
+    memory.store(0, at: base + SlotGeometry.offered)
     describe(description, progress)
   }
 
@@ -95,9 +96,15 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
     note(progress)
   }
 
+  mutating func didRead(_ description: KeptDescription, _ progress: KeptProgress) {
+    reads = readsBegun
+    describe(description, progress)
+  }
+
   @inline(__always)
-  mutating func willWrite(messages: Int) {
+  mutating func willWrite(messages: Int, bytes: Int) {
     writesBegun = writes &+ 1
+    memory.store(UInt64(bytes), at: base + SlotGeometry.offered)
     let count = UInt64(UInt32(clamping: messages))
     memory.store(UInt64(writesBegun) | count << 32, at: base + SlotGeometry.writes)
   }
@@ -143,7 +150,7 @@ struct SlotWriter<Memory: SlotMemory>: ~Copyable, Sendable {
     let fields = progress.words
     var words: InlineArray<16, UInt64> = [
       0, sequence, naming, coldSum, UInt64(reads) | UInt64(writes) << 32, fields[0], fields[1], fields[2],
-      fields[3], fields[4], fields[5], fields[6], fields[7], fields[8], fields[9], 0,
+      fields[3], fields[4], fields[5], fields[6], fields[7], fields[8], fields[9], fields[10],
     ]
     words[SlotGeometry.checksum] = SlotImage.hotChecksum(words.span, seed: seed)
     memory.store(words.span, at: base + SlotGeometry.hot(Int(sequence & 1)))
