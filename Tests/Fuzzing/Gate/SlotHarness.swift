@@ -48,7 +48,26 @@ enum SlotHarness {
         try require(written[index] == image.progress[index], "written again, its word \(index) differs")
       }
       if let recovery = CrashRecovery(session) { try checkRecovery(recovery, of: session) }
+      try checkInterruptedWrite(of: session)
       return .accepted
+    }
+  }
+
+  /// However much of it the socket has taken.
+  private static func checkInterruptedWrite(of session: KeptSession) throws(BrokenProperty) {
+    let owed = session.description.owed
+    for taken in [0, 1, owed.count / 2, owed.count, owed.count + 1, session.offered] {
+      let bytesTaken = session.progress.bytesTaken &+ UInt64(taken)
+      guard let recovery = CrashRecovery(session, bytesTaken: bytesTaken) else { continue }
+      let progress = recovery.session.progress
+      try require(
+        progress.handled >= session.progress.handled
+          && progress.handled <= session.progress.handled + max(session.writing ?? 0, 1),
+        "other messages are handled")
+      try require(
+        owed.suffix(recovery.session.description.owed.count) == recovery.session.description.owed[...],
+        "something else is owed")
+      try require(recovery.incoming.taken == progress.taken, "other messages were taken")
     }
   }
 

@@ -6,12 +6,13 @@ internal import System
 internal import TelnetWire
 
 extension GameSide {
+  /// - Parameter bytesTaken: as its leg counts them.
   @inline(__always)
-  func progress(of state: borrowing ConversationState) -> KeptProgress {
+  func progress(of state: borrowing ConversationState, bytesTaken: UInt64) -> KeptProgress {
     KeptProgress(
       outgoing: state.outgoing, incoming: state.incoming, telnet: state.telnet,
       held: state.decoder.heldWord, bytesFromGame: bytesFromGame, bytesFromPlayer: bytesFromPlayer,
-      bytesTaken: kept?.bytesTaken ?? 0)
+      bytesTaken: bytesTaken)
   }
 
   /// Telnet has had what was read, or as much as it takes for now: the rest would be lost with the process. What it answers
@@ -21,10 +22,11 @@ extension GameSide {
     guard let kept else { return }
     if hasNews(state, kept) {
       kept.didRead(
-        progress(of: state), isWhole: !state.isHeld, changes: state.changes, answers: answers(in: state)
+        progress(of: state, bytesTaken: kept.bytesTaken), isWhole: !state.isHeld, changes: state.changes,
+        answers: answers(in: state)
       ) { $0.tell(of: state) }
     } else {
-      kept.didRead(progress(of: state), isWhole: !state.isHeld)
+      kept.didRead(progress(of: state, bytesTaken: kept.bytesTaken), isWhole: !state.isHeld)
     }
   }
 
@@ -33,7 +35,9 @@ extension GameSide {
   @inline(__always)
   func noteChanges(_ state: borrowing ConversationState) {
     guard let kept, hasNews(state, kept) else { return }
-    kept.describe(progress(of: state), changes: state.changes, answers: answers(in: state)) {
+    kept.describe(
+      progress(of: state, bytesTaken: kept.bytesTaken), changes: state.changes, answers: answers(in: state)
+    ) {
       $0.tell(of: state)
     }
   }
@@ -63,11 +67,11 @@ extension GameSide {
   @inline(__always)
   func noteSaid(_ state: borrowing ConversationState) {
     guard let kept else { return }
-    guard kept.isWriting else { return kept.noteHandled(progress(of: state)) }
+    guard kept.isWriting else { return kept.noteHandled(progress(of: state, bytesTaken: kept.bytesTaken)) }
     if kept.noteTaken(left: queued) {
-      kept.didWrite(progress(of: state), rest: waits ? rest(of: state) : .none)
+      kept.didWrite(progress(of: state, bytesTaken: kept.bytesTaken), rest: waits ? rest(of: state) : .none)
     } else {
-      kept.didWriteNothing(progress(of: state))
+      kept.didWriteNothing(progress(of: state, bytesTaken: kept.bytesTaken))
     }
   }
 

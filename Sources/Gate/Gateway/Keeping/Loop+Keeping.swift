@@ -17,15 +17,14 @@ extension Loop {
       !session.game.waits, settings.telnet.compression == .off, let cookie = session.game.legCookie
     else { return }
     let description = KeptDescription(session, conversation.state, leg: cookie)
-    var progress = session.game.progress(of: conversation.state)
-    progress.bytesTaken = session.game.bytesTaken
+    let progress = session.game.progress(of: conversation.state, bytesTaken: session.game.bytesTaken)
     session.game.keep(description, progress, changes: conversation.state.changes, by: keeper)
   }
 
   /// Who carries it is new, or since when nobody does.
   func describe(_ session: GameSession, _ conversation: Conversation) {
     guard let kept = session.game.kept else { return }
-    let progress = session.game.progress(of: conversation.state)
+    let progress = session.game.progress(of: conversation.state, bytesTaken: kept.bytesTaken)
     kept.describe(progress, changes: conversation.state.changes) { description in
       description = KeptDescription(session, conversation.state, leg: description.leg)
     }
