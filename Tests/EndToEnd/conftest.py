@@ -482,16 +482,19 @@ def device(new_device):
 
 @pytest.fixture(scope="module")
 def build_town(shared_gates, shared_backends, module_folder, pki, authority):
-    """Makes the town of this file; `words` are what its people call themselves."""
+    """Makes the town of this file; `words` are what its people call themselves, `prepare` gets the key file's path before
+    there is one."""
     made = []
 
     def new_device(app_id=APP_ID):
         return Device(authority, app_id, aaguid=PRODUCTION)
 
-    def make(words=None, **changes):
+    def make(words=None, prepare=None, **changes):
         place = module_folder / f"town-{len(made)}"
         place.mkdir()
         files = {"ATTESTED_KEYS_PATH": place / "keys.json", "CONTROL_SOCKET": place / "control.sock"}
+        if prepare:
+            prepare(files["ATTESTED_KEYS_PATH"])
         console = Console(shared_gates, shared_backends(mud), **settings(place, pki, **files, **changes))
         made.append(Town(console, pki, new_device, words))
         return made[-1]

@@ -8,12 +8,19 @@ import pathlib
 
 import browser
 import pytest
+import yesterday
 from browser import SCHEMES, WIDTHS, Mouse
 
 SHOTS = os.environ.get("SHOTS")
 SCREENS = [(1280, "light"), (320, "dark")]
 if SHOTS or os.environ.get("CI") or os.environ.get("ALL_SCREENS"):
     SCREENS = [(width, scheme) for width in WIDTHS for scheme in SCHEMES]
+
+
+@pytest.fixture(scope="module")
+def town(build_town):
+    """With a day behind it."""
+    return build_town(prepare=lambda keys: yesterday.write(keys.with_name(keys.name + ".history")))
 
 
 # The name of a picture, and where it is.
