@@ -8,6 +8,7 @@ package struct Devices: Sendable {
   /// The registry's listener.
   package let door: DeviceDoor
   package let android: AndroidEvidence
+  package let startOrders = StartOrders()
 
   package init(registry: Registry, door: DeviceDoor, android: AndroidEvidence = AndroidEvidence()) {
     self.registry = registry
@@ -23,12 +24,15 @@ package struct Devices: Sendable {
       let piece = EndAttestedKeys(Array(rest.prefix(EndAttestedKeys.most)))
       rest = rest.dropFirst(EndAttestedKeys.most)
       // More than a queue of them: the next start finds the rest.
-      guard registry.submit(piece, lane: .host, origin: .gate, completion: { _ in }) != nil else { return }
+      let done = startOrders.add()
+      guard registry.submit(piece, lane: .host, origin: .gate, completion: { _ in done() }) != nil else {
+        return done()
+      }
     }
   }
 
   /// The list of revoked certificates is looked at, and what has changed in it comes true.
   package func attendRevocations(now: UnixTime) {
-    android.revocations.attend(android.current, registry, now: now, door.log)
+    android.revocations.attend(android.current, registry, now: now, door.log, startOrders)
   }
 }

@@ -23,12 +23,15 @@ final class RevocationFile: Sendable {
   /// As it was last; nil when there is none.
   var reading: RevocationReading? { state.withLock { $0.reading } }
 
-  /// Asked every second by the housekeeper, and after a start and a reload.
-  func attend(_ settings: AndroidEvidence.Settings, _ registry: Registry, now: UnixTime, _ log: GateLogger) {
+  /// Asked every second by the housekeeper, after a reload, and before a start, which waits for what that orders.
+  func attend(
+    _ settings: AndroidEvidence.Settings, _ registry: Registry, now: UnixTime, _ log: GateLogger,
+    _ orders: StartOrders
+  ) {
     turn.withLock { _ in
       read(settings.revocationPath, log)
       tellOfAge(settings.revocationMaximumAge, now, log)
-      tell(registry)
+      tell(registry, orders)
     }
   }
 
@@ -71,7 +74,7 @@ final class RevocationFile: Sendable {
   // MARK: The registry
 
   /// Until it has taken the list: its queue may be full, and its disk may fail.
-  private func tell(_ registry: Registry) {
+  private func tell(_ registry: Registry, _ orders: StartOrders) {
     guard let reading, let list = reading.list, let digest = reading.digest else { return }
     let isNews = state.withLock { state in
       defer { state.judged = digest }
@@ -81,10 +84,15 @@ final class RevocationFile: Sendable {
     let revoked = RevokedSerials(digest: digest) { serial in
       CertificateSerial(magnitude: serial.bytes.span).map(list.contains) ?? false
     }
+    let done = orders.add()
     let handle = registry.submit(JudgeSerials(revoked), lane: .host, origin: .gate) { [weak self] reply in
       if case .refused = reply { self?.forget(digest) }
+      done()
     }
-    if handle == nil { forget(digest) }
+    if handle == nil {
+      forget(digest)
+      done()
+    }
   }
 
   private func forget(_ digest: Bytes32) {

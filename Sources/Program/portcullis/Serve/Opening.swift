@@ -148,7 +148,7 @@ struct Opening {
       try confine(decision, folders, filter)
       try writer.begin()
       try store.begin()
-      try parts.devices?.registry.begin()
+      try begin(parts.devices)
       let gate = try prepared.start()
       do {
         return try serve(gate, parts, store, (listener, approvals), (admin, door), registry.users)
@@ -164,6 +164,17 @@ struct Opening {
       // A thread, or what it works with, that the system does not give.
       complain("cannot start: \(error)")
       throw ExitStatus.osError.code
+    }
+  }
+
+  /// Whoever was revoked while nobody served is so before anybody is let in. A disk that hangs does not keep the gate from
+  /// its players: what it was ordered to end is judged by the registry as soon as it can.
+  private func begin(_ devices: Gateway.Devices?) throws(SystemError) {
+    guard let devices else { return }
+    try devices.registry.begin()
+    let orders = devices.startOrders
+    if !orders.wait(until: SystemClock().monotonic() + .seconds(5)) {
+      logger.warning("start_orders_late", metadata: ["reason": "the registry is not through with revocations"])
     }
   }
 

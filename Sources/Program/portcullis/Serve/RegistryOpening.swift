@@ -42,7 +42,7 @@ struct RegistryOpening {
       let android = AndroidEvidence(
         AndroidEvidence.Settings(configuration.devices.android, files.android))
       let devices = Gateway.Devices(registry: registry, door: door, android: android)
-      // The first that the registry does, so that nobody comes in whom it ends.
+      // The first that the registry does; nobody is served before it has.
       if !ended.isEmpty {
         logger.warning("revoked_keys_ended", metadata: ["devices": "\(ended.count)"])
         devices.endKeys(ended)
