@@ -101,6 +101,19 @@ import Testing
     #expect(answer == .pruned(keys: 0))
   }
 
+  /// Who has an answer has left, so that the next question finds a place.
+  @Test func whoAsksAgainIsNotInHisOwnWay() throws {
+    var limits = ControlServer.Limits()
+    limits.threadsPerUser = 1
+    limits.keepsClients = false
+    let server = try start(limits)
+    defer { remove() }
+    defer { server.stop() }
+    for _ in 0..<1000 {
+      #expect(try ControlClient.ask(.health, at: socket) == .pruned(keys: 0))
+    }
+  }
+
   @Test func aClientAsksOnce() throws {
     var limits = ControlServer.Limits()
     limits.keepsClients = false

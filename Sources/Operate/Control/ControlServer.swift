@@ -146,6 +146,9 @@ package final class ControlServer: Sendable {
 
   // MARK: One thread
 
+  /// So many bytes a socket takes in which nothing else waits to be read.
+  private static var answerAtOnce: Int { 4096 }
+
   private func serve() {
     while listener.wait(bell: bell) == .ready {
       switch listener.accept() {
@@ -165,7 +168,8 @@ package final class ControlServer: Sendable {
       _ = channel.write(ControlAnswer.refused(refusal).line, until: deadline)
       return
     }
-    defer { leave(peer) }
+    var isServed = true
+    defer { if isServed { leave(peer) } }
     while true {
       let answer: ControlAnswer
       var goesOn = false
@@ -181,7 +185,13 @@ package final class ControlServer: Sendable {
       case .stopped: answer = .refused(ControlRefusal(.shuttingDown, "the gate is stopping"))
       case .ended, .failed: return
       }
-      guard channel.write(answer.line, until: deadline) == .sent, goesOn else { return }
+      let line = answer.line
+      // Whoever has this answer may come again at once and find the place free. A longer one may wait for its reader.
+      if !goesOn, line.count <= Self.answerAtOnce {
+        isServed = false
+        leave(peer)
+      }
+      guard channel.write(line, until: deadline) == .sent, goesOn else { return }
     }
   }
 
