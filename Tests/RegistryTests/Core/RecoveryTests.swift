@@ -252,8 +252,12 @@ import Testing
     worker.revocations.add(handle, revocation())
     _ = room.serve(Put(name: "v0", effects: [.deviceActive(active)]))
     #expect(room.listener.effects.suffix(2) == [.deviceActive(active), .deviceGone(device)])
-    // Another's is another's, and what is settled is in the store.
+    // Ordered twice, it holds until both are settled.
+    let again = RequestHandle(number: 1_000_001)
+    for _ in 0..<2 { worker.revocations.add(again, revocation()) }
     worker.revocations.settle(handle)
+    #expect(worker.revocations.end(device) && !worker.revocations.end(.test(9)))
+    worker.revocations.settle(again)
     _ = room.serve(Put(name: "v0", effects: [.deviceActive(active)]))
     #expect(room.listener.effects.last == .deviceActive(active))
     room.stop()
