@@ -1,5 +1,5 @@
 /// Who signs in to the console, and who makes and revokes its tokens, in the audit where there is one (docs/devices.md,
-/// "Audit"): names and what came of it, never secrets.
+/// "The audit"): names and what came of it, never secrets.
 import Admin
 import Logging
 import PortcullisProtocol
