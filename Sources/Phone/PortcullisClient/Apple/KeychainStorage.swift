@@ -21,27 +21,21 @@
       var found: CFTypeRef?
       let query = entry.merging([kSecReturnData as String: true]) { $1 }
       let status = SecItemCopyMatching(query as CFDictionary, &found)
-      switch status {
-      case errSecItemNotFound: return nil
-      case errSecInteractionNotAllowed, errSecNotAvailable: throw SessionStorageError.locked
-      case errSecSuccess: break
-      default: throw SessionStorageError.broken("Keychain \(status)")
-      }
-      guard let data = found as? Data, let saved = try? JSONDecoder().decode(SavedSession.self, from: data)
-      else { throw SessionStorageError.broken("no session") }
-      return saved
+      if status == errSecItemNotFound { return nil }
+      let isLocked = [errSecInteractionNotAllowed, errSecNotAvailable].contains(status)
+      if isLocked { throw SessionStorageError.locked }
+      guard status == errSecSuccess, let data = found as? Data else { throw KeychainError(status: status) }
+      return try JSONDecoder().decode(SavedSession.self, from: data)
     }
 
     /// Keeps it in place of what was there.
     public func save(_ session: SavedSession) throws {
-      let value: [String: any Sendable] = [
+      let data: [String: any Sendable] = [
         kSecValueData as String: try JSONEncoder().encode(session),
         kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
       ]
-      var status = SecItemUpdate(entry as CFDictionary, value as CFDictionary)
-      if status == errSecItemNotFound {
-        status = SecItemAdd(entry.merging(value) { $1 } as CFDictionary, nil)
-      }
+      var status = SecItemUpdate(entry as CFDictionary, data as CFDictionary)
+      if status == errSecItemNotFound { status = SecItemAdd(entry.merging(data) { $1 } as CFDictionary, nil) }
       guard status == errSecSuccess else { throw KeychainError(status: status) }
     }
   }
