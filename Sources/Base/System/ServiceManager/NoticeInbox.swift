@@ -54,6 +54,8 @@ package struct NoticeInbox: ~Copyable {
       let isAlone = portcullis_own_descriptors(number) == 0
       var taken = 0
       while taken < Self.strangersDescriptors, let next = Self.peek(number), next.process != process {
+        // Whoever waits for this is not kept waiting by those that come meanwhile either.
+        taken += 1
         if isAlone, next.hasDescriptors {
           taken += Self.take(number)
         } else {
