@@ -174,7 +174,8 @@ struct Opening {
     try devices.registry.begin()
     let orders = devices.startOrders
     if !orders.wait(until: SystemClock().monotonic() + .seconds(5)) {
-      logger.warning("start_orders_late", metadata: ["reason": "the registry is not through with revocations"])
+      logger.warning(
+        "start_orders_late", metadata: ["reason": "the registry is not through with revocations"])
     }
   }
 
