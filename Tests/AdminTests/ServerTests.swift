@@ -122,9 +122,13 @@ import Testing
     try served(ImaginaryGate(), clock: clock) { path in
       let deaf = try Peer(path)
       deaf.ask("/big.svg")
+      // Its request has been read, and then its socket filled, before the clock moves.
+      #expect(deaf.hears("HTTP/1.1 200 "))
       let poke = try Peer(path)
-      poke.ask("/livez")
-      #expect(poke.hears("ok\n"))
+      for _ in 0..<2 {
+        poke.ask("/livez")
+        #expect(poke.hears("ok\n"))
+      }
       clock.pass(.seconds(11))
       poke.ask("/livez")
       #expect(poke.hears("ok\n"))
