@@ -39,10 +39,11 @@ extension Loop {
       }
     }
     session.detach(now: now)
-    shared.log.sessionDetached(connection, session, end)
     session.game.conversation?.state.detach(keepsAll: isRestarting)
     if session.isOver { session.game.leg = nil }
     if let conversation = session.game.conversation { describe(session, conversation) }
+    // Said once it is in the slot: who reads it may kill the gate.
+    shared.log.sessionDetached(connection, session, end)
     // Who is taken over is away for no longer than it takes, and at a restart all are.
     if !session.isOver, end != .takenOver, end != .restarting {
       countForAddress(session, leaving: connection)
