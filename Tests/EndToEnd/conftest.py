@@ -315,6 +315,14 @@ def evening(evenings):
     return evenings()
 
 
+@pytest.fixture
+def timeless(evenings, fault):
+    """An evening whose gate's clock stands still: what is over after half a second never is."""
+    made = evenings(**fault.environment)
+    fault.stand_still()
+    return made
+
+
 class KeptEvening(Evening):
     """An evening whose gate has a store for its descriptors: it is killed and restarted, and the players are still there."""
 

@@ -88,14 +88,6 @@ def test_input_goes_as_it_was_typed(evening):
 # ---- counting
 
 
-@pytest.fixture
-def timeless(evenings, fault):
-    """An evening whose gate's clock stands still."""
-    made = evenings(**fault.environment)
-    fault.stand_still()
-    return made
-
-
 def test_thirty_two_messages_are_acknowledged(timeless):
     player, _ = timeless.seated()
     for number in range(ACK_MESSAGES):

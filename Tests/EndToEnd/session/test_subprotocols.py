@@ -249,14 +249,6 @@ def greeted(evening, dialect, hello=True):
     return wire, seat
 
 
-@pytest.fixture
-def timeless(evenings, fault):
-    """An evening whose gate's clock stands still, so that it never says hello for the app."""
-    made = evenings(**fault.environment)
-    fault.stand_still()
-    return made
-
-
 def test_gmcp_is_text_both_ways(timeless):
     wire, seat = greeted(timeless, GMCP_DIALECT)
     wire.post(TEXT, b'Core.Hello {"client":"Mudlet","version":"4"}')

@@ -384,14 +384,6 @@ def test_names_that_are_none(evening, name):
     assert asked(seat, TTYPE) == b"\0PORTCULLIS"
 
 
-@pytest.fixture
-def timeless(evenings, fault):
-    """An evening whose gate's clock stands still: half a second is never over."""
-    made = evenings(**fault.environment)
-    fault.stand_still()
-    return made
-
-
 def test_the_terminals_name_waits_half_a_second_for_the_app(timeless):
     player, seat = timeless.seated()
     seat.tell(DO, TTYPE)
