@@ -140,4 +140,22 @@ import Testing
     #expect(player.shown.count == 40)
     #expect(throws: GameInputError.ended) { try player.session.send("too late") }
   }
+
+  // MARK: The terminal
+
+  /// A function kept in a generic place would be wrapped once more for each event, and each call would go through all of it.
+  @Test func whoObservesIsCalledTheSameWayEachTime() throws {
+    let gate = MemoryGate()
+    let session = try Player.session(gate, attestor: MemoryAttestor(), storage: MemoryStorage())
+    let depths = Locked([Int]())
+    session.observe {
+      var here = 0
+      withUnsafeMutablePointer(to: &here) { here in depths.withLock { $0.append(Int(bitPattern: here)) } }
+    }
+    for _ in 0..<1000 { session.owner.change { _, _ in } }
+    let calls = depths.withLock { $0 }
+    #expect(calls.count >= 1000)
+    let used = (calls.max() ?? 0) - (calls.min() ?? 0)
+    #expect(used < 4096, "the 1,000th call has \(used) bytes of the stack more than the first")
+  }
 }

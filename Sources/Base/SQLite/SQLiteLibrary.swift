@@ -12,12 +12,17 @@ package enum SQLiteLibrary {
     package var isFailure: Bool { code & 0xff != SQLITE_NOTICE && code & 0xff != SQLITE_WARNING }
   }
 
+  /// A type of its own: a function that stands in a generic place by itself is wrapped anew whenever it is looked at.
+  private struct Listener {
+    var report: (@Sendable (Report) -> Void)?
+  }
+
   /// SQLite has one log for all connections; nobody listens to it unless a program says so.
-  private static let listener = Mutex<(@Sendable (Report) -> Void)?>(nil)
+  private static let listener = Mutex(Listener())
 
   /// From now on; of a connection's thread, in the middle of a call of SQLite's, which it must not enter again.
   package static func listen(_ report: (@Sendable (Report) -> Void)?) {
-    listener.withLock { $0 = report }
+    listener.withLock { $0.report = report }
   }
 
   /// Opening a database does it; whoever calls SQLite himself has to before he does.
@@ -31,8 +36,7 @@ package enum SQLiteLibrary {
       // A zero-terminated text that lives for the length of the call; it is copied here.
       guard let message = unsafe message else { return }
       let report = unsafe Report(code: code, message: String(cString: message))
-      let listener = SQLiteLibrary.listener.withLock { $0 }
-      listener?(report)
+      SQLiteLibrary.listener.withLock { $0.report }?(report)
     }
     return result == SQLITE_OK ? nil : SQLiteError(code: result, message: "the library cannot be configured")
   }()

@@ -6,13 +6,19 @@
 internal import PortcullisProtocol
 
 final class SessionOwner: Sendable {
+  /// A type of its own: a function that stands in a generic place by itself is wrapped anew whenever it is looked at, once
+  /// for each event of a session's life.
+  private struct Observer {
+    var body: (@Sendable () -> Void)?
+  }
+
   let clock: GameClock
   let admission: GateAdmission
   let memory: SessionMemory
   let state: Locked<OwnerState>
   private let timer: Locked<(at: Double, task: Task<Void, Never>?)>
   /// Called when anything may have changed, on any thread.
-  private let observer = Locked<(@Sendable () -> Void)?>(nil)
+  private let observer = Locked(Observer())
 
   init(_ machine: SessionMachine, clock: GameClock, admission: GateAdmission, memory: SessionMemory) {
     self.clock = clock
@@ -37,7 +43,7 @@ final class SessionOwner: Sendable {
     }
     follow(orders)
     if let next { wake(at: next) }
-    observer.withLock { $0 }?()
+    observer.withLock { $0.body }?()
     return result
   }
 
@@ -50,7 +56,7 @@ final class SessionOwner: Sendable {
   }
 
   func observe(_ body: @escaping @Sendable () -> Void) {
-    observer.withLock { $0 = body }
+    observer.withLock { $0.body = body }
   }
 
   func look<Result>(_ body: (SessionMachine) -> Result) -> Result {
