@@ -1,4 +1,4 @@
-"""`make bench`: runs the rows that are asked for, prints the tables, writes results.json and the chart."""
+"""`make bench`: runs the rows that are asked for, prints the tables, writes results.json, the page's table and the chart."""
 
 import argparse
 import json
@@ -14,6 +14,7 @@ import keeping
 import machine
 import memory
 import stays
+import table
 import traffic
 import verdicts
 import watched
@@ -60,6 +61,9 @@ def arguments():
     )
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / ".build/bench")
     parser.add_argument("--output", type=pathlib.Path, default=HERE, help="folder of results.json")
+    parser.add_argument(
+        "--table", action="store_true", help="run nothing: judge what results.json has, and write table and chart anew",
+    )
     options = parser.parse_args()
     options.rows = options.rows.split() or list("abcde" if options.beside else ROWS)
     unknown = [row for row in options.rows if row not in ROWS]
@@ -80,6 +84,9 @@ def run(options, setup, samples):
 
 def main():
     options = arguments()
+    if options.table:
+        write(options.output, json.loads((options.output / "results.json").read_text()))
+        return 0
     lengths = SMOKE if options.smoke else FULL
     disk = options.programs / "disk"
     started = time.monotonic()
@@ -106,7 +113,7 @@ def main():
     verdicts.print_medians(summary)
     verdicts.print_table(lines)
     print(f"\n{time.monotonic() - started:.0f} s in all")
-    write(options, setup, lines, summary)
+    write(options.output, gather(options, setup, summary))
     return 0
 
 
@@ -118,23 +125,29 @@ def print_ratios(summary, letter):
             print(f"{row:14} {ours:10.3f} {earlier:10.3f}  {ours / earlier:.3f}", flush=True)
 
 
-def write(options, setup, lines, summary):
+def gather(options, setup, summary):
     """Rows that were not measured this time keep what an earlier run has written."""
     path = options.output / "results.json"
-    earlier = json.loads(path.read_text()) if path.exists() else {"verdicts": [], "rows": {}}
-    measured = {line["row"] for line in lines}
-    lines = [line for line in earlier["verdicts"] if line["row"] not in measured] + lines
-    rows = {**earlier["rows"], **summary}
+    earlier = json.loads(path.read_text()) if path.exists() else {"rows": {}}
     versions = {peer.name: peer.version() for peer in setup.peers}
     versions["portcullis"] = machine.first_line(str(options.portcullis), "--version")
+    return {"machine": machine.description(), "versions": versions, "rows": {**earlier["rows"], **summary}}
+
+
+def write(folder, results):
+    """The verdicts are always those of the samples that stand beside them."""
+    lines = verdicts.judge(Samples.of(results["rows"]))
     results = {
-        "machine": machine.description(),
-        "versions": versions,
+        "machine": results["machine"],
+        "versions": results["versions"],
         "verdicts": sorted(lines, key=lambda line: line["row"]),
-        "rows": dict(sorted(rows.items())),
+        "rows": dict(sorted(results["rows"].items())),
     }
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    chart.write_chart(results["rows"], options.output / "chart.svg")
+    (folder / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    chart.write_chart(results["rows"], folder / "chart.svg")
+    # Elsewhere than in the repository there is no page.
+    if (folder / "README.md").exists():
+        table.write_table(results, folder / "README.md")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,17 @@ class Samples:
     def __init__(self):
         self.rows = {}
 
+    @classmethod
+    def of(cls, summary):
+        """Those that a summary was made of."""
+        made = cls()
+        for row, contestants in summary.items():
+            made.rows[row] = {
+                name: {"values": entry["values"], "details": entry["details"]}
+                for name, entry in contestants.items()
+            }
+        return made
+
     def add(self, row, contestant, value, details=None):
         entry = self.rows.setdefault(row, {}).setdefault(contestant, {"values": [], "details": []})
         entry["values"].append(value)

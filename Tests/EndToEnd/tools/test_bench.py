@@ -1,5 +1,7 @@
-"""The bench's judgement: verdicts at their bounds, counts that must agree, a chart that is well-formed."""
+"""The bench's judgement: verdicts at their bounds, counts that must agree, a chart that is well-formed, and a page that says
+what was measured."""
 
+import json
 import pathlib
 import sys
 import types
@@ -18,11 +20,12 @@ def bench(monkeypatch):
     import chart
     import machine
     import results
+    import table
     import traffic
     import verdicts
 
     yield types.SimpleNamespace(
-        chart=chart, machine=machine, results=results, traffic=traffic, verdicts=verdicts
+        chart=chart, machine=machine, results=results, table=table, traffic=traffic, verdicts=verdicts
     )
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCH)):
@@ -119,3 +122,39 @@ def test_the_chart_is_well_formed(bench, tmp_path):
     bench.chart.write_chart(samples.summary(), tmp_path / "chart.svg")
     text = xml.dom.minidom.parse(str(tmp_path / "chart.svg")).documentElement.toxml()
     assert "portcullis" in text and "4,000 KiB" in text and 'width="-' not in text
+
+
+# ---- what is published: after a change of a target, `make bench-table`
+
+
+@pytest.fixture
+def published():
+    return json.loads((BENCH.parent / "results.json").read_text())
+
+
+def test_the_published_verdicts_follow_from_the_samples(bench, published):
+    judged = bench.verdicts.judge(bench.results.Samples.of(published["rows"]))
+    assert published["verdicts"] == sorted(judged, key=lambda line: line["row"])
+
+
+def test_the_published_table_and_chart_are_what_the_results_say(bench, published, tmp_path):
+    _, table, _ = bench.table.between((BENCH.parent / "README.md").read_text())
+    assert table == bench.table.markdown(published)
+    bench.chart.write_chart(published["rows"], tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_text() == (BENCH.parent / "chart.svg").read_text()
+
+
+def test_only_the_table_is_written_anew(bench, published, tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text(f"before\n{bench.table.BEGIN}\n| of | before |\n{bench.table.END}\nbehind\n")
+    for _ in range(2):
+        bench.table.write_table(published, page)
+    before, table, behind = bench.table.between(page.read_text())
+    assert table == bench.table.markdown(published)
+    assert before.startswith("before\n") and behind.endswith("behind\n")
+    assert page.read_text().count("| of | before |") == 0
+
+
+@pytest.mark.parametrize("value, text", [(0.0887, "0.0887"), (1.125, "1.12"), (16.7, "16.7"), (4128.6, "4,129")])
+def test_numbers_are_written_without_exponents(bench, value, text):
+    assert bench.table.number(value) == text
