@@ -187,6 +187,22 @@ def test_every_step_of_a_play_token_says_what_to_do():
     assert sorted(told) == sorted(steps)
 
 
+def swift(*folders):
+    """The text of each source file below these folders of `Sources`."""
+    for folder in folders:
+        for path in sorted((ROOT / "Sources" / folder).rglob("*.swift")):
+            yield path.read_text()
+
+
+def test_what_counts_is_told():
+    """An app that counts otherwise loses its session."""
+    source = (ROOT / "Sources" / "Phone" / "PortcullisClient" / "Machine" / "GateText.swift").read_text()
+    uncounted = re.search(r"isCounted =\n +switch kind \{\n +case (.+): false\n", source)[1]
+    row = next(row for row in rows("docs/sessions.md", "Counting") if row[0] == "from the gate")
+    told = re.findall(r"`(\w+)`", row[2])
+    assert sorted(told) == sorted(re.findall(r"\.(\w+)", uncounted))
+
+
 # ---- code blocks
 
 
