@@ -203,6 +203,43 @@ def test_what_counts_is_told():
     assert sorted(told) == sorted(re.findall(r"\.(\w+)", uncounted))
 
 
+# Events whose name or level is worked out, and is no word beside the call.
+WORKED_OUT = {
+    "draining", "restarting", "certificate_expires", "certificate_not_yet_valid", "certificate_expired", "sqlite",
+}
+
+
+def events_of_the_code():
+    """Each event of the log with the levels that it is written at."""
+    levels = "debug|info|notice|warning|error|critical"
+    found = {}
+    for text in swift("Base/Logs", "Gate", "Operate", "Program/portcullis"):
+        calls = re.findall(rf'\b[lL]og(?:ger)?(?:\(label: "\w+"\))?\??\.({levels})\(\s*"(\w+)"', text)
+        calls += re.findall(rf'\bwrite\(\.({levels}), "(\w+)"', text)
+        decisions = re.findall(r'\blog\.decision\(\s*"(\w+)", code: [^,]+(?:, level: \.(\w+))?', text)
+        for level, event in calls + [(level or "info", event) for event, level in decisions]:
+            found.setdefault(event, set()).add(level)
+    return found
+
+
+def test_every_event_is_told_with_its_level():
+    """A cell of levels has one for all events beside it, or one for each; `;` stands between groups of both."""
+    told = {}
+    for names, levels, _ in [row for row in rows("docs/operating.md", "Logs") if len(row) == 3]:
+        groups = levels.split(";")
+        for number, group in enumerate(names.split(";") if len(groups) > 1 else [names]):
+            words = re.findall(r"`(\w+)`", group)
+            those = [level.strip() for level in groups[number].split(",")]
+            assert len(those) in (1, len(words)) or words == ["sqlite"], names
+            told |= dict(zip(words, those * len(words) if len(those) == 1 else those))
+    found = events_of_the_code()
+    assert len(found) >= 60
+    assert set(told) - set(found) == WORKED_OUT
+    assert {event: {told.get(event)} for event in found} == found
+    everything = "".join(swift("Gate", "Program/portcullis"))
+    assert all(f'"{event}"' in everything for event in WORKED_OUT)
+
+
 # ---- code blocks
 
 
