@@ -240,6 +240,20 @@ def test_every_event_is_told_with_its_level():
     assert all(f'"{event}"' in everything for event in WORKED_OUT)
 
 
+def test_every_step_of_the_gate_is_told():
+    steps = set()
+    for text in swift("Gate/Gateway", "Gate/TLS"):
+        for pattern in (
+            r'\bstep"?: "(\w+)"', r'\brefuse\(\.\w+, "(\w+)"', r'\bturnedAway\(\w+, reason: "(\w+)"',
+            r'\bhandshakeFailed\("(\w+)"', r'\.failed\(reason: "(\w+)"', r'Allowance, "(\w+)"',
+            r'case \w+ = "((?:nonce|tls)_\w+)"', r'case \.\w+(?:, \.\w+)*: "(regist\w+_timeout)"',
+        ):
+            steps |= set(re.findall(pattern, text))
+    assert len(steps) >= 60
+    told = [step for row in rows("docs/operating.md", "Steps") for step in re.findall(r"`([a-z]\w+)`", row[0])]
+    assert set(told) == steps
+
+
 # ---- code blocks
 
 
