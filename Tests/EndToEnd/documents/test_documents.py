@@ -254,6 +254,13 @@ def test_every_step_of_the_gate_is_told():
     assert set(told) == steps
 
 
+def test_every_event_of_the_audit_is_told_once():
+    events = {event for text in swift("Trust/Registry") for event in re.findall(r'static let \w+ = Self\("(\w+)"\)', text)}
+    assert len(events) >= 50
+    told = [event for row in rows("docs/devices.md", "The audit") for event in re.findall(r"`(\w+)`", row[0])]
+    assert sorted(told) == sorted(events)
+
+
 # ---- code blocks
 
 
