@@ -261,6 +261,23 @@ def test_every_event_of_the_audit_is_told_once():
     assert sorted(told) == sorted(events)
 
 
+def test_the_modules_that_call_c_are_told():
+    """Strict memory safety has each such call say `unsafe`."""
+    modules = set()
+    for path in (ROOT / "Sources").rglob("*.swift"):
+        code = re.sub(r"//.*", "", path.read_text())
+        if re.search(r"\bunsafe\b(?! *[:=,)])", code):
+            modules.add(path.relative_to(ROOT / "Sources").parts[1])
+    told = re.search(r"\*\*C is called in few modules\*\*:(.*?)\. Every C handle", PAGES["docs/architecture.md"], re.DOTALL)[1]
+    assert set(re.findall(r"`([\w-]+)`", told)) == modules
+
+
+def test_the_folders_of_the_commands_are_told():
+    row = next(row for row in rows("docs/architecture.md", "Modules") if row[0] == "`portcullis`")
+    folders = {path.name for path in (ROOT / "Sources" / "Program" / "portcullis").iterdir() if path.is_dir()}
+    assert set(re.findall(r"`(\w+)`", row[1])) == folders
+
+
 # ---- code blocks
 
 
