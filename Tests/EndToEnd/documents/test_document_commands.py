@@ -182,6 +182,17 @@ def test_the_story_of_the_readme(terminal):
         terminal.play(block)
 
 
+def test_what_check_prints_is_what_the_readme_shows(terminal):
+    """The same names in the same order; what was found is this machine's."""
+    first, _ = story()
+    terminal.run(first.text.partition("portcullis check")[0])
+    printed = terminal.run("portcullis check --config config/portcullis.env")
+    shown = [block.text for block in blocks(PAGES["README.md"]) if block.text.startswith("ok  clock  ")]
+    assert len(shown) == 1
+    names = [list(dict.fromkeys(line.split("  ")[1] for line in text.splitlines())) for text in (shown[0], printed)]
+    assert names[0] == names[1]
+
+
 @pytest.mark.parametrize(
     "page",
     [
