@@ -198,8 +198,8 @@ package enum SettingTable {
   private static let operation: [Setting] = [
     Setting(
       "CONTROL_SOCKET", .socketPath, \.controlSocketPath, default: "config/portcullis.sock", in: .operation,
-      "Where the running server listens for keys, sessions, stats and check --health; only its own user "
-        + "may speak."
+      "Where the running server listens for keys, sessions, stats and check --health; its own user and root "
+        + "are heard, and for sign-in links ADMIN_OPERATORS."
     ),
     Setting(
       "RUN_AS", .runAs, optional: \.runAs,
