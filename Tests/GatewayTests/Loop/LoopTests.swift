@@ -165,6 +165,28 @@ import Testing
     #expect(player.hear().hasSuffix("still here"))
   }
 
+  /// For what a loop calls, on the test's own thread.
+  private struct Speaker: @unchecked Sendable {
+    let player: Player
+  }
+
+  /// However many messages and newcomers there are: a player's waits for one of them.
+  @Test(arguments: [99, 100]) func whoPlaysWaitsForOneMessage(microseconds: Int) throws {
+    let harness = try LoopHarness()
+    let player = try playing(on: harness)
+    player.client.write(Player.frame(1, "look"))
+    let heard = Mutex("")
+    let (speaker, clock) = (Speaker(player: player), harness.clock)
+    harness.loop.mailbox.post(
+      .listSessions { _ in
+        speaker.player.send(speaker.player.client.takeOutput())
+        clock.advance(.microseconds(microseconds))
+      })
+    harness.loop.mailbox.post(.listSessions { _ in heard.withLock { $0 = speaker.player.hear() } })
+    harness.turn()
+    #expect(heard.withLock { $0.hasSuffix("look") } == (microseconds >= 100))
+  }
+
   @Test func aDrainTellsEveryone() throws {
     let harness = try LoopHarness()
     let players = try (0..<5).map { _ in try playing(on: harness) }

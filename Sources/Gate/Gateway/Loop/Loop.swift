@@ -1,7 +1,8 @@
 /// One event loop on one thread: its listeners, its epoll instance, its connections and their deadlines.
 ///
 /// A turn serves sessions first, then messages from other threads, then a bounded number of handshakes, requests and
-/// accepts (docs/architecture.md, "Fair turns"), so that newcomers wait for those who play and not the other way round.
+/// accepts, and looks in between whether a session has something (docs/architecture.md, "Fair turns"), so that newcomers
+/// wait for those who play and not the other way round.
 internal import Addresses
 internal import AppAttest
 internal import Bytes
@@ -56,6 +57,8 @@ final class Loop {
   let newcomers = Newcomers<Connection>()
   private let closedInThisTurn = LaterList<Connection>()
   var isStopped = false
+  /// A signal of the mailbox has come that is not cleared yet.
+  private var isWoken = false
   var memory = MemoryReserve()
   /// The turn of the first counter that the committer has not been told of.
   private var gatheredSince: MonotonicTime?
@@ -94,7 +97,29 @@ final class Loop {
   func turn(waiting milliseconds: Int32) {
     let events = poller.wait(milliseconds: milliseconds)
     now = shared.clock.monotonic()
-    var isWoken = false
+    serve(events)
+    goOn()
+    let isCalled = isWoken
+    isWoken = false
+    for message in mailbox.takeAll(woken: isCalled) {
+      receive(message)
+      lookUp()
+    }
+    takeNewcomers { connection in
+      turn(of: connection) { $0.proceed() }
+      lookUp()
+    }
+    acceptSome()
+    expireSome()
+    shared.sessionsByLoop[index].set(sessions.count)
+    advanceDrain()
+    sweep()
+    commitGathered()
+    counters.newcomersWaiting.set(newcomers.waitingCount)
+    recordTurn(until: shared.clock.monotonic())
+  }
+
+  private func serve(_ events: Int) {
     for index in 0..<events {
       let event = poller.event(index)
       let token = Token(rawValue: event.token)
@@ -105,18 +130,20 @@ final class Loop {
       case .mailbox: isWoken = true
       }
     }
-    goOn()
-    for message in mailbox.takeAll(woken: isWoken) { receive(message) }
-    takeNewcomers { connection in turn(of: connection) { $0.proceed() } }
-    acceptSome()
-    expireSome()
-    shared.sessionsByLoop[index].set(sessions.count)
-    advanceDrain()
-    sweep()
-    commitGathered()
-    counters.newcomersWaiting.set(newcomers.waitingCount)
-    recordTurn(until: shared.clock.monotonic())
   }
+
+  /// Between two messages or newcomers: whoever plays does not wait for all of them.
+  private func lookUp() {
+    if sessions.count == 0 { return }
+    let time = shared.clock.monotonic()
+    guard time - now >= Self.timeBetweenLooks else { return }
+    recordTurn(until: time)
+    now = time
+    serve(poller.wait(milliseconds: 0))
+  }
+
+  /// A request is some 50 µs, a look 2 µs where nothing has come.
+  private static let timeBetweenLooks: Duration = .microseconds(100)
 
   private func recordTurn(until end: MonotonicTime) {
     let nanoseconds = end > now ? end.nanoseconds - now.nanoseconds : 0
