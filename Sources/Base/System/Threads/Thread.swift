@@ -45,6 +45,13 @@ package struct Thread: ~Copyable {
     _ = sched_yield()
   }
 
+  /// The calling thread stands still for a moment; shorter if a signal comes.
+  /// - Parameter duration: below a second.
+  package static func pause(_ duration: Duration) {
+    var time = timespec(tv_sec: 0, tv_nsec: Int(duration.components.attoseconds / 1_000_000_000))
+    unsafe nanosleep(&time, nil)
+  }
+
   /// Waits until the body has returned.
   package consuming func join() {
     _ = pthread_join(handle, nil)

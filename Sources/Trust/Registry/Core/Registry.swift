@@ -18,6 +18,11 @@ package final class Registry: Sendable {
     var isDraining = false
     var isStopping = false
     var lastNumber: UInt64 = 0
+
+    /// Somebody waits, and the next group has room for more.
+    var mayGather: Bool {
+      !queue.isEmpty && queue.count < RegistryWorker.groupLimit && !isStopping && !isDraining
+    }
   }
 
   struct Request: Sendable {

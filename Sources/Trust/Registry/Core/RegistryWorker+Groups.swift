@@ -20,6 +20,15 @@ extension RegistryWorker {
   /// that is busy with something else.
   private static var stretch: Duration { .microseconds(400) }
 
+  /// A commit and its sync cost the processor as much as two decisions: where somebody waits already when a group is done,
+  /// the next one begins so long after it, with those that come meanwhile. Who asks alone never waits for it.
+  private static var gathering: Duration { .milliseconds(1) }
+
+  func gather(behind began: MonotonicTime) {
+    let rest = Self.gathering - (clock.monotonic() - began)
+    if rest > .zero, inbox.withLock({ inbox, _ in inbox.mayGather }) { Thread.pause(rest) }
+  }
+
   func serve(_ requests: [Registry.Request]) {
     var group = requests
     if trouble != nil {

@@ -20,7 +20,7 @@ final class RegistryWorker {
   var time: RegistryClock
   let entropy: any Entropy
   let listener: any RegistryListener
-  private let inbox: Monitor<Registry.Inbox>
+  let inbox: Monitor<Registry.Inbox>
   let server: ServerID
   let verifier = P256Verifier()
   let tokens: TokenMint
@@ -87,6 +87,7 @@ final class RegistryWorker {
 
   func run() {
     while let work = next() {
+      let began = clock.monotonic()
       if let settings = work.settings { self.settings = settings }
       for handle in work.cancelled where !takeBack(handle) { takenBack.add(handle) }
       isDraining = work.isDraining
@@ -102,6 +103,7 @@ final class RegistryWorker {
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
       listener.told()
+      gather(behind: began)
     }
     finish()
     listener.told()

@@ -1,0 +1,42 @@
+/// When the registry waits for more before it begins a group.
+import Addresses
+import Testing
+
+@testable import Registry
+
+@Suite struct GatheringTests {
+  private struct Nothing: RegistryCall {
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome { .reply(.answered([])) }
+  }
+
+  private func inbox(waiting count: Int) -> Registry.Inbox {
+    var inbox = Registry.Inbox()
+    for number in 0..<count {
+      let request = Registry.Request(
+        handle: RequestHandle(number: UInt64(number)), call: Nothing(), origin: .gate, wait: nil,
+        completion: { _ in })
+      let lane = Lane.address(IPAddress(v4: UInt32(number)))
+      #expect(inbox.queue.append(request, lane: lane, urgency: .ordinary))
+    }
+    return inbox
+  }
+
+  @Test func whoAsksAloneIsNotKeptWaiting() {
+    #expect(!inbox(waiting: 0).mayGather)
+    #expect(inbox(waiting: 1).mayGather)
+  }
+
+  @Test func aGroupThatIsFullBegins() {
+    #expect(inbox(waiting: RegistryWorker.groupLimit - 1).mayGather)
+    #expect(!inbox(waiting: RegistryWorker.groupLimit).mayGather)
+  }
+
+  @Test func whoEndsDoesNotWait() {
+    var draining = inbox(waiting: 1)
+    draining.isDraining = true
+    #expect(!draining.mayGather)
+    var stopping = inbox(waiting: 1)
+    stopping.isStopping = true
+    #expect(!stopping.mayGather)
+  }
+}
