@@ -150,7 +150,8 @@ import Testing
     let depths = Locked([Int]())
     session.observe {
       var here = 0
-      withUnsafeMutablePointer(to: &here) { here in depths.withLock { $0.append(Int(bitPattern: here)) } }
+      let place = unsafe withUnsafeMutablePointer(to: &here) { here in Int(bitPattern: here) }
+      depths.withLock { $0.append(place) }
     }
     for _ in 0..<1000 { session.owner.change { _, _ in } }
     let calls = depths.withLock { $0 }
