@@ -191,3 +191,62 @@ def test_a_purge_disables_what_was_enabled(machine, packages):
     machine.run("test", "-L", link)
     machine.run("dpkg", "--purge", "portcullis")
     machine.run("test", "!", "-L", link)
+
+
+# ---- its scripts by themselves, where no root of its own can be made
+
+
+class Scripts:
+    """The package's scripts among programs that only note how they were called, on a machine that systemd has booted."""
+
+    NOTED = "systemctl deb-systemd-invoke deb-systemd-helper systemd-sysusers systemd-tmpfiles adduser install getent"
+
+    def __init__(self, folder, active):
+        self.folder, self.record = folder, folder / "calls"
+        self.booted = folder / "booted"
+        for place in (self.booted, folder / "bin"):
+            place.mkdir()
+        for name in self.NOTED.split():
+            program = folder / "bin" / name
+            inactive = "case $* in *is-active*) exit 3 ;; esac\n" if not active else ""
+            program.write_text(f'#!/bin/sh\necho "{name} $*" >>{self.record}\n{inactive}')
+            program.chmod(0o755)
+
+    def run(self, name, *arguments):
+        """What a script has said, and the calls that could begin or end anything."""
+        text = (ROOT / "packaging" / "debian" / name).read_text()
+        assert "/run/systemd/system" in text
+        script = self.folder / name
+        script.write_text(text.replace("/run/systemd/system", str(self.booted)))
+        self.record.write_text("")
+        done = subprocess.run(
+            ["/bin/sh", script, *arguments],
+            env={"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin"}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        calls = self.record.read_text().splitlines()
+        quiet = ("systemd-", "deb-systemd-helper ", "getent ", "install ", "adduser ")
+        return done.stdout, [call for call in calls if not call.startswith(quiet)]
+
+
+RELOAD, ASK = "systemctl --system daemon-reload", "systemctl --quiet is-active portcullis.service"
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_an_upgrade_restarts_nothing_and_says_so_where_a_gate_runs(folder, active):
+    scripts = Scripts(folder, active)
+    assert scripts.run("prerm", "upgrade", "0.1.0-2") == ("", [])
+    said, calls = scripts.run("postinst", "configure", "0.1.0-1")
+    assert calls == [RELOAD, ASK]
+    assert ("still that of version 0.1.0-1; 'systemctl restart portcullis' takes this one" in said) is active
+
+
+def test_a_first_installation_starts_nothing(folder):
+    assert Scripts(folder, active=True).run("postinst", "configure", "") == ("", [RELOAD])
+
+
+def test_a_removal_stops_the_gate(folder):
+    scripts = Scripts(folder, active=True)
+    said, (stop,) = scripts.run("prerm", "remove")
+    assert said == "" and stop.startswith("deb-systemd-invoke stop portcullis.service ")
+    assert scripts.run("postrm", "remove") == ("", [RELOAD])
