@@ -118,7 +118,7 @@ end-to-end: release test-packages peers axe apple-modules  ## The release binary
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
 
 .PHONY: apple-modules
-apple-modules: build-packages  ## Swift's own modules for iOS 15, for the client's tests: once, half a minute
+apple-modules: build-packages  ## Swift's own modules for iOS 15 and macOS 12, for the client's tests: once, a minute
 	@scripts/apple-check modules
 
 .PHONY: maxmind-data

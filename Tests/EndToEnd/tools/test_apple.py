@@ -1,4 +1,5 @@
-"""What runs on Apple's systems, and cannot be run here, compiles for iOS 15: the client, the example, the pages' Swift.
+"""What runs on Apple's systems, and cannot be run here, compiles for iOS 15: the client (for macOS 12 too), the example,
+the pages' Swift.
 
 `scripts/apple-check` says how. Each thing that it is to find is shown to it once, broken.
 """
@@ -36,9 +37,17 @@ def modules():
     return done.stdout
 
 
-def test_the_client_and_its_adapters_compile_for_ios_15_in_both_language_modes():
+def test_the_client_and_its_adapters_compile_for_ios_15_and_macos_12_in_both_language_modes():
     done = check("client")
     assert done.returncode == 0, words(done)
+
+
+@pytest.mark.parametrize("system", ["iOS", "macOS"])
+def test_what_one_of_the_systems_alone_does_not_have_is_found(system, folder):
+    source = folder / "Broken.swift"
+    source.write_text(f"#if os({system})\nlet broken = nothing\n#endif\n")
+    done = check("client", "--also", source)
+    assert done.returncode != 0 and "cannot find 'nothing' in scope" in words(done), words(done)
 
 
 BROKEN = {
@@ -126,6 +135,8 @@ SCREEN = """
 def test_the_listing_for_app_developers_compiles(page, folder):
     """With the screen that it shows things on."""
     (listing,) = [block.text for block in blocks(pages()[page]) if block.fence == "swift"]
+    if page == "README.md":
+        assert len(listing.splitlines()) <= 10
     source = folder / "Listing.swift"
     source.write_text(f"import Foundation\n{listing}{SCREEN}")
     done = check("source", source)
