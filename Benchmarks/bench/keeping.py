@@ -141,7 +141,8 @@ class Visitor(threading.Thread):
 
 
 def measure_restart(setup, samples):
-    """All sessions are attached; SIGTERM, the next process, and all apps are on their way back at once."""
+    """All sessions are attached; SIGTERM, the next process, and all apps are on their way back at once. What is measured
+    begins with its exec."""
     count = most_detached(setup, setup.lengths.kept)
     options = {"cores": tuple(CORES), "WORKERS": "2", "HANDSHAKE_RATE": HERD_RATE}
     with setup.running(Kept, **options) as (contestant, game):
@@ -162,6 +163,7 @@ def measure_restart(setup, samples):
             visitor.end()
             load.ask("cut")
             result = load.ask(f"open {count} {min(count, HERD)}")
+            back = time.monotonic() - executed
             echo(contestant, game, load, 1, count, "lines")
             counts = game.counts()
             if counts["accepted"] != called or counts["open"] != count:
@@ -171,4 +173,4 @@ def measure_restart(setup, samples):
             details = {"sessions": count, "ending": ended - begun, "ready": contestant.manager.ready_at() - executed}
             samples.add("r serving", Portcullis.name, serving - executed, details)
             samples.add("r outage", Portcullis.name, serving - begun, details)
-            samples.add("r back", Portcullis.name, result["seconds"], {**result, "sessions": count})
+            samples.add("r back", Portcullis.name, back, {**result, "sessions": count})

@@ -124,7 +124,7 @@ TARGETS = [
         for mode in ("fixed", "closed")
     ),
     Target("r", "exec to serving, 4,096 kept sessions", plain("r serving"), 1, None, "s"),
-    Target("r", "4,096 apps come back", plain("r back"), 10, None, "s"),
+    Target("r", "exec to 4,096 apps that are back", plain("r back"), 10, None, "s"),
     Target("t", "CPU of an Android chain, over its signatures", ratio("t", "floor"), 1.1, None),
     Target("w", "memory of an idle session, looked at", ratio("w memory", "quiet", "watched"), 1.05, 1.01),
     *(
