@@ -34,7 +34,8 @@ import Testing
   }
 
   /// The largest of everything is no longer than there is room for, and what an app says again goes first.
-  @Test func room() throws {
+  @Test(arguments: [nil, KeptCredential.Terms(authority: .max, end: UnixTime(milliseconds: .max))])
+  func room(terms: KeptCredential.Terms?) throws {
     var client = ClientDescription()
     client.name = ClientText([UInt8](repeating: 0x61, count: 40))
     client.version = ClientText([UInt8](repeating: 0x62, count: 40))
@@ -48,7 +49,7 @@ import Testing
 
     description.ids = [Bytes32(words: 1, 2, 3, 4), Bytes32(words: 5, 6, 7, 8)]
     description.credential = .certificate(
-      subject: String(repeating: "я", count: 50), publicKey: Bytes32(words: 1, 1, 1, 1))
+      subject: String(repeating: "я", count: 50), publicKey: Bytes32(words: 1, 1, 1, 1), terms: terms)
     description.source = Endpoint(address: .loopbackV6, port: 1)
     description.owed = [UInt8](repeating: 1, count: KeptDescription.owedLimit)
     description.charset = [UInt8](repeating: 0x78, count: KeptDescription.charsetLimit)
@@ -58,9 +59,10 @@ import Testing
     let least = try KeptDescription(coded: bytes)
     #expect(least.owed == description.owed && least.ids == description.ids)
     #expect(least.client?.name == nil && least.client?.size == client.size)
+    let subject = String(repeating: "я", count: terms == nil ? 32 : 24)
     #expect(
       least.credential
-        == .certificate(subject: String(repeating: "я", count: 32), publicKey: Bytes32(words: 1, 1, 1, 1)))
+        == .certificate(subject: subject, publicKey: Bytes32(words: 1, 1, 1, 1), terms: terms))
   }
 
   /// Where a field begins in the description that `usual` gives, and a byte there that cannot be.
@@ -72,8 +74,9 @@ import Testing
       (37, 5, .unfit(.source)),
       (44, 0, .unfit(.ids)),
       (44, 3, .unfit(.ids)),
-      (77, 5, .unfit(.credential)),
+      (77, 6, .unfit(.credential)),
       (77, 2, .endsEarly),
+      (77, 5, .endsEarly),
       (78, 21, .unfit(.charset)),
       (79, 97, .unfit(.owed)),
       (79, 1, .endsEarly),
@@ -146,15 +149,8 @@ import Testing
     var random = SplitMix(seed: 5)
     let session = KeptSession(
       description: .random(using: &random), progress: .random(using: &random), sequence: 1)
-    // A program of the second layout, which has swapped two counts, goes on with what the first has left.
-    let second = SlotLayout(
-      number: 2,
-      progress: { (words) throws(KeptError) in
-        var words = words
-        (words[0], words[1]) = (words[1], words[0])
-        return try KeptProgress(words: words)
-      }, description: SlotLayout.first.description)
-    let both = [SlotLayout.first, second]
+    let both = [SlotLayout.first, .swapped]
+    // A program of the second layout goes on with what the first has left.
     #expect(SlotContent(slot(layout: 1, session), index: 0, knowing: both) == .kept(session))
     var swapped = session
     swapped.progress.taken = session.progress.handled

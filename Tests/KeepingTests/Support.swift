@@ -39,7 +39,11 @@ extension KeptDescription {
   static func random(using random: inout SplitMix) -> Self {
     let credentials: [KeptCredential] = [
       .none, .assertion(KeyIdentifier(random.digest())),
-      .certificate(subject: "Zoë", publicKey: random.digest()),
+      .certificate(subject: "Zoë", publicKey: random.digest(), terms: nil),
+      .certificate(
+        subject: "Zoë", publicKey: random.digest(),
+        terms: KeptCredential.Terms(
+          authority: random.next(), end: UnixTime(milliseconds: Int64(bitPattern: random.next())))),
       .device(id: random.bytes(16...16), attestedKey: nil),
       .device(id: random.bytes(16...16), attestedKey: KeyIdentifier(random.digest())),
     ]
@@ -101,6 +105,17 @@ extension KeptProgress {
     progress.isLossUnknown = random.flip()
     return progress
   }
+}
+
+extension SlotLayout {
+  /// Of another program, which has swapped two counts.
+  static let swapped = SlotLayout(
+    number: 2,
+    progress: { (words) throws(KeptError) in
+      var words = words
+      (words[0], words[1]) = (words[1], words[0])
+      return try KeptProgress(words: words)
+    }, description: SlotLayout.first.description)
 }
 
 /// Memory that notes what was stored, so that a test can end it anywhere.

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import System
 import TLSPeers
@@ -21,8 +22,19 @@ extension UnixTime {
     return joined.server.session.clientCertificate(at: time, under: server.context)
   }
 
-  private static func verified(_ subject: String, _ identity: Identity) -> TLS.ClientCertificate {
-    .verified(subject: subject, publicKey: SHA256.hash(identity.subjectPublicKeyInfo.span))
+  private static func verified(_ subject: String, _ identity: Identity) throws -> TLS.ClientCertificate {
+    .verified(
+      subject: subject, publicKey: SHA256.hash(identity.subjectPublicKeyInfo.span),
+      terms: try terms(of: identity))
+  }
+
+  /// Its chain ends with its authority.
+  private static func terms(of identity: Identity) throws -> CertificateTerms {
+    let authority = try #require(Certificate.contents(ofPEM: identity.chain.span).last)
+    let digest = SHA256.hash(authority.span).array
+    let ends = try CertificateSummary.all(inPEM: identity.chain.span).map(\.notAfter)
+    return CertificateTerms(
+      authority: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, end: try #require(ends.min()))
   }
 
   @Test(arguments: both) func aGoodOneIsVerified(version: ClientOptions.Version) throws {
@@ -30,7 +42,7 @@ extension UnixTime {
     let server = try Server(clientCA: authority.pem)
     let identity = try authority.issue("player one")
     let verdict = try Self.verdict(server, identity, version)
-    #expect(verdict == Self.verified("CN=player one", identity))
+    #expect(try verdict == Self.verified("CN=player one", identity))
   }
 
   @Test(arguments: both) func noneIsAbsent(version: ClientOptions.Version) throws {
@@ -111,7 +123,7 @@ extension UnixTime {
       let time = UnixTime(milliseconds: UnixTime.now.milliseconds + days * 86_400_000)
       let verdict = try Self.verdict(server, identity, version, at: time)
       let expected =
-        isGood
+        try isGood
         ? Self.verified("CN=player", identity)
         : .refused(subject: "CN=player", reason: "not valid at this time")
       #expect(verdict == expected, "\(days) days from now")
@@ -128,11 +140,32 @@ extension UnixTime {
     #expect(verdict == .refused(subject: "CN=player", reason: "not valid at this time"))
   }
 
+  /// What was found good once is so while its authority is one of those asked, whatever else is, and until its end.
+  @Test func termsAreLookedAtAgain() throws {
+    let authority = try Authority("clients")
+    let other = try Authority("clients")
+    let identity = try authority.issue("player", days: -1...30)
+    let terms = try Self.terms(of: identity)
+    let (now, end) = (UnixTime.now, terms.end)
+    // Its authority's, which comes first.
+    #expect(end < now.adding(days: 11))
+    for (clientCA, isTaken) in [
+      (authority.pem, true), (other.pem + authority.pem, true),
+      (Array("# again\n".utf8) + authority.pem, true),
+      (other.pem, false), (nil, false),
+    ] as [([UInt8]?, Bool)] {
+      let context = try Server(clientCA: clientCA).context
+      #expect(context.stillTakes(terms, at: now) == isTaken)
+      #expect(context.stillTakes(terms, at: UnixTime(milliseconds: end.milliseconds - 1)) == isTaken)
+      #expect(!context.stillTakes(terms, at: end))
+    }
+  }
+
   @Test func subjectsAreEscaped() throws {
     let authority = try Authority("clients")
     let server = try Server(clientCA: authority.pem)
     let identity = try authority.issue("a,b\nc=d")
     let verdict = try Self.verdict(server, identity, .tls13)
-    #expect(verdict == Self.verified("CN=a\\,b\\0Ac=d", identity))
+    #expect(try verdict == Self.verified("CN=a\\,b\\0Ac=d", identity))
   }
 }

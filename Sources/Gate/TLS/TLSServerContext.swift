@@ -79,6 +79,8 @@ package enum TLSVersion: Sendable {
   package let asksForCertificate: Bool
   /// Whom it asks for certificates of, as a digest: a verdict on one is worth nothing under another authority.
   let clientAuthority: [UInt8]
+  /// The client CAs, each as `CertificateTerms` has it; written by `make` alone.
+  private(set) var authorities: Set<UInt64> = []
   private let tickets: TicketKeys
 
   private init(owning context: OpaquePointer, tickets: TicketKeys, clientCA: [UInt8]?) {
@@ -177,6 +179,7 @@ package enum TLSVersion: Sendable {
       (certificate) throws(TLSConfigurationError) in
       unsafe try check("X509_STORE_add_cert", X509_STORE_add_cert(store, certificate))
       unsafe try check("SSL_CTX_add_client_CA", SSL_CTX_add_client_CA(context, certificate))
+      if let authority = unsafe Self.authority(certificate) { authorities.insert(authority) }
     }
     guard count > 0 else { throw .clientCAUnreadable(reason: "it holds no certificate") }
     // SSL_CTX_set1_verify_cert_store: clients are judged by this store alone.

@@ -10,8 +10,42 @@ package enum ClientCertificate: Equatable, Sendable {
   case absent
   /// Good at the handshake for purpose "client" against the client CA; dates are looked at again when it counts.
   /// - Parameter publicKey: SHA-256 of its `SubjectPublicKeyInfo`.
-  case verified(subject: String, publicKey: Bytes32)
+  case verified(subject: String, publicKey: Bytes32, terms: CertificateTerms)
   case refused(subject: String, reason: String)
+}
+
+/// For how long a client certificate that was found good is so: while its authority is one of the client CAs, and until the
+/// first certificate of its chain ends.
+package struct CertificateTerms: Equatable, Sendable {
+  /// The first eight bytes of the SHA-256 of the client CA's certificate, the highest first.
+  package let authority: UInt64
+  package let end: UnixTime
+
+  package init(authority: UInt64, end: UnixTime) {
+    self.authority = authority
+    self.end = end
+  }
+}
+
+extension TLSServerContext {
+  /// Whether a certificate that was found good on these terms, by whatever context, could be so now.
+  package func stillTakes(_ terms: CertificateTerms, at now: UnixTime) -> Bool {
+    authorities.contains(terms.authority) && now < terms.end
+  }
+
+  /// As `CertificateTerms` names a client CA; nil only without memory.
+  static func authority(_ certificate: OpaquePointer) -> UInt64? {
+    var digest = [UInt8](repeating: 0, count: 32)
+    // As long as SHA-256 is, and borrowed for the call.
+    let isDone = unsafe digest.withUnsafeMutableBufferPointer { buffer in
+      unsafe X509_digest(certificate, EVP_sha256(), buffer.baseAddress, nil) == 1
+    }
+    guard isDone else {
+      portcullis_clear_errors()
+      return nil
+    }
+    return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
 }
 
 extension TLSSession {
@@ -35,16 +69,31 @@ extension TLSSession {
       return .refused(subject: subject, reason: "no verified chain")
     }
     var seconds = time_t(now.seconds)
+    var end = UnixTime(milliseconds: .max)
+    // Behind the loop, the one that the chain leads to: the client CA.
+    var last = unsafe certificate
     for index in unsafe 0..<portcullis_x509_stack_count(chain) {
       guard let each = unsafe portcullis_x509_stack_value(chain, index),
         unsafe X509_cmp_time(X509_get0_notBefore(each), &seconds) < 0,
-        unsafe X509_cmp_time(X509_get0_notAfter(each), &seconds) > 0
+        unsafe X509_cmp_time(X509_get0_notAfter(each), &seconds) > 0,
+        let ends = unsafe Self.time(X509_get0_notAfter(each))
       else { return .refused(subject: subject, reason: "not valid at this time") }
+      end = min(end, ends)
+      unsafe last = each
     }
-    guard let publicKey = unsafe Self.publicKeyHash(of: certificate) else {
+    guard let publicKey = unsafe Self.publicKeyHash(of: certificate),
+      let authority = unsafe TLSServerContext.authority(last)
+    else {
       return .refused(subject: subject, reason: "no memory")
     }
-    return .verified(subject: subject, publicKey: publicKey)
+    return .verified(
+      subject: subject, publicKey: publicKey, terms: CertificateTerms(authority: authority, end: end))
+  }
+
+  private static func time(_ encoded: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
+    var parts = unsafe tm()
+    guard let encoded = unsafe encoded, unsafe ASN1_TIME_to_tm(encoded, &parts) == 1 else { return nil }
+    return UnixTime(milliseconds: unsafe Int64(timegm(&parts)) * 1000)
   }
 
   /// Of the whole `SubjectPublicKeyInfo` in DER, algorithm included (RFC 5280 §4.1); nil only without memory.

@@ -1,5 +1,6 @@
 """What a start makes of what it was left: whose session may stay; slots, stores and names that are not as they should be."""
 
+import datetime
 import json
 import os
 import socket
@@ -8,6 +9,7 @@ import pytest
 
 from conftest import Evening
 from faults import BEFORE_READ
+from pki import now, pem
 from sessions import Refused
 from slot_file import COLD, HOT, MAGIC, VERSION, SlotFile
 from waiting import LONG, eventually, patience
@@ -92,6 +94,48 @@ def test_a_client_certificate_is_good_as_long_as_it_is_taken(kept_evenings, pki)
     evening.store.start()
     seat.gone()
     plays_on(evening, attested, attested_seat)
+
+
+@pytest.mark.parametrize("stays", [False, True], ids=["another", "one-more"])
+def test_a_client_certificate_is_good_under_its_authority(kept_evenings, pki, stays):
+    """Another CA has never vouched for it; a second one beside its own takes nothing from it."""
+    evening = kept_evenings(ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=pki.client_ca)
+    player, seat = evening.seated(device=False, certificate=pki.good_client)
+    attested, attested_seat = evening.seated()
+    evening.kill()
+    authorities = [pki.foreign_authority] + [pki.client_authority] * stays
+    others = pki.write(f"client-cas-{stays}.pem", b"".join(pem(authority.certificate) for authority in authorities))
+    evening.gate.environment["MTLS_CLIENT_CA_PATH"] = others
+    evening.store.start()
+    if stays:
+        plays_on(evening, player, seat)
+    else:
+        seat.gone()
+        assert evening.store.legs() == 1
+    plays_on(evening, attested, attested_seat)
+
+
+def test_a_client_certificate_is_good_until_it_ends(kept_evenings, fault, pki):
+    """Whoever came back by a new one of the same key stays for as long as that is good."""
+
+    def certificate(stem, hours, key=None):
+        ends = now() + datetime.timedelta(hours=hours)
+        issued = pki.client_authority.issue("player", pki.client_purpose, ends=ends, key=key)
+        return pki.pair(stem, issued), issued[1]
+
+    evening = kept_evenings(ALLOW_MTLS_FALLBACK="true", MTLS_CLIENT_CA_PATH=pki.client_ca, **fault.environment)
+    (short, _), (renewed, key) = certificate("client-short", 5), certificate("client-before", 5)
+    over, over_seat = evening.seated(device=False, certificate=short)
+    player, seat = evening.seated(device=False, certificate=renewed)
+    player.lose()
+    player.certificate, _ = certificate("client-renewed", 20, key)
+    evening.back(player)
+    evening.kill()
+    fault.realtime_offset += 10 * 3600 * 10**9
+    evening.store.start()
+    over_seat.gone()
+    assert evening.store.legs() == 1
+    plays_on(evening, player, seat)
 
 
 def test_a_key_store_that_does_not_know_the_key(kept, folder):

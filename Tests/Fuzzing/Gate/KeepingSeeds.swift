@@ -49,7 +49,7 @@ extension SignedSeed {
     owing.owed = Array("rth\r\n".utf8)
     owing.owedEndsMessage = true
     var certificate = description
-    certificate.credential = .certificate(subject: "Zoë", publicKey: Bytes32(words: 1, 1, 1, 1))
+    certificate.credential = .certificate(subject: "Zoë", publicKey: Bytes32(words: 1, 1, 1, 1), terms: nil)
     certificate.source = Endpoint(address: .loopbackV6, port: 1)
     certificate.earlySize = TerminalSize(columns: 1, rows: 2)
     return [

@@ -125,7 +125,9 @@ import Testing
     let first = withoutKey.begin()
     let second = withoutKey.notResumed()
     #expect([first, second] == [.resume, .connect])
-    for credential in [Credential.none, .clientCertificate(subject: "CN=x", publicKey: Bytes32())] {
+    for credential in [
+      Credential.none, .clientCertificate(subject: "CN=x", publicKey: Bytes32(), terms: nil),
+    ] {
       var without = AdmissionMachine(credential)
       let actions = [without.begin(), without.connected()]
       #expect(actions == [.connect, .open])

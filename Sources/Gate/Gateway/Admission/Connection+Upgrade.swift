@@ -72,8 +72,8 @@ extension Connection {
     }
     if loop.settings.allowsClientCertificate {
       switch client.tls.clientCertificate(at: loop.shared.clock.wall(), under: loop.settings.tls) {
-      case .verified(let subject, let publicKey):
-        return .credential(.clientCertificate(subject: subject, publicKey: publicKey))
+      case .verified(let subject, let publicKey, let terms):
+        return .credential(.clientCertificate(subject: subject, publicKey: publicKey, terms: terms))
       case .refused(let subject, let reason):
         loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
       case .absent: break

@@ -3,11 +3,14 @@ internal import Bytes
 internal import Crypto
 internal import DeviceWire
 internal import Identity
+internal import TLS
 
 enum Credential: Equatable, Sendable {
   case assertion(KeyIdentifier)
-  /// - Parameter publicKey: SHA-256 of its `SubjectPublicKeyInfo`; it stays when a certificate is renewed with its key.
-  case clientCertificate(subject: String, publicKey: Bytes32)
+  /// - Parameters:
+  ///   - publicKey: SHA-256 of its `SubjectPublicKeyInfo`; it stays when a certificate is renewed with its key.
+  ///   - terms: nil where an earlier program has kept the session, and did not note them.
+  indirect case clientCertificate(subject: String, publicKey: Bytes32, terms: CertificateTerms?)
   /// Held elsewhere, as it is long, and sessions without devices are not to pay for it.
   indirect case device(ActiveDevices.Device)
   /// `REQUIRE_APP_AUTH=false`.
@@ -50,7 +53,7 @@ enum Credential: Equatable, Sendable {
   func isSame(as other: Credential) -> Bool {
     switch (self, other) {
     case (.assertion(let one), .assertion(let other)): one == other
-    case (.clientCertificate(_, let one), .clientCertificate(_, let other)): one == other
+    case (.clientCertificate(_, let one, _), .clientCertificate(_, let other, _)): one == other
     case (.device(let one), .device(let other)): one.id == other.id
     case (.none, .none): true
     case (.assertion, _), (.clientCertificate, _), (.device, _), (.none, _): false
@@ -61,7 +64,7 @@ enum Credential: Equatable, Sendable {
   func pseudonym(under key: PseudonymKey) -> DevicePseudonym? {
     switch self {
     case .assertion(let keyID): key.pseudonym(ofKey: keyID)
-    case .clientCertificate(_, let publicKey): key.pseudonym(ofCertificateKey: publicKey)
+    case .clientCertificate(_, let publicKey, _): key.pseudonym(ofCertificateKey: publicKey)
     case .device(let device): key.pseudonym(ofDevice: device.id.bytes)
     case .none: nil
     }

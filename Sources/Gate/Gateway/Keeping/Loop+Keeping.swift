@@ -7,6 +7,7 @@ internal import Keeping
 internal import SessionWire
 internal import Sockets
 internal import System
+internal import TLS
 internal import TelnetWire
 
 extension Loop {
@@ -94,8 +95,9 @@ extension KeptCredential {
   fileprivate init(_ credential: Credential) {
     switch credential {
     case .assertion(let keyID): self = .assertion(keyID)
-    case .clientCertificate(let subject, let publicKey):
-      self = .certificate(subject: subject, publicKey: publicKey)
+    case .clientCertificate(let subject, let publicKey, let terms):
+      let kept = terms.map { Terms(authority: $0.authority, end: $0.end) }
+      self = .certificate(subject: subject, publicKey: publicKey, terms: kept)
     case .device(let device): self = .device(id: device.id.bytes, attestedKey: device.attestedKey)
     case .none: self = .none
     }

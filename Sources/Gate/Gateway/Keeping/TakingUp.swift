@@ -12,6 +12,7 @@ internal import PortcullisProtocol
 internal import SessionWire
 internal import Sockets
 internal import System
+internal import TLS
 internal import TelnetWire
 
 struct TakingUp {
@@ -160,9 +161,11 @@ struct TakingUp {
         return nil
       }
       return .assertion(keyID)
-    case .certificate(let subject, let publicKey):
+    case .certificate(let subject, let publicKey, let kept):
       guard settings.requiresAppAuth, settings.allowsClientCertificate else { return nil }
-      return .clientCertificate(subject: subject, publicKey: publicKey)
+      let terms = kept.map { CertificateTerms(authority: $0.authority, end: $0.end) }
+      if let terms, !settings.tls.stillTakes(terms, at: shared.clock.wall()) { return nil }
+      return .clientCertificate(subject: subject, publicKey: publicKey, terms: terms)
     case .device(let bytes, _):
       guard settings.requiresAppAuth, let door = shared.devices?.door, door.isOpen,
         let id = DeviceID(bytes), let device = door.device(id)

@@ -46,7 +46,7 @@ extension GameSession {
   func description(on loop: Loop) -> SessionDescription? {
     guard state == .attached || state == .detached, !isOver else { return nil }
     var subject: String?
-    if case .clientCertificate(let name, _) = credential { subject = name }
+    if case .clientCertificate(let name, _, _) = credential { subject = name }
     return SessionDescription(
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
       since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,

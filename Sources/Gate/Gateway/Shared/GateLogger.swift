@@ -205,7 +205,9 @@ struct GateLogger: Sendable {
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
       line.add("credential", session.credential.word)
       if let device = session.credential.deviceID { line.add("device", device.text) }
-      if case .clientCertificate(let subject, _) = session.credential { line.add("subject", peer: subject) }
+      if case .clientCertificate(let subject, _, _) = session.credential {
+        line.add("subject", peer: subject)
+      }
       line.add("waitedMs", String(waited.wholeMilliseconds))
     }
   }

@@ -66,9 +66,9 @@ class Authority:
         ]
         self.certificate = build(self.subject, self.key, self.subject, self.key, extensions)
 
-    def issue(self, common_name, usage, names=(), starts=None, ends=None):
-        """A leaf for `usage` (an extended key usage); its certificate and key."""
-        key = ec.generate_private_key(ec.SECP256R1())
+    def issue(self, common_name, usage, names=(), starts=None, ends=None, key=None):
+        """A leaf for `usage` (an extended key usage); its certificate and key, a new one unless it is a renewal."""
+        key = key or ec.generate_private_key(ec.SECP256R1())
         extensions = [
             (x509.BasicConstraints(ca=False, path_length=None), True),
             (key_usage(digital_signature=True), True),
@@ -87,7 +87,7 @@ class PKI:
         self.folder = folder
         server_authority = Authority("Suite Server CA")
         self.client_authority = Authority("Suite Client CA")
-        foreign = Authority("Somebody Else's CA")
+        self.foreign_authority = foreign = Authority("Somebody Else's CA")
         self.server_ca = self.write("server-ca.pem", pem(server_authority.certificate))
         self.client_ca = self.write("client-ca.pem", pem(self.client_authority.certificate))
         self._server_authority = server_authority
