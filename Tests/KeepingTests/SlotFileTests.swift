@@ -65,6 +65,44 @@ import Testing
     #expect(fourth.index == 2)
   }
 
+  /// As the other program would have left its newest copy.
+  private func seal(_ memory: SharedMemory, _ index: Int, as layout: SlotLayout, sequence: UInt64) {
+    let base = SlotGeometry.slot(index)
+    let hot = base + SlotGeometry.hot(Int(sequence & 1))
+    var words = (0..<SlotGeometry.hotWords).map { memory.load(at: hot + $0) }
+    words[SlotGeometry.naming] = words[SlotGeometry.naming] & ~0xFF | UInt64(layout.number)
+    words.swapAt(SlotGeometry.progress, SlotGeometry.progress + 1)
+    let seed = SlotOwner(word: memory.load(at: base + SlotGeometry.owner)).seed(index)
+    words[SlotGeometry.checksum] = SlotImage.hotChecksum(words.span, seed: seed)
+    memory.store(words.span, at: hot)
+  }
+
+  /// A session of another layout goes on in this program's own, which the program behind it reads as any.
+  @Test func anotherLayoutIsTakenUp() throws {
+    let file = try SlotFile.create(limit: 10)
+    var progress = KeptProgress()
+    (progress.taken, progress.handled) = (7, 5)
+    let handle = try present(file.claim(description(), progress))
+    let memory = try SharedMemory.adopt(try OwnedDescriptor.duplicate(file.descriptorNumber), limit: 1 << 24)
+    seal(memory, 0, as: .swapped, sequence: handle.sequence)
+    handle.handOver()
+    let left = KeptSession(description: description(), progress: progress, sequence: 1)
+
+    #expect(try again(file).content(of: 0) == .unreadable(.unknownLayout(2)))
+    let both = try SlotFile.adopt(
+      try OwnedDescriptor.duplicate(file.descriptorNumber), limit: 10, knowing: [.first, .swapped])
+    #expect(both.content(of: 0) == .handedOver(left))
+    var taken = try present(both.takeUp(0, as: left))
+    var next = left
+    next.sequence = taken.sequence
+    #expect(try again(file).content(of: 0) == .kept(next))
+    // And on: the copy that comes next is this program's own as well.
+    progress.handled = 6
+    taken.note(progress)
+    (next.progress, next.sequence) = (progress, taken.sequence)
+    #expect(try again(file).content(of: 0) == .kept(next))
+  }
+
   @Test func numbers() throws {
     let file = try SlotFile.create(limit: 1)
     #expect(file.highestNumber == 0)

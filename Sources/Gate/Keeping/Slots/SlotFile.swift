@@ -8,6 +8,8 @@ package import System
 package final class SlotFile: Sendable {
   private let memory: SharedMemory
   private let count: Int
+  /// What it understands of what was left.
+  private let layouts: [SlotLayout]
   private let places: Mutex<Places>
 
   /// Which slots are nobody's.
@@ -18,9 +20,13 @@ package final class SlotFile: Sendable {
     var room: Int
   }
 
-  private init(_ memory: SharedMemory, count: Int, free: [Int], limit: Int) {
+  private init(
+    _ memory: SharedMemory, count: Int, free: [Int], limit: Int,
+    knowing layouts: [SlotLayout] = SlotLayout.known
+  ) {
     self.memory = memory
     self.count = count
+    self.layouts = layouts
     places = Mutex(Places(free: free, room: limit - (count - free.count)))
   }
 
@@ -40,9 +46,15 @@ package final class SlotFile: Sendable {
   }
 
   /// What an earlier process has left; each slot of it is somebody's until it is released.
-  package static func adopt(_ descriptor: consuming OwnedDescriptor, limit: Int) throws(SlotFileError)
-    -> SlotFile
-  {
+  package static func adopt(
+    _ descriptor: consuming OwnedDescriptor, limit: Int
+  ) throws(SlotFileError) -> SlotFile {
+    try adopt(descriptor, limit: limit, knowing: SlotLayout.known)
+  }
+
+  static func adopt(
+    _ descriptor: consuming OwnedDescriptor, limit: Int, knowing layouts: [SlotLayout]
+  ) throws(SlotFileError) -> SlotFile {
     let memory: SharedMemory
     do throws(SystemError) {
       memory = try SharedMemory.adopt(descriptor, limit: SlotGeometry.wordCount(slots: mostSlots))
@@ -61,7 +73,7 @@ package final class SlotFile: Sendable {
     let free = (0..<count).reversed().filter { index in
       SlotOwner(word: memory.load(at: SlotGeometry.slot(index))).state == .free
     }
-    return SlotFile(memory, count: count, free: free, limit: limit)
+    return SlotFile(memory, count: count, free: free, limit: limit, knowing: layouts)
   }
 
   /// For the store; the file's own, open as long as the file is.
@@ -112,7 +124,9 @@ package final class SlotFile: Sendable {
   /// Slots that may be somebody's.
   package var used: Range<Int> { 0..<min(count, Int(clamping: memory.load(at: SlotGeometry.headerUsed))) }
 
-  package func content(of index: Int) -> SlotContent { SlotContent(words(of: index), index: index) }
+  package func content(of index: Int) -> SlotContent {
+    SlotContent(words(of: index), index: index, knowing: layouts)
+  }
 
   /// The session of a slot goes on as `session` says. Nil if the slot does not have any.
   package func takeUp(_ index: Int, as session: KeptSession) -> SlotHandle? {
