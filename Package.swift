@@ -213,7 +213,7 @@ let modules = [
 let testTargets = [
   tests("Bytes"),
   tests("Device", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "System"]),
-  tests("PortcullisClient"),
+  tests("PortcullisClient", ["PortcullisProtocol"]),
   tests("Bench", ["Device", "JSON", "System"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "System"]),

@@ -1,4 +1,5 @@
 /// How the machine of a session gets its connections, and gets others.
+import PortcullisProtocol
 import Testing
 
 @testable import PortcullisClient
@@ -105,6 +106,37 @@ import Testing
     played.machine.begin(now: 0)
     played.machine.refused(status: 403, code: code, retryAfter: nil, now: 0)
     #expect(played.machine.end == .refused(status: 403, code: code))
+  }
+
+  private enum Consequence {
+    case atOnce, newKey, pause, end
+  }
+
+  /// What comes of each code that `Portcullis-Error` may have (docs/app.md), where it is the first refusal.
+  @Test(arguments: RefusalCode.allCases) func eachRefusal(code: RefusalCode) throws {
+    let others: [String: Consequence] = [
+      "nonce_invalid": .atOnce, "assertion_rejected": .atOnce, "key_unknown": .newKey,
+      "superseded": .pause, "rate_limited": .pause, "overloaded": .pause, "shutting_down": .pause,
+      "backend_unavailable": .pause, "store_unavailable": .pause, "request_timeout": .pause,
+      "internal_error": .pause, "too_many_open": .pause, "subject_locked": .pause,
+    ]
+    let status = code.statusCode
+    var played = Played(registers: true)
+    played.machine.begin(now: 0)
+    _ = played.actions()
+    played.machine.refused(status: status, code: code.rawValue, retryAfter: 20, now: 100)
+    switch others[code.rawValue] ?? .end {
+    case .atOnce: #expect(played.actions() == ["connect Portcullis-Client"])
+    case .newKey: #expect(played.actions() == ["register"])
+    case .pause:
+      #expect((120...122).contains(try #require(played.machine.nextTime)))
+      // The gate's word goes before a better network.
+      played.machine.networkChanged(now: 101)
+      #expect(!played.actions().contains { $0.hasPrefix("connect ") })
+    case .end:
+      #expect(played.machine.end == .refused(status: status, code: code.rawValue))
+      #expect(!played.actions().contains { $0.hasPrefix("connect ") || $0 == "register" })
+    }
   }
 
   @Test(arguments: [("rate_limited", 429), ("shutting_down", 503), ("new_word", 503), (nil, 200)])

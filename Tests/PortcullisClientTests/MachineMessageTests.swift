@@ -117,6 +117,25 @@ import Testing
     #expect(throws: GameInputError.full) { try waiting.machine.send([0x61], now: 0) }
   }
 
+  /// What was on its way when the connection broke takes nothing of the room for what waits for the next one.
+  @Test func sixtyFourLinesWaitBehindThoseThatWereUnderWay() throws {
+    var played = Played.attached()
+    for _ in 0..<20 { try played.machine.send([0x61], now: 0) }
+    played.receive(#"{"type":"ack","received":5}"#)
+    played.machine.closed(code: 1006, now: 0)
+    for _ in 0..<64 {
+      #expect(played.machine.hasRoom)
+      try played.machine.send([0x62], now: 0)
+    }
+    #expect(!played.machine.hasRoom)
+    #expect(throws: GameInputError.full) { try played.machine.send([0x62], now: 0) }
+    played.reconnect()
+    played.receive(Played.greeting(resumed: true, received: 12))
+    let sent = played.actions().filter { $0.hasPrefix("binary") }
+    #expect(sent == [String](repeating: "binary a", count: 8) + [String](repeating: "binary b", count: 64))
+    #expect(played.machine.hasRoom)
+  }
+
   @Test func inputThatWaitsTooLongIsDropped() throws {
     var played = Played.attached()
     played.machine.closed(code: 1006, now: 0)
