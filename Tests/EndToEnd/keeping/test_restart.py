@@ -58,6 +58,34 @@ def test_all_are_told_within_a_second(kept_evenings, players):
         assert not seat.ended.is_set()
 
 
+@pytest.mark.parametrize("timeout, spread", [("60s", 1), ("1s", 1 / 3)])
+def test_the_last_is_told_within_a_second_and_a_third_of_the_time(kept_evenings, fault, timeout, spread):
+    """By the gate's clock, which only the test moves: the first of ten is told at once, the last at nine tenths."""
+    evening = kept_evenings(WORKERS="1", DRAIN_TIMEOUT=timeout, **fault.environment)
+    seated = [evening.seated() for _ in range(10)]
+    fault.stand_still()
+    evening.gate.signal(15)
+    ends = {}
+
+    def told():
+        for player in (player for player, _ in seated if player not in ends):
+            try:
+                player.drain(0.01)
+            except Lost as lost:
+                ends[player] = lost.code
+        return len(ends)
+
+    eventually(told, "the first is told")
+    assert told() == 1
+    fault.jump(spread * 0.91)
+    eventually(lambda: told() == 10, "all are told")
+    assert set(ends.values()) == {1012}
+    fault.heal()
+    assert evening.gate.wait() == 0
+    evening.gate.app.close()
+    assert not any(seat.ended.is_set() for _, seat in seated)
+
+
 def test_raw_sessions_end(kept):
     player, seat = kept.seated()
     fields = [f"{n}: {v}" for n, v in kept.device().headers(kept.gate.app.nonce()).items()]
@@ -511,7 +539,7 @@ def test_drain_end_ends_all_and_empties_the_store(kept):
     kept.gate.event(event="session_detached")
     done = kept.gate.command("drain", "--end")
     assert done.returncode == 0, done.stderr
-    assert kept.store.legs() == 0
+    assert not kept.store.names()
     for player, seat in players:
         seat.gone()
     for player, _ in players[:2]:
@@ -521,6 +549,21 @@ def test_drain_end_ends_all_and_empties_the_store(kept):
     kept.gate.app.close()
     kept.store.start()
     assert players[0][0].connect()["resumed"] is False
+
+
+def test_drain_end_does_not_say_that_a_deaf_manager_has_let_go(kept):
+    """The sessions have ended all the same, and whoever asks again later is told when the store is empty."""
+    player, seat = kept.seated()
+    with kept.store.deaf():
+        refused = kept.gate.command("drain", "--end")
+        assert refused.returncode == 75 and "does not say that it let go" in refused.stderr, refused.stderr
+        seat.gone()
+        player.until_lost()
+        assert player.ended == "shutdown"
+        assert kept.store.legs() == 1
+    done = kept.gate.command("drain", "--end")
+    assert done.returncode == 0, done.stderr
+    assert not kept.store.names()
 
 
 def reloads(gate):

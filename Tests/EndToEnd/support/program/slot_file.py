@@ -7,7 +7,7 @@ import struct
 WORD = struct.Struct("<Q")
 MAGIC, VERSION, COUNT = 0, 1, 2
 HEADER, SLOT = 512, 128  # words
-OWNER, READS, WRITES = 0, 1, 2
+OWNER, READS, WRITES, TRIALS = 0, 1, 2, 3
 HOT, COLD = (8, 24), (40, 84)
 KEPT, HANDED_OVER = 1, 2
 
