@@ -17,7 +17,8 @@ import Testing
     #expect(!watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(29)))
     #expect(watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(30)))
     // Where readiness goes by it, it is not to be taken for up that long.
-    #expect(watch.isCallDue(nobody, isNeeded: true, now: start + .seconds(4)))
+    #expect(!watch.isCallDue(nobody, isNeeded: true, now: start + .milliseconds(2499)))
+    #expect(watch.isCallDue(nobody, isNeeded: true, now: start + .milliseconds(2500)))
     #expect(!watch.isCallDue(players, isNeeded: true, now: start + .seconds(3600)))
   }
 
@@ -25,8 +26,8 @@ import Testing
     var watch = GameWatch()
     watch.note(call: "connect: ECONNREFUSED", at: start)
     #expect(watch.standing(nobody) == .away("connect: ECONNREFUSED"))
-    #expect(!watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(3)))
-    #expect(watch.isCallDue(nobody, isNeeded: false, now: start + .seconds(4)))
+    #expect(!watch.isCallDue(nobody, isNeeded: false, now: start + .milliseconds(2499)))
+    #expect(watch.isCallDue(nobody, isNeeded: false, now: start + .milliseconds(2500)))
     // Somebody has got through since.
     #expect(watch.standing(players) == .up)
     watch.note(call: nil, at: start + .seconds(5))
@@ -47,11 +48,40 @@ import Testing
   }
 
   @Test func whatAGameThatIsAwayMeans() {
-    #expect(Readiness.Check.game(.up, isNeeded: true).state == .ok)
-    #expect(Readiness.Check.game(.away("x"), isNeeded: false).state == .degraded)
-    #expect(Readiness.Check.game(.away("x"), isNeeded: true).state == .failed)
-    #expect(Readiness.Check.game(.unknown, isNeeded: false).state == .ok)
-    #expect(Readiness.Check.game(.unknown, isNeeded: true).state == .failed)
+    func game(_ standing: GameWatch.Standing, isNeeded: Bool, lateness: Duration? = nil) -> Readiness.Check {
+      .game(standing, lateness: lateness, isNeeded: isNeeded)
+    }
+    #expect(game(.up, isNeeded: true).state == .ok)
+    #expect(game(.away("x"), isNeeded: false).state == .degraded)
+    #expect(game(.away("x"), isNeeded: true).state == .failed)
+    #expect(game(.unknown, isNeeded: false).state == .ok)
+    #expect(game(.unknown, isNeeded: true).state == .failed)
+    #expect(game(.up, isNeeded: false, lateness: .seconds(7)).state == .degraded)
+    let late = game(.up, isNeeded: true, lateness: .milliseconds(2900))
+    #expect(late.state == .failed && late.detail == "nobody could call it for 2 s")
+  }
+
+  /// Whoever would call it hangs: what is known of the game is five seconds old at most.
+  @Test func aCallThatIsOverdue() {
+    var watch = GameWatch()
+    func look(_ connects: GameWatch.Connects, after time: Duration) -> Bool {
+      watch.look(connects, isNeeded: true, now: start + time)
+    }
+    #expect(look(nobody, after: .zero))
+    #expect(watch.lateness(now: start + .milliseconds(1500)) == nil)
+    #expect(watch.lateness(now: start + .seconds(2)) == .seconds(2))
+    watch.note(call: nil, at: start + .seconds(2))
+    #expect(watch.lateness(now: start + .seconds(4)) == nil)
+    // The look that finds a call due comes a second late at most.
+    #expect(look(nobody, after: .milliseconds(5500)) && look(nobody, after: .milliseconds(6500)))
+    #expect(watch.lateness(now: start + .milliseconds(7000)) == nil)
+    #expect(watch.lateness(now: start + .milliseconds(7001)) == .milliseconds(1501))
+    // Players say how it stands.
+    #expect(!look(players, after: .seconds(8)))
+    #expect(watch.lateness(now: start + .seconds(60)) == nil)
+    // They have left, and from that moment on somebody has to call.
+    #expect(look(nobody, after: .seconds(60)))
+    #expect(watch.lateness(now: start + .seconds(61)) == nil)
   }
 
   /// A thread that cannot look any more is no sign that all is well.
@@ -74,8 +104,8 @@ import Testing
       ([DiskSpace(freeBytes: 1 << 30, bytes: 51 << 30, freeFiles: 9)], .degraded),
       ([DiskSpace(freeBytes: 1 << 40, bytes: 1 << 41, freeFiles: 0)], .degraded),
     ] as [([DiskSpace], Readiness.State)] {
-      #expect(Readiness.Check.disk(space, age: .seconds(10)).state == state)
-      #expect(Readiness.Check.disk(space, age: .seconds(11)).state == .degraded)
+      #expect(Readiness.Check.disk(space, age: .seconds(5)).state == state)
+      #expect(Readiness.Check.disk(space, age: .seconds(6)).state == .degraded)
     }
     #expect(Readiness.Check.disk(nil, age: .zero).state == .ok)
   }

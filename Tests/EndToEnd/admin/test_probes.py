@@ -34,8 +34,10 @@ def test_a_gate_that_is_well(gates, backend, door):
     gates(backend, **door.settings)
     door.reads("/livez", 200, "ok\n")
     door.reads("/readyz", 200, "ok\n")
-    checks = is_called(door)
-    assert [*checks][1:] == CHECKS and checks[""] == "ok"
+    is_called(door)
+    # Behind a machine that has stood still nobody has looked of late.
+    checks = eventually(lambda: (checks := door.checks())[""] == "ok" and checks, "a gate that is well")
+    assert [*checks][1:] == CHECKS
     assert all(state == "ok" for state, _ in [*checks.values()][1:]), checks
     assert door.ask("/livez", "HEAD").text == ""
     posted = door.ask("/readyz", "POST")
@@ -78,6 +80,23 @@ def test_a_game_that_comes_back(gates, door):
         assert door.becomes("game", "ok") == ""
         door.reads("/readyz", 200)
     door.becomes("game", "failed")
+
+
+def test_a_game_that_goes_away_while_the_disk_hangs(gates, door, fault):
+    """Whoever asks the disk waits for it, and nobody waits for him; what he last saw is no news any more."""
+    with socket.create_server(("127.0.0.1", 0)) as game:
+        gates(
+            f"127.0.0.1:{game.getsockname()[1]}", READY_NEEDS="game", **door.settings, **fault.environment
+        )
+        is_called(door)
+        fault.space_hold = 1
+        eventually(lambda: fault.spaces_waiting, "a disk that hangs")
+    assert door.becomes("game", "failed").startswith("it cannot be reached: connect")
+    door.reads("/readyz", 503)
+    assert door.becomes("disk", "degraded").startswith("it has not answered for ")
+    fault.space_hold = 0
+    door.becomes("disk", "ok")
+    assert door.checks()["game"][0] == "failed"
 
 
 def test_a_gate_that_drains(gates, backends, door, fault):

@@ -124,6 +124,16 @@ def test_a_held_sync_waits(fault, folder):
     assert fault.syncs_done == 2
 
 
+def test_a_question_for_what_is_left_waits(fault, folder):
+    fault.space_hold = 1
+    command = [sys.executable, "-c", "import os, sys; assert os.statvfs(sys.argv[1]).f_bsize > 0", str(folder)]
+    with subprocess.Popen(command, env={**os.environ, **fault.environment}) as process:
+        eventually(lambda: fault.spaces_waiting == 1, "a question held")
+        assert process.poll() is None
+        fault.space_hold = 0
+        assert process.wait(60) == 0
+
+
 TALKER = """
 import socket, sys
 with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as leg:

@@ -25,13 +25,18 @@ package struct GameWatch: Sendable {
 
   /// While nobody plays: a game that logs each connect is not filled up by this.
   package static let idleInterval: Duration = .seconds(30)
-  /// Until it is back, and where readiness goes by it: what a probe is told is not older than five seconds.
-  package static let closeInterval: Duration = .seconds(4)
+  /// Until it is back, and where readiness goes by it. With a second until somebody looks, and what a call may take until it
+  /// is overdue, what a probe is told is not older than five seconds.
+  package static let closeInterval: Duration = .milliseconds(2500)
   /// For a call.
   package static let patience: Duration = .seconds(1)
+  /// A call that should have ended long ago.
+  private static let overdue: Duration = .milliseconds(1500)
 
   private var calledAt: MonotonicTime?
   private var failure: String?
+  /// Since when a call has been due; nil while none is.
+  private var dueAt: MonotonicTime?
 
   package init() {}
 
@@ -44,10 +49,24 @@ package struct GameWatch: Sendable {
       && now - calledAt >= (isNeeded ? Self.closeInterval : Self.idleInterval)
   }
 
+  /// The same, at each look: since when one is due is remembered.
+  package mutating func look(_ connects: Connects, isNeeded: Bool, now: MonotonicTime) -> Bool {
+    let isDue = isCallDue(connects, isNeeded: isNeeded, now: now)
+    dueAt = isDue ? dueAt ?? now : nil
+    return isDue
+  }
+
   /// - Parameter failure: nil when it took the call.
   package mutating func note(call failure: String?, at now: MonotonicTime) {
     calledAt = now
     self.failure = failure
+    dueAt = nil
+  }
+
+  /// For how long a call has been due, where it should have come to something by now; else nil.
+  package func lateness(now: MonotonicTime) -> Duration? {
+    guard let dueAt, now - dueAt > Self.overdue else { return nil }
+    return now - dueAt
   }
 
   package func standing(_ connects: Connects) -> Standing {

@@ -24,9 +24,15 @@ extension Readiness.Check {
       "loops", .failed, detail: "no answer from \(silent.map(String.init).joined(separator: ", "))")
   }
 
-  /// - Parameter isNeeded: by `READY_NEEDS`; else whoever is asked next would not reach the game either.
-  package static func game(_ standing: GameWatch.Standing, isNeeded: Bool) -> Self {
+  /// - Parameters:
+  ///   - lateness: for how long a call has been due that has come to nothing; nil where none is overdue.
+  ///   - isNeeded: by `READY_NEEDS`; else whoever is asked next would not reach the game either.
+  package static func game(_ standing: GameWatch.Standing, lateness: Duration?, isNeeded: Bool) -> Self {
     let trouble: Readiness.State = isNeeded ? .failed : .degraded
+    // What was known of it before is too old.
+    if let lateness {
+      return Self("game", trouble, detail: "nobody could call it for \(lateness.components.seconds) s")
+    }
     return switch standing {
     case .up: Self("game", .ok)
     case .away(let reason): Self("game", trouble, detail: "it cannot be reached: \(reason)")
@@ -61,6 +67,6 @@ extension Readiness.Check {
   private static let lowBytes: UInt64 = 256 << 20
   /// Less than a fiftieth of it: whatever fills it will soon have filled it.
   private static let lowShare: UInt64 = 50
-  /// Twice what there should be between two looks.
-  private static let staleness: Duration = .seconds(10)
+  /// More than two looks at it take.
+  private static let staleness: Duration = .seconds(5)
 }

@@ -1,7 +1,8 @@
 /// Whether the gate lives and can serve, for `/livez` and `/readyz` (docs/operating.md, "Admin listener").
 ///
 /// A thread looks once a second, and waits for nothing; probes find what it saw. It is no thread behind the loops, as it
-/// takes locks that loops wait for. What may take its time, the disk and a call to the game, is an errand.
+/// takes locks that loops wait for. What may take its time, the disk and a call to the game, are errands, and neither waits for
+/// the other.
 import Admin
 import Configuration
 import Gateway
@@ -14,15 +15,15 @@ final class GateChecks: Sendable {
   static let silence = Readiness.Check.silence
   static let interval: Duration = .seconds(1)
   /// Between two looks at the disk.
-  static let diskInterval: Duration = .seconds(4)
+  static let diskInterval: Duration = .milliseconds(2500)
 
   private let gate: Gate
   private let devices: Gateway.Devices?
   /// In which the gate writes.
   private let folders: [String]
   private let isDraining: @Sendable () -> Bool
-  /// Its own: an operator's work that takes long is no disk that does not answer, and a disk is nothing to wait for.
-  private let errands = PromptErrands(name: "admin-looks")
+  /// Their own: an operator's work that takes long is no disk that does not answer, and a disk is nothing to wait for.
+  private let (looks, calls) = (PromptErrands(name: "admin-looks"), PromptErrands(name: "admin-calls"))
   private let clock: any Clock
   private let seen: Mutex<Seen>
   private let bell = Signal()
@@ -42,8 +43,9 @@ final class GateChecks: Sendable {
     /// Nil when it cannot be told.
     var space: [DiskSpace]?
     var spaceAt = MonotonicTime(nanoseconds: 0)
-    /// An errand is out, and none is sent until it is back.
-    var isAway = false
+    /// Such an errand is out, and none is sent until it is back.
+    var isLooking = false
+    var isCalling = false
   }
 
   init(
@@ -71,7 +73,8 @@ final class GateChecks: Sendable {
     var question = LoopQuestion()
     seen.withLock { $0.spaceAt = clock.monotonic() }
     look(&question)
-    try errands.begin()
+    try looks.begin()
+    try calls.begin()
     let handle = JoinHandle(
       try Thread(name: "admin-checks") { [self] in
         var question = LoopQuestion()
@@ -88,7 +91,8 @@ final class GateChecks: Sendable {
     isStopping.store(true, ordering: .relaxed)
     bell.ring()
     thread.withLock { $0.take() }?.join()
-    errands.stop()
+    looks.stop()
+    calls.stop()
   }
 
   func reload(_ configuration: GateConfiguration) {
@@ -110,20 +114,22 @@ final class GateChecks: Sendable {
     let connects = GameWatch.Connects(failedAt: gate.gameFailedAt, sessions: gate.sessionCount)
     let listening = gate.listening(now: now)
     let certificates = gate.certificateTrouble(now: clock.wall())
-    let errand: (callsGame: Bool, looksAtDisk: Bool)? = seen.withLock { seen in
+    let (looksAtDisk, callsGame) = seen.withLock { seen in
       seen.at = now
       seen.silentLoops = silent
       seen.store = store
       seen.connects = connects
       seen.listening = listening
       seen.certificates = certificates
-      let callsGame = seen.game.isCallDue(connects, isNeeded: seen.needs == .game, now: now)
-      let looksAtDisk = seen.space == nil || now - seen.spaceAt >= Self.diskInterval
-      guard !seen.isAway, callsGame || looksAtDisk else { return nil }
-      seen.isAway = true
-      return (callsGame, looksAtDisk)
+      let isCallDue = seen.game.look(connects, isNeeded: seen.needs == .game, now: now)
+      let isDiskDue = seen.space == nil || now - seen.spaceAt >= Self.diskInterval
+      let due = (disk: isDiskDue && !seen.isLooking, game: isCallDue && !seen.isCalling)
+      if due.disk { seen.isLooking = true }
+      if due.game { seen.isCalling = true }
+      return due
     }
-    if let errand { send(callsGame: errand.callsGame, looksAtDisk: errand.looksAtDisk) }
+    if looksAtDisk { lookAtDisk() }
+    if callsGame { callGame() }
   }
 
   private func silentLoops(_ question: inout LoopQuestion, now: MonotonicTime) -> [Int] {
@@ -135,20 +141,24 @@ final class GateChecks: Sendable {
     return []
   }
 
-  private func send(callsGame: Bool, looksAtDisk: Bool) {
-    errands.send { [self] in
-      if looksAtDisk {
-        let space = folders.compactMap { try? DiskSpace.of($0) }
-        seen.withLock { seen in
-          seen.space = space.count == folders.count ? space : nil
-          seen.spaceAt = clock.monotonic()
-        }
+  private func lookAtDisk() {
+    looks.send { [self] in
+      let space = folders.compactMap { try? DiskSpace.of($0) }
+      seen.withLock { seen in
+        seen.space = space.count == folders.count ? space : nil
+        seen.spaceAt = clock.monotonic()
+        seen.isLooking = false
       }
-      if callsGame {
-        let failure = gate.callGame(within: GameWatch.patience)
-        seen.withLock { $0.game.note(call: failure, at: clock.monotonic()) }
+    }
+  }
+
+  private func callGame() {
+    calls.send { [self] in
+      let failure = gate.callGame(within: GameWatch.patience)
+      seen.withLock { seen in
+        seen.game.note(call: failure, at: clock.monotonic())
+        seen.isCalling = false
       }
-      seen.withLock { $0.isAway = false }
     }
   }
 
@@ -161,7 +171,7 @@ final class GateChecks: Sendable {
 
   /// Each of `Readiness.Check.names`, but that of a registry which there is not.
   var current: Readiness {
-    let seen = seen.withLock { $0 }
+    let (seen, now) = (seen.withLock { $0 }, clock.monotonic())
     var checks = [listening(seen), draining, loops(seen), keyStore(seen)]
     if let devices {
       let trouble = devices.door.registryTrouble
@@ -169,8 +179,10 @@ final class GateChecks: Sendable {
     }
     return Readiness(
       checks: checks + [
-        .game(seen.game.standing(seen.connects), isNeeded: seen.needs == .game),
-        .certificate(seen.certificates), .disk(seen.space, age: clock.monotonic() - seen.spaceAt),
+        .game(
+          seen.game.standing(seen.connects), lateness: seen.game.lateness(now: now),
+          isNeeded: seen.needs == .game),
+        .certificate(seen.certificates), .disk(seen.space, age: now - seen.spaceAt),
       ])
   }
 

@@ -49,6 +49,8 @@ struct control {
   int32_t legs_held;         // calls held at this moment
   int64_t realtime_still;    // what CLOCK_REALTIME and its kin show before the offset; 0: what they are
   int64_t monotonic_still;   // the same of those that monotonic_offset is for
+  int32_t space_hold;        // 1: statvfs waits until it is 0 again
+  int32_t spaces_waiting;    // calls of statvfs held at this moment
 };
 
 enum leg_hold { HOLD_NONE, HOLD_BEFORE_READ, HOLD_AFTER_READ, HOLD_BEFORE_WRITE, HOLD_AFTER_WRITE };

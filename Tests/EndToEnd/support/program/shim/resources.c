@@ -1,4 +1,4 @@
-// Refuses or delays what the system gives: threads, memory, ports, names; as the control file says.
+// Refuses or delays what the system gives: threads, memory, ports, names, what a disk has left; as the control file says.
 #define _GNU_SOURCE
 #include "control.h"
 
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -60,6 +61,15 @@ int getaddrinfo(
     return resolve_each(control->resolve_address, service, hints, found);
   }
   return REAL(getaddrinfo)(name, service, hints, found);
+}
+
+int statvfs(const char *path, struct statvfs *space) {
+  HOLD(space_hold, spaces_waiting)
+  return REAL(statvfs)(path, space);
+}
+int statvfs64(const char *path, struct statvfs64 *space) {
+  HOLD(space_hold, spaces_waiting)
+  return REAL(statvfs64)(path, space);
 }
 
 // ---- Memory. The C library's own names, as dlsym itself may ask for memory.
