@@ -315,7 +315,7 @@ def test_refusals_by_code_and_step(pages):
 def test_settings_their_origin_and_a_reload(gates, backend, folder):
     pages = Pages(gates, folder, backend, start=False)
     file = folder / "gate.env"
-    file.write_text("MAX_PENDING=77\nDRAIN_TIMEOUT=9s\n")
+    file.write_text("MAX_PENDING=77\nDRAIN_TIMEOUT=9s\nWS_MAX_MESSAGE_BYTES=1000\n")
     pages.gate.start("--config", str(file))
     page = pages.page("/configuration")
     assert "MAX_PENDING" in page and "file, line 1" in page and str(file) in page
@@ -374,10 +374,23 @@ def test_a_drain_begun_and_taken_back(pages, new_device):
 
 
 def test_a_device_is_confirmed_and_revoked_and_the_audit_names_who(gates, folder):
+    # By its control socket, which comes last, `check` knows that it runs.
+    assert pages.gate.command("stats").returncode == 0
     pages = Pages(gates, folder, **devices(folder))
     phone = Handset(pages.gate)
     phone.enroll()
     listed = pages.json("/api/devices?state=pending")["rows"]["devices"]
+    # What `check` says, but for what it writes to find out, and for the store, which the gate has itself.
+    findings = pages.json("/api/configuration")["rows"]["findings"]
+    said = {(row["subject"], row["text"][:500]) for row in findings}
+    lines = [line.split("  ", 2) for line in pages.gate.command("check", "--config", str(file)).stdout.splitlines()]
+    checked = {(name, text[:500]) for _, name, text in lines}
+    assert any(name == "configuration" and "WS_MAX_MESSAGE_BYTES (1000)" in text for name, text in said), said
+    assert {name for name, _ in said} >= {"clock", "charset", "kernel", "admin", "certificate", "listen"}
+    # Time goes on, each process has a limit of descriptors of its own, and each calls the game.
+    differing = {"clock", "configuration", "backend"}
+    assert {name for name, _ in checked - said} <= differing | {"store", "disk", "pseudonym_key"}, checked - said
+    assert {name for name, _ in said - checked} <= differing, said - checked
     assert len(listed) == 1
     path = f"/devices/{phone.id}"
     assert phone.id in pages.page(path)

@@ -91,6 +91,8 @@ struct AdminOpening {
   let tokens: AdminTokens
   let operators: AdminOperators
   let logger: Logger
+  /// As the kernel says before the sandbox is raised.
+  private let kernel = KernelFeatures.read()
 
   init(_ configuration: GateConfiguration, _ users: AdminUsers, _ tokens: AdminTokens, _ logger: Logger) {
     self.configuration = configuration
@@ -154,7 +156,7 @@ struct AdminOpening {
         on: door,
         handler: GateAdmin(
           gate: gate, checks: checks,
-          pages: ConsolePages(sources, checks: checks, errands: errands)), access: access,
+          pages: ConsolePages(sources, checks: checks, errands: errands, kernel: kernel)), access: access,
         tls: address.isExposed ? tls : nil, clock: clock)
       let history = AdminHistory.keeper(gate, path: AdminHistory.path(configuration), clock: clock, logger)
       do throws(SystemError) {

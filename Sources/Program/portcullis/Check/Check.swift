@@ -3,7 +3,6 @@
 import AppAttest
 import ArgumentParser
 import Bytes
-import Charsets
 import Configuration
 import Confinement
 import Control
@@ -42,8 +41,8 @@ struct Check: ParsableCommand {
     if health { return try checkHealth() }
     let account = try account()
     var report = CheckReport()
-    checkClock(&report)
-    switch try loaded(&report) {
+    SettingsChecks.clock(&report)
+    switch SettingsChecks.load(try Startup.file(settings.config), &report) {
     case .success(let configuration): check(configuration, account, &report)
     case .failure(let failure):
       // What else there is to mend.
@@ -59,7 +58,7 @@ struct Check: ParsableCommand {
   }
 
   private func check(_ configuration: GateConfiguration, _ account: Account?, _ report: inout CheckReport) {
-    checkCharsets(configuration, &report)
+    SettingsChecks.charsets(configuration, &report)
     CertificateChecks(now: SystemClock().wall(), isWhole: true).check(configuration.files, &report)
     DeviceChecks(files: configuration.files).check(&report)
     let running = running(configuration)
@@ -111,51 +110,6 @@ struct Check: ParsableCommand {
     try output.line("\(health.status.rawValue)  version \(health.version)  up \(health.uptimeSeconds)s")
     try output.flush()
     if health.status != .ok { throw ExitStatus.unavailable.code }
-  }
-
-  private func loaded(
-    _ report: inout CheckReport
-  ) throws -> Result<GateConfiguration, ConfigurationFailure> {
-    do {
-      let loaded = try ConfigurationLoader.load(
-        environment: ProcessContext.environment(), file: try Startup.file(settings.config),
-        files: SystemFiles(),
-        processors: ProcessContext.processors(), descriptorLimit: ProcessContext.descriptorLimit())
-      for warning in loaded.warnings { report.warning("configuration", "\(warning)") }
-      let kind = loaded.configuration.isProduction ? "production" : "not production"
-      report.ok("configuration", "\(kind), \(loaded.configuration.workers) event loops")
-      return .success(loaded.configuration)
-    } catch let failure as ConfigurationFailure {
-      for warning in failure.warnings { report.warning("configuration", "\(warning)") }
-      for problem in failure.problems { report.problem("configuration", problem.description, .configuration) }
-      return .failure(failure)
-    }
-  }
-
-  /// Where the gate speaks telnet; games may offer others than `GAME_CHARSET`.
-  private func checkCharsets(_ configuration: GateConfiguration, _ report: inout CheckReport) {
-    guard configuration.sessions.haveTelnet else { return }
-    let missing = Charset.allCases.filter { !CharsetLibrary.isAvailable($0) }
-    if missing.isEmpty {
-      report.ok("charset", "\(configuration.telnet.charset.name)")
-    } else {
-      report.warning(
-        "charset",
-        "\(configuration.telnet.charset.name); a game that offers \(missing.map(\.name).joined(separator: ", ")) is "
-          + "refused that, for the C library has no modules for them")
-    }
-  }
-
-  private func checkClock(_ report: inout CheckReport) {
-    let now = SystemClock().wall()
-    if now < Version.notBefore {
-      report.problem(
-        "clock",
-        "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
-        .configuration)
-    } else {
-      report.ok("clock", now.timestamp)
-    }
   }
 
   /// The gate that answers on this configuration's control socket.

@@ -11,7 +11,7 @@ struct HostChecks {
 
   func check(_ report: inout CheckReport) {
     checkDisk(&report)
-    checkKernel(KernelFeatures.read(), &report)
+    Self.checkKernel(KernelFeatures.read(), &report)
   }
 
   // MARK: The disk
@@ -59,7 +59,7 @@ struct HostChecks {
 
   // MARK: The kernel
 
-  private func checkKernel(_ features: KernelFeatures, _ report: inout CheckReport) {
+  static func checkKernel(_ features: KernelFeatures, _ report: inout CheckReport) {
     let release = features.release.isEmpty ? "a kernel that /proc does not name" : "Linux \(features.release)"
     let losses = features.losses
     for loss in losses { report.warning("kernel", "\(PrintableText.field(release)): \(loss)") }

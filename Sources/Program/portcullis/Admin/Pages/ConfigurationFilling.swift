@@ -2,6 +2,7 @@
 import Addresses
 import Admin
 import Configuration
+import Confinement
 import Console
 import Glibc
 import Synchronization
@@ -19,8 +20,8 @@ extension ConsolePages {
   }
 }
 
-/// The findings of `portcullis check`, as far as a gate that runs can look: not the store, which it has itself, and whose
-/// numbers are on the overview. Used by the slow thread alone.
+/// The findings of `portcullis check`, as far as a gate that runs can look: neither the store, which it has itself, nor the
+/// disk, on which a page is to write nothing; the numbers of both are on the overview. Used by the slow thread alone.
 final class ConfigurationFindings: Sendable {
   struct Findings: Sendable {
     let at: UnixTime
@@ -31,10 +32,13 @@ final class ConfigurationFindings: Sendable {
   private static let life: Int64 = 30_000
 
   private let settings: SettingsInForce
+  /// Read before the sandbox was raised, in which the kernel is asked nothing.
+  private let kernel: KernelFeatures
   private let last = Mutex<Findings?>(nil)
 
-  init(_ settings: SettingsInForce) {
+  init(_ settings: SettingsInForce, _ kernel: KernelFeatures) {
     self.settings = settings
+    self.kernel = kernel
   }
 
   func current(at now: UnixTime) -> Findings {
@@ -51,21 +55,17 @@ final class ConfigurationFindings: Sendable {
 
   private func look() -> [ConfigurationPage.Finding] {
     var report = CheckReport()
-    var problems: [String] = []
-    let loaded = try? Startup.configuration(
-      file: settings.file, tell: { problems.append($0) }, rest: { _ in }
-    ).configuration
-    for problem in problems { report.problem("configuration", problem, .configuration) }
-    if let loaded {
-      report.ok("configuration", loaded.isProduction ? "production" : "not production")
-    }
-    let configuration = loaded ?? settings.configuration
+    SettingsChecks.clock(&report)
+    let configuration = read(&report) ?? settings.configuration
+    SettingsChecks.charsets(configuration, &report)
     CertificateChecks(now: SystemClock().wall(), isWhole: true).check(configuration.files, &report)
     DeviceChecks(files: configuration.files).check(&report)
+    HostChecks.checkKernel(kernel, &report)
     AccessChecks(
       files: configuration.files, file: settings.file, running: Int(getpid()), named: nil, wanted: nil
     ).check(&report)
     ReachChecks(configuration: configuration, isRunning: true).check(&report)
+    AdminChecks(files: configuration.files, isRunning: true).check(&report)
     return report.findings.map { finding in
       let standing: Standing =
         switch finding.grade {
@@ -75,6 +75,19 @@ final class ConfigurationFindings: Sendable {
         }
       return ConfigurationPage.Finding(standing: standing, subject: finding.name, text: finding.detail)
     }
+  }
+
+  /// As file and environment say now; nil where that is wrong.
+  private func read(_ report: inout CheckReport) -> GateConfiguration? {
+    var problems: [String] = []
+    let file: ConfigurationLoader.File?
+    do {
+      file = try Startup.file(settings.file, tell: { problems.append($0) })
+    } catch {
+      for problem in problems { report.problem("configuration", problem, .configuration) }
+      return nil
+    }
+    return try? SettingsChecks.load(file, &report).get()
   }
 }
 

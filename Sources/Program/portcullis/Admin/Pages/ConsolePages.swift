@@ -3,6 +3,7 @@
 ///
 /// Whatever takes a lock that loops wait for is done by `PromptErrands`. Each page's model is filled in a file of its own.
 import Admin
+import Confinement
 import Console
 import Control
 import Gateway
@@ -31,11 +32,11 @@ final class ConsolePages: Sendable {
   let errands: PromptErrands
   let findings: ConfigurationFindings
 
-  init(_ sources: Sources, checks: GateChecks, errands: PromptErrands) {
+  init(_ sources: Sources, checks: GateChecks, errands: PromptErrands, kernel: KernelFeatures) {
     self.sources = sources
     self.checks = checks
     self.errands = errands
-    findings = ConfigurationFindings(sources.settings)
+    findings = ConfigurationFindings(sources.settings, kernel)
   }
 
   var gate: Gate { sources.gate }

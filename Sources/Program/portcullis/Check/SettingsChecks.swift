@@ -1,0 +1,51 @@
+/// The parts of `portcullis check` that look at no more than this process and its settings.
+import Charsets
+import Configuration
+import System
+
+enum SettingsChecks {
+  /// Environment and file as they are now, and all that they say wrong.
+  static func load(
+    _ file: ConfigurationLoader.File?, _ report: inout CheckReport
+  ) -> Result<GateConfiguration, ConfigurationFailure> {
+    do throws(ConfigurationFailure) {
+      let loaded = try ConfigurationLoader.load(
+        environment: ProcessContext.environment(), file: file, files: SystemFiles(),
+        processors: ProcessContext.processors(), descriptorLimit: ProcessContext.descriptorLimit())
+      for warning in loaded.warnings { report.warning("configuration", "\(warning)") }
+      let kind = loaded.configuration.isProduction ? "production" : "not production"
+      report.ok("configuration", "\(kind), \(loaded.configuration.workers) event loops")
+      return .success(loaded.configuration)
+    } catch {
+      for warning in error.warnings { report.warning("configuration", "\(warning)") }
+      for problem in error.problems { report.problem("configuration", problem.description, .configuration) }
+      return .failure(error)
+    }
+  }
+
+  static func clock(_ report: inout CheckReport) {
+    let now = SystemClock().wall()
+    if now < Version.notBefore {
+      report.problem(
+        "clock",
+        "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
+        .configuration)
+    } else {
+      report.ok("clock", now.timestamp)
+    }
+  }
+
+  /// Where the gate speaks telnet; games may offer others than `GAME_CHARSET`.
+  static func charsets(_ configuration: GateConfiguration, _ report: inout CheckReport) {
+    guard configuration.sessions.haveTelnet else { return }
+    let missing = Charset.allCases.filter { !CharsetLibrary.isAvailable($0) }
+    if missing.isEmpty {
+      report.ok("charset", "\(configuration.telnet.charset.name)")
+    } else {
+      report.warning(
+        "charset",
+        "\(configuration.telnet.charset.name); a game that offers \(missing.map(\.name).joined(separator: ", ")) is "
+          + "refused that, for the C library has no modules for them")
+    }
+  }
+}
