@@ -44,6 +44,7 @@ ROWS = {
     "r": keeping.keeping_row,
     "t": inprocess.android_key_row,
     "s": inprocess.play_row,
+    "u": inprocess.scrape_row,
     "w": watched.watched_row,
 }
 

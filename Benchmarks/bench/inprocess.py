@@ -1,4 +1,4 @@
-"""Rows f, g, h, q, s and t: what is measured without a network, beside OpenSSL's own speed test and a floor."""
+"""Rows f, g, h, q, s, t and u: what is measured without a network, beside OpenSSL's own speed test and a floor."""
 
 import json
 import re
@@ -120,3 +120,15 @@ def play_row(setup, samples, rounds):
         found = measured(setup.tool, "play", setup.lengths.in_process_seconds)
         samples.add("s", "floor", found["alone_us"])
         samples.add("s", Portcullis.name, found["whole_us"])
+
+
+def scrape_row(setup, samples, rounds):
+    """Row u, in memory: nothing of a scrape is read from the disk."""
+    folder = setup.folder / "scrapes"
+    for _ in range(rounds):
+        folder.mkdir()
+        try:
+            found = measured(setup.tool, "scrapes", folder, setup.lengths.in_process_seconds)
+        finally:
+            shutil.rmtree(folder)
+        samples.add("u", Portcullis.name, found["milliseconds_each"], found)

@@ -36,8 +36,8 @@ enum ScrapeMeasure {
       count += 1
     }
     return Report(
-      ("scrapes", Double(count)), ("millisecondsEach", all.seconds * 1000 / Double(count)),
-      ("longestMilliseconds", longest * 1000), ("bytes", Double(bytes)),
+      ("scrapes", Double(count)), ("milliseconds_each", all.seconds * 1000 / Double(count)),
+      ("longest_milliseconds", longest * 1000), ("bytes", Double(bytes)),
       ("descriptors", Double(descriptors.count)))
   }
 
