@@ -216,6 +216,39 @@ def test_a_session_is_seen_and_ended(pages, new_device):
     assert refused["result"] == "refused"
 
 
+def test_who_plays_is_found_by_pseudonym_and_by_the_phones_name(gates, backends, folder, new_device):
+    settings = {"BACKEND_PROXY_PROTOCOL": "v2", "GATE_DEVICES": "bare", **devices(folder)}
+    pages = Pages(gates, folder, backends(sink), **settings)
+    gate, phone = pages.gate, Handset(pages.gate)
+    phone.enroll(device_name="Anna’s Phone")
+    assert gate.command("devices", "confirm", phone.id, "--subject", "anna").returncode == 0
+    keys = [gate.app.register(new_device()) for _ in range(2)]
+
+    def found(kind, text=""):
+        return pages.json(f"/api/{kind}?" + urllib.parse.urlencode({"text": text}))["rows"][kind]
+
+    with contextlib.ExitStack() as stack:
+        for who in [*keys, phone]:
+            headers = who.headers() if who is phone else who.headers(gate.app.nonce())
+            stack.enter_context(RawWebSocket(gate, headers))
+        rows = found("sessions")
+        by_name = {row["pseudonym"]["code"]: row["session"] for row in rows}
+        assert len(by_name) == 3
+        for name, session in by_name.items():
+            assert [row["session"] for row in found("sessions", name)] == [session]
+        of_keys = {gate.keys()[key.key_id_b64]["pseudonym"] for key in keys}
+        (of_phone,) = by_name.keys() - of_keys
+        for text in ["anna’s ph", "PHONE", phone.id, phone.id[:13]]:
+            assert [row["session"] for row in found("sessions", text)] == [by_name[of_phone]], text
+        for nobody in ["A" * 22, "Anna's Phone"]:
+            assert not found("sessions", nobody), nobody
+        for name in of_keys:
+            (row,) = found("keys", name)
+            assert row["key"][1] == {"code": name}
+        # The phone's is none of a key.
+        assert not found("keys", of_phone) and not found("keys", "A" * 22)
+
+
 # ---- keys
 
 
@@ -234,6 +267,11 @@ def test_a_key_is_revoked_with_a_reason(pages, new_device):
     assert [action["action"] for action in pages.acted(1)] == ["key_revoked"]
     assert len(pages.json("/api/keys?state=revoked")["rows"]["keys"]) == 1
     assert not pages.json("/api/keys?state=active")["rows"]["keys"]
+    longest, other = "é" * 256, pages.gate.app.register(new_device())
+    path = "/keys/" + other.key_id_b64.rstrip("=").replace("+", "-").replace("/", "_")
+    assert "aria-invalid" in pages.wrong(f"{path}/revoke", 400, reason=longest + "é")
+    pages.done(f"{path}/revoke", "key-revoked", reason=longest)
+    assert pages.gate.keys()[other.key_id_b64]["revokedReason"] == longest
 
 
 def point():
@@ -336,10 +374,23 @@ def test_settings_their_origin_and_a_reload(gates, backend, folder):
     file = folder / "gate.env"
     file.write_text("MAX_PENDING=77\nDRAIN_TIMEOUT=9s\nWS_MAX_MESSAGE_BYTES=1000\n")
     pages.gate.start("--config", str(file))
+    # By its control socket, which comes last, `check` knows that it runs.
+    assert pages.gate.command("stats").returncode == 0
     page = pages.page("/configuration")
     assert "MAX_PENDING" in page and "file, line 1" in page and str(file) in page
     assert "BEGIN" not in page
     assert "attestation_root" in page and "backend" in page
+    # What `check` says, but for what it writes to find out, and for the store, which the gate has itself.
+    findings = pages.json("/api/configuration")["rows"]["findings"]
+    said = {(row["subject"], row["text"][:500]) for row in findings}
+    lines = [line.split("  ", 2) for line in pages.gate.command("check", "--config", str(file)).stdout.splitlines()]
+    checked = {(name, text[:500]) for _, name, text in lines}
+    assert any(name == "configuration" and "WS_MAX_MESSAGE_BYTES (1000)" in text for name, text in said), said
+    assert {name for name, _ in said} >= {"clock", "charset", "kernel", "admin", "certificate", "listen"}
+    # Time goes on, each process has a limit of descriptors of its own, and each calls the game.
+    differing = {"clock", "configuration", "backend"}
+    assert {name for name, _ in checked - said} <= differing | {"store", "disk", "pseudonym_key"}, checked - said
+    assert {name for name, _ in said - checked} <= differing, said - checked
     file.write_text("MAX_PENDING=78\n")
     assert "MAX_PENDING" in pages.done("/configuration/reload", "reloaded")
     assert "MAX_PENDING" in pages.gate.event(event="reloaded")["changed"]
@@ -393,23 +444,10 @@ def test_a_drain_begun_and_taken_back(pages, new_device):
 
 
 def test_a_device_is_confirmed_and_revoked_and_the_audit_names_who(gates, folder):
-    # By its control socket, which comes last, `check` knows that it runs.
-    assert pages.gate.command("stats").returncode == 0
     pages = Pages(gates, folder, **devices(folder))
     phone = Handset(pages.gate)
     phone.enroll()
     listed = pages.json("/api/devices?state=pending")["rows"]["devices"]
-    # What `check` says, but for what it writes to find out, and for the store, which the gate has itself.
-    findings = pages.json("/api/configuration")["rows"]["findings"]
-    said = {(row["subject"], row["text"][:500]) for row in findings}
-    lines = [line.split("  ", 2) for line in pages.gate.command("check", "--config", str(file)).stdout.splitlines()]
-    checked = {(name, text[:500]) for _, name, text in lines}
-    assert any(name == "configuration" and "WS_MAX_MESSAGE_BYTES (1000)" in text for name, text in said), said
-    assert {name for name, _ in said} >= {"clock", "charset", "kernel", "admin", "certificate", "listen"}
-    # Time goes on, each process has a limit of descriptors of its own, and each calls the game.
-    differing = {"clock", "configuration", "backend"}
-    assert {name for name, _ in checked - said} <= differing | {"store", "disk", "pseudonym_key"}, checked - said
-    assert {name for name, _ in said - checked} <= differing, said - checked
     assert len(listed) == 1
     path = f"/devices/{phone.id}"
     assert phone.id in pages.page(path)
@@ -441,6 +479,24 @@ def test_a_device_is_confirmed_and_revoked_and_the_audit_names_who(gates, folder
     assert [action["action"] for action in pages.acted(6)] == [
         "device-confirmed", "device-confirmed", "device-confirmed", "device-confirmed", "device-revoked", "reloaded",
     ]  # fmt: skip
+
+
+def test_a_chain_that_somebody_has_changed(gates, folder):
+    pages = Pages(gates, folder, **devices(folder))
+    phone = Handset(pages.gate)
+    phone.enroll()
+    pages.done(f"/devices/{phone.id}/confirm", "device-confirmed", subject="anna")
+    assert "The chain holds" in pages.page("/audit?verify=1")
+    pages.gate.app.close()
+    pages.gate.stop()
+    with contextlib.closing(sqlite3.connect(folder / "devices.db")) as store, store:
+        ((changed,),) = store.execute("SELECT seq FROM audit WHERE text LIKE '%device_activated%'").fetchall()
+        store.execute("UPDATE audit SET text = replace(text, 'anna', 'olga') WHERE seq = ?", [changed])
+    pages.gate.start()
+    page = pages.page("/audit?verify=1")
+    assert f"The chain is broken at row {changed}: hash" in page and "The chain holds" not in page
+    # What is not asked for is not looked at.
+    assert "broken" not in pages.page("/audit")
 
 
 def test_a_phone_comes_in_by_the_digits_that_it_shows(gates, folder):

@@ -64,6 +64,19 @@ def test_the_charset_of_the_game(check):
     assert found(findings, "problem", "configuration", "GAME_CHARSET=UTF-16", "no charset", "KOI8-R")
 
 
+def test_the_kernel_and_the_disk(check):
+    """By name, with what the gate makes use of or does without; how long a sync takes."""
+    _, findings = check()
+    kernel = [(grade, detail) for grade, name, detail in findings if name == "kernel"]
+    assert kernel and all(detail.startswith(f"Linux {os.uname().release}: ") for _, detail in kernel), findings
+    if kernel[0][0] == "ok":
+        assert len(kernel) == 1 and "Landlock" in kernel[0][1]
+    else:
+        words = ["Landlock", "seccomp", "6.12"]
+        assert all(grade == "warning" and any(word in detail for word in words) for grade, detail in kernel), kernel
+    assert any(name == "disk" and detail.startswith("a sync takes at most ") for _, name, detail in findings)
+
+
 @pytest.mark.parametrize("days, grade", [(1, "warning"), (20, "warning"), (23, "ok"), (300, "ok")])
 def test_a_certificate_that_ends_soon(check, folder, days, grade):
     status, findings = check(**certificate(folder, "server", days))

@@ -215,6 +215,25 @@ def test_a_key_twice(files):
         assert done.returncode == DATA_ERROR and "line 2" in done.stderr and "twice" in done.stderr
 
 
+def test_when_a_key_was_last_used(files):
+    """That gate has two words for it: the later one counts."""
+    early, late = "2026-02-18T00:00:00.000Z", "2026-02-20T00:00:00.000Z"
+    uses = [{"lastUsedAt": early, "lastAssertedAt": late}, {"lastUsedAt": late, "lastAssertedAt": early},
+            {"lastAssertedAt": late}, {"lastUsedAt": late}, {}]  # fmt: skip
+    keys = [(some_key(), use) for use in uses]
+    files.imported({name: entry(key, **use) for (name, key), use in keys})
+    kept = files.gate.keys()
+    assert [kept[name].get("lastUsedAt") for (name, _), _ in keys] == [late] * 4 + [None]
+
+
+def test_the_last_date_that_is_taken(files):
+    """Ninety days, and not a second more."""
+    (first, key), (second, other) = some_key(), some_key()
+    assert files.import_({first: entry(key)}, until=f"{90 * 86_400 + 1}s").returncode == USAGE
+    assert files.imported({second: entry(other)}, until=f"{90 * 86_400}s")["imported"] == 1
+    assert set(files.gate.keys()) == {second}
+
+
 @pytest.mark.parametrize("until", ["91d", "2020-01-01", "0s", "2199-01-01T00:00:00Z", "soon"])
 def test_dates_that_are_refused(files, until):
     good, key = some_key()
