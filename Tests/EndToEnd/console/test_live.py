@@ -1,10 +1,19 @@
 """A page that is looked at stays up to date, and asks for nothing when nobody looks."""
 
+import itertools
+
 import pytest
 from browser import Mouse
 from consoles import Reader
 from waiting import eventually
 
+# The page's questions from now on: the tag that each had, and what came of it.
+LISTEN = """window.said = []; const real = window.fetch;
+  window.fetch = async (url, options) => {
+    const answer = await real(url, options);
+    said.push([options.headers["If-None-Match"] ?? null, answer.status, answer.headers.get("ETag")]);
+    return answer;
+  }"""
 # When the questions began that have had an answer.
 ASKED = """return performance.getEntriesByType('resource')
   .filter(entry => new URL(entry.name).pathname.startsWith('/api/')).map(entry => entry.startTime)"""
@@ -126,6 +135,35 @@ def test_what_has_not_changed_is_not_sent_again(town):
     status, again, body = reader.ask("/api/drain", **{"If-None-Match": fields["ETag"]})
     assert (status, body) == (304, b"")
     assert reader.ask("/api/drain", **{"If-None-Match": '"other"'})[0] == 200
+
+
+def test_the_script_asks_with_the_tag_of_the_answer_before(town, overview):
+    town.console.open(overview, "/drain")
+    overview.run(LISTEN)
+    eventually(lambda: any(status == 304 for _, status, _ in overview.run("return said")), "nothing new", within=60)
+    # What has changed comes whole, and the page shows it.
+    town.gate.command("drain")
+    shown = "return document.querySelector('[data-live=drain]').textContent"
+    eventually(lambda: overview.run(shown).startswith("Draining"), "the page shows the drain", within=60)
+    town.gate.command("undrain")
+    said = overview.run("return said")
+    assert {status for _, status, _ in said} == {200, 304}, said
+    for (asked_with, status, tag), (then_with, _, _) in itertools.pairwise(said):
+        assert then_with == (tag if status == 200 else asked_with) and then_with, said
+
+
+def test_times_are_those_of_the_readers_zone(town, overview):
+    """Berlin's, by the browser's settings; the exact one is what pointing at it shows."""
+    town.console.open(overview, town.key())
+    times = overview.run("""return [...document.querySelectorAll('main time')].map(time => [
+      time.dateTime, time.title, time.textContent, new Date(time.dateTime).toLocaleTimeString(
+        'de-DE', {timeZone: 'Europe/Berlin', hour: '2-digit', minute: '2-digit'})])""")
+    assert times
+    for exact, title, text, there in times:
+        assert title == exact and exact.endswith("Z")
+        hour, minute = map(int, there.split(":"))
+        # Of twelve or of twenty-four hours, as the reader's language has it.
+        assert any(f"{hour:02}:{minute:02}" in text for hour in (hour, (hour - 1) % 12 + 1)), (exact, text)
 
 
 def test_a_gate_that_goes_away_is_told(town, overview):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from browser import Keyboard, Mouse
+from consoles import OPERATOR
 from sessions import Lost
 from waiting import eventually
 
@@ -16,8 +17,8 @@ def way(request):
 
 @pytest.fixture(scope="module")
 def town(way, build_town):
-    """One for each way, as what was done is done."""
-    return build_town()
+    """One for each way, as what was done is done; with another operator, for whom a request of one's own is."""
+    return build_town(APPROVAL_OPERATORS=f"{OPERATOR},nobody")
 
 
 @pytest.fixture
@@ -144,6 +145,28 @@ def test_an_operator_gives_a_word(operator, window, town, operation, button, sen
     listed = town.gate.command("approvals", "list", "--json")
     states = {item["id"]: item["state"] for item in json.loads(listed.stdout)}
     assert states[name] == ("approved" if button == "Confirm" else "denied")
+
+
+def test_a_request_of_ones_own_takes_somebody_else(operator, window, town):
+    """There is no button, and a form of another request that is sent there is refused."""
+    text = "The game restarts at once."
+    made = town.gate.command("approvals", "request", "--operation", "shutdown", "--text", text, "--json")
+    assert made.returncode == 0, made.stderr
+    name, other = json.loads(made.stdout)["id"], town.ask("shutdown", "Alatar")["id"]
+    town.console.open(window, f"/approvals/{name}")
+    assert "You asked for it yourself" in window.text and not window.every(f"form[action='/approvals/{name}/confirm']")
+    town.console.open(window, f"/approvals/{other}")
+    window.run(
+        "document.querySelector(`form[action='/approvals/${arguments[0]}/confirm']`).action = arguments[1]",
+        other, f"/approvals/{name}/confirm",
+    )  # fmt: skip
+    operator.press("Confirm")
+    done(window, "This did not work")
+    listed = json.loads(town.gate.command("approvals", "list", "--json").stdout)
+    states = {item["id"]: item["state"] for item in listed}
+    assert (states[name], states[other]) == ("pending", "pending")
+    for request in (name, other):
+        assert town.gate.command("approvals", "cancel", request).returncode == 0
 
 
 def test_refusals_are_told_with_what_to_do(operator, window):
