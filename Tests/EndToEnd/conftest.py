@@ -526,3 +526,12 @@ def empty(module_folder, authority, shared_gates):
         CONTROL_SOCKET=module_folder / "empty.sock",
         ADMIN_TOKENS_PATH=module_folder / "empty-tokens.json",
     )
+
+
+@pytest.fixture(scope="module")
+def unvisited(module_folder, pki, authority, shared_gates):
+    """A gate for devices, to which none has come."""
+    place = module_folder / "unvisited"
+    place.mkdir()
+    files = {"ATTESTED_KEYS_PATH": place / "keys.json", "CONTROL_SOCKET": place / "control.sock"}
+    return Console(shared_gates, **settings(place, pki, **files))

@@ -49,6 +49,8 @@ PAGES = {
     "not-found": lambda town: "/sessions/999999",
 }
 EMPTY = ["/", "/sessions", "/keys", "/refusals", "/configuration", "/drain"]
+# The audit has who signs in, on any day but that.
+UNVISITED = {"devices": "/devices", "approvals": "/approvals", "audit": "/audit?day=2001-01-01"}
 
 
 def judge(window, name):
@@ -115,6 +117,18 @@ def test_an_empty_console(window, empty):
     for path in EMPTY:
         empty.open(window, path)
         found += judge(window, f"empty-{path.strip('/') or 'overview'}")
+        found += [f"{path}: {text}" for text in window.complaints()]
+    assert not found, "\n".join(found)
+
+
+@needs_axe
+def test_a_console_with_no_device(window, unvisited):
+    unvisited.sign_in(window)
+    found = []
+    for name, path in UNVISITED.items():
+        unvisited.open(window, path)
+        assert not window.every("tbody tr a"), path
+        found += judge(window, f"empty-{name}")
         found += [f"{path}: {text}" for text in window.complaints()]
     assert not found, "\n".join(found)
 
