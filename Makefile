@@ -51,13 +51,10 @@ BUILD_PACKAGES := ca-certificates git libcurl4 libncurses6 libsqlite3-0 libxml2 
   libcbor-dev libmaxminddb-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config zlib1g-dev
 TEST_PACKAGES := curl gcc iproute2 openssl python3 python3-cbor2 python3-cryptography python3-pytest python3-pytest-xdist \
   python3-jwcrypto python3-jwt python3-selenium python3-websockets sslscan zbar-tools chromium chromium-driver
-ifdef CI
-# Peers for the proxies' tests and for those of the metrics, which are skipped without them. Installing them starts services:
-# not on people's machines.
-TEST_PACKAGES += haproxy prometheus
-# Who judges the package and the manual pages, and a shell that completes: skipped without them.
-TEST_PACKAGES += dpkg-dev fish lintian mandoc
-endif
+# Who judges the package and the manual pages, and shells that complete.
+TEST_PACKAGES += dpkg-dev fish lintian mandoc zsh
+# Peers for the tests of the proxies and of the metrics; their services are not left running.
+TEST_PEERS := haproxy prometheus
 
 ##@ First
 
@@ -305,7 +302,7 @@ bench-programs: build-packages static-libraries bench-packages $(BENCH_PROGRAMS)
 
 .PHONY: bench-packages
 bench-packages:
-	@Benchmarks/install-peers $(BENCH_PACKAGES)
+	@scripts/install-quietly $(BENCH_PACKAGES)
 
 .build/bench/load: $(wildcard Benchmarks/load/*) $(wildcard Benchmarks/common/*) | .build/bench
 	$(BENCH_CC)
@@ -385,6 +382,7 @@ build-packages:
 .PHONY: test-packages
 test-packages:
 	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/install-quietly $(TEST_PEERS)
 
 .PHONY: help
 help:

@@ -8,6 +8,7 @@ import pytest
 
 from gate import BINARY, ROOT
 from terminal import Terminal
+from waiting import eventually
 
 PAGE = ROOT / "docs" / "portcullis.1"
 # What the program says of itself is the same each time: every command is asked once.
@@ -149,6 +150,34 @@ def test_bash_completes(run, folder, typed, completed):
         shell.press("source ./portcullis && echo lo''aded\n")
         shell.until("loaded")
         shell.press(typed + "\t")
+        shell.until(completed)
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize(
+    ["typed", "completed"],
+    [
+        ("portcullis keys rev", "portcullis keys revoke "),
+        ("portcullis dev-c", "portcullis dev-certs "),
+        ("portcullis check --hea", "portcullis check --health "),
+    ],
+)
+def test_zsh_completes(run, folder, typed, completed):
+    """In a real zsh, by its Tab key, which finds the script where `make install` puts such."""
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    (folder / "_portcullis").write_text(run("--generate-completion-script", "zsh").stdout)
+    environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "PS1": "ready> ", "TERM": "dumb"}
+    shell = Terminal(["zsh", "-f", "-i"], columns=200, cwd=folder, env=environment)
+    try:
+        shell.until("ready> ")
+        shell.press(f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -D\n")
+        # What is pressed before it reads keys is lost, and Tab is a tab while more keys wait.
+        eventually(lambda: shell.shown.count("ready> ") == 2, "zsh to be ready again")
+        shell.press(typed)
+        shell.until(typed)
+        shell.press("\t")
         shell.until(completed)
     finally:
         shell.close()
