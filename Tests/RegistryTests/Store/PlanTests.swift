@@ -29,6 +29,13 @@ import Testing
     #expect(plan.contains("SCAN approvals USING INDEX approvals_open"), "\(plan)")
   }
 
+  @Test func howManyThereAreIsReadFromAFewRows() throws {
+    let room = try ApprovalRoom()
+    let plan = try plan(SQLiteStore.countedRows, [], room.store)
+    #expect(plan.contains("SCAN tallies") && plan.contains("SCAN endings"), "\(plan)")
+    #expect(!plan.contains("devices") && !plan.contains("approvals") && !plan.contains("code"), "\(plan)")
+  }
+
   @Test func approvalsByTheirState() throws {
     let room = try ApprovalRoom(policy: #"{"DEFAULT":{"ttl_s":60}}"#)
     let (service, phone) = (try room.service(), try room.phone(of: "frodo"))

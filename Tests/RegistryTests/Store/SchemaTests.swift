@@ -9,6 +9,7 @@ import Testing
   /// What the first form had instead.
   private static let backToTheFirst = """
     PRAGMA foreign_keys = OFF;
+    DROP TABLE tallies;
     DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes; DROP TABLE signals;
     DROP TABLE android_serials; ALTER TABLE devices DROP COLUMN play_attested_at;
     DROP TABLE votes; DROP INDEX leases_open; DROP TABLE audit_about;
@@ -47,6 +48,8 @@ import Testing
     let about = try rows(
       path + "/old.db", "SELECT block || ' ' || hex(about) || ' ' || seq FROM audit_about ORDER BY seq")
     #expect(about == ["0 01 3", "1 01 1024", "4 02 5000"])
+    let counted = try rows(path + "/old.db", "SELECT kind || ' ' || state || ' ' || count FROM tallies")
+    #expect(counted == ["1 2 1"])
     folder.remove()
   }
 

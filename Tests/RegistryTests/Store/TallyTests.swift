@@ -102,6 +102,32 @@ import Testing
     try expectTrue(room.store)
   }
 
+  /// A start with a million devices reads none of them for their numbers.
+  @Test func aStartTakesTheCountsFromTheFile() throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-tallies-")
+    let path = folder.path + "/devices.db"
+    try SQLiteStore(path).close()
+    // Rows that nobody counts.
+    do {
+      let database = try Database.open(path)
+      try database.execute(
+        """
+        WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < 100)
+        INSERT INTO devices (id, state, platform, device_key, level, verification, created_at, is_rooted, token_series)
+        SELECT randomblob(16), 1, 0, randomblob(64), 0, 0, 0, 0, 0 FROM numbers;
+        INSERT INTO tallies VALUES (0, 1, 7)
+        """)
+    }
+    let store = try SQLiteStore(path)
+    #expect(try store.numbers().devices == [0, 7, 0])
+    try store.run("UPDATE devices SET state = 2 WHERE number = 1")
+    store.close()
+    let later = try SQLiteStore(path)
+    #expect(try later.numbers().devices == [0, 6, 1])
+    later.close()
+    folder.remove()
+  }
+
   /// More that has ended than is thrown away at once goes on in the next turn: how many rows a statement removes is not
   /// how many hang on them.
   @Test func whatHangsOnRowsIsNotCountedAsThem() throws {

@@ -14,6 +14,7 @@ extension SQLiteStore {
     voteTables,
     codeTables,
     signalTables,
+    tallyTable,
   ].joined(separator: ";\n")
 
   /// Step n leads from form n + 1 to the next. A step does not change any more.
@@ -47,6 +48,8 @@ extension SQLiteStore {
       codeTables,
       signalTables,
     ].joined(separator: ";\n"),
+    // How many rows of which state there are.
+    [tallyTable, firstTallies].joined(separator: ";\n"),
   ]
 
   static let registryTables = """

@@ -1,12 +1,13 @@
 /// How many rows of which state the store has, counted by SQLite with each change: what a call is undone with, its counts are
 /// undone with.
 ///
-/// The table and its triggers are this connection's own (sqlite.org/lang_createtrigger.html, "TEMP triggers"), in memory, and
-/// never in the file. All rows are read once, when the file is opened.
+/// The counts lie in the file, as a start must not read a million rows for them; what ended since the start is counted in
+/// memory. The triggers are this connection's own (sqlite.org/lang_createtrigger.html, "TEMP triggers"): a file brings no
+/// programs along.
 internal import SQLite
 
 extension SQLiteStore {
-  /// What is counted: the first column of `tallies`.
+  /// What is counted: the first column of `tallies` and of `endings`.
   private enum Tally: Int64 {
     case devices = 0
     case approvals = 1
@@ -15,9 +16,21 @@ extension SQLiteStore {
     case codesEnded = 4
   }
 
+  static let tallyTable = """
+    CREATE TABLE tallies (
+      kind INTEGER NOT NULL, state INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (kind, state)
+    ) STRICT, WITHOUT ROWID
+    """
+  /// For a file that was not counted before.
+  static let firstTallies = """
+    INSERT INTO tallies SELECT 0, state, count(*) FROM devices GROUP BY state;
+    INSERT INTO tallies SELECT 1, state, count(*) FROM approvals GROUP BY state;
+    INSERT INTO tallies SELECT 3, state, count(*) FROM code_challenges GROUP BY state
+    """
+
   /// - Parameter before: what was counted since the start by the connection before this one.
   static func beginTallies(_ database: Database, after before: RegistryNumbers) throws(SQLiteError) {
-    try database.execute(tallyTable)
+    try database.execute(endingTable)
     try database.execute(triggers(on: "devices", .devices, ended: nil))
     try database.execute(triggers(on: "approvals", .approvals, ended: .approvalsDecided))
     try database.execute(triggers(on: "code_challenges", .codes, ended: .codesEnded))
@@ -26,28 +39,27 @@ extension SQLiteStore {
     ] {
       for (state, count) in counts.enumerated() {
         try database.run(
-          "INSERT INTO tallies VALUES (?1, ?2, ?3)",
+          "INSERT INTO endings VALUES (?1, ?2, ?3)",
           [.integer(kind.rawValue), .integer(Int64(state)), .integer(Int64(count))])
       }
     }
   }
 
-  private static let tallyTable = """
-    CREATE TEMP TABLE tallies (
+  private static let endingTable = """
+    CREATE TEMP TABLE endings (
       kind INTEGER NOT NULL, state INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (kind, state)
     ) WITHOUT ROWID;
     """
 
   private static func triggers(on table: String, _ kind: Tally, ended: Tally?) -> String {
-    func add(_ number: Int, to kind: Tally, _ state: String) -> String {
+    func add(_ number: Int, to kind: Tally, _ state: String, of tallies: String = "tallies") -> String {
       """
-      INSERT INTO tallies VALUES (\(kind.rawValue), \(state), \(number)) \
+      INSERT INTO \(tallies) VALUES (\(kind.rawValue), \(state), \(number)) \
       ON CONFLICT (kind, state) DO UPDATE SET count = count + \(number);
       """
     }
-    let moved = ended.map { add(1, to: $0, "NEW.state") } ?? ""
+    let moved = ended.map { add(1, to: $0, "NEW.state", of: "endings") } ?? ""
     return """
-      INSERT INTO tallies SELECT \(kind.rawValue), state, count(*) FROM \(table) GROUP BY state;
       CREATE TEMP TRIGGER \(table)_in AFTER INSERT ON main.\(table) BEGIN \(add(1, to: kind, "NEW.state")) END;
       CREATE TEMP TRIGGER \(table)_out AFTER DELETE ON main.\(table) BEGIN \(add(-1, to: kind, "OLD.state")) END;
       CREATE TEMP TRIGGER \(table)_moved AFTER UPDATE OF state ON main.\(table) WHEN OLD.state <> NEW.state
@@ -55,9 +67,12 @@ extension SQLiteStore {
       """
   }
 
+  static let countedRows =
+    "SELECT kind, state, count FROM main.tallies UNION ALL SELECT kind, state, count FROM temp.endings"
+
   func tallies() throws(StoreFailure) -> RegistryNumbers {
     var numbers = RegistryNumbers()
-    try each("SELECT kind, state, count FROM temp.tallies") { row throws(SQLiteError) in
+    try each(Self.countedRows) { row throws(SQLiteError) in
       let (state, count) = (Int(try row.integer(1)), Int(try row.integer(2)))
       switch Tally(rawValue: try row.integer(0)) {
       case .devices: numbers.devices.set(count, at: state)
