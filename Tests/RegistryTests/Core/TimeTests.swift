@@ -71,6 +71,29 @@ import Testing
     #expect(try room.auditRows().count == 1)
   }
 
+  /// A lease of an hour, an hour without a request, and a clock that is set back by it.
+  @Test(arguments: [true, false]) func quietHoursAreNotGivenBack(isStopped: Bool) throws {
+    let room = try WorkerRoom()
+    let chores = Chores()
+    room.upkeep = [chores]
+    try room.start()
+    room.serve([Put(name: "v0")])
+    room.clock.pass(.seconds(isStopped ? 3300 : 3600))
+    if isStopped {
+      room.stop()
+    } else {
+      room.worker?.tendIfDue()
+      room.kill()
+      room.disk.restart()
+    }
+    #expect(chores.state.withLock { $0.ended } == 0)
+    room.clock.setWall(by: .seconds(-3300))
+    try room.start()
+    #expect(chores.state.withLock { $0.ended } == 1)
+    #expect(room.listener.events.contains(.clockBehind(by: .seconds(3300))))
+    room.stop()
+  }
+
   /// What was not kept was not promised, but what comes next is.
   @Test func theTimeOfAGroupThatWasNotKeptIsStoredWithTheNext() throws {
     let room = try WorkerRoom()

@@ -103,10 +103,21 @@ extension RegistryWorker {
     return true
   }
 
+  /// Hours in which nobody is promised anything count as well: a clock that is set back while the gate is stopped must not
+  /// give them back to what was open.
+  private func keepTime() {
+    do throws(StoreFailure) {
+      try durably { () throws(StoreFailure) in true }
+    } catch {
+      fail(error, with: [])
+    }
+  }
+
   /// The end of the audit, signed, for the log.
   private func tellHead() {
     let now = time.now()
     headDueAt = now.adding(Self.headInterval)
+    keepTime()
     guard let end = try? store.auditEnd(), end.sequence > 0 else { return }
     let key = tokens.ring.current.key
     guard let head = try? AuditHead.sign(end, at: UnixSeconds(now), of: server, with: key) else { return }
