@@ -84,7 +84,7 @@ def test_nobody_who_looks_like_everybody(gate):
     "request_",
     [
         {"command": "health"}, {"command": "keys-prune", "unusedSeconds": 0}, {"command": "sessions-list"},
-        order("devices-list"), order("services-add", name="x", scopes=["approvals"]), order("bars-list"),
+        order("devices-list"), order("services-add", name="x", scopes=["approvals"]),
         order("audit-export"), order("pair-open"), order("devices-backup", name="x"),
     ],
     ids=lambda request: request.get("verb", request["command"]),
@@ -139,6 +139,15 @@ def test_who_asks_does_not_confirm_and_who_confirms_is_an_operator(gate):
     done = gate.command("audit", "list", "--json")
     assert done.returncode == 0, done.stderr
     assert any(row.get("uid") == BOB for row in json.loads(done.stdout)), done.stdout
+
+
+@root
+def test_operators_see_and_lift_bars_and_those_who_ask_do_not(gate):
+    lift = order("bars-lift", service="mud", requester="ops", subject="anna")
+    for verb in (order("bars-list"), lift):
+        assert error(ask_as(MALLORY, GROUP, path(gate), verb)) == "not_allowed"
+    assert ask_as(BOB, GROUP, path(gate), order("bars-list"))["result"] == []
+    assert error(ask_as(BOB, GROUP, path(gate), lift)) == "unknown_object"
 
 
 @root

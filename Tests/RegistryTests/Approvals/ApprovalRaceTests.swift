@@ -182,3 +182,9 @@ import Testing
     #expect(try room.ask(service).code == .requesterBarred)
   }
 }
+    // Who asks over the socket and is no operator does not lift what somebody has said of him.
+    for (verb, arguments) in [
+      ("bars-list", "{}"), ("bars-lift", #"{"service":"mud","requester":"ops","subject":"frodo"}"#),
+    ] {
+      #expect(try room.order(verb, arguments, uid: 1000).code == .policyRefused)
+    }

@@ -7,7 +7,7 @@ import Sockets
 final class ApprovalsControl: ControlHandler {
   private static let verbs: Set = [
     "approvals-request", "approvals-list", "approvals-show", "approvals-approve", "approvals-deny",
-    "approvals-cancel",
+    "approvals-cancel", "bars-list", "bars-lift",
   ]
 
   /// More users than one, none of whom is to keep the others out.
@@ -31,7 +31,8 @@ final class ApprovalsControl: ControlHandler {
     guard case .registry(let order) = request, Self.verbs.contains(order.verb) else {
       return .refused(
         ControlRefusal(
-          .notPermitted, "this socket is for approvals alone: request, list, show, approve, deny, cancel"))
+          .notPermitted,
+          "this socket is for approvals alone: request, list, show, approve, deny, cancel, bars"))
     }
     return registry.answer(order, from: peer)
   }

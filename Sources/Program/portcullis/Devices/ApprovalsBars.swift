@@ -5,7 +5,10 @@ import JSON
 struct ApprovalsBars: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bars", abstract: "Requesters whom somebody has reported.",
-    discussion: "They ask the running gate over CONTROL_SOCKET.",
+    discussion: """
+      They ask the running gate over APPROVALS_SOCKET, for operators; without one over CONTROL_SOCKET, for root and \
+      the gate's user.
+      """,
     subcommands: [BarsList.self, BarsLift.self])
 }
 
@@ -18,7 +21,7 @@ struct BarsList: ParsableCommand {
   @Flag(help: "One JSON array.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order("bars-list", [], try settings.values())
+    let result = try RegistryAccess.orderOfUser("bars-list", [], try settings.values())
     try RegistryText.list(result, ["service", "requester", "subject", "at"], json: json)
   }
 }
@@ -34,7 +37,7 @@ struct BarsLift: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order(
+    let result = try RegistryAccess.orderOfUser(
       "bars-lift",
       [("service", .string(service)), ("requester", .string(requester)), ("subject", .string(subject))],
       try settings.values())

@@ -119,6 +119,7 @@ struct ListAllApprovals: RegistryCall {
 
 struct ListBars: RegistryCall {
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    try desk.requireOperator()
     let bars = try desk.storing { (store) throws(StoreFailure) in try store.bars() }
     let services = try desk.serviceNames()
     var writer = JSONWriter()
@@ -154,6 +155,7 @@ struct LiftBar: RegistryCall {
   }
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    try desk.requireOperator()
     // Of a revoked service too, and of one that had the name before.
     let services = try desk.serviceNames()
     let isLifted = try desk.storing { (store) throws(StoreFailure) in
@@ -184,10 +186,18 @@ extension Desk {
   /// Operators, root and the gate's own user see everything, others what they have asked for themselves. Who has the
   /// console reads the audit too.
   func maySee(_ approval: ApprovalRecord) -> Bool {
+    isOperators || user.map { approval.user == $0 } ?? false
+  }
+
+  /// A bar protects who has reported: those who ask do not lift their own, nor learn who has reported them.
+  fileprivate func requireOperator() throws(CallFailure) {
+    guard isOperators else { throw .refused(.policyRefused, "approval_operator") }
+  }
+
+  private var isOperators: Bool {
     if case .console = origin { return true }
     guard let user else { return false }
     return user == 0 || user == Account.effectiveUser || settings.approvalOperators.contains(user)
-      || approval.user == user
   }
 
   /// The factor `operator`: the word of one who is none of those that ask.
