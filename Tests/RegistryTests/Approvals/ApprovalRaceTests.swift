@@ -49,6 +49,73 @@ import Testing
     #expect(result["state"] == "cancelled" && result["reason"] == "no_device")
   }
 
+  // MARK: Other keys
+
+  /// What the old key has said counts no more, and the phone is asked again: once more, and not for twice.
+  @Test func aVoteBeforeItsDeviceChangedItsKeys() throws {
+    let room = try ApprovalRoom(policy: #"{"DEFAULT":{"quorum":2}}"#)
+    let service = try room.service()
+    let (old, other) = (try room.phone(of: "frodo"), try room.phone(of: "frodo"))
+    let asked = try room.ask(service)
+    #expect(try room.vote(old, on: asked).integer("votes_needed") == 1)
+    let renewed = try room.rotate(old, vouchedFor: true)
+    #expect(room.effects.contains(.approvalsOpen(old.id, attestedBy: room.attestedKey(old), count: 1)))
+    #expect(try room.show(asked.id, service).array("votes").isEmpty)
+    #expect(try room.list(renewed).array("items").count == 1)
+    #expect(try room.vote(old, on: asked).code == .signatureRejected)
+    #expect(try room.vote(other, on: asked).integer("votes_needed") == 1)
+    #expect(try room.vote(renewed, on: asked)["state"] == "approved")
+    #expect(try room.show(asked.id, service).array("votes").count == 2)
+  }
+
+  @Test func keysThatNobodyVouchesForLeaveNobodyWhoCould() throws {
+    let room = try ApprovalRoom()
+    let service = try room.service()
+    let phone = try room.phone(of: "frodo")
+    let asked = try room.ask(service)
+    _ = try room.rotate(phone, vouchedFor: false)
+    let result = try room.show(asked.id, service)
+    #expect(result["state"] == "cancelled" && result["reason"] == "no_device")
+  }
+
+  @Test func keysThatNobodyVouchesForLeaveOthers() throws {
+    let room = try ApprovalRoom()
+    let service = try room.service()
+    let (one, two) = (try room.phone(of: "frodo"), try room.phone(of: "frodo"))
+    let asked = try room.ask(service)
+    let renewed = try room.rotate(one, vouchedFor: false)
+    #expect(try room.vote(renewed, on: asked).code == .levelTooLow)
+    #expect(try room.vote(two, on: asked)["state"] == "approved")
+  }
+
+  @Test func wrongCodesAreCountedOverKeys() throws {
+    let room = try ApprovalRoom()
+    let service = try room.service()
+    var phone = try room.phone(of: "frodo")
+    let asked = try room.ask(service)
+    let wrong = asked["match_code"] == "00" ? "01" : "00"
+    for _ in 0..<3 {
+      #expect(try room.vote(phone, on: asked, code: wrong).code == .codeRejected)
+      phone = try room.rotate(phone, vouchedFor: true)
+    }
+    #expect(try room.show(asked.id, service)["state"] == "denied")
+  }
+
+  /// The device that has agreed is there still.
+  @Test func aLeaseOutlivesTheKeysThatGaveIt() throws {
+    let room = try ApprovalRoom(policy: #"{"DEFAULT":{"lease":{"ttl_s":600,"uses":5}}}"#)
+    let service = try room.service()
+    let phone = try room.phone(of: "frodo")
+    let (asked, lease) = try room.leased(service, [phone])
+    let renewed = try room.rotate(phone, vouchedFor: true)
+    #expect(try room.use(lease, service, as: "1").integer("uses_left") == 2)
+    #expect(try room.show(asked.id, service).array("votes").count == 1)
+    try room.revoke(renewed)
+    #expect(try room.use(lease, service, as: "2").code == .leaseEnded)
+  }
+
+  // MARK: Leases
+
   @Test func aLeaseRestsOnItsVotes() throws {
     let room = try ApprovalRoom(policy: #"{"DEFAULT":{"quorum":2,"lease":{"ttl_s":600,"uses":5}}}"#)
     let service = try room.service()
@@ -160,6 +227,12 @@ import Testing
     #expect(try room.ask(other).code == nil)
     #expect(try room.ask(service, subject: "sam").code == nil)
 
+    // Who asks over the socket and is no operator does not lift what somebody has said of him.
+    for (verb, arguments) in [
+      ("bars-list", "{}"), ("bars-lift", #"{"service":"mud","requester":"ops","subject":"frodo"}"#),
+    ] {
+      #expect(try room.order(verb, arguments, uid: 1000).code == .policyRefused)
+    }
     let bars = try room.order("bars-list").value?.array
     #expect(bars?.count == 1 && bars?.first?.object?["requester"]?.string == "ops")
     #expect(bars?.first?.object?["service"]?.string == "mud")
@@ -182,9 +255,3 @@ import Testing
     #expect(try room.ask(service).code == .requesterBarred)
   }
 }
-    // Who asks over the socket and is no operator does not lift what somebody has said of him.
-    for (verb, arguments) in [
-      ("bars-list", "{}"), ("bars-lift", #"{"service":"mud","requester":"ops","subject":"frodo"}"#),
-    ] {
-      #expect(try room.order(verb, arguments, uid: 1000).code == .policyRefused)
-    }

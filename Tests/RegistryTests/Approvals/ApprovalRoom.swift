@@ -250,21 +250,26 @@ struct SignedVote {
 }
 
 final class Phone: Sendable {
-  let id = DeviceID(random: KernelEntropy())
+  let id: DeviceID
   let keys: DeviceKeys
   private let key: SigningKey
   private let deviceKey: SigningKey
 
   /// With new keys.
-  static func make(_ verifier: P256Verifier = P256Verifier()) throws -> Phone {
+  static func make(
+    _ verifier: P256Verifier = P256Verifier(), id: DeviceID = DeviceID(random: KernelEntropy())
+  ) throws -> Phone {
     let key = try SigningKey.generate(.p256)
     let deviceKey = try SigningKey.generate(.p256)
     let points = [try deviceKey.publicPoint(), try key.publicPoint()]
     let made = points.compactMap { DevicePublicKey($0.span, checkedBy: verifier) }
-    return Phone(key, deviceKey, try #require(DeviceKeys(device: made[0], approval: made[1])))
+    return Phone(id, key, deviceKey, try #require(DeviceKeys(device: made[0], approval: made[1])))
   }
 
-  private init(_ key: consuming SigningKey, _ deviceKey: consuming SigningKey, _ keys: DeviceKeys) {
+  private init(
+    _ id: DeviceID, _ key: consuming SigningKey, _ deviceKey: consuming SigningKey, _ keys: DeviceKeys
+  ) {
+    self.id = id
     self.key = key
     self.deviceKey = deviceKey
     self.keys = keys

@@ -44,6 +44,8 @@ package protocol ApprovalTable {
   func lastPlace() throws(StoreFailure) -> Int64
   /// Nothing of the approval waits for the device's vote any more; nil: for anybody's.
   func close(_ approval: ApprovalID, for device: DeviceID?) throws(StoreFailure)
+  /// It waits for the device's vote again, which it was put to before.
+  func open(_ approval: ApprovalID, for device: DeviceID) throws(StoreFailure)
   /// Subjects of active devices that begin with `prefix`, in order.
   func subjects(beginningWith prefix: [UInt8], after: Subject?, limit: Int) throws(StoreFailure) -> [Subject]
 

@@ -156,23 +156,41 @@ extension Desk {
       for id in open { try store.close(id, for: device) }
       return open
     }
-    for id in open {
-      let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
-      guard var found, found.state == .pending else { continue }
-      guard try !canBeMet(found, without: device) else { continue }
-      found.lacksDevices = true
-      try end(&found, as: .cancelled)
-    }
+    try cancelUnmet(open)
     let known = try storing { (store) throws(StoreFailure) in try store.device(device) }
     if let known { try announceOpen(for: known) }
   }
 
+  /// The device has other keys: what it said by the old ones of what is open is said no more, and it is asked again. What
+  /// the new ones are not enough for, and nobody else can decide, is cancelled. A lease stays: the device is the same one.
+  mutating func askAgain(_ device: DeviceRecord) throws(CallFailure) {
+    let open = try storing { (store) throws(StoreFailure) in
+      let open = try store.openApprovals(putTo: device.id)
+      for id in open where try store.votes(on: id).contains(where: { $0.device == device.id }) {
+        try store.open(id, for: device.id)
+      }
+      try store.deleteOpenVotes(of: device.id)
+      return open
+    }
+    try cancelUnmet(open)
+    if !open.isEmpty { try announceOpen(for: device) }
+  }
+
+  private mutating func cancelUnmet(_ approvals: [ApprovalID]) throws(CallFailure) {
+    for id in approvals {
+      let found = try storing { (store) throws(StoreFailure) in try store.approval(id) }
+      guard var found, found.state == .pending, try !canBeMet(found) else { continue }
+      found.lacksDevices = true
+      try end(&found, as: .cancelled)
+    }
+  }
+
   /// Whether those who have approved and those who still may are enough.
-  private func canBeMet(_ approval: ApprovalRecord, without gone: DeviceID) throws(CallFailure) -> Bool {
+  private func canBeMet(_ approval: ApprovalRecord) throws(CallFailure) -> Bool {
     guard approval.terms.factors.contains(.device) else { return true }
     var subjects = try counted(votes(on: approval), on: approval)
     let devices = try storing { (store) throws(StoreFailure) in try store.devices(of: approval.id) }
-    for id in devices where id != gone {
+    for id in devices {
       let device = try storing { (store) throws(StoreFailure) in try store.device(id) }
       if let device, device.canDecide(approval.terms), let subject = device.subject,
         device.isApprover(approval.terms, of: approval.subject, requester: approval.requester)

@@ -68,6 +68,7 @@ package struct Rotate: RegistryCall {
     try desk.keepSerials(of: evidence, for: device.id)
     desk.announce(.deviceActive(device.active))
     try desk.record(.deviceRotated, device.standing)
+    try desk.askAgain(device)
     var answer = DeviceAnswer()
     answer.put("device_id", device.id.text)
     answer.putStanding(device)

@@ -212,6 +212,14 @@ extension SQLiteStore {
       """, [.id(approval), .id(orNull: device)])
   }
 
+  package func open(_ approval: ApprovalID, for device: DeviceID) throws(StoreFailure) {
+    try run(
+      """
+      UPDATE approval_devices SET is_open = 1
+      WHERE approval = (SELECT number FROM approvals WHERE id = ?1 AND state = 0) AND device = ?2
+      """, [.id(approval), .id(device)])
+  }
+
   package func countTry(of device: DeviceID, on approval: ApprovalID) throws(StoreFailure) -> Int {
     let values: [SQLValue] = [.id(approval), .id(device)]
     let place = "approval = (SELECT number FROM approvals WHERE id = ?1) AND device = ?2"
