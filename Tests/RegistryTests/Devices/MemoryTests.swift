@@ -30,9 +30,20 @@ import Testing
     #expect(memory.waitToAttest(device, from: host(99), now: noon) == .seconds(900))
     #expect(memory.waitToAttest(device, from: host(99, of: 8), now: noon) == nil)
 
-    for number in 0..<10 { holds(memory.pairings.mayAnswer(host(UInt64(number)), now: noon)) }
-    holds(!memory.pairings.mayAnswer(host(99), now: noon))
-    holds(memory.pairings.mayAnswer(host(99, of: 8), now: noon))
+    for number in 0..<10 { #expect(memory.pairings.waitToAnswer(host(UInt64(number)), now: noon) == nil) }
+    #expect(memory.pairings.waitToAnswer(host(99), now: noon) == .seconds(60))
+    #expect(memory.pairings.waitToAnswer(host(99, of: 8), now: noon) == nil)
+  }
+
+  /// Ten answers to QR codes in any minute: not ten on either side of a full one. What is refused does not count.
+  @Test func aMinuteSlides() {
+    let memory = PairingMemory()
+    for second in 50..<60 { #expect(memory.waitToAnswer(host(1), now: at(Int64(second))) == nil) }
+    #expect(memory.waitToAnswer(host(1), now: at(60)) == .seconds(50))
+    #expect(memory.waitToAnswer(host(1), now: at(109)) == .seconds(1))
+    #expect(memory.waitToAnswer(host(1), now: at(110)) == nil)
+    #expect(memory.waitToAnswer(host(1), now: at(110)) == .seconds(1))
+    #expect(memory.waitToAnswer(host(1, of: 8), now: at(110)) == nil)
   }
 
   @Test func anHourSlides() {

@@ -81,31 +81,33 @@ struct EndedKeys {
   }
 }
 
-/// How often something happened within an hour, for as many as fit.
+/// How often something happened within an hour or less, for as many as fit.
 struct Tally<Key: Hashable> {
-  private static var hour: Int64 { 3_600_000 }
   /// Some megabytes. With more at once, those that are quiet longest are forgotten.
   private static var capacity: Int { 65_536 }
 
   private let limit: Int
+  /// In milliseconds.
+  private let span: Int64
   var count: Int { times.count }
   /// In the order in which they happened, at most as many as the limit.
   private var times: [Key: [Int64]] = [:]
 
-  init(limit: Int) {
+  init(limit: Int, within span: Duration = .seconds(3600)) {
     self.limit = limit
+    self.span = span.wholeMilliseconds
   }
 
   func isFull(_ key: Key, now: UnixTime) -> Bool {
-    times[key, default: []].count { $0 > now.milliseconds - Self.hour } >= limit
+    times[key, default: []].count { $0 > now.milliseconds - span } >= limit
   }
 
   func last(_ key: Key) -> UnixTime? { times[key]?.last.map { UnixTime(milliseconds: $0) } }
 
-  /// Until the oldest of a full hour is over.
+  /// Until the oldest of a full span is over.
   func timeLeft(_ key: Key, now: UnixTime) -> Duration {
-    let oldest = times[key, default: []].first { $0 > now.milliseconds - Self.hour } ?? now.milliseconds
-    return .milliseconds(max(0, oldest + Self.hour - now.milliseconds))
+    let oldest = times[key, default: []].first { $0 > now.milliseconds - span } ?? now.milliseconds
+    return .milliseconds(max(0, oldest + span - now.milliseconds))
   }
 
   mutating func note(_ key: Key, now: UnixTime) {
@@ -118,7 +120,7 @@ struct Tally<Key: Hashable> {
 
   /// All that is over, and half of the rest if that is not enough: seldom, and linear.
   private mutating func forget(now: UnixTime) {
-    times = times.filter { $0.value.last.map { $0 > now.milliseconds - Self.hour } ?? false }
+    times = times.filter { $0.value.last.map { $0 > now.milliseconds - span } ?? false }
     guard times.count >= Self.capacity else { return }
     let middle = times.values.compactMap(\.last).sorted()[times.count / 2]
     times = times.filter { $0.value.last.map { $0 > middle } ?? false }

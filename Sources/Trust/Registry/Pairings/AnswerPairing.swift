@@ -41,9 +41,8 @@ package struct AnswerPairing: RegistryCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard desk.devices.pairings.mayAnswer(desk.origin, now: desk.now) else {
-      return .reply(
-        .refused(RegistryRefusal(.rateLimited, "pairing_rate", retryAfter: PairingMemory.minute)))
+    if let wait = desk.devices.pairings.waitToAnswer(desk.origin, now: desk.now) {
+      return .reply(.refused(RegistryRefusal(.rateLimited, "pairing_rate", retryAfter: wait)))
     }
     guard let pairing = try desk.pairing(id) else { throw .refused(.pairingRejected, "pairing_unknown") }
     // One that has just ended stays ended: what ends it is not to be undone with the refusal.

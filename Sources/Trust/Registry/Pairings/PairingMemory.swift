@@ -4,24 +4,18 @@ internal import System
 /// Used by the registry's thread alone.
 package final class PairingMemory {
   package static let answersAMinute = 10
-  static let minute: Duration = .seconds(60)
-  /// Of addresses in one minute; above that nobody gets a first try before the minute is over.
-  private static let capacity = 65_536
+  private static let minute: Duration = .seconds(60)
 
-  private var counts: [Origin: Int] = [:]
-  private var minuteBegan = UnixTime(milliseconds: 0)
+  private var answers = Tally<Origin>(limit: answersAMinute, within: minute)
 
   package init() {}
 
-  /// Counts this one.
-  func mayAnswer(_ origin: Origin, now: UnixTime) -> Bool {
-    if now.milliseconds - minuteBegan.milliseconds >= Self.minute.wholeMilliseconds {
-      counts = [:]
-      minuteBegan = now
-    }
+  /// Counts this one, if there is room for it.
+  /// - Returns: how long this origin has to wait; nil when it need not.
+  func waitToAnswer(_ origin: Origin, now: UnixTime) -> Duration? {
     let origin = origin.payer
-    guard counts[origin] != nil || counts.count < Self.capacity else { return false }
-    counts[origin, default: 0] += 1
-    return counts[origin, default: 0] <= Self.answersAMinute
+    if answers.isFull(origin, now: now) { return answers.timeLeft(origin, now: now) }
+    answers.note(origin, now: now)
+    return nil
   }
 }
