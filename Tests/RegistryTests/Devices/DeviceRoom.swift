@@ -113,9 +113,12 @@ final class DeviceRoom {
   }
 
   /// - Parameter signer: nil for one that is not signed.
-  func beat(_ token: String, signedBy signer: TestPhone?, rooted: Bool? = nil) throws -> Said {
+  func beat(
+    _ token: String, signedBy signer: TestPhone?, rooted: Bool? = nil, patchLevel: String? = nil
+  ) throws -> Said {
     let nonce = nonce()
     var json = #"{"app_version":"2.10""#
+    if let patchLevel { json += #","os_patch_level":"\#(patchLevel)""# }
     if let rooted { json += #","rooted":\#(rooted)"# }
     if let signer {
       let message = DeviceMessage.deviceAuth(

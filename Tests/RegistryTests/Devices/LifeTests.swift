@@ -225,6 +225,34 @@ import Testing
     #expect(try !room.record(phone).isRooted)
   }
 
+  /// The audit has a row where something has become different, and none for a phone that says the same again.
+  @Test func whatChangesIsOnRecord() throws {
+    let phone = try room.activePhone()
+    let token = try token(phone)
+    func reports() throws -> [String] {
+      try registry.store.auditRows(after: 0, limit: 1000).compactMap { row in
+        guard case .text(let bytes, _) = row.content else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return text.contains(#""event":"device_reported""#) ? text : nil
+      }
+    }
+    _ = try room.beat(token, signedBy: nil, patchLevel: "2026-01-05")
+    #expect(try reports().isEmpty)
+    for patchLevel in [nil, nil, "2026-01-05", "2026-01-05"] {
+      _ = try room.beat(token, signedBy: phone, patchLevel: patchLevel)
+    }
+    for _ in 0..<2 { _ = try room.beat(token, signedBy: phone, rooted: true) }
+    let found = try reports()
+    try #require(found.count == 3, "\(found)")
+    let id = try phone.required.text
+    holds(found.allSatisfy { $0.contains(#""device_id":"\#(id)""#) })
+    for (index, change) in [#""app_version":"2.10""#, #""os_patch_level":"2026-01-05""#, #""rooted":"true""#]
+      .enumerated()
+    {
+      #expect(found.indices.filter { found[$0].contains(change) } == [index], "\(change): \(found)")
+    }
+  }
+
   @Test func policyIsThatOfTheSubject() throws {
     let text = #"""
       {"classes":[{"name":"wizards","match":{"subject":["wiz-*"]},"level":"app_attested","uv":"app","presence":true,

@@ -55,9 +55,8 @@ package struct Heartbeat: RegistryCall {
       let message = DeviceMessage.deviceAuth(
         server: desk.server, device: device.id, nonce: nonce.bytes, for: .heartbeat)
       try desk.require(proof.signature, of: message, by: device.keys.device, "heartbeat_signature")
-      if let isRooted = form.isRooted, isRooted != device.isRooted {
-        try desk.record(.deviceReported, .word("rooted", isRooted ? "true" : "false"))
-      }
+      let changes = changes(to: device)
+      if !changes.isEmpty { try desk.record(.deviceReported, changes) }
       take(&device)
       device.seenAt = desk.now
       try desk.keep(device)
@@ -71,6 +70,21 @@ package struct Heartbeat: RegistryCall {
     if let version = form.appVersion { device.appVersion = version }
     if let level = form.patchLevel { device.patchLevel = level }
     if let isRooted = form.isRooted { device.isRooted = isRooted }
+  }
+
+  /// What the audit has of it: most heartbeats say what the last one said.
+  private func changes(to device: DeviceRecord) -> [AuditEntry.Member] {
+    var changes: [AuditEntry.Member] = []
+    if let version = form.appVersion, version != device.appVersion {
+      changes.append(.word("app_version", version))
+    }
+    if let level = form.patchLevel, level != device.patchLevel {
+      changes.append(.word("os_patch_level", level))
+    }
+    if let isRooted = form.isRooted, isRooted != device.isRooted {
+      changes.append(.word("rooted", isRooted ? "true" : "false"))
+    }
+    return changes
   }
 
   private func answer(_ device: DeviceRecord, _ desk: Desk) -> Reply {
