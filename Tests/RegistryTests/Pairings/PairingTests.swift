@@ -38,9 +38,12 @@ import Testing
     #expect(try room.record(uri.pairingID).secret == nil)
   }
 
-  @Test func theOperatorsNameStands() throws {
+  /// Which phone it is that has answered, he sees by its own name; another one may have photographed the code.
+  @Test func theOperatorsNameStandsOnceThePhoneIsConfirmed() throws {
     let room = try PairingRoom()
     let phone = try room.revealed(name: "Frodo's")
+    let seen = try room.status(phone.uri.pairingID)
+    #expect(seen["status"] == "revealed" && seen["device_name"] == phone.name)
     let said = try room.confirm(phone.uri.pairingID, phone.digits)
     #expect(said["device_name"] == "Frodo's")
   }

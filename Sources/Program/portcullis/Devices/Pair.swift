@@ -23,7 +23,8 @@ struct Pair: ParsableCommand {
   @Option(help: "Whom the phone belongs to, as services name the person.")
   var subject: String?
 
-  @Option(help: "What the phone is to be called, in the place of its own name.")
+  @Option(
+    help: "What the phone is to be called, in the place of its own name, which is shown until it is paired.")
   var name: String?
 
   func run() throws {
@@ -117,9 +118,8 @@ struct Pair: ParsableCommand {
   private func status(of pairing: Opened) throws -> PairingStatus {
     let answer = try order("pair-status", ["pairing_id": pairing.id], pairing.configuration)
     if case .refused(let refusal) = answer, refusal.code == .unknownObject { return .gone }
-    guard case .registry(let value) = answer, let status = PairingStatus(value) else {
-      throw ControlAccess.unexpected(answer)
-    }
+    guard case .registry(let value) = answer, let status = PairingStatus(value, newName: name)
+    else { throw ControlAccess.unexpected(answer) }
     return status
   }
 

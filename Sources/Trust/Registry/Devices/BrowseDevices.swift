@@ -139,7 +139,8 @@ extension PairingRecord {
     var json = DeviceAnswer()
     json.put("pairing_id", id.text)
     json.put("device_id", device?.id.text)
-    json.put("device_name", name?.text ?? device?.name?.text)
+    // The phone's own: what it is to be called does not tell it from another one.
+    json.put("device_name", device?.name?.text)
     json.put("subject", subject?.name)
     json.put("expires_at", expiresAt)
     json.put("tries_left", Int64(max(0, Self.digitsToBurn - wrongDigits)))

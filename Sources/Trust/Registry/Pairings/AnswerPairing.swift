@@ -106,7 +106,7 @@ package struct AnswerPairing: RegistryCall {
         try desk.storing { (store) throws(StoreFailure) in try store.delete(known.id) }
       }
     }
-    let name = pairing.name ?? name
+    // By its own name until it is confirmed: whoever looks at the pairing sees which phone it is.
     let device = try desk.newDevice(platform, keys: keys, name: name, evidence: evidence)
     try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
     try desk.keepSerials(of: evidence, for: device.id)

@@ -82,11 +82,14 @@ package struct ConfirmPairing: RegistryCall {
     guard let id = pairing.answer?.device,
       var device = try desk.storing({ (store) throws(StoreFailure) in try store.device(id) })
     else { throw .refused(.pairingRejected, "pairing_device_gone") }
+    // From now on it is called as the operator wants; until then it had the name that its screen has.
+    if let name = pairing.name { device.name = name }
     switch device.state {
     case .pending: try desk.activate(&device, subject: pairing.subject)
     case .active:
       // An operator has confirmed it by its name meanwhile; whom he has named then, he has named.
       if device.subject == nil, let subject = pairing.subject { try desk.assign(&device, to: subject) }
+      try desk.keep(device)
     case .revoked:
       try desk.end(pairing, .pairingCancelled)
       return .refused(RegistryRefusal(.pairingRejected, "pairing_device_revoked"))

@@ -57,7 +57,7 @@ package struct PairingRecord: Sendable {
   /// Nil where the host has opened it.
   package let service: ServiceID?
   package let subject: Subject?
-  /// What the device is to be called; else what it calls itself.
+  /// What the device is to be called once it is confirmed; else what it calls itself.
   package let name: DeviceName?
   /// In the QR code, and gone with the end.
   package var secret: PairingSecret?
