@@ -105,6 +105,19 @@ import Testing
   }
 
   @Test func oneKeyForBothIsNone() throws {
+  /// Nothing is made of them, and `null` is no value of theirs either.
+  @Test(arguments: ["os_version", "build_fingerprint", "app_sig_digest", "device_fingerprint"])
+  func membersThatAreIgnored(name: String) throws {
+    let body = try TestPhone().enrollBody(room.server, nonce: Bytes32(words: 7, 7, 7, 7))
+    let members = body.members.map { #""\#($0)":"\#($1)""# }.joined(separator: ",")
+    func read(_ value: String) throws -> EnrollForm {
+      let bytes = Array(#"{\#(members),"\#(name)":\#(value)}"#.utf8)
+      return try EnrollForm(Form(body: bytes.span, checkedBy: registry.verifier))
+    }
+    for value in [#""26.1""#, "26", "[]", "{}", "true"] { #expect(try read(value).platform == .ios) }
+    #expect(throws: FormError(name)) { try read("null") }
+  }
+
     let phone = try TestPhone()
     #expect(throws: FormError("approval_pubkey")) {
       try room.enroll(phone) { $0["approval_pubkey"] = $0["device_pubkey"] }

@@ -1,6 +1,7 @@
 /// `POST /device/enroll`: a phone makes itself known by its keys, each of which signs.
 package import Bytes
 package import DeviceWire
+internal import JSON
 internal import PortcullisProtocol
 
 package struct EnrollForm: Equatable, Sendable {
@@ -19,7 +20,11 @@ package struct EnrollForm: Equatable, Sendable {
     package let signature: DeviceSignature
   }
 
+  /// What apps of other gates say too. Nothing is made of it.
+  private static let ignored = ["os_version", "build_fingerprint", "app_sig_digest", "device_fingerprint"]
+
   package init(_ form: Form) throws(FormError) {
+    for name in Self.ignored { _ = try form.optional(name) { $0 == .null ? nil : $0 } }
     platform = try form.text("platform") { DevicePlatform(rawValue: $0) }
     keys = try form.keys()
     nonce = try form.hex("nonce")
