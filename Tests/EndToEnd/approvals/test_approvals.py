@@ -101,9 +101,9 @@ class Service(Client):
 class Phone(Client):
     """An active device of anna's, or of somebody else's."""
 
-    def __init__(self, gate, subject="anna"):
+    def __init__(self, gate, subject="anna", has_approval_key=True):
         super().__init__(gate)
-        self.handset = Handset(gate)
+        self.handset = Handset(gate, has_approval_key=has_approval_key)
         self.handset.enroll()
         done = gate.command("devices", "confirm", self.handset.id, "--subject", subject)
         assert done.returncode == 0, done.stderr
@@ -169,6 +169,29 @@ def at_once(*works):
 
 
 # ---- the way of a request
+
+
+def test_a_phone_that_may_see_and_not_decide(gate, service, phone):
+    """It has no key that asks a person."""
+    viewer = Phone(gate, has_approval_key=False)
+    asked = service.asked()
+    voted = viewer.vote(asked, item=viewer.item(asked), sign=viewer.handset.key)
+    assert_refusal(voted, 403, "level_too_low")
+    assert service.state(asked) == "pending"
+    assert phone.vote(asked).json["state"] == "approved"
+
+
+def test_64_polls_of_a_service_wait(gate, service, phone, fault):
+    """Those beyond are answered at once, with how it stands."""
+    fault.stand_still()
+    asked = service.asked()
+    with concurrent.futures.ThreadPoolExecutor(66) as pool:
+        polls = [pool.submit(service.result, asked, 25) for _ in range(66)]
+        eventually(lambda: sum(poll.done() for poll in polls) == 2, "all but two wait")
+        early = [poll for poll in polls if poll.done()]
+        assert [poll.result().json["state"] for poll in early] == ["pending"] * 2
+        assert phone.vote(asked).json["state"] == "approved"
+        assert [poll.result().json["state"] for poll in polls if poll not in early] == ["approved"] * 64
 
 
 def test_an_approval_from_the_curl_to_the_proof(gate, service, phone, folder, fault):

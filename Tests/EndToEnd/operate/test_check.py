@@ -83,6 +83,19 @@ def test_a_certificate_that_ends_soon(check, folder, days, grade):
     assert status == 0 and found(findings, grade, "certificate", "CN=localhost")
 
 
+@pytest.mark.parametrize("days, is_said", [(1, True), (20, True), (23, False)])
+def test_a_key_that_paired_phones_have_to_hear_of(check, folder, days, is_said):
+    """Some phones are not heard of for weeks."""
+    devices = {"DEVICES_PATH": folder / "devices.db", "PUBLIC_URL": "https://mud.example"}
+    server = certificate(folder, "server", days)
+    status, findings = check(**server, **devices)
+    assert status == 0 and found(findings, "warning", "pins", "TLS_NEXT_KEY_PATH") == is_said, findings
+    # Where they hear of the next one already, or there are none, nothing is to be done.
+    after = certificate(folder, "next", 300)
+    assert not found(check(**server, **devices, TLS_NEXT_KEY_PATH=after["TLS_KEY_PATH"])[1], "warning", "pins")
+    assert not found(check(**server)[1], "warning", "pins")
+
+
 @pytest.fixture
 def check_at(gates, backend, fault):
     """The same under a clock that is wrong by so many days."""

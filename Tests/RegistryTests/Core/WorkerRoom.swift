@@ -15,6 +15,7 @@ final class WorkerRoom {
   let listener = Listener()
   let reserve: TestReserve
   var upkeep: [any Upkeep] = []
+  var settings = RegistrySettings(publicURL: "https://gate.example")
   private(set) var worker: RegistryWorker?
   private var lastNumber: UInt64 = 0
 
@@ -31,8 +32,8 @@ final class WorkerRoom {
     worker = nil
     let store = try SQLiteStore("devices.db", fileSystem: disk.name, reserve: reserve)
     worker = try RegistryWorker(
-      store, settings: RegistrySettings(publicURL: "https://gate.example"), clock: clock,
-      entropy: KernelEntropy(), listener: listener, inbox: Monitor(Registry.Inbox()), upkeep: upkeep)
+      store, settings: settings, clock: clock, entropy: KernelEntropy(), listener: listener,
+      inbox: Monitor(Registry.Inbox()), upkeep: upkeep)
   }
 
   func stop() {

@@ -4,6 +4,7 @@ import Bytes
 import Crypto
 import DeviceWire
 import PortcullisProtocol
+import SQLite
 import System
 import Testing
 
@@ -104,7 +105,6 @@ import Testing
     #expect(throws: FormError.self) { try room.enroll(phone) { $0[name] = text } }
   }
 
-  @Test func oneKeyForBothIsNone() throws {
   /// Nothing is made of them, and `null` is no value of theirs either.
   @Test(arguments: ["os_version", "build_fingerprint", "app_sig_digest", "device_fingerprint"])
   func membersThatAreIgnored(name: String) throws {
@@ -118,6 +118,7 @@ import Testing
     #expect(throws: FormError(name)) { try read("null") }
   }
 
+  @Test func oneKeyForBothIsNone() throws {
     let phone = try TestPhone()
     #expect(throws: FormError("approval_pubkey")) {
       try room.enroll(phone) { $0["approval_pubkey"] = $0["device_pubkey"] }
@@ -229,6 +230,28 @@ import Testing
     let assigned = try room.order(
       "devices-assign", #"{"id":"\#(try phone.required.text)","subject":"ada"}"#)
     #expect(assigned.code == .tooManyOpen)
+  }
+
+  /// Addresses are cheap: what waits for an operator is bounded in all.
+  @Test func soManyWaitAndNoMore() throws {
+    func add(_ count: Int) throws {
+      try registry.store.run(
+        """
+        WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
+        INSERT INTO devices (id, state, platform, device_key, level, verification, created_at, is_rooted, token_series)
+        SELECT randomblob(16), 0, 0, randomblob(64), 0, 0, ?2, 0, 0 FROM numbers
+        """, [.integer(Int64(count)), .time(registry.now)])
+    }
+    try add(Enroll.pendingLimit - 1)
+    let (last, beyond) = (try TestPhone(), try TestPhone())
+    #expect(try room.enroll(last)["status"] == "pending")
+    #expect(try registry.store.count(.pending) == 10_000)
+    let said = try room.enroll(beyond)
+    #expect(said.code == .tooManyOpen && said.step == "pending_devices" && said.retryAfter == .seconds(3600))
+    // Who is known already is not one more.
+    #expect(try room.enroll(last).code == nil)
+    try room.confirm(last)
+    #expect(try room.enroll(beyond)["status"] == "pending")
   }
 
   @Test func pendingOnesGoAfterADay() throws {

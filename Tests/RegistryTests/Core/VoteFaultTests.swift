@@ -1,0 +1,208 @@
+/// Whatever becomes of the disk while phones vote, a lease is used and a phone is revoked: what was answered holds in the next
+/// process, and nothing of the three is there by half.
+import ApprovalPolicy
+import Bytes
+import Crypto
+import DeviceWire
+import FaultDisk
+import JSON
+import PortcullisProtocol
+import System
+import Testing
+
+@testable import Registry
+
+@Suite struct VoteFaultTests {
+  @Test(arguments: FaultDisk.Fault.allCases) func atEveryCall(fault: FaultDisk.Fault) throws {
+    let calm = try Evening(seed: 0) { $0.countCalls() }
+    #expect(calm.said == Evening.Said(hasVoted: true, usesLeft: ["1": 4, "2": 3], isRevoked: true))
+    try calm.verify("all is well")
+    try #require(calm.calls > 10)
+    for call in 0..<calm.calls {
+      let evening = try Evening(seed: UInt64(call)) { $0.plan(fault, at: call) }
+      try evening.verify("\(fault) at call \(call)")
+    }
+  }
+}
+
+/// A lease that rests on the word of one phone, and a request that two have to agree to, both of whom do; two uses of the
+/// lease; then the first phone is lost.
+private final class Evening {
+  /// What was answered.
+  struct Said: Equatable {
+    var hasVoted = false
+    var usesLeft: [String: Int64] = [:]
+    var isRevoked = false
+  }
+
+  private static let target = #"{"character":"Gandalf"}"#
+
+  private let room: WorkerRoom
+  private let phones: [Phone]
+  private let service: String
+  private let lease: LeaseID
+  private let request: ApprovalID
+  private let vote: DecideApproval
+  private(set) var said = Said()
+  private(set) var calls = 0
+
+  init(seed: UInt64, _ plan: (FaultDisk) -> Void) throws {
+    let room = try WorkerRoom(seed: seed)
+    let policy = Array(
+      #"""
+      {"rules":[{"match":{"operation":"lease"},"lease":{"ttl_s":3600,"uses":5}},
+                {"match":{"operation":"both"},"quorum":2,"ttl_s":300}]}
+      """#.utf8)
+    room.settings.approvals = try ApprovalPolicy(parsing: policy.span)
+    try room.start()
+    self.room = room
+    phones = try (0..<2).map { _ in try room.phone() }
+    service = try room.service()
+    let leased = try room.ask("lease", #","lease":{"ttl_s":3600,"uses":5}"#, of: service)
+    #expect(try room.vote(phones[0], on: leased)?.isAnswered == true)
+    lease = try #require(try room.store.lease(of: leased)).id
+    request = try room.ask("both", of: service)
+    #expect(try room.vote(phones[1], on: request)?.isAnswered == true)
+    vote = try room.decision(of: phones[0], on: request)
+
+    plan(room.disk)
+    try live()
+    calls = room.disk.calls
+    if room.disk.isDown { room.kill() } else { room.stop() }
+    room.disk.restart()
+  }
+
+  private func live() throws {
+    try after {
+      said.hasVoted = room.serve(vote)?.isAnswered == true
+    }
+    for use in ["1", "2"] {
+      try after { said.usesLeft[use] = try self.use(use) }
+    }
+    try after {
+      said.isRevoked = room.serve(RevokeDevice(id: phones[0].id))?.isAnswered == true
+      // It holds at once, whatever became of the disk.
+      if !room.disk.isDown { #expect(room.listener.effects.contains(.deviceGone(phones[0].id))) }
+    }
+  }
+
+  private func after(_ body: () throws -> Void) throws {
+    guard !room.disk.isDown else { return }
+    room.clock.pass(.seconds(40))
+    room.worker?.recoverIfDue()
+    if !room.disk.isDown { try body() }
+  }
+
+  private func use(_ use: String) throws -> Int64? {
+    let form = try room.form(#"{"operation":"lease","target":\#(Self.target),"use_id":"\#(use)"}"#)
+    let reply = room.serve(UseLease(bearer: service, lease: lease, form: form))
+    return reply.flatMap(\.object)?["uses_left"]?.integer
+  }
+
+  func verify(_ what: String) throws {
+    try room.start()
+    let store = room.store
+    let rows = try store.auditRows(after: 0, limit: 1000)
+    func count(_ event: String) -> Int {
+      rows.count { row in
+        guard case .text(let text, _) = row.content else { return false }
+        return String(decoding: text, as: UTF8.self).contains(#""event":"\#(event)""#)
+      }
+    }
+    var verifier = AuditVerifier(from: try store.auditBeginning())
+    for row in rows { try verifier.follow(row) }
+
+    let device = try #require(try store.device(phones[0].id))
+    let isRevoked = device.state == .revoked
+    let approval = try #require(try store.approval(request))
+    let votes = try store.votes(on: request).count
+    let kept = try #require(try store.lease(lease))
+    // The votes behind the lease and the first of the two are there from before.
+    let isApproved = approval.state == .approved
+    #expect(!said.hasVoted || isApproved, "\(what)")
+    #expect(isApproved ? votes == 2 : votes == 1, "\(what)")
+    #expect(count("approval_voted") == (isApproved ? 3 : 2), "\(what)")
+    #expect(approval.state == .approved || approval.state == (isRevoked ? .cancelled : .pending), "\(what)")
+
+    let uses = try ["1", "2"].compactMap { try store.usesLeft(after: $0, of: lease) }
+    #expect(kept.usesLeft == 5 - uses.count && count("lease_used") == uses.count, "\(what)")
+    for (use, left) in said.usesLeft {
+      #expect(try store.usesLeft(after: use, of: lease).map(Int64.init) == left, "\(what): \(use)")
+    }
+
+    #expect(!said.isRevoked || isRevoked, "\(what)")
+    #expect((kept.endedAt != nil) == isRevoked && count("device_revoked") == (isRevoked ? 1 : 0), "\(what)")
+    // Whoever lost the answer asks again, and hears the same.
+    for use in said.usesLeft.keys { #expect(try self.use(use) == said.usesLeft[use], "\(what)") }
+    #expect(try self.use("3") == (isRevoked ? nil : Int64(4 - uses.count)), "\(what)")
+    room.stop()
+  }
+}
+
+extension WorkerRoom {
+  fileprivate var running: RegistryWorker {
+    guard let worker else { fatalError("started") }
+    return worker
+  }
+  fileprivate var store: any RegistryStore { running.store }
+
+  fileprivate func form(_ text: String) throws -> Form {
+    let bytes = Array(text.utf8)
+    return try Form(body: bytes.span, checkedBy: P256Verifier())
+  }
+
+  fileprivate func phone() throws -> Phone {
+    let phone = try Phone.make()
+    try store.insert(
+      DeviceRecord(
+        id: phone.id, state: .active, subject: Subject("frodo"), name: nil, platform: .ios, keys: phone.keys,
+        level: .appAttested, verification: .app, createdAt: clock.wall()))
+    return phone
+  }
+
+  fileprivate func service() throws -> String {
+    let arguments = Array(#"{"name":"mud","scopes":["approvals"]}"#.utf8)
+    let object = try #require(try JSONValue(parsing: arguments.span, depthLimit: 4).object)
+    let reply = serve(try OperatorOrder.call("services-add", object))
+    return try #require(reply?.object?["token"]?.string)
+  }
+
+  fileprivate func ask(_ operation: String, _ more: String = "", of service: String) throws -> ApprovalID {
+    let form = try form(
+      #"""
+      {"operation":"\#(operation)","target":{"character":"Gandalf"},"text":"Do it?","subject":"frodo",
+       "requester":{"id":"ops"}\#(more)}
+      """#)
+    let reply = serve(try RequestApproval(bearer: service, form: form))
+    return try approvalID(try #require(reply?.object?["id"]?.string))
+  }
+
+  fileprivate func vote(_ phone: Phone, on id: ApprovalID) throws -> Reply? {
+    serve(try decision(of: phone, on: id))
+  }
+
+  fileprivate func decision(of phone: Phone, on id: ApprovalID) throws -> DecideApproval {
+    let device = try #require(try store.device(phone.id))
+    let approval = try #require(try store.approval(id))
+    let vote = SignedVote(
+      server: running.server, request: id, device: phone.id, decision: .approve,
+      summaryHash: SHA256.hash(approval.summary.span), code: approval.matchCode.text,
+      issuedAt: UnixSeconds(clock.wall()), expiresAt: approval.expiresAt)
+    let body = #"""
+      {"device_id":"\#(phone.id.text)","decision":"approve","match_code":"\#(vote.code)",
+       "issued_at":\#(vote.issuedAt.value),"signature":"\#(try phone.sign(vote.message))"}
+      """#
+    let token = try running.desk(for: .gate).token(for: device).text
+    return try DecideApproval(bearer: token, approval: id, form: form(body))
+  }
+}
+
+extension Reply {
+  fileprivate var object: JSONObject? {
+    switch self {
+    case .answered(let bytes), .created(let bytes):
+      (try? JSONValue(parsing: bytes.span, depthLimit: 16))?.object
+    case .refused: nil
+    }
+  }
+}
