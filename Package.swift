@@ -161,7 +161,8 @@ let modules = [
   Module(
     "Device", in: .phone,
     [
-      "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "DeviceWire", "JSON",
+      "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "DeviceWire", "Identity",
+      "JSON",
       "PortcullisClient", "PortcullisProtocol", "System", "WebSocketWire",
     ]),
 
@@ -178,10 +179,10 @@ let modules = [
     "Demo", in: .program,
     [
       "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "Configuration", "Crypto", "Device", "DeviceWire",
-      "Gateway", "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol",
+      "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol",
       "Registry", "Sockets", "System", "TLS",
     ]),
-  Module("Bench", in: .program, ["Bytes", "Device", "JSON", "PortcullisProtocol", "System"]),
+  Module("Bench", in: .program, ["Bytes", "Device", "Identity", "JSON", "PortcullisProtocol", "System"]),
   Module(
     "portcullis", in: .program,
     [
@@ -214,7 +215,7 @@ let testTargets = [
   tests("Bytes"),
   tests("Device", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "System"]),
   tests("PortcullisClient", ["PortcullisProtocol"]),
-  tests("Bench", ["Device", "JSON", "System"]),
+  tests("Bench", ["Device", "Identity", "JSON", "System"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "System"]),
   tests("PortcullisProtocol"),
@@ -231,8 +232,9 @@ let testTargets = [
   tests(
     "Control",
     [
-      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire", "JSON",
-      "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
+      "Identity",
+      "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
     ]),
   tests("Identity", ["Bytes", "Crypto"]),
   tests("QRCode"),

@@ -1,5 +1,6 @@
 import Bench
 import Device
+import Identity
 import JSON
 import System
 import Testing

@@ -13,6 +13,7 @@ import Testing
 @testable import Device
 @testable import Gateway
 @testable import HTTPWire
+@testable import Identity
 @testable import KeyStore
 @testable import Logs
 @testable import System

@@ -2,6 +2,7 @@ import Bytes
 import Crypto
 import Device
 import Foundation
+import Identity
 import System
 import Testing
 

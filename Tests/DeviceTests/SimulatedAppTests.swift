@@ -2,6 +2,7 @@ import AppAttest
 import Bytes
 import Device
 import Foundation
+import Identity
 import JSON
 import System
 import Testing

@@ -26,7 +26,7 @@ import Testing
   }
 
   private func enclave(
-    _ environment: AttestationEnvironment = .production, launch: LaunchClaim? = nil,
+    _ environment: AttestEnvironment = .production, launch: LaunchClaim? = nil,
     appID: String = Self.appID
   ) throws -> SoftwareEnclave {
     try SoftwareEnclave.generate(appID: appID, environment: environment, launch: launch)
@@ -39,23 +39,23 @@ import Testing
   }
 
   @Test(
-    arguments: [AttestationEnvironment.production, .development],
+    arguments: [AttestEnvironment.production, .development],
     [
       nil, LaunchClaim(validationCategory: 4, bundleVersion: "1.0"),
       LaunchClaim(validationCategory: .max, bundleVersion: String(repeating: "9", count: 256)),
     ])
-  func attestationsAreAccepted(environment: AttestationEnvironment, launch: LaunchClaim?) throws {
+  func attestationsAreAccepted(environment: AttestEnvironment, launch: LaunchClaim?) throws {
     let enclave = try enclave(environment, launch: launch)
     let attestation = try enclave.attest(clientDataHash: hash, by: authority, now: now)
-    let expected = try #require(AttestEnvironment(rawValue: environment.rawValue))
     let validated = try verifier.verify(
-      attestation.span, keyID: enclave.keyIdentifier, clientDataHash: hash, at: now, policy: policy(expected))
+      attestation.span, keyID: enclave.keyIdentifier, clientDataHash: hash, at: now,
+      policy: policy(environment))
     #expect(validated.publicKey == enclave.point)
     #expect(validated.appID == app)
-    #expect(validated.environment == expected)
+    #expect(validated.environment == environment)
     #expect(validated.validationCategory == launch?.validationCategory)
     #expect(validated.bundleVersion == launch?.bundleVersion)
-    let other: AttestEnvironment = expected == .production ? .development : .production
+    let other: AttestEnvironment = environment == .production ? .development : .production
     #expect(throws: AttestationError.aaguid) {
       try verifier.verify(
         attestation.span, keyID: enclave.keyIdentifier, clientDataHash: hash, at: now, policy: policy(other))

@@ -1,12 +1,13 @@
 /// What a load test does: how many, how fast, how long, each within a bound.
 package import Device
+package import Identity
 
 package struct BenchPlan: Sendable {
   package var url: GateURL
   package var trust: ServerTrust
   /// `<team id>.<bundle id>`
   package var appID: String
-  package var environment: AttestationEnvironment
+  package var environment: AttestEnvironment
   /// Keys to register.
   package var devices: Int
   /// Sessions open at once while messages go round; 0 leaves that part out.
@@ -24,7 +25,7 @@ package struct BenchPlan: Sendable {
   package var timeoutSeconds: Int
 
   package init(
-    url: GateURL, trust: ServerTrust, appID: String, environment: AttestationEnvironment, devices: Int,
+    url: GateURL, trust: ServerTrust, appID: String, environment: AttestEnvironment, devices: Int,
     sessions: Int, concurrency: Int, rate: Int, messageRate: Int, seconds: Int, messageBytes: Int,
     timeoutSeconds: Int
   ) {

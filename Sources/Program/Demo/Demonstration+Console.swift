@@ -4,6 +4,7 @@ internal import AppAttest
 package import Configuration
 internal import Device
 package import Gateway
+internal import Identity
 package import KeyStore
 package import Logs
 internal import PortcullisClient

@@ -8,6 +8,7 @@ internal import Configuration
 internal import Crypto
 internal import Device
 internal import Gateway
+internal import Identity
 internal import KeyStore
 internal import Logging
 internal import Logs

@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Crypto
 internal import Device
+internal import Identity
 internal import JSON
 internal import PortcullisProtocol
 internal import System

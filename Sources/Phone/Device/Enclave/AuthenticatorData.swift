@@ -5,13 +5,11 @@
 internal import Bytes
 internal import CBOR
 internal import Crypto
+internal import Identity
 
-package enum AttestationEnvironment: String, CaseIterable, Sendable {
-  case production
-  case development
-
-  /// The 16 bytes by which an attestation names its environment.
-  package var authenticatorIdentifier: [UInt8] {
+extension AttestEnvironment {
+  /// The 16 bytes by which an attestation names its environment; not the verifier's `aaguid`, as said above.
+  fileprivate var authenticatorIdentifier: [UInt8] {
     switch self {
     case .production: Array("appattest".utf8) + [UInt8](repeating: 0, count: 7)
     case .development: Array("appattestdevelop".utf8)
@@ -55,8 +53,7 @@ struct AuthenticatorData {
   var assertion: [UInt8] { head + (launch?.cbor ?? []) }
 
   /// The head, the credential with its COSE key, and the extensions when there are any.
-  func attestation(_ environment: AttestationEnvironment, _ key: KeyIdentifier, _ point: P256Point) -> [UInt8]
-  {
+  func attestation(_ environment: AttestEnvironment, _ key: KeyIdentifier, _ point: P256Point) -> [UInt8] {
     let identifier = key.digest.array
     let length = [UInt8(identifier.count >> 8), UInt8(identifier.count & 0xFF)]
     return head + environment.authenticatorIdentifier + length + identifier + Self.coseKey(point)

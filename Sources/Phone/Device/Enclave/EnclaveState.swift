@@ -1,6 +1,7 @@
 /// What a software enclave remembers between runs: a JSON file of mode 0600 whose counter never goes back.
 internal import Bytes
 internal import Glibc
+internal import Identity
 internal import JSON
 internal import System
 
@@ -9,7 +10,7 @@ struct EnclaveState: Equatable {
   var keyIdentifier: KeyIdentifier
   var signCount: UInt32
   var appID: String
-  var environment: AttestationEnvironment
+  var environment: AttestEnvironment
   var launch: LaunchClaim?
 
   var json: [UInt8] {
@@ -50,7 +51,7 @@ struct EnclaveState: Equatable {
       return .failure(Unreadable(member: "keyId"))
     }
     guard let appID = object["appId"]?.string else { return .failure(Unreadable(member: "appId")) }
-    guard let environment = object["environment"]?.string.flatMap({ AttestationEnvironment(rawValue: $0) })
+    guard let environment = object["environment"]?.string.flatMap({ AttestEnvironment(rawValue: $0) })
     else {
       return .failure(Unreadable(member: "environment"))
     }

@@ -3,11 +3,12 @@
 package import Bytes
 internal import CBOR
 internal import Crypto
+package import Identity
 package import System
 
 package final class SoftwareEnclave {
   package let appID: String
-  package let environment: AttestationEnvironment
+  package let environment: AttestEnvironment
   package let keyIdentifier: KeyIdentifier
   /// The public key, as the server keeps it.
   package let point: P256Point
@@ -20,7 +21,7 @@ package final class SoftwareEnclave {
   private let stateFile: EnclaveStateFile?
 
   private init(
-    _ key: consuming SigningKey, _ point: P256Point, appID: String, environment: AttestationEnvironment,
+    _ key: consuming SigningKey, _ point: P256Point, appID: String, environment: AttestEnvironment,
     launch: LaunchClaim?, signCount: UInt32, stateFile: EnclaveStateFile?
   ) {
     self.key = key
@@ -39,7 +40,7 @@ package final class SoftwareEnclave {
   /// - Parameters:
   ///   - path: where to keep it; nothing is written over.
   package static func generate(
-    appID: String, environment: AttestationEnvironment, launch: LaunchClaim? = nil, keptIn path: String? = nil
+    appID: String, environment: AttestEnvironment, launch: LaunchClaim? = nil, keptIn path: String? = nil
   ) throws(DeviceError) -> SoftwareEnclave {
     let enclave: SoftwareEnclave
     let pem: String

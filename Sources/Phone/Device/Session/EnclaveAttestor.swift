@@ -1,17 +1,18 @@
 /// The software enclave in the place of App Attest, for a session of the app's package.
 internal import Bytes
 internal import Crypto
+package import Identity
 internal import PortcullisClient
 internal import System
 
 /// Where a new key comes from, and who attests it.
 package struct KeyMaking: Sendable {
   let appID: String
-  let environment: AttestationEnvironment
+  let environment: AttestEnvironment
   /// The folder of a test authority.
   let authority: String
 
-  package init(appID: String, environment: AttestationEnvironment, authority: String) {
+  package init(appID: String, environment: AttestEnvironment, authority: String) {
     self.appID = appID
     self.environment = environment
     self.authority = authority

@@ -2,6 +2,7 @@
 /// "Commands").
 import ArgumentParser
 import Device
+import Identity
 import System
 
 struct Simulate: ParsableCommand {
@@ -33,7 +34,7 @@ struct Simulate: ParsableCommand {
     var appID: String?
 
     @Option(help: "The App Attest environment of a new key: production or development.")
-    var environment = AttestationEnvironment.development
+    var environment = AttestEnvironment.development
 
     @Option(
       help: "The folder with the test authority, as `portcullis dev-certs` makes it.", completion: .directory)
@@ -178,4 +179,4 @@ extension GateURL: ExpressibleByArgument {
   public var defaultValueDescription: String { "wss://\(authority)\(path)" }
 }
 
-extension AttestationEnvironment: ExpressibleByArgument {}
+extension AttestEnvironment: ExpressibleByArgument {}

@@ -3,6 +3,7 @@ import ArgumentParser
 import Bench
 import Device
 import Glibc
+import Identity
 import PortcullisProtocol
 import System
 
@@ -49,7 +50,7 @@ struct SimulateBench: ParsableCommand {
   var appID: String
 
   @Option(help: "The App Attest environment of the keys: production or development.")
-  var environment = AttestationEnvironment.development
+  var environment = AttestEnvironment.development
 
   @Option(help: "Keys to register, at most \(Bounds.devices.upperBound).")
   var devices = Defaults.devices

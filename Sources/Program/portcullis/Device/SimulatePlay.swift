@@ -1,6 +1,7 @@
 /// `portcullis simulate play`: the app's package, driven by another program. For tests; the help does not show it.
 import ArgumentParser
 import Device
+import Identity
 import PortcullisClient
 import System
 
@@ -20,7 +21,7 @@ extension Simulate {
     var appID: String
 
     @Option(help: "The App Attest environment of new keys: production or development.")
-    var environment = AttestationEnvironment.development
+    var environment = AttestEnvironment.development
 
     @Option(help: "The folder with the test authority, as `portcullis dev-certs` makes it.")
     var authority = "certs/dev"

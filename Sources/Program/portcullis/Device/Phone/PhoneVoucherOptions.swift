@@ -2,6 +2,7 @@
 import ArgumentParser
 import Device
 import DeviceWire
+import Identity
 import System
 
 struct PhoneVoucherOptions: ParsableArguments {
@@ -14,7 +15,7 @@ struct PhoneVoucherOptions: ParsableArguments {
   var appID: String?
 
   @Option(help: "iOS: the App Attest environment of a new key, production or development.")
-  var environment = AttestationEnvironment.development
+  var environment = AttestEnvironment.development
 
   @OptionGroup var android: AndroidOptions
 
