@@ -211,6 +211,13 @@ def test_a_page(terminal, page):
         terminal.play(block)
 
 
+def test_what_says_that_it_is_run_is_run():
+    """Pages beside these are not played: what they show says so by its fence."""
+    for page, text in pages().items():
+        if page not in PAGES:
+            assert not [block for block in blocks(text) if block.fence in RUN], page
+
+
 def test_settings_that_are_shown_are_good(terminal):
     shown = [block for text in PAGES.values() for block in blocks(text) if block.fence == "env"]
     assert shown
@@ -233,7 +240,7 @@ def test_options_that_are_shown_exist(terminal):
         return helps[commands]
 
     seen = 0
-    for page, text in PAGES.items():
+    for page, text in pages().items():
         shown = "".join(block.text for block in blocks(text) if block.fence.startswith(("sh", "console")))
         for line in shown.replace("\\\n", " ").splitlines():
             for call in re.findall(r"(?:^|[ (])portcullis (.*?)(?=$|[|>;&#)])", line.removeprefix("$ ")):

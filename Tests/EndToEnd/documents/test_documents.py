@@ -281,7 +281,7 @@ def test_the_folders_of_the_commands_are_told():
 # ---- code blocks
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page == "README.md" or page.startswith("docs/")])
+@pytest.mark.parametrize("page", PAGES)
 def test_fences_are_known_and_what_is_shown_is_well_formed(page):
     for block in blocks(PAGES[page]):
         assert block.fence in FENCES, (page, block.line, block.fence)
