@@ -326,7 +326,7 @@ lint:  ## Say where the layout differs from it, and change nothing
 	$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
 
 .PHONY: documents
-documents:  ## Write the example file and docs/settings.md anew from the table of settings
+documents:  ## Write the example file and the tables of docs/settings.md and docs/metrics.md anew
 	UPDATE_EXAMPLE=1 $(SWIFT) test --disable-xctest --filter DocumentTests
 
 .PHONY: client-docs

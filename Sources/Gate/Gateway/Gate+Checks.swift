@@ -67,4 +67,9 @@ extension Shared {
   var currentStoreStatistics: KeyStoreStatistics {
     Thread.niceness == 0 ? store.statistics : storeStatistics.withLock { $0 }
   }
+
+  /// In the same way.
+  var currentKeptSessions: Int {
+    Thread.niceness == 0 ? keeper?.used ?? 0 : keptSessions.load(ordering: .relaxed)
+  }
 }

@@ -79,16 +79,16 @@ extension GateMetrics {
   static let requestRows = [
     counters(
       "admissions_total", "Upgrades to WebSocket by what came of them.", by: "result",
-      ("admitted", { $0.admitted }), ("resumed", { $0.resumed }), ("refused", { $0.admissionsRefused }),
-      ("left", { $0.admissionsLeft })),
+      ("admitted", { $0.value(.admitted) }), ("resumed", { $0.value(.resumed) }),
+      ("refused", { $0.sum(\.admissionsRefused) }), ("left", { $0.sum(\.admissionsLeft) })),
     histogram("admission_duration_seconds", "From a judged upgrade to its 101, with disk and game.") {
       source, text in
       text.histogram(reading: source.readings { $0.admissionTimes })
     },
     counters(
       "registrations_total", "Registrations of App Attest keys by what came of them.", by: "result",
-      ("registered", { $0.registrations }), ("refused", { $0.registrationsRefused }),
-      ("left", { $0.registrationsLeft })),
+      ("registered", { $0.value(.registrations) }), ("refused", { $0.sum(\.registrationsRefused) }),
+      ("left", { $0.sum(\.registrationsLeft) })),
     counter("refusals_total", "Requests that were refused, by the code in the answer.") { source, text in
       let all = source.shared.counters.map(\.refusalsOfAllCodes)
       for (index, code) in RefusalCode.allCases.enumerated() {
@@ -110,21 +110,17 @@ extension GateMetrics {
         }
       }
     },
-    gauge("detached_sessions", "Sessions without a connection, and the last messages of some that are over.")
-    {
-      $0.shared.away.value
-    },
-    gauge("kept_sessions", "Sessions that outlive a restart or a crash of the gate.") {
-      $0.shared.keptSessions.load(ordering: .relaxed)
-    },
+    gauge("detached_sessions", .detached),
+    gauge("kept_sessions", .kept),
     counters(
       "resumes_total", "Upgrades that named a session to go on with, by what came of them.", by: "result",
-      ("resumed", { $0.resumed }), ("unknown", { $0.resumesUnknown }), ("late", { $0.resumesLate })),
+      ("resumed", { $0.value(.resumed) }), ("unknown", { $0.sum(\.resumesUnknown) }),
+      ("late", { $0.sum(\.resumesLate) })),
     counter(
       "gap_messages_total", "Messages that apps were told they will never get.", of: { $0.gapMessages }),
     counters(
       "stalls_total", "Ends because one side took nothing for WRITE_STALL_TIMEOUT.", by: "side",
-      ("player", { $0.stallsOfPlayer }), ("game", { $0.stallsOfGame })),
+      ("player", { $0.sum(\.stallsOfPlayer) }), ("game", { $0.sum(\.stallsOfGame) })),
   ]
 
   // MARK: What goes through
@@ -132,16 +128,14 @@ extension GateMetrics {
   static let throughRows = [
     counters(
       "bytes_total", "Payload, as the game was sent it and has said it.", by: "direction",
-      ("to_game", { $0.bytesFromPlayers }), ("from_game", { $0.bytesFromGame })),
+      ("to_game", { $0.value(.bytesFromPlayers) }), ("from_game", { $0.value(.bytesFromGame) })),
     counters(
       "messages_total", "Data messages of WebSocket.", by: "direction",
-      ("from_player", { $0.messagesFromPlayers }), ("to_player", { $0.messagesToPlayers })),
+      ("from_player", { $0.sum(\.messagesFromPlayers) }), ("to_player", { $0.sum(\.messagesToPlayers) })),
     gauge("queued_bytes", "Bytes that wait in the gate for a player or for the game.") { source in
       source.sum { $0.queued }
     },
-    gauge("buffered_bytes", "Messages kept for apps until they are acknowledged.") {
-      $0.shared.buffers.value
-    },
+    gauge("buffered_bytes", .buffered),
     counter("telnet_options_total", "Telnet options that games and the gate have agreed on.") {
       source, text in
       for (index, option) in TelnetOption.allCases.enumerated() {

@@ -8,8 +8,8 @@ extension GateMetrics {
   static let gameRows = [
     counters(
       "game_connects_total", "Calls to the game, one for each address that was tried.", by: "result",
-      ("connected", { $0.gameConnected }), ("refused", { $0.gameRefused }),
-      ("timed_out", { $0.gameTimedOut }), ("failed", { $0.gameFailed })),
+      ("connected", { $0.sum(\.gameConnected) }), ("refused", { $0.sum(\.gameRefused) }),
+      ("timed_out", { $0.sum(\.gameTimedOut) }), ("failed", { $0.sum(\.gameFailed) })),
     gauge("game_up", "Whether the game took the last call.") { $0.shared.backends.isUp ? 1 : 0 },
   ]
 
@@ -17,17 +17,15 @@ extension GateMetrics {
 
   static let storeRows = [
     gauge("keys", "App Attest keys in the store.") { source, text in
-      text.sample(
-        MetricLabel("state", "active"), value: max(0, source.store.keys - source.store.revokedKeys))
-      text.sample(MetricLabel("state", "revoked"), value: source.store.revokedKeys)
+      let revoked = source.value(.revokedKeys)
+      text.sample(MetricLabel("state", "active"), value: max(0, source.value(.keys) - revoked))
+      text.sample(MetricLabel("state", "revoked"), value: revoked)
     },
     histogram("store_commit_duration_seconds", "How long a sync of the key store's journal took.") {
       source, text in
       text.histogram(reading: source.store.commitTimes)
     },
-    gauge("store_journal_bytes", "The size of the key store's journal.") {
-      Int(clamping: $0.store.journalBytes)
-    },
+    gauge("store_journal_bytes", .journalBytes),
     histogram("snapshot_duration_seconds", "How long a snapshot of the key store took.") { source, text in
       text.histogram(reading: source.store.snapshotTimes)
     },

@@ -1,5 +1,7 @@
 /// The gate's numbers over time, as Prometheus scrapes them (docs/metrics.md).
 ///
+/// What `portcullis stats` shows as well has its value, and a family of its own its help, from `OperatorNumber`.
+///
 /// A scrape reads what loops, store and registry have counted, and asks none of them: it costs the same with one session and
 /// with ten thousand.
 internal import KeyStore
@@ -35,6 +37,11 @@ package final class GateMetrics: Sendable {
     /// Over all loops.
     func sum(_ counter: (Counters) -> Counter) -> Int {
       shared.counters.reduce(0) { $0 + counter($1).value }
+    }
+
+    /// What `portcullis stats` says.
+    func value(_ number: OperatorNumber) -> Int {
+      number.read(OperatorNumber.Source(shared: shared, store: store))
     }
   }
 
@@ -93,13 +100,13 @@ package final class GateMetrics: Sendable {
     self.counter(name, help) { source, text in text.sample(value: source.sum(counter)) }
   }
 
-  /// Counters of the loops, each with a value of the one label.
+  /// Counters, each with a value of the one label.
   static func counters(
     _ name: String, _ help: String, by label: StaticString,
-    _ series: (value: String, counter: @Sendable (Counters) -> Counter)...
+    _ series: (value: String, number: @Sendable (Source) -> Int)...
   ) -> Row {
     counter(name, help) { source, text in
-      for (value, counter) in series { text.sample(MetricLabel(label, value), value: source.sum(counter)) }
+      for (value, number) in series { text.sample(MetricLabel(label, value), value: number(source)) }
     }
   }
 
@@ -113,6 +120,11 @@ package final class GateMetrics: Sendable {
     _ name: String, _ help: String, of number: @escaping @Sendable (Source) -> Int
   ) -> Row {
     gauge(name, help) { source, text in text.sample(value: number(source)) }
+  }
+
+  /// What `portcullis stats` shows as well, by the same words.
+  static func gauge(_ name: String, _ number: OperatorNumber) -> Row {
+    gauge(name, number.sentence) { $0.value(number) }
   }
 
   static func histogram(

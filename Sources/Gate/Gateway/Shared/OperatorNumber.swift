@@ -1,8 +1,10 @@
-/// Every number that an operator sees of the running gate (docs/operating.md, "Commands"): one row each, with its name,
-/// unit and meaning, and where it is read. The control socket's answer, and with it text and JSON of `portcullis
-/// stats`, are made of these rows.
+/// Every number that `portcullis stats` shows of the running gate (docs/metrics.md, "Numbers of portcullis stats"): one row
+/// each, with its name, unit and meaning, and where it is read. The control socket's answer, and with it text and JSON of
+/// `portcullis stats`, are made of these rows; families and series of `GateMetrics` that are the same quantity take their
+/// help and their value from here.
 ///
-/// Beside them stand refusals, whose rows are `RefusalCode`, and turns, of which each loop has its own.
+/// Beside them stand refusals, whose rows are `RefusalCode`, and turns, of which each loop has its own; and what only
+/// Prometheus has, by its labels and as histograms (`GateMetrics.rows`).
 internal import KeyStore
 internal import System
 
@@ -31,11 +33,38 @@ package struct OperatorNumber: Sendable {
   package let help: String
   let read: @Sendable (Source) -> Int
 
+  /// As Prometheus has it.
+  var sentence: String { "\(help.prefix(1).uppercased())\(help.dropFirst())." }
+
   /// What a row is read from.
   struct Source {
     let shared: Shared
     let store: KeyStoreStatistics
   }
+
+  // MARK: Those that metrics show as well
+
+  static let detached = now(
+    "detached", "sessions without a connection, and the last messages of some that are over"
+  ) { $0.shared.away.value }
+  static let buffered = now("buffered", in: .bytes, "messages kept for apps until they are acknowledged") {
+    $0.shared.buffers.value
+  }
+  static let kept = now("kept", "sessions that outlive a restart or a crash of the gate") {
+    $0.shared.currentKeptSessions
+  }
+  static let registrations = sum("registrations", "keys registered", \.registrations)
+  static let admitted = sum("admitted", "sessions begun", \.admitted)
+  static let resumed = sum("resumed", "connections that went on with a session", \.resumed)
+  static let bytesFromPlayers = sum(
+    "bytesFromPlayers", in: .bytes, "payload from players", \.bytesFromPlayers)
+  static let bytesFromGame = sum("bytesFromGame", in: .bytes, "payload from the game", \.bytesFromGame)
+  static let keys = store("keys", "keys in the store", \.keys)
+  static let revokedKeys = store("revokedKeys", "keys that are revoked", \.revokedKeys)
+  static let journalBytes = store(
+    "journalBytes", in: .bytes, "the size of the key store's journal", \.journalBytes)
+
+  // MARK: All of them
 
   package static let all: [OperatorNumber] = [
     now("loops", "event loops, each a thread") { $0.shared.counters.count },
@@ -44,14 +73,10 @@ package struct OperatorNumber: Sendable {
     },
     now("pending", "connections that are not admitted yet") { $0.shared.pending.value },
     now("sessions", "players' sessions that have a connection") { $0.shared.sessions.value },
-    now("detached", "sessions without a connection, and the last messages of some that are over") {
-      $0.shared.away.value
-    },
+    detached,
     now("concluded", "those of them that are over") { $0.shared.concluded.value },
-    now("buffered", in: .bytes, "messages that are kept for apps") { $0.shared.buffers.value },
-    now("kept", "sessions that outlive a restart or a crash of the gate") {
-      $0.shared.keeper?.used ?? 0
-    },
+    buffered,
+    kept,
     now("lingering", "connections that only wait for their peer's end") { $0.shared.lingering.value },
     now("newcomersWaiting", "handshakes and requests that wait for their turn") { source in
       source.shared.counters.reduce(0) { $0 + $1.newcomersWaiting.value }
@@ -73,9 +98,9 @@ package struct OperatorNumber: Sendable {
       "strangersForwardedFor", "requests with X-Forwarded-For of peers that are not in TRUSTED_PROXIES",
       \.strangersForwardedFor),
     sum("challenges", "challenges issued", \.challenges),
-    sum("registrations", "keys registered", \.registrations),
-    sum("admitted", "sessions begun", \.admitted),
-    sum("resumed", "connections that went on with a session", \.resumed),
+    registrations,
+    admitted,
+    resumed,
     OperatorNumber(
       name: "keepingFailed", group: .sinceStart, unit: .count, onlyRises: true,
       help: "descriptors that whoever keeps them for the gate did not take, or not let go of"
@@ -85,17 +110,16 @@ package struct OperatorNumber: Sendable {
     sum(
       "tlsRefused", "connections ended for TLS messages without data, or attempts to renegotiate",
       \.tlsRefused),
-    sum(
-      "bytesFromPlayers", in: .bytes, "payload from players", \.bytesFromPlayers),
-    sum("bytesFromGame", in: .bytes, "payload from the game", \.bytesFromGame),
+    bytesFromPlayers,
+    bytesFromGame,
 
-    store("keys", "keys in the store", \.keys),
-    store("revokedKeys", "keys that are revoked", \.revokedKeys),
+    keys,
+    revokedKeys,
     now("keysWithSessions", of: .store, "keys that have a session") { $0.shared.register.keyCount },
     store("commits", rises: true, "changes made durable", \.commits),
     store("batches", rises: true, "syncs of the journal that this took", \.batches),
     store("waitingBytes", in: .bytes, "changes that wait for the journal", \.waitingBytes),
-    store("journalBytes", in: .bytes, "the journal's size", \.journalBytes),
+    journalBytes,
     store("snapshots", rises: true, "snapshots written", \.snapshots),
     store("snapshotBytes", in: .bytes, "the last snapshot's size", \.snapshotBytes),
     store("lastSnapshotMilliseconds", in: .milliseconds, "how long the last snapshot took") {
