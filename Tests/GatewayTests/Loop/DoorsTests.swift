@@ -125,6 +125,35 @@ import Testing
     #expect(manager.attend().isEmpty)
   }
 
+  /// What the kernel keeps for an accepted connection is bounded, whoever opened its listener; the kernel doubles the sizes
+  /// of buffers that it is asked for (socket(7)).
+  @Test func acceptedConnectionsGetBoundedBuffers() throws {
+    let manager = try Manager()
+    var first: Doors? = try open(Self.loopback, loops: 1, manager)
+    let endpoint = try #require(first?.endpoints.first)
+    let tcp = Int32(IPPROTO_TCP)
+    func expectBounds(_ doors: Doors?) throws {
+      let descriptor = try #require(doors?.rows[0][0]).listener.socket.descriptor
+      #expect(Self.option(descriptor, SOL_SOCKET, SO_RCVBUF) == 2 * 64 * 1024)
+      #expect(Self.option(descriptor, SOL_SOCKET, SO_SNDBUF) == 2 * 128 * 1024)
+      #expect(Self.option(descriptor, tcp, TCP_NOTSENT_LOWAT) == 64 * 1024)
+      #expect(Self.option(descriptor, tcp, TCP_NODELAY) == 1)
+      #expect(Self.option(descriptor, SOL_SOCKET, SO_KEEPALIVE) == 1)
+    }
+    try expectBounds(first)
+    _ = manager.attend()
+    first = nil
+    try expectBounds(open(endpoint.description, loops: 1, manager, at: 960))
+  }
+
+  private static func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
+    var value: Int32 = -1
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    // The call writes one number.
+    _ = unsafe getsockopt(descriptor, level, name, &value, &length)
+    return value
+  }
+
   /// None is given up, as somebody may wait in it.
   @Test func fewerLoopsShareMoreListeners() throws {
     let manager = try Manager()
