@@ -51,12 +51,7 @@ extension Gate {
   package func closeSessions(
     where isMeant: @escaping @Sendable (SessionDescription) -> Bool
   ) -> (ended: Int, left: Int)? {
-    let order = ClosingOrder(loops: shared.mailboxes.count, where: isMeant)
-    shared.closing.begin(order)
-    defer { shared.closing.finish(order) }
-    shared.postToAll(.close(order))
-    guard order.unasked.wait(within: Self.endingTime) == 0, waitForLoops() else { return nil }
-    return order.result
+    shared.closeSessions(where: isMeant)
   }
 
   // MARK: Keys
@@ -121,15 +116,33 @@ extension Gate {
   }
 
   /// Whether each loop has done what it was asked so far.
-  func waitForLoops() -> Bool {
-    let latch = CountDownLatch(count: shared.mailboxes.count)
-    shared.postToAll(.pass(latch))
+  func waitForLoops() -> Bool { shared.waitForLoops() }
+
+  static var endingTime: Duration { Shared.endingTime }
+}
+
+extension Shared {
+  /// `Gate.closeSessions`: each loop is asked once, and not again.
+  func closeSessions(
+    where isMeant: @escaping @Sendable (SessionDescription) -> Bool
+  ) -> (ended: Int, left: Int)? {
+    let order = ClosingOrder(loops: mailboxes.count, where: isMeant)
+    closing.begin(order)
+    defer { closing.finish(order) }
+    postToAll(.close(order))
+    guard order.unasked.wait(within: Self.endingTime) == 0, waitForLoops() else { return nil }
+    return order.result
+  }
+
+  fileprivate func waitForLoops() -> Bool {
+    let latch = CountDownLatch(count: mailboxes.count)
+    postToAll(.pass(latch))
     return latch.wait(within: Self.endingTime) == 0
   }
 
   /// A session that is told to end with 1008 ends in that turn of its loop, whatever its player does. So the time is
   /// only ever over when a loop hangs.
-  static let endingTime: Duration = .seconds(6)
+  fileprivate static let endingTime: Duration = .seconds(6)
 }
 
 /// The answer of the store to one change.

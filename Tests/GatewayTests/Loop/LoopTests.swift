@@ -150,6 +150,48 @@ import Testing
     #expect(harness.shared.sessions.value == 1)
   }
 
+  /// Whoever closes sessions asks each loop once, however long it takes to answer.
+  @Test func eachLoopIsAskedOnceToCloseSessions() throws {
+    let harness = try LoopHarness(loops: 2)
+    let players = try (0..<2).map { loop in
+      let player = try harness.arrive(at: loop)
+      try player.handshake()
+      #expect(player.say(Player.upgrade).hasPrefix("HTTP/1.1 101 "))
+      return player
+    }
+    let shared = harness.shared
+    let isDone = Monitor(false)
+    let thread = try Thread(name: "operator") {
+      _ = shared.closeSessions { _ in true }
+      isDone.withLock { isDone, wake in
+        isDone = true
+        wake.all()
+      }
+    }
+    var (orders, others) = ([0, 0], 0)
+    func attend() {
+      for (index, loop) in harness.loops.enumerated() {
+        for message in loop.mailbox.takeAll(woken: false) {
+          switch message {
+          case .close: orders[index] += 1
+          case .pass: break
+          default: others += 1
+          }
+          loop.receive(message)
+        }
+      }
+    }
+    while !isDone.withLock({ isDone, _ in isDone }) {
+      attend()
+      Thread.giveWay()
+    }
+    thread.join()
+    attend()
+    #expect(orders == [1, 1] && others == 0)
+    #expect(players.count == 2)
+    #expect(shared.sessions.value == 0)
+  }
+
   /// Results of work elsewhere name what they are for; those for what is gone find nothing.
   @Test func lateResultsFindNothing() throws {
     let harness = try LoopHarness()
