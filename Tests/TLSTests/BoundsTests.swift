@@ -63,6 +63,31 @@ import Testing
     #expect(last == .excessive(.ciphertext))
   }
 
+  /// What a peer may send without data: 64 KiB less a byte, and the next one is an end.
+  private let idleBytes = 65_536
+
+  @Test func theLastByteOfTooMuchWithoutDataIsTheEnd() throws {
+    var joined = try Joined(server, ClientOptions(version: .tls13, padding: 16_384))
+    for _ in 0..<6 { joined.client.updateKeys(wantsReply: false) }
+    let bytes = joined.client.takeOutput()
+    #expect(bytes.count > idleBytes)
+    for start in stride(from: 0, to: idleBytes - 1, by: 10_000) {
+      let piece = Array(bytes[start..<min(start + 10_000, idleBytes - 1)])
+      #expect(joined.server.read(piece).last == .wantsInput)
+    }
+    #expect(joined.server.read([bytes[idleBytes - 1]]).last == .excessive(.ciphertext))
+  }
+
+  /// Data begins the count anew.
+  @Test func dataInTimeIsNoEnd() throws {
+    var joined = try Joined(server, ClientOptions(version: .tls13, padding: 16_384))
+    for _ in 0..<5 {
+      for _ in 0..<2 { joined.client.updateKeys(wantsReply: false) }
+      joined.client.write("x")
+      #expect(joined.server.read(joined.client.takeOutput()).records == [Array("x".utf8)])
+    }
+  }
+
   @Test(arguments: both) func aTurnEndsWhenItsShareIsUsed(version: ClientOptions.Version) throws {
     var joined = try Joined(server, ClientOptions(version: version))
     for _ in 0..<1000 { joined.client.write("x") }
@@ -143,6 +168,19 @@ import Testing
     #expect(client.handshake() == .wants)
     var accepted = try server.accept()
     #expect((accepted.handshake(client.takeOutput()) == .wantsInput) == isAgreed)
+  }
+
+  /// The same count before the handshake's end.
+  @Test func theLastByteOfTooMuchInAHandshakeIsTheEnd() throws {
+    var accepted = try server.accept()
+    let crumbs = hello(announcing: 16_380, sending: 16_000, inRecordsOf: 1)
+    #expect(crumbs.count > idleBytes)
+    for start in stride(from: 0, to: idleBytes - 1, by: 10_000) {
+      let piece = Array(crumbs[start..<min(start + 10_000, idleBytes - 1)])
+      #expect(accepted.handshake(piece) == .wantsInput)
+    }
+    let last = accepted.handshake([crumbs[idleBytes - 1]])
+    #expect(last == .failed(reason: "tls_ciphertext_without_data"))
   }
 
   /// So that the records of one byte of a long ClientHello have an end.

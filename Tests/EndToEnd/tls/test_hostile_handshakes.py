@@ -7,12 +7,13 @@ import pathlib
 import random
 import ssl
 import struct
+import time
 
 import pytest
 
 from clients import Raw, head
 from faults import Faults
-from waiting import eventually
+from waiting import eventually, patience
 
 HANDSHAKE, ALERT, CHANGE_CIPHER_SPEC, DATA = 22, 21, 20, 23
 # Seconds: before and after the gate's deadline of 0.8.
@@ -70,6 +71,20 @@ def grown_hello(size):
     room = size - 4 - at - 2 - len(extensions) - 4
     # In front: pre-shared keys, if there are any, have to stay the last (RFC 8446 §4.2.11).
     extensions = struct.pack(">HH", 0x7A7A, room) + bytes(room) + extensions
+    body = hello[:at] + struct.pack(">H", len(extensions)) + extensions
+    return b"\x01" + len(body).to_bytes(3, "big") + body
+
+
+def hello_with_keys(count):
+    """A good ClientHello of TLS 1.3 that offers so many pre-shared keys, none of which anybody has (RFC 8446 §4.2.11)."""
+    hello = client_hello(ssl.TLSVersion.TLSv1_3)[4:]
+    at = 34 + 1 + hello[34]
+    at += 2 + int.from_bytes(hello[at : at + 2], "big")
+    at += 1 + hello[at]
+    identities = struct.pack(">HBI", 1, 7, 0) * count
+    binders = b"\x20" + bytes(32)
+    keys = struct.pack(">H", len(identities)) + identities + struct.pack(">H", len(binders)) + binders
+    extensions = hello[at + 2 :] + struct.pack(">HH", 41, len(keys)) + keys
     body = hello[:at] + struct.pack(">H", len(extensions)) + extensions
     return b"\x01" + len(body).to_bytes(3, "big") + body
 
@@ -214,6 +229,29 @@ def test_how_long_a_hello_may_be(gate, size, answer):
             drained(client)
             steps = eventually(lambda: refusals_of_tls(gate, known), "a line in the log")
             assert steps == ["tls_message_too_long"]
+
+
+def processor_time(process):
+    """What it has used so far, in seconds: clock_getcpuclockid(3), of all its threads."""
+    return time.clock_gettime(~process.pid << 3 | 2)
+
+
+@pytest.mark.parametrize("count, answer", [(2000, HANDSHAKE), (3000, ALERT)])
+def test_how_many_keys_a_hello_may_offer(gate, count, answer):
+    """As many as 16 KiB hold, which are looked at in no time; more are refused by the message's length."""
+    hello, known = hello_with_keys(count), len(gate.events())
+    assert (len(hello) <= LONGEST) == (answer == HANDSHAKE)
+    rounds, before = 3, processor_time(gate.process)
+    for _ in range(rounds):
+        with Raw(gate, tls=False) as client:
+            send(client, records(hello, 16384))
+            assert first_record(client) == answer
+            if answer == ALERT:
+                drained(client)
+    # A handshake's first step is below a millisecond; a machine in a hurry and a sanitizer have their part.
+    assert (processor_time(gate.process) - before) / rounds < patience(0.1)
+    if answer == ALERT:
+        eventually(lambda: refusals_of_tls(gate, known) == ["tls_message_too_long"] * rounds, "a line in the log for each")
 
 
 def test_a_hello_in_too_many_crumbs_ends_at_once(gate):

@@ -7,11 +7,12 @@ import Testing
 @Suite struct NewcomersTests {
   private typealias Queue = Newcomers<String>
 
-  private static func queue(first: Int = 0, next: Int = 0, requests: Int = 0) -> Queue {
+  private static func queue(first: Int = 0, next: Int = 0, requests: Int = 0, heavy: Int = 0) -> Queue {
     let queue = Queue()
     for number in 0..<first { queue.append("first \(number)", for: .firstOfHandshake) }
     for number in 0..<next { queue.append("next \(number)", for: .nextOfHandshake) }
     for number in 0..<requests { queue.append("request \(number)", for: .request) }
+    for number in 0..<heavy { queue.append("heavy \(number)", for: .heavyRequest) }
     return queue
   }
 
@@ -49,6 +50,19 @@ import Testing
     for (kind, count) in [("first", 9), ("next", 4), ("request", 11)] {
       #expect(served.filter { $0.hasPrefix(kind) } == (0..<count).map { "\(kind) \($0)" })
     }
+  }
+
+  /// Those who used up their last turn's share wait for each other, and nobody else for them.
+  @Test func ofTheHeavyThereIsOneATurn() {
+    let queue = Self.queue(first: 1, next: 1, requests: 6, heavy: 3)
+    #expect(
+      queue.takeTurn() == [
+        "request 0", "request 1", "request 2", "request 3", "heavy 0", "next 0", "first 0",
+      ])
+    #expect(queue.takeTurn() == ["request 4", "request 5", "heavy 1"])
+    queue.append("late", for: .request)
+    #expect(queue.takeTurn() == ["late", "heavy 2"])
+    #expect(queue.isEmpty)
   }
 
   /// One that goes on is served in each turn, however many begin; and the other way round.

@@ -41,11 +41,12 @@ final class LoopHarness {
   ///   - loops: how many.
   ///   - doorLevel: from which level on devices come in. Their registry has none.
   ///   - keeping: who keeps descriptors for it; nil for nobody.
+  ///   - doors: the first loop's listeners.
   ///   - estate: of the gate before, whose clock, store of keys and game it has.
   init(
     _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
     loops count: Int = 1, hasGame: Bool = false, doorLevel: Level? = nil, keeping: MemoryDescriptors? = nil,
-    after estate: Estate? = nil
+    doors: [Door] = [], after estate: Estate? = nil
   ) throws {
     self.estate = estate
     let clock = estate?.clock ?? clock
@@ -84,7 +85,8 @@ final class LoopHarness {
     let loopSettings = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
     loops = try mailboxes.indices.map { [shared] index in
       try Loop(
-        index: index, shared: shared, settings: loopSettings, mailbox: mailboxes[index], doorway: Doorway([]))
+        index: index, shared: shared, settings: loopSettings, mailbox: mailboxes[index],
+        doorway: Doorway(index == 0 ? doors : []))
     }
     kept?.takeUp(shared, loopSettings, loops)
   }
@@ -135,7 +137,9 @@ final class LoopHarness {
   var events: [String] { log.events }
 
   /// A player whose connection is as the loop takes it from its listener.
-  func arrive(at loop: Int = 0) throws -> Player { try Player(self, at: loop) }
+  func arrive(_ options: ClientOptions = ClientOptions(), at loop: Int = 0) throws -> Player {
+    try Player(self, options, at: loop)
+  }
 
   /// Each loop turns once, and whoever keeps descriptors is told what is new.
   func turn() {
@@ -156,9 +160,9 @@ final class Player {
   private var socket: Socket?
   private(set) var hasEnded = false
 
-  fileprivate init(_ harness: LoopHarness, at loop: Int) throws {
+  fileprivate init(_ harness: LoopHarness, _ options: ClientOptions, at loop: Int) throws {
     self.harness = harness
-    client = try TestClient()
+    client = try TestClient(options)
     let pair = try SocketPair()
     socket = consume pair.near
     harness.loops[loop].admit(
