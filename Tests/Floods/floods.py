@@ -5,6 +5,7 @@ and game have the right of way. Players come from 127.2.0.0/16, attackers from 1
 Markdown; exit status 1 when an attack keeps the gate from one of its targets."""
 
 import argparse
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -21,7 +22,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = map(str, (HERE.parent / "EndToEnd" / "support").iterdir())
 
-from clients import App  # noqa: E402
+from clients import App, Raw, head  # noqa: E402
 from device import AttestationAuthority, Device  # noqa: E402
 from gate import Gate  # noqa: E402
 from pki import PKI, pem  # noqa: E402
@@ -33,6 +34,8 @@ GATE_CORE, OTHER_CORE = 0, 1
 SETTLING = 2.0
 # The targets: a message's round trip, a loop's turn (microseconds), and newcomers against a quiet gate.
 ROUND_TRIP, TURN, ADMITTED = 5000, 5000, 0.5
+# Milliseconds that a challenge may take beside so many connections of one attack.
+CHALLENGE = {1: 20, 6: 60}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,11 +48,19 @@ class Attack:
     unit: str = ""
     tool: str = "flood"
     gate: dict = dataclasses.field(default_factory=dict)
+    # Whether a challenge beside a few connections is measured as well.
+    delays_challenges: bool = False
+
+    def by(self, connections):
+        """The same by so many."""
+        told = list(self.options)
+        told[told.index("--connections") + 1] = connections
+        return dataclasses.replace(self, options=tuple(told))
 
 
-def flood(name, title, unit, connections, *options, attack=None, **gate):
+def flood(name, title, unit, connections, *options, attack=None, delays_challenges=False, **gate):
     told = ("--attack", attack or name, "--connections", connections, *options)
-    return Attack(name, title, told, unit, gate=gate)
+    return Attack(name, title, told, unit, gate=gate, delays_challenges=delays_challenges)
 
 
 def slow(name, title, *options):
@@ -66,8 +77,8 @@ ATTACKS = (
     flood("proxied", "challenges of 10,000 addresses through a trusted proxy", "requests/s", 500,
           "--forwarded", 10000, attack="challenges", TRUSTED_PROXIES="127.1.0.0/16"),
     flood("pipelined", "requests, a socket full at a time", "× 16 KB/s", 50, attack="requests"),
-    flood("updates", "KeyUpdates without a request's end", "KeyUpdates/s", 50),
-    flood("crumbs", "TLS records of one byte without a request's end", "records/s", 50),
+    flood("updates", "KeyUpdates without a request's end", "KeyUpdates/s", 50, delays_challenges=True),
+    flood("crumbs", "TLS records of one byte without a request's end", "records/s", 50, delays_challenges=True),
     flood("registers", "registrations with a bad chain", "registrations/s", 200),
     flood("forgeries", "upgrades with forged assertions", "upgrades/s", 500),
     flood("pings", "pings by 50 sessions", "× 16 KB/s", 50),
@@ -184,6 +195,8 @@ class Figures:
     # Of the gate's core, by programs that are none of ours: with much of that the figures mean little.
     others_share: float
     done: float = 0
+    # Milliseconds by the number of connections.
+    challenges: dict = dataclasses.field(default_factory=dict)
 
     @property
     def admissions_rate(self):
@@ -243,6 +256,42 @@ def observe(gate, players, hostile, seconds):
     return figures
 
 
+@contextlib.contextmanager
+def right_of_way():
+    """As players and game have it; where that is not allowed, as everybody."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def slow_challenge(arena, attack, seconds, settling=SETTLING):
+    """Milliseconds until a newcomer has its challenge while `attack` goes on: the slowest but one, as a machine may
+    hiccup."""
+    gate = arena.gate(CHALLENGE_RATE="10000/s", **attack.gate)
+    gate.pki = arena.pki
+    hostile, taken = arena.attackers(attack, gate, seconds), []
+    try:
+        time.sleep(settling)
+        with right_of_way(), Raw(gate) as newcomer:
+            end = time.monotonic() + seconds
+            while len(taken) < 20 or time.monotonic() < end:
+                start = time.monotonic()
+                reply = newcomer.send(head("GET", "/attest/challenge")).reply()
+                taken.append(1000 * (time.monotonic() - start))
+                assert reply.status == 200, reply
+                time.sleep(0.005)
+    finally:
+        hostile.kill()
+        gate.kill() if sys.exc_info()[0] else gate.stop()
+    return sorted(taken)[-2]
+
+
 # ---- what came of it
 
 
@@ -259,6 +308,9 @@ def problems(attack, figures, quiet):
         yield f"{figures.admissions_rate:.1f} admissions/s of {quiet.admissions_rate:.1f}"
     if figures.turn_p99 > TURN:
         yield f"turn p99 {figures.turn_p99} µs"
+    for connections, taken in figures.challenges.items():
+        if taken > CHALLENGE[connections]:
+            yield f"a challenge beside {connections} took {taken:.1f} ms, above {CHALLENGE[connections]}"
 
 
 def row(title, rate, figures):
@@ -267,14 +319,16 @@ def row(title, rate, figures):
         f"| {figures.messages['p50'] / 1000:.2f} / {figures.messages['p99'] / 1000:.2f} "
         f"| {figures.messages['lost']} / {figures.admissions['refused']} "
         f"| {figures.admissions_rate:.1f} ({figures.admissions['p50'] / 1000:.1f}) "
-        f"| {figures.turn_p99 / 1000:.2f} | {figures.resident / (1 << 20):.0f} | {figures.others_share:.0%} |"
+        f"| {figures.turn_p99 / 1000:.2f} | {figures.resident / (1 << 20):.0f} | {figures.others_share:.0%} "
+        f"| {' / '.join(f'{taken:.1f}' for taken in figures.challenges.values())} |"
     )
 
 
 HEADER = """\
 | attack | rate | attackers' core | gate's core | round trip p50 / p99 (ms) | dropped / refused \
-| admissions/s (p50, ms) | turn p99 (ms) | resident (MiB) | others on the gate's core |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"""
+| admissions/s (p50, ms) | turn p99 (ms) | resident (MiB) | others on the gate's core \
+| challenge beside 1 / 6 (ms) |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"""
 
 
 def run(arena, attacks, seconds):
@@ -286,6 +340,10 @@ def run(arena, attacks, seconds):
     missed = []
     for attack in attacks:
         figures = measure(arena, attack, seconds)
+        if attack.delays_challenges:
+            figures.challenges = {
+                connections: slow_challenge(arena, attack.by(connections), seconds) for connections in CHALLENGE
+            }
         rate = f"{figures.done:,.0f} {attack.unit}" if attack.unit else "2,000 connections"
         print(row(attack.title, rate, figures), flush=True)
         missed += [f"{attack.name}: {problem}" for problem in problems(attack, figures, quiet)]
