@@ -18,6 +18,7 @@ def bench(monkeypatch):
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(BENCH))
     import chart
+    import inprocess
     import machine
     import results
     import table
@@ -25,7 +26,7 @@ def bench(monkeypatch):
     import verdicts
 
     yield types.SimpleNamespace(
-        chart=chart, machine=machine, results=results, table=table, traffic=traffic, verdicts=verdicts
+        chart=chart, inprocess=inprocess, machine=machine, results=results, table=table, traffic=traffic, verdicts=verdicts
     )
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCH)):
@@ -57,6 +58,25 @@ def test_more_is_better(bench, mine, verdict):
 def test_a_ratio_is_of_medians(bench):
     samples = samples_of(bench, "a", portcullis=[1, 2, 900], haproxy=[4, 4, 4])
     assert [line["value"] for line in bench.verdicts.judge(samples)] == [0.5]
+
+
+def test_an_android_chain_is_held_against_openssls_own_speed(bench, monkeypatch):
+    """One check on P-256 and two on P-384; what X509_verify takes is told, and judges nothing."""
+    def run(command, **_):
+        bits = command[-1].removeprefix("ecdsap")
+        rate = {"256": 10_000.0, "384": 1_000.0}[bits]
+        return types.SimpleNamespace(stdout=f"+H:junk\n+F4:2:{bits}:7.0:{rate}\n", stderr="")
+
+    monkeypatch.setattr(bench.inprocess.subprocess, "run", run)
+    monkeypatch.setattr(bench.inprocess, "measured", lambda program, *_: {"per_second": 500 if "floor" in str(program) else 450})
+    lengths = types.SimpleNamespace(in_process_seconds=1)
+    setup = types.SimpleNamespace(lengths=lengths, folder=pathlib.Path("x"), tool="tool", programs=pathlib.Path("y"))
+    samples = bench.results.Samples()
+    bench.inprocess.android_key_row(setup, samples, 1)
+    assert samples.median("t", "openssl") == pytest.approx(2100)
+    judged, told = bench.verdicts.judge(samples)
+    assert (judged["must"], judged["verdict"]) == (1.1, "must") and judged["value"] == pytest.approx(1e6 / 450 / 2100)
+    assert told["verdict"] == "-" and told["value"] == pytest.approx(500 / 450)
 
 
 def test_a_row_without_its_peer_has_no_verdict(bench):
