@@ -2,7 +2,9 @@
 
 import base64
 import concurrent.futures
+import http.client
 import json
+import re
 import threading
 import time
 
@@ -11,6 +13,7 @@ from clients import App, assert_refusal
 from gate import free_port
 from one_time_codes import Phone, Service
 from phones import base64url
+from waiting import LONG, patience
 
 
 @pytest.fixture
@@ -185,11 +188,14 @@ def test_fifty_guess_at_once(gate, service, phone):
 
 def tries(gate):
     """What the audit has of wrong codes, in their order."""
+    return [text["count"] for text in audited(gate) if text["event"] == "code_wrong"]
+
+
+def audited(gate):
     listed = gate.command("audit", "export")
     assert listed.returncode == 0, listed.stderr
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
-    texts = [json.loads(from_base64url(row["text"])) for row in rows if "text" in row]
-    return [text["count"] for text in texts if text["event"] == "code_wrong"]
+    return [json.loads(from_base64url(row["text"])) for row in rows if "text" in row]
 
 
 def from_base64url(text):
@@ -238,6 +244,58 @@ def test_guesses_are_counted_across_kills(gate, service, phone):
     restart(gate)
     assert_refusal(service.verify(challenge, code), 403, "code_rejected")
     assert unlock(gate)["wrong_codes"] == 0
+
+
+@pytest.mark.parametrize("answered", [0, 1, 4])
+def test_a_kill_while_many_guess(gate, service, phone, answered):
+    """What was answered is counted, whatever else was under way; and five are judged, not one more."""
+    challenge = service.challenged()
+    code = phone.code(challenge)
+    told = threading.Semaphore(0)
+
+    def guess(number):
+        try:
+            reply = service.verify(challenge, another(code, number))
+        except (OSError, http.client.HTTPException):
+            return None
+        told.release()
+        return reply
+
+    with concurrent.futures.ThreadPoolExecutor(30) as pool:
+        guesses = [pool.submit(guess, number) for number in range(1, 31)]
+        for _ in range(answered):
+            assert told.acquire(timeout=patience(LONG))
+        restart(gate)
+    replies = [reply for reply in (guess.result() for guess in guesses) if reply]
+    assert {(reply.status, reply.code) for reply in replies} <= {(403, "code_rejected")}
+    counted = tries(gate)
+    assert min(len(replies), 5) <= len(counted) <= 5
+    for number in range(100, 105 - len(counted)):
+        assert_refusal(service.verify(challenge, another(code, number)), 403, "code_rejected")
+    assert tries(gate) == [1, 2, 3, 4, 5]
+    assert_refusal(service.verify(challenge, code), 403, "code_rejected")
+    assert service.verify(challenge, phone.code(challenge)).status == 200
+
+
+def test_no_code_is_on_record(new_gate, new_device):
+    """Neither one that was given out nor one that was typed is in the log or the audit, at any level."""
+    gate = new_gate(LOG_LEVEL="debug")
+    service, phone = Service(gate), Phone(gate, new_device())
+    codes = []
+    for number in range(3):
+        login = f"login-{number}"
+        challenge = service.challenged(login)
+        code = phone.code(challenge)
+        codes += [code, another(code)]
+        assert_refusal(service.verify(challenge, another(code), login), 403, "code_rejected")
+        assert service.verify(challenge, code, login).status == 200
+    audit = "\n".join(json.dumps(text) for text in audited(gate))
+    # Then the log is whole.
+    gate.stop()
+    assert "code_wrong" in audit and "otp_verify" in gate.log_text()
+    for said in (audit, gate.log_text()):
+        for code in codes:
+            assert not re.search(rf"(?<!\w){code}(?!\w)", said), code
 
 
 def test_a_stolen_service_token_locks_nobody_out(gate, service, phone):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -257,7 +258,14 @@ def test_verify_judges_the_independent_device(gates, folder, authority, device):
 def test_demo(commands):
     done = commands("demo", within=60)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.strip()
+    # A login by plain telnet takes a code from the phone: once, and for that login.
+    for told in (
+        r"login anna: her phone signs, shows six digits, and she types them: \d{6}",
+        r"the same code at another login: it was good once, for that one: refused",
+        r"two logins in one breath: the code of the one lets nobody in by the other's name: refused",
+    ):
+        assert re.search(f"^  ✓ {told}$", done.stdout, re.MULTILINE), done.stdout
+    assert "✗" not in done.stdout
 
 
 def test_the_control_socket_is_ours_alone(gates, backend):
