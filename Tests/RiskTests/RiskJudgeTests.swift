@@ -77,13 +77,23 @@ struct Request {
     arguments: [
       (#""tz":"Europe/Berlin""#, true), (#""tz":"europe/vienna""#, true), (#""tz":"UTC""#, true),
       (#""tz":"Etc/GMT+5""#, true), (#""tz":"Europe/Vienna""#, false), (#""tz":"GMT+2""#, nil),
-      (#""tz":"+01:00""#, nil),
+      (#""tz":"+01:00""#, nil), (#""tz":"-0330""#, nil), (#""tz":"UTC-03:30""#, nil),
+      (#""tz":"EST5EDT""#, true), (#""tz":"PST8PDT""#, true), (#""tz":"GMT0""#, true), (#""tz":"GMT""#, true),
       (#""tz""#, nil),
     ] as [(String, Bool?)])
   func timeZones(member: String, isReason: Bool?) throws {
     let findings = try Request().with(member).findings()
     #expect(findings.reasons == (isReason == true ? [.timeZoneMismatch] : []))
     #expect(findings.unknown == (isReason == nil ? [.timeZoneMismatch] : []))
+  }
+
+  /// With digits or without: the same name is the same zone.
+  @Test func timeZonesWithDigits() throws {
+    var request = Request().with(#""tz":"EST5EDT""#)
+    request.place.timeZone = "EST5EDT"
+    #expect(try request.findings().reasons == [])
+    request.place.timeZone = "CST6CDT"
+    #expect(try request.findings().reasons == [.timeZoneMismatch])
   }
 
   @Test func networkAndCountry() throws {

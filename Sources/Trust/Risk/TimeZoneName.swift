@@ -2,16 +2,19 @@
 
 /// Names alone: what they mean at some hour stands in files that a gate in its sandbox does not read.
 struct TimeZoneName: Equatable {
-  private let name: [UInt8]
+  private let name: String
 
-  /// Nil for no name, and for what only says how far off UTC the time is, such as `GMT+2`: several zones may be.
+  /// Nil for no name, and for what only says how far off UTC the time is, such as `+01:00` or `GMT+2`: several zones may be.
+  /// `Etc/GMT+5` and `EST5EDT` are names.
   init?(_ text: String?) {
-    guard let text else { return nil }
-    let bytes = Array(text.utf8)
-    let isName = bytes.starts(with: "Etc/".utf8) || !bytes.contains { Self.digitsAndColon.contains($0) }
-    guard isName, !bytes.isEmpty else { return nil }
-    name = bytes
+    guard let text, !text.isEmpty, !Self.isOffset(text) else { return nil }
+    name = text
   }
 
-  private static let digitsAndColon = UInt8(ascii: "0")...UInt8(ascii: ":")
+  private static func isOffset(_ text: String) -> Bool {
+    let isAgainstUTC = text.hasPrefix("GMT") || text.hasPrefix("UTC")
+    return text.utf8.dropFirst(isAgainstUTC ? 3 : 0).first.map(signs.contains) == true
+  }
+
+  private static let signs: [UInt8] = [UInt8(ascii: "+"), UInt8(ascii: "-")]
 }
