@@ -62,7 +62,9 @@ import Testing
     arguments: [
       (Entry.patch, DERWriter.integer(20_260_105)),
       (Entry.purpose, DERWriter.set(DERWriter.integer(3) + DERWriter.integer(2))),
-      (800, DERWriter.utf8String("anything")),
+      (800, DERWriter.utf8String("anything")), (801, [0x09, 0x03, 0x80, 0x00, 0x01]),
+      (802, [0x1E, 0x02, 0x4E, 0x2D]), (803, [0x14, 0x01, 0xE4]), (804, [0x0C, 0x01, 0xC3]),
+      (805, [0x18, 0x01, 0x31]),
       (31, DERWriter.set(DERWriter.integer(2) + DERWriter.integer(1))),
     ] as [(UInt32, [UInt8])])
   func whatDoesNotMatter(number: UInt32, value: [UInt8]) throws {
@@ -166,6 +168,14 @@ import Testing
     phone.description.software[Entry.applicationID] = TestKeyDescription.applicationID(
       packages: packages, digests: digests)
     #expect(try phone.rejection() == rejection)
+  }
+
+  /// More than a certificate has elements.
+  @Test func manyPackages() throws {
+    var phone = try AttestedPhone()
+    phone.description.software[Entry.applicationID] = TestKeyDescription.applicationID(
+      packages: (0..<250).map { "org.app\($0)" } + [AttestedPhone.package], digests: [Self.digest])
+    #expect(try phone.rejection() == nil)
   }
 
   @Test func noApplication() throws {

@@ -5,9 +5,9 @@ import Testing
 @testable import X509
 
 @Suite struct DERTests {
-  static func check(_ bytes: [UInt8]) -> DERError? {
+  static func check(_ bytes: [UInt8], _ strictness: DERWalk.Strictness = .all) -> DERError? {
     do throws(DERError) {
-      try DERWalk.check(bytes.span)
+      try DERWalk.check(bytes.span, strictness)
       return nil
     } catch {
       return error
@@ -91,6 +91,33 @@ import Testing
     #expect(Self.check(bytes) == error, "\(name)")
   }
 
+  /// What devices write, of which nobody reads the texts, dates and types that certificates do not have.
+  @Test(
+    arguments: [
+      ("REAL", [0x09, 0x03, 0x80, 0x00, 0x01], nil), ("T61String", [0x14, 0x01, 0xE4], nil),
+      ("VisibleString", [0x1A, 0x01, 0x41], nil), ("GeneralString", [0x1B, 0x01, 0xFF], nil),
+      ("UniversalString", [0x1C, 0x04, 0x00, 0x00, 0x00, 0x41], nil),
+      ("BMPString", [0x1E, 0x02, 0x00, 0x41], nil), ("PrintableString with @", [0x13, 0x01, 0x40], nil),
+      ("UTF8String cut", [0x0C, 0x01, 0xC3], nil), ("TIME", [0x0E, 0x00], nil),
+      ("type 37", [0x1F, 0x25, 0x00], nil),
+      ("a SET out of order", [0x31, 0x05, 0x05, 0x00, 0x01, 0x01, 0x00], nil),
+      ("BOOLEAN 01", [0x01, 0x01, 0x01], .boolean), ("127 with a zero", [0x02, 0x02, 0x00, 0x7F], .integer),
+      ("NULL with content", [0x05, 0x01, 0x00], .null),
+      ("OBJECT IDENTIFIER cut", [0x06, 0x01, 0x86], .objectIdentifier),
+      ("end of contents", [0x00, 0x00], .unexpectedTag), ("BMPString in parts", [0x3E, 0x00], .wrongForm),
+      ("BMPString of an indefinite length", [0x1E, 0x80, 0x00, 0x00], .indefiniteLength),
+      ("BMPString with a long length", [0x1E, 0x81, 0x02, 0x00, 0x41], .nonMinimalLength),
+    ] as [(String, [UInt8], DERError?)])
+  func ofDevices(name: String, bytes: [UInt8], error: DERError?) {
+    #expect(Self.check(bytes, .devices) == error, "\(name)")
+  }
+
+  @Test(arguments: [(4096, nil), (4097, .tooManyElements)] as [(Int, DERError?)])
+  func elementsOfDevices(count: Int, error: DERError?) {
+    let bytes = DERWriter.element([0x30], Array(repeating: [0x05, 0x00], count: count - 1).flatMap { $0 })
+    #expect(Self.check(bytes, .devices) == error)
+  }
+
   @Test(arguments: [("500101000000Z", -631_152_000), ("491231235959Z", 2_524_607_999), ("700101000000Z", 0)])
   func centuries(text: String, seconds: Int64) throws {
     let bytes = Array(text.utf8)
@@ -98,13 +125,49 @@ import Testing
     #expect(time.seconds == seconds)
   }
 
-  private static func certificate() -> [UInt8] {
+  private static func certificate(
+    subject: [UInt8] = DERWriter.name("Test"), constraints: [UInt8] = DERWriter.sequence()
+  ) -> [UInt8] {
     var certificate = TestCertificate(
-      issuer: DERWriter.name("Test Authority"), subject: DERWriter.name("Test"),
+      issuer: DERWriter.name("Test Authority"), subject: subject,
       key: TestKey.p256().subjectPublicKeyInfo, extensions: [])
-    certificate.set(ObjectIdentifiers.basicConstraints, critical: DERWriter.true, DERWriter.sequence())
+    certificate.set(ObjectIdentifiers.basicConstraints, critical: DERWriter.true, constraints)
     certificate.set(ObjectIdentifiers.keyUsage, critical: DERWriter.true, [0x03, 0x02, 0x04, 0xF0])
     return certificate.encoded(signedBy: TestKey.p384())
+  }
+
+  private static func parsed(
+    _ certificate: [UInt8], _ strictness: DERWalk.Strictness = .all
+  ) -> ParsedCertificate? {
+    var rules = CertificateRules()
+    rules.strictness = strictness
+    return try? CertificateParser.parse(certificate.span, rules: rules)
+  }
+
+  /// A maker's name in two-byte characters, and one of two parts in no order.
+  @Test func namesOfDevices() {
+    func part(_ value: [UInt8]) -> [UInt8] {
+      DERWriter.sequence(DERWriter.identifier([0x55, 0x04, 0x03]), value)
+    }
+    for subject in [
+      DERWriter.sequence(DERWriter.set(part([0x1E, 0x02, 0x4E, 0x2D]))),
+      DERWriter.sequence(DERWriter.set(part(DERWriter.utf8("b")), part(DERWriter.utf8("a")))),
+    ] {
+      let certificate = Self.certificate(subject: subject)
+      #expect(Self.parsed(certificate) == nil)
+      #expect(Self.parsed(certificate, .devices)?.subject == subject)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([0x00], 0), ([0x7F], 127), ([0x00, 0x80], 128), ([0x01, 0x00], 256),
+      ([0x00] + Array(repeating: 0xFF, count: 8), .max),
+      ([0x01] + Array(repeating: 0, count: 12), .max), ([0xFF], nil), ([0x00, 0x7F], nil),
+    ] as [([UInt8], Int?)])
+  func pathLengths(content: [UInt8], length: Int?) {
+    let constraints = DERWriter.sequence(DERWriter.true, DERWriter.integer(content))
+    #expect(Self.parsed(Self.certificate(constraints: constraints))?.basicConstraints?.pathLength == length)
   }
 
   /// No prefix of a certificate is one, and none makes the parser trap.

@@ -16,6 +16,8 @@ package struct CertificateRules: Sendable {
   package var readsKeyUsage = true
   /// That an ECDSA signature has its strict form, for a key on P-384 at most.
   package var checksSignatureForm = true
+  /// Of its encoding.
+  package var strictness = DERWalk.Strictness.all
 
   package init() {}
 }
@@ -26,7 +28,7 @@ package enum CertificateParser {
   ) throws(CertificateParseError) -> ParsedCertificate {
     let parts: (body: Body, toBeSigned: Range<Int>, outer: Range<Int>, signature: Range<Int>)
     do throws(DERError) {
-      try DERWalk.check(der)
+      try DERWalk.check(der, rules.strictness)
       var reader = DERReader(der)
       let certificate = try reader.next(.sequence)
       var fields = DERReader(der, in: certificate.content)

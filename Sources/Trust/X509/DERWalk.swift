@@ -4,24 +4,45 @@
 /// OpenSSL reads BER where X.509 wants DER, and re-encoding proves nothing because it replays the bytes it
 /// read.
 package enum DERWalk {
-  /// Throws unless `bytes` are exactly one element, and all within it is DER.
-  package static func check(_ bytes: Span<UInt8>) throws(DERError) {
-    try check(bytes, in: 0..<bytes.count)
+  /// What is asked of values, beside heads that are the shortest.
+  package enum Strictness: Sendable {
+    /// All that X.690 asks of the types that certificates have, and no other type.
+    case all
+    /// The values of the types that are read. What devices of many makers write has texts in every alphabet, types that
+    /// nobody reads, and sets in no order.
+    case devices
+
+    /// A certificate has fewer than 100 elements. Of a device's description, most may be names of packages.
+    fileprivate var maximumElements: Int {
+      switch self {
+      case .all: 512
+      case .devices: 4096
+      }
+    }
   }
 
-  /// - Parameter ordersSets: whether X.690 §11.6 is held to; there are makers of devices who know nothing of it.
+  /// Throws unless `bytes` are exactly one element, and all within it is DER.
+  package static func check(_ bytes: Span<UInt8>, _ strictness: Strictness = .all) throws(DERError) {
+    try check(bytes, in: 0..<bytes.count, strictness)
+  }
+
   package static func check(
-    _ bytes: Span<UInt8>, in range: Range<Int>, ordersSets: Bool = true
+    _ bytes: Span<UInt8>, in range: Range<Int>, _ strictness: Strictness = .all
   ) throws(DERError) {
-    var state = State(ordersSets: ordersSets)
+    var state = State(strictness)
     var reader = DERReader(bytes, in: range)
     try visit(try reader.next(), bytes, depth: 1, &state)
     try reader.expectEnd()
   }
 
   private struct State {
-    let ordersSets: Bool
-    var elementsLeft = DERWalk.maximumElements
+    let strictness: Strictness
+    var elementsLeft: Int
+
+    init(_ strictness: Strictness) {
+      self.strictness = strictness
+      elementsLeft = strictness.maximumElements
+    }
   }
 
   private static func visit(
@@ -30,7 +51,7 @@ package enum DERWalk {
     guard depth <= maximumDepth else { throw .tooDeep }
     guard state.elementsLeft > 0 else { throw .tooManyElements }
     state.elementsLeft -= 1
-    if element.tag.tagClass == 0 { try checkUniversal(element, bytes) }
+    if element.tag.tagClass == 0 { try checkUniversal(element, bytes, state.strictness) }
     guard element.tag.isConstructed else { return }
 
     var reader = DERReader(bytes, in: element.content)
@@ -38,7 +59,7 @@ package enum DERWalk {
     while !reader.isAtEnd {
       let child = try reader.next()
       try visit(child, bytes, depth: depth + 1, &state)
-      if state.ordersSets, element.tag == .set {
+      if state.strictness == .all, element.tag == .set {
         if let previous, !precedes(bytes.extracting(previous), bytes.extracting(child.whole)) {
           throw .unorderedSet
         }
@@ -47,7 +68,9 @@ package enum DERWalk {
     }
   }
 
-  private static func checkUniversal(_ element: DERElement, _ bytes: Span<UInt8>) throws(DERError) {
+  private static func checkUniversal(
+    _ element: DERElement, _ bytes: Span<UInt8>, _ strictness: Strictness
+  ) throws(DERError) {
     let content = bytes.extracting(element.content)
     let isContainer = element.tag.number == 16 || element.tag.number == 17
     guard element.tag.isConstructed == isContainer else { throw .wrongForm }
@@ -59,6 +82,7 @@ package enum DERWalk {
     case 5: guard content.isEmpty else { throw .null }
     case 6: try DERValue.checkObjectIdentifier(content)
     case 10: try DERValue.checkInteger(content)
+    case 1... where strictness == .devices: break
     case 12: try DERValue.checkUTF8String(content)
     case 18: try DERValue.checkCharacters(content, DERValue.isNumeric)
     case 19: try DERValue.checkCharacters(content, DERValue.isPrintable)
@@ -80,7 +104,6 @@ package enum DERWalk {
     return false
   }
 
-  /// A certificate nests 6 deep and has fewer than 100 elements.
+  /// A certificate nests 6 deep.
   private static let maximumDepth = 12
-  private static let maximumElements = 512
 }

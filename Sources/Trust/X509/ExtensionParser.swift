@@ -73,8 +73,9 @@ enum ExtensionParser {
     var pathLength: Int?
     if let limit = try fields.nextIfPresent(.integer) {
       let content = der.extracting(limit.content)
-      guard isAuthority, content.count == 1, content[0] < 0x80 else { throw .basicConstraints }
-      pathLength = Int(content[0])
+      guard isAuthority, content[0] < 0x80 else { throw .basicConstraints }
+      // What does not fit is longer than any chain.
+      pathLength = (try? DERValue.unsigned(content)).flatMap { Int(exactly: $0) } ?? .max
     }
     try fields.expectEnd()
     return ParsedCertificate.BasicConstraints(isAuthority: isAuthority, pathLength: pathLength)

@@ -16,6 +16,7 @@ struct ChainCertificate {
     rules.needsExtensions = false
     rules.readsKeyUsage = !isLeaf
     rules.checksSignatureForm = false
+    rules.strictness = .devices
     let parsed: ParsedCertificate
     do throws(CertificateParseError) {
       parsed = try CertificateParser.parse(der.span, rules: rules)
