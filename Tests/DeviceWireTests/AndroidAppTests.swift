@@ -51,4 +51,10 @@ import Testing
     #expect(AndroidApp(package: "org.example", digests: []) == nil)
     #expect(AndroidApp(package: "example", digests: [Bytes32()]) == nil)
   }
+
+  /// What a recorded case says is known.
+  @Test func verbatim() {
+    let app = AndroidApp(verbatimPackage: "mud", digests: [])
+    #expect(app.package == "mud" && app.digests.isEmpty)
+  }
 }

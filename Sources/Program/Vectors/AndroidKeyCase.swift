@@ -66,8 +66,7 @@ package struct AndroidKeyCase: Sendable {
       guard let object = value.object, let package = object["package"]?.string,
         let digests = object["cert_digests"]?.array?.map({ $0.string.flatMap { Bytes32(hex: $0) } })
       else { throw VectorError("policy.apps is not of packages and their cert_digests") }
-      // What is no package, or has no digests, is no app that could be set.
-      apps += [AndroidApp(package: package, digests: Set(digests.compactMap(\.self)))].compactMap(\.self)
+      apps.append(AndroidApp(verbatimPackage: package, digests: Set(digests.compactMap(\.self))))
     }
     return apps
   }

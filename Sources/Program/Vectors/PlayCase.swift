@@ -52,16 +52,23 @@ package struct PlayCase: Sendable {
     var keys: [PlayKeys] = []
     for value in pairs {
       guard let pair = value.object.map(Fields.init) else { throw VectorError("keys is not of objects") }
-      guard let decryption = try pair.base64("decryption_key_b64").flatMap({ Bytes32($0) }) else {
-        throw VectorError("no decryption_key_b64 of 32 bytes")
-      }
-      guard let spki = try pair.base64("verification_key_b64"),
-        let point = P256Point(subjectPublicKeyInfo: spki.span)
-      else { throw VectorError("no verification_key_b64 of 91 bytes") }
+      guard let decryption = try pair.base64("decryption_key_b64"),
+        let spki = try pair.base64("verification_key_b64")
+      else { throw VectorError("no decryption_key_b64, or no verification_key_b64") }
+      // Of another length it opens nothing, and what is no key has signed nothing.
+      guard let decryption = Bytes32(decryption) else { continue }
+      let point = P256Point(subjectPublicKeyInfo: spki.span) ?? nobodys
       keys.append(PlayKeys(decryption: decryption, verification: point))
     }
     return keys
   }
+
+  /// Not on the curve.
+  private static let nobodys: P256Point = {
+    let x963 = [4] + [UInt8](repeating: 0, count: 64)
+    guard let point = P256Point(x963: x963.span) else { fatalError("65 bytes that are no point's form") }
+    return point
+  }()
 
   private static func policy(_ fields: Fields) throws(VectorError) -> Policy {
     guard let text = try fields.text("nonce"),
@@ -92,8 +99,7 @@ package struct PlayCase: Sendable {
       guard let package = value.object?["package"]?.string, let texts, !texts.contains(nil) else {
         throw VectorError("policy.apps is not of package and cert_digests")
       }
-      // What is no app is nobody's: nothing matches it.
-      if let app = AndroidApp(package: package, digests: Set(texts.compactMap(\.self))) { apps.append(app) }
+      apps.append(AndroidApp(verbatimPackage: package, digests: Set(texts.compactMap(\.self))))
     }
     return apps
   }

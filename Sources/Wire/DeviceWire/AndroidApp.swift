@@ -4,12 +4,19 @@ package import Bytes
 package struct AndroidApp: Hashable, Sendable {
   /// As the manifest names it.
   package let package: String
-  /// SHA-256 of each certificate that may have signed it; never empty.
+  /// SHA-256 of each certificate that may have signed it.
   package let digests: Set<Bytes32>
 
   /// Nil for what is no package, and without digests: an app that anybody may sign is nobody's.
   package init?(package: String, digests: Set<Bytes32>) {
     guard Self.isPackage(package), !digests.isEmpty else { return nil }
+    self.package = package
+    self.digests = digests
+  }
+
+  /// Of a recorded case, which says what is known, whatever it is: names are compared as bytes, and without digests nobody's
+  /// signature is good. The gate never does.
+  package init(verbatimPackage package: String, digests: Set<Bytes32>) {
     self.package = package
     self.digests = digests
   }
