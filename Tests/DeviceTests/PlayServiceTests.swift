@@ -73,6 +73,9 @@ struct PlayServiceTests {
     let files = try service.files()
     #expect(again == files)
     #expect(files.filter(\.isSecret).count == 2)
+    // By which a gate in production knows them.
+    let keys = try JSONSerialization.jsonObject(with: Data(#require(files.first).bytes)) as? [[String: Any]]
+    #expect(keys?.first?["development"] as? Bool == true)
     try folder.write(TestPlayService.FileName.keys, #"[{"decryption_key":"AAAA"}]"#)
     #expect(throws: DeviceError.self) { try TestPlayService.load(from: folder.path) }
   }

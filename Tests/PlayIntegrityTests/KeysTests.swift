@@ -26,6 +26,14 @@ import Testing
     let spki = P256Point.subjectPublicKeyInfoHead + keys[0].verification.x963
     let text = Base64.encode(spki.span)
     #expect(text == Self.verification)
+    #expect(keys.map(\.isForDevelopment) == [false, false])
+  }
+
+  @Test(arguments: [("true", true), ("false", false)])
+  func development(value: String, expected: Bool) throws {
+    let file = "[\(Self.good.dropLast()),\"development\":\(value)}]"
+    let keys = try PlayKeys.read(Array(file.utf8).span)
+    #expect(keys.map(\.isForDevelopment) == [expected])
   }
 
   @Test func mistakes() {
@@ -42,6 +50,7 @@ import Testing
       (#"[{"decryption_key":7}]"#, "[0]: decryption_key is not a string"),
       (#"[{"decryptionKey":""}]"#, "[0]: unknown member decryptionKey"),
       ("[\(Self.good),\(Self.good)]", "[1]: decryption_key is that of [0]"),
+      ("[\(Self.good.dropLast()),\"development\":1}]", "[0]: development is neither true nor false"),
     ] {
       #expect(Self.problem(file) == expected)
     }

@@ -1,5 +1,5 @@
 /// Reads the file of keys, `[{"decryption_key": …, "verification_key": …}, …]`, both base64 as the Play Console shows
-/// them.
+/// them; a pair that `dev-certs` has made says so in a third member, `"development": true`.
 internal import Bytes
 internal import Crypto
 internal import JSON
@@ -22,6 +22,7 @@ package struct PlayKeysProblem: Error, Equatable, Sendable, CustomStringConverti
 extension PlayKeys {
   private static let decryptionName = "decryption_key"
   private static let verificationName = "verification_key"
+  private static let developmentName = "development"
 
   /// At least one pair, and no decryption key twice: the second would never be tried.
   package static func read(_ file: Span<UInt8>) throws(PlayKeysProblem) -> [PlayKeys] {
@@ -54,7 +55,8 @@ extension PlayKeys {
     _ value: JSONValue, at index: Int, _ verifier: P256Verifier
   ) throws(PlayKeysProblem) -> PlayKeys {
     guard let object = value.object else { throw PlayKeysProblem(pair: index, "not an object") }
-    for member in object.members where ![decryptionName, verificationName].contains(member.name) {
+    let known = [decryptionName, verificationName, developmentName]
+    for member in object.members where !known.contains(member.name) {
       throw PlayKeysProblem(pair: index, "unknown member \(PrintableText.field(member.name, limit: 64))")
     }
     guard let decryption = try bytes(decryptionName, of: object, at: index).flatMap({ Bytes32($0) }) else {
@@ -69,7 +71,19 @@ extension PlayKeys {
     guard verifier.isOnCurve(point) else {
       throw PlayKeysProblem(pair: index, "\(verificationName) is no point on P-256")
     }
-    return PlayKeys(decryption: decryption, verification: point)
+    return PlayKeys(
+      decryption: decryption, verification: point,
+      isForDevelopment: try isForDevelopment(object, at: index))
+  }
+
+  private static func isForDevelopment(
+    _ object: JSONObject, at index: Int
+  ) throws(PlayKeysProblem) -> Bool {
+    guard let value = object[developmentName] else { return false }
+    guard let isForDevelopment = value.boolean else {
+      throw PlayKeysProblem(pair: index, "\(developmentName) is neither true nor false")
+    }
+    return isForDevelopment
   }
 
   /// Nil where it is not base64.

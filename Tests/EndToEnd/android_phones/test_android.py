@@ -423,6 +423,25 @@ def test_what_is_refused_at_the_start(gates, backend, folder, files):
     assert "ANDROID_ROOTS_PATH" in said()
 
 
+def test_keys_of_development_are_refused_in_production(gates, backend, folder, files):
+    """Whoever has the folder that `dev-certs` has filled makes tokens."""
+    devices = {"DEVICES_PATH": folder / "devices.db", "PUBLIC_URL": "https://mud.example", **files}
+    production = {"PORTCULLIS_ENV": "production", "APPATTEST_ROOT_CA_PATH": None, "ANDROID_ROOTS_PATH": None}
+    maker = gates(start=False)
+    assert maker.command("dev-certs").returncode == 0
+    made = maker.folder / "certs" / "dev" / "play-integrity-keys.json"
+    gate = gates(backend, start=False, **{**devices, "PLAY_INTEGRITY_KEYS_PATH": made}, RUN_AS="root")
+    gate.start()
+    gate.stop()
+    done = gates(
+        start=False, **{**devices, **production, "PLAY_INTEGRITY_KEYS_PATH": made}, RUN_AS="root"
+    ).command("serve")
+    assert done.returncode == 78, done
+    assert "PLAY_INTEGRITY_KEYS_PATH" in done.stderr and "dev-certs" in done.stderr, done.stderr
+    # Others are none of this.
+    gates(backend, **{**devices, **production}, RUN_AS="root")
+
+
 def test_check_says_how_old_the_list_is(gates, backend, folder, files):
     gate = gates(backend, start=False)
     devices = {"DEVICES_PATH": folder / "devices.db", "PUBLIC_URL": "https://mud.example", **files}

@@ -156,11 +156,20 @@ extension TestPlayService {
   /// What `load` reads.
   package func files() throws(IssuingError) -> [DevelopmentFile] {
     let verificationKey = try signingKey.subjectPublicKeyInfo()
-    let pair = Self.json([
-      "decryption_key": decryptionKey.base64, "verification_key": Self.standard(verificationKey),
-    ])
+    var pairs = JSONWriter()
+    pairs.beginArray()
+    pairs.beginObject()
+    pairs.name("decryption_key")
+    pairs.value(decryptionKey.base64)
+    pairs.name("verification_key")
+    pairs.value(Self.standard(verificationKey))
+    // A gate in production refuses it.
+    pairs.name("development")
+    pairs.value(true)
+    pairs.endObject()
+    pairs.endArray()
     return [
-      DevelopmentFile(FileName.keys, Array("[".utf8) + pair + Array("]\n".utf8), isSecret: true),
+      DevelopmentFile(FileName.keys, pairs.bytes + Array("\n".utf8), isSecret: true),
       DevelopmentFile(FileName.signingKey, try signingKey.pem(), isSecret: true),
     ]
   }

@@ -13,11 +13,13 @@ struct AndroidFiles {
   var roots: Set<Bytes32> = []
 
   /// All that is wrong with them is told before it gives up.
-  static func read(_ files: GateConfiguration.Devices.Android, tell: Startup.Teller) throws -> AndroidFiles {
+  static func read(
+    _ files: GateConfiguration.Devices.Android, isProduction: Bool, tell: Startup.Teller
+  ) throws -> AndroidFiles {
     var read = AndroidFiles()
     var isRead = true
     if let path = files.playKeysPath {
-      do { read.playKeys = try keys(path, tell) } catch { isRead = false }
+      do { read.playKeys = try keys(path, isProduction: isProduction, tell) } catch { isRead = false }
     }
     if let path = files.rootsPath {
       do { read.roots = try roots(path, tell) } catch { isRead = false }
@@ -26,15 +28,25 @@ struct AndroidFiles {
     return read
   }
 
-  private static func keys(_ path: String, _ tell: Startup.Teller) throws -> [PlayKeys] {
+  private static func keys(
+    _ path: String, isProduction: Bool, _ tell: Startup.Teller
+  ) throws -> [PlayKeys] {
     let name = "PLAY_INTEGRITY_KEYS_PATH=\(PrintableText.field(path))"
     let bytes = try contents(path, name, limit: PlayKeys.largestFile, tell)
+    let keys: [PlayKeys]
     do throws(PlayKeysProblem) {
-      return try PlayKeys.read(bytes.span)
+      keys = try PlayKeys.read(bytes.span)
     } catch {
       tell("\(name): \(error); copy both keys of each pair from the Play Console")
       throw ExitStatus.configuration.code
     }
+    if isProduction, let index = keys.firstIndex(where: \.isForDevelopment) {
+      tell(
+        "\(name): [\(index)] is a pair of dev-certs, which is refused in production: whoever has that folder makes "
+          + "tokens; copy both keys of each pair from the Play Console")
+      throw ExitStatus.configuration.code
+    }
+    return keys
   }
 
   private static func roots(_ path: String, _ tell: Startup.Teller) throws -> Set<Bytes32> {

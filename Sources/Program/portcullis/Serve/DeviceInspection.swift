@@ -66,7 +66,10 @@ struct DeviceFiles {
       unlessTold { read.networks = try database("GEO_ASN_PATH", path, tell) }
     }
     if let path = files.nextKeyPath { unlessTold { read.nextPin = try pin(path, tell) } }
-    unlessTold { read.android = try AndroidFiles.read(files.android, tell: { tell(.android, $0) }) }
+    unlessTold {
+      read.android = try AndroidFiles.read(
+        files.android, isProduction: files.isProduction, tell: { tell(.android, $0) })
+    }
     guard isRead else { throw ExitStatus.configuration.code }
     return read
   }
