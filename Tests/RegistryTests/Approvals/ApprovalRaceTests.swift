@@ -59,7 +59,7 @@ import Testing
     let asked = try room.ask(service)
     #expect(try room.vote(old, on: asked).integer("votes_needed") == 1)
     let renewed = try room.rotate(old, vouchedFor: true)
-    #expect(room.effects.contains(.approvalsOpen(old.id, attestedBy: room.attestedKey(old), count: 1)))
+    #expect(try room.effects.contains(.approvalsOpen(old.id, attestedBy: room.attestedKey(old), count: 1)))
     #expect(try room.show(asked.id, service).array("votes").isEmpty)
     #expect(try room.list(renewed).array("items").count == 1)
     #expect(try room.vote(old, on: asked).code == .signatureRejected)

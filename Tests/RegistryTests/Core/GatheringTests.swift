@@ -16,7 +16,8 @@ import Testing
         handle: RequestHandle(number: UInt64(number)), call: Nothing(), origin: .gate, wait: nil,
         completion: { _ in })
       let lane = Lane.address(IPAddress(v4: UInt32(number)))
-      #expect(inbox.queue.append(request, lane: lane, urgency: .ordinary))
+      let isTaken = inbox.queue.append(request, lane: lane, urgency: .ordinary)
+      #expect(isTaken)
     }
     return inbox
   }
