@@ -9,6 +9,7 @@ import time
 import admissions
 import chart
 import decisions
+import evidence
 import inprocess
 import keeping
 import machine
@@ -43,6 +44,7 @@ ROWS = {
     "q": inprocess.registry_row,
     "r": keeping.keeping_row,
     "t": inprocess.android_key_row,
+    "v": evidence.evidence_row,
     "s": inprocess.play_row,
     "u": inprocess.scrape_row,
     "w": watched.watched_row,

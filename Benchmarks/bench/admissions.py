@@ -110,7 +110,7 @@ def make_bodies(setup, poster):
         raise Broken(f"registrations could not be made: {done.stdout}")
 
 
-def registered(setup, poster):
+def registered(setup, poster, row="i"):
     """What became of the registrations: the rest is waited for, and each must have been accepted."""
     lengths = setup.lengths
     result = poster.answer()
@@ -118,7 +118,7 @@ def registered(setup, poster):
         raise Broken(f"{result['done']} of {lengths.registrations} registrations")
     result["per_second"] = result["done"] / result["seconds"]
     if result["seconds"] < lengths.warm_up + MEASURES * lengths.latency_seconds:
-        print("row i: the registrations ended before the measure did")
+        print(f"row {row}: the registrations ended before the measure did")
     return result
 
 

@@ -8,7 +8,7 @@
 
 // Requests come from other addresses than sessions do, and from new ones each time, as their rate is limited.
 enum { NONCE = 64, PER_ADDRESS = 100, FIRST_REQUEST = 1000000 };
-static const char challenge_request[] = "GET /attest/challenge HTTP/1.1\r\nHost: localhost\r\n\r\n";
+static char challenge_request[160];
 static char (*nonces)[NONCE];
 static int nonce_count;
 
@@ -94,7 +94,9 @@ static void keep_nonce(int number, const char *response) {
   memcpy(nonces[number], nonce + 9, NONCE);
 }
 
-void run_challenges(int count, int at_once) {
+void run_challenges(int count, int at_once, const char *purpose) {
+  snprintf(challenge_request, sizeof challenge_request, "GET /attest/challenge%s%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+           purpose == NULL ? "" : "?purpose=", purpose == NULL ? "" : purpose);
   nonces = realloc(nonces, (size_t)count * NONCE);
   nonce_count = count;
   samples_reset();
@@ -121,17 +123,18 @@ void write_nonces(const char *path) {
   printf("{\"nonces\": %d}\n", nonce_count);
 }
 
-// ---- registrations: one JSON body a line
+// ---- registrations and enrolments: one JSON body a line
 
 static char **bodies;
+static const char *post_path;
 
 static const char *post_text(int number) {
   static char *text;
   free(text);
   if (asprintf(&text,
-               "POST /attest/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+               "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                "Content-Length: %zu\r\n\r\n%s",
-               strlen(bodies[number]), bodies[number]) < 0)
+               post_path, strlen(bodies[number]), bodies[number]) < 0)
     die("asprintf");
   return text;
 }
@@ -141,9 +144,10 @@ static void registered(int number, const char *response) {
   (void)response;
 }
 
-void run_posts(const char *path, int at_once) {
-  FILE *file = fopen(path, "r");
-  if (file == NULL) die("%s", path);
+void run_posts(const char *name, int at_once, const char *path) {
+  FILE *file = fopen(name, "r");
+  if (file == NULL) die("%s", name);
+  post_path = path;
   int count = 0;
   char *line = NULL;
   size_t capacity = 0;

@@ -131,10 +131,12 @@ void run_bulk(uint64_t bytes_each);
 void fetch_challenges(int count);
 // Each comes, and goes with `code`: 1001 leaves its stay.
 void run_admissions(int at_once, int code);
-void run_challenges(int count, int at_once);
+// For `purpose`, or, where it is NULL, as the door asks for them.
+void run_challenges(int count, int at_once, const char *purpose);
 void invent_challenges(int count);
 void write_nonces(const char *path);
-void run_posts(const char *path, int at_once);
+// A file of JSON bodies, one a line, to a path of the gate's.
+void run_posts(const char *name, int at_once, const char *path);
 
 // ---- decisions.c
 // What a file says of phones and of the service.

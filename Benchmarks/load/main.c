@@ -10,7 +10,7 @@
 //     acknowledge | cut                      all sessions say what they have got; leave without a Close
 //     detach COUNT AT-ONCE                   stays that are left, after a message each
 //     bulk BYTES                             asks the game for so many, on each session
-//     challenges COUNT AT-ONCE | invented COUNT | nonces FILE | posts FILE AT-ONCE
+//     challenges COUNT AT-ONCE [PURPOSE] | invented COUNT | nonces FILE | posts FILE AT-ONCE [PATH]
 //     admissions AT-ONCE | resumes AT-ONCE   over the challenges; once all are signed it waits for a line
 //     phones FILE | asks COUNT AT-ONCE | decisions AT-ONCE RATE
 #define _GNU_SOURCE
@@ -71,8 +71,8 @@ static bool approval_command(const char *line) {
 }
 
 static void command(char *line) {
-  char text[4096];
-  int count, at_once;
+  char text[4096], word[64];
+  int count, at_once, words;
   double seconds, rate;
   unsigned long bytes;
   if (sscanf(line, "open %d %d", &count, &at_once) == 2) {
@@ -92,14 +92,14 @@ static void command(char *line) {
     run_echo(EVENTS, seconds, rate);
   } else if (sscanf(line, "bulk %lu", &bytes) == 1) {
     run_bulk(bytes);
-  } else if (sscanf(line, "challenges %d %d", &count, &at_once) == 2) {
-    run_challenges(count, at_once);
+  } else if ((words = sscanf(line, "challenges %d %d %63s", &count, &at_once, word)) >= 2) {
+    run_challenges(count, at_once, words == 3 ? word : NULL);
   } else if (sscanf(line, "invented %d", &count) == 1) {
     invent_challenges(count);
   } else if (sscanf(line, "nonces %4095s", text) == 1) {
     write_nonces(text);
-  } else if (sscanf(line, "posts %4095s %d", text, &at_once) == 2) {
-    run_posts(text, at_once);
+  } else if ((words = sscanf(line, "posts %4095s %d %63s", text, &at_once, word)) >= 2) {
+    run_posts(text, at_once, words == 3 ? word : "/attest/register");
   } else if (sscanf(line, "admissions %d", &at_once) == 1) {
     run_admissions(at_once, 1000);
   } else if (sscanf(line, "resumes %d", &at_once) == 1) {

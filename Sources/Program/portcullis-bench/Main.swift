@@ -10,6 +10,7 @@ struct Measures {
            portcullis-bench registrations SECONDS LEAF-FILE INTERMEDIATE-FILE
            portcullis-bench android-keys SECONDS FOLDER
            portcullis-bench bodies AUTHORITY-FOLDER APP-ID NONCES-FILE BODIES-FILE
+           portcullis-bench enrollments AUTHORITY-FOLDER PACKAGE:SHA256 SERVER-ID NONCES-FILE BODIES-FILE
            portcullis-bench store-make FOLDER KEYS
            portcullis-bench store-measure FOLDER SECONDS
            portcullis-bench commits FOLDER SECONDS
@@ -49,6 +50,10 @@ struct Measures {
     case ("bodies", 5):
       return try RegistrationBodies.make(
         authority: arguments[1], appID: arguments[2], noncesPath: arguments[3], bodiesPath: arguments[4])
+    case ("enrollments", 6):
+      return try EnrollmentBodies.make(
+        authority: arguments[1], app: arguments[2], server: arguments[3], noncesPath: arguments[4],
+        bodiesPath: arguments[5])
     case ("store-make", 3):
       return try Int(arguments[2]).map { try StoreMeasure.make(folder: arguments[1], keys: $0) }
     case ("store-measure", 3):
