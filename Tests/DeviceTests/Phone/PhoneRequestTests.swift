@@ -49,8 +49,12 @@ import Testing
   @Test func evidenceIsOfTheAppsKey() throws {
     let key = KeyIdentifier(Bytes32(words: 9, 8, 7, 6))
     let first = PhoneEvidence(.attestation([1, 2, 3], by: key))
-    let form = try SentForm(.attest(device, challenge, first))
-    #expect(form.names == ["attestation_type", "key_id", "att_obj", "device_id", "nonce"])
+    let form = try SentForm(.attest(device, keys, challenge, first))
+    #expect(
+      form.names == ["attestation_type", "key_id", "att_obj", "device_id", "nonce", "signature"])
+    let message = DeviceMessage.deviceAuth(
+      server: challenge.server, device: device, nonce: challenge.nonce, for: .token(.gate))
+    #expect(try form.isSigned("signature", message, by: keys.names.device))
     #expect(form["key_id"] == key.base64 && form["att_obj"] == "AQID" && form["device_id"] == Sample.device)
     let later = PhoneEvidence(.assertion([4], by: key), nonce: Sample.nonce)
     let enrolment = try SentForm(.enroll(keys, platform: .ios, name: nil, challenge, evidence: later))
@@ -59,8 +63,8 @@ import Testing
   }
 
   @Test func evidenceOfAndroid() throws {
-    let play = try SentForm(.attest(device, challenge, PhoneEvidence(.playToken("a.b.c.d.e"))))
-    #expect(play.names == ["attestation_type", "jws_token", "device_id", "nonce"])
+    let play = try SentForm(.attest(device, keys, challenge, PhoneEvidence(.playToken("a.b.c.d.e"))))
+    #expect(play.names == ["attestation_type", "jws_token", "device_id", "nonce", "signature"])
     #expect(play["attestation_type"] == "play_integrity" && play["jws_token"] == "a.b.c.d.e")
     let chains = PhoneEvidence(.keyChains(device: [[1], [2, 3]], approval: [[4]]), nonce: Sample.nonce)
     let enrolment = try SentForm(.enroll(keys, platform: .android, name: nil, challenge, evidence: chains))

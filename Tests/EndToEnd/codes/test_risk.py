@@ -8,6 +8,7 @@ import re
 import pytest
 from clients import assert_refusal
 from desktops import Desktop, answer_of
+from device import b64
 from one_time_codes import Phone, Service
 from reloading import reload
 
@@ -215,3 +216,53 @@ def test_a_code_is_refused_and_told_why(gates, settings, folder, new_device, fau
     for said in (audit, gate.log_text()):
         assert "lat_e1" not in said and "lon_e1" not in said
         assert not re.search(r"[\s\"=:,](-899|-89\.9|-1666|-166\.6)\b", said)
+
+
+def garbage(phone, signs=True):
+    """Evidence that is none, in the phone's name."""
+    nonce = phone.nonce("attest")
+    document = {"device_id": phone.id, "nonce": nonce, "attestation_type": "app_attest"}
+    document |= {"key_id": phone.device.key_id_b64, "assertion": b64(b"\xff")}
+    if signs:
+        document["signature"] = phone.key.sign(phone.auth(nonce, "token"))
+    assert_refusal(phone.post("/mobile/attest", document), 403, "attestation_rejected")
+
+
+def spent_counter(phone):
+    assert phone.attest("assertion").status == 200
+    phone.device.counter -= 1
+    assert_refusal(phone.attest("assertion"), 403, "attestation_rejected")
+
+
+@pytest.mark.parametrize("fail", [garbage, spent_counter])
+def test_a_failed_attestation_counts_for_a_day(gates, settings, folder, new_device, fault, fail):
+    """The phone's own, whatever good evidence comes behind it; what anybody has sent in its name is none of its."""
+    policy = {"weights": {"attest_failed": 100}, "bands": {"deny": 100}, "enforce": True}
+    (folder / "risk.json").write_text(json.dumps(policy))
+    gate = gates(start=False, DEVICE_APPROVAL="evidence", **settings, **fault.environment)
+    gate.start("--config", str(folder / "gate.env"))
+    fault.stand_still()
+    service, phone = Service(gate), Phone(gate, new_device())
+
+    def issue(login):
+        return phone.issue(service.challenged(login), signed_at=int(fault.now()))
+
+    def later(seconds):
+        """Nobody has held a connection open, and the last attestation is too old for a code."""
+        fault.jump(seconds)
+        gate.app.close()
+        service.own.app.close()
+        reply = phone.attest("assertion")
+        assert reply.status == 200, reply
+        phone.token = reply.json["device_token"]
+
+    garbage(phone, signs=False)
+    assert issue("login-1").status == 200
+    fail(phone)
+    assert phone.attest("assertion").status == 200
+    assert_refusal(issue("login-2"), 403, "risk_denied")
+    assert gate.event(event="risk", device=phone.id, band="deny")["reasons"] == "position_unknown,attest_failed"
+    later(86_399)
+    assert_refusal(issue("login-3"), 403, "risk_denied")
+    later(1)
+    assert issue("login-4").status == 200

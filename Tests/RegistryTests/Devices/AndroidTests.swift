@@ -114,7 +114,7 @@ import Testing
 
   @Test func reasonsAreOnRecord() throws {
     let phone = try active(nil)
-    _ = try registry.run(NoteFailedAttestation(phone.required).because("cert_digest", namesKeys: true))
+    try room.fail(phone, at: "cert_digest", blaming: .device)
     #expect(try texts().last?.contains(#""step":"cert_digest""#) == true)
   }
 

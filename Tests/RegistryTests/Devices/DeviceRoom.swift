@@ -76,6 +76,17 @@ final class DeviceRoom {
       registry.run(Attest(phone.required, keys: keys, evidence: evidence), from: Self.home))
   }
 
+  /// Evidence in the phone's name was refused.
+  @discardableResult
+  func fail(
+    _ phone: TestPhone, at step: String = "jws_parts", blaming blame: AttestationBlame = .sender,
+    signedBy signer: TestPhone? = nil, from origin: Origin = home
+  ) throws -> Said {
+    let form = try AttestForm(phone.attestBody(server, nonce: nonce(), signedBy: signer).form)
+    return try Said(
+      registry.run(NoteFailedAttestation(form).because(step, blaming: blame), from: origin))
+  }
+
   func token(
     _ phone: TestPhone, audience: String? = nil, _ change: (inout Body) -> Void = { _ in }
   ) throws -> Said {

@@ -73,10 +73,8 @@ import Testing
     }
     for _ in 0..<3 {
       #expect(try find() == nil)
-      _ = try registry.run(
-        NoteFailedAttestation(phone.required).because("jws_parts", namesKeys: false), from: DeviceRoom.home)
-      _ = try registry.run(
-        NoteFailedAttestation(phone.required), from: .address(IPAddress(v6: 7, UInt64(registry.now.seconds))))
+      try room.fail(phone)
+      try room.fail(phone, from: .address(IPAddress(v6: 7, UInt64(registry.now.seconds))))
       pass(60)
     }
     // Anybody could have brought that.
@@ -91,11 +89,51 @@ import Testing
     #expect(try find()?.code == .rateLimited)
     pass(1)
     #expect(try find() == nil)
-    _ = try registry.run(
-      NoteFailedAttestation(phone.required).because("device_verdict", namesKeys: true), from: elsewhere)
-    #expect(try room.record(phone).attestationFailedAt != nil)
-    _ = try room.attest(phone, by: appKey(1))
+    try room.fail(phone, at: "device_verdict", blaming: .device, from: elsewhere)
+    let failed = try room.record(phone).attestationFailedAt
+    #expect(failed == registry.now)
+    // Whatever it shows later: nobody has a day of failures forgotten by one success.
+    pass(60)
+    #expect(try room.attest(phone, by: appKey(1)).code == nil)
+    #expect(try room.record(phone).attestationFailedAt == failed)
+  }
+
+  /// Anybody can send bad evidence in a device's name: it is the device's where its key has signed beside it. What the gate
+  /// lacks is no phone's fault.
+  @Test func failuresUnderASignature() throws {
+    let (phone, thief) = (try room.activePhone(), try TestPhone())
+    #expect(try room.fail(phone).code == nil)
+    #expect(try room.fail(phone, signedBy: thief).code == nil)
+    #expect(try room.fail(phone, blaming: .gate, signedBy: phone).code == nil)
     #expect(try room.record(phone).attestationFailedAt == nil)
+    let old = try phone.attestBody(room.server, nonce: room.nonce(), signedBy: phone)
+    var later = try phone.attestBody(room.server, nonce: room.nonce(), signedBy: nil)
+    later["signature"] = old["signature"]
+    _ = try registry.run(NoteFailedAttestation(AttestForm(later.form)))
+    #expect(try room.record(phone).attestationFailedAt == nil)
+    #expect(try room.fail(phone, signedBy: phone).code == nil)
+    #expect(try room.record(phone).attestationFailedAt == registry.now)
+  }
+
+  /// Keys that are enrolled once more are a device's, and it has signed.
+  @Test func failuresWithAnEnrolment() throws {
+    let (phone, other) = (try room.activePhone(), try TestPhone())
+    func fail(_ phone: TestPhone, signedBy signer: TestPhone) throws -> Said {
+      var body = try phone.enrollBody(room.server, nonce: room.nonce())
+      if signer !== phone {
+        body["signature"] = try signer.enrollBody(room.server, nonce: room.nonce())["signature"]
+      }
+      let call = try NoteFailedAttestation(EnrollForm(body.form)).because("nonce", blaming: .sender)
+      return try Said(registry.run(call, from: DeviceRoom.home))
+    }
+    #expect(try fail(phone, signedBy: other).code == .signatureRejected)
+    let unknown = try fail(other, signedBy: other)
+    #expect(unknown.code == .attestationRejected && unknown.step == "nonce")
+    #expect(try room.record(phone).attestationFailedAt == nil)
+    #expect(try fail(phone, signedBy: phone).code == nil)
+    #expect(try room.record(phone).attestationFailedAt == registry.now)
+    try room.revoke(phone)
+    #expect(try fail(phone, signedBy: phone).code == .attestationRejected)
   }
 
   /// The key store had judged it before the operator's word came to either.

@@ -118,6 +118,19 @@ extension TestPhone {
     return body
   }
 
+  /// Evidence that is none, in this phone's name.
+  /// - Parameter signer: nil where nobody signs.
+  func attestBody(_ server: ServerID, nonce: Bytes32, signedBy signer: TestPhone?) throws -> Body {
+    guard let id else { fatalError("not enrolled") }
+    var body = Body([
+      ("device_id", id.text), ("nonce", nonce.hex), ("attestation_type", "play_integrity"),
+      ("jws_token", "a.b"),
+    ])
+    let message = DeviceMessage.deviceAuth(server: server, device: id, nonce: nonce, for: .token(.gate))
+    body["signature"] = try signer?.sign(message)
+    return body
+  }
+
   func tokenBody(_ server: ServerID, nonce: Bytes32, audience: String? = nil) throws -> Body {
     guard let id, let named = Audience(audience ?? "") else { fatalError("not enrolled") }
     let message = DeviceMessage.deviceAuth(server: server, device: id, nonce: nonce, for: .token(named))

@@ -171,6 +171,21 @@ private final class RiskRoom {
     #expect(try room.record?.position == Position(latitude: 407, longitude: -740, accuracy: nil))
   }
 
+  /// For a day, whatever good evidence comes behind it; what anybody has sent in its name is no mark on a phone.
+  @Test func failedAttestation() throws {
+    let room = try RiskRoom(policy: #"{"weights":{"attest_failed":1},"bands":{"deny":1},"enforce":true}"#)
+    try room.room.fail(room.phone)
+    #expect(try room.issue(RiskRoom.athome).code == nil)
+    try room.room.fail(room.phone, at: "level", blaming: .device)
+    #expect(try room.room.attest(room.phone, by: appKey(1)).code == nil)
+    #expect(try room.issue(RiskRoom.athome).code == .riskDenied)
+    #expect(room.reports.last?.reasons == "attest_failed")
+    try room.wait(86_399)
+    #expect(try room.issue(RiskRoom.athome).code == .riskDenied)
+    try room.wait(1)
+    #expect(try room.issue(RiskRoom.athome).code == nil)
+  }
+
   @Test func ofNobody() throws {
     let room = try RiskRoom(policy: Self.enforced, subject: nil)
     #expect(try room.issue(#"{"mock_location":true}"#).code == .riskDenied)

@@ -199,7 +199,7 @@ extension Connection {
     if refusal.code == .attestationRejected, let failure = work.failure {
       // Nobody waits for it.
       let handle = devices.registry.submit(
-        failure.because(refusal.step, namesKeys: work.form.isOfWhoAsked(whereFailing: refusal.step)),
+        failure.because(refusal.step, blaming: work.form.blame(whereFailing: refusal.step)),
         lane: .address(payer), origin: .address(source.address)
       ) { _ in }
       if handle != nil { return }

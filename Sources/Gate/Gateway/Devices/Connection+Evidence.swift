@@ -1,5 +1,6 @@
 /// Evidence of devices: judged by the pool, or on the loop and by the key's counter, in the one store that all App Attest
 /// keys are in (docs/devices.md).
+internal import AndroidKey
 internal import AppAttest
 internal import Bytes
 internal import DeviceWire
@@ -126,13 +127,22 @@ extension Refusal {
 }
 
 extension EvidenceForm {
-  /// Whether it was made for the keys and the challenge that it came with, by the step that it failed at. An assertion says
-  /// no more than that: what it fails at behind its signature is its counter, and one that comes twice is no bad phone.
-  func isOfWhoAsked(whereFailing step: String) -> Bool {
-    switch self {
-    case .attestation: AttestationStep(rawValue: step)?.isOfWhoAsked == true
-    case .playIntegrity: PlayRejection(rawValue: step)?.isOfWhoAsked == true
-    case .assertion, .androidKey: false
-    }
+  /// Whom it speaks against that it fails at this step: the device only where it was certainly made for its keys and the
+  /// challenge that it came with.
+  func blame(whereFailing step: String) -> AttestationBlame {
+    if Self.lacksOfTheGate.contains(step) { return .gate }
+    let isMadeForThem =
+      switch self {
+      case .attestation: AttestationStep(rawValue: step)?.isOfWhoAsked
+      case .assertion: AssertionStep(rawValue: step)?.isOfWhoAsked
+      case .playIntegrity: PlayRejection(rawValue: step)?.isOfWhoAsked
+      case .androidKey: Bool?.none
+      }
+    return isMadeForThem == true ? .device : .sender
   }
+
+  /// No phone can do anything about them.
+  private static let lacksOfTheGate: Set<String> = [
+    "no_app", "no_play_keys", "key_imported", AndroidKeyRejection.revocationStale.rawValue,
+  ]
 }

@@ -20,7 +20,7 @@ enum DeviceStep {
 struct EvidenceWork {
   let form: EvidenceForm
   let claim: EvidenceClaim
-  /// What the registry is told if it is not good; nil where there is no such device yet.
+  /// What the registry is told if it is not good; nil where there can be no such device yet.
   let failure: NoteFailedAttestation?
   let call: (VerifiedEvidence) -> any RegistryCall
 }
@@ -55,7 +55,7 @@ extension Connection {
     guard let evidence = form.evidence else { return .call(Enroll(form, nonce: nonce, evidence: nil)) }
     let claim = EvidenceClaim(server: server, keys: form.keys, nonce: form.nonce)
     return .evidence(
-      EvidenceWork(form: evidence, claim: claim, failure: nil) {
+      EvidenceWork(form: evidence, claim: claim, failure: NoteFailedAttestation(form)) {
         Enroll(form, nonce: nonce, evidence: $0)
       })
   }
@@ -102,7 +102,7 @@ extension Connection {
     return EvidenceWork(
       form: form.evidence,
       claim: EvidenceClaim(server: keys.server, keys: keysOfDevice, nonce: form.nonce),
-      failure: NoteFailedAttestation(form.device)
+      failure: NoteFailedAttestation(form)
     ) { Attest(form.device, keys: keys, evidence: $0) }
   }
 

@@ -125,12 +125,15 @@ extension PhoneRequest {
     return Self(post: "/device/enroll", form)
   }
 
-  package static func attest(_ device: DeviceID, _ challenge: PhoneChallenge, _ evidence: PhoneEvidence)
-    -> Self
-  {
+  package static func attest(
+    _ device: DeviceID, _ keys: PhoneKeys, _ challenge: PhoneChallenge, _ evidence: PhoneEvidence
+  ) throws(IssuingError) -> Self {
+    let message = DeviceMessage.deviceAuth(
+      server: challenge.server, device: device, nonce: challenge.nonce, for: .token(.gate))
     var form = evidence.form
     form.add("device_id", device.text)
     form.add("nonce", challenge.nonce.hex)
+    form.add("signature", try keys.device.sign(message))
     return Self(post: "/mobile/attest", form)
   }
 

@@ -112,7 +112,9 @@ extension SoftwarePhone {
     let device = try device()
     let object = try vouched(by: voucher, for: keys, .attest) { challenge, evidence throws(GateClientError) in
       guard let evidence else { throw .malformedResponse("no evidence") }
-      return .attest(device, challenge, evidence)
+      return try self.signing { () throws(IssuingError) in
+        try .attest(device, self.keys, challenge, evidence)
+      }
     }
     guard let standing = PhoneStanding(object) else { throw .malformedResponse("no level") }
     try remember { state in

@@ -32,6 +32,11 @@ package enum AssertionStep: String, Sendable, CaseIterable {
   case signCount = "counter"
   case extensions
   case launchPolicy = "launch_policy"
+
+  /// Behind the signature, which is over nonce and keys. Which apps are configured is not for a phone to say.
+  package var isOfWhoAsked: Bool {
+    self != .appNotConfigured && Self.allCases.drop { $0 != .signature }.dropFirst().contains(self)
+  }
 }
 
 extension AssertionError {

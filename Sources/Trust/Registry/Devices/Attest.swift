@@ -7,6 +7,8 @@ package struct AttestForm: Equatable, Sendable {
   package let device: DeviceID
   package let nonce: Bytes32
   package let evidence: EvidenceForm
+  /// The device key's, as for a token: what fails beside it is the device's own.
+  package let signature: DeviceSignature?
 
   package init(_ form: Form) throws(FormError) {
     device = try form.identifier("device_id")
@@ -14,6 +16,7 @@ package struct AttestForm: Equatable, Sendable {
     evidence = try EvidenceForm(form)
     // Its challenge is set when a key is made: what attests a key comes with the key.
     if case .androidKey = evidence { throw FormError("attestation_type") }
+    signature = try form.optionalSignature("signature")
   }
 }
 
@@ -95,45 +98,83 @@ package struct Attest: RegistryCall {
   }
 }
 
+/// Whom it speaks against that evidence was refused.
+package enum AttestationBlame: Sendable {
+  /// The device: the evidence was made for its keys and this challenge.
+  case device
+  /// Whoever has sent it. Anybody can send such evidence in a device's name: it is the device's where its key has signed.
+  case sender
+  /// The gate, which lacks what it would have to be judged by.
+  case gate
+}
+
 /// Evidence for a device was refused; the answer to the peer is the caller's.
 package struct NoteFailedAttestation: RegistryCall {
-  private let device: DeviceID
-  /// The rotation that the evidence came with, which counts only where the device's key has signed for it.
-  private let rotation: RotateForm?
-  /// Whether what failed names the device's keys; anybody can bring evidence in a device's name that does not.
-  private var namesKeys = false
+  /// What the evidence came with.
+  private enum Request {
+    case attestation(AttestForm)
+    case enrollment(EnrollForm)
+    case rotation(RotateForm)
+  }
+
+  private let request: Request
+  private var blame = AttestationBlame.sender
   private var step: String?
 
-  package init(_ device: DeviceID) {
-    self.device = device
-    rotation = nil
+  package init(_ attestation: AttestForm) {
+    request = .attestation(attestation)
+  }
+
+  /// - Parameter enrollment: of keys that may be a device's already.
+  package init(_ enrollment: EnrollForm) {
+    request = .enrollment(enrollment)
   }
 
   package init(_ rotation: RotateForm) {
-    device = rotation.device
-    self.rotation = rotation
+    request = .rotation(rotation)
   }
 
-  /// - Parameters:
-  ///   - step: the rule that the evidence broke, as the log names it.
-  ///   - namesKeys: it was broken by evidence that was made for the keys of the device, and for this challenge.
-  package func because(_ step: String, namesKeys: Bool) -> Self {
+  /// - Parameter step: the rule that the evidence broke, as the log names it.
+  package func because(_ step: String, blaming blame: AttestationBlame) -> Self {
     var call = self
     call.step = step
-    call.namesKeys = namesKeys
+    call.blame = blame
     return call
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    if let rotation { _ = try desk.device(device, signing: rotation.message(desk), rotation.signature) }
-    var device = try desk.device(device)
+    let (found, hasSigned) = try named(&desk)
+    var device = found
     desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now)
-    if namesKeys || rotation != nil {
+    if blame == .device || blame == .sender && hasSigned {
       device.attestationFailedAt = desk.now
       try desk.keep(device)
     }
     try desk.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
     return .reply(.answered(Array("{}".utf8)))
+  }
+
+  /// In whose name it came, and whether that one's key has signed. With new keys, only then.
+  private func named(_ desk: inout Desk) throws(CallFailure) -> (DeviceRecord, hasSigned: Bool) {
+    switch request {
+    case .attestation(let form):
+      let message = DeviceMessage.deviceAuth(
+        server: desk.server, device: form.device, nonce: form.nonce, for: .token(.gate))
+      let device = try desk.device(form.device)
+      let hasSigned = form.signature?.isValid(for: message, by: device.keys.device, verifier: desk.verifier)
+      return (device, hasSigned == true)
+    case .enrollment(let form):
+      try desk.require(form.signature, of: form.message(desk), by: form.keys.device, "enroll_signature")
+      let known = try desk.storing { (store) throws(StoreFailure) in
+        try store.device(withKey: form.keys.device)
+      }
+      guard let known, known.state != .revoked else {
+        throw .refused(.attestationRejected, step ?? "evidence")
+      }
+      return (known, true)
+    case .rotation(let form):
+      return (try desk.device(form.device, signing: form.message(desk), form.signature), true)
+    }
   }
 }
 

@@ -42,6 +42,11 @@ package struct EnrollForm: Equatable, Sendable {
     case (nil, _?), (_?, nil): throw FormError("replaces_signature")
     }
   }
+
+  /// What all of its keys sign.
+  func message(_ desk: Desk) -> DeviceMessage {
+    .enroll(server: desk.server, keys: keys, nonce: nonce, platform: platform)
+  }
 }
 
 package struct Enroll: RegistryCall {
@@ -59,8 +64,7 @@ package struct Enroll: RegistryCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let message = DeviceMessage.enroll(
-      server: desk.server, keys: form.keys, nonce: nonce.bytes, platform: form.platform)
+    let message = form.message(desk)
     try desk.require(form.signature, of: message, by: form.keys.device, "enroll_signature")
     if let approval = form.keys.approval {
       try desk.require(form.approvalSignature, of: message, by: approval, "enroll_approval_signature")

@@ -125,7 +125,6 @@ extension DeviceRecord {
     guard let evidence else { return }
     attestedAt = now
     if case .playIntegrity = evidence { playAttestedAt = now }
-    attestationFailedAt = nil
     // An attestation is newer than what the app has said.
     isRooted = false
   }
