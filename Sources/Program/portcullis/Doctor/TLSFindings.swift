@@ -32,12 +32,18 @@ struct TLSFindings {
       report.ok("certificate", "\(subject), for \(url.host), in a chain of \(chain.count)")
       return
     }
-    let mend =
-      chain.count == 1
-      ? "TLS_CERT_PATH has to hold the certificate and behind it those of the authorities between it and the root; "
+    let mend: String
+    if probe.isOutOfTime {
+      mend = Self.renewal
+    } else if chain.count == 1, !probe.isForAnotherName {
+      mend =
+        "TLS_CERT_PATH has to hold the certificate and behind it those of the authorities between it and the root; "
         + "of an authority of your own, name it by --ca"
-      : "get a certificate for \(PrintableText.field(url.host, limit: 253)) from an authority that phones know; of an "
+    } else {
+      mend =
+        "get a certificate for \(PrintableText.field(url.host, limit: 253)) from an authority that phones know; of an "
         + "authority of your own, name it by --ca"
+    }
     report.problem(
       "certificate", "\(subject) is not vouched for: \(complaint)",
       why: "apps refuse the connection before they have said anything", mend: mend)
@@ -51,7 +57,7 @@ struct TLSFindings {
     else { return }
     let days = (first.notAfter.milliseconds - now.milliseconds) / 86_400_000
     let subject = PrintableText.field(first.subject, limit: 200)
-    let mend = "renew it, replace the files, and run systemctl reload portcullis"
+    let mend = Self.renewal
     if first.notAfter <= now, probe.complaint == nil, let leaf = chain.first, leaf.notAfter > now {
       report.warning(
         "certificate_end", "\(subject), which is sent along, has ended at \(first.notAfter.timestamp)",
@@ -70,10 +76,14 @@ struct TLSFindings {
     }
   }
 
+  private static let renewal = "renew it, replace the files, and run systemctl reload portcullis"
+
   private func tellVersions(_ report: inout DoctorReport) {
     let speaks13 = (try? probe(TLSProbe.tls13...TLSProbe.tls13)) != nil
     let speaks12 = (try? probe(TLSProbe.tls12...TLSProbe.tls12)) != nil
-    let old = try? probe(TLSProbe.tls10...TLSProbe.tls11)
+    // Each by itself: between the two a client takes a server that could do better for an attack (RFC 8446 §4.1.3).
+    let old =
+      (try? probe(TLSProbe.tls11...TLSProbe.tls11)) ?? (try? probe(TLSProbe.tls10...TLSProbe.tls10))
     if let old {
       let name = old.version == TLSProbe.tls10 ? "1.0" : "1.1"
       report.warning(

@@ -101,14 +101,14 @@ class PKI:
         other_purpose = self.client_authority.issue("developer", ExtendedKeyUsageOID.SERVER_AUTH)
         self.server_purpose_client = self.pair("client-server-purpose", other_purpose)
 
-    def issue_server(self, stem):
-        """A fresh server certificate for localhost: paths of certificate and key."""
+    def issue_server(self, stem, **dates):
+        """A fresh server certificate for localhost: paths of certificate and key; `dates` are when it `starts` and `ends`."""
         names = [
             x509.DNSName("localhost"),
             x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
             x509.IPAddress(ipaddress.ip_address("::1")),
         ]
-        issued = self._server_authority.issue("localhost", ExtendedKeyUsageOID.SERVER_AUTH, names)
+        issued = self._server_authority.issue("localhost", ExtendedKeyUsageOID.SERVER_AUTH, names, **dates)
         return self.pair(stem, issued)
 
     def pair(self, stem, issued):
