@@ -95,7 +95,7 @@ private final class Evening {
 
   private func use(_ use: String) throws -> Int64? {
     let form = try room.form(#"{"operation":"lease","target":\#(Self.target),"use_id":"\#(use)"}"#)
-    let reply = room.serve(UseLease(bearer: service, lease: lease, form: form))
+    let reply = room.serve(try UseLease(bearer: service, lease: lease, form: form))
     return reply.flatMap(\.object)?["uses_left"]?.integer
   }
 
@@ -127,7 +127,8 @@ private final class Evening {
     let uses = try ["1", "2"].compactMap { try store.usesLeft(after: $0, of: lease) }
     #expect(kept.usesLeft == 5 - uses.count && count("lease_used") == uses.count, "\(what)")
     for (use, left) in said.usesLeft {
-      #expect(try store.usesLeft(after: use, of: lease).map(Int64.init) == left, "\(what): \(use)")
+      let kept = try store.usesLeft(after: use, of: lease)
+      #expect(kept == Int(left), "\(what): \(use)")
     }
 
     #expect(!said.isRevoked || isRevoked, "\(what)")

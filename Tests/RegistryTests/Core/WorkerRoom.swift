@@ -161,7 +161,7 @@ final class Listener: RegistryListener {
 
 /// Room on the test's disk that can be given up once it was kept.
 final class TestReserve: StoreReserve {
-  static let bytes = 200_000
+  static let bytes = 300_000
 
   private struct State {
     var isKept = false

@@ -32,7 +32,7 @@ import Testing
   @Test func howManyThereAreIsReadFromAFewRows() throws {
     let room = try ApprovalRoom()
     let plan = try plan(SQLiteStore.countedRows, [], room.store)
-    #expect(plan.contains("SCAN tallies") && plan.contains("SCAN endings"), "\(plan)")
+    #expect(plan.contains("SCAN main.tallies") && plan.contains("SCAN temp.endings"), "\(plan)")
     #expect(!plan.contains("devices") && !plan.contains("approvals") && !plan.contains("code"), "\(plan)")
   }
 

@@ -118,8 +118,9 @@ struct Pair: ParsableCommand {
   private func status(of pairing: Opened) throws -> PairingStatus {
     let answer = try order("pair-status", ["pairing_id": pairing.id], pairing.configuration)
     if case .refused(let refusal) = answer, refusal.code == .unknownObject { return .gone }
-    guard case .registry(let value) = answer, let status = PairingStatus(value, newName: name)
-    else { throw ControlAccess.unexpected(answer) }
+    guard case .registry(let value) = answer, let status = PairingStatus(value) else {
+      throw ControlAccess.unexpected(answer)
+    }
     return status
   }
 

@@ -15,40 +15,30 @@ struct PairingStatus: Equatable {
   let deviceName: String?
   let level: String?
   let verification: String?
-  /// What it is to be called, in the place of its own name.
-  let newName: String?
 
   /// What the gate says of a pairing that it does not know any more.
-  static let gone = PairingStatus(
-    stage: .refused, deviceName: nil, level: nil, verification: nil, newName: nil)
+  static let gone = PairingStatus(stage: .refused, deviceName: nil, level: nil, verification: nil)
 
-  init?(_ value: JSONValue, newName: String? = nil) {
+  init?(_ value: JSONValue) {
     guard let object = value.object, let stage = object["status"]?.string.flatMap({ Stage(rawValue: $0) })
     else {
       return nil
     }
     self.init(
       stage: stage, deviceName: object["device_name"]?.string, level: object["level"]?.string,
-      verification: object["uv"]?.string, newName: newName)
+      verification: object["uv"]?.string)
   }
 
-  private init(
-    stage: Stage, deviceName: String?, level: String?, verification: String?, newName: String?
-  ) {
+  private init(stage: Stage, deviceName: String?, level: String?, verification: String?) {
     self.stage = stage
     self.deviceName = deviceName
     self.level = level
     self.verification = verification
-    self.newName = newName
   }
 
-  /// For a person; a phone's name is a stranger's text. It is the phone's own until the end: whose name stands there that
-  /// the phone in one's hand does not have has photographed the code.
+  /// For a person; a phone's name is a stranger's text.
   var text: String {
-    var name = deviceName.map { PrintableText.field($0, limit: 128) } ?? "a phone"
-    if let newName, newName != deviceName {
-      name += ", to be called \(PrintableText.field(newName, limit: 128)),"
-    }
+    let name = deviceName.map { PrintableText.field($0, limit: 128) } ?? "a phone"
     switch stage {
     case .open: return "waiting for a phone that scans the code"
     case .phone: return "\(name) has scanned the code"
