@@ -70,6 +70,11 @@ def test_what_is_changed(home):
     assert (shown["subject"], shown["device_name"]) == ("berta", "Reception"), shown
     assert shown["except"] == {"until": 4102444800, "reason": "custom ROM"}, shown
     assert "2100-01-01T00:00:00.000Z" in done(devices(home, "show", device))
+    assert done(devices(home, "list")).splitlines()[0].endswith("  2100-01-01T00:00:00.000Z")
+    lacks = ("--lacks", "presence", "--lacks", "play")
+    done(devices(home, "except", device, "--until", "2099-12-31", "--reason", "no BLE", *lacks))
+    shown = json.loads(done(devices(home, "show", device, "--json")))
+    assert shown["except"] == {"until": 4102444800, "reason": "no BLE", "lacks": ["play", "presence"]}, shown
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,25 @@ import Testing
     #expect(try room.issue(phone, asked).code == .attestationStale)
   }
 
+  /// One that was written down for its radio does not need its key attested less.
+  @Test func anExceptionIsFromWhatItNames() throws {
+    let room = try CodeRoom()
+    let phone = try room.phone(level: .bare)
+    try room.expect(#""level":"hardware_attested","presence":true"#)
+    let asked = try room.challenge()
+    let end = UnixTime(milliseconds: room.room.now.milliseconds + 60_000)
+    func issued(_ lacks: DeviceLacks) throws -> RefusalCode? {
+      try room.change(phone) {
+        $0.exception = DeviceRecord.Exception(reason: "why", until: end, lacks: lacks)
+      }
+      return try room.issue(phone, asked).code
+    }
+    #expect(try issued([.level, .presence]) == .attestationStale)
+    #expect(try issued([.attestation, .presence]) == .levelTooLow)
+    #expect(try issued([.attestation, .level]) == .presenceRequired)
+    #expect(try issued([.attestation, .level, .presence]) == nil)
+  }
+
   @Test func whatARevokedPhoneHasAskedFor() throws {
     let room = try CodeRoom()
     let (phone, other) = (try room.phone(), try room.phone())

@@ -324,6 +324,24 @@ import Testing
     #expect(try policy(wizard)["require_presence"]?.boolean == true)
   }
 
+  /// What an exception names it is for, and for nothing else.
+  @Test(arguments: ["level", "uv", "presence", "attestation", "play"])
+  func anExceptionFromOneThing(lack: String) throws {
+    let text =
+      #"{"classes":[{"name":"all","match":{"subject":["*"]},"level":"app_attested","presence":true}]}"#
+    let bytes = Array(text.utf8)
+    registry.settings.assurance = try AssurancePolicy(parsing: bytes.span)
+    let phone = try room.activePhone("ada")
+    let (id, until) = (try phone.required.text, UnixSeconds(registry.now).value + 300)
+    let said = try room.order(
+      "devices-except", #"{"id":"\#(id)","until":\#(until),"reason":"why","lacks":["\#(lack)"]}"#)
+    #expect(said.value.object?["except"]?.object?["lacks"]?.array?.map(\.string) == [lack])
+    #expect(try room.record(phone).exception?.lacks.words == [lack])
+    let policy = try #require(try room.beat(token(phone), signedBy: nil).value.object?["policy"]?.object)
+    #expect(policy["otp_allowed"]?.boolean == (lack == "level"))
+    #expect(policy["require_presence"]?.boolean == (lack != "presence"))
+  }
+
   // MARK: The end
 
   /// Whatever a revoked device sends, and whatever is sent in its name.
@@ -398,6 +416,10 @@ import Testing
     ("devices-forget", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","subject":"ada"}"#),
     ("devices-rename", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","name":"a\u202Eb"}"#),
     ("devices-except", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","until":1,"reason":""}"#),
+    ("devices-except", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","until":1,"reason":"x","lacks":[]}"#),
+    (
+      "devices-except", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff","until":1,"reason":"x","lacks":["x"]}"#
+    ),
   ])
   func wrongOrders(verb: String, arguments: String) throws {
     #expect(throws: OperatorOrder.Refusal.self) { try room.order(verb, arguments) }

@@ -12,6 +12,7 @@ import Testing
     DROP TABLE tallies;
     DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes; DROP TABLE signals;
     DROP TABLE android_serials; ALTER TABLE devices DROP COLUMN play_attested_at;
+    ALTER TABLE devices DROP COLUMN exception_of;
     DROP TABLE votes; DROP INDEX leases_open; DROP TABLE audit_about;
     CREATE TABLE votes (
       number INTEGER PRIMARY KEY,

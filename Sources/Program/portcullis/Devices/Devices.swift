@@ -41,9 +41,12 @@ struct DevicesList: ParsableCommand {
     let members = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
     if json { return try RegistryText.list(.array(try pages.all()), members, json: true) }
     var output = Output()
-    if Output.isTerminal { try output.line(RegistryText.heading(members)) }
+    if Output.isTerminal { try output.line(RegistryText.heading(members + ["excepted_until"])) }
     try pages.each { rows throws in
-      for row in rows { try output.line(RegistryText.line(row, members)) }
+      for row in rows {
+        let exception = RegistryText.text(row.object?["except"]?.object?["until"], of: "until")
+        try output.line(RegistryText.line(row, members) + "  " + exception)
+      }
     }
     try output.flush()
   }

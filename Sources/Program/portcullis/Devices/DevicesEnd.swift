@@ -28,7 +28,8 @@ struct DevicesExcept: ParsableCommand {
     commandName: "except", abstract: "Let one device pass without what it cannot show, until a date.",
     discussion: """
       For a phone that cannot show what ASSURANCE_POLICY asks for. The exception is shown by devices list and stands \
-      in the audit with its reason.
+      in the audit with its reason. Name by --lacks what it passes without; where nothing is named, that is all that its \
+      class asks for.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -36,6 +37,11 @@ struct DevicesExcept: ParsableCommand {
   @Option(help: "The last day (2027-01-31, UTC), a timestamp, or a length of time such as 30d.")
   var until: Moment
   @Option(help: "What it lacks, and why it passes all the same.") var reason: String
+  @Option(
+    help: """
+      What it passes without: level, uv, play, presence or attestation (one that is new enough); may be repeated.
+      """)
+  var lacks: [DeviceLack] = []
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
@@ -44,10 +50,15 @@ struct DevicesExcept: ParsableCommand {
       "devices-except",
       [
         ("id", .string(device)), ("until", .number(JSONNumber(seconds))), ("reason", .string(reason)),
+        ("lacks", lacks.isEmpty ? nil : .array(lacks.map { .string($0.rawValue) })),
       ], try settings.values())
     let end = UnixTime(milliseconds: seconds * 1000).timestamp
     try RegistryText.say("excepted \(device)  until \(end)", result, json: json)
   }
+}
+
+enum DeviceLack: String, CaseIterable, ExpressibleByArgument {
+  case level, uv, play, presence, attestation
 }
 
 struct DevicesForget: ParsableCommand {

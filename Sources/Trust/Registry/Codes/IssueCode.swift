@@ -115,14 +115,16 @@ package struct IssueCode: RegistryCall {
   /// Whether the phone is what it has to be now.
   private func requireTrust(in device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
     let expected = desk.settings.assurance.assurance(of: device.subject?.name)
-    let isExcepted = device.isExcepted(at: desk.now)
     let age = expected.otpAttestMaxAge.map { Duration.seconds($0) } ?? desk.settings.codeAttestationMaximumAge
-    guard isExcepted || device.hasAttested(within: age, of: desk.now) else {
+    guard device.hasAttested(within: age, of: desk.now) || device.isExcepted(from: .attestation, at: desk.now)
+    else {
       throw .refused(.attestationStale, "code_attestation")
     }
     try desk.requireMinimum(device.level)
     guard device.meets(expected, at: desk.now) else { throw .refused(.levelTooLow, "code_level") }
-    guard !expected.needsPresence || isExcepted || desk.isNear(device) else {
+    guard
+      !expected.needsPresence || desk.isNear(device) || device.isExcepted(from: .presence, at: desk.now)
+    else {
       throw .refused(.presenceRequired, "code_presence")
     }
   }

@@ -82,6 +82,10 @@ package struct OrderArguments {
     return texts
   }
 
+  package func optionalTexts(_ name: String) throws(FormError) -> [String]? {
+    object[name] == nil ? nil : try texts(name)
+  }
+
   package func object(_ name: String) throws(FormError) -> JSONObject {
     guard let value = object[name]?.object else { throw FormError(name) }
     return value

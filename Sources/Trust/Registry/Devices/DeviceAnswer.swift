@@ -38,6 +38,13 @@ struct DeviceAnswer {
     json.value(isSo)
   }
 
+  mutating func put(_ name: String, _ texts: [String]) {
+    json.name(name)
+    json.beginArray()
+    for text in texts { json.value(text) }
+    json.endArray()
+  }
+
   mutating func put(_ name: String, raw value: [UInt8]) {
     json.name(name)
     json.raw(value)
@@ -85,6 +92,9 @@ struct DeviceAnswer {
       var json = DeviceAnswer()
       json.put("until", exception.until)
       json.put("reason", exception.reason)
+      if exception.lacks != .all {
+        json.put("lacks", exception.lacks.words)
+      }
       put("except", raw: json.bytes())
     }
   }

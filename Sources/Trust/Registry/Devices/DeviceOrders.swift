@@ -14,7 +14,7 @@ enum DeviceOrders: OrderReader {
     case "devices-assign": try AssignDevice(OrderArguments(arguments, "id", "subject"))
     case "devices-rename": try RenameDevice(OrderArguments(arguments, "id", "name"))
     case "devices-revoke": RevokeDevice(id: try id(OrderArguments(arguments, "id")))
-    case "devices-except": try ExceptDevice(OrderArguments(arguments, "id", "until", "reason"))
+    case "devices-except": try ExceptDevice(OrderArguments(arguments, "id", "until", "reason", "lacks"))
     case "devices-browse": try BrowseDevices(arguments)
     case "devices-names": try NameDevices(arguments)
     case "devices-look": LookAtDevice(id: try id(OrderArguments(arguments, "id")))
@@ -168,7 +168,7 @@ package struct RevokeDevice: RegistryCall {
   }
 }
 
-/// What the device lacks is passed over until then; a time that has passed ends an exception.
+/// What the device lacks, or what of it is named, is passed over until then; a time that has passed ends an exception.
 package struct ExceptDevice: RegistryCall {
   private let id: DeviceID
   private let exception: DeviceRecord.Exception
@@ -178,7 +178,12 @@ package struct ExceptDevice: RegistryCall {
     guard let until = UnixSeconds(try arguments.integer("until")) else { throw FormError("until") }
     let reason = try arguments.text("reason")
     guard (1...128).contains(reason.utf8.count), ShownText.isClean(reason) else { throw FormError("reason") }
-    exception = DeviceRecord.Exception(reason: reason, until: UnixTime(until))
+    var lacks = DeviceLacks.all
+    if let words = try arguments.optionalTexts("lacks") {
+      guard let named = DeviceLacks(words: words) else { throw FormError("lacks") }
+      lacks = named
+    }
+    exception = DeviceRecord.Exception(reason: reason, until: UnixTime(until), lacks: lacks)
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
@@ -186,7 +191,11 @@ package struct ExceptDevice: RegistryCall {
     guard device.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
     device.exception = exception.until > desk.now ? exception : nil
     try desk.keep(device)
-    try desk.record(.deviceExcepted, .device(id), .until(exception.until), .reason(exception.reason))
+    var row: [AuditEntry.Member] = [.device(id), .until(exception.until), .reason(exception.reason)]
+    if exception.lacks != .all {
+      row.append(.word("lacks", exception.lacks.words.joined(separator: " ")))
+    }
+    try desk.record(.deviceExcepted, row)
     return .reply(.answered(device.forOperator))
   }
 }

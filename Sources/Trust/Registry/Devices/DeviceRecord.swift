@@ -23,10 +23,13 @@ package struct DeviceRecord: Equatable, Sendable {
   package struct Exception: Equatable, Sendable {
     package var reason: String
     package var until: UnixTime
+    /// What of it: all, unless the operator has named something.
+    package var lacks: DeviceLacks
 
-    package init(reason: String, until: UnixTime) {
+    package init(reason: String, until: UnixTime, lacks: DeviceLacks = .all) {
       self.reason = reason
       self.until = until
+      self.lacks = lacks
     }
   }
 

@@ -91,7 +91,8 @@ package struct Heartbeat: RegistryCall {
     let expected = desk.settings.assurance.assurance(of: device.subject?.name)
     var policy = DeviceAnswer()
     policy.put("reattest_after_s", Int64(expected.reattestAfter))
-    policy.put("require_presence", expected.needsPresence && !device.isExcepted(at: desk.now))
+    policy.put(
+      "require_presence", expected.needsPresence && !device.isExcepted(from: .presence, at: desk.now))
     policy.put("min_app_version", expected.minAppVersion?.description)
     policy.put("otp_allowed", device.meets(expected, at: desk.now))
     policy.put("next_heartbeat_s", Int64(expected.nextHeartbeat))
@@ -99,17 +100,5 @@ package struct Heartbeat: RegistryCall {
     answer.put("policy", raw: policy.bytes())
     answer.putPins(desk.settings.pins)
     return answer.reply()
-  }
-}
-
-extension DeviceRecord {
-  func isExcepted(at now: UnixTime) -> Bool { exception.map { now < $0.until } ?? false }
-
-  /// Whether it is what its class expects, or an operator has excepted it. Nobody is excepted from being rooted.
-  func meets(_ expected: AssuranceClass, at now: UnixTime) -> Bool {
-    if isRooted { return false }
-    return isExcepted(at: now)
-      || level >= expected.level && verification >= expected.userVerification
-        && !(expected.needsPlay && platform == .android && playAttestedAt == nil)
   }
 }

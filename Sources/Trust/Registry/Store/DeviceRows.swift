@@ -24,7 +24,8 @@ extension SQLiteStore {
       exception_until INTEGER, exception_reason TEXT,
       replaces BLOB,
       token_series INTEGER NOT NULL,
-      play_attested_at INTEGER
+      play_attested_at INTEGER,
+      exception_of INTEGER
     ) STRICT;
     CREATE UNIQUE INDEX devices_by_key ON devices (substr(device_key, 1, 16));
     CREATE UNIQUE INDEX devices_by_approval_key ON devices (substr(approval_key, 1, 16))
@@ -39,18 +40,19 @@ extension SQLiteStore {
   private static let columns = """
     id, state, subject, name, platform, device_key, approval_key, level, verification, attested_key, created_at, \
     activated_at, revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, \
-    exception_until, exception_reason, replaces, token_series, play_attested_at
+    exception_until, exception_reason, replaces, token_series, play_attested_at, \
+    exception_of
     """
   private static let insertDevice = """
     INSERT INTO devices (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
-    ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)
+    ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)
     """
   /// Numbered as the columns above; without the keys, each of which has an index with a page to be written.
   private static let updateDevice = """
     UPDATE devices SET (state, subject, name, platform, level, verification, activated_at, revoked_at, seen_at, \
     attested_at, attestation_failed_at, app_version, patch_level, is_rooted, exception_until, exception_reason, \
-    replaces, token_series, play_attested_at) = (?2, ?3, ?4, ?5, ?8, ?9, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-    ?20, ?21, ?22, ?23, ?24) WHERE id = ?1
+    replaces, token_series, play_attested_at, exception_of) = (?2, ?3, ?4, ?5, ?8, ?9, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+    ?20, ?21, ?22, ?23, ?24, ?25) WHERE id = ?1
     """
   private static let updateKeys =
     "UPDATE devices SET (device_key, approval_key, attested_key) = (?2, ?3, ?4) WHERE id = ?1"
@@ -213,7 +215,7 @@ extension SQLiteStore: DeviceTable {
       .text(orNull: device.patchLevel), .flag(device.isRooted),
       .time(orNull: device.exception?.until), .text(orNull: device.exception?.reason),
       .id(orNull: device.replaces), .integer(Int64(device.tokenSeries)),
-      .time(orNull: device.playAttestedAt),
+      .time(orNull: device.playAttestedAt), .integer(orNull: device.exception.flatMap(\.lacks.stored)),
     ]
   }
 
@@ -235,7 +237,8 @@ extension SQLiteStore: DeviceTable {
     device.patchLevel = try row.textOrNil(17)
     device.isRooted = try row.flag(18)
     if let until = try row.timeOrNil(19), let reason = try row.textOrNil(20) {
-      device.exception = DeviceRecord.Exception(reason: reason, until: until)
+      let lacks = try row.integerOrNil(24).map { DeviceLacks(rawValue: $0) } ?? .all
+      device.exception = DeviceRecord.Exception(reason: reason, until: until, lacks: lacks)
     }
     device.replaces = try row.idOrNil(21)
     device.tokenSeries = try row.number(22) { UInt32(exactly: $0) }
@@ -288,6 +291,11 @@ extension P256Point {
     }
     self.init(x: x, y: y)
   }
+}
+
+extension DeviceLacks {
+  /// Nothing where it is everything, which it was before anything had a name.
+  fileprivate var stored: Int64? { self == .all ? nil : rawValue }
 }
 
 extension Level {

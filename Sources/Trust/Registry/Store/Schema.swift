@@ -50,6 +50,8 @@ extension SQLiteStore {
     ].joined(separator: ";\n"),
     // How many rows of which state there are.
     [tallyTable, firstTallies].joined(separator: ";\n"),
+    // What a device is excepted from.
+    "ALTER TABLE devices ADD COLUMN exception_of INTEGER",
   ]
 
   static let registryTables = """

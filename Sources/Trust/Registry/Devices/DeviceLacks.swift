@@ -1,0 +1,54 @@
+/// What a device may lack for its class by an operator's word, one by one (docs/devices.md, "Keys and levels").
+internal import ApprovalPolicy
+internal import DeviceWire
+internal import System
+
+package struct DeviceLacks: OptionSet, Sendable {
+  package let rawValue: Int64
+
+  package init(rawValue: Int64) {
+    self.rawValue = rawValue
+  }
+
+  static let level = DeviceLacks(rawValue: 1)
+  static let verification = DeviceLacks(rawValue: 2)
+  /// Google's word for the app.
+  static let play = DeviceLacks(rawValue: 4)
+  static let presence = DeviceLacks(rawValue: 8)
+  /// One that is new enough.
+  static let attestation = DeviceLacks(rawValue: 16)
+  static let all: DeviceLacks = [.level, .verification, .play, .presence, .attestation]
+
+  private static let named: [(word: String, lack: DeviceLacks)] = [
+    ("level", .level), ("uv", .verification), ("play", .play), ("presence", .presence),
+    ("attestation", .attestation),
+  ]
+
+  /// Nil for a word that names nothing, and for no words.
+  init?(words: [String]) {
+    var found: DeviceLacks = []
+    for word in words {
+      guard let named = Self.named.first(where: { $0.word.isSameText(as: word) }) else { return nil }
+      found.insert(named.lack)
+    }
+    guard !found.isEmpty else { return nil }
+    self = found
+  }
+
+  var words: [String] { Self.named.filter { contains($0.lack) }.map(\.word) }
+}
+
+extension DeviceRecord {
+  func isExcepted(from lack: DeviceLacks, at now: UnixTime) -> Bool {
+    exception.map { now < $0.until && $0.lacks.contains(lack) } ?? false
+  }
+
+  /// Whether it is what its class expects, or an operator has excepted it from what it lacks. Nobody is excepted from being
+  /// rooted.
+  func meets(_ expected: AssuranceClass, at now: UnixTime) -> Bool {
+    let needsPlay = expected.needsPlay && platform == .android
+    return !isRooted && (level >= expected.level || isExcepted(from: .level, at: now))
+      && (verification >= expected.userVerification || isExcepted(from: .verification, at: now))
+      && (!needsPlay || playAttestedAt != nil || isExcepted(from: .play, at: now))
+  }
+}
