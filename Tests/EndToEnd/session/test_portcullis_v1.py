@@ -11,7 +11,7 @@ import pytest
 
 from clients import UPGRADE, Raw, head
 from sessions import ACK_BYTES, ACK_MESSAGES, ACK_SECONDS, VERSION_1, Refused, base64url
-from telnet_game import ECHO, GMCP, IAC, WILL, WONT, gmcp
+from telnet_game import ECHO, GMCP, IAC, MSDP, NAWS, WILL, WONT, gmcp
 from waiting import eventually, eventually_async
 from websocket import BINARY, CLOSE, TEXT, close_payload, connect, frame
 
@@ -182,6 +182,60 @@ def test_what_does_not_count_and_ends_nothing(evening, text):
     assert player.connect()["received"] == 1
 
 
+LARGE = {"name": "x" * 40, "gmcp": ["y" * 40] * 12}  # 540 bytes of it would be kept
+UNFIT = [
+    ({"type": "gmcp"}, "gmcp_package"),
+    ({"type": "gmcp", "package": "1 wrong name"}, "gmcp_package"),
+    ({"type": "msdp", "data": "no object"}, "msdp_data"),
+    ({"type": "msdp", "data": {}}, "msdp_data"),
+    ({"type": "msdp", "data": {"A": "a\u0006b"}}, "msdp_data"),
+    ({"type": "msdp", "data": {"A": [[[[[[[[["deep"]]]]]]]]]}}, "msdp_data"),
+    ({"type": "ack"}, "ack_received"),
+    ({"type": "client", "columns": "wide"}, "client_columns"),
+    ({"type": "client", **LARGE}, "client_too_large"),
+]
+
+
+def left_out(gate, step):
+    """What the gate says of one message that it has left out."""
+    assert int(gate.event(event="message_left_out")["count"]) == 1
+    assert [event["step"] for event in gate.events() if event.get("event") == "message_left_out"] == [step]
+    shown = gate.command("stats", "--json")
+    assert json.loads(shown.stdout)["sinceStart"]["messagesLeftOut"] == 1
+
+
+@pytest.mark.parametrize("is_agreed", [False, True])
+@pytest.mark.parametrize("message, step", UNFIT)
+def test_what_is_left_out_is_logged_and_counted(evening, message, step, is_agreed):
+    player, seat = evening.seated(client={})
+    if is_agreed:
+        for option in (GMCP, MSDP):
+            seat.tell(WILL, option)
+            seat.heard("do", option)
+    player.wire.post(TEXT, json.dumps(message).encode())
+    left_out(evening.gate, step)
+    player.wire.post(BINARY, b"after\n")
+    assert seat.heard_lines(1) == ["after"]
+    assert seat.subnegotiations(MSDP) == []
+
+
+@pytest.mark.parametrize("client, step", [(LARGE, "client_too_large"), ({"name": "Z\u00f6e"}, "client_name")])
+def test_what_the_upgrade_says_and_is_left_out_is_logged(evening, client, step):
+    """Of a new session, and of one that goes on."""
+    player, seat = evening.seated(client=client)
+    left_out(evening.gate, step)
+    player.event(type="client", columns=100, rows=30)
+    seat.tell(253, NAWS)
+    eventually(lambda: seat.subnegotiations(NAWS) == [struct.pack(">HH", 100, 30)], "the size")
+    player.lose()
+    assert player.connect()["resumed"]
+    eventually(
+        lambda: [event["step"] for event in evening.gate.events() if event.get("event") == "message_left_out"]
+        == [step] * 2,
+        "a line of the second upgrade",
+    )
+
+
 MALFORMED = [
     "",
     "north",
@@ -208,6 +262,8 @@ def test_malformed_text_counts_and_ends_the_connection_alone(evening, text):
     assert lost.code == 4002
     assert player.events("closing")[-1]["code"] == 4002
     assert not seat.ended.is_set()
+    told = evening.gate.event(event="session_detached")
+    assert int(told["closeCode"]) == 4002 and told["reason"].startswith("message_"), told
     session = player.connect()
     assert session["resumed"] and session["received"] == 2
     player.line("after")

@@ -274,6 +274,31 @@ def test_a_subnegotiation_too_long_is_dropped(evening):
     assert [event["package"] for event in player.events("gmcp")] == ["Char.Small"]
 
 
+@pytest.mark.parametrize(
+    "sent, step",
+    [
+        (gmcp("Char.Big", "x" * 70_000), "subnegotiation_too_long"),
+        # As JSON each of these bytes takes six.
+        (subnegotiation(GMCP, b"Char.Big " + b"\x01" * 50_000), "event_too_large"),
+        (bytes([IAC, SB, GMCP]) + b"Char.Vitals {" + bytes([IAC, NOP]), "subnegotiation_interrupted"),
+        (subnegotiation(GMCP), "subnegotiation_malformed"),
+        (subnegotiation(MSDP, b"no variable"), "subnegotiation_malformed"),
+    ],
+    ids=["too_long", "too_large", "interrupted", "without_a_name", "against_its_grammar"],
+)
+def test_what_of_the_games_is_left_out_is_logged_and_counted(evening, sent, step):
+    player, seat = evening.seated()
+    for option in (GMCP, MSDP):
+        seat.tell(WILL, option)
+        seat.heard("do", option)
+    seat.send(sent + b"text\r\n")
+    player.until_text("text\r\n")
+    assert evening.gate.event(event="message_left_out")["step"] == step
+    shown = evening.gate.command("stats", "--json")
+    assert json.loads(shown.stdout)["sinceStart"]["messagesLeftOut"] == 1
+    assert not player.events()
+
+
 def test_255_in_input_is_doubled(evenings):
     """In windows-1251 я is byte 255."""
     evening = evenings(charset="windows-1251", GAME_CHARSET="windows-1251")

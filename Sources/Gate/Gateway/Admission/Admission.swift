@@ -12,7 +12,7 @@ final class Admission {
   let upgrade: UpgradeRequest
   let choice: SubprotocolChoice
   /// What the app says of itself, if the upgrade says it.
-  let client: ClientUpdate?
+  let client: ClientHeader?
   /// The session that the app wants to go on with.
   let resume: ResumeRequest?
   /// Of the assertion, once that is verified.

@@ -10,7 +10,7 @@ struct PlayerUpgrade {
   let request: UpgradeRequest
   let choice: SubprotocolChoice
   /// Nil unless the app has said it here.
-  let client: ClientUpdate?
+  let client: ClientHeader?
   let resume: ResumeRequest?
 
   init(_ head: RequestHead, allowing policy: SubprotocolPolicy) throws(Refusal) {
@@ -31,12 +31,10 @@ struct PlayerUpgrade {
     resume = try Self.resume(head)
   }
 
-  private static func client(_ head: RequestHead) throws(Refusal) -> ClientUpdate? {
+  private static func client(_ head: RequestHead) throws(Refusal) -> ClientHeader? {
     guard let value = head.valueBytes(HeaderName.client) else { return nil }
     do throws(UpgradeHeaderError) {
-      // As with a message, nothing is taken of what is unfit or too much.
-      guard case .update(let update) = try ClientHeader(parsing: value.span) else { return nil }
-      return update
+      return try ClientHeader(parsing: value.span)
     } catch {
       throw Refusal(.badRequest, step: error.step)
     }

@@ -17,10 +17,11 @@ extension Connection {
     let telnet = TelnetSettings(
       loop.settings.telnet, dialect, charsets: shared.charsets, address: source.address,
       device: shared.pseudonyms.flatMap { admission.credential.pseudonym(under: $0) })
-    return Conversation(
-      dialect, telnet, client: admission.client?.applied(to: nil), charsets: shared.charsets,
-      settings: loop.settings,
+    let conversation = Conversation(
+      dialect, telnet, charsets: shared.charsets, settings: loop.settings,
       queuedForGame: admission.session.game.queued, now: loop.now)
+    if let header = admission.client { conversation.state.take(header) }
+    return conversation
   }
 
   /// The first messages: who the session is, then what the app has missed.
@@ -51,9 +52,7 @@ extension Connection {
       } else if admission.resume?.wantsState == true {
         say(conversation.state.outgoing.again.messages())
       }
-      if let client = admission.client?.applied(to: conversation.state.telnet.client) {
-        conversation.state.update(client)
-      }
+      if let header = admission.client { conversation.state.take(header) }
     }
     // It was over before: what it has still to say, and nothing behind that.
     if session.isOver { endSession(attachment, .session(.gameClosed)) }

@@ -22,18 +22,15 @@ final class Conversation {
   /// use of a part.
   var state: ConversationState
 
-  /// - Parameters:
-  ///   - client: nil if the app has not said yet who it is.
-  ///   - queuedForGame: how many bytes wait for the game in front of what this says to it.
+  /// - Parameter queuedForGame: how many bytes wait for the game in front of what this says to it.
   init(
-    _ dialect: Dialect, _ telnet: TelnetSettings, client: ClientDescription?, charsets: CharsetLibrary,
-    settings: LoopSettings, queuedForGame: Int, now: MonotonicTime
+    _ dialect: Dialect, _ telnet: TelnetSettings, charsets: CharsetLibrary, settings: LoopSettings,
+    queuedForGame: Int, now: MonotonicTime
   ) {
     self.dialect = dialect
     isResumable = dialect.isResumable && settings.sessions.resumableFor > .zero
     state = ConversationState(
-      dialect, telnet, client: client, charsets: charsets, settings: settings, queuedForGame: queuedForGame,
-      now: now)
+      dialect, telnet, charsets: charsets, settings: settings, queuedForGame: queuedForGame, now: now)
   }
 
   /// One that outlived the process before.
@@ -54,9 +51,16 @@ struct LeftOut {
     count += 1
     self.word = word
   }
+
+  /// More than 512 bytes would be kept of what the app says of itself.
+  static let tooLargeClient = "client_too_large"
 }
 
 extension AppMessage.Refusal {
   /// `client_name` and the like.
   var word: String { (kind.map { $0.rawValue } ?? "message") + "_" + member }
+
+  // What telnet has no words for, though it is fit to be read.
+  static let unfitGMCP = Self(kind: .gmcp, member: MemberName.data)
+  static let unfitMSDP = Self(kind: .msdp, member: MemberName.data)
 }

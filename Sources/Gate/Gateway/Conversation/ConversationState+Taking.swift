@@ -1,6 +1,7 @@
 /// What the app says: read in its dialect, put into telnet's words for the game, counted and acknowledged.
 internal import Bytes
 internal import Charsets
+internal import PortcullisProtocol
 internal import SessionWire
 internal import System
 internal import TelnetWire
@@ -36,12 +37,13 @@ extension ConversationState {
     switch parsed {
     case .input: encode(message)
     case .typed(let text): encode(text.span)
-    case .client(let new): if let client = new.applied(to: telnet.client) { update(client) }
+    case .client(let new): take(new)
     case .size(let size):
       telnet.resize(size, into: &toGame)
       changes &+= 1
-    case .gmcp(let package, let data): _ = telnet.sendGMCP(package: package, data: data, into: &toGame)
-    case .msdp(let data): _ = telnet.sendMSDP(data, into: &toGame)
+    case .gmcp(let package, let data):
+      note(telnet.sendGMCP(package: package, data: data, into: &toGame), .unfitGMCP)
+    case .msdp(let data): note(telnet.sendMSDP(data, into: &toGame), .unfitMSDP)
     case .ack(let number): acknowledge(number, now: now)
     case .leave: demand = .leave
     case .unknown: break
@@ -59,6 +61,27 @@ extension ConversationState {
     var encoded: [UInt8] = []
     encoder.encode(input, into: &encoded)
     telnet.type(encoded.span, endsLine: dialect.endsLines, into: &toGame)
+  }
+
+  /// What the app says of itself with its upgrade.
+  mutating func take(_ header: ClientHeader) {
+    switch header {
+    case .update(let new): take(new)
+    case .refused(let member): leftOut.append(AppMessage.Refusal(kind: .client, member: member).word)
+    }
+  }
+
+  private mutating func take(_ new: ClientUpdate) {
+    guard let client = new.applied(to: telnet.client) else { return leftOut.append(LeftOut.tooLargeClient) }
+    update(client)
+  }
+
+  /// A game that has agreed to nothing is told nothing, and that is no fault of the message.
+  private mutating func note(_ sending: TelnetEngine.Sending, _ refusal: AppMessage.Refusal) {
+    switch sending {
+    case .sent, .notAgreed: break
+    case .unfit: leftOut.append(refusal.word)
+    }
   }
 
   mutating func update(_ client: ClientDescription) {

@@ -65,22 +65,20 @@ struct ConversationState: ~Copyable {
   /// What of its messages is counted in the sum of all sessions.
   var accountedBytes = 0
 
-  /// - Parameters:
-  ///   - client: nil if the app has not said yet who it is.
-  ///   - queuedForGame: how many bytes wait for the game in front of what this says to it.
+  /// - Parameter queuedForGame: how many bytes wait for the game in front of what this says to it.
   init(
-    _ dialect: Dialect, _ telnet: TelnetSettings, client: ClientDescription?, charsets: CharsetLibrary,
-    settings: LoopSettings, queuedForGame: Int, now: MonotonicTime
+    _ dialect: Dialect, _ telnet: TelnetSettings, charsets: CharsetLibrary, settings: LoopSettings,
+    queuedForGame: Int, now: MonotonicTime
   ) {
     self.dialect = dialect
-    self.telnet = TelnetEngine(telnet, client: client)
+    self.telnet = TelnetEngine(telnet, client: nil)
     self.charsets = charsets
     (decoder, encoder) = charsets.coders(for: settings.telnet.charset)
     outgoing = OutgoingLedger(
       limit: settings.limits.sessionBufferBytes,
       again: AgainCache(settings.packagesToldAgain, bufferBytes: settings.limits.sessionBufferBytes))
     allowance = InputAllowance(settings.limits.inputRate)
-    clientDeadline = client == nil ? now + Self.clientTime : .never
+    clientDeadline = now + Self.clientTime
     lastSent = now
     queued = queuedForGame
     incoming.enqueue(bytes: queuedForGame)

@@ -67,6 +67,7 @@ extension Loop {
   func conclude(_ session: GameSession, because end: ConnectionEnd?) {
     let state = session.state
     guard session.conclude() else { return }
+    noteLeftOut(of: session)
     session.game.kept?.retire()
     for owner in session.credential.owners {
       shared.register.leave(reference(to: session.token), of: owner)
