@@ -82,6 +82,98 @@ import Testing
     harness.expectNothingLeft()
   }
 
+  /// Two loops that ask for keys, and an address that may have seven sessions.
+  private func sevenOfAnAddress() throws -> (LoopHarness, TestKey) {
+    let harness = try LoopHarness(
+      TestKey.settings + [("MAX_SESSIONS_PER_KEY", "100"), ("MAX_CONNECTIONS_PER_ADDRESS", "7")], loops: 2,
+      hasGame: true)
+    return (harness, try TestKey(harness))
+  }
+
+  /// The numbers of all sessions, and how many of them are attached.
+  private func expect(
+    _ harness: LoopHarness, _ numbers: ClosedRange<UInt64>, attached: Int,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let found = harness.loops.flatMap { $0.sessionDescriptions.map(\.number) }.sorted()
+    #expect(found == Array(numbers), sourceLocation: sourceLocation)
+    #expect(harness.shared.sessions.value == attached, sourceLocation: sourceLocation)
+    #expect(harness.shared.awayByAddress.attachedCount == attached, sourceLocation: sourceLocation)
+  }
+
+  /// With a connection and without: the longest away go for those who lose theirs, and for those who begin to play.
+  @Test func anAddressHasSoManySessionsAtMost() throws {
+    let (harness, key) = try sevenOfAnAddress()
+    func arrive(at loop: Int) throws -> TestApp {
+      let app = TestApp(harness)
+      try app.connect(at: loop, fields: key.fields())
+      return app
+    }
+    for number in 0..<9 {
+      try arrive(at: number % 2).vanish()
+      harness.settle()
+    }
+    expect(harness, 3...9, attached: 0)
+    var players: [TestApp] = []
+    for number in 1...UInt64(7) {
+      players.append(try arrive(at: Int(number) % 2))
+      harness.settle()
+      expect(harness, 3 + number...9 + number, attached: Int(number))
+    }
+    for player in players { player.vanish() }
+    harness.settle()
+    expect(harness, 10...16, attached: 0)
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
+
+  /// They keep nobody out, and who comes back takes nobody's place.
+  @Test func anAddressFullOfSessionsComesBack() throws {
+    let (harness, key) = try sevenOfAnAddress()
+    let apps = (0..<7).map { _ in TestApp(harness) }
+    for _ in 0..<2 {
+      for (number, app) in apps.enumerated() {
+        try app.connect(at: number % 2, fields: key.fields())
+        app.acknowledge()
+      }
+      harness.settle()
+      expect(harness, 1...7, attached: 7)
+      for app in apps { app.vanish() }
+      harness.settle()
+      expect(harness, 1...7, attached: 0)
+    }
+    #expect(apps.filter(\.wasResumed).count == 7)
+    #expect(!harness.events.contains("session_let_go"))
+  }
+
+  /// Connections cost nothing but a handshake; a session of somebody else's is not to be had for that.
+  @Test func whoIsNotAdmittedTakesNobodysPlace() throws {
+    let (harness, key) = try sevenOfAnAddress()
+    let apps = (0..<7).map { _ in TestApp(harness) }
+    for app in apps {
+      try app.connect(fields: key.fields())
+      app.vanish()
+      harness.settle()
+    }
+    let strangers = try (0..<6).map { _ in try harness.arrive() }
+    for stranger in strangers {
+      try stranger.handshake()
+      #expect(stranger.say(Player.upgrade).hasPrefix("HTTP/1.1 401"))
+    }
+    // And again while somebody comes and goes.
+    for app in apps {
+      try app.connect(at: 1, fields: key.fields())
+      #expect(app.wasResumed)
+      app.acknowledge()
+      harness.turn()
+      app.vanish()
+      for _ in 0..<6 { harness.turn() }
+    }
+    expect(harness, 1...7, attached: 0)
+    #expect(!harness.events.contains("session_let_go"))
+    #expect(strangers.allSatisfy { !$0.hasEnded })
+  }
+
   /// The game's words waited while it took nothing itself; they are read when it does.
   @Test func aGameThatTakesItsInputAgainIsHeard() throws {
     let harness = try LoopHarness([("INPUT_RATE", "100000/s")], hasGame: true)

@@ -12,6 +12,7 @@ extension LoopHarness {
       "lingering": shared.lingering.value,
       "parting": shared.parting.value, "keys": shared.register.keyCount, "ids": shared.directory.count,
       "addresses": shared.addressCounts.count, "away by address": shared.awayByAddress.count,
+      "attached by address": shared.awayByAddress.attachedCount,
       "sessions in tables": loops.reduce(0) { $0 + $1.sessions.count },
       "connections in tables": loops.reduce(0) { $0 + $1.connections.count },
     ]

@@ -3,7 +3,8 @@
 /// | what | bound |
 /// |---|---|
 /// | sessions without a connection, concluded ones too | `MAX_DETACHED`: the longest one goes, of those that are concluded first |
-/// | those of an address without an attested key | 5 |
+/// | those of an address | what its sessions with a connection leave of `MAX_CONNECTIONS_PER_ADDRESS`: the longest one goes |
+/// | of them those without an attested key | 5 |
 /// | their time | `SESSION_RESUME_FOR` |
 /// | their messages | `SESSION_BUFFER` each, `SESSION_BUFFERS_TOTAL` together with those of attached ones |
 internal import Addresses
@@ -32,7 +33,7 @@ extension Loop {
 
   /// The session goes on without `connection`, for a while.
   func detach(_ session: GameSession, from connection: Connection, because end: ConnectionEnd?) {
-    shared.sessions.decrement()
+    noLongerAttached(session)
     if !session.isOver {
       for owner in session.credential.owners {
         shared.register.detach(reference(to: session.token), of: owner)
@@ -45,9 +46,7 @@ extension Loop {
     // Said once it is in the slot: who reads it may kill the gate.
     shared.log.sessionDetached(connection, session, end)
     // Who is taken over is away for no longer than it takes, and at a restart all are.
-    if !session.isOver, end != .takenOver, end != .restarting {
-      countForAddress(session, leaving: connection)
-    }
+    if !session.isOver, end != .takenOver, end != .restarting { countForAddress(session) }
     enterAway(session)
     accountBuffers(of: session)
     serve(session)
@@ -115,23 +114,30 @@ extension Loop {
 
   // MARK: Addresses
 
-  /// It counts for its player's address, behind the connections that are open. Where these are too many the longest one
-  /// goes.
-  /// - Parameter leaving: a connection that is still counted, and no longer carries it.
-  func countForAddress(_ session: GameSession, leaving connection: Connection?) {
-    let address = session.source.address.accountingPrefix
-    let open = shared.addressCounts.count(of: address) - (connection?.isCounted == true ? 1 : 0)
+  /// It counts for its player's address, beside the sessions that have a connection. Where these are too many the longest
+  /// one goes.
+  func countForAddress(_ session: GameSession) {
     session.absence?.isCountedForAddress = true
-    let surplus = shared.awayByAddress.enter(
-      reference(to: session.token), of: address, isAttested: session.credential.isAttested,
-      limit: settings.limits.connectionsPerAddress - open)
-    if let surplus { shared.post(.end(Token(rawValue: surplus.token), .letGo, nil), to: surplus) }
+    letGo(
+      shared.awayByAddress.enter(
+        reference(to: session.token), of: session.payer, isAttested: session.credential.isAttested,
+        limit: settings.limits.connectionsPerAddress))
   }
 
   func releaseAddress(of session: GameSession) {
     guard let absence = session.absence, absence.isCountedForAddress else { return }
     absence.isCountedForAddress = false
-    shared.awayByAddress.leave(reference(to: session.token), of: session.source.address.accountingPrefix)
+    shared.awayByAddress.leave(reference(to: session.token), of: session.payer)
+  }
+
+  func noLongerAttached(_ session: GameSession) {
+    shared.sessions.decrement()
+    shared.awayByAddress.detach(from: session.payer)
+  }
+
+  /// Their address has too many.
+  func letGo(_ surplus: [SessionReference]) {
+    for session in surplus { shared.post(.end(Token(rawValue: session.token), .letGo, nil), to: session) }
   }
 
   // MARK: Meanwhile

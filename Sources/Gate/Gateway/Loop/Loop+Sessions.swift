@@ -27,6 +27,10 @@ extension Loop {
     noLongerPending(connection)
     (isNew ? counters.admitted : counters.resumed).add()
     shared.sessions.increment()
+    // What is over asks for no room.
+    letGo(
+      shared.awayByAddress.attach(
+        to: session.payer, limit: session.isOver ? .max : settings.limits.connectionsPerAddress))
     if session.isOver { return }
     enterAmongOthers(session)
   }
@@ -93,7 +97,7 @@ extension Loop {
     conclude(session, because: end)
     if session.state == .concluded { leaveAway(session) }
     // Until here a connection has something to say to its player, and a drain waits for it.
-    if session.state == .attached { shared.sessions.decrement() }
+    if session.state == .attached { noLongerAttached(session) }
     if !session.end() { return }
     forgetIDs(of: session)
     giveBackBuffers(of: session)

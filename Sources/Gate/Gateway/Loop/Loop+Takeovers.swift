@@ -81,7 +81,7 @@ extension Loop {
     let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
-    if !session.isOver { countForAddress(session, leaving: nil) }
+    if !session.isOver { countForAddress(session) }
     // It was in nobody's list for a moment, in which its key may have been revoked.
     if shared.isShutOut(session.credential) {
       return endAway(session, .keyRevoked)

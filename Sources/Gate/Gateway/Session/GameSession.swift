@@ -128,6 +128,9 @@ final class GameSession {
     counter = now
   }
 
+  /// For which address it counts.
+  var payer: IPAddress { source.address.accountingPrefix }
+
   /// Nothing is read from the game any more; false when it has ended already.
   func end() -> Bool {
     if state == .ended { return false }

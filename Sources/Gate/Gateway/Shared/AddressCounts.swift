@@ -20,8 +20,6 @@ final class AddressCounts: Sendable {
     }
   }
 
-  func count(of address: IPAddress) -> Int { counts.withLock { $0[address] ?? 0 } }
-
   /// Addresses with at least one.
   var count: Int { counts.withLock { $0.count } }
 }
