@@ -8,11 +8,15 @@ import Testing
   private let harness: LoopHarness
   private let key: TestKey
 
+  private static func settings(total: String = "64KiB", stall: String = "30s") -> [(String, String)] {
+    TestKey.settings + [
+      ("MAX_SESSIONS_PER_KEY", "100"), ("SESSION_BUFFER", "32KiB"), ("SESSION_BUFFERS_TOTAL", total),
+      ("WRITE_STALL_TIMEOUT", stall), ("PONG_TIMEOUT", "1h"),
+    ]
+  }
+
   init() throws {
-    harness = try LoopHarness(
-      TestKey.settings + [
-        ("MAX_SESSIONS_PER_KEY", "100"), ("SESSION_BUFFER", "32KiB"), ("SESSION_BUFFERS_TOTAL", "64KiB"),
-      ], loops: 2, hasGame: true)
+    harness = try LoopHarness(Self.settings(), loops: 2, hasGame: true)
     key = try TestKey(harness)
   }
 
@@ -51,6 +55,84 @@ import Testing
     // The fullest gave most.
     let kept = harness.loop.sessionDescriptions.filter { $0.state == .detached }.map(\.bufferedBytes)
     #expect(kept.allSatisfy { $0 > 4096 })
+  }
+
+  /// So many who play, on both loops, and have acknowledged nothing of what fills the room of all.
+  private func playersWithoutRoom(_ count: Int) throws -> [(app: TestApp, caller: TestGame.Caller)] {
+    let players = try (0..<count).map { number in try session(at: number % 2) }
+    for (app, caller) in players {
+      say(caller, kilobytes: 24)
+      app.hear()
+    }
+    try #require(harness.shared.buffers.value > 64 * 1024)
+    return players.map { (app: $0.0, caller: $0.1) }
+  }
+
+  /// A turn for each of them.
+  private func beat(_ players: [(app: TestApp, caller: TestGame.Caller)]) {
+    for (app, _) in players { app.send(10, []) }
+    harness.turn()
+  }
+
+  /// Numbers of those that have a connection.
+  private var attached: [UInt64] {
+    harness.loops.flatMap { $0.sessionDescriptions }.filter { $0.state == .attached }.map(\.number).sorted()
+  }
+
+  /// Nobody is away who could give way: each hears a word when all before it is acknowledged.
+  @Test func whereAllRoomIsTakenAWordWaitsForTheAcknowledgement() throws {
+    let players = try playersWithoutRoom(3)
+    let (app, caller) = players[0]
+    let before = app.text.utf8.count
+    caller.say("one\r\n")
+    harness.settle()
+    app.hear()
+    #expect(app.text.utf8.count == before)
+    app.acknowledge()
+    harness.settle()
+    app.hear()
+    #expect(app.text.utf8.count == before + 5)
+    #expect(attached == [1, 2, 3])
+    // Who forgets an app closes its connection.
+    for (app, _) in players { app.vanish() }
+  }
+
+  /// They would else have the room for ever, and everybody would hear one word at a time.
+  @Test func whoAcknowledgesNothingWhereAllRoomIsTakenIsDetached() throws {
+    try harness.reload(Self.settings(total: "256KiB"))
+    let players = try playersWithoutRoom(5)
+    // What four of them have is more than all may.
+    try harness.reload(Self.settings())
+    let (app, caller) = players[0]
+    app.acknowledge()
+    beat(players)
+    for number in 0..<8 {
+      caller.say("word \(number)\r\n")
+      harness.turn()
+      app.hear()
+      #expect(app.text.hasSuffix("word \(number)\r\n"))
+      app.acknowledge()
+      #expect(attached == [1, 2, 3, 4, 5])
+      beat(players)
+      harness.pass(.seconds(4))
+    }
+    harness.settle()
+    #expect(attached == [1])
+    // Of those who are away there is something to be had.
+    say(caller, kilobytes: 1)
+    #expect(harness.shared.buffers.value <= 64 * 1024)
+  }
+
+  /// A stall time that is shorter than what an app has for a single message is not meant for that.
+  @Test func aSingleWordMayBeAcknowledgedInItsTime() throws {
+    try harness.reload(Self.settings(stall: "1s"))
+    let players = try playersWithoutRoom(3)
+    beat(players)
+    harness.pass(.seconds(5))
+    beat(players)
+    players[0].app.acknowledge()
+    harness.settle()
+    #expect(attached == [1])
   }
 
   /// Among those who are away the fullest loses first.

@@ -72,6 +72,7 @@ extension ConversationState {
   /// - Parameter keepsAll: its messages may fill more than their buffer, as they may with a connection.
   mutating func detach(keepsAll: Bool = false) {
     outgoing.detach(keepsAll: keepsAll)
+    isShortOfRoom = false
     fullSince = nil
     approvalsOpen = nil
     isCodeWanted = false

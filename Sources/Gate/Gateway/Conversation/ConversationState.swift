@@ -58,6 +58,8 @@ struct ConversationState: ~Copyable {
   var clientDeadline: MonotonicTime
   /// When the game was sent something last.
   var lastSent: MonotonicTime
+  /// All sessions together keep more than they may, as of this turn.
+  var isShortOfRoom = false
   /// Since when nothing is read of the game because the app acknowledges nothing.
   var fullSince: MonotonicTime?
   /// Without a connection: since when the game has taken nothing of what waits for it.
@@ -106,22 +108,28 @@ struct ConversationState: ~Copyable {
 
   // MARK: What is due
 
-  /// Nothing is read of the game while the app's messages fill their buffer.
-  func mayHear(bufferIsShort: Bool) -> Bool {
-    !(outgoing.isAttached && (outgoing.isFull || bufferIsShort && hasUnacknowledged))
-  }
+  /// Nothing is read of the game while the app's messages fill their buffer, nor while there is no room for more of them
+  /// and some are not acknowledged.
+  var mayHear: Bool { !(outgoing.isAttached && (outgoing.isFull || isShortOfRoom && hasUnacknowledged)) }
 
   /// The same without a connection.
   func mayHearAway(at now: MonotonicTime) -> Bool { now >= keepsAllUntil || !outgoing.isFull }
 
   func mayReadOn(at now: MonotonicTime) -> Bool { unreadUntil <= now }
 
+  /// Once the app's time runs, it is what the app acknowledges that stops it, and not the room that others make: else
+  /// those who acknowledge nothing would have it all in the end.
   mutating func noteFullness(now: MonotonicTime) {
-    if !outgoing.isFull || !outgoing.isAttached {
+    if !outgoing.isAttached || !hasUnacknowledged {
       fullSince = nil
-    } else if fullSince == nil {
+    } else if !mayHear, fullSince == nil {
       fullSince = now
     }
+  }
+
+  mutating func note(isShortOfRoom isShort: Bool, now: MonotonicTime) {
+    isShortOfRoom = isShort
+    noteFullness(now: now)
   }
 
   /// Nothing is read of the app at present, its acknowledgements neither: its time stands still.
@@ -132,7 +140,12 @@ struct ConversationState: ~Copyable {
   /// The app has acknowledged nothing for so long that it is given up.
   func isStalled(now: MonotonicTime, after time: Duration) -> Bool {
     guard let fullSince else { return false }
-    return now - fullSince >= time
+    return now - fullSince >= stallTime(time)
+  }
+
+  /// Who has room of its own may be about to acknowledge a single message, and that takes its time.
+  private func stallTime(_ time: Duration) -> Duration {
+    outgoing.isFull ? time : max(time, AckSchedule.delay * 2)
   }
 
   /// Without a connection: notes whether the game takes what waits for it, and says whether it has stalled.
@@ -161,7 +174,7 @@ struct ConversationState: ~Copyable {
     if unreadUntil > now { next = min(next, unreadUntil) }
     if keepsAllUntil > now { next = min(next, keepsAllUntil) }
     if let silence = keepAlive { next = min(next, lastSent + silence) }
-    if let fullSince { next = min(next, fullSince + stallTimeout) }
+    if let fullSince { next = min(next, fullSince + stallTime(stallTimeout)) }
     if let blockedSince { next = min(next, blockedSince + stallTimeout) }
     if case .portcullis = dialect, outgoing.isAttached { next = min(next, incoming.schedule.deadline) }
     return next

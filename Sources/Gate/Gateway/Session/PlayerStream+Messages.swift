@@ -46,6 +46,11 @@ extension PlayerStream {
   private mutating func exchange(
     _ state: inout ConversationState, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop
   ) throws(ConnectionEnd) -> Bool {
+    // Elsewhere nobody acknowledges anything, and nothing is kept that was sent.
+    if state.dialect.isResumable {
+      state.note(
+        isShortOfRoom: loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes, now: loop.now)
+    }
     // What it acknowledges may wait behind what is not read of it.
     if !isReadingFromPlayer(client, game), !client.isFull { state.noteUnheard(now: loop.now) }
     if state.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
@@ -94,8 +99,7 @@ extension PlayerStream {
     on loop: Loop
   ) -> Bool {
     if game.queued > 2 * queueBytes { return false }
-    let isShort = loop.shared.buffers.value > loop.settings.limits.sessionBuffersBytes
-    return client.unsent.isEmpty && !state.outgoing.hasUnsent && state.mayHear(bufferIsShort: isShort)
+    return client.unsent.isEmpty && !state.outgoing.hasUnsent && state.mayHear
   }
 
   private mutating func hear(
