@@ -9,7 +9,7 @@ import time
 import pytest
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from clients import Raw
+from clients import UPGRADE, Raw, head
 from cutting_proxy import CuttingProxy, Plan
 from kernel import queued_bytes
 from sessions import VERSION_1, Lost, Player, Refused, Wire
@@ -216,6 +216,50 @@ def test_a_new_connection_takes_over_from_a_living_one(evening):
     assert evening.game.count == 1
 
 
+class Racing(Wire):
+    """A connection whose upgrade is on its way."""
+
+    def __init__(self, gate):
+        Raw.__init__(self, gate)
+        self.fragments = None
+
+    def ask(self, fields):
+        self.send(head("GET", "/", *UPGRADE, *fields))
+
+    def session(self):
+        """The first message, or None where the upgrade was refused."""
+        if self.reply(head_only=True).status != 101:
+            return None
+        return json.loads(self.message(patience(LONG))[1])
+
+
+def test_of_two_that_come_at_once_the_later_wins(evenings):
+    """Their upgrades are under way together, on whatever loops; the one that was signed later has the session in the end."""
+    evening = evenings(WORKERS="4", MAX_SESSIONS_PER_KEY="100")
+    player, seat = evening.seated()
+    for turn in range(20):
+        earlier, later = Racing(evening.gate), Racing(evening.gate)
+        asked = [player.fields(), player.fields()]
+        earlier.ask(asked[0])
+        later.ask(asked[1])
+        session = later.session()
+        assert session["resumed"], (turn, session)
+        player.wire.close()
+        player.wire = later
+        player._took_up(session, True)
+        player.line(f"turn {turn}")
+        assert seat.heard_lines(turn + 1)[turn] == f"turn {turn}"
+        # The earlier one had it for a moment, or came too late for it.
+        told = earlier.session()
+        if told and told["resumed"]:
+            with pytest.raises(Lost) as lost:
+                while earlier.message(patience(LONG)):
+                    pass
+            assert lost.value.code == 4001
+        earlier.close()
+    player.until_handled()
+
+
 def test_messages_on_the_old_connection_are_read_no_more_once_the_new_one_is_told(evening):
     """What the old connection's loop had not read when it let go is not counted, and comes again."""
     player, seat = evening.seated()
@@ -263,6 +307,35 @@ def test_the_game_is_told(evening, how):
     )
     player.connect()
     eventually(lambda: state_of(seat)[-1:] == [b'{"state":"attached"}'], "Portcullis.Link attached")
+    eventually(
+        lambda: seat.subnegotiations(NEW_ENVIRON)[-1] == b"\x02\x00CLIENT_STATE\x01attached", "INFO attached"
+    )
+
+
+def test_the_game_is_told_of_another_address(evenings):
+    evening = evenings(TRUSTED_PROXIES="127.0.0.1/32")
+    player = evening.player(connect=False)
+    player.connect(extra=["X-Forwarded-For: 203.0.113.9"])
+    seat = evening.game.seat()
+    seat.tell(253, NEW_ENVIRON)
+    seat.send(subnegotiation(NEW_ENVIRON, b"\x01\x00IPADDRESS"))
+    eventually(
+        lambda: seat.subnegotiations(NEW_ENVIRON) == [b"\x00\x00IPADDRESS\x01203.0.113.9"], "its first address"
+    )
+    player.lose()
+    eventually(
+        lambda: seat.subnegotiations(NEW_ENVIRON)[-1] == b"\x02\x00CLIENT_STATE\x01detached", "INFO detached"
+    )
+    player.connect(extra=["X-Forwarded-For: 2001:db8::7"])
+    eventually(
+        lambda: seat.subnegotiations(NEW_ENVIRON)[-1]
+        == b"\x02\x00IPADDRESS\x012001:db8::7\x00CLIENT_STATE\x01attached",
+        f"INFO of both: {seat.subnegotiations(NEW_ENVIRON)}",
+    )
+    # From where it was: only what has changed.
+    player.lose()
+    eventually(lambda: seat.subnegotiations(NEW_ENVIRON)[-1].endswith(b"detached"), "INFO detached again")
+    player.connect(extra=["X-Forwarded-For: 2001:db8::7"])
     eventually(
         lambda: seat.subnegotiations(NEW_ENVIRON)[-1] == b"\x02\x00CLIENT_STATE\x01attached", "INFO attached"
     )
@@ -817,6 +890,50 @@ def test_an_address_full_of_detached_sessions_is_not_locked_out(evenings):
             seat.gone()
         player.close()
     assert any(seat.lines for _, seat in players)
+
+
+def test_the_log_says_how_long_and_how_much(timeless, fault):
+    evening = timeless
+    player, seat = evening.seated(acks=False)
+    seat.say("one\r\n")
+    player.until_text("one\r\n")
+    player.acknowledge()
+    player.line("heard")
+    seat.heard_lines(1)
+    player.lose()
+    told = evening.gate.event(event="session_detached")
+    counted = player.received
+    fault.jump(3)
+    # All that was acknowledged is gone for an app that knows nothing of it.
+    player.received, player.record = 0, []
+    assert player.connect()["resumed"]
+    resumed = evening.gate.event(event="session_resumed")
+    assert (int(resumed["waitedMs"]), int(resumed["gap"])) == (3000, counted), resumed
+    assert resumed["session"] == told["session"]
+
+
+@pytest.mark.parametrize("reason", ["expired", "let_go"])
+def test_the_log_says_why_one_was_given_up(evenings, fault, reason):
+    evening = evenings(SESSION_RESUME_FOR="30s", MAX_DETACHED="1", **fault.environment)
+    fault.stand_still()
+    player, seat = evening.seated()
+    player.lose()
+    told = evening.gate.event(event="session_detached")
+    if reason == "expired":
+        fault.jump(31)
+    else:
+        fault.jump(3)
+        other, _ = evening.seated()
+        other.lose()
+
+    def is_gone():
+        asked(evening)
+        return seat.ended.is_set()
+
+    eventually(is_gone, "the end at the game")
+    given_up = evening.gate.event(event="session_let_go")
+    assert (given_up["session"], given_up["reason"]) == (told["session"], reason)
+    assert int(given_up["waitedMs"]) == (31_000 if reason == "expired" else 3_000), given_up
 
 
 # ---- what it may cost
