@@ -192,18 +192,24 @@ SCRIPT = [
 ]
 
 
-def through_the_gate(gate, device, name):
+def dialled(gate, device, name, extra=()):
+    """A connection to the gate, what has come over it, and what waits until a text has."""
     fields = [f"{key}: {value}" for key, value in device.headers(gate.app.nonce()).items()]
-    wire = Wire(gate, [*fields, f"Sec-WebSocket-Protocol: {name}.mudstandards.org"])
+    wire = Wire(gate, [*fields, f"Sec-WebSocket-Protocol: {name}.mudstandards.org", *extra])
     dialect = Dialect(name)
 
-    def until(text, since):
+    def until(text, since=0):
         while text.encode() not in dialect.text[since:]:
             message = wire.message(patience(60))
             assert message is not None, f"{text!r} did not come: {dialect.text[-300:]}"
             dialect.take(message[0] == TEXT, message[1])
 
-    until(WELCOMED, 0)
+    return wire, dialect, until
+
+
+def through_the_gate(gate, device, name):
+    wire, dialect, until = dialled(gate, device, name)
+    until(WELCOMED)
     for line, answer in SCRIPT:
         since = len(dialect.text)
         wire.post(BINARY, line.encode())  # as Evennia's clients do: no line end
@@ -258,3 +264,21 @@ def test_a_dialect_reads_as_evennias_own_portal_writes_it(gate, evennia, new_dev
             entry for entry in theirs.gmcp if entry[0] != "Core.Supports.Get"
         ]
     assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]", ours.text)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_the_game_knows_the_address_behind_a_dialect(gate, evennia, new_device, name):
+    device = gate.app.register(new_device())
+
+    def told():
+        # In time for its portal or not, as above.
+        wire, dialect, until = dialled(gate, device, name, ["X-Forwarded-For: 203.0.113.9"])
+        until(WELCOMED)
+        wire.post(BINARY, f"connect {ADMINISTRATOR} {PASSWORD}".encode())
+        until(IN_LIMBO)
+        wire.post(BINARY, b"whence")
+        until("}, {")
+        wire.close()
+        return b"from 203.0.113.9 by" in dialect.text
+
+    eventually(told, "the player's address at the game", within=60)
