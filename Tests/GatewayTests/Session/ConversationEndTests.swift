@@ -36,6 +36,24 @@ import Testing
     #expect(nextWake(harness) > .milliseconds(500))
   }
 
+  /// What a game asks of the app waits for half a second, in which it may say who it is, and no longer.
+  @Test func whoTheAppIsIsWaitedForHalfASecond() throws {
+    let harness = try LoopHarness(hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    // DO TTYPE, and SEND.
+    caller.say([255, 253, 24, 255, 250, 24, 1, 255, 240])
+    harness.pass(.milliseconds(499))
+    harness.turn()
+    caller.hear()
+    #expect(caller.heard == [255, 251, 24])
+    harness.pass(.milliseconds(1))
+    caller.hear()
+    #expect(caller.heard == [255, 251, 24, 255, 250, 24, 0] + Array("PORTCULLIS".utf8) + [255, 240])
+  }
+
   /// Typed, and the connection is gone in the same moment.
   @Test(arguments: ["terminal.mudstandards.org", "portcullis.v1"])
   func lastWordsReachTheGame(_ subprotocol: String) throws {

@@ -287,6 +287,24 @@ import Testing
     #expect(harness.loops.flatMap { $0.sessionDescriptions.map(\.number) }.sorted() == [6, 7, 8, 9])
   }
 
+  /// One of a key that plays gives way to its newest only if none is without a connection.
+  @Test func whoPlaysGivesWayLast() throws {
+    let harness = try LoopHarness(TestKey.settings + [("MAX_SESSIONS_PER_KEY", "3")], loops: 2, hasGame: true)
+    let key = try TestKey(harness)
+    var apps: [TestApp] = []
+    for (number, left) in [[1], [1, 2], [1, 2, 3], [1, 3, 4], [3, 4, 5]].enumerated() {
+      let app = TestApp(harness)
+      try app.connect(at: number % 2, fields: key.fields())
+      // The first one plays all the time, the second one goes away.
+      if number == 1 { app.vanish() }
+      harness.settle()
+      apps.append(app)
+      #expect(harness.loops.flatMap { $0.sessionDescriptions.map { Int($0.number) } }.sorted() == left)
+    }
+    apps[0].hear()
+    #expect(apps[0].eventTypes() == ["session", "ended", "closing"])
+  }
+
   /// Who waits when a reload makes the time shorter, or takes sessions away altogether, is forgotten like any other.
   @Test(arguments: ["0s", "20s", "1h"])
   func aReloadLeavesNobodyBehind(_ time: String) throws {

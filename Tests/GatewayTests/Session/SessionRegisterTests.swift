@@ -27,6 +27,27 @@ import Testing
     #expect(register.keyCount == 0)
   }
 
+  /// The longest without a connection goes first, and one that plays only if there is none without.
+  @Test func surplusIsWithoutAConnection() {
+    for token: UInt64 in 1...5 {
+      register.enter(session(token), of: key(1))
+      #expect(register.admit(session(token), of: key(1), limit: 5).isEmpty)
+    }
+    register.detach(session(4), of: key(1))
+    register.detach(session(2), of: key(1))
+    register.enter(session(6), of: key(1))
+    #expect(register.admit(session(6), of: key(1), limit: 5) == [session(4)])
+    #expect(register.admit(session(6), of: key(1), limit: 4) == [4, 2].map(session))
+    #expect(register.admit(session(6), of: key(1), limit: 2) == [4, 2, 1, 3].map(session))
+    // It is back, by another name.
+    register.leave(session(4), of: key(1))
+    register.enter(session(7), of: key(1))
+    #expect(register.admit(session(7), of: key(1), limit: 5) == [session(2)])
+    register.leave(session(2), of: key(1))
+    register.enter(session(8), of: key(1))
+    #expect(register.admit(session(8), of: key(1), limit: 5) == [session(1)])
+  }
+
   /// Who waits for a 101 that may never come takes nobody's place, but a revocation finds it.
   @Test func thoseThatWaitAreNoSessions() {
     for token: UInt64 in 1...5 { register.enter(session(token), of: key(1)) }
