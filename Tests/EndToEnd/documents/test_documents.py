@@ -79,7 +79,7 @@ def test_every_test_is_in_the_tables_of_tests():
     there = {(path.parent.name, path.name) for path in (ROOT / "Tests" / "EndToEnd").rglob("test_*.py")}
     assert listed == there
     folders = {path.name for path in (ROOT / "Tests").glob("*Tests")}
-    told = {name for row in rows("Tests/README.md", "Swift tests, one folder a room") for name in re.findall(r"`(\w+Tests)`", row[0])}
+    told = {name for row in rows("Tests/README.md", "Swift tests, one folder a module") for name in re.findall(r"`(\w+Tests)`", row[0])}
     assert told == folders
 
 

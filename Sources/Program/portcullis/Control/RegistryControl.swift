@@ -58,7 +58,7 @@ final class RegistryControl: Sendable {
     return refusal
   }
 
-  /// What somebody has done that is no order of a room.
+  /// What somebody has done that is no order of the registry's parts.
   /// - Returns: nil when it is on the disk.
   func note(_ action: NoteOperatorAction, by origin: Origin) -> ControlRefusal? {
     guard case .refused(let refusal) = Self.answer(registry.ask(action, by: origin), to: action) else {

@@ -1,4 +1,4 @@
-/// What time alone brings about in the room of approvals: requests expire, and what has ended is thrown away.
+/// What time alone brings about among approvals: requests expire, and what has ended is thrown away.
 internal import DeviceWire
 internal import System
 

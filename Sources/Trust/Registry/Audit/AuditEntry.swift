@@ -6,7 +6,7 @@ package import PortcullisProtocol
 package import System
 
 package struct AuditEntry: Equatable, Sendable {
-  /// What happened, as a word in the past tense. A room has its own in a file of its own.
+  /// What happened, as a word in the past tense. A part of the registry has its own in a file of its own.
   package struct Event: Hashable, Sendable {
     package let word: String
 

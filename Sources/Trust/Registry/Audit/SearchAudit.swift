@@ -89,7 +89,7 @@ struct SearchAudit: RegistryCall {
   }
 }
 
-/// What an operator of the console has done that is no call of a room: sessions and keys that he has ended, settings that he
+/// What an operator of the console has done that is no call of a part: sessions and keys that he has ended, settings that he
 /// had read again. The row names him by its origin.
 package struct NoteOperatorAction: RegistryCall {
   private let event: AuditEntry.Event

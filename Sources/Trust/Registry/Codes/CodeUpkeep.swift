@@ -1,4 +1,4 @@
-/// What time alone brings about in the room of one-time codes: logins expire, and what has ended is thrown away.
+/// What time alone brings about among one-time codes: logins expire, and what has ended is thrown away.
 internal import System
 
 struct CodeUpkeep: Upkeep {

@@ -20,7 +20,7 @@ package struct Desk {
   package let verifier: P256Verifier
   /// Issues and judges device tokens.
   package let tokens: TokenMint
-  /// What the room of devices keeps in memory.
+  /// What the part of devices keeps in memory.
   let devices: DeviceMemory
   /// How long the request may wait for something to say; nil when it is to be answered at once.
   package let wait: Duration?
@@ -110,7 +110,7 @@ package struct Desk {
     }
   }
 
-  /// The rooms are asked to look for what is over at this time, if they are not asked before.
+  /// The parts are asked to look for what is over at this time, if they are not asked before.
   package mutating func remind(at time: UnixTime) {
     reminder = reminder.map { min($0, time) } ?? time
   }

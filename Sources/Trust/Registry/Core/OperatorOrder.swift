@@ -1,15 +1,15 @@
-/// From an operator's order, a verb with arguments, to the call that does it; each room knows its own verbs.
+/// From an operator's order, a verb with arguments, to the call that does it; each part knows its own verbs.
 package import JSON
 
-/// The verbs of one room.
+/// The verbs of one part.
 protocol OrderReader {
-  /// Nil for a verb of another room.
+  /// Nil for a verb of another part.
   static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)?
 }
 
 package enum OperatorOrder {
-  /// A room adds its reader here.
-  static var rooms: [any OrderReader.Type] {
+  /// A part adds its reader here.
+  static var readers: [any OrderReader.Type] {
     [
       AuditOrders.self,
       StoreOrders.self,
@@ -28,15 +28,15 @@ package enum OperatorOrder {
   }
 
   package static func call(_ verb: String, _ arguments: JSONObject) throws(Refusal) -> any RegistryCall {
-    try call(verb, arguments, rooms)
+    try call(verb, arguments, readers)
   }
 
   static func call(
-    _ verb: String, _ arguments: JSONObject, _ rooms: [any OrderReader.Type]
+    _ verb: String, _ arguments: JSONObject, _ readers: [any OrderReader.Type]
   ) throws(Refusal) -> any RegistryCall {
-    for room in rooms {
+    for reader in readers {
       do throws(FormError) {
-        if let call = try room.call(verb, arguments) { return call }
+        if let call = try reader.call(verb, arguments) { return call }
       } catch {
         throw .wrongArgument(error.step)
       }

@@ -1,4 +1,4 @@
-/// What the registry does by time: the start with its clock, the rooms' upkeep, the audit's counts and heads, copies, the
+/// What the registry does by time: the start with its clock, the parts' upkeep, the audit's counts and heads, copies, the
 /// end.
 internal import Bytes
 internal import Crypto
@@ -13,7 +13,7 @@ extension RegistryWorker {
   /// A clock that is set back by more leaves nobody able to say how long something has been open.
   private static let tolerance: Duration = .seconds(60)
   static let headInterval: Duration = .seconds(3600)
-  /// When the rooms are asked again though none has said so.
+  /// When the parts are asked again though none has said so.
   private static let longestRest: Duration = .seconds(3600)
 
   static func time(of store: any RegistryStore) throws(StoreFailure) -> UnixTime {
@@ -39,7 +39,7 @@ extension RegistryWorker {
     var desk = desk(for: .gate)
     try durably { () throws(StoreFailure) in
       do throws(CallFailure) {
-        for room in upkeep { try room.endAll(&desk) }
+        for part in upkeep { try part.endAll(&desk) }
         try desk.record(event, members)
       } catch {
         throw error.ofStore
@@ -62,9 +62,9 @@ extension RegistryWorker {
 
   private func tend(_ now: UnixTime) {
     dueAt = now.adding(Self.longestRest)
-    for room in upkeep {
+    for part in upkeep {
       var next: UnixTime?
-      inGroup { desk throws(CallFailure) in next = try room.tend(&desk) }
+      inGroup { desk throws(CallFailure) in next = try part.tend(&desk) }
       if trouble != nil { return }
       if let next { dueAt = min(dueAt, next) }
     }

@@ -46,17 +46,18 @@ final class RegistryWorker {
 
   /// The highest time that the store has.
   var storedTime: UnixTime
-  /// When the rooms are asked again.
+  /// When the parts are asked again.
   var dueAt: UnixTime
   var headDueAt: UnixTime
   var tally = RefusalTally()
   /// Who waits for the copy that is being made.
   var copying: Registry.Request?
 
-  /// - Parameter upkeep: the rooms', unless a test has its own.
+  /// - Parameter upkeep: the parts', unless a test has its own.
   init(
     _ store: any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
-    listener: any RegistryListener, inbox: Monitor<Registry.Inbox>, upkeep: [any Upkeep] = Rooms.upkeep
+    listener: any RegistryListener, inbox: Monitor<Registry.Inbox>,
+    upkeep: [any Upkeep] = RegistryParts.upkeep
   ) throws(StoreFailure) {
     self.store = store
     self.settings = settings

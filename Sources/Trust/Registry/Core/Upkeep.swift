@@ -1,7 +1,7 @@
-/// What the rooms do by themselves when time has passed: end what is over, throw away what was kept long enough.
+/// What the registry's parts do by themselves when time has passed: end what is over, throw away what was kept long enough.
 package import System
 
-/// A room adds its own to `Rooms.upkeep`. Each run has a savepoint of its own, as a call has; nobody hears of a refusal.
+/// A part adds its own to `RegistryParts.upkeep`. Each run has a savepoint of its own, as a call has; nobody hears of a refusal.
 package protocol Upkeep: Sendable {
   /// Does what is due by the desk's time, a bounded piece of it.
   /// - Returns: when there will be more to do, the desk's time or an earlier one where this was only a piece; nil when
@@ -13,7 +13,7 @@ package protocol Upkeep: Sendable {
   func endAll(_ desk: inout Desk) throws(CallFailure)
 }
 
-enum Rooms {
+enum RegistryParts {
   static let upkeep: [any Upkeep] = [
     DeviceUpkeep(),
     PairingUpkeep(),

@@ -1,4 +1,4 @@
-/// What the room of devices remembers for some time only: who has asked how often. A restart forgets it.
+/// What the part of devices remembers for some time only: who has asked how often. A restart forgets it.
 internal import Bytes
 package import DeviceWire
 package import System
@@ -17,9 +17,9 @@ package final class DeviceMemory {
     let origin: Origin
   }
 
-  /// What the room of pairings remembers.
+  /// What the part of pairings remembers.
   let pairings = PairingMemory()
-  /// What the room of presence remembers.
+  /// What the part of presence remembers.
   let presence = PresenceMemory()
   /// Serials that are revoked, as far as the gate has told; nil before it has.
   var revokedSerials: RevokedSerials?

@@ -1,4 +1,4 @@
-/// What time alone brings about in the room of devices: who was not confirmed goes, and the keys of tokens change.
+/// What time alone brings about among devices: who was not confirmed goes, and the keys of tokens change.
 internal import DeviceTokens
 internal import System
 

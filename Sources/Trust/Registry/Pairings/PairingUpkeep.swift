@@ -1,4 +1,4 @@
-/// What time alone brings about in the room of pairings: one that nobody has confirmed ends, and is forgotten later.
+/// What time alone brings about among pairings: one that nobody has confirmed ends, and is forgotten later.
 internal import System
 
 struct PairingUpkeep: Upkeep {

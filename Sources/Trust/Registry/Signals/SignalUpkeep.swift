@@ -1,4 +1,4 @@
-/// What time alone brings about in the room of signals: nobody's position is kept for longer than the retention.
+/// What time alone brings about among signals: nobody's position is kept for longer than the retention.
 internal import System
 
 struct SignalUpkeep: Upkeep {

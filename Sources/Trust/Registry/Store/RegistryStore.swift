@@ -1,4 +1,4 @@
-/// What the registry asks of its store: transactions, and the tables of its rooms. One thread uses it.
+/// What the registry asks of its store: transactions, and the tables of its parts. One thread uses it.
 package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTable, CodeTable, DeviceTable,
   PairingTable,
   ServiceTable, SignalTable, TokenKeyTable

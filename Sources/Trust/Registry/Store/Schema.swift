@@ -1,7 +1,7 @@
 /// The tables of the store's file, and how a file of an older form comes to have them.
 
 extension SQLiteStore {
-  /// All tables as they are now. Each room has its own in a file of its own.
+  /// All tables as they are now. Each part of the registry has its own in a file of its own.
   static let newestForm = [
     registryTables,
     auditTables,
