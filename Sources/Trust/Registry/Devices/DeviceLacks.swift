@@ -1,4 +1,4 @@
-/// What a device may lack for its class by an operator's word, one by one (docs/devices.md, "Keys and levels").
+/// What a device may lack for its class by an operator's word, one by one (docs/devices.md, "A device's life").
 internal import ApprovalPolicy
 internal import DeviceWire
 internal import System
