@@ -3,7 +3,7 @@ import Testing
 @testable import JSON
 @testable import Registry
 
-/// From orders to calls: each verb to its room, and no argument passed over.
+/// From orders to calls: each verb to its part, and no argument passed over.
 @Suite struct OperatorOrderTests {
   private struct Named: RegistryCall {
     let name: String
@@ -32,7 +32,7 @@ import Testing
     return try OperatorOrder.call(verb, #require(value.object), [First.self, Second.self]) as? Named
   }
 
-  @Test func eachVerbToItsRoom() throws {
+  @Test func eachVerbToItsPart() throws {
     #expect(try call("first", "{}")?.name == "first")
     let second = try call("second", #"{"name":"n","count":7}"#)
     #expect(second?.name == "n" && second?.count == 7)

@@ -22,32 +22,32 @@ import Testing
   private func step(_ json: String) -> ApprovalProof.Step? { step(Array(json.utf8)) }
 
   /// An approval by two devices of one subject, and its service.
-  private func approved() throws -> (room: ApprovalRoom, result: String) {
-    let room = try ApprovalRoom(policy: #"{"DEFAULT":{"quorum":2,"lease":{"ttl_s":60,"uses":3}}}"#)
-    let service = try room.service()
-    let phones = try (0..<2).map { _ in try room.phone(of: "frodo") }
-    let asked = try room.ask(service, #","lease":{"ttl_s":60,"uses":3}"#)
-    for phone in phones { _ = try room.vote(phone, on: asked) }
-    return (room, String(decoding: try room.show(asked.id, service).json, as: UTF8.self))
+  private func approved() throws -> (part: ApprovalPart, result: String) {
+    let part = try ApprovalPart(policy: #"{"DEFAULT":{"quorum":2,"lease":{"ttl_s":60,"uses":3}}}"#)
+    let service = try part.service()
+    let phones = try (0..<2).map { _ in try part.phone(of: "frodo") }
+    let asked = try part.ask(service, #","lease":{"ttl_s":60,"uses":3}"#)
+    for phone in phones { _ = try part.vote(phone, on: asked) }
+    return (part, String(decoding: try part.show(asked.id, service).json, as: UTF8.self))
   }
 
   @Test func everyStateOfTheRegistryHolds() throws {
     #expect(try step(approved().result) == nil)
-    let room = try ApprovalRoom()
-    let service = try room.service()
-    let phone = try room.phone(of: "frodo")
-    let pending = try room.ask(service)
-    #expect(try step(room.show(pending.id, service).json) == nil)
-    room.pass(301)
-    #expect(try step(room.show(pending.id, service).json) == nil)
+    let part = try ApprovalPart()
+    let service = try part.service()
+    let phone = try part.phone(of: "frodo")
+    let pending = try part.ask(service)
+    #expect(try step(part.show(pending.id, service).json) == nil)
+    part.pass(301)
+    #expect(try step(part.show(pending.id, service).json) == nil)
     for decision in [Decision.deny, .report] {
-      let asked = try room.ask(service)
-      _ = try room.vote(phone, on: asked, decision)
-      #expect(try step(room.show(asked.id, service).json) == nil)
+      let asked = try part.ask(service)
+      _ = try part.vote(phone, on: asked, decision)
+      #expect(try step(part.show(asked.id, service).json) == nil)
     }
-    let asked = try room.ask(service, requester: "other")
-    _ = try room.answer(CancelApproval(bearer: service, approval: asked.approval))
-    let result = try room.show(asked.id, service).json
+    let asked = try part.ask(service, requester: "other")
+    _ = try part.answer(CancelApproval(bearer: service, approval: asked.approval))
+    let result = try part.show(asked.id, service).json
     let proof = try ApprovalProof(checking: result.span, by: P256Verifier())
     #expect(proof.state == "cancelled" && proof.summary.operation == "mud.promote")
   }
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func whatIsChangedIsNoticed() throws {
-    let (room, result) = try approved()
+    let (part, result) = try approved()
     func changed(_ old: String, _ new: String) -> ApprovalProof.Step? {
       #expect(result.contains(old), "\(old)")
       return step(result.replacing(old, with: new, maxReplacements: 1))
@@ -74,13 +74,13 @@ import Testing
     #expect(changed(#""state":"approved""#, #""state":"pending""#) == .times)
     #expect(changed(#""state":"approved""#, #""state":"fine""#) == .form)
     #expect(changed(#""decision":"approve""#, #""decision":"deny""#) == .form)
-    let expires = room.now.seconds + 300
+    let expires = part.now.seconds + 300
     #expect(changed(#""expires_at":\#(expires)"#, #""expires_at":\#(expires - 1)"#) == .signature)
     #expect(changed(#""expires_at":\#(expires)"#, #""expires_at":\#(expires + 1)"#) == .times)
     #expect(
-      changed(#""created_at":\#(room.now.seconds)"#, #""created_at":\#(room.now.seconds + 1)"#) == .times)
+      changed(#""created_at":\#(part.now.seconds)"#, #""created_at":\#(part.now.seconds + 1)"#) == .times)
     #expect(
-      changed(#""issued_at":\#(room.now.seconds)"#, #""issued_at":\#(room.now.seconds + 1)"#) == .signature)
+      changed(#""issued_at":\#(part.now.seconds)"#, #""issued_at":\#(part.now.seconds + 1)"#) == .signature)
     #expect(changed(#""level":"app_attested""#, #""level":"bare""#) == .level)
     #expect(changed(#""uv":"app""#, #""uv":"none""#) == .level)
     #expect(step("{}") == .form && step("[]") == .form && step("") == .form)
@@ -88,7 +88,7 @@ import Testing
 
   /// A summary that says something else, under the old signatures.
   @Test func anotherSummary() throws {
-    let (room, result) = try approved()
+    let (part, result) = try approved()
     let bytes = Array(result.utf8)
     let text = try #require(
       try JSONValue(parsing: bytes.span, depthLimit: 8).object?["summary"]?.string)
@@ -99,7 +99,7 @@ import Testing
     }
     #expect(with(summary.replacing("Gandalf", with: "Saruman")) == .signature)
     #expect(with(" " + summary) == .summary)
-    #expect(with(summary.replacing("\(room.now.seconds)", with: "\(room.now.seconds + 1)")) == .times)
+    #expect(with(summary.replacing("\(part.now.seconds)", with: "\(part.now.seconds + 1)")) == .times)
   }
 
   @Test func oneVoteForTwo() throws {

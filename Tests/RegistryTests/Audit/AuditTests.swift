@@ -11,25 +11,25 @@ import Testing
 @testable import Registry
 
 @Suite struct AuditTests {
-  private let room: WorkerRoom
+  private let part: WorkerPart
 
   /// With twelve rows, of which each third is about one device.
   init() throws {
-    room = try WorkerRoom()
-    try room.start()
+    part = try WorkerPart()
+    try part.start()
     for number in 0..<12 {
       var put = Put(name: "v\(number)")
       if number % 3 == 0 { put.knows = .device(.test(7)) }
-      room.serve([put])
-      room.clock.pass(.seconds(100))
+      part.serve([put])
+      part.clock.pass(.seconds(100))
     }
   }
 
   private func order(_ verb: String, _ arguments: [(String, JSONValue)] = []) throws -> JSONValue {
     let object = JSONObject(arguments.map { (name: $0.0, value: $0.1) })
-    let answer = WorkerRoom.Answer()
-    room.submit(try OperatorOrder.call(verb, object), answer)
-    room.goOn()
+    let answer = WorkerPart.Answer()
+    part.submit(try OperatorOrder.call(verb, object), answer)
+    part.goOn()
     guard case .answered(let bytes) = answer.reply else {
       throw Unanswered(reply: answer.reply)
     }
@@ -40,12 +40,12 @@ import Testing
 
   /// What somebody does to the file while the gate is stopped.
   private func tamper(_ statements: String...) throws {
-    room.stop()
+    part.stop()
     do {
-      let database = try Database.open("devices.db", fileSystem: room.disk.name)
+      let database = try Database.open("devices.db", fileSystem: part.disk.name)
       for statement in statements { try database.execute(statement) }
     }
-    try room.start()
+    try part.start()
   }
 
   private func verify(_ head: AuditHead? = nil) throws -> JSONObject {
@@ -56,7 +56,7 @@ import Testing
   @Test func aChainThatNobodyTouched() throws {
     let answer = try verify()
     #expect(answer["valid"]?.boolean == true && answer["rows"]?.integer == 12 && answer["seq"]?.integer == 12)
-    room.stop()
+    part.stop()
   }
 
   @Test(arguments: [
@@ -72,33 +72,33 @@ import Testing
     let answer = try verify()
     #expect(answer["valid"]?.boolean == false)
     #expect(["hash", "time", "sequence"].contains(answer["fault"]?.string))
-    room.stop()
+    part.stop()
   }
 
   @Test func aTailThatWasCutOffIsFoundByAHead() throws {
     try tamper()
-    let head = try #require(room.listener.heads.last)
+    let head = try #require(part.listener.heads.last)
     #expect(try verify(head)["valid"]?.boolean == true)
     try tamper("DELETE FROM audit WHERE seq > 9")
     #expect(try verify()["valid"]?.boolean == true)
     #expect(try verify(head)["fault"]?.string == "head_beyond_end")
     // Nor do new rows hide it.
-    for number in 20..<24 { room.serve([Put(name: "v\(number)")]) }
+    for number in 20..<24 { part.serve([Put(name: "v\(number)")]) }
     #expect(try verify()["valid"]?.boolean == true)
     #expect(try verify(head)["fault"]?.string == "head_hash")
-    room.stop()
+    part.stop()
   }
 
   @Test func aHeadThatNobodySignedHereIsNone() throws {
     try tamper()
-    let head = try #require(room.listener.heads.last)
+    let head = try #require(part.listener.heads.last)
     let later = AuditHead(end: head.end, at: head.at + 1, keyID: head.keyID, signature: head.signature)
     #expect(try verify(later)["fault"]?.string == "head_signature")
     var bytes = head.signature
     bytes[bytes.count - 1] ^= 1
     let forged = AuditHead(end: head.end, at: head.at, keyID: head.keyID, signature: bytes)
     #expect(try verify(forged)["fault"]?.string == "head_signature")
-    room.stop()
+    part.stop()
   }
 
   @Test func textsAreTakenOutAndTheChainStillChecks() throws {
@@ -115,7 +115,7 @@ import Testing
         return .reply(.answered(Array(count.utf8)))
       }
     }
-    #expect(room.serve(Forget()) == .answered(Array("3 1 0 ".utf8)))
+    #expect(part.serve(Forget()) == .answered(Array("3 1 0 ".utf8)))
     let answer = try verify()
     #expect(
       answer["valid"]?.boolean == true && answer["erased"]?.integer == 4 && answer["rows"]?.integer == 13)
@@ -123,10 +123,10 @@ import Testing
     #expect(rows.count { $0.object?["event"]?.string == "erased" } == 4)
     #expect(!rows.contains { $0.object?["device_id"] != nil })
     #expect(rows.last?.object?["event"]?.string == "audit_erased")
-    room.stop()
+    part.stop()
     // Neither text nor salt is anywhere in the file, nor whom the rows were about.
     do {
-      let database = try Database.open("devices.db", fileSystem: room.disk.name)
+      let database = try Database.open("devices.db", fileSystem: part.disk.name)
       let count = try database.first("SELECT count(*) FROM audit_about") { row throws(SQLiteError) in
         try row.integer(0)
       }
@@ -142,7 +142,7 @@ import Testing
     #expect(answer["valid"]?.boolean == true && answer["rows"]?.integer == 9 && answer["seq"]?.integer == 13)
     try tamper("DELETE FROM audit WHERE seq = 5")
     #expect(try verify()["fault"]?.string == "sequence")
-    room.stop()
+    part.stop()
   }
 
   @Test func theLastRowIsNeverThrownAway() throws {
@@ -150,9 +150,9 @@ import Testing
     #expect(try order("audit-prune", before).object?["rows"]?.integer == 11)
     #expect(try order("audit-prune", before).object?["rows"]?.integer == 1)
     #expect(try verify()["valid"]?.boolean == true)
-    room.serve([Put(name: "v1")])
+    part.serve([Put(name: "v1")])
     #expect(try verify()["seq"]?.integer == 15)
-    room.stop()
+    part.stop()
   }
 
   /// With what is exported, and nothing of the gate's, as anybody would.
@@ -175,7 +175,7 @@ import Testing
         _ = try order("audit-list", [("limit", .number(JSONNumber(Int64(limit))))])
       }
     }
-    room.stop()
+    part.stop()
   }
 
   /// Of a row, only names and words of the gate's: canonical, and without what nobody could be shown.

@@ -36,7 +36,7 @@ final class CodeCounter: Sendable {
 /// A code is there. Two guesses; then it is typed twice at once, with one guess more; each as often as there is no
 /// answer.
 private final class Story {
-  private let room: WorkerRoom
+  private let part: WorkerPart
   private let phone: Phone
   private let service: String
   private let asked: (first: CodeChallengeID, second: CodeChallengeID)
@@ -46,29 +46,29 @@ private final class Story {
   private(set) var calls = 0
 
   init(seed: UInt64, _ plan: (FaultDisk) -> Void) throws {
-    room = try WorkerRoom(seed: seed)
-    try room.start()
-    let made = try Self.begin(room)
+    part = try WorkerPart(seed: seed)
+    try part.start()
+    let made = try Self.begin(part)
     (phone, service, asked) = (made.phone, made.service, (made.first.id, made.second.id))
-    plan(room.disk)
+    plan(part.disk)
     let wrong = (another(than: made.first.code), another(than: made.second.code))
     for _ in 0..<3 { type([(asked.second, wrong.1), (asked.second, wrong.1)]) }
     type([(asked.first, made.first.code), (asked.first, made.first.code)])
     type([(asked.first, made.first.code), (asked.first, wrong.0)])
-    calls = room.disk.calls
-    if room.disk.isDown { room.kill() } else { room.stop() }
-    room.disk.restart()
-    try room.start()
+    calls = part.disk.calls
+    if part.disk.isDown { part.kill() } else { part.stop() }
+    part.disk.restart()
+    try part.start()
     type([(asked.first, made.first.code), (asked.second, wrong.1)])
   }
 
   /// Both in one group.
   private func type(_ tries: [(CodeChallengeID, String)]) {
-    guard room.worker != nil, !room.disk.isDown else { return }
-    room.clock.pass(.seconds(1))
-    room.worker?.recoverIfDue()
+    guard part.worker != nil, !part.disk.isDown else { return }
+    part.clock.pass(.seconds(1))
+    part.worker?.recoverIfDue()
     let calls = tries.compactMap { verify($0.0, $0.1) }
-    for ((challenge, _), reply) in zip(tries, room.serve(calls)) {
+    for ((challenge, _), reply) in zip(tries, part.serve(calls)) {
       switch reply {
       case .answered: passes += 1
       case .refused(let refusal) where refusal.code == .codeRejected:
@@ -87,14 +87,14 @@ private final class Story {
 
   func verify(_ what: String) throws {
     #expect(passes <= 1, "\(what)")
-    let store = try #require(room.worker?.store)
+    let store = try #require(part.worker?.store)
     let first = try #require(try store.codeChallenge(asked.first))
     #expect(passes == 0 || first.state == .passed, "\(what)")
     // The second login's code has heard all guesses that were answered, up to its end.
     let second = try #require(try store.codeChallenge(asked.second))
     #expect((second.code?.wrong ?? 5) >= min(guesses, 5), "\(what)")
-    room.stop()
-    _ = try room.auditRows()
+    part.stop()
+    _ = try part.auditRows()
   }
 
   // MARK: The beginning
@@ -106,25 +106,25 @@ private final class Story {
     let second: (id: CodeChallengeID, code: String)
   }
 
-  private static func begin(_ room: WorkerRoom) throws -> Made {
+  private static func begin(_ part: WorkerPart) throws -> Made {
     let phone = try Phone.make()
-    let now = try #require(room.worker).clock.wall()
+    let now = try #require(part.worker).clock.wall()
     let add = Array(#"{"name":"web","scopes":["codes"]}"#.utf8)
     let object = try #require(try JSONValue(parsing: add.span, depthLimit: 4).object)
-    let service = try #require(try json(room.serve(OperatorOrder.call("services-add", object)))["token"])
-    _ = room.serve(Insert(phone: phone, now: now))
-    let codes = try (0..<2).map { _ in try code(room, phone, service) }
+    let service = try #require(try json(part.serve(OperatorOrder.call("services-add", object)))["token"])
+    _ = part.serve(Insert(phone: phone, now: now))
+    let codes = try (0..<2).map { _ in try code(part, phone, service) }
     return Made(phone: phone, service: service, first: codes[0], second: codes[1])
   }
 
   private static func code(
-    _ room: WorkerRoom, _ phone: Phone, _ service: String
+    _ part: WorkerPart, _ phone: Phone, _ service: String
   ) throws -> (id: CodeChallengeID, code: String) {
     let body = Array(#"{"subject":"frodo","login_id":"l","text":"t"}"#.utf8)
     let form = try Form(body: body.span, checkedBy: P256Verifier())
-    let asked = try json(room.serve(ChallengeCode(bearer: service, form: form)))
+    let asked = try json(part.serve(ChallengeCode(bearer: service, form: form)))
     let id = try #require(CodeChallengeID(asked["challenge_id"] ?? ""))
-    let worker = try #require(room.worker)
+    let worker = try #require(part.worker)
     let device = try #require(try worker.store.device(phone.id))
     var desk = worker.desk(for: .gate)
     let token = try desk.token(for: device).text
@@ -135,7 +135,7 @@ private final class Story {
       signedAt: UnixSeconds(desk.now), signals: Array("{}".utf8))
     let signed = Array(issue.body(try phone.signByDevice(issue.message)).utf8)
     let sent = try IssueCodeForm(Form(body: signed.span, checkedBy: P256Verifier()))
-    let issued = try json(room.serve(IssueCode(bearer: token, sent, nonce: nil)))
+    let issued = try json(part.serve(IssueCode(bearer: token, sent, nonce: nil)))
     return (id, try #require(issued["otp_code"]))
   }
 

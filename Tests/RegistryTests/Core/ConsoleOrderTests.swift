@@ -12,10 +12,10 @@ import Testing
 @Suite struct ConsoleOrderTests {
   private static let policy = #"{"rules":[{"match":{"operation":"*"},"factors":["operator"]}]}"#
   private static let body = #"{"operation":"mud.kick","target":{"who":"<b>Gollum"},"text":"Kick \"him\""}"#
-  private let room: ApprovalRoom
+  private let part: ApprovalPart
 
   init() throws {
-    room = try ApprovalRoom(policy: Self.policy)
+    part = try ApprovalPart(policy: Self.policy)
   }
 
   private func order(
@@ -23,14 +23,14 @@ import Testing
   ) throws -> Answer {
     let bytes = Array(arguments.utf8)
     let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 4).object)
-    return try room.answer(OperatorOrder.call(verb, object), from: .console(name: name, user: user))
+    return try part.answer(OperatorOrder.call(verb, object), from: .console(name: name, user: user))
   }
 
   // MARK: In whose name
 
   /// The rule is of users, however they come: nobody confirms what he has asked for, and a token is nobody.
   @Test func nobodyConfirmsHisOwnRequest() throws {
-    let asked = try room.order("approvals-request", Self.body, uid: 501)
+    let asked = try part.order("approvals-request", Self.body, uid: 501)
     let id = #"{"id":"\#(asked.id)"}"#
     let words = try [501, 502, 1000, nil].map { user in
       try order("approvals-look", id, user: user)["own_word"]
@@ -47,10 +47,10 @@ import Testing
   }
 
   @Test func theAuditNamesWho() throws {
-    _ = try room.answer(
+    _ = try part.answer(
       NoteOperatorAction(.keyRevoked, [.reason("lost \u{202E}there")]),
       from: .console(name: "ro\u{202E}bot", user: nil))
-    _ = try room.answer(NoteOperatorAction(.reloaded), from: .console(name: "anna", user: 501))
+    _ = try part.answer(NoteOperatorAction(.reloaded), from: .console(name: "anna", user: 501))
     let rows = try order("audit-search", #"{"limit":5}"#, user: nil).array("rows").compactMap(\.object)
     #expect(rows.map { $0["event"]?.string } == ["reloaded", "key_revoked"])
     #expect(rows.map { $0["actor"]?.string } == ["anna", "robot"])
@@ -63,10 +63,10 @@ import Testing
   @Test func approvalsInPages() throws {
     var ids: [String] = []
     for number in 0..<7 {
-      let asked = try room.order("approvals-request", Self.body, uid: UInt32(1000 + number))
+      let asked = try part.order("approvals-request", Self.body, uid: UInt32(1000 + number))
       ids.append(asked.id)
     }
-    for id in ids[2...] { _ = try room.order("approvals-cancel", #"{"id":"\#(id)"}"#, uid: 501) }
+    for id in ids[2...] { _ = try part.order("approvals-cancel", #"{"id":"\#(id)"}"#, uid: 501) }
     func page(_ arguments: String) throws -> [String?] {
       try order("approvals-browse", arguments, user: nil).value?.array?.map { $0.object?["id"]?.string } ?? []
     }
@@ -92,10 +92,10 @@ import Testing
 
   @Test func devicesInPagesAndByName() throws {
     for number in 0..<120 {
-      let phone = try room.phone(of: "subject-\(number % 2)")
-      var record = try #require(try room.store.device(phone.id))
+      let phone = try part.phone(of: "subject-\(number % 2)")
+      var record = try #require(try part.store.device(phone.id))
       record.name = DeviceName(number == 60 ? "Frodo’s <phone>" : "phone \(number)")
-      try room.store.update(record)
+      try part.store.update(record)
     }
     func page(_ arguments: String) throws -> (ids: [String], next: String?) {
       let answer = try order("devices-browse", arguments, user: nil)
@@ -129,8 +129,8 @@ import Testing
       let call = NoteOperatorAction(
         number % 10 == 0 ? .reloaded : .sessionEnded,
         [.number("session", Int64(number)), .word("w", "W\(number)")])
-      _ = try room.answer(call, from: .console(name: number < 65 ? "anna" : "bert", user: nil))
-      room.now.milliseconds += 1000
+      _ = try part.answer(call, from: .console(name: number < 65 ? "anna" : "bert", user: nil))
+      part.now.milliseconds += 1000
     }
     func page(_ arguments: String) throws -> (rows: [Int64], next: Int64?) {
       let answer = try order("audit-search", arguments, user: nil)
@@ -150,7 +150,7 @@ import Testing
     #expect(try page(#"{"limit":500,"about":"ANNA"}"#).rows.count == 65)
     #expect(try page(#"{"limit":500,"about":"w77"}"#).rows == [77])
     #expect(try page(#"{"limit":500,"about":"77"}"#).rows == [77])
-    let end = room.now.seconds
+    let end = part.now.seconds
     #expect(try page(#"{"limit":500,"from":\#(end - 10)}"#).rows.count == 10)
     #expect(try page(#"{"limit":500,"until":\#(end - 10)}"#).rows.count == 120)
     let events = try order("audit-search", #"{"limit":1}"#, user: nil).array("events").map(\.string)
@@ -164,31 +164,31 @@ import Testing
 /// Phones that show their digits, as the console has them.
 @Suite struct ConsolePairingTests {
   @Test func aPairingWaitsForItsDigits() throws {
-    let room = try PairingRoom()
+    let part = try PairingPart()
     func order(_ verb: String, _ arguments: String = "{}") throws -> Said {
       let bytes = Array(arguments.utf8)
       let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 2).object)
       return try Said(
-        room.registry.run(OperatorOrder.call(verb, object), from: .console(name: "anna", user: nil)))
+        part.registry.run(OperatorOrder.call(verb, object), from: .console(name: "anna", user: nil)))
     }
     #expect(try order("pair-browse").value.array?.isEmpty == true)
-    let phone = try PairingPhone(room.open())
+    let phone = try PairingPhone(part.open())
     #expect(try order("pair-browse").value.array?.isEmpty == true)
-    let device = try room.device(room.answer(phone))
+    let device = try part.device(part.answer(phone))
     func look() throws -> JSONObject {
       try #require(try order("devices-look", #"{"id":"\#(device.id.text)"}"#).value.object)
     }
     // It is in the list, and has not enrolled by itself: whoever looks must know that it is being paired.
-    let end = Int64(room.registry.now.seconds + 300)
+    let end = Int64(part.registry.now.seconds + 300)
     var seen = try look()
     #expect(seen["device"]?.object?["status"]?.string == "pending")
     #expect(seen["pairing"] == nil && seen["pairs_until"]?.integer == end)
     #expect(try order("pair-browse").value.array?.isEmpty == true)
-    _ = try room.reveal(phone)
+    _ = try part.reveal(phone)
     seen = try look()
     #expect(seen["pairing"]?.object?["pairing_id"]?.string == phone.uri.pairingID.text)
     #expect(seen["pairs_until"]?.integer == end)
-    #expect(try room.confirm(phone.uri.pairingID, phone.digits).code == nil)
+    #expect(try part.confirm(phone.uri.pairingID, phone.digits).code == nil)
     seen = try look()
     #expect(seen["device"]?.object?["status"]?.string == "active")
     #expect(seen["pairing"] == nil && seen["pairs_until"] == nil)

@@ -15,12 +15,12 @@ import Testing
 
   /// A service that was added comes with its token at once, over another connection.
   @Test func effectsAreHeardBeforeTheAnswer() throws {
-    let room = try WorkerRoom()
-    try room.start()
+    let part = try WorkerPart()
+    try part.start()
     let before = Mutex<[RegistryEffect]?>(nil)
-    let listener = room.listener
+    let listener = part.listener
     let count = listener.effects.count
-    room.worker?.serve([
+    part.worker?.serve([
       Registry.Request(
         handle: RequestHandle(number: 1), call: Announcing(), origin: .gate, wait: nil,
         completion: { _ in before.withLock { $0 = listener.effects } })

@@ -16,122 +16,122 @@ import Testing
   }
 
   /// From the first write on, for as many calls as are said.
-  private func roomThatFails(_ count: Int) throws -> WorkerRoom {
-    let room = try WorkerRoom()
-    try room.start()
-    room.disk.plan(.error, at: 0, count: count)
-    return room
+  private func partThatFails(_ count: Int) throws -> WorkerPart {
+    let part = try WorkerPart()
+    try part.start()
+    part.disk.plan(.error, at: 0, count: count)
+    return part
   }
 
   @Test func oneFailureIsOverAtOnce() throws {
-    let room = try roomThatFails(1)
-    #expect(room.serve(Put(name: "v0"))?.code == "store_unavailable")
-    #expect(room.serve(Put(name: "v1"))?.isAnswered == true)
-    guard case .unavailable = room.listener.events.first, room.listener.events.dropFirst() == [.available]
+    let part = try partThatFails(1)
+    #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
+    #expect(part.serve(Put(name: "v1"))?.isAnswered == true)
+    guard case .unavailable = part.listener.events.first, part.listener.events.dropFirst() == [.available]
     else {
-      Issue.record("\(room.listener.events)")
+      Issue.record("\(part.listener.events)")
       return
     }
-    room.stop()
-    #expect(try room.values().keys.sorted() == ["v1"])
+    part.stop()
+    #expect(try part.values().keys.sorted() == ["v1"])
   }
 
   /// A disk that is full takes what the reserve left it, and fails at the next write: the file is looked over once in a
   /// while, and not for each request.
   @Test func failuresInARowAreOneTrouble() throws {
-    let room = try roomThatFails(1)
-    #expect(room.serve(Put(name: "v0"))?.code == "store_unavailable")
-    #expect(room.listener.events.last == .available)
+    let part = try partThatFails(1)
+    #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
+    #expect(part.listener.events.last == .available)
     var looks = 0
     for _ in 0..<50 {
-      room.disk.plan(.error, at: 0, count: 1)
-      #expect(room.serve(Put(name: "v1"))?.code == "store_unavailable")
-      room.disk.countCalls()
-      room.clock.pass(.milliseconds(100))
-      room.worker?.recoverIfDue()
-      if room.listener.events.last == .available { looks += 1 }
+      part.disk.plan(.error, at: 0, count: 1)
+      #expect(part.serve(Put(name: "v1"))?.code == "store_unavailable")
+      part.disk.countCalls()
+      part.clock.pass(.milliseconds(100))
+      part.worker?.recoverIfDue()
+      if part.listener.events.last == .available { looks += 1 }
     }
     // In five seconds, with pauses that double from half a second.
     #expect((1...8).contains(looks), "\(looks)")
-    room.disk.countCalls()
-    room.clock.pass(.seconds(31))
-    room.worker?.recoverIfDue()
-    #expect(room.serve(Put(name: "v2"))?.isAnswered == true)
-    room.clock.pass(.seconds(31))
+    part.disk.countCalls()
+    part.clock.pass(.seconds(31))
+    part.worker?.recoverIfDue()
+    #expect(part.serve(Put(name: "v2"))?.isAnswered == true)
+    part.clock.pass(.seconds(31))
     // Long ago: tried again at once.
-    room.disk.plan(.error, at: 0, count: 1)
-    #expect(room.serve(Put(name: "v3"))?.code == "store_unavailable")
-    #expect(room.serve(Put(name: "v3"))?.isAnswered == true)
-    room.stop()
+    part.disk.plan(.error, at: 0, count: 1)
+    #expect(part.serve(Put(name: "v3"))?.code == "store_unavailable")
+    #expect(part.serve(Put(name: "v3"))?.isAnswered == true)
+    part.stop()
   }
 
   @Test func whileItLastsNothingIsPromised() throws {
-    let room = try roomThatFails(10_000)
-    #expect(room.serve(Put(name: "v0"))?.code == "store_unavailable")
-    let calls = room.disk.calls
+    let part = try partThatFails(10_000)
+    #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
+    let calls = part.disk.calls
     // Asked again at once, the disk is left alone.
     #expect(
-      room.serve([Put(name: "v1"), Put(name: "v2")]).map(\.?.code) == [
+      part.serve([Put(name: "v1"), Put(name: "v2")]).map(\.?.code) == [
         "store_unavailable", "store_unavailable",
       ])
-    #expect(room.disk.calls == calls)
-    room.disk.countCalls()
-    room.worker?.recoverIfDue()
-    #expect(room.serve(Put(name: "v1"))?.code == "store_unavailable")
-    room.clock.pass(.seconds(1))
-    room.worker?.recoverIfDue()
-    #expect(room.serve(Put(name: "v1"))?.isAnswered == true)
-    room.stop()
+    #expect(part.disk.calls == calls)
+    part.disk.countCalls()
+    part.worker?.recoverIfDue()
+    #expect(part.serve(Put(name: "v1"))?.code == "store_unavailable")
+    part.clock.pass(.seconds(1))
+    part.worker?.recoverIfDue()
+    #expect(part.serve(Put(name: "v1"))?.isAnswered == true)
+    part.stop()
   }
 
   /// The thread sleeps until the next try, whatever else has become due.
   @Test func whileItLastsTheThreadSleeps() throws {
-    let room = try roomThatFails(100_000)
-    _ = room.serve(Put(name: "v0"))
+    let part = try partThatFails(100_000)
+    _ = part.serve(Put(name: "v0"))
     for _ in 0..<8 {
-      room.clock.pass(.seconds(4000))
-      let worker = try #require(room.worker)
+      part.clock.pass(.seconds(4000))
+      let worker = try #require(part.worker)
       worker.recoverIfDue()
       worker.tendIfDue()
-      #expect(worker.nextMoment() > room.clock.monotonic())
+      #expect(worker.nextMoment() > part.clock.monotonic())
     }
   }
 
   @Test func aRevocationHoldsBeforeItIsWrittenAndIsWrittenLater() throws {
-    let room = try roomThatFails(10_000)
-    let replies = room.serve([revocation(), Put(name: "v2")])
+    let part = try partThatFails(10_000)
+    let replies = part.serve([revocation(), Put(name: "v2")])
     #expect(replies.map(\.?.code) == ["store_unavailable", "store_unavailable"])
-    #expect(room.listener.effects.contains(.deviceGone(device)))
+    #expect(part.listener.effects.contains(.deviceGone(device)))
     // One that comes meanwhile, too.
     let other = DeviceID.test(8)
     let second = Put(name: "v3", urgency: .revocation, immediate: [.deviceGone(other)])
-    #expect(room.serve(second)?.code == "store_unavailable")
-    #expect(room.listener.effects.contains(.deviceGone(other)))
-    room.disk.countCalls()
-    room.clock.pass(.seconds(1))
-    room.worker?.recoverIfDue()
-    room.stop()
-    #expect(try room.values().keys.sorted() == ["v1", "v3"])
+    #expect(part.serve(second)?.code == "store_unavailable")
+    #expect(part.listener.effects.contains(.deviceGone(other)))
+    part.disk.countCalls()
+    part.clock.pass(.seconds(1))
+    part.worker?.recoverIfDue()
+    part.stop()
+    #expect(try part.values().keys.sorted() == ["v1", "v3"])
   }
 
   /// What only the run of a revocation finds out, as well: the key behind the device, the devices of a subject.
   @Test func whatARevocationBringsAboutIsHeardOnceItIsWritten() throws {
     let key = RegistryEffect.attestedKeyRevoked(KeyIdentifier(Bytes32(words: 1, 2, 3, 4)))
     let others = [8, 9].map { RegistryEffect.deviceGone(.test($0)) }
-    let room = try roomThatFails(10_000)
-    _ = room.serve(Put(name: "v0"))
+    let part = try partThatFails(10_000)
+    _ = part.serve(Put(name: "v0"))
     var first = revocation()
     first.effects.append(key)
-    _ = room.serve(first)
-    _ = room.serve(Put(name: "v2", urgency: .revocation, effects: others))
-    #expect(!room.listener.effects.contains(key))
-    room.disk.countCalls()
-    room.clock.pass(.seconds(1))
-    room.worker?.recoverIfDue()
-    #expect(room.listener.events.last == .available)
-    for effect in [.deviceGone(device), key] + others { #expect(room.listener.effects.contains(effect)) }
-    room.stop()
-    #expect(try room.values().keys.sorted() == ["v1", "v2"])
+    _ = part.serve(first)
+    _ = part.serve(Put(name: "v2", urgency: .revocation, effects: others))
+    #expect(!part.listener.effects.contains(key))
+    part.disk.countCalls()
+    part.clock.pass(.seconds(1))
+    part.worker?.recoverIfDue()
+    #expect(part.listener.events.last == .available)
+    for effect in [.deviceGone(device), key] + others { #expect(part.listener.effects.contains(effect)) }
+    part.stop()
+    #expect(try part.values().keys.sorted() == ["v1", "v2"])
   }
 
   /// Its first piece could not be written when it was ordered, and nobody waits for the others.
@@ -146,44 +146,44 @@ import Testing
         return number < 3 ? .goOn(Pieces(number: number + 1)) : .reply(.answered([]))
       }
     }
-    let room = try roomThatFails(10_000)
-    #expect(room.serve(Pieces())?.code == "store_unavailable")
-    room.disk.countCalls()
-    room.clock.pass(.seconds(1))
-    room.worker?.recoverIfDue()
-    room.goOn()
-    room.stop()
-    #expect(try room.values().keys.sorted() == ["v1", "v2", "v3"])
+    let part = try partThatFails(10_000)
+    #expect(part.serve(Pieces())?.code == "store_unavailable")
+    part.disk.countCalls()
+    part.clock.pass(.seconds(1))
+    part.worker?.recoverIfDue()
+    part.goOn()
+    part.stop()
+    #expect(try part.values().keys.sorted() == ["v1", "v2", "v3"])
   }
 
   // MARK: The end of a process that could not write
 
   /// The disk is well again when the gate is stopped, though it was not yet time to try it.
   @Test func whatHoldsInMemoryIsTriedAtTheStop() throws {
-    let room = try roomThatFails(10_000)
+    let part = try partThatFails(10_000)
     var order = revocation()
     order.revokes = "device 7"
-    #expect(room.serve(order)?.code == "store_unavailable")
-    let worker = try #require(room.worker)
+    #expect(part.serve(order)?.code == "store_unavailable")
+    let worker = try #require(part.worker)
     #expect(worker.revocations.unwritten == ["device 7"])
-    room.disk.countCalls()
+    part.disk.countCalls()
     worker.finish()
     #expect(worker.revocations.unwritten == [])
-    room.stop()
-    #expect(try room.values().keys.sorted() == ["v1"])
+    part.stop()
+    #expect(try part.values().keys.sorted() == ["v1"])
   }
 
   /// Who stops the gate then learns which they are: with the process they are gone.
   @Test func whatCannotBeWrittenAtTheStopIsSaidByName() throws {
-    let room = try roomThatFails(1_000_000)
+    let part = try partThatFails(1_000_000)
     for (name, revokes) in [("v1", "device 7"), ("v2", "service mud"), ("v3", "device 7")] {
       var order = revocation(name)
       order.revokes = revokes
-      #expect(room.serve(order)?.code == "store_unavailable")
+      #expect(part.serve(order)?.code == "store_unavailable")
     }
     // Ordered twice, it is kept once.
-    #expect(try unwritten(room) == 2)
-    let worker = try #require(room.worker)
+    #expect(try unwritten(part) == 2)
+    let worker = try #require(part.worker)
     worker.finish()
     #expect(worker.revocations.unwritten == ["device 7", "service mud"])
   }
@@ -243,24 +243,24 @@ import Testing
 
   /// A call from before it, which the disk keeps waiting, says that the device is well.
   @Test func nothingThatWasTrueBeforeTakesARevocationBack() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    let worker = try #require(room.worker)
+    let part = try WorkerPart()
+    try part.start()
+    let worker = try #require(part.worker)
     let active = ActiveDevice(
       id: device, key: try TestPhone().keys.device.point, level: .bare, attestedKey: nil)
     let handle = RequestHandle(number: 1_000_000)
     worker.revocations.add(handle, revocation())
-    _ = room.serve(Put(name: "v0", effects: [.deviceActive(active)]))
-    #expect(room.listener.effects.suffix(2) == [.deviceActive(active), .deviceGone(device)])
+    _ = part.serve(Put(name: "v0", effects: [.deviceActive(active)]))
+    #expect(part.listener.effects.suffix(2) == [.deviceActive(active), .deviceGone(device)])
     // Ordered twice, it holds until both are settled.
     let again = RequestHandle(number: 1_000_001)
     for _ in 0..<2 { worker.revocations.add(again, revocation()) }
     worker.revocations.settle(handle)
     #expect(worker.revocations.end(device) && !worker.revocations.end(.test(9)))
     worker.revocations.settle(again)
-    _ = room.serve(Put(name: "v0", effects: [.deviceActive(active)]))
-    #expect(room.listener.effects.last == .deviceActive(active))
-    room.stop()
+    _ = part.serve(Put(name: "v0", effects: [.deviceActive(active)]))
+    #expect(part.listener.effects.last == .deviceActive(active))
+    part.stop()
   }
 
   /// The operator's command has given up after its time; what he ordered is done all the same.
@@ -287,48 +287,48 @@ import Testing
   // MARK: A disk that is full
 
   @Test func onAFullDiskRevocationsHaveWhatIsKeptForThem() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    room.reserve.setFull(true)
+    let part = try WorkerPart()
+    try part.start()
+    part.reserve.setFull(true)
     let big = [UInt8](repeating: 1, count: 60_000)
-    #expect(room.serve(Put(name: "v0", value: big))?.code == "store_unavailable")
+    #expect(part.serve(Put(name: "v0", value: big))?.code == "store_unavailable")
     // Whoever orders it hears that it could not be written; it was, a moment later.
     var order = revocation()
     order.value = big
-    _ = room.serve(order)
-    #expect(room.listener.effects.contains(.deviceGone(device)))
-    #expect(try unwritten(room) == 0)
+    _ = part.serve(order)
+    #expect(part.listener.effects.contains(.deviceGone(device)))
+    #expect(try unwritten(part) == 0)
     // The next is written at once, and others have to wait until the room is kept again.
     var next = revocation("v2")
     next.value = [2]
-    #expect(room.serve(next)?.isAnswered == true)
-    #expect(room.serve(Put(name: "v3"))?.code == "store_unavailable")
-    room.reserve.setFull(false)
-    room.clock.pass(.seconds(40))
-    room.worker?.recoverIfDue()
-    #expect(room.serve(Put(name: "v4"))?.isAnswered == true)
-    room.stop()
-    #expect(try room.values().keys.sorted() == ["v1", "v2", "v4"])
+    #expect(part.serve(next)?.isAnswered == true)
+    #expect(part.serve(Put(name: "v3"))?.code == "store_unavailable")
+    part.reserve.setFull(false)
+    part.clock.pass(.seconds(40))
+    part.worker?.recoverIfDue()
+    #expect(part.serve(Put(name: "v4"))?.isAnswered == true)
+    part.stop()
+    #expect(try part.values().keys.sorted() == ["v1", "v2", "v4"])
   }
 
-  private func unwritten(_ room: WorkerRoom) throws -> Int { try #require(room.worker).unwritten.count }
+  private func unwritten(_ part: WorkerPart) throws -> Int { try #require(part.worker).unwritten.count }
 
   @Test func effectsWaitForTheDiskAndRevocationsDoNot() throws {
-    let room = try WorkerRoom()
-    try room.start()
+    let part = try WorkerPart()
+    try part.start()
     let open = RegistryEffect.approvalsOpen(device, attestedBy: nil, count: 1)
     // The last call of the group's commit is its sync.
-    room.disk.countCalls()
-    _ = room.serve(Put(name: "v0"))
-    let calls = room.disk.calls
+    part.disk.countCalls()
+    _ = part.serve(Put(name: "v0"))
+    let calls = part.disk.calls
     try #require(calls > 1)
-    room.disk.plan(.error, at: calls - 1)
-    let replies = room.serve([
+    part.disk.plan(.error, at: calls - 1)
+    let replies = part.serve([
       Put(name: "v0", effects: [open]), Put(name: "v1", effects: [.deviceGone(device)]),
     ])
     #expect(replies.map(\.?.code) == ["store_unavailable", "store_unavailable"])
-    #expect(room.listener.effects.last == .deviceGone(device) && !room.listener.effects.contains(open))
-    room.stop()
+    #expect(part.listener.effects.last == .deviceGone(device) && !part.listener.effects.contains(open))
+    part.stop()
   }
 
   @Test func aRuleOfTheTablesIsOneCallsAffair() throws {
@@ -343,11 +343,11 @@ import Testing
         return .reply(.answered([]))
       }
     }
-    let room = try WorkerRoom()
-    try room.start()
-    let replies = room.serve([Put(name: "v0"), Broken(), Put(name: "v1")])
+    let part = try WorkerPart()
+    try part.start()
+    let replies = part.serve([Put(name: "v0"), Broken(), Put(name: "v1")])
     #expect(replies.map(\.?.code) == [nil, "internal_error", nil])
-    room.stop()
-    #expect(try room.values().keys.sorted() == ["v0", "v1"])
+    part.stop()
+    #expect(try part.values().keys.sorted() == ["v0", "v1"])
   }
 }

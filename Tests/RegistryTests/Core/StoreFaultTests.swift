@@ -29,40 +29,40 @@ private final class Story {
   static let groups = 6
   static let callsOfGroup = 5
 
-  private let room: WorkerRoom
+  private let part: WorkerPart
   private(set) var answered: Set<String> = []
   private(set) var calls = 0
 
   init(seed: UInt64, _ plan: (FaultDisk) -> Void) throws {
-    room = try WorkerRoom(seed: seed)
-    try room.start()
-    plan(room.disk)
+    part = try WorkerPart(seed: seed)
+    try part.start()
+    plan(part.disk)
     for group in 0..<Self.groups {
-      if room.disk.isDown { break }
-      room.clock.pass(.seconds(40))
-      room.worker?.recoverIfDue()
+      if part.disk.isDown { break }
+      part.clock.pass(.seconds(40))
+      part.worker?.recoverIfDue()
       let names = (0..<Self.callsOfGroup).map { "v\(group * Self.callsOfGroup + $0)" }
-      let replies = room.serve(names.map { Put(name: $0, value: [UInt8](repeating: 7, count: 700)) })
+      let replies = part.serve(names.map { Put(name: $0, value: [UInt8](repeating: 7, count: 700)) })
       for (name, reply) in zip(names, replies) {
         guard let reply else { throw Unanswered(name: name) }
         if reply.isAnswered { answered.insert(name) }
       }
     }
-    calls = room.disk.calls
-    if room.disk.isDown { room.kill() } else { room.stop() }
-    room.disk.restart()
+    calls = part.disk.calls
+    if part.disk.isDown { part.kill() } else { part.stop() }
+    part.disk.restart()
   }
 
   struct Unanswered: Error { let name: String }
 
   func verify(_ what: String) throws {
-    let values = try room.values()
+    let values = try part.values()
     #expect(answered.isSubset(of: values.keys), "\(what)")
     // A group is there whole or not at all, and so are its rows of the audit.
     for group in 0..<Self.groups {
       let there = (0..<Self.callsOfGroup).count { values["v\(group * Self.callsOfGroup + $0)"] != nil }
       #expect(there == 0 || there == Self.callsOfGroup, "\(what)")
     }
-    #expect(try room.auditRows().count == values.count, "\(what)")
+    #expect(try part.auditRows().count == values.count, "\(what)")
   }
 }

@@ -42,77 +42,77 @@ import Testing
     }
   }
 
-  private func time(_ room: WorkerRoom) -> UnixTime {
+  private func time(_ part: WorkerPart) -> UnixTime {
     let seen = Look.Seen()
-    _ = room.serve(Look(seen: seen))
+    _ = part.serve(Look(seen: seen))
     return seen.time.withLock { $0 }
   }
 
   @Test func aStartAnHourBehindEndsWhatIsOpenAndPromisesNoTimeAgain() throws {
-    let room = try WorkerRoom()
+    let part = try WorkerPart()
     let chores = Chores()
-    room.upkeep = [chores]
-    try room.start()
-    room.clock.pass(.seconds(500))
-    let before = time(room)
-    room.kill()
-    room.disk.restart()
-    room.clock.setWall(by: .seconds(-3600))
-    try room.start()
+    part.upkeep = [chores]
+    try part.start()
+    part.clock.pass(.seconds(500))
+    let before = time(part)
+    part.kill()
+    part.disk.restart()
+    part.clock.setWall(by: .seconds(-3600))
+    try part.start()
     #expect(chores.state.withLock { $0.ended } == 1)
-    #expect(room.listener.events == [.clockBehind(by: .seconds(3600))])
-    #expect(room.listener.effects.contains(.keySet([])))
-    let after = time(room)
+    #expect(part.listener.events == [.clockBehind(by: .seconds(3600))])
+    #expect(part.listener.effects.contains(.keySet([])))
+    let after = time(part)
     #expect(after > before && after.milliseconds <= before.milliseconds + 2000)
-    room.clock.pass(.seconds(10))
-    #expect(time(room).milliseconds >= after.milliseconds + 10_000)
-    room.stop()
-    #expect(try room.values()["v9"] != nil)
-    #expect(try room.auditRows().count == 1)
+    part.clock.pass(.seconds(10))
+    #expect(time(part).milliseconds >= after.milliseconds + 10_000)
+    part.stop()
+    #expect(try part.values()["v9"] != nil)
+    #expect(try part.auditRows().count == 1)
   }
 
   /// A lease of an hour, an hour without a request, and a clock that is set back by it.
   @Test(arguments: [true, false]) func quietHoursAreNotGivenBack(isStopped: Bool) throws {
-    let room = try WorkerRoom()
+    let part = try WorkerPart()
     let chores = Chores()
-    room.upkeep = [chores]
-    try room.start()
-    room.serve([Put(name: "v0")])
-    room.clock.pass(.seconds(isStopped ? 3300 : 3600))
+    part.upkeep = [chores]
+    try part.start()
+    part.serve([Put(name: "v0")])
+    part.clock.pass(.seconds(isStopped ? 3300 : 3600))
     if isStopped {
-      room.stop()
+      part.stop()
     } else {
-      room.worker?.tendIfDue()
-      room.kill()
-      room.disk.restart()
+      part.worker?.tendIfDue()
+      part.kill()
+      part.disk.restart()
     }
     #expect(chores.state.withLock { $0.ended } == 0)
-    room.clock.setWall(by: .seconds(-3300))
-    try room.start()
+    part.clock.setWall(by: .seconds(-3300))
+    try part.start()
     #expect(chores.state.withLock { $0.ended } == 1)
-    #expect(room.listener.events.contains(.clockBehind(by: .seconds(3300))))
-    room.stop()
+    #expect(part.listener.events.contains(.clockBehind(by: .seconds(3300))))
+    part.stop()
   }
 
   /// What was not kept was not promised, but what comes next is.
   @Test func theTimeOfAGroupThatWasNotKeptIsStoredWithTheNext() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    room.serve([Put(name: "v0")])
-    room.clock.pass(.seconds(5))
-    room.disk.countCalls()
-    room.serve([Put(name: "v0")])
-    let calls = room.disk.calls
+    let part = try WorkerPart()
+    try part.start()
+    part.serve([Put(name: "v0")])
+    part.clock.pass(.seconds(5))
+    part.disk.countCalls()
+    part.serve([Put(name: "v0")])
+    let calls = part.disk.calls
     try #require(calls > 1)
-    room.clock.pass(.seconds(5))
+    part.clock.pass(.seconds(5))
     // The last call is the commit's sync.
-    room.disk.plan(.error, at: calls - 1)
-    #expect(room.serve(Put(name: "v1"))?.code == "store_unavailable")
-    room.clock.pass(.milliseconds(10))
-    let promised = time(room)
-    #expect(room.serve(Put(name: "v2"))?.isAnswered == true)
-    room.stop()
-    #expect(try room.storedTime().promised >= promised)
+    part.disk.plan(.error, at: calls - 1)
+    #expect(part.serve(Put(name: "v1"))?.code == "store_unavailable")
+    part.clock.pass(.milliseconds(10))
+    let promised = time(part)
+    #expect(part.serve(Put(name: "v2"))?.isAnswered == true)
+    part.stop()
+    #expect(try part.storedTime().promised >= promised)
   }
 
   /// Rows that upkeep writes are dated as well.
@@ -125,91 +125,91 @@ import Testing
 
       func endAll(_ desk: inout Desk) throws(CallFailure) {}
     }
-    let room = try WorkerRoom()
-    try room.start()
-    room.serve([Put(name: "v0")])
-    room.kill()
-    room.upkeep = [Recording()]
-    try room.start()
-    room.clock.pass(.seconds(100))
-    room.worker?.tendIfDue()
+    let part = try WorkerPart()
+    try part.start()
+    part.serve([Put(name: "v0")])
+    part.kill()
+    part.upkeep = [Recording()]
+    try part.start()
+    part.clock.pass(.seconds(100))
+    part.worker?.tendIfDue()
     for _ in 0..<2 {
-      room.kill()
-      room.clock.setWall(by: .seconds(-3600))
-      try room.start()
+      part.kill()
+      part.clock.setWall(by: .seconds(-3600))
+      try part.start()
     }
-    room.serve([Put(name: "v1")])
-    room.stop()
-    let times = try room.auditRows().map(\.at.value)
+    part.serve([Put(name: "v1")])
+    part.stop()
+    let times = try part.auditRows().map(\.at.value)
     #expect(times.count == 5 && times == times.sorted(), "\(times)")
   }
 
   @Test func aMinuteBehindEndsNothing() throws {
-    let room = try WorkerRoom()
+    let part = try WorkerPart()
     let chores = Chores()
-    room.upkeep = [chores]
-    try room.start()
-    let before = time(room)
-    room.stop()
-    room.clock.setWall(by: .seconds(-59))
-    try room.start()
+    part.upkeep = [chores]
+    try part.start()
+    let before = time(part)
+    part.stop()
+    part.clock.setWall(by: .seconds(-59))
+    try part.start()
     #expect(chores.state.withLock { $0.ended } == 0)
-    #expect(time(room) > before)
-    room.stop()
+    #expect(time(part) > before)
+    part.stop()
   }
 
-  @Test func roomsAreAskedWhenTheyWantedAndWhenTheyAreReminded() throws {
-    let room = try WorkerRoom()
+  @Test func partsAreAskedWhenTheyWantedAndWhenTheyAreReminded() throws {
+    let part = try WorkerPart()
     let chores = Chores()
-    room.upkeep = [chores]
-    try room.start()
-    let worker = try #require(room.worker)
+    part.upkeep = [chores]
+    try part.start()
+    let worker = try #require(part.worker)
     func asked() -> Int { chores.state.withLock { $0.asked.count } }
     worker.tendIfDue()
     #expect(asked() == 1)
     worker.tendIfDue()
-    room.clock.pass(.seconds(30))
+    part.clock.pass(.seconds(30))
     worker.tendIfDue()
     #expect(asked() == 1)
-    _ = room.serve(Look(seen: .init(), reminder: .seconds(5)))
-    _ = room.serve(Look(seen: .init(), reminder: .seconds(50)))
-    room.clock.pass(.seconds(4))
+    _ = part.serve(Look(seen: .init(), reminder: .seconds(5)))
+    _ = part.serve(Look(seen: .init(), reminder: .seconds(50)))
+    part.clock.pass(.seconds(4))
     worker.tendIfDue()
     #expect(asked() == 1)
-    room.clock.pass(.seconds(1))
+    part.clock.pass(.seconds(1))
     worker.tendIfDue()
     #expect(asked() == 2)
     // A piece only: it wants to be asked at once.
     chores.state.withLock { $0.next = $0.asked.last }
-    room.clock.pass(.seconds(3600))
+    part.clock.pass(.seconds(3600))
     for _ in 0..<3 { worker.tendIfDue() }
     #expect(asked() == 5)
-    room.stop()
+    part.stop()
   }
 
   /// A group that is not kept has told nobody of a refusal: whoever asks again is refused once.
   @Test func aRefusalIsCountedWhenItIsTold() throws {
-    let room = try WorkerRoom()
-    try room.start()
+    let part = try WorkerPart()
+    try part.start()
     var refused = Put(name: "v1", refusal: RegistryRefusal(.tokenRejected, "why"))
-    room.disk.plan(.error, at: 0, count: 1)
+    part.disk.plan(.error, at: 0, count: 1)
     #expect(
-      room.serve([Put(name: "v2"), refused]).map(\.?.code) == ["store_unavailable", "store_unavailable"])
-    #expect(room.serve(refused)?.code == "token_rejected")
+      part.serve([Put(name: "v2"), refused]).map(\.?.code) == ["store_unavailable", "store_unavailable"])
+    #expect(part.serve(refused)?.code == "token_rejected")
     // A revocation is served again by the registry itself.
     refused.urgency = .revocation
-    room.disk.plan(.error, at: 0, count: 1)
-    _ = room.serve([Put(name: "v2"), refused])
+    part.disk.plan(.error, at: 0, count: 1)
+    _ = part.serve([Put(name: "v2"), refused])
     // And a minute that could not be written is counted on.
-    room.clock.pass(.seconds(61))
-    room.disk.plan(.error, at: 0, count: 1)
-    let worker = try #require(room.worker)
+    part.clock.pass(.seconds(61))
+    part.disk.plan(.error, at: 0, count: 1)
+    let worker = try #require(part.worker)
     worker.tendIfDue()
-    room.clock.pass(.seconds(31))
+    part.clock.pass(.seconds(31))
     worker.recoverIfDue()
     worker.tendIfDue()
-    room.stop()
-    let texts = try room.auditRows().map { row in
+    part.stop()
+    let texts = try part.auditRows().map { row in
       if case .text(let text, _) = row.content { String(decoding: text, as: UTF8.self) } else { "" }
     }
     let counted = texts.filter { $0.contains("strangers_refused") }
@@ -218,28 +218,28 @@ import Testing
   }
 
   @Test func strangersAreCountedAMinuteAndTheKnownHaveARowEach() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    let worker = try #require(room.worker)
+    let part = try WorkerPart()
+    try part.start()
+    let worker = try #require(part.worker)
     let device = DeviceID.test(3)
     func refused(_ code: RefusalCode, _ known: AuditEntry.Member? = nil) -> Put {
       Put(name: "v1", refusal: RegistryRefusal(code, "why"), knows: known)
     }
     for _ in 0..<40 {
-      room.serve([
+      part.serve([
         refused(.tokenRejected), refused(.pairingRejected), refused(.notFound), refused(.badRequest),
       ])
     }
-    room.serve([refused(.levelTooLow, .device(device)), refused(.rateLimited, .device(device))])
-    room.clock.pass(.seconds(59))
+    part.serve([refused(.levelTooLow, .device(device)), refused(.rateLimited, .device(device))])
+    part.clock.pass(.seconds(59))
     worker.tendIfDue()
-    room.serve([refused(.tokenRejected)])
-    room.clock.pass(.seconds(1))
+    part.serve([refused(.tokenRejected)])
+    part.clock.pass(.seconds(1))
     worker.tendIfDue()
-    room.clock.pass(.seconds(120))
+    part.clock.pass(.seconds(120))
     worker.tendIfDue()
-    room.stop()
-    let texts = try room.auditRows().map { row in
+    part.stop()
+    let texts = try part.auditRows().map { row in
       if case .text(let text, _) = row.content { String(decoding: text, as: UTF8.self) } else { "" }
     }
     #expect(texts.count == 3)
@@ -248,25 +248,25 @@ import Testing
     #expect(texts[1].contains(#""code":"pairing_rejected","count":40,"event":"strangers_refused""#))
     #expect(texts[2].contains(#""code":"token_rejected","count":41,"event":"strangers_refused""#))
     // What was refused has not happened.
-    #expect(try room.values().isEmpty)
+    #expect(try part.values().isEmpty)
   }
 
   @Test func headsAreSignedEachHourAndAtTheEnd() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    let worker = try #require(room.worker)
-    room.serve([Put(name: "v1"), Put(name: "v2")])
-    room.clock.pass(.seconds(3599))
+    let part = try WorkerPart()
+    try part.start()
+    let worker = try #require(part.worker)
+    part.serve([Put(name: "v1"), Put(name: "v2")])
+    part.clock.pass(.seconds(3599))
     worker.tendIfDue()
-    #expect(room.listener.heads.isEmpty)
-    room.clock.pass(.seconds(1))
+    #expect(part.listener.heads.isEmpty)
+    part.clock.pass(.seconds(1))
     worker.tendIfDue()
     worker.tendIfDue()
-    #expect(room.listener.heads.map(\.end.sequence) == [2])
-    room.serve([Put(name: "v3")])
-    room.stop()
-    #expect(room.listener.heads.map(\.end.sequence) == [2, 3])
-    let rows = try room.auditRows()
-    #expect(room.listener.heads.last?.end.hash == rows.last?.hash)
+    #expect(part.listener.heads.map(\.end.sequence) == [2])
+    part.serve([Put(name: "v3")])
+    part.stop()
+    #expect(part.listener.heads.map(\.end.sequence) == [2, 3])
+    let rows = try part.auditRows()
+    #expect(part.listener.heads.last?.end.hash == rows.last?.hash)
   }
 }

@@ -37,7 +37,7 @@ private final class Evening {
 
   private static let target = #"{"character":"Gandalf"}"#
 
-  private let room: WorkerRoom
+  private let part: WorkerPart
   private let phones: [Phone]
   private let service: String
   private let lease: LeaseID
@@ -47,61 +47,61 @@ private final class Evening {
   private(set) var calls = 0
 
   init(seed: UInt64, _ plan: (FaultDisk) -> Void) throws {
-    let room = try WorkerRoom(seed: seed)
+    let part = try WorkerPart(seed: seed)
     let policy = Array(
       #"""
       {"rules":[{"match":{"operation":"lease"},"lease":{"ttl_s":3600,"uses":5}},
                 {"match":{"operation":"both"},"quorum":2,"ttl_s":300}]}
       """#.utf8)
-    room.settings.approvals = try ApprovalPolicy(parsing: policy.span)
-    try room.start()
-    self.room = room
-    phones = try (0..<2).map { _ in try room.phone() }
-    service = try room.service()
-    let leased = try room.ask("lease", #","lease":{"ttl_s":3600,"uses":5}"#, of: service)
-    #expect(try room.vote(phones[0], on: leased)?.isAnswered == true)
-    lease = try #require(try room.store.lease(of: leased)).id
-    request = try room.ask("both", of: service)
-    #expect(try room.vote(phones[1], on: request)?.isAnswered == true)
-    vote = try room.decision(of: phones[0], on: request)
+    part.settings.approvals = try ApprovalPolicy(parsing: policy.span)
+    try part.start()
+    self.part = part
+    phones = try (0..<2).map { _ in try part.phone() }
+    service = try part.service()
+    let leased = try part.ask("lease", #","lease":{"ttl_s":3600,"uses":5}"#, of: service)
+    #expect(try part.vote(phones[0], on: leased)?.isAnswered == true)
+    lease = try #require(try part.store.lease(of: leased)).id
+    request = try part.ask("both", of: service)
+    #expect(try part.vote(phones[1], on: request)?.isAnswered == true)
+    vote = try part.decision(of: phones[0], on: request)
 
-    plan(room.disk)
+    plan(part.disk)
     try live()
-    calls = room.disk.calls
-    if room.disk.isDown { room.kill() } else { room.stop() }
-    room.disk.restart()
+    calls = part.disk.calls
+    if part.disk.isDown { part.kill() } else { part.stop() }
+    part.disk.restart()
   }
 
   private func live() throws {
     try after {
-      said.hasVoted = room.serve(vote)?.isAnswered == true
+      said.hasVoted = part.serve(vote)?.isAnswered == true
     }
     for use in ["1", "2"] {
       try after { said.usesLeft[use] = try self.use(use) }
     }
     try after {
-      said.isRevoked = room.serve(RevokeDevice(id: phones[0].id))?.isAnswered == true
+      said.isRevoked = part.serve(RevokeDevice(id: phones[0].id))?.isAnswered == true
       // It holds at once, whatever became of the disk.
-      if !room.disk.isDown { #expect(room.listener.effects.contains(.deviceGone(phones[0].id))) }
+      if !part.disk.isDown { #expect(part.listener.effects.contains(.deviceGone(phones[0].id))) }
     }
   }
 
   private func after(_ body: () throws -> Void) throws {
-    guard !room.disk.isDown else { return }
-    room.clock.pass(.seconds(40))
-    room.worker?.recoverIfDue()
-    if !room.disk.isDown { try body() }
+    guard !part.disk.isDown else { return }
+    part.clock.pass(.seconds(40))
+    part.worker?.recoverIfDue()
+    if !part.disk.isDown { try body() }
   }
 
   private func use(_ use: String) throws -> Int64? {
-    let form = try room.form(#"{"operation":"lease","target":\#(Self.target),"use_id":"\#(use)"}"#)
-    let reply = room.serve(try UseLease(bearer: service, lease: lease, form: form))
+    let form = try part.form(#"{"operation":"lease","target":\#(Self.target),"use_id":"\#(use)"}"#)
+    let reply = part.serve(try UseLease(bearer: service, lease: lease, form: form))
     return reply.flatMap(\.object)?["uses_left"]?.integer
   }
 
   func verify(_ what: String) throws {
-    try room.start()
-    let store = room.store
+    try part.start()
+    let store = part.store
     let rows = try store.auditRows(after: 0, limit: 1000)
     func count(_ event: String) -> Int {
       rows.count { row in
@@ -136,11 +136,11 @@ private final class Evening {
     // Whoever lost the answer asks again, and hears the same.
     for use in said.usesLeft.keys { #expect(try self.use(use) == said.usesLeft[use], "\(what)") }
     #expect(try self.use("3") == (isRevoked ? nil : Int64(4 - uses.count)), "\(what)")
-    room.stop()
+    part.stop()
   }
 }
 
-extension WorkerRoom {
+extension WorkerPart {
   fileprivate var running: RegistryWorker {
     guard let worker else { fatalError("started") }
     return worker

@@ -13,11 +13,11 @@ import Testing
 
 @Suite struct AndroidTests {
   let registry: RegistryHarness
-  let room: DeviceRoom
+  let part: DevicePart
 
   init() throws {
     registry = try RegistryHarness()
-    room = DeviceRoom(registry)
+    part = DevicePart(registry)
   }
 
   private static let apple = VerifiedEvidence.appAttest(appKey(1))
@@ -31,12 +31,12 @@ import Testing
   private func active(_ evidence: VerifiedEvidence?) throws -> TestPhone {
     let phone = try TestPhone(platform: .android)
     let house = UInt64.random(in: .min ... .max)
-    _ = try room.enroll(phone, verified: evidence, from: .address(IPAddress(v6: house, 1)))
-    try room.confirm(phone)
+    _ = try part.enroll(phone, verified: evidence, from: .address(IPAddress(v6: house, 1)))
+    try part.confirm(phone)
     return phone
   }
 
-  private func token(_ phone: TestPhone) throws -> String { try #require(try room.token(phone)["token"]) }
+  private func token(_ phone: TestPhone) throws -> String { try #require(try part.token(phone)["token"]) }
 
   // MARK: Levels
 
@@ -51,9 +51,9 @@ import Testing
     ]
     for (evidence, hasApprovalKey, level, uv, vote) in cases {
       let phone = try TestPhone(hasApprovalKey: hasApprovalKey, platform: .android)
-      let said = try room.enroll(phone, verified: evidence)
+      let said = try part.enroll(phone, verified: evidence)
       #expect(said["level"] == level && said["uv"] == uv, "\(String(describing: evidence))")
-      let record = try room.record(phone)
+      let record = try part.record(phone)
       #expect(record.voteLevel == vote && (record.attestedAt != nil) == (evidence != nil))
       #expect((record.playAttestedAt != nil) == (evidence == .playIntegrity))
     }
@@ -65,33 +65,33 @@ import Testing
     ]
     for (platform, evidence) in pairs {
       let phone = try TestPhone(platform: platform)
-      #expect(try room.enroll(phone, verified: evidence).code == .badRequest)
-      _ = try room.enroll(phone)
-      #expect(try room.attest(phone, verified: evidence).code == .badRequest)
-      try room.confirm(phone)
+      #expect(try part.enroll(phone, verified: evidence).code == .badRequest)
+      _ = try part.enroll(phone)
+      #expect(try part.attest(phone, verified: evidence).code == .badRequest)
+      try part.confirm(phone)
       #expect(
-        try room.rotate(phone, to: TestPhone(platform: platform), verified: evidence).code == .badRequest)
-      #expect(try room.record(phone).level == .bare && room.record(phone).keys == phone.keys)
+        try part.rotate(phone, to: TestPhone(platform: platform), verified: evidence).code == .badRequest)
+      #expect(try part.record(phone).level == .bare && part.record(phone).keys == phone.keys)
     }
   }
 
   /// Play says nothing against hardware, and the next app nothing for it.
   @Test func levelsRiseAndDoNotFall() throws {
     let phone = try active(Self.chains([1], votes: true))
-    let said = try room.attest(phone, verified: .playIntegrity)
+    let said = try part.attest(phone, verified: .playIntegrity)
     #expect(said["level"] == "hardware_attested" && said["uv"] == "hardware")
-    #expect(try room.record(phone).playAttestedAt == registry.now)
+    #expect(try part.record(phone).playAttestedAt == registry.now)
   }
 
   @Test func newKeysBeginAnew() throws {
     let phone = try active(Self.chains([1], [2], votes: true))
-    _ = try room.attest(phone, verified: .playIntegrity)
+    _ = try part.attest(phone, verified: .playIntegrity)
     let bare = try TestPhone(platform: .android)
-    let said = try room.rotate(phone, to: bare, verified: nil)
+    let said = try part.rotate(phone, to: bare, verified: nil)
     #expect(said["level"] == "bare" && said["uv"] == "app")
-    #expect(try room.record(bare).playAttestedAt == nil && registry.store.serials(of: bare.required).isEmpty)
+    #expect(try part.record(bare).playAttestedAt == nil && registry.store.serials(of: bare.required).isEmpty)
     let next = try TestPhone(platform: .android)
-    let again = try room.rotate(bare, to: next, verified: Self.chains([3]))
+    let again = try part.rotate(bare, to: next, verified: Self.chains([3]))
     #expect(again["level"] == "hardware_attested" && again["uv"] == "app")
     #expect(try registry.store.serials(of: next.required) == [AndroidSerial([3])])
   }
@@ -102,19 +102,19 @@ import Testing
       #"{"classes":[{"name":"all","match":{"subject":["*"]},"level":"bare","uv":"none","play":true}]}"#.utf8)
     registry.settings.assurance = try AssurancePolicy(parsing: bytes.span)
     func allowed(_ phone: TestPhone) throws -> Bool? {
-      let said = try room.beat(token(phone), signedBy: nil)
+      let said = try part.beat(token(phone), signedBy: nil)
       return said.value.object?["policy"]?.object?["otp_allowed"]?.boolean
     }
     let phone = try active(Self.chains([1], votes: true))
     #expect(try allowed(phone) == false)
-    _ = try room.attest(phone, verified: .playIntegrity)
+    _ = try part.attest(phone, verified: .playIntegrity)
     #expect(try allowed(phone) == true)
-    #expect(try allowed(room.activePhone()) == true)
+    #expect(try allowed(part.activePhone()) == true)
   }
 
   @Test func reasonsAreOnRecord() throws {
     let phone = try active(nil)
-    try room.fail(phone, at: "cert_digest", blaming: .device)
+    try part.fail(phone, at: "cert_digest", blaming: .device)
     #expect(try texts().last?.contains(#""step":"cert_digest""#) == true)
   }
 
@@ -145,63 +145,63 @@ import Testing
 
   @Test func aRevokedCertificateEndsWhatItVouchedFor() throws {
     let (phone, other) = (try active(Self.chains([0, 0x0A], [2], votes: true)), try active(Self.chains([2])))
-    _ = try room.attest(phone, verified: .playIntegrity)
+    _ = try part.attest(phone, verified: .playIntegrity)
     let (token, otherToken) = (try token(phone), try token(other))
     registry.effects = []
     try judge(list(1, [3]))
-    #expect(room.doorEffects == [])
-    #expect(try room.read(token).code == nil)
+    #expect(part.doorEffects == [])
+    #expect(try part.read(token).code == nil)
 
     try judge(list(2, [3], [0x0A]))
-    let record = try room.record(phone)
+    let record = try part.record(phone)
     #expect(record.level == .bare && record.verification == .app && record.state == .active)
     #expect(record.attestedAt == nil && record.playAttestedAt == nil)
-    #expect(try room.read(token).code == .tokenRejected)
-    #expect(room.doorEffects == [.deviceGone(record.id), .deviceActive(record.active)])
+    #expect(try part.read(token).code == .tokenRejected)
+    #expect(part.doorEffects == [.deviceGone(record.id), .deviceActive(record.active)])
     let row = try #require(try texts().last)
     #expect(
       row.contains("device_unattested") && row.contains(#""serial":"0a""#) && row.contains(record.id.text))
     // Who has only another certificate in common has nothing to do with it.
-    #expect(try room.read(otherToken)["level"] == "hardware_attested")
+    #expect(try part.read(otherToken)["level"] == "hardware_attested")
     #expect(try registry.store.serials(of: record.id).isEmpty)
   }
 
   @Test func thoseWhoWaitAndThoseWhoAreGone() throws {
     let waiting = try TestPhone(platform: .android)
-    _ = try room.enroll(waiting, verified: Self.chains([1]))
+    _ = try part.enroll(waiting, verified: Self.chains([1]))
     let gone = try active(Self.chains([1]))
-    try room.revoke(gone)
+    try part.revoke(gone)
     registry.effects = []
     try judge(list(1, [1]))
-    #expect(try room.record(waiting).level == .bare && room.record(waiting).state == .pending)
-    #expect(try room.record(gone).state == .revoked)
-    #expect(room.doorEffects == [.deviceGone(try waiting.required)])
+    #expect(try part.record(waiting).level == .bare && part.record(waiting).state == .pending)
+    #expect(try part.record(gone).state == .revoked)
+    #expect(part.doorEffects == [.deviceGone(try waiting.required)])
   }
 
   /// It was verified by the list before.
   @Test func nobodyComesInBehindTheList() throws {
     try judge(list(1, [1]))
     let phone = try TestPhone(platform: .android)
-    #expect(try room.enroll(phone, verified: Self.chains([5], [0, 1])).step == "revoked")
-    _ = try room.enroll(phone)
-    try room.confirm(phone)
+    #expect(try part.enroll(phone, verified: Self.chains([5], [0, 1])).step == "revoked")
+    _ = try part.enroll(phone)
+    try part.confirm(phone)
     let next = try TestPhone(platform: .android)
-    #expect(try room.rotate(phone, to: next, verified: Self.chains([1])).step == "revoked")
-    #expect(try room.rotate(phone, to: next, verified: Self.chains([2])).code == nil)
+    #expect(try part.rotate(phone, to: next, verified: Self.chains([1])).step == "revoked")
+    #expect(try part.rotate(phone, to: next, verified: Self.chains([2])).code == nil)
   }
 
   /// A factory's certificate: many phones, and others have their turn in between.
   @Test func manyWithOne() throws {
     let phones = try (0..<70).map { _ in try active(Self.chains([9], [8])) }
     #expect(try judge(list(1, [9])) == 2)
-    for phone in phones { #expect(try room.record(phone).level == .bare) }
+    for phone in phones { #expect(try part.record(phone).level == .bare) }
     // By that list they are judged; by the same after a restart nobody is looked for.
     registry.effects = []
     let late = try active(Self.chains([7]))
     #expect(try judge(list(1, [7])) == 1)
-    #expect(try room.record(late).level == .hardwareAttested)
+    #expect(try part.record(late).level == .hardwareAttested)
     try judge(list(2, [7]))
-    #expect(try room.record(late).level == .bare)
+    #expect(try part.record(late).level == .bare)
   }
 
   /// The older list does not come back behind the newer one.
@@ -213,16 +213,16 @@ import Testing
     }
     try judge(list(2, [4]))
     #expect(try !registry.run(rest, from: .gate).goesOn)
-    #expect(try phones.count { try room.record($0).level == .hardwareAttested } == 6)
-    #expect(try room.enroll(TestPhone(platform: .android), verified: Self.chains([4])).step == "revoked")
-    #expect(try room.enroll(TestPhone(platform: .android), verified: Self.chains([9])).code == nil)
+    #expect(try phones.count { try part.record($0).level == .hardwareAttested } == 6)
+    #expect(try part.enroll(TestPhone(platform: .android), verified: Self.chains([4])).step == "revoked")
+    #expect(try part.enroll(TestPhone(platform: .android), verified: Self.chains([9])).code == nil)
   }
 
   @Test func serialsGoWithTheirDevice() throws {
     let phone = try active(Self.chains([1], [2]))
     #expect(try registry.store.serial(after: nil) == AndroidSerial([1]))
     #expect(try registry.store.serial(after: AndroidSerial([1])) == AndroidSerial([2]))
-    _ = try room.order("devices-forget", #"{"id":"\#(try phone.required.text)"}"#)
+    _ = try part.order("devices-forget", #"{"id":"\#(try phone.required.text)"}"#)
     #expect(try registry.store.serial(after: nil) == nil)
   }
 
@@ -269,7 +269,7 @@ import Testing
   /// Only keys that are made at the moment have a challenge to show; what is there already is Play's to attest.
   @Test func keysAreAttestedWithTheirMaking() throws {
     let id = DeviceID(random: KernelEntropy())
-    let text = #"{"device_id":"\#(id.text)","nonce":"\#(room.nonce().hex)","attestation_type":"#
+    let text = #"{"device_id":"\#(id.text)","nonce":"\#(part.nonce().hex)","attestation_type":"#
     let key = Array((text + #""android_key","x5c":["MAA"]}"#).utf8)
     #expect(throws: FormError("attestation_type")) {
       try AttestForm(Form(body: key.span, checkedBy: P256Verifier()))

@@ -6,12 +6,12 @@ import Testing
 @testable import Registry
 
 @Suite struct ClientVersionTests {
-  private func room() throws -> DeviceRoom {
+  private func part() throws -> DevicePart {
     let registry = try RegistryHarness()
     let policy = Array(
       #"{"classes":[{"name":"staff","match":{"subject":["anna"]},"min_app_version":"2.10"}]}"#.utf8)
     registry.settings.assurance = try AssurancePolicy(parsing: policy.span)
-    return DeviceRoom(registry)
+    return DevicePart(registry)
   }
 
   @Test(
@@ -20,34 +20,34 @@ import Testing
       ("1", true), ("", true), ("2.10-beta", true),
     ] as [(String?, Bool)])
   func ofADevice(_ version: String?, isRefused: Bool) throws {
-    let room = try room()
-    let phone = try room.activePhone("anna")
-    let token = try #require(try room.token(phone)["token"])
-    room.registry.clientVersion = version
+    let part = try part()
+    let phone = try part.activePhone("anna")
+    let token = try #require(try part.token(phone)["token"])
+    part.registry.clientVersion = version
     let expected = isRefused ? "client_version" : nil
-    #expect(try room.read(token).step == expected)
-    #expect(try room.beat(token, signedBy: phone).step == expected)
-    #expect(try room.token(phone).step == expected)
-    #expect(try room.rotate(phone, to: TestPhone()).step == expected)
+    #expect(try part.read(token).step == expected)
+    #expect(try part.beat(token, signedBy: phone).step == expected)
+    #expect(try part.token(phone).step == expected)
+    #expect(try part.rotate(phone, to: TestPhone()).step == expected)
   }
 
   @Test func ofThoseWhoseClassAsksForNone() throws {
-    let room = try room()
-    let phone = try room.activePhone("bert")
-    room.registry.clientVersion = "0.1"
-    #expect(try room.token(phone).code == nil)
+    let part = try part()
+    let phone = try part.activePhone("bert")
+    part.registry.clientVersion = "0.1"
+    #expect(try part.token(phone).code == nil)
     let other = try TestPhone()
-    #expect(try room.enroll(other).code == nil)
+    #expect(try part.enroll(other).code == nil)
   }
 
   /// It has to be somebody's request before it is too old.
   @Test func strangersLearnNothing() throws {
-    let room = try room()
-    let phone = try room.activePhone("anna")
-    room.registry.clientVersion = "1"
+    let part = try part()
+    let phone = try part.activePhone("anna")
+    part.registry.clientVersion = "1"
     let thief = try TestPhone()
     thief.id = phone.id
-    #expect(try room.token(thief).code == .signatureRejected)
-    #expect(try room.read("a.b.c").code == .tokenRejected)
+    #expect(try part.token(thief).code == .signatureRejected)
+    #expect(try part.read("a.b.c").code == .tokenRejected)
   }
 }

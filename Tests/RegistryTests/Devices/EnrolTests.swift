@@ -12,56 +12,56 @@ import Testing
 
 @Suite struct EnrolTests {
   let registry: RegistryHarness
-  let room: DeviceRoom
+  let part: DevicePart
 
   init() throws {
     registry = try RegistryHarness()
-    room = DeviceRoom(registry)
+    part = DevicePart(registry)
   }
 
   @Test func waitsForAnOperator() throws {
     let phone = try TestPhone()
-    let said = try room.enroll(phone)
+    let said = try part.enroll(phone)
     #expect(said["status"] == "pending" && said["level"] == "bare" && said["uv"] == "app")
-    #expect(said["server_id"] == room.server.text)
+    #expect(said["server_id"] == part.server.text)
     let token = try #require(said["token"])
     // It may read itself, and nothing else.
-    #expect(try room.read(token)["status"] == "pending")
-    #expect(try room.beat(token, signedBy: nil).code == .devicePending)
-    #expect(try room.rotate(phone, to: TestPhone()).code == .devicePending)
+    #expect(try part.read(token)["status"] == "pending")
+    #expect(try part.beat(token, signedBy: nil).code == .devicePending)
+    #expect(try part.rotate(phone, to: TestPhone()).code == .devicePending)
     #expect(registry.effects.isEmpty)
 
-    #expect(try room.confirm(phone, subject: "ada")["status"] == "active")
-    #expect(try room.read(token)["subject"] == "ada")
-    #expect(try room.beat(token, signedBy: nil).code == nil)
-    #expect(registry.effects == [.deviceActive(try room.record(phone).active)])
+    #expect(try part.confirm(phone, subject: "ada")["status"] == "active")
+    #expect(try part.read(token)["subject"] == "ada")
+    #expect(try part.beat(token, signedBy: nil).code == nil)
+    #expect(registry.effects == [.deviceActive(try part.record(phone).active)])
   }
 
   @Test func evidenceMakesItActiveWhereThatIsSet() throws {
-    let waiting = try room.enroll(TestPhone(), evidence: appKey(1))
+    let waiting = try part.enroll(TestPhone(), evidence: appKey(1))
     #expect(waiting["status"] == "pending" && waiting["level"] == "app_attested")
     registry.settings.evidenceActivates = true
-    let said = try room.enroll(TestPhone(), evidence: appKey(2))
+    let said = try part.enroll(TestPhone(), evidence: appKey(2))
     #expect(said["status"] == "active" && said["level"] == "app_attested")
-    #expect(try room.enroll(TestPhone())["status"] == "pending")
+    #expect(try part.enroll(TestPhone())["status"] == "pending")
   }
 
   @Test func withoutApprovalKeyNobodyIsAsked() throws {
-    let said = try room.enroll(TestPhone(hasApprovalKey: false), evidence: appKey(1))
+    let said = try part.enroll(TestPhone(hasApprovalKey: false), evidence: appKey(1))
     #expect(said["uv"] == "none" && said["level"] == "app_attested")
   }
 
   /// The answer was lost, and the phone comes twice.
   @Test func theSameKeyIsTheSameDevice() throws {
     let phone = try TestPhone()
-    let first = try room.enroll(phone)
-    let again = try room.enroll(phone)
+    let first = try part.enroll(phone)
+    let again = try part.enroll(phone)
     #expect(first["device_id"] == again["device_id"] && again["status"] == "pending")
-    try room.confirm(phone)
-    #expect(try room.enroll(phone)["status"] == "active")
+    try part.confirm(phone)
+    #expect(try part.enroll(phone)["status"] == "active")
     // Evidence that it had not brought the first time.
-    #expect(try room.enroll(phone, evidence: appKey(1))["level"] == "app_attested")
-    #expect(try room.enroll(phone)["level"] == "app_attested")
+    #expect(try part.enroll(phone, evidence: appKey(1))["level"] == "app_attested")
+    #expect(try part.enroll(phone)["level"] == "app_attested")
     #expect(try registry.store.count(.active) == 1)
     #expect(try registry.store.count(.pending) == 0)
   }
@@ -70,9 +70,9 @@ import Testing
   @Test func signaturesAndKeys() throws {
     let other = try TestPhone()
     func code(_ change: (inout Body) throws -> Void) throws -> RefusalCode? {
-      try room.enroll(TestPhone(), change).code
+      try part.enroll(TestPhone(), change).code
     }
-    let foreign = try other.enrollBody(room.server, nonce: Bytes32(words: 1, 2, 3, 1))
+    let foreign = try other.enrollBody(part.server, nonce: Bytes32(words: 1, 2, 3, 1))
     #expect(try code { $0["signature"] = foreign["signature"] } == .signatureRejected)
     #expect(try code { $0["approval_signature"] = foreign["approval_signature"] } == .signatureRejected)
     #expect(try code { $0["signature"] = $0["approval_signature"] } == .signatureRejected)
@@ -88,7 +88,7 @@ import Testing
     let phone = try TestPhone()
     let nonce = Bytes32(words: 1, 2, 3, 1)
     let foreign = try phone.enrollBody(ServerID(random: KernelEntropy()), nonce: nonce)
-    let said = try room.enroll(phone) { $0 = foreign }
+    let said = try part.enroll(phone) { $0 = foreign }
     #expect(said.code == .signatureRejected)
     #expect(try registry.store.count(.pending) == 0)
   }
@@ -102,13 +102,13 @@ import Testing
     ] as [(String, String?)])
   func forms(name: String, text: String?) throws {
     let phone = try TestPhone()
-    #expect(throws: FormError.self) { try room.enroll(phone) { $0[name] = text } }
+    #expect(throws: FormError.self) { try part.enroll(phone) { $0[name] = text } }
   }
 
   /// Nothing is made of them, and `null` is no value of theirs either.
   @Test(arguments: ["os_version", "build_fingerprint", "app_sig_digest", "device_fingerprint"])
   func membersThatAreIgnored(name: String) throws {
-    let body = try TestPhone().enrollBody(room.server, nonce: Bytes32(words: 7, 7, 7, 7))
+    let body = try TestPhone().enrollBody(part.server, nonce: Bytes32(words: 7, 7, 7, 7))
     let members = body.members.map { #""\#($0)":"\#($1)""# }.joined(separator: ",")
     func read(_ value: String) throws -> EnrollForm {
       let bytes = Array(#"{\#(members),"\#(name)":\#(value)}"#.utf8)
@@ -121,7 +121,7 @@ import Testing
   @Test func oneKeyForBothIsNone() throws {
     let phone = try TestPhone()
     #expect(throws: FormError("approval_pubkey")) {
-      try room.enroll(phone) { $0["approval_pubkey"] = $0["device_pubkey"] }
+      try part.enroll(phone) { $0["approval_pubkey"] = $0["device_pubkey"] }
     }
   }
 
@@ -151,14 +151,14 @@ import Testing
 
   /// A key is one device's in one role: a second device with the same approval key would be a second vote of one key.
   @Test func keysOfAnotherDevice() throws {
-    let phone = try room.activePhone()
+    let phone = try part.activePhone()
     let second = try TestPhone(approvalOf: phone)
-    #expect(try room.enroll(second).code == .keyKnown)
+    #expect(try part.enroll(second).code == .keyKnown)
     // The device key is known, and the approval key another one.
     let other = try TestPhone()
     let nonce = Bytes32(words: 7, 7, 7, 7)
     let keys = try #require(DeviceKeys(device: phone.keys.device, approval: other.keys.approval))
-    let message = DeviceMessage.enroll(server: room.server, keys: keys, nonce: nonce, platform: .ios)
+    let message = DeviceMessage.enroll(server: part.server, keys: keys, nonce: nonce, platform: .ios)
     let body = Body([
       ("platform", "ios"), ("device_pubkey", TestPhone.text(keys.device.spki)),
       ("approval_pubkey", TestPhone.text(try #require(keys.approval).spki)), ("nonce", nonce.hex),
@@ -166,54 +166,54 @@ import Testing
       ("approval_signature", try #require(other.approval).sign(message)),
     ])
     let call = Enroll(try EnrollForm(body.form), nonce: SpentNonce(spent: nonce), evidence: nil)
-    #expect(try Said(registry.run(call, from: DeviceRoom.home)).code == .keyKnown)
-    #expect(try room.record(phone).keys == phone.keys)
+    #expect(try Said(registry.run(call, from: DevicePart.home)).code == .keyKnown)
+    #expect(try part.record(phone).keys == phone.keys)
   }
 
   /// An App Attest key vouches for one device.
   @Test func attestedKeyOfAnotherDevice() throws {
-    let phone = try room.activePhone(evidence: appKey(1))
+    let phone = try part.activePhone(evidence: appKey(1))
     let second = try TestPhone()
-    #expect(try room.enroll(second, evidence: appKey(1)).code == .attestationRejected)
-    #expect(try room.enroll(second, evidence: appKey(2)).code == nil)
-    #expect(try room.attest(second, by: appKey(1)).code == .attestationRejected)
-    #expect(try room.rotate(phone, to: TestPhone(), evidence: appKey(2)).code == .attestationRejected)
-    #expect(try room.record(phone).attestedKey == appKey(1))
+    #expect(try part.enroll(second, evidence: appKey(1)).code == .attestationRejected)
+    #expect(try part.enroll(second, evidence: appKey(2)).code == nil)
+    #expect(try part.attest(second, by: appKey(1)).code == .attestationRejected)
+    #expect(try part.rotate(phone, to: TestPhone(), evidence: appKey(2)).code == .attestationRejected)
+    #expect(try part.record(phone).attestedKey == appKey(1))
   }
 
   @Test func minimumLevel() throws {
     registry.settings.minimumLevel = .appAttested
     let phone = try TestPhone()
-    #expect(try room.enroll(phone).code == .levelTooLow)
+    #expect(try part.enroll(phone).code == .levelTooLow)
     #expect(try registry.store.count(.pending) == 0)
-    #expect(try room.enroll(phone, evidence: appKey(1)).code == nil)
+    #expect(try part.enroll(phone, evidence: appKey(1)).code == nil)
     // It counts at the confirmation, too.
     registry.settings.minimumLevel = .hardwareAttested
-    #expect(try room.confirm(phone).code == .levelTooLow)
-    #expect(try room.record(phone).state == .pending)
+    #expect(try part.confirm(phone).code == .levelTooLow)
+    #expect(try part.record(phone).state == .pending)
   }
 
   // MARK: How many
 
   @Test func twentyAnHourOfAnAddress() throws {
-    for _ in 0..<DeviceMemory.enrolmentsAnHour { #expect(try room.enroll(TestPhone()).code == nil) }
+    for _ in 0..<DeviceMemory.enrolmentsAnHour { #expect(try part.enroll(TestPhone()).code == nil) }
     let phone = try TestPhone()
-    let said = try room.enroll(phone)
+    let said = try part.enroll(phone)
     #expect(said.code == .rateLimited && said.retryAfter == .seconds(3600))
     // Not others', not who is known, not who needs no operator, and not for ever.
-    #expect(try room.enroll(phone, from: .address(IPAddress(v4: 0x0A00_0002))).code == nil)
-    #expect(try room.enroll(phone).code == nil)
-    #expect(try room.enroll(TestPhone(), from: .address(IPAddress(v6: 1, 2))).code == nil)
+    #expect(try part.enroll(phone, from: .address(IPAddress(v4: 0x0A00_0002))).code == nil)
+    #expect(try part.enroll(phone).code == nil)
+    #expect(try part.enroll(TestPhone(), from: .address(IPAddress(v6: 1, 2))).code == nil)
     registry.settings.evidenceActivates = true
-    #expect(try room.enroll(TestPhone(), evidence: appKey(1))["status"] == "active")
+    #expect(try part.enroll(TestPhone(), evidence: appKey(1))["status"] == "active")
     registry.now = UnixTime(milliseconds: registry.now.milliseconds + 3_600_000)
-    #expect(try room.enroll(TestPhone()).code == nil)
+    #expect(try part.enroll(TestPhone()).code == nil)
   }
 
   /// Who has a /64 takes a new address for each.
   @Test func addressesOfOneSubscriberCountTogether() throws {
     func enroll(_ subscriber: UInt64, _ number: Int) throws -> RefusalCode? {
-      try room.enroll(TestPhone(), from: .address(IPAddress(v6: subscriber, UInt64(number)))).code
+      try part.enroll(TestPhone(), from: .address(IPAddress(v6: subscriber, UInt64(number)))).code
     }
     for number in 1...DeviceMemory.enrolmentsAnHour { #expect(try enroll(7, number) == nil) }
     #expect(try enroll(7, 99) == .rateLimited)
@@ -221,13 +221,13 @@ import Testing
   }
 
   @Test func fiveOfASubject() throws {
-    for _ in 0..<5 { _ = try room.activePhone("ada") }
+    for _ in 0..<5 { _ = try part.activePhone("ada") }
     let phone = try TestPhone()
-    _ = try room.enroll(phone)
-    #expect(try room.confirm(phone, subject: "ada").code == .tooManyOpen)
-    #expect(try room.record(phone).state == .pending)
-    #expect(try room.confirm(phone, subject: "Ada")["subject"] == "Ada")
-    let assigned = try room.order(
+    _ = try part.enroll(phone)
+    #expect(try part.confirm(phone, subject: "ada").code == .tooManyOpen)
+    #expect(try part.record(phone).state == .pending)
+    #expect(try part.confirm(phone, subject: "Ada")["subject"] == "Ada")
+    let assigned = try part.order(
       "devices-assign", #"{"id":"\#(try phone.required.text)","subject":"ada"}"#)
     #expect(assigned.code == .tooManyOpen)
   }
@@ -244,21 +244,21 @@ import Testing
     }
     try add(Enroll.pendingLimit - 1)
     let (last, beyond) = (try TestPhone(), try TestPhone())
-    #expect(try room.enroll(last)["status"] == "pending")
+    #expect(try part.enroll(last)["status"] == "pending")
     #expect(try registry.store.count(.pending) == 10_000)
-    let said = try room.enroll(beyond)
+    let said = try part.enroll(beyond)
     #expect(said.code == .tooManyOpen && said.step == "pending_devices" && said.retryAfter == .seconds(3600))
     // Who is known already is not one more.
-    #expect(try room.enroll(last).code == nil)
-    try room.confirm(last)
-    #expect(try room.enroll(beyond)["status"] == "pending")
+    #expect(try part.enroll(last).code == nil)
+    try part.confirm(last)
+    #expect(try part.enroll(beyond)["status"] == "pending")
   }
 
   @Test func pendingOnesGoAfterADay() throws {
     let (phone, confirmed) = (try TestPhone(), try TestPhone())
-    let token = try #require(try room.enroll(phone)["token"])
-    _ = try room.enroll(confirmed)
-    try room.confirm(confirmed)
+    let token = try #require(try part.enroll(phone)["token"])
+    _ = try part.enroll(confirmed)
+    try part.confirm(confirmed)
     let day: Int64 = 86_400_000
     let start = registry.now.milliseconds
     registry.now = UnixTime(milliseconds: start + day - 1)
@@ -268,10 +268,10 @@ import Testing
     _ = try tend()
     #expect(try registry.store.count(.pending) == 0)
     #expect(try registry.store.count(.active) == 1)
-    #expect(try room.read(token).code == .tokenRejected)
+    #expect(try part.read(token).code == .tokenRejected)
     // Its keys are free again.
     let former = phone.id
-    #expect(try room.enroll(phone).code == nil)
+    #expect(try part.enroll(phone).code == nil)
     #expect(phone.id != former)
   }
 

@@ -14,16 +14,16 @@ import Testing
   /// A subject with two devices, of which the audit tells a lot.
   private struct Stage {
     let registry: RegistryHarness
-    let room: DeviceRoom
+    let part: DevicePart
     let phones: [TestPhone]
 
     init() throws {
       registry = try RegistryHarness()
-      room = DeviceRoom(registry)
-      phones = [try room.activePhone("ada"), try room.activePhone("ada")]
+      part = DevicePart(registry)
+      phones = [try part.activePhone("ada"), try part.activePhone("ada")]
       let device = try phones[0].required
       try registry.run(Fill(device: device, count: ForgetTests.rows))
-      _ = try room.activePhone("eve")
+      _ = try part.activePhone("eve")
     }
 
     func order(_ arguments: String) throws -> any RegistryCall {

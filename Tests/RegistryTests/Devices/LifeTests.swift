@@ -12,58 +12,58 @@ import Testing
 
 @Suite struct LifeTests {
   let registry: RegistryHarness
-  let room: DeviceRoom
+  let part: DevicePart
 
   init() throws {
     registry = try RegistryHarness()
-    room = DeviceRoom(registry)
+    part = DevicePart(registry)
   }
 
-  private func token(_ phone: TestPhone) throws -> String { try #require(try room.token(phone)["token"]) }
+  private func token(_ phone: TestPhone) throws -> String { try #require(try part.token(phone)["token"]) }
 
   // MARK: Attestation
 
   @Test func attestationRaises() throws {
-    let phone = try room.activePhone()
+    let phone = try part.activePhone()
     registry.effects = []
-    let said = try room.attest(phone, by: appKey(1))
+    let said = try part.attest(phone, by: appKey(1))
     #expect(said["verdict"] == "pass" && said["level"] == "app_attested" && said["uv"] == "app")
-    #expect(try room.read(#require(said["device_token"]))["level"] == "app_attested")
-    #expect(registry.effects == [.deviceActive(try room.record(phone).active)])
-    #expect(try room.record(phone).attestedKey == appKey(1))
+    #expect(try part.read(#require(said["device_token"]))["level"] == "app_attested")
+    #expect(registry.effects == [.deviceActive(try part.record(phone).active)])
+    #expect(try part.record(phone).attestedKey == appKey(1))
   }
 
   @Test func evidenceConfirmsWhereThatIsSet() throws {
     let phone = try TestPhone()
-    _ = try room.enroll(phone)
-    _ = try room.attest(phone, by: appKey(1))
-    #expect(try room.record(phone).state == .pending)
+    _ = try part.enroll(phone)
+    _ = try part.attest(phone, by: appKey(1))
+    #expect(try part.record(phone).state == .pending)
     registry.settings.evidenceActivates = true
-    _ = try room.attest(phone, by: appKey(1))
-    #expect(try room.record(phone).state == .active)
+    _ = try part.attest(phone, by: appKey(1))
+    #expect(try part.record(phone).state == .active)
   }
 
   /// The keys that the evidence was found to name are not those that the device has by now.
   @Test func keysThatChangedMeanwhile() throws {
-    let phone = try room.activePhone()
-    let found = try registry.run(FindAttestedKeys(phone.required, on: .ios), from: DeviceRoom.home)
+    let phone = try part.activePhone()
+    let found = try registry.run(FindAttestedKeys(phone.required, on: .ios), from: DevicePart.home)
     guard case .reply(.answered(let bytes)) = found else {
       Issue.record("no keys")
       return
     }
     let keys = try #require(AttestedKeys(bytes))
     #expect(keys.device == (try phone.keys.device.point))
-    #expect(keys.approval == (try #require(phone.keys.approval).point) && keys.server == room.server)
-    _ = try room.rotate(phone, to: TestPhone())
+    #expect(keys.approval == (try #require(phone.keys.approval).point) && keys.server == part.server)
+    _ = try part.rotate(phone, to: TestPhone())
     let call = Attest(try phone.required, keys: keys, evidence: .appAttest(appKey(1)))
-    #expect(try Said(registry.run(call, from: DeviceRoom.home)).code == .attestationRejected)
-    #expect(try room.record(phone).level == .bare)
+    #expect(try Said(registry.run(call, from: DevicePart.home)).code == .attestationRejected)
+    #expect(try part.record(phone).level == .bare)
   }
 
   @Test func threeFailures() throws {
-    let phone = try room.activePhone()
+    let phone = try part.activePhone()
     let elsewhere = Origin.address(IPAddress(v4: 0x0A00_0002))
-    func find(_ origin: Origin = DeviceRoom.home) throws -> Said? {
+    func find(_ origin: Origin = DevicePart.home) throws -> Said? {
       let outcome = try registry.run(FindAttestedKeys(phone.required, on: .ios), from: origin)
       guard case .reply(.refused) = outcome else { return nil }
       return try Said(outcome)
@@ -73,12 +73,12 @@ import Testing
     }
     for _ in 0..<3 {
       #expect(try find() == nil)
-      try room.fail(phone)
-      try room.fail(phone, from: .address(IPAddress(v6: 7, UInt64(registry.now.seconds))))
+      try part.fail(phone)
+      try part.fail(phone, from: .address(IPAddress(v6: 7, UInt64(registry.now.seconds))))
       pass(60)
     }
     // Anybody could have brought that.
-    #expect(try room.record(phone).attestationFailedAt == nil)
+    #expect(try part.record(phone).attestationFailedAt == nil)
     let refused = try find()
     #expect(refused?.code == .rateLimited && refused?.retryAfter == .seconds(14 * 60))
     // A stranger's failures keep the phone itself out nowhere else.
@@ -89,183 +89,183 @@ import Testing
     #expect(try find()?.code == .rateLimited)
     pass(1)
     #expect(try find() == nil)
-    try room.fail(phone, at: "device_verdict", blaming: .device, from: elsewhere)
-    let failed = try room.record(phone).attestationFailedAt
+    try part.fail(phone, at: "device_verdict", blaming: .device, from: elsewhere)
+    let failed = try part.record(phone).attestationFailedAt
     #expect(failed == registry.now)
     // Whatever it shows later: nobody has a day of failures forgotten by one success.
     pass(60)
-    #expect(try room.attest(phone, by: appKey(1)).code == nil)
-    #expect(try room.record(phone).attestationFailedAt == failed)
+    #expect(try part.attest(phone, by: appKey(1)).code == nil)
+    #expect(try part.record(phone).attestationFailedAt == failed)
   }
 
   /// Anybody can send bad evidence in a device's name: it is the device's where its key has signed beside it. What the gate
   /// lacks is no phone's fault.
   @Test func failuresUnderASignature() throws {
-    let (phone, thief) = (try room.activePhone(), try TestPhone())
-    #expect(try room.fail(phone).code == nil)
-    #expect(try room.fail(phone, signedBy: thief).code == nil)
-    #expect(try room.fail(phone, blaming: .gate, signedBy: phone).code == nil)
-    #expect(try room.record(phone).attestationFailedAt == nil)
-    let old = try phone.attestBody(room.server, nonce: room.nonce(), signedBy: phone)
-    var later = try phone.attestBody(room.server, nonce: room.nonce(), signedBy: nil)
+    let (phone, thief) = (try part.activePhone(), try TestPhone())
+    #expect(try part.fail(phone).code == nil)
+    #expect(try part.fail(phone, signedBy: thief).code == nil)
+    #expect(try part.fail(phone, blaming: .gate, signedBy: phone).code == nil)
+    #expect(try part.record(phone).attestationFailedAt == nil)
+    let old = try phone.attestBody(part.server, nonce: part.nonce(), signedBy: phone)
+    var later = try phone.attestBody(part.server, nonce: part.nonce(), signedBy: nil)
     later["signature"] = old["signature"]
     _ = try registry.run(NoteFailedAttestation(AttestForm(later.form)))
-    #expect(try room.record(phone).attestationFailedAt == nil)
-    #expect(try room.fail(phone, signedBy: phone).code == nil)
-    #expect(try room.record(phone).attestationFailedAt == registry.now)
+    #expect(try part.record(phone).attestationFailedAt == nil)
+    #expect(try part.fail(phone, signedBy: phone).code == nil)
+    #expect(try part.record(phone).attestationFailedAt == registry.now)
   }
 
   /// Keys that are enrolled once more are a device's, and it has signed.
   @Test func failuresWithAnEnrolment() throws {
-    let (phone, other) = (try room.activePhone(), try TestPhone())
+    let (phone, other) = (try part.activePhone(), try TestPhone())
     func fail(_ phone: TestPhone, signedBy signer: TestPhone) throws -> Said {
-      var body = try phone.enrollBody(room.server, nonce: room.nonce())
+      var body = try phone.enrollBody(part.server, nonce: part.nonce())
       if signer !== phone {
-        body["signature"] = try signer.enrollBody(room.server, nonce: room.nonce())["signature"]
+        body["signature"] = try signer.enrollBody(part.server, nonce: part.nonce())["signature"]
       }
       let call = try NoteFailedAttestation(EnrollForm(body.form)).because("nonce", blaming: .sender)
-      return try Said(registry.run(call, from: DeviceRoom.home))
+      return try Said(registry.run(call, from: DevicePart.home))
     }
     #expect(try fail(phone, signedBy: other).code == .signatureRejected)
     let unknown = try fail(other, signedBy: other)
     #expect(unknown.code == .attestationRejected && unknown.step == "nonce")
-    #expect(try room.record(phone).attestationFailedAt == nil)
+    #expect(try part.record(phone).attestationFailedAt == nil)
     #expect(try fail(phone, signedBy: phone).code == nil)
-    #expect(try room.record(phone).attestationFailedAt == registry.now)
-    try room.revoke(phone)
+    #expect(try part.record(phone).attestationFailedAt == registry.now)
+    try part.revoke(phone)
     #expect(try fail(phone, signedBy: phone).code == .attestationRejected)
   }
 
   /// The key store had judged it before the operator's word came to either.
   @Test func evidenceOnItsWayByAKeyThatIsRevoked() throws {
-    let phone = try room.activePhone()
+    let phone = try part.activePhone()
     _ = try registry.run(EndAttestedKeys([appKey(1)]), from: .gate)
-    #expect(try room.attest(phone, by: appKey(1)).code == .attestationRejected)
-    #expect(try room.record(phone).attestedKey == nil)
-    #expect(try room.attest(phone, by: appKey(2)).code == nil)
-    try room.revoke(phone)
-    #expect(try room.attest(room.activePhone("bea"), by: appKey(2)).code == .attestationRejected)
+    #expect(try part.attest(phone, by: appKey(1)).code == .attestationRejected)
+    #expect(try part.record(phone).attestedKey == nil)
+    #expect(try part.attest(phone, by: appKey(2)).code == nil)
+    try part.revoke(phone)
+    #expect(try part.attest(part.activePhone("bea"), by: appKey(2)).code == .attestationRejected)
   }
 
   /// With a rotation anybody can send bad evidence in a device's name: it is the device's when its key has signed.
   @Test func failuresWithARotation() throws {
-    let (phone, thief) = (try room.activePhone(), try TestPhone())
+    let (phone, thief) = (try part.activePhone(), try TestPhone())
     thief.id = phone.id
     func fail(_ signer: TestPhone) throws -> RefusalCode? {
-      let body = try signer.rotateBody(room.server, to: TestPhone(), nonce: room.nonce())
-      return try Said(registry.run(NoteFailedAttestation(RotateForm(body.form)), from: DeviceRoom.home)).code
+      let body = try signer.rotateBody(part.server, to: TestPhone(), nonce: part.nonce())
+      return try Said(registry.run(NoteFailedAttestation(RotateForm(body.form)), from: DevicePart.home)).code
     }
     #expect(try fail(thief) == .signatureRejected)
-    #expect(try room.record(phone).attestationFailedAt == nil)
+    #expect(try part.record(phone).attestationFailedAt == nil)
     #expect(try fail(phone) == nil)
-    #expect(try room.record(phone).attestationFailedAt != nil)
+    #expect(try part.record(phone).attestationFailedAt != nil)
   }
 
   // MARK: Rotation
 
   @Test func oldKeysEndAtOnce() throws {
-    let (phone, next) = (try room.activePhone("ada"), try TestPhone())
+    let (phone, next) = (try part.activePhone("ada"), try TestPhone())
     registry.effects = []
-    let said = try room.rotate(phone, to: next)
+    let said = try part.rotate(phone, to: next)
     #expect(said["device_id"] == phone.id?.text && said["level"] == "bare" && said["uv"] == "app")
-    #expect(try room.record(phone).keys == next.keys)
-    #expect(try room.record(phone).subject?.name == "ada")
-    #expect(registry.effects == [.deviceActive(try room.record(next).active)])
-    #expect(try room.read(#require(said["token"])).code == nil)
-    #expect(try room.token(phone).code == .signatureRejected)
-    #expect(try room.token(next).code == nil)
+    #expect(try part.record(phone).keys == next.keys)
+    #expect(try part.record(phone).subject?.name == "ada")
+    #expect(registry.effects == [.deviceActive(try part.record(next).active)])
+    #expect(try part.read(#require(said["token"])).code == nil)
+    #expect(try part.token(phone).code == .signatureRejected)
+    #expect(try part.token(next).code == nil)
     // The answer was lost, and the phone comes twice.
-    #expect(try room.rotate(phone, to: next).code == .signatureRejected)
+    #expect(try part.rotate(phone, to: next).code == .signatureRejected)
   }
 
   /// A level belongs to keys: new ones have none but their own.
   @Test func levelsAreNotTakenAlong() throws {
-    let phone = try room.activePhone("ada", evidence: appKey(1))
+    let phone = try part.activePhone("ada", evidence: appKey(1))
     var next = try TestPhone()
-    #expect(try room.rotate(phone, to: next)["level"] == "bare")
-    #expect(try room.record(next).attestedAt == nil)
+    #expect(try part.rotate(phone, to: next)["level"] == "bare")
+    #expect(try part.record(next).attestedAt == nil)
     // Nor is it had back without evidence, by whatever way.
-    #expect(try room.enroll(next)["level"] == "bare")
+    #expect(try part.enroll(next)["level"] == "bare")
     let third = try TestPhone(hasApprovalKey: false)
-    let rotated = try room.rotate(next, to: third)
+    let rotated = try part.rotate(next, to: third)
     #expect(rotated["level"] == "bare" && rotated["uv"] == "none")
     next = try TestPhone()
-    #expect(try room.rotate(third, to: next, evidence: appKey(1))["level"] == "app_attested")
+    #expect(try part.rotate(third, to: next, evidence: appKey(1))["level"] == "app_attested")
   }
 
   /// Nor is the app's key rid of its device so: it goes with it, and vouches for no other.
   @Test func theAppsKeyStaysTheDevices() throws {
-    let (phone, next) = (try room.activePhone(evidence: appKey(1)), try TestPhone())
-    _ = try room.rotate(phone, to: next)
-    #expect(try room.enroll(TestPhone(), evidence: appKey(1)).code == .attestationRejected)
-    #expect(try room.attest(next, by: appKey(1))["level"] == "app_attested")
+    let (phone, next) = (try part.activePhone(evidence: appKey(1)), try TestPhone())
+    _ = try part.rotate(phone, to: next)
+    #expect(try part.enroll(TestPhone(), evidence: appKey(1)).code == .attestationRejected)
+    #expect(try part.attest(next, by: appKey(1))["level"] == "app_attested")
     let last = try TestPhone()
-    _ = try room.rotate(next, to: last)
+    _ = try part.rotate(next, to: last)
     registry.effects = []
-    try room.revoke(last)
-    #expect(room.doorEffects == [.deviceGone(try last.required), .attestedKeyRevoked(appKey(1))])
+    try part.revoke(last)
+    #expect(part.doorEffects == [.deviceGone(try last.required), .attestedKeyRevoked(appKey(1))])
   }
 
   @Test func underAMinimumNothingChanges() throws {
-    let phone = try room.activePhone("ada", evidence: appKey(1))
+    let phone = try part.activePhone("ada", evidence: appKey(1))
     registry.settings.minimumLevel = .appAttested
-    let before = try room.record(phone)
+    let before = try part.record(phone)
     let token = try token(phone)
-    #expect(try room.rotate(phone, to: TestPhone()).code == .levelTooLow)
-    var after = try room.record(phone)
+    #expect(try part.rotate(phone, to: TestPhone()).code == .levelTooLow)
+    var after = try part.record(phone)
     after.seenAt = before.seenAt
     #expect(after == before)
-    #expect(try room.read(token).code == nil)
-    #expect(try room.rotate(phone, to: TestPhone(), evidence: appKey(1)).code == nil)
+    #expect(try part.read(token).code == nil)
+    #expect(try part.rotate(phone, to: TestPhone(), evidence: appKey(1)).code == nil)
   }
 
   @Test func eachKeySigns() throws {
-    let (phone, next, other) = (try room.activePhone(), try TestPhone(), try room.activePhone())
-    let foreign = try other.rotateBody(room.server, to: next, nonce: Bytes32(words: 1, 2, 3, 99))
+    let (phone, next, other) = (try part.activePhone(), try TestPhone(), try part.activePhone())
+    let foreign = try other.rotateBody(part.server, to: next, nonce: Bytes32(words: 1, 2, 3, 99))
     for name in ["signature", "new_signature", "new_approval_signature"] {
-      #expect(try room.rotate(phone, to: next) { $0[name] = foreign[name] }.code == .signatureRejected)
+      #expect(try part.rotate(phone, to: next) { $0[name] = foreign[name] }.code == .signatureRejected)
     }
     #expect(
-      try room.rotate(phone, to: next) { $0["device_id"] = foreign["device_id"] }.code == .signatureRejected)
+      try part.rotate(phone, to: next) { $0["device_id"] = foreign["device_id"] }.code == .signatureRejected)
     #expect(throws: FormError("new_approval_signature")) {
-      try room.rotate(phone, to: next) { $0["new_approval_signature"] = nil }
+      try part.rotate(phone, to: next) { $0["new_approval_signature"] = nil }
     }
-    #expect(try room.record(phone).keys == phone.keys)
+    #expect(try part.record(phone).keys == phone.keys)
     // To keys that another device has, or its own.
-    #expect(try room.rotate(phone, to: other).code == .keyKnown)
-    #expect(try room.rotate(phone, to: phone).code == .keyKnown)
-    #expect(try room.rotate(phone, to: TestPhone(approvalOf: other)).code == .keyKnown)
+    #expect(try part.rotate(phone, to: other).code == .keyKnown)
+    #expect(try part.rotate(phone, to: phone).code == .keyKnown)
+    #expect(try part.rotate(phone, to: TestPhone(approvalOf: other)).code == .keyKnown)
   }
 
   // MARK: Heartbeats
 
   @Test func onlyWhatIsSignedCounts() throws {
-    let phone = try room.activePhone()
+    let phone = try part.activePhone()
     let token = try token(phone)
     func otpAllowed(_ said: Said) -> Bool? { said.value.object?["policy"]?.object?["otp_allowed"]?.boolean }
 
-    let unsigned = try room.beat(token, signedBy: nil, rooted: true)
+    let unsigned = try part.beat(token, signedBy: nil, rooted: true)
     #expect(otpAllowed(unsigned) == true)
-    #expect(try room.record(phone).appVersion == nil)
-    let signed = try room.beat(token, signedBy: phone, rooted: true)
+    #expect(try part.record(phone).appVersion == nil)
+    let signed = try part.beat(token, signedBy: phone, rooted: true)
     #expect(otpAllowed(signed) == false)
-    #expect(try room.record(phone).isRooted)
-    #expect(try room.record(phone).appVersion == "2.10")
+    #expect(try part.record(phone).isRooted)
+    #expect(try part.record(phone).appVersion == "2.10")
     // That it is not any more is believed to the same signature, or to a new attestation.
-    _ = try room.beat(token, signedBy: nil, rooted: false)
-    #expect(try room.record(phone).isRooted)
-    _ = try room.beat(token, signedBy: phone)
-    #expect(try room.record(phone).isRooted)
-    _ = try room.beat(token, signedBy: phone, rooted: false)
-    #expect(try !room.record(phone).isRooted)
-    _ = try room.beat(token, signedBy: phone, rooted: true)
-    _ = try room.attest(phone, by: appKey(1))
-    #expect(try !room.record(phone).isRooted)
+    _ = try part.beat(token, signedBy: nil, rooted: false)
+    #expect(try part.record(phone).isRooted)
+    _ = try part.beat(token, signedBy: phone)
+    #expect(try part.record(phone).isRooted)
+    _ = try part.beat(token, signedBy: phone, rooted: false)
+    #expect(try !part.record(phone).isRooted)
+    _ = try part.beat(token, signedBy: phone, rooted: true)
+    _ = try part.attest(phone, by: appKey(1))
+    #expect(try !part.record(phone).isRooted)
   }
 
   /// The audit has a row where something has become different, and none for a phone that says the same again.
   @Test func whatChangesIsOnRecord() throws {
-    let phone = try room.activePhone()
+    let phone = try part.activePhone()
     let token = try token(phone)
     func reports() throws -> [String] {
       try registry.store.auditRows(after: 0, limit: 1000).compactMap { row in
@@ -274,12 +274,12 @@ import Testing
         return text.contains(#""event":"device_reported""#) ? text : nil
       }
     }
-    _ = try room.beat(token, signedBy: nil, patchLevel: "2026-01-05")
+    _ = try part.beat(token, signedBy: nil, patchLevel: "2026-01-05")
     #expect(try reports().isEmpty)
     for patchLevel in [nil, nil, "2026-01-05", "2026-01-05"] {
-      _ = try room.beat(token, signedBy: phone, patchLevel: patchLevel)
+      _ = try part.beat(token, signedBy: phone, patchLevel: patchLevel)
     }
-    for _ in 0..<2 { _ = try room.beat(token, signedBy: phone, rooted: true) }
+    for _ in 0..<2 { _ = try part.beat(token, signedBy: phone, rooted: true) }
     let found = try reports()
     try #require(found.count == 3, "\(found)")
     let id = try phone.required.text
@@ -299,10 +299,10 @@ import Testing
     let bytes = Array(text.utf8)
     registry.settings.assurance = try AssurancePolicy(parsing: bytes.span)
     func policy(_ phone: TestPhone) throws -> JSONObject {
-      let said = try room.beat(token(phone), signedBy: nil)
+      let said = try part.beat(token(phone), signedBy: nil)
       return try #require(said.value.object?["policy"]?.object)
     }
-    let (wizard, player) = (try room.activePhone("wiz-1"), try room.activePhone("ada"))
+    let (wizard, player) = (try part.activePhone("wiz-1"), try part.activePhone("ada"))
     var found = try policy(wizard)
     #expect(found["require_presence"]?.boolean == true && found["otp_allowed"]?.boolean == false)
     #expect(found["reattest_after_s"]?.integer == 3600 && found["next_heartbeat_s"]?.integer == 60)
@@ -314,11 +314,11 @@ import Testing
     // An exception, until its end.
     let until = UnixSeconds(registry.now).value + 300
     let id = try wizard.required.text
-    let said = try room.order("devices-except", #"{"id":"\#(id)","until":\#(until),"reason":"no BLE"}"#)
+    let said = try part.order("devices-except", #"{"id":"\#(id)","until":\#(until),"reason":"no BLE"}"#)
     #expect(said.value.object?["except"]?.object?["reason"]?.string == "no BLE")
     found = try policy(wizard)
     #expect(found["require_presence"]?.boolean == false && found["otp_allowed"]?.boolean == true)
-    _ = try room.beat(token(wizard), signedBy: wizard, rooted: true)
+    _ = try part.beat(token(wizard), signedBy: wizard, rooted: true)
     #expect(try policy(wizard)["otp_allowed"]?.boolean == false)
     registry.now = UnixTime(milliseconds: registry.now.milliseconds + 300_000)
     #expect(try policy(wizard)["require_presence"]?.boolean == true)
@@ -331,13 +331,13 @@ import Testing
       #"{"classes":[{"name":"all","match":{"subject":["*"]},"level":"app_attested","presence":true}]}"#
     let bytes = Array(text.utf8)
     registry.settings.assurance = try AssurancePolicy(parsing: bytes.span)
-    let phone = try room.activePhone("ada")
+    let phone = try part.activePhone("ada")
     let (id, until) = (try phone.required.text, UnixSeconds(registry.now).value + 300)
-    let said = try room.order(
+    let said = try part.order(
       "devices-except", #"{"id":"\#(id)","until":\#(until),"reason":"why","lacks":["\#(lack)"]}"#)
     #expect(said.value.object?["except"]?.object?["lacks"]?.array?.map(\.string) == [lack])
-    #expect(try room.record(phone).exception?.lacks.words == [lack])
-    let policy = try #require(try room.beat(token(phone), signedBy: nil).value.object?["policy"]?.object)
+    #expect(try part.record(phone).exception?.lacks.words == [lack])
+    let policy = try #require(try part.beat(token(phone), signedBy: nil).value.object?["policy"]?.object)
     #expect(policy["otp_allowed"]?.boolean == (lack == "level"))
     #expect(policy["require_presence"]?.boolean == (lack != "presence"))
   }
@@ -346,53 +346,53 @@ import Testing
 
   /// Whatever a revoked device sends, and whatever is sent in its name.
   @Test func revoked() throws {
-    let (phone, other) = (try room.activePhone("ada", evidence: appKey(1)), try room.activePhone())
+    let (phone, other) = (try part.activePhone("ada", evidence: appKey(1)), try part.activePhone())
     let token = try token(phone)
     registry.effects = []
-    #expect(try room.revoke(phone)["status"] == "revoked")
-    #expect(room.doorEffects == [.deviceGone(try phone.required), .attestedKeyRevoked(appKey(1))])
-    holds(room.doorEffects.allSatisfy(\.isUrgent))
+    #expect(try part.revoke(phone)["status"] == "revoked")
+    #expect(part.doorEffects == [.deviceGone(try phone.required), .attestedKeyRevoked(appKey(1))])
+    holds(part.doorEffects.allSatisfy(\.isUrgent))
 
-    #expect(try room.read(token).code == .tokenRejected)
-    #expect(try room.beat(token, signedBy: phone).code == .tokenRejected)
-    #expect(try room.token(phone).code == .deviceRevoked)
-    #expect(try room.rotate(phone, to: TestPhone()).code == .deviceRevoked)
-    #expect(try room.enroll(phone).code == .deviceRevoked)
-    #expect(try room.enroll(phone, evidence: appKey(2)).code == .deviceRevoked)
-    #expect(try room.attest(phone, by: appKey(1)).code == .deviceRevoked)
+    #expect(try part.read(token).code == .tokenRejected)
+    #expect(try part.beat(token, signedBy: phone).code == .tokenRejected)
+    #expect(try part.token(phone).code == .deviceRevoked)
+    #expect(try part.rotate(phone, to: TestPhone()).code == .deviceRevoked)
+    #expect(try part.enroll(phone).code == .deviceRevoked)
+    #expect(try part.enroll(phone, evidence: appKey(2)).code == .deviceRevoked)
+    #expect(try part.attest(phone, by: appKey(1)).code == .deviceRevoked)
     // Its keys come in with no other device.
-    #expect(try room.rotate(other, to: phone).code == .keyKnown)
-    #expect(try room.enroll(TestPhone(approvalOf: phone)).code == .keyKnown)
-    #expect(try room.attest(other, by: appKey(1)).code == .attestationRejected)
+    #expect(try part.rotate(other, to: phone).code == .keyKnown)
+    #expect(try part.enroll(TestPhone(approvalOf: phone)).code == .keyKnown)
+    #expect(try part.attest(other, by: appKey(1)).code == .attestationRejected)
     // Nobody makes it alive again.
     let id = try phone.required.text
-    #expect(try room.confirm(phone).code == .deviceRevoked)
-    #expect(try room.order("devices-assign", #"{"id":"\#(id)","subject":"eve"}"#).code == .deviceRevoked)
+    #expect(try part.confirm(phone).code == .deviceRevoked)
+    #expect(try part.order("devices-assign", #"{"id":"\#(id)","subject":"eve"}"#).code == .deviceRevoked)
     registry.effects = []
-    #expect(try room.revoke(phone).code == nil)
-    #expect(room.doorEffects.isEmpty)
+    #expect(try part.revoke(phone).code == nil)
+    #expect(part.doorEffects.isEmpty)
   }
 
   @Test func forgotten() throws {
-    let (phone, other) = (try room.activePhone("ada"), try room.activePhone("ada"))
-    let third = try room.activePhone("eve")
-    let said = try room.order("devices-forget", #"{"id":"\#(try phone.required.text)"}"#)
+    let (phone, other) = (try part.activePhone("ada"), try part.activePhone("ada"))
+    let third = try part.activePhone("eve")
+    let said = try part.order("devices-forget", #"{"id":"\#(try phone.required.text)"}"#)
     #expect(said.value.object?["forgotten"]?.integer == 1)
     #expect(try registry.store.device(phone.required) == nil)
-    #expect(try room.token(phone).code == .deviceUnknown)
-    let all = try room.order("devices-forget", #"{"subject":"ada"}"#)
+    #expect(try part.token(phone).code == .deviceUnknown)
+    let all = try part.order("devices-forget", #"{"subject":"ada"}"#)
     #expect(all.value.object?["forgotten"]?.integer == 1)
     #expect(try registry.store.device(other.required) == nil)
-    #expect(try room.record(third).subject?.name == "eve")
+    #expect(try part.record(third).subject?.name == "eve")
   }
 
   // MARK: Orders
 
   @Test func lists() throws {
-    let phones = try (0..<3).map { try room.activePhone($0 == 1 ? "eve" : "ada") }
+    let phones = try (0..<3).map { try part.activePhone($0 == 1 ? "eve" : "ada") }
     let ids = try phones.map { try $0.required.text }
     func listed(_ arguments: String) throws -> [String] {
-      try room.order("devices-list", arguments).value.array?.compactMap { $0.object?["device_id"]?.string }
+      try part.order("devices-list", arguments).value.array?.compactMap { $0.object?["device_id"]?.string }
         ?? []
     }
     #expect(try listed("{}") == ids)
@@ -400,11 +400,11 @@ import Testing
     #expect(try listed(#"{"limit":2}"#) == [ids[0], ids[1]])
     #expect(try listed(#"{"limit":2,"after":"\#(ids[1])"}"#) == [ids[2]])
     #expect(try listed(#"{"state":"pending"}"#) == [])
-    try room.revoke(phones[0])
+    try part.revoke(phones[0])
     #expect(try listed(#"{"state":"revoked"}"#) == [ids[0]])
-    let shown = try room.order("devices-show", #"{"id":"\#(ids[1])"}"#)
+    let shown = try part.order("devices-show", #"{"id":"\#(ids[1])"}"#)
     #expect(shown["subject"] == "eve" && shown["status"] == "active")
-    let renamed = try room.order("devices-rename", #"{"id":"\#(ids[1])","name":"the red one"}"#)
+    let renamed = try part.order("devices-rename", #"{"id":"\#(ids[1])","name":"the red one"}"#)
     #expect(renamed["device_name"] == "the red one")
   }
 
@@ -422,11 +422,11 @@ import Testing
     ),
   ])
   func wrongOrders(verb: String, arguments: String) throws {
-    #expect(throws: OperatorOrder.Refusal.self) { try room.order(verb, arguments) }
+    #expect(throws: OperatorOrder.Refusal.self) { try part.order(verb, arguments) }
   }
 
   @Test(arguments: ["show", "confirm", "revoke", "forget"]) func unknownDevices(verb: String) throws {
-    let said = try room.order("devices-\(verb)", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff"}"#)
+    let said = try part.order("devices-\(verb)", #"{"id":"6f9619ff-8b86-4011-b42d-00cf4fc964ff"}"#)
     #expect(said.code == .deviceUnknown)
   }
 }

@@ -1,4 +1,4 @@
-/// What the rooms count in memory: by whom, for how long, and for how many.
+/// What the parts count in memory: by whom, for how long, and for how many.
 import Addresses
 import DeviceWire
 import System

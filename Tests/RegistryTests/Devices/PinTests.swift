@@ -11,11 +11,11 @@ import Testing
 
 @Suite struct PinTests {
   let registry: RegistryHarness
-  let room: DeviceRoom
+  let part: DevicePart
 
   init() throws {
     registry = try RegistryHarness()
-    room = DeviceRoom(registry)
+    part = DevicePart(registry)
   }
 
   private func pin(_ number: UInt64) -> PublicKeyPin { PublicKeyPin(Bytes32(words: number, 0, 0, 0)) }
@@ -30,13 +30,13 @@ import Testing
     #expect(try take([1]) == nil)
     #expect(try take([2, 3]) == nil)
     // Who waits for a confirmation may be anybody, and holds no operator up.
-    _ = try room.enroll(TestPhone())
+    _ = try part.enroll(TestPhone())
     #expect(try take([4]) == nil)
   }
 
   @Test func withDevicesOnlyPublishedOnes() throws {
     #expect(try take([1]) == nil)
-    _ = try room.activePhone()
+    _ = try part.activePhone()
     #expect(try take([1]) == nil)
     #expect(try take([2]) == PublishedPins.ForeignKey(pin: pin(2), published: [pin(1)]))
     // A refused one is not published by that.
@@ -53,7 +53,7 @@ import Testing
 
   @Test func aReload() throws {
     _ = try take([1])
-    _ = try room.activePhone()
+    _ = try part.activePhone()
     registry.settings.pins = [pin(2)]
     let refused = try Said(registry.run(TakePins(registry.settings), from: .gate))
     #expect(refused.code == .badRequest && refused.step == "foreign_key")
@@ -67,13 +67,13 @@ import Testing
     let expected = [pin(1).text, pin(2).text]
     func pins(_ said: Said) -> [String]? { said.value.object?["pins"]?.array?.compactMap(\.string) }
     let phone = try TestPhone()
-    #expect(try pins(room.enroll(phone)) == expected)
-    try room.confirm(phone)
-    let said = try room.token(phone)
+    #expect(try pins(part.enroll(phone)) == expected)
+    try part.confirm(phone)
+    let said = try part.token(phone)
     #expect(pins(said) == expected)
     let token = try #require(said["token"])
-    #expect(try pins(room.read(token)) == expected)
-    #expect(try pins(room.beat(token, signedBy: nil)) == expected)
-    #expect(try pins(room.rotate(phone, to: TestPhone())) == expected)
+    #expect(try pins(part.read(token)) == expected)
+    #expect(try pins(part.beat(token, signedBy: nil)) == expected)
+    #expect(try pins(part.rotate(phone, to: TestPhone())) == expected)
   }
 }

@@ -15,11 +15,11 @@ import Testing
   }
 
   let registry: RegistryHarness
-  let room: DeviceRoom
+  let part: DevicePart
 
   init() throws {
     registry = try RegistryHarness()
-    room = DeviceRoom(registry)
+    part = DevicePart(registry)
   }
 
   private func start() throws -> [RegistryEffect] {
@@ -31,20 +31,20 @@ import Testing
   }
 
   @Test func keysServicesAndDevices() throws {
-    let bare = try room.activePhone()
-    let attested = try room.activePhone(evidence: appKey(1))
-    let revoked = try room.activePhone(evidence: appKey(2))
-    try room.revoke(revoked)
-    _ = try room.enroll(TestPhone(), evidence: appKey(3))
+    let bare = try part.activePhone()
+    let attested = try part.activePhone(evidence: appKey(1))
+    let revoked = try part.activePhone(evidence: appKey(2))
+    try part.revoke(revoked)
+    _ = try part.enroll(TestPhone(), evidence: appKey(3))
     // Keys that went with their devices, whoever comes in: they have a store of their own.
     let always = [
       RegistryEffect.keySet(registry.tokens.ring.jwks), .services([:]), .attestedKeyRevoked(appKey(2)),
     ]
     #expect(try start() == always)
     registry.settings.doorLevel = .appAttested
-    #expect(try start() == always + [.deviceActive(try room.record(attested).active)])
+    #expect(try start() == always + [.deviceActive(try part.record(attested).active)])
     registry.settings.doorLevel = .bare
     #expect(try start().count == 5)
-    #expect(try start().contains(.deviceActive(room.record(bare).active)))
+    #expect(try start().contains(.deviceActive(part.record(bare).active)))
   }
 }

@@ -33,55 +33,55 @@ import Testing
   private let near = Reply.answered([1])
   private let far = Reply.answered([0])
 
-  private func device(_ room: WorkerRoom) throws -> DeviceRecord {
+  private func device(_ part: WorkerPart) throws -> DeviceRecord {
     let device = DeviceRecord(
       id: .test(5), state: .active, subject: nil, name: nil, platform: .ios, keys: try TestPhone().keys,
       level: .bare, verification: .app, createdAt: UnixTime(milliseconds: 0))
-    holds(room.serve(Insert(device: device))?.isAnswered == true)
+    holds(part.serve(Insert(device: device))?.isAnswered == true)
     return device
   }
 
   @Test func aFailedGroupLeavesNone() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    let device = try device(room)
-    room.disk.plan(.error, at: 0, count: 4)
-    #expect(room.serve(Pass(device: device))?.code == "store_unavailable")
-    for _ in 0..<10 where room.worker?.trouble != nil {
-      room.clock.pass(.seconds(40))
-      room.worker?.recoverIfDue()
+    let part = try WorkerPart()
+    try part.start()
+    let device = try device(part)
+    part.disk.plan(.error, at: 0, count: 4)
+    #expect(part.serve(Pass(device: device))?.code == "store_unavailable")
+    for _ in 0..<10 where part.worker?.trouble != nil {
+      part.clock.pass(.seconds(40))
+      part.worker?.recoverIfDue()
     }
-    #expect(room.serve(Look(device: device.id)) == far)
-    #expect(room.serve(Pass(device: device))?.isAnswered == true)
-    #expect(room.serve(Look(device: device.id)) == near)
+    #expect(part.serve(Look(device: device.id)) == far)
+    #expect(part.serve(Pass(device: device))?.isAnswered == true)
+    #expect(part.serve(Look(device: device.id)) == near)
   }
 
   /// In one group with it nobody is near yet; nor is anybody after a restart.
   @Test func fromTheNextGroupToTheEndOfTheProcess() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    let device = try device(room)
+    let part = try WorkerPart()
+    try part.start()
+    let device = try device(part)
     let look = Look(device: device.id)
-    #expect(room.serve([Pass(device: device), look]).last == far)
-    #expect(room.serve(look) == near)
-    room.stop()
-    try room.start()
-    #expect(room.serve(look) == far)
+    #expect(part.serve([Pass(device: device), look]).last == far)
+    #expect(part.serve(look) == near)
+    part.stop()
+    try part.start()
+    #expect(part.serve(look) == far)
   }
 
   @Test func noLongerWithEitherClock() throws {
-    let room = try WorkerRoom()
-    try room.start()
-    let device = try device(room)
+    let part = try WorkerPart()
+    try part.start()
+    let device = try device(part)
     let look = Look(device: device.id)
-    _ = room.serve(Pass(device: device))
+    _ = part.serve(Pass(device: device))
     // Set back an hour: time goes on all the same.
-    room.clock.setWall(by: .seconds(-3600))
-    #expect(room.serve(look) == near)
-    room.clock.pass(.seconds(61))
-    #expect(room.serve(look) == far)
-    _ = room.serve(Pass(device: device))
-    room.clock.setWall(by: .seconds(7200))
-    #expect(room.serve(look) == far)
+    part.clock.setWall(by: .seconds(-3600))
+    #expect(part.serve(look) == near)
+    part.clock.pass(.seconds(61))
+    #expect(part.serve(look) == far)
+    _ = part.serve(Pass(device: device))
+    part.clock.setWall(by: .seconds(7200))
+    #expect(part.serve(look) == far)
   }
 }

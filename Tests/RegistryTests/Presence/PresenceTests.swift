@@ -11,11 +11,11 @@ import Testing
 
 @Suite struct PresenceTests {
   let registry: RegistryHarness
-  let room: DeviceRoom
+  let part: DevicePart
 
   init() throws {
     registry = try RegistryHarness()
-    room = DeviceRoom(registry)
+    part = DevicePart(registry)
   }
 
   private func pass(_ milliseconds: Int64) {
@@ -26,74 +26,74 @@ import Testing
 
   /// Somebody else's signature, or one over anything but what is asked.
   @Test func foreignSignatures() throws {
-    let (phone, other) = (try room.activePhone("ada"), try room.activePhone("eve"))
-    let (desktop, elsewhere) = (try room.desktop(), try room.desktop("cellar"))
+    let (phone, other) = (try part.activePhone("ada"), try part.activePhone("eve"))
+    let (desktop, elsewhere) = (try part.desktop(), try part.desktop("cellar"))
     let refused = [
-      try room.prove(phone, to: desktop, by: other.device),
-      try room.prove(phone, to: desktop, by: phone.approval),
-      try room.prove(phone, to: desktop, forge: { $0.server = .test(3) }),
-      try room.prove(phone, to: desktop, forge: { $0.device = .test(3) }),
-      try room.prove(phone, to: desktop, forge: { $0.nonce = Bytes32(words: 0, 0, 0, 0) }),
-      try room.prove(phone, to: desktop, forge: { $0.signedAt = $0.signedAt + 1 }),
-      try room.prove(phone, to: desktop, send: { $0.signedAt = $0.signedAt + 1 }),
-      try room.prove(phone, to: elsewhere, forge: { $0.desktop = .test(3) }),
+      try part.prove(phone, to: desktop, by: other.device),
+      try part.prove(phone, to: desktop, by: phone.approval),
+      try part.prove(phone, to: desktop, forge: { $0.server = .test(3) }),
+      try part.prove(phone, to: desktop, forge: { $0.device = .test(3) }),
+      try part.prove(phone, to: desktop, forge: { $0.nonce = Bytes32(words: 0, 0, 0, 0) }),
+      try part.prove(phone, to: desktop, forge: { $0.signedAt = $0.signedAt + 1 }),
+      try part.prove(phone, to: desktop, send: { $0.signedAt = $0.signedAt + 1 }),
+      try part.prove(phone, to: elsewhere, forge: { $0.desktop = .test(3) }),
     ]
     for said in refused { #expect(said.code == .presenceRejected && said.step == "presence_signature") }
     // What the phone has signed for one desktop is brought by another.
     let name = try desktop.desktop
-    #expect(try room.prove(phone, to: elsewhere, forge: { $0.desktop = name }).code == .presenceRejected)
-    #expect(try !room.isNear(phone))
-    #expect(try !room.isNear(other))
-    #expect(try room.prove(phone, to: desktop).code == nil)
-    #expect(try room.isNear(phone))
-    #expect(try !room.isNear(other))
+    #expect(try part.prove(phone, to: elsewhere, forge: { $0.desktop = name }).code == .presenceRejected)
+    #expect(try !part.isNear(phone))
+    #expect(try !part.isNear(other))
+    #expect(try part.prove(phone, to: desktop).code == nil)
+    #expect(try part.isNear(phone))
+    #expect(try !part.isNear(other))
   }
 
   /// Whoever is not there, not confirmed, at the end, or not this service's is all one.
   @Test func devicesThatNobodyMayAskAbout() throws {
-    let desktop = try room.desktop(subjects: "mud-*")
+    let desktop = try part.desktop(subjects: "mud-*")
     let (pending, gone, foreign, unknown) = (
-      try TestPhone(), try room.activePhone("mud-1"), try room.activePhone("ada"), try TestPhone()
+      try TestPhone(), try part.activePhone("mud-1"), try part.activePhone("ada"), try TestPhone()
     )
-    _ = try room.enroll(pending)
-    try room.revoke(gone)
+    _ = try part.enroll(pending)
+    try part.revoke(gone)
     unknown.id = .test(9)
     for phone in [pending, gone, foreign, unknown] {
-      #expect(try room.ask(desktop, about: phone.required).code == .presenceRejected)
-      #expect(try room.prove(phone, to: desktop).code == .presenceRejected)
+      #expect(try part.ask(desktop, about: phone.required).code == .presenceRejected)
+      #expect(try part.prove(phone, to: desktop).code == .presenceRejected)
     }
-    let own = try room.activePhone("mud-2")
-    #expect(try room.ask(desktop, about: own.required).code == nil)
-    #expect(try room.prove(own, to: desktop).code == nil)
+    let own = try part.activePhone("mud-2")
+    #expect(try part.ask(desktop, about: own.required).code == nil)
+    #expect(try part.prove(own, to: desktop).code == nil)
     // Whose it is nobody has said yet.
-    let nobodys = try room.activePhone()
-    #expect(try room.prove(nobodys, to: desktop).code == nil)
+    let nobodys = try part.activePhone()
+    #expect(try part.prove(nobodys, to: desktop).code == nil)
   }
 
   @Test func otherServices() throws {
-    let phone = try room.activePhone("ada")
-    let wrong = try room.desktop("forum", scopes: "codes")
-    #expect(try room.ask(wrong, about: phone.required).code == .scopeMissing)
-    #expect(try room.prove(phone, to: wrong).code == .scopeMissing)
-    let gone = try room.desktop("cellar")
-    _ = try room.order("services-revoke", #"{"name":"cellar"}"#)
-    #expect(try room.ask(gone, about: phone.required).code == .tokenRejected)
-    #expect(try room.prove(phone, to: gone).code == .tokenRejected)
-    #expect(try !room.isNear(phone))
+    let phone = try part.activePhone("ada")
+    let wrong = try part.desktop("forum", scopes: "codes")
+    #expect(try part.ask(wrong, about: phone.required).code == .scopeMissing)
+    #expect(try part.prove(phone, to: wrong).code == .scopeMissing)
+    let gone = try part.desktop("cellar")
+    _ = try part.order("services-revoke", #"{"name":"cellar"}"#)
+    #expect(try part.ask(gone, about: phone.required).code == .tokenRejected)
+    #expect(try part.prove(phone, to: gone).code == .tokenRejected)
+    #expect(try !part.isNear(phone))
   }
 
   @Test func clocksThatAreFarApart() throws {
-    let (phone, desktop) = (try room.activePhone(), try room.desktop())
+    let (phone, desktop) = (try part.activePhone(), try part.desktop())
     for seconds in [-301, 301] as [Int64] {
       func shift(_ presence: inout SignedPresence) { presence.signedAt = presence.signedAt + seconds }
-      #expect(try room.prove(phone, to: desktop, forge: shift, send: shift).code == .clockSkewed)
+      #expect(try part.prove(phone, to: desktop, forge: shift, send: shift).code == .clockSkewed)
       // Only its own phone is told so.
-      #expect(try room.prove(phone, to: desktop, send: shift).code == .presenceRejected)
+      #expect(try part.prove(phone, to: desktop, send: shift).code == .presenceRejected)
     }
-    #expect(try !room.isNear(phone))
+    #expect(try !part.isNear(phone))
     for seconds in [-300, 300] as [Int64] {
       func shift(_ presence: inout SignedPresence) { presence.signedAt = presence.signedAt + seconds }
-      #expect(try room.prove(phone, to: desktop, forge: shift, send: shift).code == nil)
+      #expect(try part.prove(phone, to: desktop, forge: shift, send: shift).code == nil)
     }
   }
 
@@ -101,79 +101,79 @@ import Testing
 
   @Test func weakSignals() throws {
     registry.settings.presenceStrengths = SignalStrengths(["hall": -70, "cellar": -90])
-    let phone = try room.activePhone()
-    let hall = try room.desktop("one", site: "hall")
+    let phone = try part.activePhone()
+    let hall = try part.desktop("one", site: "hall")
     for rssi in [nil, "-71", "-127", "127"] as [String?] {
-      let said = try room.prove(phone, to: hall, rssi: rssi)
+      let said = try part.prove(phone, to: hall, rssi: rssi)
       #expect(said.code == .presenceRejected && said.step == "presence_rssi", "\(rssi ?? "none")")
     }
-    #expect(try !room.isNear(phone))
-    for rssi in ["-70", "-69", "20"] { #expect(try room.prove(phone, to: hall, rssi: rssi).code == nil) }
+    #expect(try !part.isNear(phone))
+    for rssi in ["-70", "-69", "20"] { #expect(try part.prove(phone, to: hall, rssi: rssi).code == nil) }
 
-    #expect(try room.prove(phone, to: room.desktop("two", site: "cellar"), rssi: "-71").code == nil)
+    #expect(try part.prove(phone, to: part.desktop("two", site: "cellar"), rssi: "-71").code == nil)
     // Letters are compared as bytes, and where nothing is said of a site nobody asks.
-    #expect(try room.prove(phone, to: room.desktop("three", site: "Hall")).code == nil)
-    let nowhere = try room.desktop("four")
-    #expect(try room.prove(phone, to: nowhere).code == nil)
+    #expect(try part.prove(phone, to: part.desktop("three", site: "Hall")).code == nil)
+    let nowhere = try part.desktop("four")
+    #expect(try part.prove(phone, to: nowhere).code == nil)
     registry.settings.presenceStrengths = SignalStrengths(["*": -70, "hall": -90])
-    #expect(try room.prove(phone, to: nowhere).code == .presenceRejected)
-    #expect(try room.prove(phone, to: hall, rssi: "-90").code == nil)
+    #expect(try part.prove(phone, to: nowhere).code == .presenceRejected)
+    #expect(try part.prove(phone, to: hall, rssi: "-90").code == nil)
   }
 
   @Test(arguments: ["-128", "21", "126", "128", "-70.5", #""-70""#, "null", "true", "[-70]"])
   func strengthsThatAreNone(rssi: String) throws {
-    let (phone, desktop) = (try room.activePhone(), try room.desktop())
-    #expect(throws: (any Error).self) { try room.prove(phone, to: desktop, rssi: rssi) }
+    let (phone, desktop) = (try part.activePhone(), try part.desktop())
+    #expect(throws: (any Error).self) { try part.prove(phone, to: desktop, rssi: rssi) }
   }
 
   // MARK: How long a pass counts
 
   @Test func passesEnd() throws {
-    let (phone, desktop) = (try room.activePhone(), try room.desktop())
-    let said = try room.prove(phone, to: desktop)
+    let (phone, desktop) = (try part.activePhone(), try part.desktop())
+    let said = try part.prove(phone, to: desktop)
     #expect(said["result"] == "pass" && said["device_id"] == phone.id?.text)
     #expect(said.value.object?["expires_at"]?.integer == registry.now.seconds + 60)
     pass(60_000)
-    #expect(try room.isNear(phone))
-    #expect(try room.isNear(phone))
+    #expect(try part.isNear(phone))
+    #expect(try part.isNear(phone))
     pass(1)
-    #expect(try !room.isNear(phone))
+    #expect(try !part.isNear(phone))
     // A shorter age holds for passes that are there, too.
-    _ = try room.prove(phone, to: desktop)
+    _ = try part.prove(phone, to: desktop)
     pass(2000)
     registry.settings.presenceMaximumAge = .seconds(1)
-    #expect(try !room.isNear(phone))
+    #expect(try !part.isNear(phone))
   }
 
   @Test func whatEndsAPass() throws {
-    let (first, second) = (try room.desktop("one"), try room.desktop("two"))
-    let phones = try (0..<5).map { _ in try room.activePhone("ada") }
-    for phone in phones[0..<3] { #expect(try room.prove(phone, to: first).code == nil) }
-    for phone in phones[3...] { #expect(try room.prove(phone, to: second).code == nil) }
+    let (first, second) = (try part.desktop("one"), try part.desktop("two"))
+    let phones = try (0..<5).map { _ in try part.activePhone("ada") }
+    for phone in phones[0..<3] { #expect(try part.prove(phone, to: first).code == nil) }
+    for phone in phones[3...] { #expect(try part.prove(phone, to: second).code == nil) }
 
-    try room.revoke(phones[0])
-    #expect(try !room.isNear(phones[0]))
+    try part.revoke(phones[0])
+    #expect(try !part.isNear(phones[0]))
     // New keys have proved nothing.
     let next = try TestPhone()
-    _ = try room.rotate(phones[1], to: next)
-    #expect(try !room.isNear(next))
-    #expect(try room.prove(next, to: first).code == nil)
-    #expect(try room.isNear(next))
+    _ = try part.rotate(phones[1], to: next)
+    #expect(try !part.isNear(next))
+    #expect(try part.prove(next, to: first).code == nil)
+    #expect(try part.isNear(next))
     // Another one comes: that changes nothing.
-    _ = try room.desktop("three")
-    #expect(try room.isNear(phones[3]))
+    _ = try part.desktop("three")
+    #expect(try part.isNear(phones[3]))
     // A desktop's token was changed, perhaps as somebody had it.
-    _ = try room.order("services-rotate", #"{"name":"two"}"#)
-    for phone in phones[3...] { #expect(try !room.isNear(phone)) }
-    #expect(try room.isNear(phones[2]))
-    _ = try room.order("services-revoke", #"{"name":"one"}"#)
-    #expect(try !room.isNear(phones[2]))
+    _ = try part.order("services-rotate", #"{"name":"two"}"#)
+    for phone in phones[3...] { #expect(try !part.isNear(phone)) }
+    #expect(try part.isNear(phones[2]))
+    _ = try part.order("services-revoke", #"{"name":"one"}"#)
+    #expect(try !part.isNear(phones[2]))
   }
 
   @Test func itIsOnRecordWithoutNumbers() throws {
     registry.settings.presenceStrengths = SignalStrengths(["*": -70])
-    let (phone, desktop) = (try room.activePhone(), try room.desktop())
-    _ = try room.prove(phone, to: desktop, rssi: "-41")
+    let (phone, desktop) = (try part.activePhone(), try part.desktop())
+    _ = try part.prove(phone, to: desktop, rssi: "-41")
     let row = try #require(try registry.store.auditRows(after: 0, limit: 1000).last)
     let expected = """
       {"at":\(registry.now.seconds),"device_id":"\(try phone.required.text)","event":"presence_proved",\

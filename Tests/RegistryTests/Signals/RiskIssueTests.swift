@@ -24,8 +24,8 @@ private struct Atlas: PlaceDirectory {
 }
 
 /// A service that asks for codes of one phone, which says what a test has it say, and is where that puts it.
-private final class RiskRoom {
-  let room: DeviceRoom
+private final class RiskPart {
+  let part: DevicePart
   let phone: TestPhone
   private let service: String
 
@@ -33,39 +33,39 @@ private final class RiskRoom {
   static let away = #"{"tz":"America/New_York","lat_e1":407,"lon_e1":-740,"mcc_mnc":"23201"}"#
 
   init(policy: String? = nil, subject: String? = "frodo") throws {
-    room = DeviceRoom(try RegistryHarness())
-    room.registry.settings.places = Atlas()
-    if let policy { room.registry.settings.risk = try RiskPolicy(parsing: Array(policy.utf8).span) }
-    phone = try room.activePhone(subject, evidence: appKey(1))
-    var record = try room.record(phone)
-    record.attestedAt = room.registry.now
-    try room.registry.store.update(record)
-    let said = try room.order("services-add", #"{"name":"web","scopes":["codes"]}"#)
+    part = DevicePart(try RegistryHarness())
+    part.registry.settings.places = Atlas()
+    if let policy { part.registry.settings.risk = try RiskPolicy(parsing: Array(policy.utf8).span) }
+    phone = try part.activePhone(subject, evidence: appKey(1))
+    var record = try part.record(phone)
+    record.attestedAt = part.registry.now
+    try part.registry.store.update(record)
+    let said = try part.order("services-add", #"{"name":"web","scopes":["codes"]}"#)
     service = try #require(said["token"])
   }
 
   func wait(_ seconds: Int64) throws {
-    room.registry.now = UnixTime(milliseconds: room.registry.now.milliseconds + seconds * 1000)
-    var record = try room.record(phone)
-    record.attestedAt = room.registry.now
-    try room.registry.store.update(record)
+    part.registry.now = UnixTime(milliseconds: part.registry.now.milliseconds + seconds * 1000)
+    var record = try part.record(phone)
+    record.attestedAt = part.registry.now
+    try part.registry.store.update(record)
   }
 
   /// A login, and the phone's answer to it.
   func issue(_ signals: String, from address: IPAddress = Atlas.vienna) throws -> Said {
-    let whom = try room.record(phone).subject.map { #""subject":"\#($0.name)""# }
+    let whom = try part.record(phone).subject.map { #""subject":"\#($0.name)""# }
     let challenge = Array(
       #"{\#(try whom ?? #""device_id":"\#(phone.required.text)""#),"login_id":"a","text":"Login"}"#.utf8)
     let asked = try Said(
-      room.registry.run(
-        ChallengeCode(bearer: service, form: Form(body: challenge.span, checkedBy: room.registry.verifier))))
+      part.registry.run(
+        ChallengeCode(bearer: service, form: Form(body: challenge.span, checkedBy: part.registry.verifier))))
     let id = try #require(asked["challenge_id"].flatMap { CodeChallengeID($0) })
     let nonce = try #require(
-      try room.registry.store.nonce(of: id, for: phone.required))
+      try part.registry.store.nonce(of: id, for: phone.required))
     let signals = try #require(Signals(Array(signals.utf8)))
-    let at = UnixSeconds(room.registry.now)
+    let at = UnixSeconds(part.registry.now)
     let message = DeviceMessage.otpIssue(
-      server: room.server, device: try phone.required, challenge: id, nonce: nonce, signedAt: at,
+      server: part.server, device: try phone.required, challenge: id, nonce: nonce, signedAt: at,
       signalsHash: signals.hash)
     let body = Array(
       #"""
@@ -73,26 +73,26 @@ private final class RiskRoom {
        "signed_at":\#(at.value),"signals":"\#(Base64.encodeURL(signals.bytes.span))",
        "signature":"\#(try phone.device.sign(message))"}
       """#.utf8)
-    let token = try #require(try room.token(phone)["token"])
-    let form = try IssueCodeForm(Form(body: body.span, checkedBy: room.registry.verifier))
+    let token = try #require(try part.token(phone)["token"])
+    let form = try IssueCodeForm(Form(body: body.span, checkedBy: part.registry.verifier))
     let said = try Said(
-      room.registry.run(IssueCode(bearer: token, form, nonce: nil), from: .address(address)))
+      part.registry.run(IssueCode(bearer: token, form, nonce: nil), from: .address(address)))
     // The next one is another login.
-    try room.registry.store.deleteChallenges(of: CodeHolder(of: room.record(phone)))
+    try part.registry.store.deleteChallenges(of: CodeHolder(of: part.record(phone)))
     return said
   }
 
   var record: RiskRecord? {
-    get throws { try room.registry.store.riskRecord(of: phone.required) }
+    get throws { try part.registry.store.riskRecord(of: phone.required) }
   }
 
   var reports: [RiskReport] {
-    room.registry.effects.compactMap { if case .doubted(let report) = $0 { report } else { nil } }
+    part.registry.effects.compactMap { if case .doubted(let report) = $0 { report } else { nil } }
   }
 
   /// The rows of the audit that hold this.
   func rows(_ text: String) throws -> [String] {
-    try room.registry.store.auditRows(after: 0, limit: 1000).map { row in
+    try part.registry.store.auditRows(after: 0, limit: 1000).map { row in
       if case .text(let bytes, _) = row.content { String(decoding: bytes, as: UTF8.self) } else { "" }
     }.filter { $0.contains(text) }
   }
@@ -105,131 +105,131 @@ private final class RiskRoom {
     """#
 
   @Test func nothingToSay() throws {
-    let room = try RiskRoom()
-    #expect(try room.issue(RiskRoom.athome)["otp_code"]?.utf8.count == 6)
-    #expect(room.reports.isEmpty)
+    let part = try RiskPart()
+    #expect(try part.issue(RiskPart.athome)["otp_code"]?.utf8.count == 6)
+    #expect(part.reports.isEmpty)
     #expect(
-      try room.record
+      try part.record
         == RiskRecord(
-          at: UnixSeconds(room.room.registry.now),
+          at: UnixSeconds(part.part.registry.now),
           position: Position(latitude: 482, longitude: 164, accuracy: 0),
           place: Place(country: CountryCode("AT"), network: 64_496)))
-    #expect(try room.rows("reasons").isEmpty)
+    #expect(try part.rows("reasons").isEmpty)
   }
 
   /// By default a code is issued all the same: log and audit say what there was, and neither says where.
   @Test func loggedOnly() throws {
-    let room = try RiskRoom()
-    _ = try room.issue(RiskRoom.athome)
-    try room.wait(3600)
-    #expect(try room.issue(RiskRoom.away, from: Atlas.newYork).code == nil)
-    let report = try #require(room.reports.last)
+    let part = try RiskPart()
+    _ = try part.issue(RiskPart.athome)
+    try part.wait(3600)
+    #expect(try part.issue(RiskPart.away, from: Atlas.newYork).code == nil)
+    let report = try #require(part.reports.last)
     let reasons = "impossible_travel,asn_change,country_change,country_mismatch"
     #expect(report.reasons == reasons && report.band == "allow" && report.score == 0 && !report.isEnforced)
-    let row = try #require(try room.rows("code_issued").last)
+    let row = try #require(try part.rows("code_issued").last)
     #expect(row.contains(#""reasons":"\#(reasons)""#))
     for secret in ["407", "740", "New_York", "64500", "198.51"] { #expect(!row.contains(secret)) }
-    #expect(try room.record?.place.network == 64_500)
+    #expect(try part.record?.place.network == 64_500)
   }
 
   @Test func refused() throws {
-    let room = try RiskRoom(policy: Self.enforced)
-    let said = try room.issue(#"{"mock_location":true,"rooted":false}"#)
+    let part = try RiskPart(policy: Self.enforced)
+    let said = try part.issue(#"{"mock_location":true,"rooted":false}"#)
     #expect(said.code == .riskDenied && said.step == "code_risk" && said["otp_code"] == nil)
-    let row = try #require(try room.rows("risk_denied").last)
+    let row = try #require(try part.rows("risk_denied").last)
     #expect(row.contains(#""reasons":"mock_location,position_unknown""#) && row.contains(#""score":100"#))
-    #expect(room.reports.last?.isEnforced == true && room.reports.last?.band == "deny")
-    #expect(try room.record == nil)
+    #expect(part.reports.last?.isEnforced == true && part.reports.last?.band == "deny")
+    #expect(try part.record == nil)
   }
 
   @Test func belowAtAndWithPresence() throws {
-    let room = try RiskRoom(policy: Self.enforced)
-    #expect(try room.issue(#"{"rooted":false}"#).code == nil)
-    #expect(try room.issue(#"{"rooted":true}"#).code == .presenceRequired)
-    let desktop = try room.room.desktop()
-    #expect(try room.room.prove(room.phone, to: desktop).code == nil)
-    #expect(try room.issue(#"{"rooted":true}"#).code == nil)
+    let part = try RiskPart(policy: Self.enforced)
+    #expect(try part.issue(#"{"rooted":false}"#).code == nil)
+    #expect(try part.issue(#"{"rooted":true}"#).code == .presenceRequired)
+    let desktop = try part.part.desktop()
+    #expect(try part.part.prove(part.phone, to: desktop).code == nil)
+    #expect(try part.issue(#"{"rooted":true}"#).code == nil)
     // Nearness is no answer to what is denied.
-    #expect(try room.issue(#"{"rooted":true,"mock_location":true}"#).code == .riskDenied)
-    try room.wait(61)
-    #expect(try room.issue(#"{"rooted":true}"#).code == .presenceRequired)
+    #expect(try part.issue(#"{"rooted":true,"mock_location":true}"#).code == .riskDenied)
+    try part.wait(61)
+    #expect(try part.issue(#"{"rooted":true}"#).code == .presenceRequired)
   }
 
   /// Whoever comes from too far away is refused again however often he asks, also by way of leaving the position out.
   @Test func askingAgainHelpsNobody() throws {
-    let room = try RiskRoom(policy: Self.enforced)
-    let away = RiskRoom.away.dropLast() + #","rooted":false}"#
-    let home = RiskRoom.athome.dropLast() + #","rooted":false}"#
-    #expect(try room.issue(String(home)).code == nil)
-    try room.wait(600)
-    for _ in 0..<3 { #expect(try room.issue(String(away), from: Atlas.newYork).code == .presenceRequired) }
-    #expect(try room.issue(#"{"rooted":false}"#, from: Atlas.newYork).code == nil)
-    #expect(try room.issue(String(away), from: Atlas.newYork).code == .presenceRequired)
+    let part = try RiskPart(policy: Self.enforced)
+    let away = RiskPart.away.dropLast() + #","rooted":false}"#
+    let home = RiskPart.athome.dropLast() + #","rooted":false}"#
+    #expect(try part.issue(String(home)).code == nil)
+    try part.wait(600)
+    for _ in 0..<3 { #expect(try part.issue(String(away), from: Atlas.newYork).code == .presenceRequired) }
+    #expect(try part.issue(#"{"rooted":false}"#, from: Atlas.newYork).code == nil)
+    #expect(try part.issue(String(away), from: Atlas.newYork).code == .presenceRequired)
     // An airliner later it may be true.
-    try room.wait(9 * 3600)
-    #expect(try room.issue(String(away), from: Atlas.newYork).code == nil)
-    #expect(try room.record?.position == Position(latitude: 407, longitude: -740, accuracy: nil))
+    try part.wait(9 * 3600)
+    #expect(try part.issue(String(away), from: Atlas.newYork).code == nil)
+    #expect(try part.record?.position == Position(latitude: 407, longitude: -740, accuracy: nil))
   }
 
   /// For a day, whatever good evidence comes behind it; what anybody has sent in its name is no mark on a phone.
   @Test func failedAttestation() throws {
-    let room = try RiskRoom(policy: #"{"weights":{"attest_failed":1},"bands":{"deny":1},"enforce":true}"#)
-    try room.room.fail(room.phone)
-    #expect(try room.issue(RiskRoom.athome).code == nil)
-    try room.room.fail(room.phone, at: "level", blaming: .device)
-    #expect(try room.room.attest(room.phone, by: appKey(1)).code == nil)
-    #expect(try room.issue(RiskRoom.athome).code == .riskDenied)
-    #expect(room.reports.last?.reasons == "attest_failed")
-    try room.wait(86_399)
-    #expect(try room.issue(RiskRoom.athome).code == .riskDenied)
-    try room.wait(1)
-    #expect(try room.issue(RiskRoom.athome).code == nil)
+    let part = try RiskPart(policy: #"{"weights":{"attest_failed":1},"bands":{"deny":1},"enforce":true}"#)
+    try part.part.fail(part.phone)
+    #expect(try part.issue(RiskPart.athome).code == nil)
+    try part.part.fail(part.phone, at: "level", blaming: .device)
+    #expect(try part.part.attest(part.phone, by: appKey(1)).code == nil)
+    #expect(try part.issue(RiskPart.athome).code == .riskDenied)
+    #expect(part.reports.last?.reasons == "attest_failed")
+    try part.wait(86_399)
+    #expect(try part.issue(RiskPart.athome).code == .riskDenied)
+    try part.wait(1)
+    #expect(try part.issue(RiskPart.athome).code == nil)
   }
 
   @Test func ofNobody() throws {
-    let room = try RiskRoom(policy: Self.enforced, subject: nil)
-    #expect(try room.issue(#"{"mock_location":true}"#).code == .riskDenied)
-    #expect(try room.issue(#"{"rooted":false}"#).code == nil)
+    let part = try RiskPart(policy: Self.enforced, subject: nil)
+    #expect(try part.issue(#"{"mock_location":true}"#).code == .riskDenied)
+    #expect(try part.issue(#"{"rooted":false}"#).code == nil)
   }
 
   @Test func withoutADatabase() throws {
-    let room = try RiskRoom()
-    room.room.registry.settings.places = nil
-    #expect(try room.issue(RiskRoom.away, from: Atlas.newYork).code == nil)
-    #expect(room.reports.isEmpty)
-    #expect(try room.record?.place == .unknown)
+    let part = try RiskPart()
+    part.part.registry.settings.places = nil
+    #expect(try part.issue(RiskPart.away, from: Atlas.newYork).code == nil)
+    #expect(part.reports.isEmpty)
+    #expect(try part.record?.place == .unknown)
   }
 
   // MARK: What is kept
 
   @Test func forgotten() throws {
-    let room = try RiskRoom()
-    _ = try room.issue(RiskRoom.athome)
-    let id = try room.phone.required
-    _ = try room.room.order("devices-forget", #"{"id":"\#(id.text)"}"#)
-    #expect(try room.room.registry.store.oldestRiskRecord() == nil)
-    #expect(try room.rows("482").isEmpty)
+    let part = try RiskPart()
+    _ = try part.issue(RiskPart.athome)
+    let id = try part.phone.required
+    _ = try part.part.order("devices-forget", #"{"id":"\#(id.text)"}"#)
+    #expect(try part.part.registry.store.oldestRiskRecord() == nil)
+    #expect(try part.rows("482").isEmpty)
   }
 
   @Test func retention() throws {
-    let room = try RiskRoom()
-    let registry = room.room.registry
+    let part = try RiskPart()
+    let registry = part.part.registry
     registry.settings.retention = .seconds(86_400)
-    _ = try room.issue(RiskRoom.athome)
+    _ = try part.issue(RiskPart.athome)
     let end = UnixTime(milliseconds: UnixSeconds(registry.now).value * 1000 + 86_400_000)
     registry.now = end
     let next = try registry.tend(SignalUpkeep())
     #expect(next == end.adding(.milliseconds(1)))
-    #expect(try room.record != nil)
+    #expect(try part.record != nil)
     registry.now = end.adding(.milliseconds(1))
     #expect(try registry.tend(SignalUpkeep()) == nil)
-    #expect(try room.record == nil)
+    #expect(try part.record == nil)
   }
 
   @Test func rowsOfEveryForm() throws {
-    let room = try RiskRoom()
-    let store = room.room.registry.store
-    let id = try room.phone.required
+    let part = try RiskPart()
+    let store = part.part.registry.store
+    let id = try part.phone.required
     for record in [
       RiskRecord(at: try #require(UnixSeconds(0)), position: nil, place: .unknown),
       RiskRecord(
@@ -253,11 +253,11 @@ private final class RiskRoom {
 }
 
 extension RegistryHarness {
-  fileprivate func tend(_ room: some Upkeep) throws -> UnixTime? {
+  fileprivate func tend(_ part: some Upkeep) throws -> UnixTime? {
     var desk = Desk(
       store: store, now: now, entropy: KernelEntropy(), settings: settings, server: server,
       verifier: verifier,
       tokens: tokens, devices: DeviceMemory(), origin: .gate)
-    return try room.tend(&desk)
+    return try part.tend(&desk)
   }
 }

@@ -27,45 +27,45 @@ import Testing
     BEGIN SELECT RAISE(ABORT, 'a key is written'); END
     """
 
-  private func stored(_ room: ApprovalRoom, _ id: DeviceID) throws -> DeviceRecord {
-    try #require(try room.store.device(id))
+  private func stored(_ part: ApprovalPart, _ id: DeviceID) throws -> DeviceRecord {
+    try #require(try part.store.device(id))
   }
 
   @Test func whatHasChangedIsWrittenAndKeysAreNot() throws {
-    let room = try ApprovalRoom()
-    let phone = try room.phone(of: "frodo")
-    try room.store.run(Self.guardingKeys)
+    let part = try ApprovalPart()
+    let phone = try part.phone(of: "frodo")
+    try part.store.run(Self.guardingKeys)
     for change in Self.changes {
-      let before = try stored(room, phone.id)
+      let before = try stored(part, phone.id)
       var changed = before
       change(&changed)
       #expect(changed != before)
-      try room.store.update(changed)
-      #expect(try stored(room, phone.id) == changed)
+      try part.store.update(changed)
+      #expect(try stored(part, phone.id) == changed)
     }
     // With what it takes, to be sure that it would be seen.
-    var changed = try stored(room, phone.id)
+    var changed = try stored(part, phone.id)
     changed.attestedKey = KeyIdentifier(Bytes32(words: 1, 2, 3, 4))
-    #expect(throws: StoreFailure.self) { try room.store.update(changed) }
+    #expect(throws: StoreFailure.self) { try part.store.update(changed) }
   }
 
   @Test func keysThatHaveChangedAreWritten() throws {
-    let room = try ApprovalRoom()
-    let phone = try room.phone(of: "frodo")
+    let part = try ApprovalPart()
+    let phone = try part.phone(of: "frodo")
     let (other, key) = (try Phone.make(), KeyIdentifier(Bytes32(words: 1, 2, 3, 4)))
-    var changed = try stored(room, phone.id)
+    var changed = try stored(part, phone.id)
     changed.keys = other.keys
-    try room.store.update(changed)
-    changed = try stored(room, phone.id)
+    try part.store.update(changed)
+    changed = try stored(part, phone.id)
     #expect(changed.keys == other.keys)
-    #expect(try room.store.device(withKey: other.keys.device)?.id == phone.id)
+    #expect(try part.store.device(withKey: other.keys.device)?.id == phone.id)
     changed.attestedKey = key
     changed.tokenSeries += 1
-    try room.store.update(changed)
-    #expect(try room.store.device(attestedBy: key)?.tokenSeries == 1)
-    changed = try stored(room, phone.id)
+    try part.store.update(changed)
+    #expect(try part.store.device(attestedBy: key)?.tokenSeries == 1)
+    changed = try stored(part, phone.id)
     changed.attestedKey = nil
-    try room.store.update(changed)
-    #expect(try room.store.device(attestedBy: key) == nil)
+    try part.store.update(changed)
+    #expect(try part.store.device(attestedBy: key) == nil)
   }
 }

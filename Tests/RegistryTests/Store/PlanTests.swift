@@ -16,38 +16,38 @@ import Testing
   }
 
   @Test func leasesOfAServiceAreThoseThatAreOpen() throws {
-    let room = try ApprovalRoom()
+    let part = try ApprovalPart()
     let service = ServiceID(random: KernelEntropy())
-    let plan = try plan(SQLiteStore.endLeasesOfService, [.id(service), .integer(1)], room.store)
+    let plan = try plan(SQLiteStore.endLeasesOfService, [.id(service), .integer(1)], part.store)
     #expect(plan.contains("leases_open") && !plan.contains("SCAN"), "\(plan)")
   }
 
   @Test func approvalsThatWaitAreThoseThatAreOpen() throws {
-    let room = try ApprovalRoom()
+    let part = try ApprovalPart()
     let (sql, values) = SQLiteStore.approvals(in: .pending, limit: 10)
-    let plan = try plan(sql, values, room.store)
+    let plan = try plan(sql, values, part.store)
     #expect(plan.contains("SCAN approvals USING INDEX approvals_open"), "\(plan)")
   }
 
   @Test func howManyThereAreIsReadFromAFewRows() throws {
-    let room = try ApprovalRoom()
-    let plan = try plan(SQLiteStore.countedRows, [], room.store)
+    let part = try ApprovalPart()
+    let plan = try plan(SQLiteStore.countedRows, [], part.store)
     #expect(plan.contains("SCAN main.tallies") && plan.contains("SCAN temp.endings"), "\(plan)")
     #expect(!plan.contains("devices") && !plan.contains("approvals") && !plan.contains("code"), "\(plan)")
   }
 
   @Test func approvalsByTheirState() throws {
-    let room = try ApprovalRoom(policy: #"{"DEFAULT":{"ttl_s":60}}"#)
-    let (service, phone) = (try room.service(), try room.phone(of: "frodo"))
+    let part = try ApprovalPart(policy: #"{"DEFAULT":{"ttl_s":60}}"#)
+    let (service, phone) = (try part.service(), try part.phone(of: "frodo"))
     var ids: [ApprovalID] = []
     for number in 0..<6 {
-      let asked = try room.ask(service, requester: "r\(number)")
+      let asked = try part.ask(service, requester: "r\(number)")
       ids.append(try asked.approval)
       // Every other one ends.
-      if number.isMultiple(of: 2) { #expect(try room.vote(phone, on: asked, .deny)["state"] == "denied") }
+      if number.isMultiple(of: 2) { #expect(try part.vote(phone, on: asked, .deny)["state"] == "denied") }
     }
     func listed(_ state: ApprovalRecord.State?, _ limit: Int = 10) throws -> [ApprovalID] {
-      try room.store.approvals(in: state, limit: limit).map(\.id)
+      try part.store.approvals(in: state, limit: limit).map(\.id)
     }
     #expect(try listed(nil) == ids.reversed())
     #expect(try listed(nil, 2) == [ids[5], ids[4]])

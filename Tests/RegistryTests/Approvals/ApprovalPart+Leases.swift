@@ -3,7 +3,7 @@ import Testing
 
 @testable import Registry
 
-extension ApprovalRoom {
+extension ApprovalPart {
   /// What was asked for, with the votes of these phones, and the lease that it gave.
   func leased(
     _ service: String, _ phones: [Phone], _ lease: String = #"{"ttl_s":60,"uses":3}"#

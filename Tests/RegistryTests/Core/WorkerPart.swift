@@ -9,7 +9,7 @@ import Testing
 
 @testable import Registry
 
-final class WorkerRoom {
+final class WorkerPart {
   let disk: FaultDisk
   let clock = TestClock()
   let listener = Listener()

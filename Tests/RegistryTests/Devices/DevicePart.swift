@@ -1,4 +1,4 @@
-/// The room of devices on a fixed clock, with phones that are enrolled, confirmed and attested at will.
+/// The part of devices on a fixed clock, with phones that are enrolled, confirmed and attested at will.
 import Addresses
 import Bytes
 import Crypto
@@ -11,7 +11,7 @@ import Testing
 
 @testable import Registry
 
-final class DeviceRoom {
+final class DevicePart {
   let registry: RegistryHarness
   private var lastNonce: UInt64 = 0
 

@@ -1,4 +1,4 @@
-/// The room of pairings on a fixed clock, with a phone that says what a test has it say.
+/// The part of pairings on a fixed clock, with a phone that says what a test has it say.
 import Addresses
 import Bytes
 import Crypto
@@ -10,7 +10,7 @@ import Testing
 
 @testable import Registry
 
-final class PairingRoom {
+final class PairingPart {
   let registry: RegistryHarness
 
   init() throws {

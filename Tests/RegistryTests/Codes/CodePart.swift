@@ -1,4 +1,4 @@
-/// Services that ask for codes and phones that give them, over the room of approvals.
+/// Services that ask for codes and phones that give them, over the part of approvals.
 import ApprovalPolicy
 import Bytes
 import DeviceWire
@@ -9,20 +9,20 @@ import Testing
 
 @testable import Registry
 
-final class CodeRoom {
-  let room: ApprovalRoom
+final class CodePart {
+  let part: ApprovalPart
   let service: String
 
   init() throws {
-    room = try ApprovalRoom()
-    service = try room.service("web", scope: "codes")
+    part = try ApprovalPart()
+    service = try part.service("web", scope: "codes")
   }
 
-  var store: SQLiteStore { room.store }
+  var store: SQLiteStore { part.store }
 
   func phone(of subject: String? = "frodo", level: Level = .appAttested) throws -> Phone {
-    let phone = try room.phone(of: subject, level: level)
-    try change(phone) { $0.attestedAt = room.now }
+    let phone = try part.phone(of: subject, level: level)
+    try change(phone) { $0.attestedAt = part.now }
     return phone
   }
 
@@ -63,7 +63,7 @@ final class CodeRoom {
   // MARK: What the phone says
 
   func list(_ phone: Phone, after: String? = nil) throws -> Answer {
-    try room.answer(ListCodes(bearer: room.token(phone), after: after))
+    try part.answer(ListCodes(bearer: part.token(phone), after: after))
   }
 
   func nonce(_ phone: Phone, _ asked: Answer) throws -> Bytes32 {
@@ -80,9 +80,9 @@ final class CodeRoom {
     forge: (inout SignedIssue) -> Void = { _ in }, send: (inout SignedIssue) -> Void = { _ in }
   ) throws -> Answer {
     var sent = SignedIssue(
-      server: room.server, device: phone.id,
+      server: part.server, device: phone.id,
       challenge: try #require(CodeChallengeID(asked["challenge_id"] ?? "")),
-      nonce: try nonce ?? self.nonce(phone, asked), signedAt: UnixSeconds(room.now),
+      nonce: try nonce ?? self.nonce(phone, asked), signedAt: UnixSeconds(part.now),
       signals: Array(#"{"tz":"Europe/Vienna"}"#.utf8))
     var signed = sent
     forge(&signed)
@@ -91,7 +91,7 @@ final class CodeRoom {
     let form = try IssueCodeForm(form(sent.body(signature)))
     return try answer(
       IssueCode(
-        bearer: token ?? room.token(phone), form, nonce: spent ? SpentNonce(spent: sent.nonce) : nil))
+        bearer: token ?? part.token(phone), form, nonce: spent ? SpentNonce(spent: sent.nonce) : nil))
   }
 
   /// Six digits.
@@ -107,11 +107,11 @@ final class CodeRoom {
   // MARK: Helpers
 
   private func answer(_ call: any RegistryCall) throws(FormError) -> Answer {
-    do { return try room.answer(call) } catch { fatalError("the store fails: \(error)") }
+    do { return try part.answer(call) } catch { fatalError("the store fails: \(error)") }
   }
 
   private func form(_ text: String) throws(FormError) -> Form {
-    do { return try room.form(text) } catch { throw FormError("json") }
+    do { return try part.form(text) } catch { throw FormError("json") }
   }
 }
 

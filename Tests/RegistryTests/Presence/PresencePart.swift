@@ -1,4 +1,4 @@
-/// Desktops beside the room of devices, and phones that answer them.
+/// Desktops beside the part of devices, and phones that answer them.
 import Bytes
 import Crypto
 import DeviceWire
@@ -32,7 +32,7 @@ struct SignedPresence {
   }
 }
 
-extension DeviceRoom {
+extension DevicePart {
   func desktop(
     _ name: String = "reception", scopes: String = "presence", site: String? = nil, subjects: String = "*"
   ) throws -> Desktop {

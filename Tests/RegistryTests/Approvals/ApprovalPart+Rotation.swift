@@ -6,7 +6,7 @@ import Testing
 
 @testable import Registry
 
-extension ApprovalRoom {
+extension ApprovalPart {
   /// The same device with other keys.
   /// - Parameter isVouchedFor: whether the app attests them; else they are bare.
   func rotate(_ phone: Phone, vouchedFor isVouchedFor: Bool) throws -> Phone {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Registry
 
-final class ApprovalRoom {
+final class ApprovalPart {
   let store: SQLiteStore
   let server = ServerID(random: KernelEntropy())
   var settings = RegistrySettings(publicURL: "https://gate.example")
