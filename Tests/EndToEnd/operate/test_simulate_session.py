@@ -138,7 +138,7 @@ def test_how_a_session_ends(gate, script, reason, status):
     output, messages, code = finish(player)
     assert (output, code) == (b"Farewell.\r\n", status)
     assert (reason in messages) == (status != 0)
-    assert session.acknowledged == 2
+    eventually(lambda: session.acknowledged == 2, "what was shown is acknowledged before the end")
 
 
 @pytest.mark.parametrize("code, status", [(1008, REFUSED), (4001, UNAVAILABLE)])
