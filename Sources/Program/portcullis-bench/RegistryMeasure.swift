@@ -112,13 +112,23 @@ enum RegistryMeasure {
   }
 
   private static func devicesSQL(_ from: Int, _ to: Int) -> [String] {
-    [
+    let names = SQLiteStore.deviceColumns
+    let values = names.split { $0 == "," || $0 == " " }.map { name in
+      switch name {
+      case "id": "randomblob(16)"
+      case "subject": "'player-' || (100000 + i)"
+      case "device_key", "approval_key": "randomblob(64)"
+      case "attested_key": "randomblob(32)"
+      default: String(name)
+      }
+    }
+    return [
       """
-      \(numbers(from, to)) INSERT INTO devices SELECT NULL, randomblob(16), state, 'player-' || (100000 + i), name,
-      platform, randomblob(64), randomblob(64), level, verification, randomblob(32), created_at, activated_at,
-      revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, exception_until,
-      exception_reason, replaces, token_series, play_attested_at FROM n JOIN devices ON number = 1 + i % \(min(from, real))
-      """
+      \(numbers(from, to)) INSERT INTO devices (\(names)) SELECT \(values.joined(separator: ", ")) \
+      FROM n JOIN devices ON number = 1 + i % \(min(from, real))
+      """,
+      // Nobody counted along, as a store would have done.
+      "UPDATE tallies SET count = (SELECT count(*) FROM devices WHERE devices.state = tallies.state) WHERE kind = 0",
     ]
   }
 

@@ -37,15 +37,15 @@ extension SQLiteStore {
     CREATE INDEX devices_revoked ON devices (revoked_at) WHERE state = 2
     """
 
-  private static let columns = """
+  /// All but the row's number, in the order in which they are bound and read.
+  package static let deviceColumns = """
     id, state, subject, name, platform, device_key, approval_key, level, verification, attested_key, created_at, \
     activated_at, revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, \
-    exception_until, exception_reason, replaces, token_series, play_attested_at, \
-    exception_of
+    exception_until, exception_reason, replaces, token_series, play_attested_at, exception_of
     """
   private static let insertDevice = """
-    INSERT INTO devices (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
-    ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)
+    INSERT INTO devices (\(deviceColumns)) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)
     """
   /// Numbered as the columns above; without the keys, each of which has an index with a page to be written.
   private static let updateDevice = """
@@ -196,7 +196,7 @@ extension SQLiteStore: DeviceTable {
     where condition: String, _ values: [SQLValue], by index: String? = nil
   ) throws(StoreFailure) -> [DeviceRecord] {
     let source = index.map { "devices INDEXED BY \($0)" } ?? "devices"
-    return try all("SELECT \(Self.columns) FROM \(source) WHERE \(condition)", values) {
+    return try all("SELECT \(Self.deviceColumns) FROM \(source) WHERE \(condition)", values) {
       (row) throws(SQLiteError) in
       try deviceRecord(row)
     }
