@@ -9,6 +9,7 @@ import inspect
 import os
 import pathlib
 import shutil
+import signal
 import tempfile
 
 import pytest
@@ -387,8 +388,11 @@ class KeptEvening(Evening):
         self.store.start()
 
     def restart(self):
-        self.store.restart()
+        """As `systemctl restart`, with apps that answer: the gate would wait two seconds for those that do not."""
+        self.gate.signal(signal.SIGTERM)
         self._away()
+        self.store.ended()
+        self.store.start()
 
     def stop(self):
         """As a service manager stops: the store is dropped."""
@@ -444,10 +448,12 @@ def kept_evenings(stores, gates, new_device):
         return evening
 
     yield make
-    # The gates are stopped first, so that what they say of their ends is heard.
+    # A gate that stops waits two seconds for apps that do not answer.
+    for evening in made:
+        evening.finish()
+    # And before their stores, so that what they say of their ends is heard.
     gates.finish()
     for evening in reversed(made):
-        evening.finish()
         evening.game.stop()
 
 

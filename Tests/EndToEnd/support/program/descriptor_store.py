@@ -89,6 +89,10 @@ class DescriptorStore:
     def end(self, within=30):
         """SIGTERM, to the exit."""
         self.gate.signal(signal.SIGTERM)
+        self.ended(within)
+
+    def ended(self, within=30):
+        """Until the gate has ended as it was told to."""
         status = self.gate.wait(within)
         assert status == 0, f"exit status {status}:\n{self.gate.log_tail()}"
 
