@@ -21,6 +21,28 @@ import Testing
     #expect(nextWake(harness) > .seconds(1))
   }
 
+  /// Nobody acknowledges anything there: what its socket took is out of its buffer, however full that was for a moment.
+  @Test(arguments: ["terminal.mudstandards.org", "gmcp.mudstandards.org", "json.mudstandards.org"], [1, 30])
+  func whoListensToADialectStays(_ subprotocol: String, seconds: Int) throws {
+    let harness = try LoopHarness([("SESSION_BUFFER", "4KiB"), ("PONG_TIMEOUT", "1h")], hasGame: true)
+    let app = TestApp(harness, subprotocol: subprotocol)
+    try app.connect()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    caller.say(String(repeating: "z", count: 8190) + "\r\n")
+    harness.settle()
+    app.hear()
+    for number in 0..<60 / seconds {
+      harness.pass(.seconds(seconds))
+      caller.say("\(number)\r\n")
+      harness.turn()
+      app.hear()
+      app.send(10, [])
+    }
+    #expect(harness.shared.sessions.value == 1)
+    #expect(!app.hasEnded)
+  }
+
   /// Messages wait for their time, and the game takes nothing: neither is a reason to look again and again.
   @Test func aGameThatStallsWakesNobody() throws {
     let harness = try LoopHarness([("INPUT_RATE", "2/s"), ("WRITE_STALL_TIMEOUT", "60s")], hasGame: true)

@@ -135,6 +135,31 @@ import Testing
     #expect(attached == [1])
   }
 
+  /// Its own buffer is full a moment after there is room for all again: the time for that begins then.
+  @Test func timeForTheRoomOfAllIsNoTimeForAFullBuffer() throws {
+    try harness.reload(Self.settings(total: "256KiB", stall: "1s"))
+    let players = try playersWithoutRoom(3)
+    try harness.reload(Self.settings(stall: "1s"))
+    beat(players)
+    harness.pass(.seconds(2))
+    beat(players)
+    try harness.reload(Self.settings(total: "256KiB", stall: "1s"))
+    beat(players)
+    let (app, caller) = players[0]
+    for _ in 0..<10 {
+      caller.say(String(repeating: "z", count: 1022) + "\r\n")
+      harness.turn()
+    }
+    app.hear()
+    #expect(app.text.utf8.count >= 32 * 1024)
+    harness.pass(.milliseconds(999))
+    beat(players)
+    #expect(attached.contains(1))
+    harness.pass(.milliseconds(1))
+    beat(players)
+    #expect(!attached.contains(1))
+  }
+
   /// Among those who are away the fullest loses first.
   @Test func theFullestGivesWay() throws {
     let (small, littleToSay) = try session(at: 0)

@@ -62,6 +62,8 @@ struct ConversationState: ~Copyable {
   var isShortOfRoom = false
   /// Since when nothing is read of the game because the app acknowledges nothing.
   var fullSince: MonotonicTime?
+  /// Then its own buffer was not full, but that of all.
+  private var lacksRoomOfAll = false
   /// Without a connection: since when the game has taken nothing of what waits for it.
   var blockedSince: MonotonicTime?
   /// What of its messages is counted in the sum of all sessions.
@@ -122,8 +124,9 @@ struct ConversationState: ~Copyable {
   mutating func noteFullness(now: MonotonicTime) {
     if !outgoing.isAttached || !hasUnacknowledged {
       fullSince = nil
-    } else if !mayHear, fullSince == nil {
+    } else if !mayHear, fullSince == nil || lacksRoomOfAll && outgoing.isFull {
       fullSince = now
+      lacksRoomOfAll = !outgoing.isFull
     }
   }
 

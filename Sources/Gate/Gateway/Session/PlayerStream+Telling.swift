@@ -62,6 +62,7 @@ extension PlayerStream {
     }
     if !state.dialect.isResumable {
       state.outgoing.acknowledge(state.outgoing.last)
+      state.noteFullness(now: loop.now)
     }
     return false
   }
