@@ -127,6 +127,45 @@ import Testing
     harness.expectNothingLeft()
   }
 
+  /// Stays that are over have connections for as long as an app does not answer their end: nobody has to go for them.
+  @Test func staysThatAreOverTakeNobodysPlaceAtTheirAddress() throws {
+    let (harness, key) = try sevenOfAnAddress()
+    let waiting = TestApp(harness)
+    try waiting.connect(fields: key.fields())
+    waiting.vanish()
+    harness.settle()
+    let apps = (0..<5).map { _ in TestApp(harness) }
+    for app in apps {
+      try app.connect(fields: key.fields())
+      harness.game?.accept()
+      harness.game?.callers.last?.close()
+      app.vanish()
+      harness.settle()
+    }
+    for (number, app) in apps.enumerated() {
+      try app.connect(at: number % 2, fields: key.fields())
+      #expect(app.wasResumed)
+    }
+    #expect(harness.shared.awayByAddress.attachedCount == 0)
+    // One that plays has its connection, too, until its end is answered.
+    let playing = TestApp(harness)
+    try playing.connect(at: 1, fields: key.fields())
+    #expect(harness.shared.awayByAddress.attachedCount == 1)
+    harness.game?.accept()
+    harness.game?.callers.last?.close()
+    for _ in 0..<4 { harness.turn() }
+    #expect(harness.shared.sessions.value == 6)
+    #expect(harness.shared.awayByAddress.attachedCount == 0)
+    let another = TestApp(harness)
+    try another.connect(fields: key.fields())
+    for _ in 0..<4 { harness.turn() }
+    #expect(!harness.events.contains("session_let_go"))
+    apps[0].vanish()
+    harness.turn()
+    try waiting.connect(at: 1, fields: key.fields())
+    #expect(waiting.wasResumed)
+  }
+
   /// They keep nobody out, and who comes back takes nobody's place.
   @Test func anAddressFullOfSessionsComesBack() throws {
     let (harness, key) = try sevenOfAnAddress()

@@ -33,8 +33,9 @@ extension Loop {
 
   /// The session goes on without `connection`, for a while.
   func detach(_ session: GameSession, from connection: Connection, because end: ConnectionEnd?) {
-    noLongerAttached(session)
+    shared.sessions.decrement()
     if !session.isOver {
+      shared.awayByAddress.detach(from: session.payer)
       for owner in session.credential.owners {
         shared.register.detach(reference(to: session.token), of: owner)
       }
@@ -128,11 +129,6 @@ extension Loop {
     guard let absence = session.absence, absence.isCountedForAddress else { return }
     absence.isCountedForAddress = false
     shared.awayByAddress.leave(reference(to: session.token), of: session.payer)
-  }
-
-  func noLongerAttached(_ session: GameSession) {
-    shared.sessions.decrement()
-    shared.awayByAddress.detach(from: session.payer)
   }
 
   /// Their address has too many.

@@ -27,11 +27,8 @@ extension Loop {
     noLongerPending(connection)
     (isNew ? counters.admitted : counters.resumed).add()
     shared.sessions.increment()
-    // What is over asks for no room.
-    letGo(
-      shared.awayByAddress.attach(
-        to: session.payer, limit: session.isOver ? .max : settings.limits.connectionsPerAddress))
     if session.isOver { return }
+    letGo(shared.awayByAddress.attach(to: session.payer, limit: settings.limits.connectionsPerAddress))
     enterAmongOthers(session)
   }
 
@@ -78,7 +75,7 @@ extension Loop {
     }
     defer { session.tellEnded() }
     switch state {
-    case .attached: break
+    case .attached: shared.awayByAddress.detach(from: session.payer)
     case .detached:
       releaseAddress(of: session)
       away.leave(session)
@@ -97,7 +94,7 @@ extension Loop {
     conclude(session, because: end)
     if session.state == .concluded { leaveAway(session) }
     // Until here a connection has something to say to its player, and a drain waits for it.
-    if session.state == .attached { noLongerAttached(session) }
+    if session.state == .attached { shared.sessions.decrement() }
     if !session.end() { return }
     forgetIDs(of: session)
     giveBackBuffers(of: session)

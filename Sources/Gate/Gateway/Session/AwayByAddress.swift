@@ -16,7 +16,7 @@ final class AwayByAddress: Sendable {
   }
 
   private struct Place {
-    /// Sessions that have a connection.
+    /// Sessions that have a connection; those whose stay is over ask for no room.
     var attached = 0
     /// Longest first.
     var away: [Entry] = []
