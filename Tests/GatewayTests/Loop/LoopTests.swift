@@ -229,6 +229,30 @@ import Testing
     #expect(heard.withLock { $0.hasSuffix("look") } == (microseconds >= 100))
   }
 
+  /// Nor do all those messages wait for players who always have something more to say: a turn has a millisecond for them.
+  @Test func messagesDoNotWaitForAllWhoPlay() throws {
+    let harness = try LoopHarness()
+    let player = try playing(on: harness)
+    let (speaker, before) = (Speaker(player: player), harness.loop.counters.turns.reading.count)
+    let said = UInt64("look".utf8.count)
+    for _ in 0..<200 {
+      harness.loop.mailbox.post(
+        .listSessions { _ in
+          speaker.player.client.write(Player.frame(1, "look"))
+          speaker.player.send(speaker.player.client.takeOutput())
+        })
+    }
+    harness.clock.slow(by: .microseconds(200))
+    harness.turn()
+    harness.clock.slow(by: .zero)
+    let heard = (harness.loop.sessionDescriptions.first?.bytesFromPlayer ?? 0) / said
+    #expect(heard > 2 && heard < 10)
+    // What others have waited for is all of it.
+    #expect(harness.loop.counters.turns.reading.count == before + 1)
+    harness.turn()
+    #expect(harness.loop.sessionDescriptions.first?.bytesFromPlayer == 200 * said)
+  }
+
   @Test func aDrainTellsEveryone() throws {
     let harness = try LoopHarness()
     let players = try (0..<5).map { _ in try playing(on: harness) }

@@ -9,12 +9,20 @@ import Testing
 /// A clock that stands still until it is told to go on.
 final class ManualClock: Clock {
   private let time: Mutex<(monotonic: UInt64, wall: Int64)>
+  private let tick = Mutex(UInt64(0))
 
   init(nanoseconds: UInt64 = 5_000_000_000, wall: Int64 = 1_771_286_400_000) {
     time = Mutex((nanoseconds, wall))
   }
 
-  func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: time.withLock { $0.monotonic }) }
+  func monotonic() -> MonotonicTime {
+    let tick = tick.withLock { $0 }
+    return MonotonicTime(
+      nanoseconds: time.withLock { time in
+        time.monotonic += tick
+        return time.monotonic
+      })
+  }
   func wall() -> UnixTime { UnixTime(milliseconds: time.withLock { $0.wall }) }
 
   func advance(_ duration: Duration) {
@@ -23,6 +31,9 @@ final class ManualClock: Clock {
       time.wall += duration.wholeMilliseconds
     }
   }
+
+  /// From now on each look at it takes so long.
+  func slow(by duration: Duration) { tick.withLock { $0 = duration.wholeNanoseconds } }
 }
 
 /// Bytes that follow from a seed.

@@ -60,6 +60,8 @@ final class Loop {
   /// A signal of the mailbox has come that is not cleared yet.
   private var isWoken = false
   var memory = MemoryReserve()
+  /// When the last look of this turn for those who play was over, and how long all of them took.
+  private var (looked, looking) = (MonotonicTime(nanoseconds: 0), Duration.zero)
   /// The turn of the first counter that the committer has not been told of.
   private var gatheredSince: MonotonicTime?
   var drain = DrainSchedule()
@@ -96,7 +98,9 @@ final class Loop {
   /// One turn: waits for events for at most so many milliseconds (-1: without end), and does what there is to do.
   func turn(waiting milliseconds: Int32) {
     let events = poller.wait(milliseconds: milliseconds)
-    now = shared.clock.monotonic()
+    let begin = shared.clock.monotonic()
+    now = begin
+    (looked, looking) = (begin, .zero)
     serve(events)
     goOn()
     let isCalled = isWoken
@@ -116,7 +120,7 @@ final class Loop {
     sweep()
     commitGathered()
     counters.newcomersWaiting.set(newcomers.waitingCount)
-    recordTurn(until: shared.clock.monotonic())
+    recordTurn(from: begin, until: shared.clock.monotonic())
   }
 
   private func serve(_ events: Int) {
@@ -132,21 +136,23 @@ final class Loop {
     }
   }
 
-  /// Between two messages or newcomers: whoever plays does not wait for all of them.
+  /// Between two messages or newcomers: whoever plays does not wait for all of them, nor they for all who play.
   private func lookUp() {
-    if sessions.count == 0 { return }
-    let time = shared.clock.monotonic()
-    guard time - now >= Self.timeBetweenLooks else { return }
-    recordTurn(until: time)
-    now = time
+    if sessions.count == 0 || looking >= Self.timeForLooks { return }
+    now = shared.clock.monotonic()
+    guard now - looked >= Self.timeBetweenLooks else { return }
     serve(poller.wait(milliseconds: 0))
+    looked = shared.clock.monotonic()
+    looking += looked - now
   }
 
   /// A request is some 50 µs, a look 2 µs where nothing has come.
   private static let timeBetweenLooks: Duration = .microseconds(100)
+  /// All looks of a turn together; the last one may go beyond it.
+  private static let timeForLooks: Duration = .milliseconds(1)
 
-  private func recordTurn(until end: MonotonicTime) {
-    let nanoseconds = end > now ? end.nanoseconds - now.nanoseconds : 0
+  private func recordTurn(from begin: MonotonicTime, until end: MonotonicTime) {
+    let nanoseconds = end > begin ? end.nanoseconds - begin.nanoseconds : 0
     counters.turns.record(nanoseconds)
     counters.lag.record(nanoseconds: nanoseconds)
   }
