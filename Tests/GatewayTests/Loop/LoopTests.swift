@@ -1,3 +1,4 @@
+import Glibc
 import KeyStore
 import Synchronization
 import System
@@ -183,7 +184,7 @@ import Testing
     }
     while !isDone.withLock({ isDone, _ in isDone }) {
       attend()
-      Thread.giveWay()
+      sched_yield()
     }
     thread.join()
     attend()

@@ -1,6 +1,7 @@
 /// A peer's share of a turn, counted in ciphertext, and what comes of using it up (docs/architecture.md, "Fair turns").
 import Addresses
 import Configuration
+import Glibc
 import TLSPeers
 import Testing
 
@@ -101,7 +102,7 @@ import Testing
     let deadline = SystemClock().monotonic() + .seconds(60)
     while Self.waitingToBeAccepted(at: port) < 20 {
       try #require(SystemClock().monotonic() < deadline)
-      Thread.giveWay()
+      sched_yield()
     }
     harness.turn()
     #expect(harness.loop.counters.accepted.value == 16)

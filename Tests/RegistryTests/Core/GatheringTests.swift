@@ -23,21 +23,26 @@ import Testing
   }
 
   @Test func whoAsksAloneIsNotKeptWaiting() {
-    #expect(!inbox(waiting: 0).mayGather)
-    #expect(inbox(waiting: 1).mayGather)
+    #expect(!inbox(waiting: 0).mayGather(expectingMore: false))
+    #expect(inbox(waiting: 1).mayGather(expectingMore: false))
   }
 
   @Test func aGroupThatIsFullBegins() {
-    #expect(inbox(waiting: RegistryWorker.groupLimit - 1).mayGather)
-    #expect(!inbox(waiting: RegistryWorker.groupLimit).mayGather)
+    #expect(inbox(waiting: RegistryWorker.groupLimit - 1).mayGather(expectingMore: true))
+    #expect(!inbox(waiting: RegistryWorker.groupLimit).mayGather(expectingMore: true))
   }
 
   @Test func whoEndsDoesNotWait() {
     var draining = inbox(waiting: 1)
     draining.isDraining = true
-    #expect(!draining.mayGather)
+    #expect(!draining.mayGather(expectingMore: true))
     var stopping = inbox(waiting: 1)
     stopping.isStopping = true
-    #expect(!stopping.mayGather)
+    #expect(!stopping.mayGather(expectingMore: true))
+  }
+
+  @Test func whereMoreIsExpectedNobodyNeedWaitYet() {
+    #expect(inbox(waiting: 0).mayGather(expectingMore: true))
+    #expect(!Nothing().bringsEvidence)
   }
 }

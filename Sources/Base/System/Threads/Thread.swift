@@ -40,11 +40,6 @@ package struct Thread: ~Copyable {
     self.handle = handle
   }
 
-  /// Lets those run that wait for the calling thread's processor, then goes on (sched_yield(2)).
-  package static func giveWay() {
-    _ = sched_yield()
-  }
-
   /// The calling thread stands still for a moment; shorter if a signal comes.
   /// - Parameter duration: below a second.
   package static func pause(_ duration: Duration) {

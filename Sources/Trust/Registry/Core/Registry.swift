@@ -19,9 +19,9 @@ package final class Registry: Sendable {
     var isStopping = false
     var lastNumber: UInt64 = 0
 
-    /// Somebody waits, and the next group has room for more.
-    var mayGather: Bool {
-      !queue.isEmpty && queue.count < RegistryWorker.groupLimit && !isStopping && !isDraining
+    /// Somebody waits, or is expected, and the next group has room for more.
+    func mayGather(expectingMore: Bool) -> Bool {
+      (expectingMore || !queue.isEmpty) && queue.count < RegistryWorker.groupLimit && !isStopping && !isDraining
     }
   }
 

@@ -8,6 +8,9 @@ package import System
 package protocol RegistryCall: Sendable {
   var urgency: Urgency { get }
 
+  /// It comes from where evidence is verified, and others behind it.
+  var bringsEvidence: Bool { get }
+
   /// Of a revocation, what holds at once even if nothing can be written: such a call is tried again until it is.
   var immediate: [RegistryEffect] { get }
 
@@ -21,6 +24,7 @@ package protocol RegistryCall: Sendable {
 
 extension RegistryCall {
   package var urgency: Urgency { .ordinary }
+  package var bringsEvidence: Bool { false }
   package var immediate: [RegistryEffect] { [] }
   package var revokes: String { "" }
 }

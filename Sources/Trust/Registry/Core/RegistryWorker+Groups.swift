@@ -15,18 +15,19 @@ extension RegistryWorker {
     var counted: RefusalCode?
   }
 
-  /// So long it works on a group before it gives the processor away once: 64 decisions are ten milliseconds, and a player's
-  /// message is not to wait for all of them. Giving way after each request would leave it the last of all on a machine
-  /// that is busy with something else.
-  private static var stretch: Duration { .microseconds(400) }
-
   /// A commit and its sync cost the processor as much as two decisions: where somebody waits already when a group is done,
   /// the next one begins so long after it, with those that come meanwhile. Who asks alone never waits for it.
   private static var gathering: Duration { .milliseconds(1) }
+  /// Where a phone's evidence was verified, more comes soon, one after the other, and a sync for each holds players up
+  /// whose loop has the same processor: those of this time are one group, whoever waits.
+  private static var gatheringEvidence: Duration { .milliseconds(4) }
 
-  func gather(behind began: MonotonicTime) {
-    let rest = Self.gathering - (clock.monotonic() - began)
-    if rest > .zero, inbox.withLock({ inbox, _ in inbox.mayGather }) { Thread.pause(rest) }
+  func gather(behind began: MonotonicTime, _ group: [Registry.Request]) {
+    let isEvidence = group.contains { $0.call.bringsEvidence }
+    let rest = (isEvidence ? Self.gatheringEvidence : Self.gathering) - (clock.monotonic() - began)
+    if rest > .zero, inbox.withLock({ inbox, _ in inbox.mayGather(expectingMore: isEvidence) }) {
+      Thread.pause(rest)
+    }
   }
 
   func serve(_ requests: [Registry.Request]) {
@@ -42,13 +43,7 @@ extension RegistryWorker {
     var results: [Result] = []
     do throws(StoreFailure) {
       try durably { () throws(StoreFailure) in
-        var began = clock.monotonic()
-        for request in group {
-          results.append(try serve(request))
-          guard clock.monotonic() - began >= Self.stretch else { continue }
-          Thread.giveWay()
-          began = clock.monotonic()
-        }
+        for request in group { results.append(try serve(request)) }
         for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
         return true
       }

@@ -104,7 +104,7 @@ final class RegistryWorker {
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
       listener.told()
-      gather(behind: began)
+      gather(behind: began, work.group)
     }
     finish()
     listener.told()

@@ -77,6 +77,8 @@ package struct Attest: RegistryCall {
   private let keys: AttestedKeys
   private let evidence: VerifiedEvidence
 
+  package var bringsEvidence: Bool { true }
+
   /// - Parameter keys: those that the evidence was found to name.
   package init(_ device: DeviceID, keys: AttestedKeys, evidence: VerifiedEvidence) {
     self.device = device
@@ -120,6 +122,8 @@ package struct NoteFailedAttestation: RegistryCall {
   private let request: Request
   private var blame = AttestationBlame.sender
   private var step: String?
+
+  package var bringsEvidence: Bool { true }
 
   package init(_ attestation: AttestForm) {
     request = .attestation(attestation)

@@ -57,6 +57,8 @@ package struct Enroll: RegistryCall {
   private let nonce: SpentNonce
   private let evidence: VerifiedEvidence?
 
+  package var bringsEvidence: Bool { evidence != nil }
+
   package init(_ form: EnrollForm, nonce: SpentNonce, evidence: VerifiedEvidence?) {
     self.form = form
     self.nonce = nonce

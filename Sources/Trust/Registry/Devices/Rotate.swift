@@ -33,6 +33,8 @@ package struct Rotate: RegistryCall {
   private let nonce: SpentNonce
   private let evidence: VerifiedEvidence?
 
+  package var bringsEvidence: Bool { evidence != nil }
+
   package init(_ form: RotateForm, nonce: SpentNonce, evidence: VerifiedEvidence?) {
     self.form = form
     self.nonce = nonce

@@ -16,6 +16,8 @@ package struct AnswerPairing: RegistryCall {
   private let approvalSignature: DeviceSignature?
   private var evidence: VerifiedEvidence?
 
+  package var bringsEvidence: Bool { evidence != nil }
+
   /// - Parameter evidence: for the keys in the form, over a nonce of its own.
   package init(_ id: PairingID, form: Form, evidence: VerifiedEvidence?) throws(FormError) {
     self.id = id
