@@ -57,10 +57,15 @@ import Testing
     let service = try part.service()
     let (old, other) = (try part.phone(of: "frodo"), try part.phone(of: "frodo"))
     let asked = try part.ask(service)
+    let seen = try #require(try part.list(old)["cursor"])
+    #expect(seen.utf8.count <= 64 && seen.utf8.allSatisfy { (0x30...0x39).contains($0) })
+    #expect(try part.list(old, after: seen).array("items").isEmpty)
     #expect(try part.vote(old, on: asked).integer("votes_needed") == 1)
     let renewed = try part.rotate(old, vouchedFor: true)
     let key = try part.attestedKey(old)
     #expect(part.effects.contains(.approvalsOpen(old.id, attestedBy: key, count: 1)))
+    // It goes on from where it was, and hears of what it is asked anew.
+    #expect(try part.list(renewed, after: seen).array("items").count == 1)
     #expect(try part.show(asked.id, service).array("votes").isEmpty)
     #expect(try part.list(renewed).array("items").count == 1)
     #expect(try part.vote(old, on: asked).code == .signatureRejected)
@@ -242,6 +247,30 @@ import Testing
     #expect(
       try part.order("bars-lift", #"{"service":"mud","requester":"ops","subject":"frodo"}"#).code == nil)
     #expect(try part.ask(service).code == nil)
+  }
+
+  /// Nor does an operator who has asked himself; another one does, and it is on record whose bar it was.
+  @Test func anOperatorDoesNotLiftHisOwnBar() throws {
+    let part = try ApprovalPart()
+    let phone = try part.phone(of: "frodo")
+    let body = #"{"operation":"mud.kick","target":{},"text":"Kick","subject":"frodo"}"#
+    let asked = try part.order("approvals-request", body, uid: 501)
+    _ = try part.vote(phone, on: asked, .report)
+    #expect(try part.order("approvals-request", body, uid: 501).code == .requesterBarred)
+    let bar = #"{"service":"host","requester":"uid:501","subject":"frodo"}"#
+    #expect(try part.order("bars-lift", bar, uid: 501).code == .policyRefused)
+    #expect(try part.order("approvals-request", body, uid: 501).code == .requesterBarred)
+    #expect(try part.order("bars-lift", bar, uid: 502).code == nil)
+    #expect(try part.order("approvals-request", body, uid: 501).code == nil)
+    let rows = try part.store.auditRows(after: 0, limit: 1000).compactMap { row -> String? in
+      guard case .text(let bytes, _) = row.content else { return nil }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    let lifted = rows.filter { $0.contains(#""event":"bar_lifted""#) }
+    #expect(lifted.count == 1)
+    for words in [#""bar_requester":"uid:501""#, #""bar_service":"host""#] {
+      #expect(lifted.allSatisfy { $0.contains(words) })
+    }
   }
 
   @Test func aReportOfOneApproverLeavesTheOthers() throws {

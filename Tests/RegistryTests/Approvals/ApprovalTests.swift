@@ -135,7 +135,11 @@ import Testing
     guard case .reply = try part.run(show, wait: .seconds(25)) else { throw Failure.unexpected }
   }
 
-  @Test(arguments: ["x", "-1", "01", "", "99999999999999999999", "1000"])
+  @Test(
+    arguments: [
+      "x", "-1", "01", "", "99999999999999999999", "1000", "09223372036854775807", "00000000000000000001x",
+      "0-000000000000000001",
+    ])
   func anUnknownCursorIsNone(_ cursor: String) throws {
     let part = try ApprovalPart()
     let service = try part.service()

@@ -158,6 +158,7 @@ struct LiftBar: RegistryCall {
     try desk.requireOperator()
     // Of a revoked service too, and of one that had the name before.
     let services = try desk.serviceNames()
+    if services.ids(named: service).contains(nil) { try desk.requireAnother(than: requester) }
     let isLifted = try desk.storing { (store) throws(StoreFailure) in
       var isLifted = false
       for id in services.ids(named: service) {
@@ -166,7 +167,8 @@ struct LiftBar: RegistryCall {
       return isLifted
     }
     guard isLifted else { throw .refused(.notFound, "approval_bar") }
-    try desk.record(.barLifted, .subject(subject))
+    try desk.record(
+      .barLifted, .subject(subject), .word("bar_service", service), .word("bar_requester", requester))
     return .reply(.answered(Array("{}".utf8)))
   }
 }
@@ -192,6 +194,12 @@ extension Desk {
   /// A bar protects who has reported: those who ask do not lift their own, nor learn who has reported them.
   fileprivate func requireOperator() throws(CallFailure) {
     guard isOperators else { throw .refused(.policyRefused, "approval_operator") }
+  }
+
+  /// An operator who has asked himself lifts nothing that was said of him. Root could do so anyway.
+  fileprivate func requireAnother(than requester: String) throws(CallFailure) {
+    guard let user, user != 0, requester.isSameText(as: "uid:\(user)") else { return }
+    throw .refused(.policyRefused, "approval_operator")
   }
 
   private var isOperators: Bool {

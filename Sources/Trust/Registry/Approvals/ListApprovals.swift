@@ -6,18 +6,18 @@ internal import PortcullisProtocol
 
 package struct ListApprovals: RegistryCall {
   private let token: String
-  /// The place behind which the phone has seen nothing; 0 for one that was never given.
-  private let after: Int64
+  private let cursor: ApprovalCursor?
 
   package init(bearer token: String, after cursor: String?) {
     self.token = token
-    after = Form.place(behind: cursor)
+    self.cursor = cursor.flatMap { ApprovalCursor($0) }
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let device = try desk.activeDevice(bearer: token)
     try desk.endOverdueApprovals()
-    var place = after
+    // The place behind which the phone has seen nothing.
+    var place = cursor?.place(for: device) ?? 0
     let items = try desk.storing { (store) throws(StoreFailure) in
       // From another life of the store.
       if place > 0, try place > store.lastPlace() { place = 0 }
@@ -28,12 +28,13 @@ package struct ListApprovals: RegistryCall {
       $0.approval.expiresAt > time
         && device.isApprover($0.approval.terms, of: $0.approval.subject, requester: $0.approval.requester)
     }
-    let answer = Reply.answered(Self.json(shown.map(\.approval), cursor: items.last?.place ?? place))
+    let next = ApprovalCursor(device, place: items.last?.place ?? place)
+    let answer = Reply.answered(Self.json(shown.map(\.approval), cursor: next))
     guard shown.isEmpty, desk.wait != nil else { return .reply(answer) }
     return .wait(.approvals(of: device.id), by: .device(device.id), otherwise: answer)
   }
 
-  private static func json(_ approvals: [ApprovalRecord], cursor: Int64) -> [UInt8] {
+  private static func json(_ approvals: [ApprovalRecord], cursor: ApprovalCursor) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("items")
@@ -54,8 +55,43 @@ package struct ListApprovals: RegistryCall {
     }
     writer.endArray()
     writer.name("cursor")
-    writer.value(String(cursor))
+    writer.value(cursor.description)
     writer.endObject()
     return writer.bytes
+  }
+}
+
+/// What a phone sends back of the answer before, in decimal digits: what it has seen by its present keys, as with other
+/// keys it is asked again.
+private struct ApprovalCursor: CustomStringConvertible {
+  /// Of the largest place.
+  private static let placeDigits = 19
+
+  private let series: Int64
+  private let place: Int64
+
+  init(_ device: DeviceRecord, place: Int64) {
+    series = Int64(device.tokenSeries)
+    self.place = place
+  }
+
+  /// Nil for what was never given, which is as none.
+  init?(_ text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count > Self.placeDigits, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    let split = digits.count - Self.placeDigits
+    guard let series = Int64(String(decoding: digits[..<split], as: UTF8.self)),
+      let place = Int64(String(decoding: digits[split...], as: UTF8.self))
+    else { return nil }
+    (self.series, self.place) = (series, place)
+  }
+
+  func place(for device: DeviceRecord) -> Int64 { series == Int64(device.tokenSeries) ? place : 0 }
+
+  var description: String {
+    let digits = String(place)
+    return String(series) + String(repeating: "0", count: Self.placeDigits - digits.utf8.count) + digits
   }
 }
