@@ -20,7 +20,7 @@ import Testing
       (attestation, "aaguid", .device), (assertion, "signature", .sender), (assertion, "authdata", .device),
       (assertion, "counter", .device), (assertion, "launch_policy", .device),
       (assertion, "key_unknown", .sender),
-      (assertion, "app_id", .sender), (assertion, "key_imported", .gate), (attestation, "no_app", .gate),
+      (assertion, "app_id", .gate), (assertion, "key_imported", .gate), (attestation, "no_app", .gate),
       (play, "jwe_unwrap", .sender), (play, "nonce", .sender), (play, "stale", .device),
       (play, "level", .device),
       (play, "no_play_keys", .gate), (chain, "root", .sender), (chain, "boot_state", .sender),

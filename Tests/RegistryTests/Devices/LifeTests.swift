@@ -136,6 +136,28 @@ import Testing
     #expect(try fail(phone, signedBy: phone).code == .attestationRejected)
   }
 
+  /// One that nobody has confirmed has no rows of its own, however often its evidence is refused.
+  @Test func failuresOfAPendingDeviceAreCounted() throws {
+    let phone = try TestPhone()
+    _ = try part.enroll(phone)
+    let before = try registry.store.auditRows(after: 0, limit: 1000).count
+    for _ in 0..<10 {
+      let body = try phone.enrollBody(part.server, nonce: part.nonce())
+      let call = try NoteFailedAttestation(EnrollForm(body.form)).because("nonce", blaming: .sender)
+      #expect(try Said(registry.run(call, from: DevicePart.home)).code == .attestationRejected)
+      #expect(try part.fail(phone, signedBy: phone).code == .attestationRejected)
+    }
+    #expect(try registry.store.auditRows(after: 0, limit: 1000).count == before)
+    #expect(try part.record(phone).attestationFailedAt != nil)
+  }
+
+  /// An operator may have put the file into its place meanwhile.
+  @Test func whatTheGateLacksKeepsNobodyWaiting() throws {
+    let phone = try part.activePhone()
+    for _ in 0..<5 { #expect(try part.fail(phone, blaming: .gate).code == nil) }
+    #expect(try part.attest(phone, by: appKey(1)).code == nil)
+  }
+
   /// The key store had judged it before the operator's word came to either.
   @Test func evidenceOnItsWayByAKeyThatIsRevoked() throws {
     let phone = try part.activePhone()
@@ -280,7 +302,11 @@ import Testing
       _ = try part.beat(token, signedBy: phone, patchLevel: patchLevel)
     }
     for _ in 0..<2 { _ = try part.beat(token, signedBy: phone, rooted: true) }
-    let found = try reports()
+    // No text of a phone's own.
+    _ = try part.beat(token, signedBy: phone, patchLevel: "12 Bag End")
+    #expect(try reports().last?.contains(#""os_patch_level":"changed""#) == true)
+    #expect(try !reports().contains { $0.contains("Bag End") })
+    let found = try reports().dropLast()
     try #require(found.count == 3, "\(found)")
     let id = try phone.required.text
     holds(found.allSatisfy { $0.contains(#""device_id":"\#(id)""#) })

@@ -131,6 +131,8 @@ extension EvidenceForm {
   /// challenge that it came with.
   func blame(whereFailing step: String) -> AttestationBlame {
     if Self.lacksOfTheGate.contains(step) { return .gate }
+    // Which apps are configured is not for a phone to say.
+    if case .assertion = self, step == AssertionStep.appNotConfigured.rawValue { return .gate }
     let isMadeForThem =
       switch self {
       case .attestation: AttestationStep(rawValue: step)?.isOfWhoAsked

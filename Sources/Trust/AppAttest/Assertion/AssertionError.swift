@@ -33,9 +33,9 @@ package enum AssertionStep: String, Sendable, CaseIterable {
   case extensions
   case launchPolicy = "launch_policy"
 
-  /// Behind the signature, which is over nonce and keys. Which apps are configured is not for a phone to say.
+  /// Behind the signature, which is over nonce and keys.
   package var isOfWhoAsked: Bool {
-    self != .appNotConfigured && Self.allCases.drop { $0 != .signature }.dropFirst().contains(self)
+    Self.allCases.drop { $0 != .signature }.dropFirst().contains(self)
   }
 }
 

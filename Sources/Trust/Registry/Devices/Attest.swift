@@ -149,10 +149,15 @@ package struct NoteFailedAttestation: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let (found, hasSigned) = try named(&desk)
     var device = found
-    desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now)
+    // What the gate lacks keeps no phone waiting once it is there.
+    if blame != .gate { desk.devices.noteFailure(device.id, from: desk.origin, now: desk.now) }
     if blame == .device || blame == .sender && hasSigned {
       device.attestationFailedAt = desk.now
       try desk.keep(device)
+    }
+    // It has no rows of its own: it is counted as what strangers are refused.
+    if device.state == .pending {
+      return .reply(.refused(RegistryRefusal(.attestationRejected, step ?? "evidence")))
     }
     try desk.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
     return .reply(.answered(Array("{}".utf8)))

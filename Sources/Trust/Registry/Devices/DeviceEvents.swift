@@ -9,7 +9,7 @@ extension AuditEntry.Event {
   /// What vouched for it was revoked: its App Attest key, or a certificate of its keys' chains.
   static let deviceUnattested = Self("device_unattested")
   static let deviceRotated = Self("device_rotated")
-  /// It has said under its signature whether it is rooted.
+  /// It has said something else of itself than before, under its signature.
   static let deviceReported = Self("device_reported")
   static let deviceAssigned = Self("device_assigned")
   static let deviceRenamed = Self("device_renamed")
