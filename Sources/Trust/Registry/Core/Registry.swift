@@ -21,7 +21,8 @@ package final class Registry: Sendable {
 
     /// Somebody waits, or is expected, and the next group has room for more.
     func mayGather(expectingMore: Bool) -> Bool {
-      (expectingMore || !queue.isEmpty) && queue.count < RegistryWorker.groupLimit && !isStopping && !isDraining
+      let isWorthIt = expectingMore || !queue.isEmpty
+      return isWorthIt && queue.count < RegistryWorker.groupLimit && !isStopping && !isDraining
     }
   }
 

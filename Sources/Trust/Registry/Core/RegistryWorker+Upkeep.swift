@@ -106,6 +106,8 @@ extension RegistryWorker {
   /// Hours in which nobody is promised anything count as well: a clock that is set back while the gate is stopped must not
   /// give them back to what was open.
   private func keepTime() {
+    // Which is looked after when its time comes.
+    if trouble != nil { return }
     do throws(StoreFailure) {
       try durably { () throws(StoreFailure) in true }
     } catch {
