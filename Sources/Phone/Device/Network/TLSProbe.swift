@@ -15,7 +15,8 @@ package struct TLSProbe: Sendable {
   package let complaint: String?
   /// Where it is no use to look for missing authorities.
   package let isForAnotherName: Bool
-  package let isOutOfTime: Bool
+  package let hasExpired: Bool
+  package let isNotYetValid: Bool
   /// What the server has sent, its own certificate first: PEM, at most `mostCertificates`.
   package let chainPEM: [UInt8]
 
@@ -34,7 +35,8 @@ package struct TLSProbe: Sendable {
     let words = unsafe String(cString: X509_verify_cert_error_string(verdict))
     complaint = verdict == Int(X509_V_OK) ? nil : words
     isForAnotherName = [X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH].contains(Int32(verdict))
-    isOutOfTime = [X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID].contains(Int32(verdict))
+    hasExpired = Int32(verdict) == X509_V_ERR_CERT_HAS_EXPIRED
+    isNotYetValid = Int32(verdict) == X509_V_ERR_CERT_NOT_YET_VALID
     chainPEM = connection.chainPEM(atMost: Self.mostCertificates)
     connection.closeNotify(deadline)
   }

@@ -33,8 +33,12 @@ struct TLSFindings {
       return
     }
     let mend: String
-    if probe.isOutOfTime {
+    if probe.hasExpired {
       mend = Self.renewal
+    } else if probe.isNotYetValid {
+      mend =
+        "look at the clocks of this host and of the gate's; a certificate that begins later serves nobody before: until "
+        + "then TLS_CERT_PATH has to hold another one"
     } else if chain.count == 1, !probe.isForAnotherName {
       mend =
         "TLS_CERT_PATH has to hold the certificate and behind it those of the authorities between it and the root; "
