@@ -430,16 +430,16 @@ def test_keys_of_development_are_refused_in_production(gates, backend, folder, f
     maker = gates(start=False)
     assert maker.command("dev-certs").returncode == 0
     made = maker.folder / "certs" / "dev" / "play-integrity-keys.json"
-    gate = gates(backend, start=False, **{**devices, "PLAY_INTEGRITY_KEYS_PATH": made}, RUN_AS="root")
+    gate = gates(backend, start=False, **{**devices, "PLAY_INTEGRITY_KEYS_PATH": made})
     gate.start()
     gate.stop()
     done = gates(
-        start=False, **{**devices, **production, "PLAY_INTEGRITY_KEYS_PATH": made}, RUN_AS="root"
+        start=False, **{**devices, **production, "PLAY_INTEGRITY_KEYS_PATH": made}
     ).command("serve")
     assert done.returncode == 78, done
     assert "PLAY_INTEGRITY_KEYS_PATH" in done.stderr and "dev-certs" in done.stderr, done.stderr
     # Others are none of this.
-    gates(backend, **{**devices, **production}, RUN_AS="root")
+    gates(backend, **{**devices, **production})
 
 
 def test_check_says_how_old_the_list_is(gates, backend, folder, files):
