@@ -135,12 +135,12 @@ enum RegistryMeasure {
   private static func auditSQL(_ from: Int, _ to: Int) -> [String] {
     [
       """
-      \(numbers(from, to)) INSERT INTO audit SELECT gate, i + 1, at, text, randomblob(16), randomblob(32)
+      \(numbers(from, to)) INSERT INTO audit (gate, seq, at, text, salt, hash) SELECT gate, i + 1, at, text, randomblob(16), randomblob(32)
       FROM n JOIN audit ON seq = 1 + i % \(min(from, real))
       """,
       // A request is about a subject, a vote about a device as well.
-      "\(numbers(from, to)) INSERT INTO audit_about SELECT (i + 1) >> 10, randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 < 2",
-      "\(numbers(from, to)) INSERT INTO audit_about SELECT (i + 1) >> 10, randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 = 1",
+      "\(numbers(from, to)) INSERT INTO audit_about (block, about, seq) SELECT (i + 1) >> 10, randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 < 2",
+      "\(numbers(from, to)) INSERT INTO audit_about (block, about, seq) SELECT (i + 1) >> 10, randomblob(8), i + 1 FROM n WHERE i % \(min(from, real)) % 3 = 1",
     ]
   }
 

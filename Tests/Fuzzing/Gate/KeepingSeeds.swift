@@ -52,10 +52,15 @@ extension SignedSeed {
     certificate.credential = .certificate(subject: "Zoë", publicKey: Bytes32(words: 1, 1, 1, 1), terms: nil)
     certificate.source = Endpoint(address: .loopbackV6, port: 1)
     certificate.earlySize = TerminalSize(columns: 1, rows: 2)
+    var bounded = certificate
+    bounded.credential = .certificate(
+      subject: "Zoë", publicKey: Bytes32(words: 1, 1, 1, 1),
+      terms: KeptCredential.Terms(authority: 1, end: UnixTime(milliseconds: 1)))
     return [
       SignedSeed(.slot, "accepted-session", slot(description)),
       SignedSeed(.slot, "accepted-owing", slot(owing)),
       SignedSeed(.slot, "accepted-certificate", slot(certificate)),
+      SignedSeed(.slot, "accepted-certificate-terms", slot(bounded)),
       SignedSeed(
         .slot, "accepted-while-writing", slot(description) { $0[SlotGeometry.writes] = 1 | 2 << 32 }),
       SignedSeed(.slot, "accepted-ending", slot(description) { $0[0] = $0[0] & ~0xFF | 3 }),
