@@ -125,7 +125,13 @@ class ScriptedGate:
         eventually(lambda: self.session.connection is None, "the end of the connection")
 
     def close(self, code, reason=""):
-        self._call(self.session.connection.close(code, reason))
+        """Nothing, when the app has gone already."""
+
+        async def close():
+            if self.session.connection:
+                await self.session.connection.close(code, reason)
+
+        self._call(close())
 
     def end(self, reason):
         self.say({"type": "ended", "reason": reason})
