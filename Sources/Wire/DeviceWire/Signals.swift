@@ -102,7 +102,8 @@ package struct Signals: Sendable {
     (1...128).contains(text.utf8.count) && ShownText.isClean(text)
   }
 
-  private static func isPatchLevel(_ text: String) -> Bool {
+  /// `2026-01` or `2026-01-05`.
+  package static func isPatchLevel(_ text: String) -> Bool {
     let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map(
       Array.init)
     guard (2...3).contains(parts.count), parts[0].count == 4, parts[0].allSatisfy(isDigit) else {

@@ -80,21 +80,12 @@ package struct Heartbeat: RegistryCall {
     }
     if let level = form.patchLevel, level != device.patchLevel {
       // The audit keeps no text of a phone's choice.
-      changes.append(.word("os_patch_level", Self.isMonthOrDay(level) ? level : "changed"))
+      changes.append(.word("os_patch_level", Signals.isPatchLevel(level) ? level : "changed"))
     }
     if let isRooted = form.isRooted, isRooted != device.isRooted {
       changes.append(.word("rooted", isRooted ? "true" : "false"))
     }
     return changes
-  }
-
-  /// `2026-01` or `2026-01-05`.
-  private static func isMonthOrDay(_ level: String) -> Bool {
-    let bytes = Array(level.utf8)
-    return (bytes.count == 7 || bytes.count == 10)
-      && bytes.enumerated().allSatisfy { index, byte in
-        index == 4 || index == 7 ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte)
-      }
   }
 
   private func answer(_ device: DeviceRecord, _ desk: Desk) -> Reply {
