@@ -10,9 +10,11 @@ import collections
 import os
 import random
 import time
+from types import SimpleNamespace
 
+import pytest
 from chronicle import Chronicle
-from crowd import Crowd
+from crowd import Crowd, Townsman
 from descriptor_store import DescriptorStore
 from faults import AFTER_READ, AFTER_WRITE, BEFORE_READ, BEFORE_WRITE
 from waiting import eventually_async
@@ -85,6 +87,41 @@ class Ordeal:
 def test_the_character_stays_in_the_game(gates, new_device, folder, fault):
     """Checked against both ends' own records."""
     asyncio.run(evening(gates, new_device, folder, fault))
+
+
+@pytest.mark.parametrize(
+    ("messages", "piece", "told"),
+    [
+        pytest.param(None, b"Turn 11\x0212\x02The end.\r\n", b"\x0211\x02\x0212\x02The end.\r\n", id="an event, torn"),
+        pytest.param(None, b"n 12The end.\r\n", b"\x0211\x02\x0212\x02The end.\r\n", id="the last event, torn"),
+        pytest.param(None, b"rn 3\r\n4: a\r\n", b"\x023\x02\r\n4: a\r\n", id="an event before the end of a line"),
+        pytest.param(3, b"4: a\r\n", b"3: a\r\n4: a\r\n", id="a line in a gap"),
+    ],
+)
+def test_the_account_knows_what_a_crash_tears(messages, piece, told):
+    assert scribe((0, b"1: a\r\n"), (messages, piece)).check_story(b"1: a\r\n" + told) >= 0
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        pytest.param([(0, b"1: a\r\n")], b"1: a\r\n2: a\r\n", id="the end is missing"),
+        pytest.param([(0, b"2: a\r\n")], b"1: a\r\n2: a\r\n", id="no gap was told"),
+        pytest.param([(None, b"2: a\r\n1: a\r\n")], b"1: a\r\n2: a\r\n", id="in another order"),
+        pytest.param([(None, b"1: a\r\n2: \r\n")], b"1: a\r\n2: a\r\n", id="a later line is torn"),
+        pytest.param([(2, b": a\r\n1: a\r\n")], b"1: a\r\n", id="a gap with a number tears nothing"),
+    ],
+)
+def test_the_account_finds_what_is_wrong(pieces, told):
+    with pytest.raises(AssertionError):
+        scribe(*pieces).check_story(told)
+
+
+def scribe(*pieces):
+    """A player who has heard this."""
+    player = Townsman(SimpleNamespace(seed=SEED), 0, device=None)
+    player.pieces = [(messages, bytearray(piece)) for messages, piece in pieces]
+    return player
 
 
 async def evening(gates, new_device, folder, fault):

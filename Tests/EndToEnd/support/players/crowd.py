@@ -296,9 +296,10 @@ class Townsman:
                 continue
             found = told.find(piece, place)
             if found < 0 and messages is None:
-                # Telnet whose beginning was lost may leave a torn line.
-                piece = piece[piece.find(b"\n") + 1 :]
-                found = told.find(piece, place)
+                # Telnet whose beginning was lost: the end of an event may be read as the beginning of a line.
+                torn = (told.find(piece[cut:], place) for cut in range(1, _first_line(piece) + 1))
+                cut, found = next(((cut, at) for cut, at in enumerate(torn, 1) if at >= 0), (0, -1))
+                piece = piece[cut:]
             assert found >= 0, f"player {self.number}: never told {bytes(piece[:200])!r}, piece {index}"
             assert found == place or messages != 0, (
                 f"player {self.number}: {found - place} bytes untold before piece {index} of {len(self.pieces)}, "
@@ -308,6 +309,11 @@ class Townsman:
             place = found + len(piece)
         assert place == len(told), f"player {self.number}: the end is missing: {bytes(told[place:][:200])!r}"
         return bytes_missing
+
+
+def _first_line(piece):
+    """How long the first line is, its end with it."""
+    return piece.find(b"\n") + 1 or len(piece)
 
 
 class Crowd:
