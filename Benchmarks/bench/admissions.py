@@ -6,13 +6,11 @@ import subprocess
 from contestants import APP_ID, AdmissionFloor, Earlier, Portcullis
 from machine import CORES, Broken
 from programs import Load
-from traffic import Watched, echo, latencies, opened, right_of_way, undisturbed
+from traffic import Watched, beside, echo, opened, right_of_way, undisturbed
 
 AT_ONCE = 16
 # Of rows that take half a minute each time.
 LONG_ROUNDS = 2
-# Of row i, quiet and busy, in each of its rounds.
-MEASURES = 7
 
 
 def fetched_challenges(setup, contestant, game, count, behind=False):
@@ -82,7 +80,7 @@ def admission_row(setup, samples, rounds):
 
 
 def registration_row(setup, samples, rounds):
-    """Row i: 500 sessions at 5,000 messages a second, first alone and then beside registrations."""
+    """Row i: 500 sessions at 5,000 messages a second, in turn beside registrations and alone."""
     lengths = setup.lengths
     for _ in range(min(rounds, LONG_ROUNDS)):
         with setup.running(Portcullis) as (contestant, game):
@@ -91,10 +89,9 @@ def registration_row(setup, samples, rounds):
                 poster, _, _ = fetched_challenges(setup, contestant, game, lengths.registrations, behind=True)
                 with poster, right_of_way(load, game):
                     make_bodies(setup, poster)
-                    quiet = latencies(lengths, contestant, game, load, MEASURES)
                     poster.say(f"posts {setup.folder}/bodies {AT_ONCE}")
-                    busy = latencies(lengths, contestant, game, load, MEASURES)
-                    posted = registered(setup, poster)
+                    quiet, busy, seconds = beside(lengths, contestant, game, load, poster)
+                    posted = registered(setup, poster, seconds)
             for result in quiet:
                 samples.add("i quiet", Portcullis.name, result["p99_us"], result)
             for result in busy:
@@ -110,14 +107,14 @@ def make_bodies(setup, poster):
         raise Broken(f"registrations could not be made: {done.stdout}")
 
 
-def registered(setup, poster, row="i"):
-    """What became of the registrations: the rest is waited for, and each must have been accepted."""
-    lengths = setup.lengths
+def registered(setup, poster, seconds, row="i"):
+    """What became of the registrations: the rest is waited for, and each must have been accepted. For so many seconds
+    there must have been some."""
+    count = setup.lengths.registrations
     result = poster.answer()
-    if result["done"] != lengths.registrations:
-        raise Broken(f"{result['done']} of {lengths.registrations} registrations")
-    result["per_second"] = result["done"] / result["seconds"]
-    if result["seconds"] < lengths.warm_up + MEASURES * lengths.latency_seconds:
+    if result["done"] != count:
+        raise Broken(f"{result['done']} of {count} registrations")
+    if result["seconds"] < seconds:
         print(f"row {row}: the registrations ended before the measure did")
     return result
 

@@ -8,11 +8,11 @@ import statistics
 import subprocess
 import time
 
-from admissions import LONG_ROUNDS, MEASURES
+from admissions import LONG_ROUNDS
 from contestants import Portcullis
 from machine import Broken
 from programs import Load
-from traffic import Watched, latencies, opened, right_of_way
+from traffic import Watched, beside, opened, right_of_way
 
 AT_ONCE = 64
 # Of the service's requests: as many of one service may wait.
@@ -99,7 +99,7 @@ def decide(contestant, game, load, count, rate=0):
 
 
 def decision_row(setup, samples, rounds):
-    """Row p: as fast as it goes, then at half of the rate that is asked for, then beside players."""
+    """Row p: as fast as it goes, then at half of the rate that is asked for, then beside players in turn."""
     lengths = setup.lengths
     count = lengths.decisions
     for _ in range(min(rounds, LONG_ROUNDS)):
@@ -121,15 +121,14 @@ def decision_row(setup, samples, rounds):
             phones.ask(f"phones {contestant.phones}")
             ask(contestant, game, phones, count)
             with right_of_way(players, game):
-                for result in latencies(lengths, contestant, game, players, MEASURES):
-                    samples.add("p quiet", Portcullis.name, result["p99_us"], result)
                 phones.say(f"decisions {AT_ONCE} {RATE}")
-                busy = latencies(lengths, contestant, game, players, MEASURES)
+                quiet, busy, seconds = beside(lengths, contestant, game, players, phones)
                 decided = phones.answer()
             if decided["done"] != count:
                 raise Broken(f"{decided['done']} of {count} decisions")
-            decided["per_second"] = decided["done"] / decided["seconds"]
-            if decided["seconds"] < lengths.warm_up + MEASURES * lengths.latency_seconds:
+            if decided["seconds"] < seconds:
                 print("row p: the decisions ended before the measure did")
+            for result in quiet:
+                samples.add("p quiet", Portcullis.name, result["p99_us"], result)
             for result in busy:
                 samples.add("p busy", Portcullis.name, result["p99_us"], {**result, "decisions": decided})

@@ -6,11 +6,11 @@ import ssl
 import subprocess
 import urllib.request
 
-from admissions import AT_ONCE, LONG_ROUNDS, MEASURES, registered
+from admissions import AT_ONCE, LONG_ROUNDS, registered
 from contestants import Portcullis
 from machine import Broken
 from programs import Load
-from traffic import latencies, opened, right_of_way
+from traffic import beside, opened, right_of_way
 
 PUBLIC_URL = "https://localhost"
 APP = "com.example.mud:" + "5e" * 32
@@ -62,7 +62,7 @@ def make_bodies(setup, contestant, poster, count):
 
 
 def evidence_row(setup, samples, rounds):
-    """Row v: row d's load alone, and beside enrolments, each of which has to be accepted."""
+    """Row v: row d's load in turn beside enrolments, each of which has to be accepted, and alone."""
     lengths = setup.lengths
     for _ in range(min(rounds, LONG_ROUNDS)):
         with setup.running(Attesting) as (contestant, game):
@@ -70,12 +70,11 @@ def evidence_row(setup, samples, rounds):
                 # It shares a core with the players' load, which must not wait for it.
                 poster = Load(setup.programs, "admitted", contestant.port, contestant.keys, behind=True)
                 with poster, right_of_way(players, game):
-                    quiet = latencies(lengths, contestant, game, players, MEASURES)
                     # Their challenges are good for two minutes.
                     bodies = make_bodies(setup, contestant, poster, lengths.registrations)
                     poster.say(f"posts {bodies} {AT_ONCE} {PATH}")
-                    busy = latencies(lengths, contestant, game, players, MEASURES)
-                    posted = registered(setup, poster, row="v")
+                    quiet, busy, seconds = beside(lengths, contestant, game, players, poster)
+                    posted = registered(setup, poster, seconds, row="v")
             for result in quiet:
                 samples.add("v quiet", Portcullis.name, result["p99_us"], result)
             for result in busy:

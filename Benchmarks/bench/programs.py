@@ -1,7 +1,9 @@
 """The bench's own programs as child processes: the load generator and the game."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 
 from machine import GATE_CORE, LOAD_CORE, Broken
@@ -47,6 +49,15 @@ class Program:
     def ask(self, line):
         self.say(line)
         return self.answer()
+
+    @contextlib.contextmanager
+    def paused(self):
+        """It stands still."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
         if self.process.poll() is None:

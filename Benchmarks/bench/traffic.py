@@ -143,6 +143,29 @@ def latencies(lengths, contestant, game, load, count):
     ]
 
 
+# Of rows i, p and v, quiet and busy, in each of their rounds.
+TURNS = 7
+
+
+def beside(lengths, contestant, game, players, others):
+    """The players' measures with `others` at work and with them paused, in turn, so that what drifts, drifts for both.
+
+    Gives those alone, those beside, and for how many seconds the others must have had work."""
+    started = time.monotonic()
+    quiet, busy = [], []
+    for _ in range(TURNS):
+        busy.append(settled_echo(lengths, contestant, game, players))
+        seconds = time.monotonic() - started
+        with others.paused():
+            quiet.append(settled_echo(lengths, contestant, game, players))
+    return quiet, busy, seconds
+
+
+def settled_echo(lengths, contestant, game, players):
+    echo(contestant, game, players, lengths.warm_up / 2, lengths.latency_rate)
+    return echo(contestant, game, players, lengths.latency_seconds, lengths.latency_rate)
+
+
 # Of row d, for each contestant in each round.
 LATENCY_MEASURES = 5
 

@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/sha.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -113,6 +114,13 @@ static uint64_t due_time(const struct round *round, uint64_t started, int number
   return round->rate > 0 ? started + (uint64_t)(number * 1e9 / round->rate) : 0;
 }
 
+// Set by SIGCONT: the bench has had this process stand still for a while.
+static volatile sig_atomic_t was_paused;
+static void note_pause(int signal) {
+  (void)signal;
+  was_paused = 1;
+}
+
 static void run_round(const struct round *round, int at_once) {
   // In turn, as the gate closes those that are quiet for long.
   struct session sessions[CONNECTIONS], *idle[CONNECTIONS];
@@ -121,9 +129,14 @@ static void run_round(const struct round *round, int at_once) {
   int sent = 0, done = 0;
   for (int index = 0; index < at_once; index++) idle[index] = &sessions[index];
   samples_reset();
-  uint64_t processor = processor_ns(), started = monotonic_ns();
+  signal(SIGCONT, note_pause);
+  uint64_t processor = processor_ns(), began = monotonic_ns(), started = began, now = began;
   while (done < round->total) {
-    uint64_t now = monotonic_ns();
+    uint64_t before = now;
+    now = monotonic_ns();
+    // What was due meanwhile is not owed.
+    if (was_paused) started += now - before;
+    was_paused = 0;
     for (; sent < round->total && sent - done < at_once && due_time(round, started, sent) <= now; sent++) {
       struct session *session = idle[sent % at_once];
       const char *text = round->text(sent);
@@ -152,7 +165,7 @@ static void run_round(const struct round *round, int at_once) {
       idle[done++ % at_once] = session;
     }
   }
-  double seconds = (double)(monotonic_ns() - started) / 1e9;
+  double seconds = (double)(monotonic_ns() - began) / 1e9;
   printf("{\"seconds\": %.6f, \"done\": %d, \"own_share\": %.4f, ", seconds, done,
          (double)(processor_ns() - processor) / 1e9 / seconds);
   samples_print(stdout);
