@@ -29,6 +29,19 @@ import Testing
     #expect(Self.ownNiceness() == own)
   }
 
+  @Test func whoeverIsBehindTheLoopsIsABatchThread() throws {
+    let seen = Monitor<[Int32]>([])
+    for niceness in [System.Thread.behindLoops, 10] {
+      let thread = try System.Thread(name: "behind", niceness: niceness) {
+        // Of 0: the calling thread's.
+        seen.withLock { list, _ in list.append(sched_getscheduler(0)) }
+      }
+      thread.join()
+    }
+    // SCHED_BATCH, of which Glibc's module knows nothing.
+    #expect(seen.withLock { list, _ in list } == [3, SCHED_OTHER])
+  }
+
   @Test func aThreadKnowsWhatItWasGiven() throws {
     let seen = Monitor<[Int32]>([])
     for niceness: Int32 in [0, 7] {

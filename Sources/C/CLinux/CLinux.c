@@ -313,13 +313,16 @@ struct schedule {
   uint64_t runtime, deadline, period;
 };
 
-int portcullis_set_thread_slice(uint64_t nanoseconds) {
+static int set_schedule(uint32_t policy, uint64_t slice) {
   struct schedule schedule = {.size = sizeof schedule};
   if (syscall(SYS_sched_getattr, 0, &schedule, sizeof schedule, 0) != 0) return -1;
   if (schedule.policy != SCHED_OTHER) return 0;
-  schedule.runtime = nanoseconds;
+  schedule.policy = policy;
+  schedule.runtime = slice;
   return (int)syscall(SYS_sched_setattr, 0, &schedule, 0);
 }
+int portcullis_set_thread_slice(uint64_t nanoseconds) { return set_schedule(SCHED_OTHER, nanoseconds); }
+int portcullis_set_thread_batch(uint64_t slice) { return set_schedule(SCHED_BATCH, slice); }
 int portcullis_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 uint64_t portcullis_socket_cookie(int descriptor) {
   uint64_t cookie = 0;

@@ -107,7 +107,7 @@ import Testing
     #expect(tasks.count == 8)
     for task in tasks {
       #expect(task.name.hasPrefix("register-"))
-      #expect(task.niceness == 15)
+      #expect(task.niceness == 19)
     }
   }
 

@@ -6,11 +6,12 @@ internal import Glibc
 package struct Thread: ~Copyable {
   fileprivate let handle: pthread_t
 
-  /// Niceness of threads that work for milliseconds beside the loops. Each time a loop runs while such a thread waits,
-  /// Linux's scheduler (EEVDF) notes that it had more than its share, by the weight of the other: a loop that is woken
-  /// while that is still noted preempts nobody and waits until the other stops by itself or the tick comes, some 0.6 ms.
-  /// At 10 that was 25 wakes a second beside a full registration pool, at 15 five to ten, at 19 five.
-  package static let behindLoops: Int32 = 15
+  /// Niceness of threads that work for milliseconds beside the loops; they are batch threads (sched(7)) with the longest
+  /// slices, too. Each time a loop runs while such a thread waits, Linux's scheduler (EEVDF) notes that it had more than
+  /// its share, by the weight of the other: a loop that is woken while that is still noted preempts nobody and waits until
+  /// the other stops by itself or the tick comes, some 0.6 ms. And whoever wakes preempts a loop whose slice is over,
+  /// batch threads excepted. Figures: docs/decisions.md, "Registrations beside the loops".
+  package static let behindLoops: Int32 = 19
 
   /// What the calling thread was given when it was started, whatever niceness the whole process has.
   package static var niceness: Int32 { portcullis_thread_nice() }
@@ -75,6 +76,7 @@ package struct Thread: ~Copyable {
       // Neither is worth a failure: without them the thread does its work at other times.
       if niceness != 0 { _ = portcullis_set_thread_nice(niceness) }
       if isPrompt { _ = portcullis_set_thread_slice(100_000) }
+      if niceness == Thread.behindLoops { _ = portcullis_set_thread_batch(100_000_000) }
       body()
     }
   }

@@ -92,6 +92,7 @@ int portcullis_thread_nice(void);          // what the calling thread was given,
 // How long the calling thread runs before another's turn, 100 µs to 100 ms; one with a shorter slice is served sooner when
 // it wakes (Linux 6.12; without effect before).
 int portcullis_set_thread_slice(uint64_t nanoseconds);
+int portcullis_set_thread_batch(uint64_t slice);  // likewise, and when it wakes it preempts nobody: SCHED_BATCH
 int portcullis_thread_name(const char *name);
 uint64_t portcullis_socket_cookie(int descriptor);  // what the kernel alone calls the socket, in whatever process; 0: nobody knows
 // How many bytes a TCP socket has ever taken from its processes, and a constant more (tcp(7), TCP_INFO and SIOCOUTQ).
