@@ -6,26 +6,28 @@ internal import CLinux
 internal import Synchronization
 
 package struct MemoryReserve {
-  /// Several times what one turn of all loops takes for newcomers.
+  /// Several times what all loops take for newcomers while an answer is good.
   private static let bytes = 4 << 20
 
   /// One thread of the process asks at a time: to another, the four megabytes of its question would be memory that is gone.
   private static let asking = Mutex(())
 
-  /// The turn in which there was enough.
+  /// How long there is enough where there was: some turns, or one that newcomers fill.
+  private static let goodFor: Duration = .milliseconds(1)
+
+  /// When there was enough.
   private var sufficed: MonotonicTime?
 
   package init() {}
 
-  /// Nil when there is enough for the newcomers of the turn that began at `turn`. Asks the kernel once, which counts limits
-  /// of the process (`RLIMIT_AS`, `RLIMIT_DATA`) and, where it does not overcommit, its own memory; about five
-  /// microseconds.
-  package mutating func shortage(in turn: MonotonicTime) -> SystemError? {
-    if sufficed == turn { return nil }
+  /// Nil when there is enough for newcomers. Asks the kernel at most once in a millisecond, which counts limits of the
+  /// process (`RLIMIT_AS`, `RLIMIT_DATA`) and, where it does not overcommit, its own memory; about ten microseconds.
+  package mutating func shortage(at now: MonotonicTime) -> SystemError? {
+    if let sufficed, now - sufficed < Self.goodFor { return nil }
     let shortage = Self.asking.withLock { _ in
       portcullis_has_memory(Self.bytes) == 1 ? nil : SystemError("mmap")
     }
-    if shortage == nil { sufficed = turn }
+    if shortage == nil { sufficed = now }
     return shortage
   }
 }

@@ -57,7 +57,7 @@ extension Loop {
 
   /// Nil while there is memory to let somebody in.
   func memoryShortage() -> SystemError? {
-    memory.shortage(in: now)
+    memory.shortage(at: now)
   }
 
   /// Takes a token for one handshake of `address` (docs/settings.md, `HANDSHAKE_RATE`).
