@@ -35,6 +35,7 @@ package enum TLSExcess: String, Sendable {
   case messages = "tls_messages_without_data"
   case renegotiation = "tls_renegotiation"
   case messageTooLong = "tls_message_too_long"
+  case helloTooDear = "tls_hello_too_dear"
 }
 
 @safe package struct TLSSession: ~Copyable {

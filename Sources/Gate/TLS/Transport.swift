@@ -55,6 +55,7 @@ internal import COpenSSL
     case PORTCULLIS_TOO_MANY_MESSAGES: .messages
     case PORTCULLIS_RENEGOTIATION: .renegotiation
     case PORTCULLIS_MESSAGE_TOO_LONG: .messageTooLong
+    case PORTCULLIS_HELLO_TOO_DEAR: .helloTooDear
     default: nil
     }
   }

@@ -68,14 +68,18 @@ def test_lines_about_bad_certificates_are_bounded(fallback, pki):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("bits, is_taken", [(4096, True), (4104, False)])
-def test_a_key_that_is_dear_to_check_ends_the_handshake(fallback, folder, version, bits, is_taken):
+@pytest.mark.parametrize(
+    "bits, exponent, is_taken",
+    [(4096, 65537, True), (4104, 65537, False), (2048, 2**32 - 1, True), (2048, 2**32 + 1, False)],
+)
+def test_a_key_that_is_dear_to_check_ends_the_handshake(fallback, folder, version, bits, exponent, is_taken):
     """The client's signature is checked before anybody asks whether its certificate is good."""
     pair = folder / "dear.pem", folder / "dear.key"
     # Of four primes, as a key of two takes ten seconds to find.
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa", "-pkeyopt", f"rsa_keygen_bits:{bits}",
-         "-pkeyopt", "rsa_keygen_primes:4", "-nodes", "-subj", "/CN=dear", "-days", "2",
+         "-pkeyopt", f"rsa_keygen_primes:{4 if bits > 4000 else 2}",
+         "-pkeyopt", f"rsa_keygen_pubexp:{exponent}", "-nodes", "-subj", "/CN=dear", "-days", "2",
          "-out", pair[0], "-keyout", pair[1]],
         check=True, capture_output=True,
     )

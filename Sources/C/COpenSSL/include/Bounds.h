@@ -28,6 +28,7 @@ enum portcullis_excess {
   PORTCULLIS_TOO_MANY_MESSAGES,
   PORTCULLIS_RENEGOTIATION,
   PORTCULLIS_MESSAGE_TOO_LONG,
+  PORTCULLIS_HELLO_TOO_DEAR,
 };
 
 struct portcullis_bounds {
