@@ -19,7 +19,7 @@ struct OutgoingModel {
   /// What a connection is given.
   enum Item: Equatable {
     case message(Message)
-    case gap(messages: Int, next: Int)
+    case gap(messages: Int, next: Int, isLast: Bool)
   }
 
   let limit: Int
@@ -97,7 +97,8 @@ struct OutgoingModel {
     }
     let next = kept.first { $0.number > cursor }?.number ?? last + 1
     defer { cursor = next }
-    return .gap(messages: next - cursor, next: next)
+    let isLast = kept.filter { $0.number >= next }.count == last + 1 - next
+    return .gap(messages: next - cursor, next: next, isLast: isLast)
   }
 }
 

@@ -19,7 +19,7 @@ import WebSocketWire
     var told: [String] = []
     while let item = Sending.next(&ledger) {
       switch item {
-      case .gap(let messages, let next): told.append("gap \(messages) next \(next)")
+      case .gap(let messages, let next, _): told.append("gap \(messages) next \(next)")
       case .message(let message): told.append(String(decoding: message.payload, as: UTF8.self))
       }
     }
@@ -190,6 +190,37 @@ import WebSocketWire
     #expect(pieces.last == 4)
   }
 
+  /// Behind which one the state is said.
+  @Test func whichGapIsTheLast() {
+    var ledger = ledger(limit: 100)
+    ledger.attach()
+    let none = ledger.hasGapAhead
+    #expect(!none)
+    ledger.detach()
+    for size in [10, 200, 10, 200, 200, 10] { append(String(repeating: "x", count: size), to: &ledger) }
+    let attached = ledger.attach(after: 0)
+    let later = ledger.takeGap()
+    let isAhead = ledger.hasGapAhead
+    #expect(attached && later == nil && isAhead)
+    var gaps: [OutgoingLedger.Gap] = []
+    var payload: [UInt8] = []
+    while ledger.hasUnsent {
+      if let gap = ledger.takeGap() { gaps.append(gap) }
+      if ledger.copyUnsentMessage(into: &payload) != nil { ledger.markMessageSent() }
+    }
+    #expect(
+      gaps == [
+        OutgoingLedger.Gap(messages: 1, next: 3, isLast: false), OutgoingLedger.Gap(messages: 2, next: 6),
+      ])
+    let isOver = !ledger.hasGapAhead
+    #expect(isOver)
+    // Who has got what stands before it meets the second alone.
+    let again = ledger.attach(after: 3)
+    while ledger.copyUnsentMessage(into: &payload) != nil { ledger.markMessageSent() }
+    let second = ledger.takeGap()
+    #expect(again && second == OutgoingLedger.Gap(messages: 2, next: 6))
+  }
+
   /// A flood of text does not push itself out.
   @Test func textWhileDetached() {
     var ledger = ledger(limit: 1000)
@@ -355,7 +386,9 @@ import WebSocketWire
 enum Sending {
   /// As whole messages.
   static func next(_ ledger: inout OutgoingLedger) -> OutgoingModel.Item? {
-    if let gap = ledger.takeGap() { return .gap(messages: gap.messages ?? -1, next: gap.next) }
+    if let gap = ledger.takeGap() {
+      return .gap(messages: gap.messages ?? -1, next: gap.next, isLast: gap.isLast)
+    }
     var payload: [UInt8] = []
     guard let type = ledger.copyUnsentMessage(into: &payload) else { return nil }
     let number = ledger.cursorNumber
@@ -365,7 +398,9 @@ enum Sending {
 
   /// As bytes of its frame, of which a part is sent at a time.
   static func nextInPieces(_ ledger: inout OutgoingLedger, _ random: inout SplitMix) -> OutgoingModel.Item? {
-    if let gap = ledger.takeGap() { return .gap(messages: gap.messages ?? -1, next: gap.next) }
+    if let gap = ledger.takeGap() {
+      return .gap(messages: gap.messages ?? -1, next: gap.next, isLast: gap.isLast)
+    }
     let number = ledger.cursorNumber
     var frame: [UInt8] = []
     var total = Int.max

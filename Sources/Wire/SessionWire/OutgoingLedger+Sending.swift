@@ -10,10 +10,13 @@ extension OutgoingLedger {
     package let messages: Int?
     /// The number of the next message behind them.
     package let next: Int
+    /// Whether the connection meets no other one.
+    package let isLast: Bool
 
-    package init(messages: Int?, next: Int) {
+    package init(messages: Int?, next: Int, isLast: Bool = true) {
       self.messages = messages
       self.next = next
+      self.isLast = isLast
     }
   }
 
@@ -26,6 +29,9 @@ extension OutgoingLedger {
   /// Whether something else may be sent now: uncounted messages and control frames never stand inside a frame.
   package var isBetweenFrames: Bool { sentOfRecord == 0 }
 
+  /// Whether the present connection is to be told of a gap, now or later.
+  package var hasGapAhead: Bool { isAttached && (holesAhead > 0 || isGapNext) }
+
   /// The gap that comes next; the cursor is then behind it. To be asked for before `unsentFrames`.
   package mutating func takeGap() -> Gap? {
     guard hasUnsent, sentOfRecord == 0 else { return nil }
@@ -34,12 +40,13 @@ extension OutgoingLedger {
     while cursorOffset < records.count, case .hole(let next) = records.record(at: cursorOffset).content {
       cursor = next
       cursorOffset += records.record(at: cursorOffset).totalBytes
+      holesAhead -= 1
     }
     if cursor == start, !isLossDue { return nil }
     highestSent = max(highestSent, cursor - 1)
     defer { isLossDue = false }
     let isUnknown = isLossDue && loss?.isUnknown == true
-    return Gap(messages: isUnknown ? nil : cursor - start, next: cursor)
+    return Gap(messages: isUnknown ? nil : cursor - start, next: cursor, isLast: holesAhead == 0)
   }
 
   /// Frames for the present connection, as they lie: whole ones, or a part of one at a page's end. Empty when all
@@ -65,6 +72,7 @@ extension OutgoingLedger {
 
   /// All messages were sent, by whoever had them at hand.
   package mutating func markAllSent() {
+    holesAhead = 0
     cursor = last + 1
     cursorOffset = records.count
     sentOfRecord = 0

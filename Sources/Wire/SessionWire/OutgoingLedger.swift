@@ -37,6 +37,8 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   var cursorOffset = 0
   /// Bytes of that record that were sent already.
   var sentOfRecord = 0
+  /// Holes that are still to be told of: there are no new ones while an app is attached.
+  var holesAhead = 0
 
   package init(limit: Int, again: AgainCache) {
     self.limit = limit
@@ -138,11 +140,13 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     cursorOffset = 0
     sentOfRecord = 0
     isLossDue = loss.map { cursor <= $0.next } ?? false
+    holesAhead = holes
     var recordNumber = firstKept
     while cursorOffset < records.count {
       let record = records.record(at: cursorOffset)
       let end = end(of: record, numbered: recordNumber)
       if end > cursor { break }
+      if case .hole = record.content { holesAhead -= 1 }
       recordNumber = end
       cursorOffset += record.totalBytes
     }

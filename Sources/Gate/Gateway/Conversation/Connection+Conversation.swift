@@ -49,7 +49,7 @@ extension Connection {
       counters.gapMessages.add(gap?.messages ?? 0)
       if let gap {
         say(conversation.state.afterGap(gap))
-      } else if admission.resume?.wantsState == true {
+      } else if admission.resume?.wantsState == true, !conversation.state.outgoing.hasGapAhead {
         say(conversation.state.outgoing.again.messages())
       }
       if let header = admission.client { conversation.state.take(header) }

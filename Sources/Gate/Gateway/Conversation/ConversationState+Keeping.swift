@@ -26,11 +26,12 @@ extension ConversationState {
     return message
   }
 
-  /// Messages are missing: the app is told, and of the state that they may have been about.
+  /// Messages are missing: the app is told, and behind the last of its connection's gaps of the state that they may have
+  /// been about. That is as it is now, so it would be the same behind each of them.
   func afterGap(_ gap: OutgoingLedger.Gap) -> [[UInt8]] {
     var message: [UInt8] = []
     GateMessage.gap(gap, to: &message)
-    return [message] + outgoing.again.messages()
+    return gap.isLast ? [message] + outgoing.again.messages() : [message]
   }
 
   /// The app's message, or its time, says that it has the new id: the other one is no good any more.

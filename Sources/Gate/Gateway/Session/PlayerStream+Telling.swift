@@ -36,43 +36,66 @@ extension PlayerStream {
   }
 
   /// What was not sent yet, so much in a turn; whether there is more.
+  /// - Parameter all: in one turn, as there is none behind it: as it lies, since to compress it would take long.
   mutating func tell(
     _ state: inout ConversationState, _ client: inout ClientLeg, _ game: inout GameSide, on loop: Loop,
     all: Bool = false
   ) throws(ConnectionEnd) -> Bool {
     guard client.unsent.isEmpty || all else { return false }
+    let deflate = all ? nil : deflate
+    var gathered: [UInt8] = []
     var sent = 0
-    while state.outgoing.hasUnsent {
-      if state.outgoing.isBetweenFrames {
-        if sent >= Self.tellBytes, !all { return true }
-        if let gap = state.outgoing.takeGap() {
-          loop.counters.gapMessages.add(gap.messages ?? 0)
-          for message in state.afterGap(gap) {
-            loop.counters.messagesToPlayers.add()
-            try encrypt(Self.textFrame(message).span, to: &client)
-          }
-          continue
-        }
-      }
-      if let deflate {
-        sent += try tellDeflated(deflate, &state, &client, &game, on: loop)
+    var hasMore = false
+    while state.outgoing.hasUnsent, !hasMore {
+      if state.outgoing.isBetweenFrames, sent >= Self.tellBytes, !all {
+        hasMore = true
+      } else if state.outgoing.isBetweenFrames, let gap = state.outgoing.takeGap() {
+        sent += gather(gap, of: state, into: &gathered, on: loop)
+      } else if let deflate {
+        sent += try tellDeflated(deflate, &state, &client, &game, behind: &gathered, on: loop)
       } else {
-        sent += try tellPiece(&state, &client, on: loop)
+        sent += try tellPiece(&state, &client, behind: &gathered, on: loop)
       }
+      if gathered.count >= Self.recordBytes { try send(&gathered, to: &client) }
     }
+    try send(&gathered, to: &client)
     if !state.dialect.isResumable {
       state.outgoing.acknowledge(state.outgoing.last)
       state.noteFullness(now: loop.now)
     }
-    return false
+    return hasMore
+  }
+
+  /// What is short and comes in great numbers shares records: a gap, and the few bytes that may stand between two of them.
+  private func gather(
+    _ gap: OutgoingLedger.Gap, of state: borrowing ConversationState, into gathered: inout [UInt8],
+    on loop: Loop
+  ) -> Int {
+    loop.counters.gapMessages.add(gap.messages ?? 0)
+    let before = gathered.count
+    for message in state.afterGap(gap) {
+      loop.counters.messagesToPlayers.add()
+      gathered += Self.textFrame(message)
+    }
+    return gathered.count - before
+  }
+
+  private func send(_ gathered: inout [UInt8], to client: inout ClientLeg) throws(ConnectionEnd) {
+    if gathered.isEmpty { return }
+    try encrypt(gathered.span, to: &client)
+    gathered = []
   }
 
   private func tellPiece(
-    _ state: inout ConversationState, _ client: inout ClientLeg, on loop: Loop
+    _ state: inout ConversationState, _ client: inout ClientLeg, behind gathered: inout [UInt8], on loop: Loop
   ) throws(ConnectionEnd) -> Int {
     let frames = state.outgoing.unsentFrames
     let first = state.outgoing.cursorNumber
-    try encrypt(frames.span, to: &client)
+    if gathered.isEmpty {
+      try encrypt(frames.span, to: &client)
+    } else {
+      gathered.append(copying: frames.span)
+    }
     state.outgoing.markSent(bytes: frames.count)
     loop.counters.messagesToPlayers.add(state.outgoing.cursorNumber - first)
     return frames.count
@@ -80,16 +103,22 @@ extension PlayerStream {
 
   private func tellDeflated(
     _ deflate: DeflateSession, _ state: inout ConversationState, _ client: inout ClientLeg,
-    _ game: inout GameSide,
-    on loop: Loop
+    _ game: inout GameSide, behind gathered: inout [UInt8], on loop: Loop
   ) throws(ConnectionEnd) -> Int {
     var payload: [UInt8] = []
     guard let type = state.outgoing.copyUnsentMessage(into: &payload) else {
       fatalError("OutgoingLedger: something is unsent, and no message comes next")
     }
     state.outgoing.markMessageSent()
-    try sendMessage(payload, opcode: type.opcode, &client, &game, on: loop)
-    return payload.count
+    if payload.count >= DeflateSession.leastMessageBytes {
+      try send(&gathered, to: &client)
+      try sendMessage(payload, opcode: type.opcode, &client, &game, on: loop)
+      return payload.count
+    }
+    loop.counters.messagesToPlayers.add()
+    let frame = Self.frame(payload, opcode: type.opcode)
+    gathered += frame
+    return frame.count
   }
 
   static func textFrame(_ payload: [UInt8]) -> [UInt8] { frame(payload, opcode: .text) }
