@@ -99,6 +99,28 @@ import Testing
     #expect(text.happenings == [.event(.compressionStarted), .text(spaces), .event(.compressionEnded)])
   }
 
+  /// Between two turns a compressed stream has no piece of its own.
+  @Test func whatIsReadHoldsNothing() {
+    let talker = Talker(Self.on)
+    talker.receive(Self.agreed + Self.start)
+    let stream = zlibStream(wire("'some text' IAC GA"), ends: false)
+    for byte in stream {
+      talker.receive([byte])
+      #expect(talker.engine.heldBytes == 0)
+    }
+    #expect(talker.happenings.suffix(2) == [.text("some text"), .event(.prompt)])
+    // What waits in it does.
+    var position = 0
+    let spaces = zlibStream([UInt8](repeating: 0x20, count: 200_000), ends: false)
+    let other = Talker(Self.on)
+    other.receive(Self.agreed + Self.start)
+    var output: [UInt8] = []
+    _ = other.engine.next(spaces.span, position: &position, now: other.clock, into: &output)
+    #expect(other.engine.heldBytes >= 16_384)
+    other.engine.forgetHeld()
+    #expect(other.engine.heldBytes == 0)
+  }
+
   /// What has come is told of, also where it is more than a piece and no input is left.
   @Test func nothingIsHeldBack() {
     let stream = zlibStream([UInt8](repeating: 0x20, count: 200_000))

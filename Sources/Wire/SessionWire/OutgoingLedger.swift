@@ -121,6 +121,11 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     return record.totalBytes
   }
 
+  /// Of a detached session: so many bytes that are no message yet fit beside the messages.
+  package mutating func makeRoom(for bytes: Int) {
+    while bytes + bufferedBytes > limit, evictOldest() > 0 {}
+  }
+
   // MARK: Connections
 
   /// A new session's connection.

@@ -37,12 +37,12 @@ extension TelnetEngine {
     _ input: Span<UInt8>, _ position: inout Int, _ now: MonotonicTime, _ output: inout [UInt8]
   ) -> TelnetEvent {
     guard var stream = inflation.take() else {
-      inflated = [UInt8](repeating: 0, count: Inflation.pieceBytes)
       inflation = Inflation()
       return nextInflated(input, &position, now, &output)
     }
     var event = read(&stream, now, &output)
     if event == .needMore, stream.stage == .open, position < input.count || stream.mayHaveMore {
+      if inflated.isEmpty { inflated = [UInt8](repeating: 0, count: Inflation.pieceBytes) }
       var room = inflated.mutableSpan
       stream.inflate(input, &position, into: &room)
       event = read(&stream, now, &output)
@@ -57,6 +57,8 @@ extension TelnetEngine {
       position = input.count
       event = .compressionFailed
     }
+    // Most compressed games wait for somebody to type.
+    if event == .needMore { inflated = [] }
     inflation = consume stream
     return event
   }

@@ -38,7 +38,7 @@ package struct TelnetEngine: ~Copyable {
   var ownWords = OwnWords()
   /// Nil unless what the game sends is compressed.
   var inflation: Inflation?
-  /// The piece of it that is being read.
+  /// The piece of it that is being read; without storage while none is.
   var inflated: [UInt8] = []
 
   /// - Parameters:
@@ -81,6 +81,29 @@ package struct TelnetEngine: ~Copyable {
     case .some(let stream): stream.isHeld
     case .none: false
     }
+  }
+
+  /// What of the game's words it holds as they are not whole, or not read yet: memory beside the structure itself, and
+  /// beside the some 40 KiB that zlib has for a compressed stream until that ends.
+  package var heldBytes: Int { body.capacity + (environmentDue?.capacity ?? 0) + inflated.capacity }
+
+  /// How long the subnegotiation is that is not whole yet, as far as it is kept.
+  package var openBytes: Int { body.count }
+
+  /// The open subnegotiation is treated like one that is too long: what is still to come of it is dropped, and told at its
+  /// end.
+  package mutating func dropOpenSubnegotiation() {
+    if body.isEmpty { return }
+    body = []
+    state.bodyBytes = UInt32(Self.subnegotiationLimit + 2)
+  }
+
+  /// Nothing is read any more.
+  package mutating func forgetHeld() {
+    body = []
+    environmentDue = nil
+    inflation = nil
+    inflated = []
   }
 
   /// The bytes of a text that `next` found in `input`; good until the next call.

@@ -189,7 +189,7 @@ import Testing
     harness.loop.sessions.forEach { session = $0 }
     let found = try #require(session)
     let request: [UInt8] = [255, 250, 42, 1] + Array(";KOI8-R".utf8) + [255, 240]
-    try found.game.conversation?.state.hear(request.span, now: harness.loop.now)
+    try found.game.conversation?.state.read(request.span, now: harness.loop.now)
     if let conversation = found.game.conversation {
       found.game.noteRead(conversation.state)
       // It dies with what it was about to say.

@@ -29,7 +29,7 @@ extension GameSide {
       switch leg?.receive(into: &room, gapBytes: 0, slotBytes: Self.pieceBytes) {
       case .bytes(let count)?:
         bytesFromGame += UInt64(count)
-        try state.hear(bytes.span.extracting(0..<count), now: loop.now)
+        try state.read(bytes.span.extracting(0..<count), now: loop.now)
       case .wouldBlock?, nil: break
       case .ended?: throw .gameClosed
       case .failed(let error)?: throw .gameFailed(reason: PlayerStream.peerReason(error))

@@ -9,13 +9,6 @@ internal import WebSocketWire
 extension ConversationState {
   // MARK: 1. From the game
 
-  /// Reads what the game has said.
-  mutating func hear(_ input: Span<UInt8>, now: MonotonicTime) throws(SessionEnd) {
-    if !isHeld { return try read(input, now: now) }
-    unread.append(copying: input)
-    try readOn(now: now)
-  }
-
   /// Goes on with what was not read yet.
   mutating func readOn(now: MonotonicTime) throws(SessionEnd) {
     unreadUntil = .never
@@ -24,6 +17,7 @@ extension ConversationState {
     try read(input.span, now: now)
   }
 
+  /// Reads what the game has said, where nothing of earlier waits.
   mutating func read(_ input: Span<UInt8>, now: MonotonicTime) throws(SessionEnd) {
     var position = 0
     told = 0
@@ -59,6 +53,7 @@ extension ConversationState {
     }
     if position < input.count { unread.append(copying: input.extracting(position..<input.count)) }
     sendText()
+    makeRoomAway(now: now)
     noteFullness(now: now)
   }
 
@@ -103,5 +98,6 @@ extension ConversationState {
     }
     unread = []
     unreadUntil = .never
+    telnet.forgetHeld()
   }
 }

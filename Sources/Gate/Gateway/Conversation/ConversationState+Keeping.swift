@@ -71,12 +71,16 @@ extension ConversationState {
   }
 
   /// - Parameter keepsAll: its messages may fill more than their buffer, as they may with a connection.
-  mutating func detach(keepsAll: Bool = false) {
+  mutating func detach(keepsAll: Bool = false, now: MonotonicTime) {
     outgoing.detach(keepsAll: keepsAll)
+    if !keepsAll { makeRoomAway(now: now) }
     isShortOfRoom = false
     fullSince = nil
     approvalsOpen = nil
     isCodeWanted = false
+    // Of these there may be thousands.
+    if text.isEmpty { text = [] }
+    if toGame.isEmpty { toGame = [] }
     telnet.link(isAttached: false, into: &toGame)
   }
 

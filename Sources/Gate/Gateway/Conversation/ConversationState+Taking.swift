@@ -108,7 +108,7 @@ extension ConversationState {
     if !toGame.isEmpty { lastSent = now }
     incoming.accept(bytes: queued + toGame.count - stillQueued, now: now)
     queued = stillQueued
-    toGame.removeAll(keepingCapacity: toGame.count <= Self.usualText)
+    toGame.removeAll(keepingCapacity: toGame.count <= Self.usualText && outgoing.isAttached)
     noted = 0
   }
 

@@ -201,8 +201,9 @@ struct ConversationState: ~Copyable {
 
   /// Of messages that are kept.
   var bufferedBytes: Int { outgoing.bufferedBytes }
-  /// What they take, with room that is free.
-  var heldBytes: Int { outgoing.allocatedBytes }
+  /// What they take, with room that is free, and what the game has said that is no message yet.
+  var heldBytes: Int { outgoing.allocatedBytes + unsaidBytes }
+  private var unsaidBytes: Int { telnet.heldBytes + unread.capacity }
 
   /// How much more memory, or less, they take than when this was asked last.
   mutating func takeBufferChange() -> Int {
@@ -211,10 +212,25 @@ struct ConversationState: ~Copyable {
     return bytes - accountedBytes
   }
 
-  mutating func evict(downTo bytes: Int) { outgoing.evict(downTo: bytes) }
+  /// The oldest goes first; what is not whole yet is the newest.
+  mutating func evict(downTo bytes: Int) {
+    outgoing.evict(downTo: max(0, bytes - unsaidBytes))
+    if heldBytes > bytes { telnet.dropOpenSubnegotiation() }
+  }
+
+  /// Without a connection a subnegotiation that is not whole yet has the room of its session's messages, as it has once it
+  /// is one; what is too large for that would be a gap.
+  mutating func makeRoomAway(now: MonotonicTime) {
+    guard !outgoing.isAttached, telnet.openBytes > 0, now >= keepsAllUntil else { return }
+    if telnet.openBytes > outgoing.limit { telnet.dropOpenSubnegotiation() }
+    outgoing.makeRoom(for: telnet.openBytes)
+  }
 
   mutating func forgetMessages() {
     outgoing = OutgoingLedger(limit: outgoing.limit, again: AgainCache(.usual, bufferBytes: 0))
+    telnet.forgetHeld()
+    unread = []
+    unreadUntil = .never
   }
 
   /// Time for the apps of all sessions to come back behind a restart.

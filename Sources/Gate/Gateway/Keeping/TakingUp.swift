@@ -146,7 +146,7 @@ struct TakingUp {
     }
     state.ids = description.ids.map { SessionIDHash(digest: $0) }
     state.doubt = description.doubt
-    if taken.wasAttached { state.detach() }
+    if taken.wasAttached { state.detach(now: now) }
     return Conversation(continuing: state)
   }
 

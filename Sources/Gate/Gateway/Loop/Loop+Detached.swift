@@ -41,7 +41,7 @@ extension Loop {
       }
     }
     session.detach(now: now)
-    session.game.conversation?.state.detach(keepsAll: isRestarting)
+    session.game.conversation?.state.detach(keepsAll: isRestarting, now: now)
     if session.isOver { session.game.leg = nil }
     if let conversation = session.game.conversation { describe(session, conversation) }
     // Said once it is in the slot: who reads it may kill the gate.

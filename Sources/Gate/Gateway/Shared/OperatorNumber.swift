@@ -47,9 +47,10 @@ package struct OperatorNumber: Sendable {
   static let detached = now(
     "detached", "sessions without a connection, and the last messages of some that are over"
   ) { $0.shared.away.value }
-  static let buffered = now("buffered", in: .bytes, "messages kept for apps until they are acknowledged") {
-    $0.shared.buffers.value
-  }
+  static let buffered = now(
+    "buffered", in: .bytes,
+    "messages kept for apps until they are acknowledged, and what games have said that is none yet"
+  ) { $0.shared.buffers.value }
   static let kept = now("kept", "sessions that outlive a restart or a crash of the gate") {
     $0.shared.currentKeptSessions
   }
