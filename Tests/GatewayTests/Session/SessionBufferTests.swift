@@ -54,7 +54,7 @@ import Testing
     #expect(harness.shared.buffers.value <= 64 * 1024)
     // The fullest gave most.
     let kept = harness.loop.sessionDescriptions.filter { $0.state == .detached }.map(\.bufferedBytes)
-    #expect(kept.allSatisfy { $0 > 4096 })
+    #expect(kept.count == 3 && kept.allSatisfy { $0 > 4096 })
   }
 
   /// So many who play, on both loops, and have acknowledged nothing of what fills the room of all.
@@ -179,5 +179,81 @@ import Testing
     small.hear()
     #expect(small.text.utf8.count == 4 * 1024)
     #expect(!small.eventTypes().contains("gap"))
+  }
+
+  /// Those who play have all the room: who is away keeps next to nothing, and is told so.
+  @Test(arguments: [0, 1])
+  func whereThereIsNothingToBeHadItsOwnGoes(_ place: Int) throws {
+    let (app, caller) = try session(at: place)
+    app.vanish()
+    harness.settle()
+    let players = try playersWithoutRoom(3)
+    let before = harness.shared.buffers.value
+    for number in 0..<30 {
+      caller.say(String(repeating: "z", count: 1000) + " \(number)\r\n")
+      harness.turn()
+    }
+    #expect(harness.shared.buffers.value < before + 8192)
+    for (player, _) in players { player.vanish() }
+    try app.connect(at: place, fields: key.fields())
+    for _ in 0..<4 { harness.turn() }
+    app.hear()
+    #expect(app.wasResumed && app.eventTypes().contains("gap"))
+  }
+
+  /// What an app that was away for it has of it: kilobytes of text without a gap.
+  private func expectNothingLost(
+    _ app: TestApp, kilobytes: Int, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    try app.connect(fields: key.fields())
+    for _ in 0..<4 { harness.turn() }
+    app.hear()
+    #expect(app.wasResumed, sourceLocation: sourceLocation)
+    #expect(app.text.utf8.count == kilobytes * 1024, sourceLocation: sourceLocation)
+    #expect(!app.eventTypes().contains("gap"), sourceLocation: sourceLocation)
+  }
+
+  /// Wherever it is: whose message was the one too many loses none for that, as long as others have more.
+  @Test(arguments: [0, 1], [0, 1])
+  func theFullestOfAllLoopsGivesWay(fullAt: Int, smallAt: Int) throws {
+    let (small, littleToSay) = try session(at: smallAt)
+    small.vanish()
+    harness.settle()
+    let full = try (0..<2).map { _ in
+      let (app, caller) = try session(at: fullAt)
+      app.vanish()
+      harness.settle()
+      say(caller, kilobytes: 24)
+      return app
+    }
+    try #require(harness.shared.buffers.value < 64 * 1024)
+    say(littleToSay, kilobytes: 12)
+    harness.settle()
+    #expect(harness.shared.buffers.value <= 64 * 1024)
+    try expectNothingLost(small, kilobytes: 12)
+    // Of them there was enough.
+    let kept = harness.loops.flatMap { $0.sessionDescriptions.map(\.bufferedBytes) }
+    #expect(kept.count == 3)
+    _ = full
+  }
+
+  /// One after the other goes down to where the next one stands, on whatever loop that is.
+  @Test func thoseWhoHaveMostGiveFirst() throws {
+    let sizes = [23, 4, 15, 6]
+    let sessions = try sizes.enumerated().map { number, size in
+      let (app, caller) = try session(at: number % 2)
+      app.vanish()
+      harness.settle()
+      say(caller, kilobytes: size)
+      return (app, caller)
+    }
+    try #require(harness.shared.buffers.value < 60 * 1024)
+    say(sessions[1].1, kilobytes: 4)
+    say(sessions[3].1, kilobytes: 6)
+    harness.settle()
+    #expect(harness.shared.buffers.value <= 64 * 1024)
+    try expectNothingLost(sessions[1].0, kilobytes: 8)
+    try expectNothingLost(sessions[2].0, kilobytes: 15)
+    try expectNothingLost(sessions[3].0, kilobytes: 12)
   }
 }

@@ -12,12 +12,13 @@ extension Loop {
 
   func noteBuffers(of session: GameSession, _ conversation: Conversation, changedBy change: Int) {
     let sum = shared.buffers.change(by: change)
-    guard change > 0, sum > settings.limits.sessionBuffersBytes else { return }
-    if now >= levelsFrom {
-      levelBuffers()
-      if shared.buffers.value > settings.limits.sessionBuffersBytes { askOthersToLevel() }
-    } else if session.connection == nil {
-      // There was nothing to be had here just now, and others were asked: it gives back what it took, but keeps its newest.
+    let limit = settings.limits.sessionBuffersBytes
+    guard change > 0, sum > Levelling.mark(of: limit) else { return }
+    if let round = shared.levelling.begin(shared.mailboxes, limit: limit, now: now) { beginLevelling(round) }
+    guard session.connection == nil else { return }
+    let excess = shared.buffers.value - limit
+    // There is nothing to be had, or it comes too late: it gives back what it took, but keeps its newest.
+    if excess > (shared.levelling.isPaused(at: now) ? 0 : Levelling.slack(of: limit)) {
       let held = conversation.state.heldBytes
       conversation.state.evict(downTo: max(held / 2, held - change))
       _ = shared.buffers.change(by: conversation.state.takeBufferChange())
@@ -30,33 +31,32 @@ extension Loop {
     _ = shared.buffers.change(by: conversation.state.takeBufferChange())
   }
 
-  /// What there is too much of is not here, or of those that are attached: that is not looked for in each turn.
-  private func askOthersToLevel() {
-    levelsFrom = now + Self.levellingPause
-    for other in shared.mailboxes.indices where other != index { shared.mailboxes[other].post(.levelBuffers) }
+  private func beginLevelling(_ round: LevellingRound) {
+    for other in shared.mailboxes.indices where other != index { shared.mailboxes[other].post(.level(round)) }
+    tell(round)
   }
 
-  private static let levellingPause: Duration = .milliseconds(100)
-
-  /// Takes the excess, and a hundredth of the whole so that this is not asked for with each message, off the fullest.
-  func levelBuffers() {
-    guard firstToGo != nil, shared.buffers.value > settings.limits.sessionBuffersBytes else { return }
-    let wanted =
-      shared.buffers.value - settings.limits.sessionBuffersBytes + settings.limits.sessionBuffersBytes / 100
-    var fullest: [(bytes: Int, conversation: Conversation)] = []
-    sessions.forEach { session in
-      guard session.connection == nil, let conversation = session.game.conversation else { return }
-      if conversation.state.heldBytes > 0 { fullest.append((conversation.state.heldBytes, conversation)) }
+  /// What those of its sessions keep that have no connection.
+  func tell(_ round: LevellingRound) {
+    var entries: [Levelling.Entry] = []
+    if firstToGo != nil {
+      sessions.forEach { session in
+        guard session.connection == nil, let conversation = session.game.conversation else { return }
+        let bytes = conversation.state.heldBytes
+        if bytes > 0 { entries.append(Levelling.Entry(session: reference(to: session.token), bytes: bytes)) }
+      }
     }
-    fullest.sort { $0.bytes > $1.bytes }
-    var excess = wanted
-    for (index, entry) in fullest.enumerated() where excess > 0 {
-      // As far down as the next one stands, so that nobody loses more than the others.
-      let next = index + 1 < fullest.count ? fullest[index + 1].bytes : 0
-      let before = entry.bytes
-      entry.conversation.state.evict(downTo: max(next / 2, before - excess))
-      excess -= before - entry.conversation.state.heldBytes
-      _ = shared.buffers.change(by: entry.conversation.state.takeBufferChange())
+    round.add(entries, sum: shared.buffers.value)
+  }
+
+  /// What a round has come to, for those who still have no connection.
+  func carryOut(_ cuts: [Levelling.Cut]) {
+    for cut in cuts {
+      guard let session = sessions.find(cut.session), session.connection == nil,
+        let conversation = session.game.conversation, conversation.state.heldBytes > cut.bytes
+      else { continue }
+      conversation.state.evict(downTo: cut.bytes)
+      _ = shared.buffers.change(by: conversation.state.takeBufferChange())
     }
   }
 }

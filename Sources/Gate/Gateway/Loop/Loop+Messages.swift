@@ -24,7 +24,8 @@ extension Loop {
     case .takeOver(let takeover): handOver(takeover)
     case .handedOver(let token, let answer): handedOver(token, answer)
     case .letGoLongest: letGoLongest()
-    case .levelBuffers: levelBuffers()
+    case .level(let round): tell(round)
+    case .cut(let cuts): carryOut(cuts)
     case .reload(let settings, let taken):
       self.settings = settings
       timeAway()

@@ -47,8 +47,6 @@ final class Loop {
   var away = AwayList()
   /// Those of them whose stay is over: the first to go.
   var concluded = AwayList()
-  /// From when on their messages are looked at again, if there are too many.
-  var levelsFrom = MonotonicTime(nanoseconds: 0)
   private var expired: [DeadlineWheel.Entry] = []
   /// Some are left of `expired`. Asked each turn, and cheaper than the array, each access to which is checked for
   /// exclusivity.

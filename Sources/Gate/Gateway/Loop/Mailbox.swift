@@ -26,8 +26,10 @@ enum LoopMessage: Sendable {
   case handedOver(Token, TakeoverAnswer)
   /// More sessions are without a connection than may be, and this loop has the one that is so for longest.
   case letGoLongest
-  /// All sessions keep more than they may, and another loop has none that could give way.
-  case levelBuffers
+  /// All sessions keep more than they may: say what those without a connection have.
+  case level(LevellingRound)
+  /// So much of what these keep may stay.
+  case cut([Levelling.Cut])
   /// Newer upgrades of its key take the place of one that still waits for its `101`.
   case superseded(Token)
   /// Work by these settings from now on, and say so.
@@ -57,9 +59,9 @@ enum LoopMessage: Sendable {
     case .pass(let latch): latch.countDown()
     case .takeOver(let takeover): takeover.answer(.gone)
     case .revoke(_, let commit): commit.complete(.failed)
-    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .levelBuffers, .reload,
-      .drain, .restart,
-      .abandon, .acknowledge, .stop,
+    case .level(let round): round.add([], sum: 0)
+    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .cut, .reload, .drain,
+      .restart, .abandon, .acknowledge, .stop,
       .notice:
       break
     }

@@ -77,6 +77,7 @@ final class Shared: Sendable {
   let closing = ClosingOrders()
   /// Bytes of messages that all sessions keep.
   let buffers = Sum()
+  let levelling = Levelling()
   /// Connections whose last bytes are on their way.
   let lingering = Count()
   /// Those of them that were sessions.
