@@ -158,4 +158,104 @@ import Testing
     for _ in 0..<40 { harness.pass(.seconds(31)) }
     harness.expectNothingLeft()
   }
+
+  /// The old connection is still there, and its app has acknowledged nothing yet of what it was sent, which is more than is
+  /// kept of those who are away. Nobody was ever away: nothing is missing.
+  @Test(arguments: [0, 1])
+  func aTakeoverLosesNothing(at loop: Int) throws {
+    let harness = try LoopHarness(
+      [("SESSION_BUFFER", "4KiB"), ("SESSION_BUFFERS_TOTAL", "64KiB")], loops: 2, hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    caller.say([255, 251, 201])
+    harness.turn()
+    app.hear()
+    app.acknowledge()
+    harness.turn()
+    let other = TestApp(harness, as: app)
+    // Text of more than it may keep, and an event that alone is.
+    caller.say(String(repeating: "y", count: 3000) + "\r\n")
+    let event = "Char.Long \"\(String(repeating: "x", count: 9000))\""
+    caller.say([255, 250, 201] + Array(event.utf8) + [255, 240])
+    for _ in 0..<4 { harness.turn() }
+    try other.call(at: loop)
+    for _ in 0..<8 {
+      harness.turn()
+      caller.say("more\r\n")
+    }
+    other.hear()
+    other.acknowledge()
+    for _ in 0..<8 { harness.turn() }
+    other.hear()
+    #expect(other.wasResumed)
+    #expect(!other.eventTypes().contains("gap"))
+    #expect(other.eventTypes().contains("gmcp"))
+    #expect(other.text.utf8.count == 3002 + 8 * 6)
+  }
+
+  /// The connection that asked is gone before the session comes: now somebody is away, and has the room of those who are.
+  @Test func aTakeoverThatNobodyTakesUp() throws {
+    let harness = try LoopHarness(
+      [("SESSION_BUFFER", "4KiB"), ("MAX_DETACHED", "1")], loops: 2, hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    app.hear()
+    let other = TestApp(harness, as: app)
+    caller.say(String(repeating: "y", count: 12_000) + "\r\n")
+    for _ in 0..<4 { harness.turn() }
+    try other.call(at: 1)
+    harness.loops[1].turn(waiting: 0)
+    other.vanish()
+    harness.loops[1].turn(waiting: 0)
+    harness.settle()
+    #expect(harness.shared.away.value == 1 && harness.shared.awayByAddress.count == 1)
+    let found = harness.loops[1].sessionDescriptions
+    #expect(found.map(\.state) == [.detached] && found.allSatisfy { $0.bufferedBytes <= 4096 })
+    try app.connect(at: 0)
+    harness.turn()
+    app.hear()
+    #expect(app.wasResumed && app.eventTypes().contains("gap"))
+    #expect(!harness.events.contains("session_let_go"))
+    app.vanish()
+    for _ in 0..<40 { harness.pass(.seconds(31)) }
+    harness.expectNothingLeft()
+  }
+
+  /// At exactly as many as may be away: who is taken over is not one more for a moment, for which somebody would have to go.
+  @Test(arguments: [0, 1])
+  func aTakeoverIsNobodyMoreAway(at loop: Int) throws {
+    let harness = try LoopHarness([("MAX_DETACHED", "1")], loops: 2, hasGame: true)
+    let stranger = TestApp(harness)
+    try stranger.connect(at: 1)
+    stranger.vanish()
+    harness.settle()
+    let app = TestApp(harness)
+    try app.connect(at: 0)
+    app.hear()
+    let old = app.player
+    try app.call(at: loop)
+    for _ in 0..<6 {
+      for index in 0..<2 {
+        harness.loops[index].turn(waiting: 0)
+        // What is on its way, and goes on its way.
+        for mailbox in harness.shared.mailboxes {
+          let messages = mailbox.takeAll(woken: false)
+          for message in messages {
+            if case .letGoLongest = message { Issue.record("somebody is let go") }
+            mailbox.post(message)
+          }
+        }
+      }
+    }
+    app.hear()
+    #expect(app.wasResumed)
+    #expect(harness.shared.away.value == 1)
+    try stranger.connect(at: 0)
+    #expect(stranger.wasResumed)
+    old?.vanish()
+  }
 }

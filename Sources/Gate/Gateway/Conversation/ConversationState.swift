@@ -226,6 +226,13 @@ struct ConversationState: ~Copyable {
     outgoing.makeRoom(for: telnet.openBytes)
   }
 
+  /// It came here with all that a connection would be told, and there is none.
+  mutating func keepWithinRoom(now: MonotonicTime) {
+    if now < keepsAllUntil { return }
+    outgoing.detach()
+    makeRoomAway(now: now)
+  }
+
   mutating func forgetMessages() {
     outgoing = OutgoingLedger(limit: outgoing.limit, again: AgainCache(.usual, bufferBytes: 0))
     telnet.forgetHeld()

@@ -41,13 +41,16 @@ extension Loop {
       }
     }
     session.detach(now: now)
-    session.game.conversation?.state.detach(keepsAll: isRestarting, now: now)
+    let changesHands = session === changingHands
+    session.game.conversation?.state.detach(keepsAll: isRestarting || changesHands, now: now)
     if session.isOver { session.game.leg = nil }
     if let conversation = session.game.conversation { describe(session, conversation) }
     // Said once it is in the slot: who reads it may kill the gate.
     shared.log.sessionDetached(connection, session, end)
-    // Who is taken over is away for no longer than it takes, and at a restart all are.
-    if !session.isOver, end != .takenOver, end != .restarting { countForAddress(session) }
+    // Nobody is away: it has its next connection as soon as it is where that is.
+    if changesHands { return }
+    // At a restart all lose theirs.
+    if !session.isOver, end != .restarting { countForAddress(session) }
     enterAway(session)
     accountBuffers(of: session)
     serve(session)
@@ -55,6 +58,7 @@ extension Loop {
 
   /// Counts it among those without a connection, and lets the longest one go when there are too many.
   func enterAway(_ session: GameSession) {
+    session.absence?.isAway = true
     session.absence?.alarm.set(at: expiry(of: session), for: session.token, in: wheel)
     if session.state == .concluded {
       concluded.enter(session)
@@ -66,8 +70,10 @@ extension Loop {
     if shared.away.increment() > mostAway { letGoLongestOfAll() }
   }
 
-  /// Somebody has come back, or nobody can any more.
+  /// Somebody has come back, or nobody can any more. One that changes hands has never been here.
   func leaveAway(_ session: GameSession) {
+    guard let absence = session.absence, absence.isAway else { return }
+    absence.isAway = false
     releaseAddress(of: session)
     countAway(session, queued: 0)
     shared.away.decrement()
@@ -78,7 +84,19 @@ extension Loop {
       away.leave(session)
     }
     publishLongest()
-    session.absence?.alarm.clear()
+    absence.alarm.clear()
+  }
+
+  /// It has come here for a connection that does not take it up: it goes on without one.
+  func staysAway(_ session: GameSession) {
+    guard session.state == .detached || session.state == .concluded, session.absence?.isAway == false else {
+      return
+    }
+    enterAway(session)
+    if !session.isOver { countForAddress(session) }
+    session.game.conversation?.state.keepWithinRoom(now: now)
+    accountBuffers(of: session)
+    serve(session)
   }
 
   /// The one that goes first. Of how many stays are over nothing but this keeps an app from making as many as it likes; so

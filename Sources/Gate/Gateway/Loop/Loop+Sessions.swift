@@ -78,6 +78,7 @@ extension Loop {
     case .attached: shared.awayByAddress.detach(from: session.payer)
     case .detached:
       releaseAddress(of: session)
+      guard session.absence?.isAway == true else { break }
       away.leave(session)
       concluded.enter(session)
       shared.concluded.increment()

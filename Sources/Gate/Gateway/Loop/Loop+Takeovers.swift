@@ -45,7 +45,11 @@ extension Loop {
     }
     guard takeover.order >= conversation.state.upgradeOrder else { return takeover.answer(.late) }
     // From here on nothing more of the old connection's is read.
-    if let connection = session.connection { turn(of: connection) { $0.takenOver() } }
+    if let connection = session.connection {
+      changingHands = session
+      turn(of: connection) { $0.takenOver() }
+      changingHands = nil
+    }
     guard session.state == .detached || session.state == .concluded else { return takeover.answer(.gone) }
     leaveAway(session)
     if !session.isOver {
@@ -73,6 +77,7 @@ extension Loop {
     }
     if case .session(let parcel) = answer { adopt(parcel, as: session) }
     turn(of: connection) { $0.handedOver(answer, session) }
+    staysAway(session)
   }
 
   /// Nobody waits for it any more: it goes on without a connection, here.
@@ -81,6 +86,7 @@ extension Loop {
     let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
+    session.game.conversation?.state.keepWithinRoom(now: now)
     if !session.isOver { countForAddress(session) }
     // It was in nobody's list for a moment, in which its key may have been revoked.
     if shared.isShutOut(session.credential) {
@@ -94,11 +100,12 @@ extension Loop {
 
   private func adopt(_ parcel: SessionParcel, as session: GameSession) {
     session.take(parcel)
-    settle(session)
+    settle(session, isAwaited: true)
   }
 
   /// It lives here from now on, without a connection at first.
-  func settle(_ session: GameSession) {
+  /// - Parameter isAwaited: a connection takes it up in this turn.
+  func settle(_ session: GameSession, isAwaited: Bool = false) {
     let place = reference(to: session.token)
     for owner in session.credential.owners {
       // Only its last words are left of one that is over, and the upgrade that has asked for them waits for no stay any more.
@@ -112,7 +119,7 @@ extension Loop {
       shared.directory.place(id, at: place)
     }
     session.game.enter(poller, token: session.token)
-    enterAway(session)
+    if !isAwaited { enterAway(session) }
     carryOutOrders(on: session)
   }
 

@@ -47,6 +47,8 @@ final class Loop {
   var away = AwayList()
   /// Those of them whose stay is over: the first to go.
   var concluded = AwayList()
+  /// The one that loses its connection to another one of the same app.
+  var changingHands: GameSession?
   private var expired: [DeadlineWheel.Entry] = []
   /// Some are left of `expired`. Asked each turn, and cheaper than the array, each access to which is checked for
   /// exclusivity.

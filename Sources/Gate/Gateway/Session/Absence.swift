@@ -2,6 +2,9 @@
 internal import System
 
 final class Absence {
+  /// Among its loop's sessions without a connection, and counted as one of them. Who comes back is not, on the way from
+  /// one connection to the next.
+  var isAway = false
   /// Its place among the loop's others.
   var neighbours = AwayList.Neighbours()
   /// When something is due.
