@@ -144,6 +144,20 @@ import TelnetWire
     #expect(half.size == TerminalSize(columns: 0, rows: 50))
   }
 
+  /// More words than could ever be kept are not read.
+  @Test(arguments: [(512, true), (513, false)], ["gmcp", "features"])
+  func howManyWordsAreRead(_ count: (Int, Bool), member: String) throws {
+    let words = String(repeating: "\"w\",", count: count.0).dropLast()
+    let message = try parse("{\"type\":\"client\",\"\(member)\":[\(words)]}")
+    switch message {
+    case .client(let update):
+      #expect(count.1 && (member == "features" || update.gmcp?.count == 512))
+    case .refused(let refusal):
+      #expect(!count.1 && refusal == AppMessage.Refusal(kind: .client, member: member))
+    default: Issue.record("\(message)")
+    }
+  }
+
   /// At the limit and above it, counted with what was said before; then nothing of it is taken.
   @Test(arguments: [(8, true), (9, false)])
   func keptBytes(extra: Int, isTaken: Bool) throws {

@@ -107,7 +107,9 @@ extension ClientUpdate {
       update.version = try text(members, Name.version, MemberName.version)
       update.terminal = try text(members, Name.terminal, MemberName.terminal)
       if members.has(Name.features) {
-        guard let words = members.strings(Name.features) else { throw Unfit(member: MemberName.features) }
+        guard let words = members.strings(Name.features, upTo: mostWords) else {
+          throw Unfit(member: MemberName.features)
+        }
         update.features = Features(
           hasTrueColor: words.contains(Array(ClientFeature.trueColor.rawValue.utf8)),
           isScreenReader: words.contains(Array(ClientFeature.screenReader.rawValue.utf8)))
@@ -115,7 +117,9 @@ extension ClientUpdate {
       update.columns = try count(members, Name.columns, MemberName.columns)
       update.rows = try count(members, Name.rows, MemberName.rows)
       if members.has(Name.gmcp) {
-        guard let packages = members.strings(Name.gmcp), packages.allSatisfy({ !$0.isEmpty }) else {
+        guard let packages = members.strings(Name.gmcp, upTo: mostWords),
+          packages.allSatisfy({ !$0.isEmpty })
+        else {
           throw Unfit(member: MemberName.gmcp)
         }
         update.gmcp = packages
@@ -125,6 +129,9 @@ extension ClientUpdate {
       return .failure(error)
     }
   }
+
+  /// More than what may be kept has room for.
+  private static let mostWords = ClientDescription.keptBytesLimit
 
   private static func text(
     _ members: borrowing ObjectMembers, _ name: ObjectMembers.Name, _ word: String

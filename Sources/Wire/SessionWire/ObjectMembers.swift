@@ -75,13 +75,14 @@ struct ObjectMembers: ~Escapable {
     return number <= limit ? number : nil
   }
 
-  func strings(_ name: Name) -> [[UInt8]]? {
+  func strings(_ name: Name, upTo limit: Int) -> [[UInt8]]? {
     guard let range = range(name), first(of: range) == UInt8(ascii: "[") else { return nil }
     var reader = reader(at: range)
     var strings: [[UInt8]] = []
     do throws(JSONError) {
       try reader.enterArray()
       while try reader.nextElement() {
+        if strings.count == limit { return nil }
         let text = try reader.readString()
         strings.append(reader.unescaped(text))
       }

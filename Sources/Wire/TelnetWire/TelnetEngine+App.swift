@@ -55,7 +55,7 @@ extension TelnetEngine {
   package mutating func update(_ new: ClientDescription, into output: inout [UInt8]) {
     let old = client
     let oldSize = size
-    let before = environment
+    let before = environmentInUse
     client = new
     // The later word decides.
     if new.gmcp != nil, old?.gmcp != new.gmcp { ownWords.supports = nil }
@@ -80,7 +80,7 @@ extension TelnetEngine {
   /// Whether a connection carries the session, and where it comes from; the game is told when that changes.
   /// - Parameter address: nil leaves what is known, as it does where no address is told to the game.
   package mutating func link(isAttached: Bool, address: [UInt8]? = nil, into output: inout [UInt8]) {
-    let before = environment
+    let before = environmentInUse
     let hasChanged = state.isAttached != isAttached
     if settings.address != nil, let address { settings.address = address }
     state.isAttached = isAttached

@@ -41,6 +41,9 @@ extension TelnetEngine {
     ])
   }
 
+  /// The same where the game wants to hear of changes; nothing is put together for others.
+  var environmentInUse: TelnetEnvironment? { state.ofGate.contains(.newEnvironment) ? environment : nil }
+
   /// - Parameter names: what stands behind SEND.
   mutating func askedForEnvironment(_ names: [UInt8], _ output: inout [UInt8]) {
     // Nothing at all asks for everything.
@@ -71,11 +74,9 @@ extension TelnetEngine {
     askedForEnvironment(names, &output)
   }
 
-  /// INFO for each variable whose value has changed since it was `before`.
+  /// INFO for each variable whose value has changed since it was `before` (`environmentInUse`).
   func sayEnvironmentChanges(since before: TelnetEnvironment?, _ output: inout [UInt8]) {
-    guard state.ofGate.contains(.newEnvironment), let before, let environment, before != environment else {
-      return
-    }
+    guard let before, let environment = environmentInUse, before != environment else { return }
     var info: [UInt8] = [Self.info]
     for (old, new) in zip(before.variables, environment.variables) where old != new {
       Self.append(new.kind, new.name, new.value, to: &info)

@@ -105,7 +105,7 @@ extension TelnetEngine {
   }
 
   private mutating func change(charset new: TelnetCharset, _ output: inout [UInt8]) {
-    let before = environment
+    let before = environmentInUse
     charset = new
     sayEnvironmentChanges(since: before, &output)
   }

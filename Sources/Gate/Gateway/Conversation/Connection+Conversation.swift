@@ -100,6 +100,7 @@ extension Connection {
     {
       end = .left
     }
+    conversation.state.tellClient()
     do throws(SessionEnd) {
       try attachment.session.game.say(&conversation.state, now: loop.now)
     } catch {

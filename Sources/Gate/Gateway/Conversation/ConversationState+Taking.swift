@@ -23,8 +23,7 @@ extension ConversationState {
   mutating func take(_ message: Span<UInt8>, type: MessageType, now: MonotonicTime, atAnyRate: Bool = false)
     -> Demand
   {
-    let before = toGame.count
-    noteQueued(upTo: before)
+    noteQueued(upTo: toGame.count)
     var demand = Demand.nothing
     let parsed: AppMessage
     do throws(MalformedMessage) {
@@ -34,6 +33,10 @@ extension ConversationState {
       return .close(step: error.step)
     }
     if !parsed.isFree, !atAnyRate, !allowance.take(now: now) { return .wait }
+    // What it has said of itself before comes before.
+    if parsed.isCounted { tellClient() }
+    let before = toGame.count
+    noteQueued(upTo: before)
     switch parsed {
     case .input: encode(message)
     case .typed(let text): encode(text.span)
@@ -72,8 +75,20 @@ extension ConversationState {
   }
 
   private mutating func take(_ new: ClientUpdate) {
-    guard let client = new.applied(to: telnet.client) else { return leftOut.append(LeftOut.tooLargeClient) }
-    update(client)
+    guard let client = new.applied(to: newClient ?? telnet.client) else {
+      return leftOut.append(LeftOut.tooLargeClient)
+    }
+    newClient = client
+  }
+
+  /// Tells telnet what the app has said of itself, as often as it may; the next time it is all that was said since.
+  mutating func tellClient(now: MonotonicTime) {
+    if newClient != nil, descriptions.take(now: now) { tellClient() }
+  }
+
+  /// The same at once.
+  mutating func tellClient() {
+    if let client = newClient.take() { update(client) }
   }
 
   /// A game that has agreed to nothing is told nothing, and that is no fault of the message.

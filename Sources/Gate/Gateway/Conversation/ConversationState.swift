@@ -14,6 +14,10 @@ struct ConversationState: ~Copyable {
   var outgoing: OutgoingLedger
   var incoming = IncomingLedger()
   var allowance: InputAllowance
+  /// What the app has said of itself and telnet was not told yet. `INPUT_RATE` does not count that, and each description
+  /// costs the game as much as what is typed.
+  var newClient: ClientDescription?
+  var descriptions = InputAllowance(descriptionRate)
   /// Messages that may not have reached the game, as the process before was killed while it sent them; until the app has
   /// been heard, as what told it may be lost.
   var doubt = 0
@@ -165,7 +169,8 @@ struct ConversationState: ~Copyable {
 
   /// Does what the time has come for.
   mutating func tick(keepAlive: Duration?, now: MonotonicTime) {
-    if clientDeadline <= now { update(ClientDescription()) }
+    tellClient(now: now)
+    if clientDeadline <= now { update(newClient.take() ?? ClientDescription()) }
     if let silence = keepAlive, now - lastSent >= silence { telnet.keepAlive(into: &toGame) }
   }
 
@@ -175,6 +180,7 @@ struct ConversationState: ~Copyable {
     var next = clientDeadline
     // What could be read already waits for something else, which brings a turn with it.
     if unreadUntil > now { next = min(next, unreadUntil) }
+    if newClient != nil { next = min(next, descriptions.next(now: now)) }
     if keepsAllUntil > now { next = min(next, keepsAllUntil) }
     if let silence = keepAlive { next = min(next, lastSent + silence) }
     if let fullSince { next = min(next, fullSince + stallTime(stallTimeout)) }
@@ -243,6 +249,8 @@ struct ConversationState: ~Copyable {
   /// Time for the apps of all sessions to come back behind a restart.
   static let returnTime: Duration = .seconds(60)
   static let clientTime: Duration = .milliseconds(500)
+  /// A window that is dragged is told of often enough by that.
+  private static let descriptionRate = Rate(count: 10, per: .seconds(1), burst: 10)
   /// What an event costs, however short it is.
   static let leastEvent = 64
   /// So much of a buffer stays for the next message.

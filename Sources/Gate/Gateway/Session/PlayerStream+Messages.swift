@@ -54,6 +54,7 @@ extension PlayerStream {
     // What it acknowledges may wait behind what is not read of it.
     if !isReadingFromPlayer(client, game), !client.isFull { state.noteUnheard(now: loop.now) }
     if state.isStalled(now: loop.now, after: loop.settings.limits.writeStallTimeout) { throw .playerStalled }
+    state.tellClient(now: loop.now)
     var sessionEnd: SessionEnd?
     do throws(SessionEnd) {
       if closing.isOpen { try hear(&state, client, &game, on: loop) }
