@@ -136,6 +136,31 @@ import Testing
     #expect(talker.takeOutput() == wire("IAC DONT 69 IAC WILL 69") + reports + reset)
   }
 
+  /// What a message says beside it is said once.
+  @Test(arguments: [
+    #"{"REPORT":["HP"],"SET":{"A":"1"}}"#, #"{"SET":{"A":"1"},"REPORT":["HP"]}"#,
+    #"{"SEND":"XP","REPORT":["HP"],"SET":{"A":"1"}}"#,
+  ])
+  func onlyWhatIsToBeReportedIsSaidAgain(object: String) {
+    let talker = Talker()
+    talker.receive("IAC WILL 69")
+    _ = talker.takeOutput()
+    #expect(talker.msdp(object) == .sent)
+    let whole = talker.takeOutput()
+    for part in ["1 'REPORT' 2 5 2 'HP' 6", "1 'SET' 2 3 1 'A' 2 '1' 4"] {
+      #expect(whole.firstRange(of: wire(part)) != nil)
+    }
+    talker.receive("IAC WILL 69")
+    #expect(talker.takeOutput() == wire("IAC DO 69 IAC SB 69 1 'REPORT' 2 5 2 'HP' 6 IAC SE"))
+  }
+
+  @Test func severalOfAMessageAreSaidAgainTogether() {
+    let talker = Talker()
+    #expect(talker.msdp(#"{"RESET":"X","LIST":"COMMANDS","REPORT":"HP"}"#) == .notAgreed)
+    talker.receive("IAC WILL 69")
+    #expect(talker.takeOutput() == wire("IAC DO 69 IAC SB 69 1 'RESET' 2 'X' 1 'REPORT' 2 'HP' IAC SE"))
+  }
+
   @Test func howManyReportsAreKept() {
     for (count, isKept) in [(512, true), (513, false)] {
       let talker = Talker()

@@ -8,6 +8,8 @@ struct MSDPWriter {
 
   private let charset: TelnetCharset
   private var body: [UInt8] = []
+  /// What of it says what is to be reported.
+  private var reports: [UInt8] = []
 
   private init(_ charset: TelnetCharset) {
     self.charset = charset
@@ -15,23 +17,29 @@ struct MSDPWriter {
 
   /// Nil for what is no object or an empty one, nests deeper than 8 within it, or has a string with one of the bytes
   /// that MSDP is made of, or NUL.
-  static func body(_ json: [UInt8], _ charset: TelnetCharset) -> [UInt8]? {
+  static func body(_ json: [UInt8], _ charset: TelnetCharset) -> (all: [UInt8], reports: [UInt8])? {
     guard
       let value = try? JSONValue(parsing: json.span, depthLimit: MSDPByte.depthLimit + 1),
       let object = value.object, !object.members.isEmpty
     else { return nil }
     var writer = Self(charset)
-    do throws(Unfit) { try writer.writeMembers(object) } catch { return nil }
-    return writer.body
+    do throws(Unfit) { try writer.writeVariables(object) } catch { return nil }
+    return (writer.body, writer.reports)
   }
 
-  private mutating func writeMembers(_ object: JSONObject) throws(Unfit) {
+  private mutating func writeVariables(_ object: JSONObject) throws(Unfit) {
     for member in object.members {
-      body.append(MSDPByte.variable)
-      try write(member.name)
-      body.append(MSDPByte.value)
-      try write(member.value)
+      let start = body.count
+      try write(member)
+      if Self.reportingCommands.contains(member.name) { reports += body[start...] }
     }
+  }
+
+  private mutating func write(_ member: JSONObject.Member) throws(Unfit) {
+    body.append(MSDPByte.variable)
+    try write(member.name)
+    body.append(MSDPByte.value)
+    try write(member.value)
   }
 
   private mutating func write(_ value: JSONValue) throws(Unfit) {
@@ -49,7 +57,7 @@ struct MSDPWriter {
       body.append(MSDPByte.arrayClose)
     case .object(let object):
       body.append(MSDPByte.tableOpen)
-      try writeMembers(object)
+      for member in object.members { try write(member) }
       body.append(MSDPByte.tableClose)
     }
   }
@@ -58,13 +66,15 @@ struct MSDPWriter {
     guard string.utf8.allSatisfy({ $0 > MSDPByte.arrayClose }) else { throw Unfit() }
     body += charset.encode(Array(string.utf8))
   }
+
+  private static let reportingCommands = ["REPORT", "UNREPORT", "RESET"]
 }
 
 extension TelnetEngine {
   /// - Parameter object: a JSON object of variables, not empty.
   package mutating func sendMSDP(_ object: [UInt8], into output: inout [UInt8]) -> Sending {
-    guard let body = MSDPWriter.body(object, charset) else { return .unfit }
-    if Self.isReporting(body) { ownWords.keep(report: body) }
+    guard let (body, reports) = MSDPWriter.body(object, charset) else { return .unfit }
+    if !reports.isEmpty { ownWords.keep(report: reports) }
     guard isMSDPAgreed else { return .notAgreed }
     TelnetWriter.subnegotiation(.msdp, body, to: &output)
     return .sent
@@ -73,11 +83,4 @@ extension TelnetEngine {
   func sayReports(_ output: inout [UInt8]) {
     for body in ownWords.reports { TelnetWriter.subnegotiation(.msdp, body, to: &output) }
   }
-
-  /// Whether its first variable is one of the commands that say what is to be reported.
-  private static func isReporting(_ body: [UInt8]) -> Bool {
-    reportingCommands.contains { body.starts(with: [MSDPByte.variable] + $0 + [MSDPByte.value]) }
-  }
-
-  private static let reportingCommands = ["REPORT", "UNREPORT", "RESET"].map { Array($0.utf8) }
 }
