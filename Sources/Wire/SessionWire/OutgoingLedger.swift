@@ -49,6 +49,11 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   package var bufferedBytes: Int { records.count + again.bytes }
   /// Attached, nothing more is read of the game then.
   package var isFull: Bool { bufferedBytes >= limit }
+  /// Whether an app has to acknowledge at once what it has not: so many messages, or so much of them.
+  package var isAcknowledgementDue: Bool {
+    last - acknowledged >= AckSchedule.messageLimit
+      || records.count >= AckSchedule.byteLimit + Self.headersDue
+  }
   /// How much more may be kept.
   package var room: Int { max(0, limit - bufferedBytes) }
   /// Memory beside the structure itself.
@@ -227,6 +232,9 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     }
     records = kept
   }
+
+  /// Of as few messages as are not due by their number; the app counts payload.
+  private static let headersDue = (AckSchedule.messageLimit - 1) * 10
 
   /// With its header, a TLS record of 16 KiB.
   private static let textBytes = 16 * 1024 - 4

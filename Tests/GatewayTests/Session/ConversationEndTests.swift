@@ -171,4 +171,30 @@ import Testing
     app.hear()
     #expect(app.text.hasSuffix("well\r\n"))
   }
+
+  /// It may take 5 s for less than 16 KiB: a buffer that is smaller is full before.
+  @Test func whoKeepsToTheContractIsNotDetachedForASmallBuffer() throws {
+    let harness = try LoopHarness(
+      [("SESSION_BUFFER", "4KiB"), ("WRITE_STALL_TIMEOUT", "1s"), ("PONG_TIMEOUT", "1h")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    for _ in 0..<3 {
+      caller.say(String(repeating: "z", count: 5000) + "\r\n")
+      harness.turn()
+      app.hear()
+      for _ in 0..<5 { harness.pass(.seconds(1)) }
+      #expect(harness.shared.sessions.value == 1)
+      app.acknowledge()
+      harness.turn()
+    }
+    #expect(app.text.utf8.count == 3 * 5002)
+    // Who owes an acknowledgement for what it has has no more time than others.
+    for _ in 0..<32 { caller.say("z\u{1}\r\n") }
+    caller.say(String(repeating: "z", count: 5000) + "\r\n")
+    harness.turn()
+    for _ in 0..<12 { harness.pass(.seconds(1)) }
+    #expect(harness.shared.sessions.value == 0)
+  }
 }

@@ -150,9 +150,10 @@ struct ConversationState: ~Copyable {
     return now - fullSince >= stallTime(time)
   }
 
-  /// Who has room of its own may be about to acknowledge a single message, and that takes its time.
+  /// Who has not got so much that an acknowledgement is due at once may be about to send one, and that takes its time: of a
+  /// message where there is room of its own, or of a buffer that is smaller than what it may wait for.
   private func stallTime(_ time: Duration) -> Duration {
-    outgoing.isFull ? time : max(time, AckSchedule.delay * 2)
+    outgoing.isFull && outgoing.isAcknowledgementDue ? time : max(time, AckSchedule.delay * 2)
   }
 
   /// Without a connection: notes whether the game takes what waits for it, and says whether it has stalled.
