@@ -54,39 +54,54 @@ import Testing
     #expect(talker.happenings == [.event(.gmcpAgreed), .event(.dropped(.tooLong)), .gmcp("B", nil)])
   }
 
-  /// What is not whole yet is known by its size, and can be let go; its end is then that of one too long.
-  @Test func whatIsOpenCanBeDropped() {
+  /// What is not whole yet is known by its size, and can be let go; its end says so.
+  @Test func whatIsOpenCanBeLetGo() {
     let talker = Talker()
     talker.receive("IAC WILL 201")
     #expect(talker.engine.heldBytes == 0)
     talker.receive(wire("'a' IAC SB 201") + [UInt8](repeating: 0x78, count: 50_000))
     #expect(talker.engine.openBytes == 50_001 && talker.engine.heldBytes >= 50_001)
-    talker.engine.dropOpenSubnegotiation()
+    talker.engine.letGoOfSubnegotiation()
     #expect(talker.engine.openBytes == 0 && talker.engine.heldBytes == 0)
     talker.receive([UInt8](repeating: 0x78, count: 50_000))
     #expect(talker.engine.heldBytes == 0)
     talker.receive("IAC SE 'b' IAC SB 201 'C' IAC SE")
     #expect(
       talker.happenings == [
-        .event(.gmcpAgreed), .text("a"), .event(.dropped(.tooLong)), .text("b"), .gmcp("C", nil),
+        .event(.gmcpAgreed), .text("a"), .event(.dropped(.letGo)), .text("b"), .gmcp("C", nil),
       ])
-    // Where none is open, nothing is dropped.
-    talker.engine.dropOpenSubnegotiation()
+    // Where none is open, nothing goes.
+    talker.engine.letGoOfSubnegotiation()
     talker.receive("IAC SB 201 'D' IAC SE")
     #expect(talker.happenings.last == .gmcp("D", nil) && talker.engine.heldBytes == 0)
   }
 
-  /// At each byte of one: what is dropped is all of it, and nothing else.
-  @Test func whatIsOpenCanBeDroppedAnywhere() {
+  /// Questions of the game are no events: nobody misses them. Nor does one that is broken off.
+  @Test func onlyEventsAreMissed() {
+    let talker = Talker()
+    talker.receive("IAC DO 39 IAC WILL 201 IAC SB 39 1 0 'A'")
+    _ = talker.takeOutput()
+    talker.happenings = []
+    talker.engine.letGoOfSubnegotiation()
+    talker.receive("'B' IAC SE")
+    #expect(talker.happenings == [.event(.dropped(.tooLong))] && talker.output.isEmpty)
+    talker.receive("IAC SB 201 'A'")
+    talker.engine.letGoOfSubnegotiation()
+    talker.receive("IAC NOP IAC SB 6 'A' IAC SE")
+    #expect(talker.happenings.suffix(1) == [.event(.dropped(.interrupted))])
+  }
+
+  /// At each byte of one: what goes is all of it, and nothing else.
+  @Test func whatIsOpenCanBeLetGoAnywhere() {
     let said = wire("'a' IAC SB 201 'Char x' IAC IAC 'y' IAC SE 'b'")
     for cut in 0...said.count {
       let talker = Talker()
       talker.receive("IAC WILL 201")
       talker.receive(Array(said[..<cut]))
       let isOpen = talker.engine.openBytes > 0
-      talker.engine.dropOpenSubnegotiation()
+      talker.engine.letGoOfSubnegotiation()
       talker.receive(Array(said[cut...]))
-      let middle: Happening = isOpen ? .event(.dropped(.tooLong)) : .gmcp("Char", "\"x\u{FFFD}y\"")
+      let middle: Happening = isOpen ? .event(.dropped(.letGo)) : .gmcp("Char", "\"x\u{FFFD}y\"")
       #expect(talker.happenings == [.event(.gmcpAgreed), .text("a"), middle, .text("b")], "cut at \(cut)")
     }
   }

@@ -37,7 +37,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   var cursorOffset = 0
   /// Bytes of that record that were sent already.
   var sentOfRecord = 0
-  /// Holes that are still to be told of: there are no new ones while an app is attached.
+  /// Holes that the present connection is still to be told of.
   var holesAhead = 0
 
   package init(limit: Int, again: AgainCache) {
@@ -66,12 +66,12 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   /// Attached, it is kept whatever its size, and comes last in `unsentFrames`. Detached, the oldest make room for it; a
   /// message that has none even so is missing from then on.
   package mutating func append(_ type: MessageType, _ payload: Span<UInt8>) {
-    last += 1
     if !isAttached {
       let size = RecordQueue.size(payload: payload.count)
       guard size + again.bytes <= limit else { return appendHole() }
       while size + bufferedBytes > limit, evictOldest() > 0 {}
     }
+    last += 1
     records.append(type, payload)
   }
 
@@ -97,10 +97,12 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     while bufferedBytes > limit, evictOldest() > 0 {}
   }
 
-  /// In place of the last message.
-  private mutating func appendHole() {
+  /// The next number is that of a message which nobody will get.
+  package mutating func appendHole() {
+    last += 1
     records.appendHole(next: last + 1)
     holes += 1
+    if isAttached { holesAhead += 1 }
     while bufferedBytes > limit, evictOldest() > 0 {}
   }
 

@@ -72,6 +72,7 @@ extension TelnetEngine {
     case TelnetByte.sb:
       state.place = .body
       state.bodyBytes = 0
+      hasLetGo = false
     // Also without EOR or with SGA agreed to: who sends it means it.
     case TelnetByte.ga, TelnetByte.eor: return .prompt
     // NOP, AYT, DM, SE out of place, and bytes that are no commands.
@@ -143,7 +144,7 @@ extension TelnetEngine {
     body = []
     state.place = .data
     position += 1
-    if isTooLong { return .dropped(.tooLong) }
+    if isTooLong { return .dropped(hasLetGo ? .letGo : .tooLong) }
     guard let option else { return nil }
     return subnegotiate(option, content, &output)
   }

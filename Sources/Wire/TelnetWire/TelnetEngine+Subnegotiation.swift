@@ -9,6 +9,16 @@ extension TelnetOption {
     case .echo, .suppressGoAhead, .endOfRecord, .windowSize, .msdp, .mssp, .compression, .gmcp: false
     }
   }
+
+  /// Whether they are for the app.
+  var isEvent: Bool {
+    switch self {
+    case .msdp, .mssp, .gmcp: true
+    case .echo, .suppressGoAhead, .endOfRecord, .windowSize, .compression, .terminalType, .newEnvironment,
+      .charset:
+      false
+    }
+  }
 }
 
 extension TelnetEngine {

@@ -32,6 +32,8 @@ package struct TelnetEngine: ~Copyable {
   package internal(set) var charset: TelnetCharset
   /// The open subnegotiation with its option; empty, and without storage, at any other time and if nobody wants it.
   var body: [UInt8] = []
+  /// It was to be an event, and was let go.
+  var hasLetGo = false
   /// Names that the game asked for by NEW-ENVIRON while nothing was known of the app.
   var environmentDue: [UInt8]?
   /// What the app has said that is to be said again when the game agrees to GMCP or MSDP anew.
@@ -90,17 +92,19 @@ package struct TelnetEngine: ~Copyable {
   /// How long the subnegotiation is that is not whole yet, as far as it is kept.
   package var openBytes: Int { body.count }
 
-  /// The open subnegotiation is treated like one that is too long: what is still to come of it is dropped, and told at its
-  /// end.
-  package mutating func dropOpenSubnegotiation() {
-    if body.isEmpty { return }
+  /// The open subnegotiation is let go: what is still to come of it is dropped, and told at its end, as an event that is
+  /// missing if it was to be one.
+  package mutating func letGoOfSubnegotiation() {
+    guard let option = body.first.flatMap(TelnetOption.init(rawValue:)) else { return }
     body = []
     state.bodyBytes = UInt32(Self.subnegotiationLimit + 2)
+    hasLetGo = option.isEvent
   }
 
   /// Nothing is read any more.
   package mutating func forgetHeld() {
     body = []
+    hasLetGo = false
     environmentDue = nil
     inflation = nil
     inflated = []

@@ -52,6 +52,8 @@ package struct TelnetText: Equatable, Sendable {
 package enum TelnetDrop: String, Sendable {
   /// A subnegotiation of more than `TelnetEngine.subnegotiationLimit` bytes.
   case tooLong = "subnegotiation_too_long"
+  /// An event that its session had no room for (`TelnetEngine.letGoOfSubnegotiation`).
+  case letGo = "subnegotiation_let_go"
   /// A subnegotiation with a command in it.
   case interrupted = "subnegotiation_interrupted"
   /// GMCP without a usable name; MSDP or MSSP against its grammar, or nested deeper than 8.

@@ -41,6 +41,9 @@ extension ConversationState {
         endText()
         use(name)
       case .compressionStarted, .compressionEnded: break
+      case .dropped(.letGo):
+        endText()
+        outgoing.appendHole()
       case .dropped(let drop): leftOut.append(drop.rawValue)
       case .compressionFailed:
         endText()

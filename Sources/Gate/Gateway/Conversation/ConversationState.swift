@@ -222,14 +222,14 @@ struct ConversationState: ~Copyable {
   /// The oldest goes first; what is not whole yet is the newest.
   mutating func evict(downTo bytes: Int) {
     outgoing.evict(downTo: max(0, bytes - unsaidBytes))
-    if heldBytes > bytes { telnet.dropOpenSubnegotiation() }
+    if heldBytes > bytes { telnet.letGoOfSubnegotiation() }
   }
 
   /// Without a connection a subnegotiation that is not whole yet has the room of its session's messages, as it has once it
-  /// is one; what is too large for that would be a gap.
+  /// is one; what is too large for that is a gap.
   mutating func makeRoomAway(now: MonotonicTime) {
     guard !outgoing.isAttached, telnet.openBytes > 0, now >= keepsAllUntil else { return }
-    if telnet.openBytes > outgoing.limit { telnet.dropOpenSubnegotiation() }
+    if telnet.openBytes > outgoing.limit { telnet.letGoOfSubnegotiation() }
     outgoing.makeRoom(for: telnet.openBytes)
   }
 
