@@ -239,6 +239,48 @@ import Testing
     #expect(harness.loop.sessionDescriptions.first?.bytesFromGame == 8)
   }
 
+  /// What was typed before is taken by nobody: that is the end of the stay, at its time and not before, also where a byte is
+  /// taken in between.
+  @Test(arguments: [false, true])
+  func aGameThatTakesNothingOfWhoIsAwayIsFailed(takesSome: Bool) throws {
+    let harness = try LoopHarness(
+      [("INPUT_RATE", "100000/s"), ("WRITE_STALL_TIMEOUT", "60s"), ("SESSION_RESUME_FOR", "1h")],
+      hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    let line = String(repeating: "x", count: 8000) + "\n"
+    var waits = false
+    for _ in 0..<60 where !waits {
+      app.type(line)
+      harness.turn()
+      harness.loop.sessions.forEach { waits = $0.game.waits }
+    }
+    try #require(waits)
+    app.vanish()
+    harness.settle()
+    #expect(harness.loop.sessionDescriptions.map(\.state) == [.detached])
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    for _ in 0..<50 { harness.pass(.seconds(1)) }
+    if takesSome { caller.hear() }
+    harness.pass(.seconds(2))
+    #expect(harness.loop.sessionDescriptions.count == 1)
+    for _ in 0..<3 { harness.pass(.seconds(1)) }
+    // Of what it has taken then all the rest goes.
+    for _ in 0..<3 where takesSome {
+      caller.hear()
+      harness.turn()
+    }
+    for _ in 0..<60 { harness.pass(.seconds(1)) }
+    #expect(harness.loop.sessionDescriptions.count == (takesSome ? 1 : 0))
+    #expect(harness.metric("stalls_total{side=\"game\"}") == (takesSome ? 0 : 1))
+    try app.connect()
+    harness.turn()
+    app.hear()
+    #expect(app.wasResumed)
+    #expect(app.events.contains { $0.contains("game_failed") } == !takesSome)
+  }
+
   /// It came back to a buffer that is full, and acknowledges nothing.
   @Test func whoAcknowledgesNothingOfAFullBufferIsDetached() throws {
     let harness = try LoopHarness(
