@@ -21,8 +21,8 @@ final class Model {
   private var typedSoFar: [UInt8] = []
   /// Seconds in which an option was agreed to again, since its last pause.
   private var again: [UInt8: [UInt64]] = [:]
-  private var answersOfSecond = 0
-  private var second: UInt64 = 0
+  private var answers = 0
+  private var lastAnswer: UInt64 = 0
   private var terminalTypesSaid = 0
   /// What waits for the app, in the order in which it is made up for.
   private var terminalTypesDue = 0
@@ -111,12 +111,10 @@ final class Model {
   // MARK: Negotiation
 
   private func awaitAnswer() {
-    if now < second + 1_000_000_000, answersOfSecond == 64 { now = second + 1_000_000_000 }
-    if now >= second + 1_000_000_000 {
-      second = now
-      answersOfSecond = 0
-    }
-    answersOfSecond += 1
+    if now < lastAnswer + 1_000_000_000, answers == 64 { now = lastAnswer + 1_000_000_000 }
+    if now >= lastAnswer + 1_000_000_000 { answers = 0 }
+    answers += 1
+    lastAnswer = now
   }
 
   private func negotiate(_ verb: UInt8, _ option: UInt8) {

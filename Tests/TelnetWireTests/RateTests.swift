@@ -71,6 +71,32 @@ import Testing
     guard case .text = late else { return #expect(Bool(false), "\(late)") }
   }
 
+  /// However a game spreads its questions, no second has more answers than that.
+  @Test(arguments: [1, 3, 10, 63, 64, 65, 130, 500, 990, 1010]) func noSecondHasMore(milliseconds: Int) {
+    let talker = Talker()
+    var times: [UInt64] = []
+    var waits = 0
+    for _ in 0..<600 {
+      var position = 0
+      let question = wire("IAC DO 6")
+      var output: [UInt8] = []
+      while position < question.count {
+        let event = talker.engine.next(question.span, position: &position, now: talker.clock, into: &output)
+        if case .waits(let until) = event {
+          waits += 1
+          #expect(until > talker.clock && until <= talker.clock + .seconds(1))
+          talker.clock = until
+        }
+      }
+      #expect(output == wire("IAC WONT 6"))
+      times.append(talker.clock.nanoseconds)
+      // Some come in one breath.
+      if times.count % 40 == 0 { talker.pass(.milliseconds(milliseconds)) }
+    }
+    for index in times.indices.dropFirst(64) { #expect(times[index] - times[index - 64] >= 1_000_000_000) }
+    #expect((waits > 0) == (milliseconds < 1000))
+  }
+
   /// What is answered within subnegotiations counts as well, and what is turned off.
   @Test func allAnswersCount() {
     for words in [

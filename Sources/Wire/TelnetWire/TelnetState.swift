@@ -33,9 +33,9 @@ package struct TelnetState: Equatable, Sendable {
   package var ofGate = TelnetOptionSet()
   /// How long the open subnegotiation is.
   package var bodyBytes: UInt32 = 0
-  /// Answers of a second, and when it began.
+  /// Answers since there was none for a second, and when the last one was.
   package var answers: UInt8 = 0
-  package var answersSince = MonotonicTime(nanoseconds: 0)
+  package var lastAnswer = MonotonicTime(nanoseconds: 0)
   /// For each option how often it was answered again, in the lowest three bits, and in which second it was last.
   package var repetitions = InlineArray<11, UInt32>(repeating: 0)
 
@@ -50,25 +50,24 @@ package struct TelnetState: Equatable, Sendable {
       && left.isCompressed == right.isCompressed && left.terminalTypeStep == right.terminalTypeStep
       && left.terminalTypesDue == right.terminalTypesDue && left.isHelloDue == right.isHelloDue
       && left.ofGame == right.ofGame && left.ofGate == right.ofGate && left.bodyBytes == right.bodyBytes
-      && left.answers == right.answers && left.answersSince == right.answersSince
+      && left.answers == right.answers && left.lastAnswer == right.lastAnswer
   }
 }
 
 // MARK: Rates
 
 extension TelnetState {
-  /// Nil when another answer may be given now, else when.
+  /// Nil when another answer may be given now, else when: at most 64 in any second. A pause of a second behind the last of
+  /// them makes it 64 more.
   func nextAnswer(_ now: MonotonicTime) -> MonotonicTime? {
-    let end = answersSince + Self.answersPeriod
+    let end = lastAnswer + Self.answersPeriod
     return answers < Self.answersLimit || now >= end ? nil : end
   }
 
   /// After `nextAnswer` was nil.
   mutating func countAnswer(_ now: MonotonicTime) {
-    if now >= answersSince + Self.answersPeriod {
-      answersSince = now
-      answers = 0
-    }
+    if now >= lastAnswer + Self.answersPeriod { answers = 0 }
+    lastAnswer = now
     answers += 1
   }
 

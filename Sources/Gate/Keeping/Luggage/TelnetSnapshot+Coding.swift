@@ -51,7 +51,7 @@ extension TelnetState {
     fields.put(ofGate.bits)
     fields.put(bodyBytes)
     fields.put(answers)
-    fields.put(answersSince.nanoseconds)
+    fields.put(lastAnswer.nanoseconds)
     for index in repetitions.indices { fields.put(repetitions[index]) }
   }
 
@@ -74,7 +74,7 @@ extension TelnetState {
     self.ofGate = ofGate
     bodyBytes = try fields.number()
     answers = try fields.byte()
-    answersSince = MonotonicTime(nanoseconds: try fields.number())
+    lastAnswer = MonotonicTime(nanoseconds: try fields.number())
     for index in repetitions.indices { repetitions[index] = try fields.number() }
     guard isWithinLimits else { throw .unfit(.subnegotiation) }
   }
