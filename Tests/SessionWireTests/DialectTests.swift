@@ -40,7 +40,6 @@ import WebSocketWire
     ] {
       #expect(told(.terminal, event) == nil)
     }
-    #expect(Dialect.allCases.filter(\.isTextOnly) == [.terminal])
     #expect(Dialect.allCases.filter { !$0.endsLines } == [.portcullis])
   }
 

@@ -38,6 +38,12 @@ import Testing
       talker.type(text, endsLine: true)
       #expect(talker.output == Array(sent.utf8), "\(text)")
     }
+    // What is left out is not there.
+    for text in ["a\n\0", "a\r\0\0", "a\0"] {
+      let talker = Talker()
+      talker.type(text, endsLine: true)
+      #expect(talker.output == Array("a\r\n".utf8))
+    }
     // The LF of a CR in the message before is no line of its own, and needs none.
     let talker = Talker()
     talker.type("a\r", endsLine: true)

@@ -10,9 +10,6 @@ extension Dialect {
   /// Whether every message of input is a line: clients that were made for these do not send line ends.
   package var endsLines: Bool { self != .portcullis }
 
-  /// Whether the app can be told of nothing but text.
-  package var isTextOnly: Bool { self == .terminal }
-
   /// What a message of the app is about.
   ///
   /// - Parameter payload: whole; of a text message, valid UTF-8.

@@ -70,15 +70,6 @@ extension OutgoingLedger {
     highestSent = max(highestSent, cursor - 1)
   }
 
-  /// All messages were sent, by whoever had them at hand.
-  package mutating func markAllSent() {
-    holesAhead = 0
-    cursor = last + 1
-    cursorOffset = records.count
-    sentOfRecord = 0
-    highestSent = last
-  }
-
   /// The payload of the next unsent message, behind what `payload` holds, for who frames it anew; nil when all is sent,
   /// or a gap comes first. Then `markMessageSent`.
   package func copyUnsentMessage(into payload: inout [UInt8]) -> MessageType? {

@@ -32,9 +32,14 @@ extension TelnetEngine {
       default: break
       }
     }
-    guard endsLine else { return }
-    let last = text.isEmpty ? 0 : text[text.count - 1]
-    if last != TelnetByte.cr, last != TelnetByte.lf { appendLineEnd(isCR: false, &output) }
+    if endsLine, !Self.hasLineEnd(text) { appendLineEnd(isCR: false, &output) }
+  }
+
+  /// Whether the last of what is not left out is one.
+  private static func hasLineEnd(_ text: Span<UInt8>) -> Bool {
+    var end = text.count
+    while end > 0, text[end - 1] == TelnetByte.null { end -= 1 }
+    return end > 0 && (text[end - 1] == TelnetByte.cr || text[end - 1] == TelnetByte.lf)
   }
 
   private mutating func appendLineEnd(isCR: Bool, _ output: inout [UInt8]) {

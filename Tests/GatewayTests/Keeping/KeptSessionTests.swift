@@ -140,6 +140,8 @@ import Testing
     let back = TestApp(next, as: app)
     try back.connect()
     #expect(back.events.contains { $0.contains("\"messages\":null,\"next\":2") })
+    let line = try #require(next.logLines.last { $0.contains("event=session_resumed") })
+    #expect(line.contains(" gap=unknown "))
   }
 
   @Test func whatWasBeingWrittenIsInDoubt() throws {

@@ -135,6 +135,8 @@ final class LoopHarness {
 
   /// Words of the log's lines so far.
   var events: [String] { log.events }
+  /// All of them.
+  var logLines: [String] { log.all }
 
   /// A player whose connection is as the loop takes it from its listener.
   func arrive(_ options: ClientOptions = ClientOptions(), at loop: Int = 0) throws -> Player {
@@ -258,6 +260,8 @@ private final class KeptLines: LogSink {
   private let lines = Mutex<[String]>([])
 
   func write(_ line: [UInt8]) { lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
+
+  var all: [String] { lines.withLock { $0 } }
 
   var events: [String] {
     lines.withLock { lines in

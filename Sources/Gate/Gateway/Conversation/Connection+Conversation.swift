@@ -45,7 +45,7 @@ extension Connection {
     ])
     if isResumed {
       let gap = conversation.state.outgoing.takeGap()
-      loop.shared.log.sessionResumed(self, session, missing: gap?.messages ?? 0)
+      loop.shared.log.sessionResumed(self, session, missing: gap.map { $0.messages } ?? 0)
       counters.gapMessages.add(gap?.messages ?? 0)
       if let gap {
         say(conversation.state.afterGap(gap))

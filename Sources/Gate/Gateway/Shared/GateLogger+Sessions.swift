@@ -19,11 +19,11 @@ extension GateLogger {
   }
 
   /// - Parameter missing: how many messages the app will never get.
-  func sessionResumed(_ connection: Connection, _ session: GameSession, missing: Int) {
+  func sessionResumed(_ connection: Connection, _ session: GameSession, missing: Int?) {
     log.write(.info, "session_resumed") { line in
       Self.begin(&line, connection, session)
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
-      line.add("gap", String(missing))
+      line.add("gap", missing.map { String($0) } ?? "unknown")
       line.add("waitedMs", String((session.absence?.lasted ?? .zero).wholeMilliseconds))
     }
   }
