@@ -10,6 +10,9 @@
  *   updates      a request that does not end, 31 KeyUpdates in front of each byte
  *   crumbs       the body of a registration in TLS records of one byte
  *   pings, bytes, fragments, bombs   frames without end on admitted sessions
+ *   clients, acks, unknowns, lines   messages of portcullis.v1 without end, behind a game that has asked all it can
+ *   malformed    a session of portcullis.v1, a message that is no object, the gate's Close, and again
+ *   resumes      the session of one key over one connection after the other, each of which drops the one before
  *
  * Runs until its standard input ends; prints one JSON object. */
 #include "peer.h"
@@ -24,12 +27,19 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum kind { CONNECTS, HANDSHAKES, CHALLENGES, REGISTERS, FORGERIES, REQUESTS, UPDATES, CRUMBS, PINGS, BYTES, FRAGMENTS, BOMBS, KINDS };
-static const char *const kinds[KINDS] = {"connects", "handshakes", "challenges", "registers", "forgeries",
-                                         "requests", "updates",    "crumbs",     "pings",     "bytes",
-                                         "fragments", "bombs"};
+enum kind {
+  CONNECTS, HANDSHAKES, CHALLENGES, REGISTERS, FORGERIES, REQUESTS, UPDATES, CRUMBS,
+  /* From here on by sessions. */
+  PINGS, BYTES, FRAGMENTS, BOMBS,
+  /* And from here on by those of portcullis.v1. */
+  CLIENTS, ACKS, UNKNOWNS, LINES, MALFORMED, RESUMES,
+  KINDS
+};
+static const char *const kinds[KINDS] = {"connects",  "handshakes", "challenges", "registers", "forgeries", "requests",
+                                         "updates",   "crumbs",     "pings",      "bytes",     "fragments", "bombs",
+                                         "clients",   "acks",       "unknowns",   "lines",     "malformed", "resumes"};
 
-enum stage { CONNECTING, GREETED, SHAKING, ASKING, TELLING, POURING };
+enum stage { CONNECTING, GREETED, SHAKING, ASKING, TELLING, NAMED, POURING };
 
 struct attacker {
   int descriptor;
@@ -39,7 +49,8 @@ struct attacker {
   struct answer answer;
   size_t poured;
   unsigned updated;
-  unsigned turns;
+  /* Of the session to go on with; empty for none. */
+  char session[23];
 };
 
 static enum kind kind;
@@ -102,6 +113,22 @@ static size_t deflate_bomb(unsigned char *frame) {
   return write_frame(frame, 0xC2, packed, length);
 }
 
+/* Two descriptions in turn, which differ in all that a game may have asked for. */
+static void fill_with_clients(void) {
+  static const char *const texts[2] = {
+      "{\"type\":\"client\",\"name\":\"a\",\"features\":[\"truecolor\"],\"columns\":80,\"rows\":24,\"gmcp\":[\"Char 1\"]}",
+      "{\"type\":\"client\",\"name\":\"b\",\"features\":[],\"columns\":99,\"rows\":50,\"gmcp\":[\"Room 1\"]}"};
+  unsigned char unit[2 * 131];
+  size_t length = 0;
+  for (int index = 0; index < 2; index++) length += write_frame(unit + length, 0x81, texts[index], strlen(texts[index]));
+  fill_pool(unit, length, 16000);
+}
+
+static void fill_with(unsigned char first, const char *text) {
+  unsigned char frame[131];
+  fill_pool(frame, write_frame(frame, first, text, strlen(text)), 16000);
+}
+
 static void prepare(void) {
   unsigned char frame[256];
   static const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -113,6 +140,10 @@ static void prepare(void) {
   /* The first frame begins a message, those after it add nothing and never end it. */
   case FRAGMENTS: fill_pool(frame, write_frame(frame, 0x00, "", 0), 16000); break;
   case BOMBS: fill_pool(frame, deflate_bomb(frame), 16000); break;
+  case CLIENTS: fill_with_clients(); break;
+  case ACKS: fill_with(0x81, "{\"type\":\"ack\",\"received\":0}"); break;
+  case UNKNOWNS: fill_with(0x81, "{\"type\":\"x\"}"); break;
+  case LINES: fill_with(0x82, "\n"); break;
   default: break;
   }
 }
@@ -125,7 +156,9 @@ static void begin(struct attacker *attacker) {
     failed++;
     usleep(1000);
   }
-  *attacker = (struct attacker){.descriptor = descriptor, .turns = attacker->turns};
+  struct attacker fresh = {.descriptor = descriptor};
+  memcpy(fresh.session, attacker->session, sizeof fresh.session);
+  *attacker = fresh;
   watch(epoll, descriptor, attacker, true, true);
 }
 
@@ -166,12 +199,40 @@ static bool tell(struct attacker *attacker) {
                         strlen(body) - 5 + 64, (int)(place - body), body, nonce, place + 5);
     length = (size_t)head;
   } else {
-    const char *fields = kind == BOMBS ? "Sec-WebSocket-Extensions: permessage-deflate\r\n" : "";
+    char fields[160] = "";
+    if (kind == BOMBS) strcpy(fields, "Sec-WebSocket-Extensions: permessage-deflate\r\n");
+    if (kind >= CLIENTS) strcpy(fields, "Sec-WebSocket-Protocol: portcullis.v1\r\n");
+    if (attacker->session[0])
+      snprintf(fields + strlen(fields), sizeof fields - strlen(fields), "Portcullis-Resume: %s;received=0\r\n",
+               attacker->session);
+    if (kind == RESUMES) attacker->device = &devices[0];
     if (!attacker->device) attacker->device = &devices[next_device++ % device_count];
     length = write_upgrade(text, sizeof text, attacker->device, app_hash, nonce, kind == FORGERIES, fields);
   }
   attacker->stage = TELLING;
   return send_text(attacker, text, length);
+}
+
+/* The first message of portcullis.v1 names the session: what of it has come. */
+static enum progress learn_session(struct attacker *attacker) {
+  struct answer *answer = &attacker->answer;
+  while (true) {
+    answer->bytes[answer->length] = 0;
+    /* A frame's header may have a zero byte. */
+    char *id = memmem(answer->bytes, answer->length, "\"id\":\"", 6);
+    if (id && id + 6 + 22 < answer->bytes + answer->length) {
+      memcpy(attacker->session, id + 6, 22);
+      return READY;
+    }
+    size_t room = sizeof answer->bytes - 1 - answer->length;
+    if (room == 0) return BROKEN;
+    int count = SSL_read(attacker->tls, answer->bytes + answer->length, (int)room);
+    if (count <= 0) {
+      int error = SSL_get_error(attacker->tls, count);
+      return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? GOES_ON : BROKEN;
+    }
+    answer->length += (size_t)count;
+  }
 }
 
 /* A message is begun before what never ends it; everything else pours at once. */
@@ -183,10 +244,13 @@ static bool begin_pouring(struct attacker *attacker) {
   /* What lies in a long queue before the gate is not yet an attack. */
   int room = 64 * 1024;
   setsockopt(attacker->descriptor, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-  watch(epoll, attacker->descriptor, attacker, true, false);
+  watch(epoll, attacker->descriptor, attacker, kind != MALFORMED, false);
   if (kind == UPDATES) return send_text(attacker, "GET / HTTP/1.1\r\nX: ", 19);
   if (kind == CRUMBS) return send_text(attacker, post, sizeof post - 1);
   if (kind == FRAGMENTS) return send_all(attacker->tls, frame, write_frame(frame, 0x02, "x", 1)) == READY;
+  if (kind == MALFORMED) return send_all(attacker->tls, frame, write_frame(frame, 0x81, "{", 1)) == READY;
+  /* By this the game knows whom to ask. */
+  if (kind >= CLIENTS) return send_all(attacker->tls, frame, write_frame(frame, 0x82, "T\n", 2)) == READY;
   return true;
 }
 
@@ -212,9 +276,10 @@ static bool pour(struct attacker *attacker, uint32_t events) {
   static char waste[65536];
   if (events & EPOLLIN) {
     ssize_t count = recv(attacker->descriptor, waste, sizeof waste, MSG_DONTWAIT);
+    if (count == 0 && kind == MALFORMED) done++;
     if (count == 0 || (count < 0 && errno != EAGAIN)) return false;
   }
-  if (!(events & EPOLLOUT)) return true;
+  if (!(events & EPOLLOUT) || kind == MALFORMED) return true;
   if (kind == UPDATES || kind == CRUMBS) {
     for (int count = 0; count < 64; count++) {
       enum progress progress = pour_record(attacker);
@@ -233,12 +298,28 @@ static bool pour(struct attacker *attacker, uint32_t events) {
   return true;
 }
 
+/* With the name it goes, and the next connection asks for that. */
+static bool named(struct attacker *attacker) {
+  enum progress progress = learn_session(attacker);
+  done += progress == READY;
+  return progress == GOES_ON;
+}
+
 static bool answered(struct attacker *attacker) {
   enum progress progress = receive_answer(attacker->tls, &attacker->answer);
   if (progress == GOES_ON) return true;
   if (progress == BROKEN) return false;
   if (attacker->stage == ASKING && kind != CHALLENGES) return tell(attacker);
-  if (kind >= PINGS) return attacker->answer.status == 101 && begin_pouring(attacker);
+  if (kind == RESUMES && attacker->answer.status == 101) {
+    next_answer(&attacker->answer);
+    attacker->stage = NAMED;
+    return named(attacker);
+  }
+  if (kind >= PINGS && attacker->answer.status != 101) {
+    failed += kind == MALFORMED || kind == RESUMES;
+    return false;
+  }
+  if (kind >= PINGS) return begin_pouring(attacker);
   int status = attacker->answer.status;
   if (status == (kind == CHALLENGES ? 200 : kind == REGISTERS ? 403 : 401)) done++;
   else failed++;
@@ -278,6 +359,7 @@ static bool goes_on(struct attacker *attacker, uint32_t events) {
     return kind >= REQUESTS && kind <= CRUMBS ? begin_pouring(attacker) : ask(attacker);
   case ASKING:
   case TELLING: return answered(attacker);
+  case NAMED: return named(attacker);
   case POURING: return pour(attacker, events);
   }
   return false;
@@ -309,7 +391,7 @@ static void run(struct attacker *attackers, size_t count, double share, uint64_t
     for (int index = 0; index < found; index++) {
       struct attacker *attacker = events[index].data.ptr;
       if (goes_on(attacker, events[index].events)) continue;
-      if (kind != CONNECTS && kind != HANDSHAKES) failed++;
+      if (kind != CONNECTS && kind != HANDSHAKES && kind != MALFORMED && kind != RESUMES) failed++;
       begin_again(attacker);
     }
     rest(start, start_cpu, share);

@@ -57,6 +57,9 @@ class Attack:
         told[told.index("--connections") + 1] = connections
         return dataclasses.replace(self, options=tuple(told))
 
+    def by_at_most(self, connections):
+        return self.by(min(connections, self.options[self.options.index("--connections") + 1]))
+
 
 def flood(name, title, unit, connections, *options, attack=None, delays_challenges=False, **gate):
     told = ("--attack", attack or name, "--connections", connections, *options)
@@ -85,6 +88,12 @@ ATTACKS = (
     flood("bytes", "1-byte frames by 50 sessions", "× 16 KB/s", 50),
     flood("fragments", "messages that never end, 50 sessions", "× 16 KB/s", 50),
     flood("bombs", "deflate bombs by 50 sessions", "× 16 KB/s", 50),
+    flood("clients", "descriptions of the app (`client`) by 50 sessions", "× 16 KB/s", 50),
+    flood("acks", "acknowledgements (`ack`) by 50 sessions", "× 16 KB/s", 50),
+    flood("unknowns", "messages of an unknown type by 50 sessions", "× 16 KB/s", 50),
+    flood("lines", "empty lines, far beyond `INPUT_RATE`, by 50 sessions", "× 16 KB/s", 50),
+    flood("malformed", "malformed text, each by a session of its own", "sessions/s", 50),
+    flood("resumes", "resumes in a loop by one key", "resumes/s", 1),
 )
 
 

@@ -1,4 +1,5 @@
-/* The game behind the gate while it is flooded: returns what sessions send that begin with 'E', and swallows the rest.
+/* The game behind the gate while it is flooded: returns what sessions send that begin with 'E', asks those that begin with
+ * 'T' all that it can by telnet, and swallows the rest.
  *
  * Prints its port, and serves until its standard input ends. */
 #include "peer.h"
@@ -15,6 +16,8 @@
 enum manner { UNKNOWN, ECHOES, SWALLOWS };
 static unsigned char manners[65536];
 static char buffer[65536];
+/* WILL GMCP, MSDP; DO TTYPE, NAWS, NEW-ENVIRON. */
+static const unsigned char questions[] = {255, 251, 201, 255, 251, 69, 255, 253, 24, 255, 253, 31, 255, 253, 39};
 
 static void play(int player) {
   ssize_t count = recv(player, buffer, sizeof buffer, MSG_DONTWAIT);
@@ -23,7 +26,11 @@ static void play(int player) {
     close(player);
     return;
   }
-  if (manners[player] == UNKNOWN) manners[player] = buffer[0] == 'E' ? ECHOES : SWALLOWS;
+  if (manners[player] == UNKNOWN) {
+    manners[player] = buffer[0] == 'E' ? ECHOES : SWALLOWS;
+    if (buffer[0] == 'T' && send(player, questions, sizeof questions, MSG_NOSIGNAL) != sizeof questions)
+      fprintf(stderr, "a question was cut\n");
+  }
   /* Players who get an echo send little: what does not fit into a socket's buffer is their loss. */
   if (manners[player] == ECHOES && send(player, buffer, (size_t)count, MSG_DONTWAIT | MSG_NOSIGNAL) != count)
     fprintf(stderr, "an echo was cut\n");

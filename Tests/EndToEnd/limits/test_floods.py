@@ -1,6 +1,5 @@
 """A few of the floods for a moment each: players play on, newcomers come in. For figures: `make floods`."""
 
-import dataclasses
 import pathlib
 import sys
 
@@ -23,11 +22,14 @@ def arena(module_folder):
 
 
 @pytest.mark.alone("nobody may be lost or refused, whatever the attackers do")
-@pytest.mark.parametrize("name", ["handshakes", "forgeries", "pipelined", "updates", "crumbs", "pings", "bytes"])
+@pytest.mark.parametrize(
+    "name",
+    ["handshakes", "forgeries", "pipelined", "updates", "crumbs", "pings", "bytes"]
+    + ["clients", "acks", "unknowns", "lines", "malformed", "resumes"],
+)
 def test_players_play_on(arena, name):
     """Most of these once kept the loop to themselves: one peer's bytes came faster than they were served."""
-    attack = ATTACKS[name]
-    few = dataclasses.replace(attack, options=(*attack.options[:2], "--connections", 20))
+    few = ATTACKS[name].by_at_most(20)
     figures = floods.measure(arena, few, seconds=1, settling=0.3)
     assert figures.done > 0, "nobody attacked"
     assert figures.messages["done"] > 0 and figures.admissions["done"] > 0
