@@ -58,6 +58,22 @@ import Vectors
     }
   }
 
+  /// What is no object at all, what is not there, and what is nested deeper than nine objects of a line would be.
+  @Test(
+    arguments: [
+      #""signals":[],"#, #""signals":"{}","#, #""signals":null,"#, #""signals":1,"#, #""signals":true,"#, "",
+      #""signals":{"a":\#(String(repeating: "[", count: 20) + String(repeating: "]", count: 20))},"#,
+    ])
+  func noSignals(member: String) throws {
+    let line = Array(
+      #"{"name":"n","kind":"risk",\#(member)"current":{"at":1},"expect":{"result":"reject","check":"signals"}}"#
+        .utf8)
+    guard case .reject("signals", _) = try JudgedLine(line, P256Verifier()).verdict else {
+      Issue.record("not refused")
+      return
+    }
+  }
+
   @Test(
     arguments: [
       #","attest_failed_at":"now""#, #","attest_failed_at":-1"#, #","policy":{"min_os_patch":"2025"}"#,

@@ -24,20 +24,23 @@ package struct RiskCase: Sendable {
     self.name = name
     expectation = try fields.expectation()
     expected = try Self.expected(fields.object["expect"]?.object)
-    guard let signals = fields.object["signals"]?.object else {
-      throw VectorError("signals is not an object")
-    }
     guard let current = try Record(fields, "current") else { throw VectorError("current is not an object") }
     let previous = try Record(fields, "previous")
     let failed = try fields.time("attest_failed_at", in: fields.object)
     let minimum = try Self.minimumPatch(fields)
-    var writer = JSONWriter()
-    writer.value(.object(signals))
-    question = Signals(writer.bytes).map { signals in
+    question = Self.signals(fields.object["signals"]).map { signals in
       RiskQuestion(
         signals: signals, at: current.at, place: current.place, previous: previous?.risk,
         minimumPatch: minimum, attestFailedAt: failed)
     }
+  }
+
+  /// Nil where they are malformed: what is no object, or is not there at all, included.
+  private static func signals(_ value: JSONValue?) -> Signals? {
+    guard let value else { return nil }
+    var writer = JSONWriter()
+    writer.value(value)
+    return Signals(writer.bytes)
   }
 
   private static func minimumPatch(_ fields: Fields) throws(VectorError) -> Int? {

@@ -112,7 +112,8 @@ package struct Sweep: Sendable {
   ) throws(VectorError) -> JSONObject {
     var writer = JSONWriter()
     write(object, path, text, to: &writer)
-    guard let value = try? JSONValue(parsing: writer.bytes.span, depthLimit: 16), let object = value.object
+    guard let value = try? JSONValue(parsing: writer.bytes.span, depthLimit: VectorLine.depthLimit),
+      let object = value.object
     else { throw VectorError("a variant that is not JSON") }
     return object
   }

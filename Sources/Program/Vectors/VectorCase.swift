@@ -75,10 +75,13 @@ package struct VectorError: Error, Equatable, Sendable, CustomStringConvertible 
 }
 
 extension VectorLine {
+  /// So deep that what is nested too deeply in a case is for its verifier to say; as deep as our reader goes.
+  static let depthLimit = 63
+
   package init(parsing text: Span<UInt8>) throws(VectorError) {
     let value: JSONValue
     do throws(JSONError) {
-      value = try JSONValue(parsing: text, depthLimit: 16)
+      value = try JSONValue(parsing: text, depthLimit: Self.depthLimit)
     } catch {
       throw VectorError("not JSON: \(error)")
     }
