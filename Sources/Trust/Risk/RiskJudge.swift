@@ -68,7 +68,7 @@ package enum RiskJudge {
     case .debugger: signals.debugger
     case .rooted: signals.rooted
     case .oldPatch: isPatchOld(question)
-    case .timeZoneMismatch: differ(TimeZoneName(signals.timeZone), TimeZoneName(now.timeZone))
+    case .timeZoneMismatch: isElsewhere(signals, question.current)
     case .impossibleTravel: travel?.isImpossible
     case .networkChange: differ(before?.network, now.network)
     case .countryChange: differ(before?.country, now.country)
@@ -81,6 +81,13 @@ package enum RiskJudge {
   private static func differ<Value: Equatable>(_ first: Value?, _ second: Value?) -> Bool? {
     guard let first, let second else { return nil }
     return first != second
+  }
+
+  private static func isElsewhere(_ signals: Signals, _ current: RiskRecord) -> Bool? {
+    guard let zone = TimeZoneName(signals.timeZone), let place = TimeZoneName(current.place.timeZone) else {
+      return nil
+    }
+    return zone.differs(from: place, at: current.at)
   }
 
   private static func isPatchOld(_ question: RiskQuestion) -> Bool? {

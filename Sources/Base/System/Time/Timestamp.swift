@@ -93,7 +93,8 @@ extension UnixTime {
   /// From 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z.
   private static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
-  private static func civil(fromDays days: Int64) -> (year: Int64, month: Int, day: Int) {
+  /// In the Gregorian calendar (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"), for days since 1970.
+  package static func civil(fromDays days: Int64) -> (year: Int64, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = shifted.flooredQuotient(by: 146_097)
     let dayOfEra = shifted - era * 146_097
@@ -105,7 +106,7 @@ extension UnixTime {
     return (year, Int(month), Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1))
   }
 
-  private static func days(fromCivil year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+  package static func days(fromCivil year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted.flooredQuotient(by: 400)
     let yearOfEra = shifted - era * 400
@@ -113,7 +114,7 @@ extension UnixTime {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  private static func days(inMonth month: Int64, of year: Int64) -> Int64 {
+  package static func days(inMonth month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 4, 6, 9, 11: 30
     case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
