@@ -170,6 +170,18 @@ import Testing
     #expect(try phone.rejection() == rejection)
   }
 
+  /// Who signed one package is what all entries of it say together, and never what those of others do.
+  @Test func packageListedTwice() throws {
+    var phone = try AttestedPhone()
+    let other = try #require(Bytes32(Self.other))
+    phone.description.software[Entry.applicationID] = TestKeyDescription.applicationID(
+      packages: [AttestedPhone.package], digests: [Self.digest, Self.other])
+    phone.policy.apps += [AndroidApp(package: "org.example.second", digests: [other])].compactMap(\.self)
+    #expect(try phone.rejection() == .digest)
+    phone.policy.apps += [AndroidApp(package: AttestedPhone.package, digests: [other])].compactMap(\.self)
+    #expect(try phone.rejection() == nil)
+  }
+
   /// More than a certificate has elements.
   @Test func manyPackages() throws {
     var phone = try AttestedPhone()

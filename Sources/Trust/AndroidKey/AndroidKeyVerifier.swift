@@ -105,9 +105,13 @@ package final class AndroidKeyVerifier {
     }
     guard !known.isEmpty else { throw .package }
     let digests = application.digests.map { Bytes32($0) }
-    // One that is no SHA-256 is nobody's.
+    // One that is no SHA-256 is nobody's. A package may be listed more than once, as when its key of signing changes.
     guard !digests.isEmpty, !digests.contains(nil),
-      let app = known.first(where: { $0.digests.isSuperset(of: digests.compactMap(\.self)) })
+      let app = known.first(where: { app in
+        known.filter { $0.package.isSameText(as: app.package) }
+          .reduce(into: Set()) { $0.formUnion($1.digests) }
+          .isSuperset(of: digests.compactMap(\.self))
+      })
     else { throw .digest }
     return app.package
   }
