@@ -241,7 +241,7 @@ let testTargets = [
   tests("GeoDatabase", ["Addresses"]),
   tests("X509", ["Bytes", "COpenSSL", "System"]),
   tests("JSON"),
-  tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "System"]),
+  tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "System", "X509"]),
   tests("ApprovalPolicy", ["DeviceWire"]),
   tests("System"),
   tests("Confinement", ["CLinux", "CSeccomp", "System"]),

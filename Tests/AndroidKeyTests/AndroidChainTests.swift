@@ -112,6 +112,34 @@ import Testing
     #expect(throws: CertificateError.malformed) { try AndroidRoots.hashes(inPEM: malformed.span) }
   }
 
+  /// A serial number longer than RFC 5280 has it, and unique identifiers, which it forbids: odd, and signed for.
+  @Test func oddCertificates() throws {
+    let authority = try HandmadeAuthority()
+    #expect(try authority.rejection(serial: [1]) == nil)
+    let long = [0x5A] + [UInt8](repeating: 7, count: 39)
+    #expect(try authority.rejection(serial: long) == nil)
+    #expect(try authority.verdict(serial: long).serials.first?.hex == Hex.encode(long.span))
+    #expect(try authority.rejection(serial: [0x00]) == nil)
+    for odd in [
+      DERWriter.implicit(1, [0x00, 0xAB]), DERWriter.implicit(2, [0x04, 0xA0]),
+      DERWriter.implicit(1, [0x00]) + DERWriter.implicit(2, [0x00]),
+    ] {
+      #expect(try authority.rejection(serial: [1], afterKey: odd) == nil)
+    }
+    for bad in [
+      DERWriter.implicit(1, []), DERWriter.implicit(2, [0x01, 0x01]), DERWriter.implicit(4, [0x00]),
+      DERWriter.implicit(2, [0x00]) + DERWriter.implicit(1, [0x00]),
+      DERWriter.explicit(1, DERWriter.bitString([])),
+    ] {
+      #expect(try authority.rejection(serial: [1], afterKey: bad) == .certificate)
+    }
+    var revoked = authority
+    revoked.phone.policy.revocation = try RevocationList(
+      json: Array("{\"entries\":{\"\(Hex.encode(long.span))\":{\"status\":\"REVOKED\"}}}".utf8).span)
+    #expect(try revoked.rejection(serial: long) == .revoked)
+    #expect(try revoked.rejection(serial: Array(long.dropFirst())) == nil)
+  }
+
   /// Each byte of the leaf changed in turn, those of the description among them: none is accepted, none stops the program.
   @Test(arguments: [0x01, 0x80, 0xFF] as [UInt8]) func everyByteOfTheLeaf(change: UInt8) throws {
     let phone = try AttestedPhone(verifiesUser: true)

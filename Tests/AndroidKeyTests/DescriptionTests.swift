@@ -45,6 +45,14 @@ import Testing
     (Entry.algorithm, DERWriter.integer(1), .key), (Entry.keySize, DERWriter.integer(384), .key),
     (Entry.curve, DERWriter.integer(2), .key), (Entry.allApplications, [0x05, 0x00], .allApplications),
     (Entry.allApplications, [0x01, 0x01, 0xFF], .description),
+    (Entry.allApplications, [0x05, 0x01, 0x00], .description),
+    (Entry.noAuthentication, [0x05, 0x01, 0x00], .description),
+    // Ignored is what it says, not where it ends.
+    (820, [0x30, 0x80, 0x00, 0x00], .description), (820, [0x04, 0x81, 0x01, 0x00], .description),
+    (820, [0x30, 0x02, 0x04, 0x01], .description), (820, [], .description),
+    (820, [0x05, 0x00, 0x05, 0x00], .description),
+    (Entry.purpose, DERWriter.set([0x02, 0x02, 0x00, 0x02]), .description),
+    (Entry.rootOfTrust, [0x30, 0x08, 0x04, 0x00, 0x01, 0x01, 0x01, 0x0A, 0x01, 0x00], .description),
     (Entry.patch, DERWriter.integer(202_600), .patch), (Entry.patch, DERWriter.integer(202_613), .patch),
     (Entry.patch, DERWriter.integer(202_512), .patch), (Entry.patch, DERWriter.integer(20_251_231), .patch),
     (Entry.patch, DERWriter.integer(2601), .patch), (Entry.patch, [0x02, 0x02, 0x00, 0x01], .description),
@@ -66,6 +74,11 @@ import Testing
       (802, [0x1E, 0x02, 0x4E, 0x2D]), (803, [0x14, 0x01, 0xE4]), (804, [0x0C, 0x01, 0xC3]),
       (805, [0x18, 0x01, 0x31]),
       (31, DERWriter.set(DERWriter.integer(2) + DERWriter.integer(1))),
+      // Values that no type has, and what nests deeper than anybody reads.
+      (806, [0x01, 0x01, 0x01]), (807, [0x02, 0x02, 0x00, 0x01]), (808, [0x05, 0x01, 0x00]),
+      (809, [0x06, 0x00]),
+      (810, [0x10, 0x00]), (811, [0x24, 0x02, 0x04, 0x00]), (812, [0x00, 0x00]), (813, [0x02, 0x01, 0x80]),
+      (814, (0..<50).reduce([0x05, 0x00]) { inner, _ in DERWriter.sequence(inner) }),
     ] as [(UInt32, [UInt8])])
   func whatDoesNotMatter(number: UInt32, value: [UInt8]) throws {
     var phone = try AttestedPhone()
@@ -196,8 +209,15 @@ import Testing
     phone.description.hardware[Entry.applicationID] = phone.description.software.removeValue(
       forKey: Entry.applicationID)
     #expect(try phone.rejection() == .applicationID)
-    phone.description.software[Entry.applicationID] = DERWriter.octetString([0x30, 0x00])
-    #expect(try phone.rejection() == .description)
+    let good = TestKeyDescription.applicationID(packages: [AttestedPhone.package], digests: [Self.digest])
+    let within = Array(good.dropFirst(2))
+    let contents: [[UInt8]] = [
+      [], [0x30, 0x00], within + [0x05, 0x00], [0x30, 0x80] + within.dropFirst(2) + [0x00, 0x00],
+    ]
+    for content in contents {
+      phone.description.software[Entry.applicationID] = DERWriter.octetString(content)
+      #expect(try phone.rejection() == .description)
+    }
     phone = try AttestedPhone()
     phone.policy.apps = []
     #expect(try phone.rejection() == .package)

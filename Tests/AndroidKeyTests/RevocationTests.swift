@@ -17,15 +17,15 @@ import Testing
       {"version": [1, null, {}], "entries": {"00aB": {"status": "REVOKED", "reason": "X", "expires": "2020-01-01"},
        "c": {"status": ""}, "\\u0064": {"status": "SUSPENDED"}, "\(String(repeating: "f", count: 60))": {"status": "R"}}}
       """)
-    #expect(list.count == 3)
-    for text in ["ab", "AB", "0000ab", "c", "d"] {
+    #expect(list.count == 4)
+    for text in ["ab", "AB", "0000ab", "c", "d", "0" + String(repeating: "F", count: 60)] {
       #expect(CertificateSerial(hex: text).map(list.contains) == true, "\(text)")
     }
-    for text in ["a", "abc", "b", "0"] {
+    for text in ["a", "abc", "b", "0", String(repeating: "f", count: 48), String(repeating: "f", count: 59)] {
       #expect(CertificateSerial(hex: text).map(list.contains) == false, "\(text)")
     }
     let bytes: [UInt8] = [0, 0, 0xAB]
-    #expect(CertificateSerial(magnitude: bytes.span).map(list.contains) == true)
+    #expect(list.contains(CertificateSerial(magnitude: bytes.span)))
   }
 
   @Test(arguments: [
@@ -64,13 +64,25 @@ import Testing
     for (text, shown) in [("0", "0"), ("000", "0"), ("0A", "a"), ("10000000000000000", "10000000000000000")] {
       #expect(CertificateSerial(hex: text)?.hex == shown)
     }
-    let longest = "f" + String(repeating: "0", count: 47)
-    #expect(CertificateSerial(hex: longest)?.hex == longest && CertificateSerial(hex: "00" + longest) != nil)
-    for bad in ["", "1" + longest, "-1", "+1", "0x1", " 1", "\u{661}"] {
+    for bad in ["", "-1", "+1", "0x1", " 1", "\u{661}"] {
       #expect(CertificateSerial(hex: bad) == nil, "\(bad)")
     }
-    let long = [UInt8](repeating: 1, count: 25)
-    #expect(CertificateSerial(magnitude: long.span) == nil)
+  }
+
+  /// Whether it is in the last 24 bytes or before them: each digit counts, and leading zeros do not.
+  @Test(arguments: [1, 2, 46, 47, 48, 49, 50, 51, 96, 97, 16_000]) func serialsOfAnyLength(count: Int) {
+    let digits = "a" + String((1..<count).map { Character(String($0 % 16, radix: 16)) })
+    let serial = CertificateSerial(hex: digits)
+    #expect(serial?.hex == digits && serial == CertificateSerial(hex: "000" + digits.uppercased()))
+    let bytes = Array((count.isMultiple(of: 2) ? digits : "0" + digits).utf8)
+    let magnitude = [0, 0] + (Hex.decode(bytes.span) ?? [])
+    #expect(CertificateSerial(magnitude: magnitude.span) == serial)
+    var other = Array(digits)
+    for place in [0, count / 2, count - 1] {
+      other[place] = other[place] == "b" ? "c" : "b"
+      #expect(CertificateSerial(hex: String(other)) != serial)
+      other[place] = Array(digits)[place]
+    }
   }
 
   /// Any certificate of the chain, and only while the list is fresh.

@@ -4,6 +4,7 @@ import Crypto
 import Device
 import DeviceWire
 import System
+import X509
 
 @testable import AndroidKey
 
@@ -52,6 +53,58 @@ struct AttestedPhone {
     } catch let error as AndroidKeyRejection {
       return error
     }
+  }
+}
+
+/// A root, an attestation key's certificate between two, and leaves that are put together by hand.
+struct HandmadeAuthority {
+  var phone: AttestedPhone
+  private let key: SigningKeyBox
+  private let above: [[UInt8]]
+
+  init() throws {
+    phone = try AttestedPhone()
+    let rootKey = try SigningKey.generate(.p256)
+    key = SigningKeyBox(try SigningKey.generate(.p256))
+    func name(_ text: String) -> DistinguishedName { DistinguishedName((.commonName, text)) }
+    func certify(_ subject: String, _ key: borrowing SigningKey) throws -> [UInt8] {
+      let builder = CertificateBuilder(
+        subject: name(subject), issuer: name("root"), notBefore: AttestedPhone.now.adding(days: -1),
+        notAfter: AttestedPhone.now.adding(days: 1),
+        extensions: [.basicConstraints(authority: true), .keyUsage(.keyCertSign)])
+      return try builder.sign(subjectPublicKeyInfo: key.subjectPublicKeyInfo(), with: rootKey).der
+    }
+    above = [try certify("attestation", key.key), try certify("root", rootKey)]
+    let spki = try rootKey.subjectPublicKeyInfo()
+    phone.policy.roots = [SHA256.hash(spki.span)]
+  }
+
+  /// - Parameter afterKey: elements between the key and the extensions.
+  func chain(serial: [UInt8], afterKey: [UInt8] = []) throws -> [[UInt8]] {
+    var builder = CertificateBuilder(
+      subject: DistinguishedName((.commonName, "key")),
+      issuer: DistinguishedName((.commonName, "attestation")), notBefore: AttestedPhone.now,
+      notAfter: AttestedPhone.now.adding(days: 1),
+      extensions: [CertificateExtension([1, 3, 6, 1, 4, 1, 11129, 2, 1, 17], phone.description.der)])
+    builder.serialNumber = serial
+    let issued = try builder.sign(subjectPublicKeyInfo: phone.key.key.subjectPublicKeyInfo(), with: key.key)
+    let parsed = try ChainCertificate(issued.der, isLeaf: true).parsed
+    var body = DERReader(issued.der.span, in: parsed.toBeSigned)
+    let content = try body.next(.sequence).content
+    let place = parsed.subjectPublicKeyInfo.upperBound
+    let algorithm = Array(issued.der[parsed.signatureAlgorithmIdentifier])
+    let odd = DERWriter.sequence(
+      Array(issued.der[content.lowerBound..<place]) + afterKey + issued.der[place..<content.upperBound])
+    let leaf = DERWriter.sequence(odd, algorithm, DERWriter.bitString(try key.key.sign(odd, .sha256)))
+    return [leaf] + above
+  }
+
+  func verdict(serial: [UInt8], afterKey: [UInt8] = []) throws -> AndroidKeyVerdict {
+    try phone.verify(chain(serial: serial, afterKey: afterKey))
+  }
+
+  func rejection(serial: [UInt8], afterKey: [UInt8] = []) throws -> AndroidKeyRejection? {
+    try phone.rejection(chain(serial: serial, afterKey: afterKey))
   }
 }
 

@@ -112,6 +112,27 @@ import Testing
     #expect(Self.check(bytes, .devices) == error, "\(name)")
   }
 
+  /// Heads alone, of whatever depth: what is in values is for who reads them.
+  @Test(
+    arguments: [
+      ("BOOLEAN 01", [0x01, 0x01, 0x01], nil), ("127 with a zero", [0x02, 0x02, 0x00, 0x7F], nil),
+      ("OCTET STRING in parts", [0x24, 0x02, 0x04, 0x00], nil),
+      ("a primitive SEQUENCE", [0x10, 0x01, 0x80], nil),
+      ("NULL with content", [0x05, 0x01, 0x00], nil), ("2,000 deep", nested(2000), nil),
+      ("an indefinite length within", [0xA1, 0x04, 0x30, 0x80, 0x00, 0x00], .indefiniteLength),
+      ("a long length within", [0xA1, 0x03, 0x04, 0x81, 0x00], .nonMinimalLength),
+      ("more within than there is", [0xA1, 0x02, 0x04, 0x01], .truncated),
+      ("two elements", [0x05, 0x00, 0x05, 0x00], .trailingBytes),
+    ] as [(String, [UInt8], DERError?)])
+  func heads(name: String, bytes: [UInt8], error: DERError?) {
+    #expect(Self.check(bytes, .heads) == error, "\(name)")
+  }
+
+  /// Nobody has said how deep devices may nest.
+  @Test func depthOfDevices() {
+    #expect(Self.check(Self.nested(2000), .devices) == nil)
+  }
+
   @Test(arguments: [(4096, nil), (4097, .tooManyElements)] as [(Int, DERError?)])
   func elementsOfDevices(count: Int, error: DERError?) {
     let bytes = DERWriter.element([0x30], Array(repeating: [0x05, 0x00], count: count - 1).flatMap { $0 })
@@ -126,11 +147,13 @@ import Testing
   }
 
   private static func certificate(
-    subject: [UInt8] = DERWriter.name("Test"), constraints: [UInt8] = DERWriter.sequence()
+    subject: [UInt8] = DERWriter.name("Test"), constraints: [UInt8] = DERWriter.sequence(),
+    serial: [UInt8] = [1], afterKey: [UInt8] = []
   ) -> [UInt8] {
     var certificate = TestCertificate(
       issuer: DERWriter.name("Test Authority"), subject: subject,
       key: TestKey.p256().subjectPublicKeyInfo, extensions: [])
+    (certificate.serial, certificate.afterKey) = (serial, afterKey)
     certificate.set(ObjectIdentifiers.basicConstraints, critical: DERWriter.true, constraints)
     certificate.set(ObjectIdentifiers.keyUsage, critical: DERWriter.true, [0x03, 0x02, 0x04, 0xF0])
     return certificate.encoded(signedBy: TestKey.p384())
@@ -157,6 +180,25 @@ import Testing
       #expect(Self.parsed(certificate) == nil)
       #expect(Self.parsed(certificate, .devices)?.subject == subject)
     }
+  }
+
+  /// What RFC 5280 forbids authorities, and X.509 does not.
+  @Test(
+    arguments: [
+      ([1], [], true), ([1] + Array(repeating: 0, count: 21), [], true),
+      ([1], [0x81, 0x02, 0x00, 0xAA], true),
+      ([1], [0x82, 0x01, 0x00], true), ([1], [0x81, 0x01, 0x00, 0x82, 0x02, 0x04, 0xA0], true),
+      ([1], [0x82, 0x01, 0x00, 0x81, 0x01, 0x00], false), ([1], [0x81, 0x01, 0x00, 0x81, 0x01, 0x00], false),
+      ([1], [0x81, 0x00], false), ([1], [0x81, 0x02, 0x01, 0x01], false),
+      ([1], [0xA1, 0x03, 0x03, 0x01, 0x00], false),
+      ([1], [0x84, 0x01, 0x00], false),
+    ] as [([UInt8], [UInt8], Bool)])
+  func profile(serial: [UInt8], afterKey: [UInt8], isWellFormed: Bool) {
+    let certificate = Self.certificate(serial: serial, afterKey: afterKey)
+    #expect((Self.parsed(certificate) != nil) == (serial.count <= 21 && afterKey.isEmpty))
+    var rules = CertificateRules()
+    rules.keepsToProfile = false
+    #expect(((try? CertificateParser.parse(certificate.span, rules: rules)) != nil) == isWellFormed)
   }
 
   @Test(

@@ -14,6 +14,8 @@ package struct CertificateRules: Sendable {
   package var needsExtensions = true
   /// What a key is for is left alone where nothing hangs on it: devices of some makers write it wrongly.
   package var readsKeyUsage = true
+  /// That serial numbers are as long as RFC 5280 allows, and that there are no unique identifiers, which it forbids.
+  package var keepsToProfile = true
   /// That an ECDSA signature has its strict form, for a key on P-384 at most.
   package var checksSignatureForm = true
   /// Of its encoding.
@@ -79,7 +81,7 @@ package enum CertificateParser {
     guard der.extracting(version.content).isEqual(to: [0x02, 0x01, 0x02]) else { throw .notVersion3 }
     // RFC 5280 §4.1.2.2: at most 20 octets; one more for a sign.
     let serialNumber = try fields.next(.integer).content
-    guard serialNumber.count <= 21 else { throw .serialNumber }
+    guard serialNumber.count <= 21 || !rules.keepsToProfile else { throw .serialNumber }
     let algorithm = try fields.next(.sequence).whole
     let issuer = try parseName(der, &fields)
     var validity = DERReader(der, in: try fields.next(.sequence).content)
@@ -88,7 +90,12 @@ package enum CertificateParser {
     try validity.expectEnd()
     let subject = try parseName(der, &fields)
     let publicKey = try fields.next(.sequence).whole
-    // The unique identifiers [1] and [2] are refused: RFC 5280 §4.1.2.8 forbids authorities to use them.
+    // The unique identifiers [1] and [2]: RFC 5280 §4.1.2.8 forbids authorities to use them.
+    for number in [1, 2] as [UInt32] where !rules.keepsToProfile {
+      if let identifier = try fields.nextIfPresent(.context(number, constructed: false)) {
+        try DERValue.checkBitString(der.extracting(identifier.content))
+      }
+    }
     var extensions = content.upperBound..<content.upperBound
     if let wrapper = try fields.nextIfPresent(.context(3)) {
       try fields.expectEnd()

@@ -11,14 +11,19 @@ package enum DERWalk {
     /// The values of the types that are read. What devices of many makers write has texts in every alphabet, types that
     /// nobody reads, and sets in no order.
     case devices
+    /// Nothing: whoever reads a value checks it, and what nobody reads may hold anything.
+    case heads
 
     /// A certificate has fewer than 100 elements. Of a device's description, most may be names of packages.
     fileprivate var maximumElements: Int {
       switch self {
       case .all: 512
-      case .devices: 4096
+      case .devices, .heads: 4096
       }
     }
+
+    /// A certificate nests 6 deep. Nobody has said how deep devices may.
+    fileprivate var maximumDepth: Int { self == .all ? 12 : .max }
   }
 
   /// Throws unless `bytes` are exactly one element, and all within it is DER.
@@ -26,46 +31,53 @@ package enum DERWalk {
     try check(bytes, in: 0..<bytes.count, strictness)
   }
 
+  /// Without recursion: what nests as deep as it is long takes no more of the stack.
   package static func check(
     _ bytes: Span<UInt8>, in range: Range<Int>, _ strictness: Strictness = .all
   ) throws(DERError) {
-    var state = State(strictness)
-    var reader = DERReader(bytes, in: range)
-    try visit(try reader.next(), bytes, depth: 1, &state)
-    try reader.expectEnd()
-  }
-
-  private struct State {
-    let strictness: Strictness
-    var elementsLeft: Int
-
-    init(_ strictness: Strictness) {
-      self.strictness = strictness
-      elementsLeft = strictness.maximumElements
-    }
-  }
-
-  private static func visit(
-    _ element: DERElement, _ bytes: Span<UInt8>, depth: Int, _ state: inout State
-  ) throws(DERError) {
-    guard depth <= maximumDepth else { throw .tooDeep }
-    guard state.elementsLeft > 0 else { throw .tooManyElements }
-    state.elementsLeft -= 1
-    if element.tag.tagClass == 0 { try checkUniversal(element, bytes, state.strictness) }
-    guard element.tag.isConstructed else { return }
-
-    var reader = DERReader(bytes, in: element.content)
-    var previous: Range<Int>?
-    while !reader.isAtEnd {
-      let child = try reader.next()
-      try visit(child, bytes, depth: depth + 1, &state)
-      if state.strictness == .all, element.tag == .set {
-        if let previous, !precedes(bytes.extracting(previous), bytes.extracting(child.whole)) {
-          throw .unorderedSet
-        }
-        previous = child.whole
+    var whole = DERReader(bytes, in: range)
+    let outermost = try whole.next()
+    try checkValue(outermost, bytes, strictness)
+    var open = outermost.tag.isConstructed ? [Container(outermost)] : []
+    var elementsLeft = strictness.maximumElements - 1
+    while var container = open.popLast() {
+      guard !container.rest.isEmpty else { continue }
+      guard open.count + 2 <= strictness.maximumDepth else { throw .tooDeep }
+      guard elementsLeft > 0 else { throw .tooManyElements }
+      elementsLeft -= 1
+      var reader = DERReader(bytes, in: container.rest)
+      let element = try reader.next()
+      try checkValue(element, bytes, strictness)
+      if strictness == .all, container.isSet, let previous = container.previous,
+        !precedes(bytes.extracting(previous), bytes.extracting(element.whole))
+      {
+        throw .unorderedSet
       }
+      container.rest = element.whole.upperBound..<container.rest.upperBound
+      container.previous = element.whole
+      open.append(container)
+      if element.tag.isConstructed { open.append(Container(element)) }
     }
+    try whole.expectEnd()
+  }
+
+  /// An element that has others within, as far as they have not been seen.
+  private struct Container {
+    let isSet: Bool
+    var rest: Range<Int>
+    var previous: Range<Int>?
+
+    init(_ element: DERElement) {
+      isSet = element.tag == .set
+      rest = element.content
+    }
+  }
+
+  private static func checkValue(
+    _ element: DERElement, _ bytes: Span<UInt8>, _ strictness: Strictness
+  ) throws(DERError) {
+    guard element.tag.tagClass == 0, strictness != .heads else { return }
+    try checkUniversal(element, bytes, strictness)
   }
 
   private static func checkUniversal(
@@ -103,7 +115,4 @@ package enum DERWalk {
     }
     return false
   }
-
-  /// A certificate nests 6 deep.
-  private static let maximumDepth = 12
 }

@@ -82,7 +82,7 @@ final class RevocationFile: Sendable {
     }
     guard isNews else { return }
     let revoked = RevokedSerials(digest: digest) { serial in
-      CertificateSerial(magnitude: serial.bytes.span).map(list.contains) ?? false
+      list.contains(CertificateSerial(magnitude: serial.bytes.span))
     }
     let done = orders.add()
     let handle = registry.submit(JudgeSerials(revoked), lane: .host, origin: .gate) { [weak self] reply in

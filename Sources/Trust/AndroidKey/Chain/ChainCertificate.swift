@@ -15,6 +15,7 @@ struct ChainCertificate {
     var rules = CertificateRules()
     rules.needsExtensions = false
     rules.readsKeyUsage = !isLeaf
+    rules.keepsToProfile = false
     rules.checksSignatureForm = false
     rules.strictness = .devices
     let parsed: ParsedCertificate
@@ -25,9 +26,9 @@ struct ChainCertificate {
     }
     let bytes = parsed.der.span
     let number = bytes.extracting(parsed.serialNumber)
-    guard number[0] < 0x80, let serial = CertificateSerial(magnitude: number) else { throw .certificate }
+    guard number[0] < 0x80 else { throw .certificate }
     self.parsed = parsed
-    self.serial = serial
+    serial = CertificateSerial(magnitude: number)
     algorithm = SignatureAlgorithm(
       bytes.extracting(parsed.signatureAlgorithmIdentifier),
       inner: bytes.extracting(parsed.innerSignatureAlgorithmIdentifier))

@@ -9,9 +9,9 @@ struct ApplicationID {
 
   /// SEQUENCE { SET OF SEQUENCE { package, version }, SET OF digest }, not yet known to be DER.
   init(_ der: Span<UInt8>, in range: Range<Int>) throws(DERError) {
-    try DERWalk.check(der, in: range, .devices)
     var outer = DERReader(der, in: range)
     var fields = DERReader(der, in: try outer.next(.sequence).content)
+    try outer.expectEnd()
     var members = DERReader(der, in: try fields.next(.set).content)
     var packages: [[UInt8]] = []
     while !members.isAtEnd {

@@ -25,7 +25,7 @@ struct AuthorizationList {
     let bootState: UInt64
   }
 
-  /// `content` is that of the SEQUENCE in `der`, already known to be DER. Each entry is `[n] EXPLICIT` around one value, and
+  /// `content` is that of the SEQUENCE in `der`, whose heads are known to be DER's. Each entry is `[n] EXPLICIT` around one value, and
   /// no n comes twice: which of two would count? Their order is not judged.
   init(_ der: Span<UInt8>, in content: Range<Int>) throws(DERError) {
     var entries = DERReader(der, in: content)
@@ -42,7 +42,7 @@ struct AuthorizationList {
     }
   }
 
-  /// By the numbers of `keymaster_tag_t`; others may hold anything.
+  /// By the numbers of `keymaster_tag_t`; others may hold anything that has an end.
   private mutating func read(
     _ number: UInt32, _ value: DERElement, _ der: Span<UInt8>
   ) throws(DERError) {
@@ -51,14 +51,10 @@ struct AuthorizationList {
     case 2: algorithm = try Self.integer(value, der)
     case 3: keySize = try Self.integer(value, der)
     case 10: curve = try Self.integer(value, der)
-    case 503:
-      guard value.tag == .null else { throw .unexpectedTag }
-      needsNoAuthentication = true
+    case 503: needsNoAuthentication = try Self.null(value)
     case 504: authenticators = try Self.integer(value, der)
     case 505: authenticationTimeout = try Self.integer(value, der)
-    case 600:
-      guard value.tag == .null else { throw .unexpectedTag }
-      isForAllApplications = true
+    case 600: isForAllApplications = try Self.null(value)
     case 702: origin = try Self.integer(value, der)
     case 704: rootOfTrust = try Self.rootOfTrust(value, der)
     case 706: patch = try Self.integer(value, der)
@@ -67,6 +63,12 @@ struct AuthorizationList {
       applicationID = try ApplicationID(der, in: value.content)
     default: break
     }
+  }
+
+  /// That it is there is all that it says.
+  private static func null(_ value: DERElement) throws(DERError) -> Bool {
+    guard value.tag == .null, value.content.isEmpty else { throw .null }
+    return true
   }
 
   private static func integer(_ value: DERElement, _ der: Span<UInt8>) throws(DERError) -> UInt64 {

@@ -14,7 +14,7 @@ struct KeyDescription {
 
   /// - Parameter range: of `der`, whose DER inside is not yet checked.
   init(_ der: Span<UInt8>, in range: Range<Int>) throws(DERError) {
-    try DERWalk.check(der, in: range, .devices)
+    try DERWalk.check(der, in: range, .heads)
     var outer = DERReader(der, in: range)
     var fields = DERReader(der, in: try outer.next(.sequence).content)
     _ = try DERValue.unsigned(der.extracting(try fields.next(.integer).content))

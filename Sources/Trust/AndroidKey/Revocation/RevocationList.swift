@@ -81,11 +81,8 @@ private struct RevocationReading {
     try enterObject(&reader, else: .entries)
     while let name = try reader.nextMember() {
       let digits = reader.unescaped(name)
-      guard !digits.isEmpty, digits.allSatisfy({ CertificateSerial.value($0) != nil }) else {
-        throw broken(.serial, reader)
-      }
-      // One that is longer than a serial may be belongs to no certificate that is read here.
-      if let serial = CertificateSerial(hex: digits.span) { serials?.insert(serial) }
+      guard let serial = CertificateSerial(hex: digits.span) else { throw broken(.serial, reader) }
+      serials?.insert(serial)
       try entry(&reader)
     }
   }
