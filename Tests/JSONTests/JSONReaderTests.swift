@@ -58,6 +58,21 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
     #expect(try parse(text).integer == value)
   }
 
+  @Test(
+    arguments: [
+      ("42", 42), ("-0", 0), ("9223372036854775807", .max), ("9223372036854775808", .max),
+      ("-9223372036854775808", .min),
+      ("-9223372036854775809", .min), ("123456789012345678901234567890", .max), ("1.0", nil), ("1e30", nil),
+      ("-1E-2", nil),
+    ] as [(String, Int64?)])
+  func clampedIntegers(text: String, value: Int64?) throws {
+    guard case .number(let number) = try parse(text) else {
+      Issue.record("not a number")
+      return
+    }
+    #expect(number.clampedInteger == value)
+  }
+
   @Test(arguments: ["9223372036854775808", "1.0", "1e0", "0.5", "1E+2", "123456789012345678901234567890"])
   func notIntegers(text: String) throws {
     let value = try parse(text)

@@ -54,6 +54,16 @@ package struct JSONNumber: Equatable, Sendable, ExpressibleByIntegerLiteral {
 
   /// Nil with a fraction or an exponent, or beyond 64 bits.
   package var integer: Int64? { Int64(text) }
+
+  /// Nil with a fraction or an exponent; the last one of its sign beyond 64 bits.
+  package var clampedInteger: Int64? {
+    if let integer { return integer }
+    let isWhole = text.utf8.allSatisfy {
+      $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+    }
+    guard isWhole else { return nil }
+    return text.hasPrefix("-") ? .min : .max
+  }
 }
 
 /// Members in the order in which they came; no name twice.

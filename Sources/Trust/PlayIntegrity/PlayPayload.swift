@@ -75,10 +75,10 @@ package struct PlayPayload: Sendable {
   /// As far as JSON's numbers are exact: no time is later, and differences of such do not overflow.
   private static let latest: Int64 = 1 << 53 - 1
 
-  /// Text as documented, of 1 to 15 digits, or a number, which some tools write.
+  /// Text as documented, of 1 to 15 digits, or a whole number of any length, which some tools write.
   private static func timestamp(_ value: JSONValue?) throws(PlayRejection) -> UnixTime {
-    if let number = value?.integer {
-      return UnixTime(milliseconds: min(max(number, 0), latest))
+    if case .number(let number)? = value, let time = number.clampedInteger {
+      return UnixTime(milliseconds: min(max(time, -latest), latest))
     }
     guard let digits = value?.string?.utf8, (1...15).contains(digits.count),
       digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
