@@ -122,7 +122,8 @@ import Testing
 
   private func list(_ number: UInt64, _ serials: [UInt8]...) -> RevokedSerials {
     let revoked = Set(serials.map { AndroidSerial($0) })
-    return RevokedSerials(digest: Bytes32(words: number, 0, 0, 7)) { revoked.contains($0) }
+    return RevokedSerials(
+      digest: Bytes32(words: number, 0, 0, 7), contains: { revoked.contains($0) }, all: { Array(revoked) })
   }
 
   /// Until nothing is left to do; how many pieces it took.
@@ -204,7 +205,23 @@ import Testing
     #expect(try part.record(late).level == .bare)
   }
 
-  /// The older list does not come back behind the newer one.
+  /// Many serials of which nobody has one, and others have their turn in between; those who have two end once.
+  @Test func aLongList() throws {
+    let phone = try active(Self.chains([1], [0x0F, 0xFF]))
+    let long = (0..<5000).map { [UInt8($0 >> 8), UInt8($0 & 255)] }
+    let serials = Set(long.map { AndroidSerial($0) })
+    registry.effects = []
+    let list = RevokedSerials(
+      digest: Bytes32(words: 3, 0, 0, 7), contains: { serials.contains($0) },
+      all: { long.map { AndroidSerial($0) } })
+    #expect(try judge(list) == 5)
+    let record = try part.record(phone)
+    #expect(
+      record.level == .bare && part.doorEffects == [.deviceGone(record.id), .deviceActive(record.active)])
+    #expect(try texts().count { $0.contains("device_unattested") } == 1)
+  }
+
+  /// Whom the older list has found it ends, and it does not come back behind the newer one.
   @Test func aListThatChangesInBetween() throws {
     let phones = try (0..<70).map { _ in try active(Self.chains([9])) }
     guard case .goOn(let rest) = try registry.run(JudgeSerials(list(1, [9])), from: .gate) else {
@@ -213,17 +230,41 @@ import Testing
     }
     try judge(list(2, [4]))
     #expect(try !registry.run(rest, from: .gate).goesOn)
-    #expect(try phones.count { try part.record($0).level == .hardwareAttested } == 6)
+    #expect(try phones.allSatisfy { try part.record($0).level == .bare })
     #expect(try part.enroll(TestPhone(platform: .android), verified: Self.chains([4])).step == "revoked")
     #expect(try part.enroll(TestPhone(platform: .android), verified: Self.chains([9])).code == nil)
+    // By the newer one all are judged.
+    #expect(try judge(list(2, [4])) == 1)
+  }
+
+  /// Found by the certificates of keys that are over when its turn comes, and sent away until then.
+  @Test func newKeysInBetween() throws {
+    let phones = try (0..<66).map { _ in try active(Self.chains([9])) }
+    registry.effects = []
+    guard case .goOn(let rest) = try registry.run(JudgeSerials(list(1, [9])), from: .gate) else {
+      Issue.record("it was all done at once")
+      return
+    }
+    #expect(try phones.allSatisfy { part.doorEffects.contains(.deviceGone(try $0.required)) })
+    let next = try TestPhone(platform: .android)
+    #expect(try part.rotate(phones[65], to: next, verified: Self.chains([8])).code == nil)
+    registry.effects = []
+    #expect(try !registry.run(rest, from: .gate).goesOn)
+    let (bare, well) = (try part.record(phones[64]), try part.record(next))
+    #expect(bare.level == .bare && well.level == .hardwareAttested)
+    #expect(part.doorEffects == [.deviceActive(bare.active), .deviceActive(well.active)])
   }
 
   @Test func serialsGoWithTheirDevice() throws {
     let phone = try active(Self.chains([1], [2]))
-    #expect(try registry.store.serial(after: nil) == AndroidSerial([1]))
-    #expect(try registry.store.serial(after: AndroidSerial([1])) == AndroidSerial([2]))
-    _ = try part.order("devices-forget", #"{"id":"\#(try phone.required.text)"}"#)
-    #expect(try registry.store.serial(after: nil) == nil)
+    let id = try phone.required
+    for serial in [[1], [2]] as [[UInt8]] {
+      #expect(try registry.store.devices(of: AndroidSerial(serial)) == [id])
+    }
+    _ = try part.order("devices-forget", #"{"id":"\#(id.text)"}"#)
+    for serial in [[1], [2]] as [[UInt8]] {
+      #expect(try registry.store.devices(of: AndroidSerial(serial)).isEmpty)
+    }
   }
 
   @Test func serialsAreNumbers() {

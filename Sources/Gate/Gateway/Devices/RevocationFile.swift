@@ -81,9 +81,9 @@ final class RevocationFile: Sendable {
       return state.judged != digest
     }
     guard isNews else { return }
-    let revoked = RevokedSerials(digest: digest) { serial in
-      list.contains(CertificateSerial(magnitude: serial.bytes.span))
-    }
+    let revoked = RevokedSerials(
+      digest: digest, contains: { list.contains(CertificateSerial(magnitude: $0.bytes.span)) },
+      all: { list.all.compactMap(\.stored) })
     let done = orders.add()
     let handle = registry.submit(JudgeSerials(revoked), lane: .host, origin: .gate) { [weak self] reply in
       if case .refused = reply { self?.forget(digest) }

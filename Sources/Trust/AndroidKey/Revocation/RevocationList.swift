@@ -48,6 +48,8 @@ package struct RevocationList: Equatable, Sendable {
   }
 
   package var count: Int { serials.count }
+  /// In no order.
+  package var all: some Collection<CertificateSerial> { serials }
 
   package func contains(_ serial: CertificateSerial) -> Bool { serials.contains(serial) }
 

@@ -17,6 +17,15 @@ package protocol RegistryCall: Sendable {
   /// Of a revocation, what it ends, as the log names it; of the same again the same.
   var revokes: String { get }
 
+  /// Of a revocation that whoever ordered it orders again at the next start, so that nothing is lost with the process.
+  var isOrderedAnew: Bool { get }
+
+  /// Of a revocation whose devices stand in the store, and are not yet known.
+  var isToLookUp: Bool { get }
+
+  /// The same with all of them known, and told by `immediate`: the store may be read though it cannot be written.
+  func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall
+
   /// Throwing undoes all that it has changed in the store. A refusal that is to leave something behind, a counted try or a
   /// row of the audit, is returned.
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome
@@ -27,6 +36,9 @@ extension RegistryCall {
   package var bringsEvidence: Bool { false }
   package var immediate: [RegistryEffect] { [] }
   package var revokes: String { "" }
+  package var isOrderedAnew: Bool { false }
+  package var isToLookUp: Bool { false }
+  package func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall { self }
 }
 
 /// Whose turn comes first when more wait than one group of requests holds.

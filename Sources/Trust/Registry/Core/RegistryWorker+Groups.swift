@@ -36,7 +36,7 @@ extension RegistryWorker {
       let urgent = group.filter { $0.call.urgency == .revocation }
       refuse(group.filter { $0.call.urgency != .revocation })
       // There may be room for these, and for nothing else.
-      guard trouble?.isOpen == true else { return postpone(urgent) }
+      guard trouble?.isOpen == true else { return hold(urgent) }
       group = urgent
     }
     guard !group.isEmpty else { return }
@@ -133,13 +133,12 @@ extension RegistryWorker {
   func tell(_ result: Result) {
     if let reminder = result.reminder { dueAt = min(dueAt, reminder) }
     if let code = result.counted { tally.note(code, at: time.now()) }
+    noteRevocation(result)
     // Whoever has its answer may rely on it at once: by then the door knows, too.
     tell(result.effects)
     var request = result.request
     switch result.outcome {
-    case .reply(let reply):
-      revocations.settle(request.handle)
-      request.completion(reply)
+    case .reply(let reply): request.completion(reply)
     case .wait(let topic, let party, let otherwise):
       // A second wait is not longer for the first.
       let until = request.waitsUntil ?? clock.monotonic() + (request.wait ?? .zero)
@@ -151,6 +150,16 @@ extension RegistryWorker {
       request.call = call
       ready.append(request)
     case .copy(let name): beginCopying(named: name, for: request)
+    }
+  }
+
+  /// Before its effects are told: what holds from now on is what it says itself.
+  func noteRevocation(_ result: Result) {
+    guard result.request.call.urgency == .revocation else { return }
+    switch result.outcome {
+    case .reply: revocations.settle(result.request.handle)
+    case .goOn: revocations.note(result.effects, of: result.request.handle)
+    case .wait, .copy: break
     }
   }
 

@@ -56,6 +56,13 @@ extension RegistryWorker {
     }
   }
 
+  /// While the store is closed. Whom one ends may stand there alone, and it is not waited for.
+  func hold(_ requests: [Registry.Request]) {
+    let before = unwritten.count
+    postpone(requests)
+    if unwritten[before...].contains(where: \.call.isToLookUp) { recover(from: nil) }
+  }
+
   func recoverIfDue() {
     guard let trouble, trouble.nextTry <= clock.monotonic() else { return }
     recover(from: nil)
@@ -67,6 +74,7 @@ extension RegistryWorker {
         try store.reopen()
         try tokens.reload(from: store, at: time.now())
       }
+      try lookUpRevocations()
       try writeRevocations()
       // As long as there is no room for the reserve, there is none for others.
       guard store.keepReserve() else {
@@ -90,6 +98,16 @@ extension RegistryWorker {
     trouble?.pause = min(pause * 2, Self.longestPause)
   }
 
+  /// Reads alone: who is on the list of a maker's certificates is out, whatever becomes of the rest.
+  private func lookUpRevocations() throws(StoreFailure) {
+    for index in unwritten.indices where unwritten[index].call.isToLookUp {
+      let call = try unwritten[index].call.lookingUp(store)
+      unwritten[index].call = call
+      revocations.add(unwritten[index].handle, call)
+      for effect in call.immediate { listener.hear(effect) }
+    }
+  }
+
   private func writeRevocations() throws(StoreFailure) {
     guard !unwritten.isEmpty else { return }
     var results: [Result] = []
@@ -101,12 +119,9 @@ extension RegistryWorker {
     // Who asked was answered long ago, and heard is only what was known without the store.
     for result in results {
       for effect in result.effects where effect.isUrgent { listener.hear(effect) }
+      noteRevocation(result)
       tell(result.effects)
-      if case .goOn(let call) = result.outcome {
-        ready.append(result.request.unheard(call))
-      } else {
-        revocations.settle(result.request.handle)
-      }
+      if case .goOn(let call) = result.outcome { ready.append(result.request.unheard(call)) }
     }
   }
 

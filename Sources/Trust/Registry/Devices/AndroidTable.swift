@@ -5,8 +5,7 @@ package protocol AndroidTable {
   /// Beside those that the device has.
   func insert(_ serials: Set<AndroidSerial>, of device: DeviceID) throws(StoreFailure)
   func deleteSerials(of device: DeviceID) throws(StoreFailure)
-  /// The next one that any device has, in the order of their bytes.
-  func serial(after serial: AndroidSerial?) throws(StoreFailure) -> AndroidSerial?
-  func devices(of serial: AndroidSerial, limit: Int) throws(StoreFailure) -> [DeviceID]
+  /// Those that are not revoked.
+  func devices(of serial: AndroidSerial) throws(StoreFailure) -> [DeviceID]
   func serials(of device: DeviceID) throws(StoreFailure) -> Set<AndroidSerial>
 }

@@ -10,58 +10,91 @@ package struct RevokedSerials: Sendable {
   /// SHA-256 of what it was read from: two with the same are the same.
   let digest: Bytes32
   let contains: @Sendable (AndroidSerial) -> Bool
+  let all: @Sendable () -> [AndroidSerial]
 
-  package init(digest: Bytes32, contains: @escaping @Sendable (AndroidSerial) -> Bool) {
+  package init(
+    digest: Bytes32, contains: @escaping @Sendable (AndroidSerial) -> Bool,
+    all: @escaping @Sendable () -> [AndroidSerial]
+  ) {
     self.digest = digest
     self.contains = contains
+    self.all = all
   }
 }
 
 /// There is a list, perhaps another one than before: devices that were attested come under it, those that come later as
 /// well. A list that all were judged by already, perhaps before a restart, costs nothing.
+///
+/// Who is found is sent away, which takes no writing, and then what vouched for his keys is taken from them. While nothing can
+/// be written all are looked for at once.
 package struct JudgeSerials: RegistryCall {
-  /// So many serials, and devices, in one group, so that others have their turn.
+  /// So many serials, or devices, in one group, so that others have their turn.
   private static let serialsAtOnce = 1024
   private static let devicesAtOnce = 64
 
   private let revoked: RevokedSerials
   private var isBegun = false
-  /// All before it are judged, and itself.
-  private var last: AndroidSerial?
+  /// Those of the list that nobody was looked for yet; nil before the first.
+  private var rest: ArraySlice<AndroidSerial>?
+  /// Who has one, and is to end.
+  private var found: ArraySlice<DeviceID> = []
+  private var isKnown: Set<DeviceID> = []
+
+  package var urgency: Urgency { .revocation }
+  package var immediate: [RegistryEffect] { found.map { .deviceGone($0) } }
+  package var revokes: String { "what the certificates of list \(revoked.digest.hex.prefix(16)) vouch for" }
+  package var isOrderedAnew: Bool { true }
+  package var isToLookUp: Bool { rest?.isEmpty != true }
 
   package init(_ revoked: RevokedSerials) {
     self.revoked = revoked
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    var next = self
     if !isBegun {
       // From now on nobody is admitted with one of them, whatever becomes of this group.
       desk.devices.revokedSerials = revoked
-      if try desk.judgedSerials() == revoked.digest { return Self.done }
-    } else if desk.devices.revokedSerials?.digest != revoked.digest {
-      // Another list has come in the meantime, which judges all of them itself.
-      return Self.done
+      next.isBegun = true
     }
+    if found.isEmpty, isToLookUp {
+      let isJudged = try desk.storing { (store) throws(StoreFailure) in
+        try next.look(store, most: Self.serialsAtOnce)
+      }
+      if isJudged { return Self.done }
+      for device in next.found { desk.announce(.deviceGone(device)) }
+    }
+    for device in next.found.prefix(Self.devicesAtOnce) { try desk.endHardware(of: device, by: revoked) }
+    next.found = next.found.dropFirst(Self.devicesAtOnce)
+    guard next.found.isEmpty, !next.isToLookUp else { return .goOn(next) }
+    // Another list may have come in the meantime, which judges all of them itself.
+    if desk.devices.revokedSerials?.digest == revoked.digest { try desk.note(judged: revoked.digest) }
+    return Self.done
+  }
+
+  package func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall {
     var next = self
-    next.isBegun = true
-    for _ in 0..<Self.serialsAtOnce {
-      let last = next.last
-      let serial = try desk.storing { (store) throws(StoreFailure) in try store.serial(after: last) }
-      guard let serial else {
-        try desk.note(judged: revoked.digest)
-        return Self.done
-      }
-      if revoked.contains(serial) {
-        let devices = try desk.storing { (store) throws(StoreFailure) in
-          try store.devices(of: serial, limit: Self.devicesAtOnce)
-        }
-        for device in devices { try desk.endHardware(of: device, because: serial) }
-        // There may be more with this one.
-        if devices.count == Self.devicesAtOnce { return .goOn(next) }
-      }
-      next.last = serial
+    _ = try next.look(store, most: .max)
+    return next
+  }
+
+  /// Reads alone.
+  /// - Returns: whether all were judged by this list already.
+  private mutating func look(_ store: any RegistryStore, most: Int) throws(StoreFailure) -> Bool {
+    let list: ArraySlice<AndroidSerial>
+    if let rest {
+      list = rest
+    } else {
+      if try store.value(StoreValue.serials) == revoked.digest.array { return true }
+      list = revoked.all()[...]
     }
-    return .goOn(next)
+    for serial in list.prefix(most) {
+      for device in try store.devices(of: serial) where isKnown.insert(device).inserted {
+        found.append(device)
+      }
+    }
+    rest = list.dropFirst(most)
+    return false
   }
 
   private static let done = Outcome.reply(.answered(Array("{}".utf8)))
@@ -86,32 +119,29 @@ extension Desk {
     try storing { (store) throws(StoreFailure) in try store.deleteSerials(of: device) }
   }
 
-  /// What vouched for its keys is worth nothing: neither they, nor what was said of the app that has them.
+  /// What vouched for its keys is worth nothing: neither they, nor what was said of the app that has them. Its sessions have
+  /// ended, whatever level the door asks for.
   fileprivate mutating func endHardware(
-    of id: DeviceID, because serial: AndroidSerial
+    of id: DeviceID, by revoked: RevokedSerials
   ) throws(CallFailure) {
-    try dropSerials(of: id)
     guard var device = try storing({ (store) throws(StoreFailure) in try store.device(id) }),
       device.state != .revoked
     else { return }
-    device.level = .bare
-    device.verification = device.keys.verification(by: nil)
-    device.attestedAt = nil
-    device.playAttestedAt = nil
-    device.endTokens()
-    try keep(device)
-    // Its sessions end, whatever level the door asks for.
-    announce(.deviceGone(id))
-    if device.state == .active { announce(.deviceActive(device.active)) }
-    try record(
-      .deviceUnattested, .device(id), .level(device.level), .word("serial", Hex.encode(serial.bytes.span)))
-    try withdrawVotes(of: id)
-  }
-
-  fileprivate func judgedSerials() throws(CallFailure) -> Bytes32? {
-    try storing { (store) throws(StoreFailure) in try store.value(StoreValue.serials) }.flatMap {
-      Bytes32($0)
+    let serials = try storing { (store) throws(StoreFailure) in try store.serials(of: id) }
+    // It may have made new keys since, or have been ended by another list.
+    if let serial = serials.first(where: revoked.contains) {
+      try dropSerials(of: id)
+      device.level = .bare
+      device.verification = device.keys.verification(by: nil)
+      device.attestedAt = nil
+      device.playAttestedAt = nil
+      device.endTokens()
+      try keep(device)
+      try record(
+        .deviceUnattested, .device(id), .level(device.level), .word("serial", Hex.encode(serial.bytes.span)))
+      try withdrawVotes(of: id)
     }
+    if device.state == .active { announce(.deviceActive(device.active)) }
   }
 
   fileprivate func note(judged digest: Bytes32) throws(CallFailure) {

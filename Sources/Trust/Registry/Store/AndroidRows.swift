@@ -29,21 +29,12 @@ extension SQLiteStore: AndroidTable {
     try run("DELETE FROM android_serials WHERE device = \(Self.number)", [.id(device)])
   }
 
-  package func serial(after serial: AndroidSerial?) throws(StoreFailure) -> AndroidSerial? {
-    // A step of the index for each serial, however many devices have it.
-    let (condition, values): (String, [SQLValue]) =
-      serial.map { ("WHERE serial > ?1", [.blob($0.bytes)]) } ?? ("", [])
-    return try first(
-      "SELECT serial FROM android_serials \(condition) ORDER BY serial LIMIT 1", values
-    ) { (row) throws(SQLiteError) in AndroidSerial(try row.blob(0)) }
-  }
-
-  package func devices(of serial: AndroidSerial, limit: Int) throws(StoreFailure) -> [DeviceID] {
+  package func devices(of serial: AndroidSerial) throws(StoreFailure) -> [DeviceID] {
     try all(
       """
       SELECT d.id FROM android_serials AS s JOIN devices AS d ON d.number = s.device
-      WHERE s.serial = ?1 ORDER BY s.device LIMIT ?2
-      """, [.blob(serial.bytes), .integer(Int64(limit))]
+      WHERE s.serial = ?1 AND d.state <> ?2 ORDER BY s.device
+      """, [.blob(serial.bytes), .integer(Int64(DeviceRecord.State.revoked.rawValue))]
     ) { (row) throws(SQLiteError) in try row.id(0) }
   }
 
