@@ -261,9 +261,24 @@ import Testing
     let phone = try part.phone()
     let asked = try part.challenge()
     let code = try part.code(phone, asked)
-    let keys = try Phone.make().keys
-    try part.change(phone) { $0.keys = keys }
-    #expect(try part.verify(asked, code).code == .codeRejected)
+    let next = try part.part.rotate(phone, vouchedFor: true)
+    // It has ended, and so there is nothing that could be tried.
+    for guess in [code, another(than: code)] {
+      #expect(try part.verify(asked, guess).code == .codeRejected && part.count() == 0)
+    }
+    // The login is open to the same phone, by its new key.
+    #expect(try part.issue(phone, asked).code == .signatureRejected)
+    #expect(try part.verify(asked, part.code(next, asked))["result"] == "pass")
+  }
+
+  /// What another phone of the subject has asked for is its own affair.
+  @Test func anotherPhoneHasOtherKeysNow() throws {
+    let part = try CodePart()
+    let (phone, other) = (try part.phone(), try part.phone())
+    let asked = try part.challenge()
+    let code = try part.code(phone, asked)
+    _ = try part.part.rotate(other, vouchedFor: true)
+    #expect(try part.verify(asked, code)["result"] == "pass")
   }
 
   @Test func aServiceThatIsRevoked() throws {

@@ -33,6 +33,8 @@ package protocol CodeTable {
   func isPut(_ challenge: CodeChallengeID, to device: DeviceID) throws(StoreFailure) -> Bool
   /// It is put to the device no more, and codes that it has asked for are none.
   func withdrawChallenges(from device: DeviceID) throws(StoreFailure)
+  /// Codes that it has asked for are none.
+  func dropCodes(of device: DeviceID) throws(StoreFailure)
   /// Nothing says any more that it was put to the device.
   func forgetChallenges(putTo device: DeviceID) throws(StoreFailure)
   /// The place of the last one that was ever put.

@@ -145,6 +145,10 @@ extension SQLiteStore: CodeTable {
 
   package func withdrawChallenges(from device: DeviceID) throws(StoreFailure) {
     try run("UPDATE code_devices SET nonce = NULL WHERE device = ?1 AND nonce IS NOT NULL", [.id(device)])
+    try dropCodes(of: device)
+  }
+
+  package func dropCodes(of device: DeviceID) throws(StoreFailure) {
     // Through those that are open, which are few at any time.
     try run(
       """
