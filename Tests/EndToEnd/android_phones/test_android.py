@@ -79,15 +79,17 @@ def close_code(client):
             return int.from_bytes(payload[:2], "big")
 
 
-def refused_evidence(gate, how, step, handset=None):
-    """The phone learns that it is none; the log says why."""
-    seen = len([event for event in gate.events() if event.get("step") == step])
+def refused_evidence(gate, how, step, handset=None, chain=None):
+    """The phone learns that it is none; the log says why, and of two chains of which."""
+
+    def told():
+        found = [event for event in gate.events() if event.get("step") == step]
+        return [event for event in found if chain in (None, event.get("chain"))]
+
+    seen = len(told())
     handset = handset or android(gate)
     assert_refusal(handset.post("/device/enroll", handset.enrolment(how)), 403, "attestation_rejected")
-    eventually(
-        lambda: len([event for event in gate.events() if event.get("step") == step]) > seen,
-        f"step={step} in the log: {gate.log_tail(3)}",
-    )
+    eventually(lambda: len(told()) > seen, f"step={step} chain={chain} in the log: {gate.log_tail(3)}")
 
 
 # ---- who comes in
@@ -206,11 +208,19 @@ def test_key_attestations_that_are_none(gate):
         (MAKER.vouch(change(origin=2)), "origin"),
         (MAKER.vouch(change(purposes=[2, 7])), "purpose"),
         (MAKER.vouch(for_all_applications), "all_applications"),
-        (MAKER.vouch(without_person, approval="change"), "uv"),
-        (MAKER.vouch(good_for_a_while, approval="change"), "uv"),
         (Maker().vouch(), "root"),
     ]:
-        refused_evidence(gate, how, step)
+        refused_evidence(gate, how, step, chain="x5c")
+    for how, step in [
+        (MAKER.vouch(without_person, approval="change"), "uv"),
+        (MAKER.vouch(good_for_a_while, approval="change"), "uv"),
+        (MAKER.vouch(change(locked=False), approval="change"), "device_locked"),
+    ]:
+        refused_evidence(gate, how, step, chain="approval_x5c")
+    # Where there is one alone, nobody asks which.
+    handset = android(gate, has_approval_key=False)
+    refused_evidence(gate, MAKER.vouch(change(origin=3)), "origin", handset)
+    assert "chain" not in [event for event in gate.events() if event.get("step") == "origin"][-1]
 
 
 def verdict(part, **members):

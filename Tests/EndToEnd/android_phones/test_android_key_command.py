@@ -148,11 +148,14 @@ def maker():
 def judge(gates, folder, maker):
     gate = gates(start=False)
 
-    def run(chain, *arguments, roots=None, at=JUDGED, as_json=False, key=None, challenged=None):
+    def run(chain, *arguments, roots=None, at=JUDGED, as_json=False, key=None, challenged=None, more=None):
         (folder / "roots.pem").write_bytes((roots or chain[-1]).public_bytes(Encoding.PEM))
         if as_json:
-            encoded = [base64.b64encode(each.public_bytes(Encoding.DER)).decode() for each in chain]
-            (folder / "chain").write_text(json.dumps({"attestation_type": "android_key", "x5c": encoded}))
+            evidence = {
+                name: [base64.b64encode(each.public_bytes(Encoding.DER)).decode() for each in chain]
+                for name, chain in {"x5c": chain, **(more or {})}.items()
+            }
+            (folder / "chain").write_text(json.dumps({"attestation_type": "android_key", **evidence}))
         else:
             (folder / "chain").write_bytes(b"".join(each.public_bytes(Encoding.PEM) for each in chain))
         spki = (key or maker.key).public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -183,6 +186,27 @@ def test_a_good_chain(judge, maker):
         assert (steps[0], steps[-1], len(steps)) == ("chain_length", "key_binding", 31)
         assert PACKAGE in done.stdout and challenge().hex() in done.stdout
     assert judge(maker.chain(), challenged=("--challenge", challenge().hex())).returncode == 0
+
+
+def test_both_chains_of_evidence(judge, maker, folder):
+    """As it was sent: each chain for its own key, and the approval key's with a person."""
+    other = Maker()
+    other.names, other.attestation_key = maker.names, maker.attestation_key
+
+    def judged(*arguments, key=other, **hardware):
+        first, second = maker.chain(), [other.chain(description(**hardware))[0]]
+        done = judge(first, *arguments, as_json=True, key=key.key, more={"approval_x5c": second + first[1:]})
+        return done
+
+    assert judged("--approval").returncode == 0
+    assert judged(key=maker).returncode == 0
+    assert fails(judged()) == "key_binding" and fails(judged("--approval", key=maker)) == "key_binding"
+    assert fails(judged("--approval", hardware={504: integer(1)})) == "uv"
+    assert judged(key=maker, hardware={504: integer(1)}).returncode == 0
+    alone = judge(maker.chain(), "--approval", as_json=True)
+    assert alone.returncode == DATA_ERROR and "has no approval_x5c" in alone.stderr
+    # A file of certificates has one chain, and is judged as the approval key's.
+    assert fails(judge(maker.chain(description({504: integer(1)})), "--approval")) == "uv"
 
 
 def test_signatures(judge, maker):

@@ -9,6 +9,8 @@ struct Refusal: Error, Equatable {
   /// The precise rule or step, for the log alone.
   let step: String
   let keyID: KeyIdentifier?
+  /// Which of several chains of certificates it is about, by its name in the request.
+  let chain: String?
   private let retryAfter: Duration?
   private let allow: String
   /// The gate's own, for a peer whose clock is too far from it.
@@ -16,11 +18,12 @@ struct Refusal: Error, Equatable {
 
   init(
     _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil,
-    allow: String = "GET", time: UnixTime? = nil
+    allow: String = "GET", time: UnixTime? = nil, chain: String? = nil
   ) {
     self.code = code
     self.step = step
     self.keyID = keyID
+    self.chain = chain
     self.retryAfter = retryAfter
     self.allow = allow
     self.time = time

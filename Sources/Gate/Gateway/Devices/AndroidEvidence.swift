@@ -39,6 +39,14 @@ package final class AndroidEvidence: Sendable {
   /// The rule that evidence breaks, as the log names it.
   struct Rejection: Error, Equatable {
     let step: String
+    /// Where there are two.
+    var chain: Chain?
+  }
+
+  /// The device key's, and the approval key's, by their names in a request.
+  enum Chain: String {
+    case device = "x5c"
+    case approval = "approval_x5c"
   }
 
   /// What is dear to make, with keys of OpenSSL's that only one thread may use at a time.
@@ -110,12 +118,14 @@ package final class AndroidEvidence: Sendable {
       guard let key = claim.keys.approval else { throw Rejection(step: "approval_key") }
       approvalKey = key.point
     }
+    var judged = Chain.device
     do throws(AndroidKeyRejection) {
       let challenge = claim.androidKey.hash
       var serials = try verifier.verify(
         chain: chain, challenge: challenge, key: claim.keys.device.point, policy: policy
       ).serials
       if let approvalChain, let approvalKey {
+        judged = .approval
         // It has no other use than a person's word.
         policy.requiresUserVerification = true
         serials += try verifier.verify(
@@ -125,7 +135,7 @@ package final class AndroidEvidence: Sendable {
       return AndroidKeyEvidence(
         attestsApprovalKey: approvalKey != nil, serials: Set(serials.compactMap(\.stored)))
     } catch {
-      throw Rejection(step: error.rawValue)
+      throw Rejection(step: error.rawValue, chain: approvalChain == nil ? nil : judged)
     }
   }
 }

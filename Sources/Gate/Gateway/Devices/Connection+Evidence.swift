@@ -52,7 +52,8 @@ extension Connection {
       do throws(AndroidEvidence.Rejection) {
         answer = .evidence(try android.judge(form, for: claim, at: clock.wall()))
       } catch {
-        answer = .refused(Refusal(.attestationRejected, step: error.step))
+        answer = .refused(
+          Refusal(.attestationRejected, step: error.step, chain: error.chain?.rawValue))
       }
       mailbox.post(.answer(token, id, answer))
     }

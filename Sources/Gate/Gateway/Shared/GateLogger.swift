@@ -50,6 +50,7 @@ struct GateLogger: Sendable {
     var members = members(
       connection, ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
     if let keyID = refusal.keyID { members["keyId"] = "\(keyID.short)" }
+    if let chain = refusal.chain { members["chain"] = "\(chain)" }
     if let trace = connection.trace { members["trace"] = "\(trace.text)" }
     return members
   }

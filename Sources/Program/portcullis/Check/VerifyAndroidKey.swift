@@ -13,12 +13,13 @@ struct VerifyAndroidKey: ParsableCommand {
     commandName: "android-key", abstract: "Judge an Android key attestation.",
     discussion: """
       FILE holds the chain, the leaf first: certificates in PEM, or what the app has sent as evidence, a JSON \
-      object with x5c. Says which steps hold and which one does not, and what the chain says of itself. Ends \
+      object with x5c; with --approval its approval_x5c is judged, for the key of approval_pubkey. Says which steps \
+      hold and which one does not, and what the chain says of itself. Ends \
       with status 1 when it is rejected. What was to be signed for is told by --server-id and --nonce, or by \
       its hash as --challenge. The age of the revocation list is not judged here.
       """)
 
-  @Option(help: "The key that is being registered, in base64, as in device_pubkey.")
+  @Option(help: "The key that is being registered, in base64, as in device_pubkey, or approval_pubkey.")
   var key: String
 
   @Option(help: "The apps that are known, as ANDROID_APPS has them: package:sha256, …")
@@ -41,6 +42,9 @@ struct VerifyAndroidKey: ParsableCommand {
 
   @Option(help: "The lowest level that will do: tee or strongbox.")
   var level: SecurityLevel = .tee
+
+  @Flag(help: "The chain of the approval key: approval_x5c of a JSON object, and --require-uv.")
+  var approval = false
 
   @Flag(help: "A person has to unlock the key at each use, as for approvals.")
   var requireUv = false
@@ -92,11 +96,13 @@ struct VerifyAndroidKey: ParsableCommand {
     switch step {
     case .revocationStale: false
     case .revoked: revocation != nil
-    case .userVerification: requireUv
+    case .userVerification: judgesPerson
     case .patch: patch != nil
     default: true
     }
   }
+
+  private var judgesPerson: Bool { requireUv || approval }
 
   // MARK: What is given
 
@@ -128,7 +134,7 @@ struct VerifyAndroidKey: ParsableCommand {
     }
     return AndroidKeyPolicy(
       roots: AndroidRoots.google.union(try readRoots()), required: level,
-      requiresUserVerification: requireUv, apps: known, minimumPatch: patch, now: try readTime(),
+      requiresUserVerification: judgesPerson, apps: known, minimumPatch: patch, now: try readTime(),
       revocation: try readRevocation(), revocationAge: 0)
   }
 
@@ -171,7 +177,8 @@ struct VerifyAndroidKey: ParsableCommand {
       }
     }
     let object = try? JSONValue(parsing: text.span, depthLimit: 16).object
-    guard let elements = object?["x5c"]?.array else { return try fail("\(file): has no x5c") }
+    let name = approval ? "approval_x5c" : "x5c"
+    guard let elements = object?[name]?.array else { return try fail("\(file): has no \(name)") }
     return elements.map { $0.string.flatMap { Base64.decode(Array($0.utf8).span) } ?? [] }
   }
 
