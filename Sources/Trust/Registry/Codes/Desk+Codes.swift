@@ -97,6 +97,6 @@ extension Desk {
 }
 
 extension StoreValue {
-  /// What one-time codes are kept under; nobody but the gate has it.
+  /// What one-time codes are kept under. It is in the same file as they are (`CodeAuthenticator`).
   static let secret = "secret"
 }

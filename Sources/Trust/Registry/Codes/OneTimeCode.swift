@@ -36,7 +36,9 @@ package struct OneTimeCode: Equatable, Sendable {
   }
 }
 
-/// Makes of digits what the store keeps of them: who has read it, and not the gate's secret, cannot try them all.
+/// Makes of digits what the store keeps of them, so that they stand in no row, copy or log as they are typed. It hides them from
+/// nobody who has the store's file: the secret lies there too, and a million digits are soon tried. What he has then is a code of
+/// two minutes at most, for one login.
 package struct CodeAuthenticator: Sendable {
   private let key: HMACSHA256
 
