@@ -106,24 +106,24 @@ import Testing
     }
   }
 
-  /// Thousands, and each place: of 200,000 codes all are as likely as others. Chance alone exceeds these bounds once in a
-  /// million runs (chi-square with 999 and with 9 degrees of freedom).
-  @Test(arguments: [true, false]) func allCodesAreAsLikely(areFixed: Bool) {
-    let count = 200_000
+  /// Of 200,000 codes all are as likely as others: by each digit, and by the first and the last three together.
+  @Test(arguments: [true, false]) func allCodesAreAsLikely(areFixed: Bool) throws {
     let entropy: any Entropy = areFixed ? FixedEntropy() : KernelEntropy()
-    var thousands = [Int](repeating: 0, count: 1000)
-    var ends = [Int](repeating: 0, count: 10)
-    for _ in 0..<count {
-      let number = Int(OneTimeCode(random: entropy).text) ?? -1
-      thousands[number / 1000] += 1
-      ends[number % 10] += 1
-    }
-    #expect(chiSquare(thousands, count) < 1226.1 && chiSquare(ends, count) < 45.1)
+    var draw = CodeDraw()
+    for _ in 0..<CodeDraw.count { try draw.note(OneTimeCode(random: entropy).text) }
+    #expect(draw.unlikely.isEmpty)
   }
 
-  private func chiSquare(_ cells: [Int], _ count: Int) -> Double {
-    let expected = Double(count) / Double(cells.count)
-    return cells.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
+  /// A tenth of the nines of one place come as eights instead.
+  @Test(arguments: 0..<6) func oneDigitThatIsNot(place: Int) throws {
+    let entropy = FixedEntropy()
+    var draw = CodeDraw()
+    for number in 0..<CodeDraw.count {
+      var digits = Array(OneTimeCode(random: entropy).text)
+      if digits[place] == "9", number % 10 == 0 { digits[place] = "8" }
+      try draw.note(String(digits))
+    }
+    #expect(draw.unlikely.contains("digit \(place)") && draw.unlikely.count { $0.hasPrefix("digit") } == 1)
   }
 
   @Test func numbersThatWouldFavourSmallCodesAreDrawnAgain() {
@@ -148,5 +148,37 @@ import Testing
         .mac(of: code, for: .test(1), by: .test(2), key: keys[0]),
     ]
     #expect(!others.contains(mac))
+  }
+}
+
+/// How often which digits have come.
+private struct CodeDraw {
+  static let count = 200_000
+
+  private var places = [[Int]](repeating: [Int](repeating: 0, count: 10), count: 6)
+  private var heads = [Int](repeating: 0, count: 1000)
+  private var tails = [Int](repeating: 0, count: 1000)
+
+  mutating func note(_ code: String) throws {
+    let number = try #require(code.utf8.count == 6 ? Int(code) : nil)
+    var rest = number
+    for place in places.indices.reversed() {
+      places[place][rest % 10] += 1
+      rest /= 10
+    }
+    heads[number / 1000] += 1
+    tails[number % 1000] += 1
+  }
+
+  /// What chance alone brings about once in a million draws (chi-square with 9 and with 999 degrees of freedom).
+  var unlikely: [String] {
+    let digits = places.indices.filter { chiSquare(places[$0]) > 45.1 }.map { "digit \($0)" }
+    let threes = [("head", heads), ("tail", tails)].filter { chiSquare($0.1) > 1226.1 }.map(\.0)
+    return digits + threes
+  }
+
+  private func chiSquare(_ cells: [Int]) -> Double {
+    let expected = Double(Self.count) / Double(cells.count)
+    return cells.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
   }
 }
