@@ -110,6 +110,28 @@ def test_what_is_no_request(risk, folder, broken):
     assert done.returncode == DATA_ERROR and done.stderr and not done.stdout
 
 
+def test_a_line_that_is_no_request(risk, folder):
+    """Line and name say which, and the others are explained all the same."""
+    bad = [
+        (REQUEST | {"name": "lost", "signals": {"lat_e1": "x"}}, "lost: ", "signals"),
+        (REQUEST | {"name": "adrift", "current": None}, "adrift: ", "current"),
+        ({"kind": "message", "name": "other"}, "other: ", "kind"),
+        ("{", "", "JSON"),
+    ]
+    lines = [json.dumps(REQUEST | {"name": "first"}), ""]
+    lines += [each if isinstance(each, str) else json.dumps(each) for each, *_ in bad]
+    (folder / "many.jsonl").write_text("\n".join([*lines, json.dumps(REQUEST | {"name": "last"})]))
+    done = risk("explain", "many.jsonl", "--json")
+    assert done.returncode == DATA_ERROR
+    assert [each["name"] for each in json.loads(done.stdout)] == ["first", "last"]
+    told = done.stderr.splitlines()
+    assert len(told) == len(bad)
+    for line, place, (_, name, why) in zip(told, range(3, 7), bad, strict=True):
+        assert f"many.jsonl:{place}: " in line and name in line and why in line, line
+    done = risk("explain", "many.jsonl")
+    assert done.returncode == DATA_ERROR and done.stdout.startswith("first\n") and "\nlast\n" in done.stdout
+
+
 # --- A gate with them
 
 

@@ -49,7 +49,7 @@ struct RiskExplain: ParsableCommand {
     discussion: """
       FILE holds a request as docs/risk.md describes it, or one a line: the phone's signals, what the gate knew, and \
       the record before. Each reason is listed with what it counts, and so is what is not known; then the sum and its \
-      band. Ends with status 65 when FILE is not what it should be.
+      band. A line that holds none is named, and the others are explained; the command ends with status 65 then.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -64,8 +64,13 @@ struct RiskExplain: ParsableCommand {
   var file: String
 
   func run() throws {
-    let requests = try requests()
-    let policy = try chosenPolicy()
+    let found = try read()
+    for problem in found.problems { complain(problem) }
+    if !found.requests.isEmpty { try explain(found.requests, chosenPolicy()) }
+    if !found.problems.isEmpty { throw ExitStatus.dataError.code }
+  }
+
+  private func explain(_ requests: [RiskCase], _ policy: RiskPolicy) throws {
     var output = Output()
     if json {
       var writer = JSONWriter()
@@ -86,7 +91,31 @@ struct RiskExplain: ParsableCommand {
     return try PolicyText.risk(path)
   }
 
-  private func requests() throws -> [RiskCase] {
+  // MARK: What the file holds
+
+  private struct Reading {
+    var requests: [RiskCase] = []
+    /// Each with its line, and its name where it has one.
+    var problems: [String] = []
+
+    mutating func take(_ text: [UInt8], at place: String) {
+      var name = ""
+      do throws(VectorError) {
+        if let text = RiskExplain.object(text)?["name"]?.string {
+          name = "\(PrintableText.field(text)): "
+        }
+        guard case .risk(let request) = try VectorLine(parsing: text.span) else {
+          throw VectorError(#"is no recorded request: "kind" is to be "risk""#)
+        }
+        guard request.question != nil else { throw VectorError("signals are malformed") }
+        requests.append(request)
+      } catch {
+        problems.append("\(place): \(name)\(error)")
+      }
+    }
+  }
+
+  private func read() throws -> Reading {
     let shown = PrintableText.field(file)
     let bytes: [UInt8]
     do {
@@ -95,33 +124,27 @@ struct RiskExplain: ParsableCommand {
       complain("\(shown) cannot be read: \(error); name a file with recorded requests that can be")
       throw ExitStatus.dataError.code
     }
-    do throws(VectorError) {
-      let requests = try Self.requests(in: bytes)
-      guard requests.allSatisfy({ $0.question != nil }) else { throw VectorError("signals are malformed") }
-      return requests
-    } catch {
-      complain("\(shown): \(error)")
-      throw ExitStatus.dataError.code
+    var reading = Reading()
+    let lines = Self.lines(of: bytes)
+    // One object over several lines, or what was to be one.
+    if Self.object(bytes) != nil || !lines.contains(where: { Self.object($0.text) != nil }) {
+      reading.take(bytes, at: shown)
+    } else {
+      for line in lines { reading.take(line.text, at: "\(shown):\(line.number)") }
     }
+    return reading
   }
 
-  /// The whole as one object, or one a line.
-  private static func requests(in bytes: [UInt8]) throws(VectorError) -> [RiskCase] {
-    if let whole = try? request(bytes) { return [whole] }
-    var requests: [RiskCase] = []
-    for line in bytes.split(separator: UInt8(ascii: "\n"))
-    where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) {
-      requests.append(try request(Array(line)))
-    }
-    guard !requests.isEmpty else { throw VectorError("holds no request") }
-    return requests
+  private static func object(_ text: [UInt8]) -> JSONObject? {
+    (try? JSONValue(parsing: text.span, depthLimit: 63))?.object
   }
 
-  private static func request(_ text: [UInt8]) throws(VectorError) -> RiskCase {
-    guard case .risk(let request) = try VectorLine(parsing: text.span) else {
-      throw VectorError(#"is no recorded request: "kind" is to be "risk""#)
+  /// Those that are not blank, counted from 1.
+  private static func lines(of bytes: [UInt8]) -> [(number: Int, text: [UInt8])] {
+    bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {
+      let isBlank = $1.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+      return isBlank ? nil : (number: $0 + 1, text: Array($1))
     }
-    return request
   }
 }
 
