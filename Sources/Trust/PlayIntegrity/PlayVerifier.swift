@@ -15,6 +15,14 @@ package final class PlayVerifier {
 
   package static let largestToken = 16_384
 
+  /// Whether it looks like one that only Google can open: base64url of one piece, where those of classic requests have dots.
+  package static func isOfStandardRequest(_ token: Span<UInt8>) -> Bool {
+    token.count >= leastOpaque && Base64.decodeURL(token) != nil
+  }
+
+  /// Real ones have hundreds; what is shorter is anything.
+  private static let leastOpaque = 64
+
   /// How old a token may be. A challenge lives two minutes and is spent once: what this adds is that no token was kept for
   /// later, and the clocks of Google and of this host may be some way apart.
   package static let maximumAge: Duration = .seconds(300)

@@ -26,13 +26,14 @@ package struct Response: Sendable {
   /// the status asks for is there.
   /// - Parameter time: the gate's Unix time in seconds, for a peer whose own is wrong.
   package static func refusal(
-    _ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET", time: Int64? = nil
+    _ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET", time: Int64? = nil,
+    sentence: String? = nil
   ) -> Response {
     let time = time.map { #","\#(MemberName.time)":\#($0)"# } ?? ""
     var response = Response(
       code.status,
       json: #"{"\#(MemberName.error)":{"\#(MemberName.code)":"\#(code.rawValue)","#
-        + #""\#(MemberName.message)":"\#(code.sentence)"\#(time)}}"#)
+        + #""\#(MemberName.message)":"\#(sentence ?? code.sentence)"\#(time)}}"#)
     response.add(HeaderName.error, code.rawValue)
     switch code.status {
     case .tooManyRequests, .serviceUnavailable:

@@ -244,6 +244,33 @@ def test_tokens_of_play_that_are_none(gate):
         refused_evidence(gate, how, step)
 
 
+@pytest.mark.parametrize(
+    ("evidence", "status", "code", "word"),
+    [
+        ({"attestation_type": "safetynet", "jws_token": "a.b.c"}, 400, "bad_request", "SafetyNet"),
+        ({"attestation_type": "device_check", "token": "a"}, 400, "bad_request", "DeviceCheck"),
+        ({"attestation_type": "play_integrity", "jws_token": "CpsBARCn" * 40}, 403, "attestation_rejected", "classic"),
+    ],
+)
+def test_what_no_gate_can_judge(gate, evidence, status, code, word):
+    """The developer who reads the answer learns why, and what would do."""
+    phone = android(gate)
+    reply = phone.post("/device/enroll", phone.enrolment(lambda *_: evidence))
+    assert_refusal(reply, status, code)
+    assert word in reply.json["error"]["message"], reply
+
+
+def test_other_evidence_that_is_none_has_the_sentence_of_its_code(gate):
+    sentences = set()
+    for token in ["a.b.c.d.e", "short", "!" * 100]:
+        evidence = {"attestation_type": "play_integrity", "jws_token": token}
+        phone = android(gate)
+        reply = phone.post("/device/enroll", phone.enrolment(lambda *_, evidence=evidence: evidence))
+        assert_refusal(reply, 403, "attestation_rejected")
+        sentences.add(reply.json["error"]["message"])
+    assert len(sentences) == 1 and "classic" not in sentences.pop()
+
+
 def test_strong_integrity_is_asked_for(new_gate):
     refused_evidence(new_gate(PLAY_INTEGRITY_MIN="strong"), STORE.vouch(), "level")
 

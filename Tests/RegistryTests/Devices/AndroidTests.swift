@@ -302,6 +302,13 @@ import Testing
     for (text, member) in bad { #expect(throws: FormError(member), "\(text)") { try read(text) } }
   }
 
+  /// As they go into an answer without being escaped.
+  @Test(arguments: UnjudgedEvidence.allCases) func sentences(evidence: UnjudgedEvidence) {
+    #expect(UnjudgedEvidence(step: evidence.step) == evidence)
+    #expect((20...200).contains(evidence.sentence.utf8.count))
+    #expect(evidence.sentence.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C })
+  }
+
   private func read(_ text: String) throws -> EvidenceForm {
     let bytes = Array(text.utf8)
     return try EvidenceForm(Form(body: bytes.span, checkedBy: P256Verifier()))

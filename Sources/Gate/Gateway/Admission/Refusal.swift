@@ -9,6 +9,8 @@ struct Refusal: Error, Equatable {
   /// The precise rule or step, for the log alone.
   let step: String
   let keyID: KeyIdentifier?
+  /// What the peer is told instead of the code's own sentence.
+  private let sentence: String?
   /// Which of several chains of certificates it is about, by its name in the request.
   let chain: String?
   private let retryAfter: Duration?
@@ -18,12 +20,13 @@ struct Refusal: Error, Equatable {
 
   init(
     _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil,
-    allow: String = "GET", time: UnixTime? = nil, chain: String? = nil
+    allow: String = "GET", time: UnixTime? = nil, chain: String? = nil, sentence: String? = nil
   ) {
     self.code = code
     self.step = step
     self.keyID = keyID
     self.chain = chain
+    self.sentence = sentence
     self.retryAfter = retryAfter
     self.allow = allow
     self.time = time
@@ -33,6 +36,6 @@ struct Refusal: Error, Equatable {
     // Rounded up: whoever comes back then is not refused again for a fraction of a second.
     let seconds =
       retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
-    return .refusal(code, retryAfter: seconds, allow: allow, time: time?.seconds)
+    return .refusal(code, retryAfter: seconds, allow: allow, time: time?.seconds, sentence: sentence)
   }
 }

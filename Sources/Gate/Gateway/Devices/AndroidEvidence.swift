@@ -41,6 +41,8 @@ package final class AndroidEvidence: Sendable {
     let step: String
     /// Where there are two.
     var chain: Chain?
+    /// Where nobody here could judge it, whatever it says.
+    var unjudged: UnjudgedEvidence?
   }
 
   /// The device key's, and the approval key's, by their names in a request.
@@ -100,7 +102,8 @@ package final class AndroidEvidence: Sendable {
         token.span, nonce: claim.playNonce.hash, keys: settings.playKeys, apps: settings.apps, now: now,
         maximumAge: PlayVerifier.maximumAge, required: settings.playMinimum)
     } catch {
-      throw Rejection(step: error.rawValue)
+      let isStandard = error == .envelopeParts && PlayVerifier.isOfStandardRequest(token.span)
+      throw Rejection(step: error.rawValue, unjudged: isStandard ? .standardRequest : nil)
     }
   }
 

@@ -53,7 +53,9 @@ extension Connection {
         answer = .evidence(try android.judge(form, for: claim, at: clock.wall()))
       } catch {
         answer = .refused(
-          Refusal(.attestationRejected, step: error.step, chain: error.chain?.rawValue))
+          Refusal(
+            .attestationRejected, step: error.step, chain: error.chain?.rawValue,
+            sentence: error.unjudged?.sentence))
       }
       mailbox.post(.answer(token, id, answer))
     }

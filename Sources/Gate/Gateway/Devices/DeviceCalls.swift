@@ -167,7 +167,12 @@ extension Connection {
   // MARK: Helpers
 
   func read<Value>(_ form: () throws(FormError) -> Value) throws(Refusal) -> Value {
-    do throws(FormError) { return try form() } catch { throw Refusal(.badRequest, step: error.step) }
+    do throws(FormError) {
+      return try form()
+    } catch {
+      throw Refusal(
+        .badRequest, step: error.step, sentence: UnjudgedEvidence(step: error.step)?.sentence)
+    }
   }
 
   /// Takes the challenge away, whatever comes of the request.

@@ -27,9 +27,7 @@ package enum EvidenceForm: Equatable, Sendable {
   package init(_ form: Form) throws(FormError) {
     let type = try form.text("attestation_type") { $0 }
     guard let kind = Kind(rawValue: type) else {
-      // Asked for by other designs, and told apart in the log: what they ask of Apple and Google, a gate cannot.
-      let isKnown = ["safetynet", "device_check"].contains(type)
-      throw FormError(isKnown ? "attestation_type_\(type)" : "attestation_type")
+      throw FormError(UnjudgedEvidence(rawValue: type)?.step ?? "attestation_type")
     }
     switch kind {
     case .appAttest: try self.init(appAttest: form)
