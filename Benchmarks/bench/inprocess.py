@@ -102,6 +102,7 @@ def registry_row(setup, samples, rounds):
     try:
         made = measured(setup.tool, "registry-make", folder, setup.lengths.registry_rows, cores=CORES)
         samples.add("q device", Portcullis.name, made["bytes_per_device"], made)
+        samples.add("q android device", Portcullis.name, made["bytes_per_android_device"])
         samples.add("q audit", Portcullis.name, made["bytes_per_audit_row"])
         for _ in range(rounds):
             found = measured(setup.tool, "registry-measure", folder)

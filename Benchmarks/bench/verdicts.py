@@ -117,6 +117,7 @@ TARGETS = [
     Target("q", "memory of a door that knows them, and its registry", plain("q door memory"), 120, None, "MiB"),
     Target("q", "p99 of a look-up of a device", plain("q lookup"), 20, None, "µs"),
     Target("q", "disk of a device", plain("q device"), 450, None, "bytes"),
+    Target("q", "disk of an Android device", plain("q android device"), 450, None, "bytes"),
     Target("q", "disk of a row of the audit", plain("q audit"), 320, None, "bytes"),
     Target("q", "changes, 64 in flight against 1", plain("q commits"), 4, None, at_least=True),
     *(

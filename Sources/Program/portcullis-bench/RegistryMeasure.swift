@@ -27,7 +27,7 @@ enum RegistryMeasure {
     let store = try SQLiteStore(path)
     store.close()
     let empty = try fileSize(path)
-    let devices = try fill(path, rows) { desk, number in try insertDevice(number, desk) }
+    let devices = try fill(path, rows) { desk, number in _ = try insertDevice(number, desk) }
     try multiply(path, rows, devicesSQL)
     let withDevices = try fileSize(path)
     _ = try fill(path, rows) { desk, number in try recordApproval(number, &desk) }
@@ -36,7 +36,24 @@ enum RegistryMeasure {
     return Report(
       ("rows", Double(rows)), ("made_by_calls", Double(devices)),
       ("bytes_per_device", Double(withDevices - empty) / Double(rows)),
+      ("bytes_per_android_device", try androidBytes("\(folder)/android.db", rows)),
       ("bytes_per_audit_row", Double(whole - withDevices) / Double(rows)))
+  }
+
+  /// Of phones whose second certificate is their own and the others those of a thousand, which take the most.
+  private static func androidBytes(_ path: String, _ rows: Int) throws -> Double {
+    try SQLiteStore(path).close()
+    let empty = try fileSize(path)
+    let count = try fill(path, rows) { desk, number in
+      let id = try insertDevice(number, desk, platform: .android)
+      let others = ["leaf", "server \(number / 1000)", "intermediate", "root"].map {
+        SHA256.hash(Array($0.utf8).span).array
+      }
+      // As long as Google's are.
+      let serials = ([desk.entropy.bytes(16)] + others).map { AndroidSerial(Array($0.prefix(16))) }
+      try desk.store.insert(Set(serials), of: id)
+    }
+    return Double(try fileSize(path) - empty) / Double(count)
   }
 
   /// Runs `body` for the first of them, as calls would.
@@ -57,7 +74,9 @@ enum RegistryMeasure {
     return count
   }
 
-  private static func insertDevice(_ number: Int, _ desk: Desk) throws {
+  private static func insertDevice(
+    _ number: Int, _ desk: Desk, platform: DevicePlatform = .ios
+  ) throws -> DeviceID {
     let keys = try (0..<2).map { _ in
       DevicePublicKey(try TokenKey.generate().point, checkedBy: desk.verifier)
     }
@@ -66,13 +85,15 @@ enum RegistryMeasure {
     else { throw Broken("a device cannot be made") }
     var device = DeviceRecord(
       id: DeviceID(random: desk.entropy), state: .active, subject: subject, name: DeviceName("iPhone 15 Pro"),
-      platform: .ios, keys: keys, level: .appAttested, verification: .app, createdAt: now)
-    device.attestedKey = KeyIdentifier(SHA256.hash(keys.device.hash))
+      platform: platform, keys: keys, level: platform == .ios ? .appAttested : .hardwareAttested,
+      verification: .app, createdAt: now)
+    if platform == .ios { device.attestedKey = KeyIdentifier(SHA256.hash(keys.device.hash)) }
     device.activatedAt = now
     device.seenAt = now
     device.attestedAt = now
     device.appVersion = "2.14.1"
     try desk.store.insert(device)
+    return device.id
   }
 
   /// A request, a vote and a use of the lease in turn.

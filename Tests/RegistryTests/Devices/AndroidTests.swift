@@ -214,7 +214,7 @@ import Testing
     let list = RevokedSerials(
       digest: Bytes32(words: 3, 0, 0, 7), contains: { serials.contains($0) },
       all: { long.map { AndroidSerial($0) } })
-    #expect(try judge(list) == 5)
+    #expect(try judge(list) == 10)
     let record = try part.record(phone)
     #expect(
       record.level == .bare && part.doorEffects == [.deviceGone(record.id), .deviceActive(record.active)])

@@ -22,6 +22,18 @@ import Testing
     #expect(plan.contains("leases_open") && !plan.contains("SCAN"), "\(plan)")
   }
 
+  /// A serial that is on a list is looked for in an index, and so is whoever has it.
+  @Test func devicesOfASerial() throws {
+    let part = try ApprovalPart()
+    let plan = try plan(SQLiteStore.devicesOfSerial, [.blob([1]), .integer(2)], part.store)
+    for index in ["android_chains_by_serial", "android_chains_by_rest", "devices_by_chain"] {
+      #expect(
+        plan.contains("USING INDEX \(index)") || plan.contains("USING COVERING INDEX \(index)"), "\(plan)")
+    }
+    // Of what was found alone.
+    #expect(plan.split(separator: "SCAN ").dropFirst().allSatisfy { $0.hasPrefix("b") }, "\(plan)")
+  }
+
   @Test func approvalsThatWaitAreThoseThatAreOpen() throws {
     let part = try ApprovalPart()
     let (sql, values) = SQLiteStore.approvals(in: .pending, limit: 10)

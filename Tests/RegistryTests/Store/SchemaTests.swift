@@ -1,4 +1,5 @@
 /// Stores that an earlier program made: their tables become what a new store has, and nothing that they hold is lost.
+import DeviceWire
 import SQLite
 import System
 import Testing
@@ -6,12 +7,26 @@ import Testing
 @testable import Registry
 
 @Suite struct SchemaTests {
+  /// What the fifth form had instead: each serial with each device.
+  private static let backToTheFifth = """
+    PRAGMA foreign_keys = OFF;
+    DROP INDEX devices_by_chain; ALTER TABLE devices DROP COLUMN chain; DROP TABLE android_chains;
+    CREATE TABLE android_serials (
+      serial BLOB NOT NULL,
+      device INTEGER NOT NULL REFERENCES devices (number) ON DELETE CASCADE,
+      PRIMARY KEY (serial, device)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX android_serials_by_device ON android_serials (device);
+    PRAGMA user_version = 5
+    """
+
   /// What the first form had instead.
   private static let backToTheFirst = """
     PRAGMA foreign_keys = OFF;
     DROP TABLE tallies;
     DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes; DROP TABLE signals;
-    DROP TABLE android_serials; ALTER TABLE devices DROP COLUMN play_attested_at;
+    DROP INDEX devices_by_chain; ALTER TABLE devices DROP COLUMN chain; DROP TABLE android_chains;
+    ALTER TABLE devices DROP COLUMN play_attested_at;
     ALTER TABLE devices DROP COLUMN exception_of;
     DROP TABLE votes; DROP INDEX leases_open; DROP TABLE audit_about;
     CREATE TABLE votes (
@@ -52,6 +67,65 @@ import Testing
     let counted = try rows(path + "/old.db", "SELECT kind || ' ' || state || ' ' || count FROM tallies")
     #expect(counted == ["1 0 1"])
     folder.remove()
+  }
+
+  /// Phones of a factory, phones with a certificate of their own, one whose serials are nobody else's, and one without.
+  @Test func serialsBecomePaths() throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-schema-")
+    let path = folder.path + "/devices.db"
+    func serials(of number: Int) -> Set<AndroidSerial> {
+      let own: [UInt8] = [0x40, UInt8(number)]
+      let found: [[UInt8]] =
+        switch number {
+        case 0..<10: [[1], [0x0A], [0x0B]]
+        case 10..<20: [[1], own, [0x0A], [0x0C]]
+        case 20: [[0x77], own]
+        default: []
+        }
+      return Set(found.map { AndroidSerial($0) })
+    }
+    let ids = (0..<22).map { DeviceID.test(UInt8($0)) }
+    let store = try SQLiteStore(path)
+    for id in ids {
+      try store.insert(
+        DeviceRecord(
+          id: id, state: .active, subject: nil, name: nil, platform: .android,
+          keys: TestPhone(platform: .android).keys, level: .hardwareAttested, verification: .app,
+          createdAt: UnixTime(milliseconds: 1)))
+    }
+    store.close()
+    do {
+      let database = try Database.open(path)
+      try database.execute(Self.backToTheFifth)
+      for (number, id) in ids.enumerated() {
+        for serial in serials(of: number) {
+          try database.run(
+            "INSERT INTO android_serials SELECT ?1, number FROM devices WHERE id = ?2",
+            [.blob(serial.bytes), .blob(id.bytes)])
+        }
+      }
+    }
+    let new = try SQLiteStore(path)
+    for (number, id) in ids.enumerated() { #expect(try new.serials(of: id) == serials(of: number)) }
+    let all = ids.indices.reduce(into: Set()) { $0.formUnion(serials(of: $1)) }
+    for serial in all {
+      let expected = ids.indices.filter { serials(of: $0).contains(serial) }.map { ids[$0] }
+      #expect(try new.devices(of: serial) == expected)
+    }
+    // 1, 0A, 0B and 0C; ten of their own; two of the one that has nothing in common with others.
+    #expect(try new.count("SELECT count(*) FROM android_chains") == 16)
+    // Another phone of the kind goes along.
+    try new.insert(serials(of: 3), of: ids[21])
+    #expect(try new.count("SELECT count(*) FROM android_chains") == 16)
+    new.close()
+    try SQLiteStore(path).close()
+    #expect(try tables(path) == newTables(folder.path))
+    folder.remove()
+  }
+
+  private func newTables(_ folder: String) throws -> Set<String> {
+    try SQLiteStore(folder + "/new.db").close()
+    return try tables(folder + "/new.db")
   }
 
   @Test func aStoreOfALaterFormIsRefusedAndLeftAlone() throws {

@@ -29,7 +29,7 @@ package struct RevokedSerials: Sendable {
 /// be written all are looked for at once.
 package struct JudgeSerials: RegistryCall {
   /// So many serials, or devices, in one group, so that others have their turn.
-  private static let serialsAtOnce = 1024
+  private static let serialsAtOnce = 512
   private static let devicesAtOnce = 64
 
   private let revoked: RevokedSerials

@@ -25,7 +25,8 @@ extension SQLiteStore {
       replaces BLOB,
       token_series INTEGER NOT NULL,
       play_attested_at INTEGER,
-      exception_of INTEGER
+      exception_of INTEGER,
+      chain INTEGER REFERENCES android_chains (number)
     ) STRICT;
     CREATE UNIQUE INDEX devices_by_key ON devices (substr(device_key, 1, 16));
     CREATE UNIQUE INDEX devices_by_approval_key ON devices (substr(approval_key, 1, 16))
@@ -34,10 +35,13 @@ extension SQLiteStore {
       WHERE attested_key IS NOT NULL;
     CREATE INDEX devices_by_subject ON devices (subject) WHERE subject IS NOT NULL;
     CREATE INDEX devices_pending ON devices (created_at) WHERE state = 0;
-    CREATE INDEX devices_revoked ON devices (revoked_at) WHERE state = 2
+    CREATE INDEX devices_revoked ON devices (revoked_at) WHERE state = 2;
+    \(devicesByChain)
     """
+  /// Of Android phones, in which serials of theirs end (`AndroidRows.swift`).
+  static let devicesByChain = "CREATE INDEX devices_by_chain ON devices (chain) WHERE chain IS NOT NULL"
 
-  /// All but the row's number, in the order in which they are bound and read.
+  /// All but the row's number and chain, in the order in which they are bound and read.
   package static let deviceColumns = """
     id, state, subject, name, platform, device_key, approval_key, level, verification, attested_key, created_at, \
     activated_at, revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, \
@@ -101,7 +105,9 @@ extension SQLiteStore: DeviceTable {
   }
 
   package func delete(_ id: DeviceID) throws(StoreFailure) {
+    let chain = try chain(of: id)
     try run("DELETE FROM devices WHERE id = ?1", [.id(id)])
+    try dropChain(chain)
   }
 
   package func keepPlace(of id: DeviceID) throws(StoreFailure) {

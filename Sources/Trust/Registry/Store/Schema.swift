@@ -44,7 +44,14 @@ extension SQLiteStore {
     // Codes, what Android brings, and where phones were last.
     [
       "ALTER TABLE devices ADD COLUMN play_attested_at INTEGER",
-      androidTables,
+      """
+      CREATE TABLE android_serials (
+        serial BLOB NOT NULL,
+        device INTEGER NOT NULL REFERENCES devices (number) ON DELETE CASCADE,
+        PRIMARY KEY (serial, device)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX android_serials_by_device ON android_serials (device)
+      """,
       codeTables,
       signalTables,
     ].joined(separator: ";\n"),
@@ -52,6 +59,46 @@ extension SQLiteStore {
     [tallyTable, firstTallies].joined(separator: ";\n"),
     // What a device is excepted from.
     "ALTER TABLE devices ADD COLUMN exception_of INTEGER",
+    // The serials of a device as a path that others may share: what many have goes first.
+    """
+    CREATE TABLE android_chains (
+      number INTEGER PRIMARY KEY,
+      serial BLOB NOT NULL,
+      rest INTEGER REFERENCES android_chains (number)
+    ) STRICT;
+    CREATE INDEX android_chains_by_serial ON android_chains (substr(serial, 1, 8), rest);
+    CREATE INDEX android_chains_by_rest ON android_chains (rest) WHERE rest IS NOT NULL;
+    ALTER TABLE devices ADD COLUMN chain INTEGER REFERENCES android_chains (number);
+    CREATE INDEX devices_by_chain ON devices (chain) WHERE chain IS NOT NULL;
+    CREATE TABLE old_places (
+      device INTEGER NOT NULL, place INTEGER NOT NULL, serial BLOB NOT NULL, path TEXT NOT NULL,
+      PRIMARY KEY (device, place)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO old_places
+    SELECT device, place, serial, group_concat(hex(serial), ' ') OVER (PARTITION BY device ORDER BY place)
+    FROM (
+      SELECT s.device, s.serial, row_number() OVER (PARTITION BY s.device ORDER BY k.count DESC, s.serial) AS place
+      FROM android_serials AS s
+      JOIN (SELECT serial, count(*) AS count FROM android_serials GROUP BY serial) AS k ON k.serial = s.serial
+    );
+    CREATE TABLE old_paths (
+      number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, serial BLOB NOT NULL, rest TEXT
+    ) STRICT;
+    INSERT INTO old_paths (path, serial, rest)
+    SELECT p.path, p.serial, q.path
+    FROM old_places AS p LEFT JOIN old_places AS q ON q.device = p.device AND q.place = p.place - 1
+    GROUP BY p.path ORDER BY min(p.place);
+    INSERT INTO android_chains
+    SELECT p.number, p.serial, q.number FROM old_paths AS p LEFT JOIN old_paths AS q ON q.path = p.rest
+    ORDER BY p.number;
+    UPDATE devices SET chain = (
+      SELECT o.number FROM old_places AS l JOIN old_paths AS o ON o.path = l.path
+      WHERE l.device = devices.number ORDER BY l.place DESC LIMIT 1)
+    WHERE number IN (SELECT device FROM android_serials);
+    DROP TABLE old_places;
+    DROP TABLE old_paths;
+    DROP TABLE android_serials
+    """,
   ]
 
   static let registryTables = """
