@@ -18,6 +18,8 @@ struct Measures {
            portcullis-bench registry-measure FOLDER
            portcullis-bench registry-commits FOLDER SECONDS
            portcullis-bench phones FOLDER COUNT PUBLIC-URL FILE
+           portcullis-bench play-phones FOLDER COUNT PHONES-FILE
+           portcullis-bench attestations AUTHORITY-FOLDER PACKAGE:SHA256 SERVER-ID PHONES-FILE NONCES-FILE BODIES-FILE
            portcullis-bench play SECONDS
            portcullis-bench scrapes FOLDER SECONDS
            portcullis-bench slots SECONDS
@@ -54,6 +56,14 @@ struct Measures {
       return try EnrollmentBodies.make(
         authority: arguments[1], app: arguments[2], server: arguments[3], noncesPath: arguments[4],
         bodiesPath: arguments[5])
+    case ("play-phones", 4):
+      return try Int(arguments[2]).map {
+        try PlayPhones.make(folder: arguments[1], count: $0, path: arguments[3])
+      }
+    case ("attestations", 7):
+      return try PlayPhones.attest(
+        authority: arguments[1], app: arguments[2], server: arguments[3], phonesPath: arguments[4],
+        noncesPath: arguments[5], bodiesPath: arguments[6])
     case ("store-make", 3):
       return try Int(arguments[2]).map { try StoreMeasure.make(folder: arguments[1], keys: $0) }
     case ("store-measure", 3):
