@@ -11,7 +11,6 @@ import pytest
 import faults
 from orders import order
 from phones import ask
-from waiting import eventually
 
 USAGE, UNKNOWN, IO_ERROR, UNAVAILABLE, REFUSED, CONFIGURATION = 64, 65, 74, 69, 77, 78
 APP = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
@@ -107,26 +106,6 @@ def test_a_revoked_device_is_out_at_once_and_stays_out(home):
     assert json.loads(done(devices(home, "show", device, "--json")))["status"] == "revoked"
     # Nothing makes it active again.
     assert devices(home, "confirm", device).returncode == UNKNOWN
-
-
-@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO], ids=errno.errorcode.get)
-def test_a_revocation_that_cannot_be_written_holds_all_the_same(home, fault, error):
-    device = home.pair("anna.json")["device_id"]
-    fault.fail_call(1, error, sticky=True)
-    refused = devices(home, "revoke", device)
-    assert refused.returncode == IO_ERROR and "holds in the running gate" in refused.stderr, refused
-    assert not lets_in(home, "anna.json")
-    fault.heal()
-
-    def written():
-        fault.monotonic_offset += 31 * 10**9
-        shown = devices(home, "show", device, "--json")
-        return shown.returncode == 0 and json.loads(shown.stdout)["status"] == "revoked"
-
-    eventually(written, "the revocation is written")
-    home.gate.kill()
-    home.gate.start()
-    assert not lets_in(home, "anna.json")
 
 
 def test_who_is_forgotten_is_nowhere_in_the_store(home, folder):

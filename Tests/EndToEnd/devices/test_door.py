@@ -1,17 +1,15 @@
 """Devices that come in by keys of their own (`GATE_DEVICES`), and what the game and its sessions are told of them."""
 
 import json
-import struct
 
 import pytest
 
-from clients import UPGRADE, Raw, assert_refusal, head
-from handset import Handset, new_device_id
+from clients import assert_refusal
+from handset import Handset, close_code, enter, new_device_id, upgrade
 from one_time_codes import Phone, Service
 from phones import Key
 from sessions import VERSION_1, Player, Wire
 from waiting import LONG, patience
-from websocket import CLOSE
 
 
 @pytest.fixture
@@ -39,31 +37,6 @@ def player(gate, new_device):
     handset = Handset(gate, new_device())
     handset.enroll("att_obj")
     return handset
-
-
-def upgrade(gate, fields):
-    """The answer to an upgrade, and the connection."""
-    client = Raw(gate)
-    client.send(head("GET", "/", *UPGRADE, *(f"{name}: {value}" for name, value in fields.items())))
-    return client.reply(head_only=True), client
-
-
-def enter(gate, fields):
-    reply, client = upgrade(gate, fields)
-    assert reply.status == 101, reply
-    return client
-
-
-def close_code(client):
-    """Of the Close that comes, whatever comes before it."""
-    while True:
-        first, second = client.take(2)
-        length = second & 0x7F
-        if length == 126:
-            (length,) = struct.unpack(">H", client.take(2))
-        payload = client.take(length)
-        if first & 0x0F == CLOSE:
-            return int.from_bytes(payload[:2], "big")
 
 
 def refuse(gate, fields, status, code):

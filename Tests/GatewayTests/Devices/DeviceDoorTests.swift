@@ -3,6 +3,7 @@ import Crypto
 import DeviceWire
 import Identity
 import KeyStore
+import Logs
 import Registry
 import System
 import Testing
@@ -26,9 +27,11 @@ import Testing
       key = try SigningKey.generate(.p256)
     }
 
-    func active(_ level: Level = .appAttested, attestedBy keyID: KeyIdentifier? = nil) throws -> ActiveDevice
-    {
-      ActiveDevice(id: id, key: try key.point(), level: level, attestedKey: keyID)
+    func active(
+      _ level: Level = .appAttested, attestedBy keyID: KeyIdentifier? = nil, of subject: Subject? = nil
+    ) throws -> ActiveDevice {
+      ActiveDevice(
+        id: id, key: try key.point(), level: level, attestedKey: keyID, subject: subject)
     }
 
     func nonce(_ purpose: ChallengePurpose = .device) throws -> Bytes32 {
@@ -263,9 +266,10 @@ import Testing
     #expect(app.events.last == #"{"type":"approvals","open":3}"#)
   }
 
-  private func registeredKey(_ harness: LoopHarness) -> NewKey {
+  private func registeredKey(_ harness: LoopHarness, _ number: UInt64 = 1) -> NewKey {
     let key = NewKey(
-      identifier: KeyIdentifier(Bytes32(words: 1, 2, 3, 4)), publicKey: P256Point(x: Bytes32(), y: Bytes32()),
+      identifier: KeyIdentifier(Bytes32(words: number, 2, 3, 4)),
+      publicKey: P256Point(x: Bytes32(), y: Bytes32()),
       appID: "TEAM123456.a.b", environment: .production, validationCategory: nil, bundleVersion: nil,
       registeredAt: UnixTime(milliseconds: 0))
     _ = harness.store.register(key) { _ in }
@@ -291,5 +295,81 @@ import Testing
     harness.devices?.door.hear(.attestedKeyRevoked(key.identifier))
     harness.turn()
     #expect(harness.store.isRevoked(key.identifier))
+  }
+
+  // MARK: Ordered out, before the registry has looked into its store
+
+  /// As the door is told of a device.
+  enum Standing: CaseIterable {
+    case active, tooWeak, waiting
+  }
+
+  private struct Nowhere: LogSink {
+    func write(_ line: [UInt8]) {}
+  }
+
+  private static func effect(_ device: ActiveDevice, _ standing: Standing) -> RegistryEffect {
+    standing == .waiting ? .deviceWaits(device) : .deviceActive(device)
+  }
+
+  /// Where devices come in, and where none does: whoever plays by its App Attest key ends, and does not come again.
+  @Test(arguments: [Level.appAttested, nil], Standing.allCases)
+  func theKeyGoesWithItsDevice(level: Level?, standing: Standing) throws {
+    let harness = try harness()
+    let door = DeviceDoor(level: level, log: GateLog(sink: Nowhere()))
+    door.attach(to: harness.shared)
+    let subject = try #require(Subject("anna"))
+    for byName in [false, true] {
+      let (handset, other) = (try Handset(harness), try Handset(harness))
+      let number: UInt64 = byName ? 3 : 1
+      let (key, others) = (registeredKey(harness, number), registeredKey(harness, number + 1))
+      let weak = standing == .tooWeak ? Level.bare : .appAttested
+      door.hear(
+        Self.effect(try handset.active(weak, attestedBy: key.identifier, of: subject), standing))
+      door.hear(
+        Self.effect(try other.active(weak, attestedBy: others.identifier, of: Subject("Anna")), standing))
+      #expect((door.device(handset.id) != nil) == (level != nil && standing == .active))
+      let app = TestApp(harness)
+      try app.connect(fields: try fields(of: harness))
+      var token: Token?
+      harness.loop.sessions.forEach { if $0.state != .ended { token = $0.token } }
+      harness.shared.register.enter(harness.loop.reference(to: try #require(token)), of: key.identifier)
+      door.hear(byName ? .subjectRevoked(subject) : .deviceRevoked(handset.id))
+      for _ in 0..<4 {
+        harness.turn()
+        app.hear()
+      }
+      #expect(app.closeCode != nil)
+      #expect(harness.store.isRevoked(key.identifier) && door.device(handset.id) == nil)
+      #expect(!harness.store.isRevoked(others.identifier))
+      #expect((door.device(other.id) != nil) == (level != nil && standing == .active))
+    }
+  }
+
+  /// Anybody who may come in.
+  private func fields(of harness: LoopHarness) throws -> [String] {
+    let handset = try Handset(harness)
+    harness.devices?.door.hear(.deviceActive(try handset.active()))
+    return try handset.fields()
+  }
+
+  /// It is another's from then on, or nobody's: what was known of it is not.
+  @Test func whatIsKnownOfADeviceIsItsLast() throws {
+    let harness = try harness()
+    let door = try #require(harness.devices).door
+    let (handset, key, next) = (
+      try Handset(harness), registeredKey(harness, 1).identifier, registeredKey(harness, 2).identifier
+    )
+    let (anna, bert) = (try #require(Subject("anna")), try #require(Subject("bert")))
+    door.hear(.deviceActive(try handset.active(attestedBy: key, of: anna)))
+    door.hear(.deviceActive(try handset.active(attestedBy: next, of: bert)))
+    door.hear(.subjectRevoked(anna))
+    harness.turn()
+    #expect(door.device(handset.id) != nil && !harness.store.isRevoked(next))
+    door.hear(.deviceWaits(try handset.active(attestedBy: key)))
+    door.hear(.deviceExpired(handset.id))
+    door.hear(.deviceRevoked(handset.id))
+    harness.turn()
+    #expect(!harness.store.isRevoked(key) && !harness.store.isRevoked(next))
   }
 }

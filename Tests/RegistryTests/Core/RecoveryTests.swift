@@ -3,6 +3,7 @@
 import Bytes
 import DeviceWire
 import FaultDisk
+import JSON
 import System
 import Testing
 
@@ -112,6 +113,50 @@ import Testing
     part.worker?.recoverIfDue()
     part.stop()
     #expect(try part.values().keys.sorted() == ["v1", "v3"])
+  }
+
+  /// All that belongs to it, as far as the door knows: the store is not asked for it.
+  @Test(arguments: [
+    (#"{"id":"07070707-0707-0707-0707-070707070707"}"#, "devices-revoke"),
+    (#"{"id":"07070707-0707-0707-0707-070707070707"}"#, "devices-forget"),
+    (#"{"subject":"anna"}"#, "devices-forget"),
+  ])
+  func whatIsOrderedIsHeardAtOnce(arguments: String, verb: String) throws {
+    let object = try #require(
+      try JSONValue(parsing: Array(arguments.utf8).span, depthLimit: 2).object)
+    let order = try OperatorOrder.call(verb, object)
+    let anna = try #require(Subject("anna"))
+    let expected: RegistryEffect = arguments.contains("anna") ? .subjectRevoked(anna) : .deviceRevoked(device)
+    let part = try partThatFails(10_000)
+    #expect(part.serve(order)?.code == "store_unavailable")
+    #expect(part.listener.effects.last == expected)
+    // What was true before does not bring it back, until the order is on the disk.
+    let active = ActiveDevice(
+      id: device, key: try TestPhone().keys.device.point, level: .bare, attestedKey: nil, subject: anna)
+    for effect in [RegistryEffect.deviceActive(active), .deviceWaits(active)] {
+      try #require(part.worker).hear(effect)
+      #expect(part.listener.effects.suffix(2) == [effect, .deviceRevoked(device)])
+    }
+  }
+
+  /// Whose polls they are is not known without the store.
+  @Test func whoWaitsAsksAgainWhenARevocationCannotBeWritten() throws {
+    struct Poll: RegistryCall {
+      let topic: Topic
+      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+        .wait(topic, by: .device(.test(1)), otherwise: .answered([]))
+      }
+    }
+    let part = try WorkerPart()
+    try part.start()
+    let poll = WorkerPart.Answer()
+    part.submit(Poll(topic: .approvals(of: device)), poll, wait: .seconds(25))
+    part.disk.plan(.error, at: 0, count: 10_000)
+    #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
+    #expect(poll.reply == nil)
+    #expect(part.serve(revocation())?.code == "store_unavailable")
+    #expect(poll.reply?.code == "store_unavailable")
+    part.stop()
   }
 
   /// What only the run of a revocation finds out, as well: the key behind the device, the devices of a subject.
@@ -251,12 +296,13 @@ import Testing
     let handle = RequestHandle(number: 1_000_000)
     worker.revocations.add(handle, revocation())
     _ = part.serve(Put(name: "v0", effects: [.deviceActive(active)]))
-    #expect(part.listener.effects.suffix(2) == [.deviceActive(active), .deviceGone(device)])
+    #expect(part.listener.effects.suffix(2) == [.deviceActive(active), .deviceRevoked(device)])
     // Ordered twice, it holds until both are settled.
     let again = RequestHandle(number: 1_000_001)
     for _ in 0..<2 { worker.revocations.add(again, revocation()) }
     worker.revocations.settle(handle)
-    #expect(worker.revocations.end(device) && !worker.revocations.end(.test(9)))
+    let other = ActiveDevice(id: .test(9), key: active.key, level: .bare, attestedKey: nil)
+    #expect(worker.revocations.end(active) && !worker.revocations.end(other))
     worker.revocations.settle(again)
     _ = part.serve(Put(name: "v0", effects: [.deviceActive(active)]))
     #expect(part.listener.effects.last == .deviceActive(active))

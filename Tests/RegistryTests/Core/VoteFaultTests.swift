@@ -82,7 +82,7 @@ private final class Evening {
     try after {
       said.isRevoked = part.serve(RevokeDevice(id: phones[0].id))?.isAnswered == true
       // It holds at once, whatever became of the disk.
-      if !part.disk.isDown { #expect(part.listener.effects.contains(.deviceGone(phones[0].id))) }
+      if !part.disk.isDown { #expect(part.listener.effects.contains { $0.gone == phones[0].id }) }
     }
   }
 

@@ -378,6 +378,9 @@ import Testing
     #expect(try part.revoke(phone)["status"] == "revoked")
     #expect(part.doorEffects == [.deviceGone(try phone.required), .attestedKeyRevoked(appKey(1))])
     holds(part.doorEffects.allSatisfy(\.isUrgent))
+    for topic in [Topic.approvals(of: try phone.required), .codes(of: try phone.required)] {
+      #expect(registry.effects.contains(.wake(topic)))
+    }
 
     #expect(try part.read(token).code == .tokenRejected)
     #expect(try part.beat(token, signedBy: phone).code == .tokenRejected)

@@ -1,6 +1,9 @@
 /// What a registry tells at its start.
+import Bytes
 import DeviceTokens
 import DeviceWire
+import FaultDisk
+import SQLite
 import Synchronization
 import System
 import Testing
@@ -35,16 +38,70 @@ import Testing
     let attested = try part.activePhone(evidence: appKey(1))
     let revoked = try part.activePhone(evidence: appKey(2))
     try part.revoke(revoked)
-    _ = try part.enroll(TestPhone(), evidence: appKey(3))
+    let waiting = try TestPhone()
+    _ = try part.enroll(waiting, evidence: appKey(3))
     // Keys that went with their devices, whoever comes in: they have a store of their own.
     let always = [
       RegistryEffect.keySet(registry.tokens.ring.jwks), .services([:]), .attestedKeyRevoked(appKey(2)),
     ]
-    #expect(try start() == always)
-    registry.settings.doorLevel = .appAttested
-    #expect(try start() == always + [.deviceActive(try part.record(attested).active)])
+    // And those that would go with theirs.
+    let standing = [
+      RegistryEffect.deviceActive(try part.record(attested).active),
+      .deviceWaits(try part.record(waiting).active),
+    ]
+    for level in [Level?.none, .appAttested] {
+      registry.settings.doorLevel = level
+      #expect(try start() == always + standing)
+    }
+    registry.settings.doorLevel = .hardwareAttested
+    #expect(try start() == always + standing)
     registry.settings.doorLevel = .bare
-    #expect(try start().count == 5)
+    #expect(try start().count == 6)
     #expect(try start().contains(.deviceActive(part.record(bare).active)))
+  }
+
+  /// Beyond some thousands of devices nobody waits for the rest, which is read between groups of requests, and on behind a
+  /// store that has failed.
+  @Test func keysOfManyDevicesAreReadInPieces() throws {
+    let part = try WorkerPart()
+    try part.start()
+    var expected: [RegistryEffect] = []
+    for number in 0..<3 {
+      let device = try Self.insert(appKey(UInt64(number)), at: 40_000 * number + 2, part)
+      expected.append(.deviceActive(device.active))
+    }
+    part.stop()
+    try part.start()
+    let worker = try #require(part.worker)
+    var told: [RegistryEffect] {
+      part.listener.effects.filter { if case .deviceActive = $0 { true } else { false } }
+    }
+    #expect(told == [expected[0]])
+    part.disk.plan(.error, at: 0, count: 100)
+    #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
+    for _ in 0..<100 { worker.goOnReadingKeys() }
+    #expect(told == [expected[0]])
+    part.disk.countCalls()
+    part.clock.pass(.seconds(60))
+    worker.recoverIfDue()
+    for _ in 0..<100 { worker.goOnReadingKeys() }
+    #expect(told == expected && worker.keyReading == nil)
+    part.stop()
+  }
+
+  /// An active device with a row of this number.
+  private static func insert(
+    _ key: KeyIdentifier, at number: Int, _ part: WorkerPart
+  ) throws -> DeviceRecord {
+    let store = try #require(part.worker?.store as? SQLiteStore)
+    var device = DeviceRecord(
+      id: DeviceID(random: KernelEntropy()), state: .active, subject: Subject("anna"), name: nil,
+      platform: .ios, keys: try TestPhone().keys, level: .appAttested, verification: .app,
+      createdAt: part.clock.wall())
+    device.attestedKey = key
+    try store.insert(device)
+    _ = try store.run(
+      "UPDATE devices SET number = ?2 WHERE id = ?1", [.id(device.id), .integer(Int64(number))])
+    return try #require(try store.device(device.id))
   }
 }

@@ -1,5 +1,6 @@
-/// The devices that come in by their own keys, in memory, so that an upgrade waits for no registry: of each what the door
-/// judges it by, in 88 bytes, and in 5 to 11 bytes where it is.
+/// The devices that come in by their own keys, in memory, so that an upgrade waits for no registry; and those whose App Attest
+/// keys come in, so that a revocation waits for no disk. Of each what the door judges it by, in 88 bytes, and in 5 to 11
+/// bytes where it is.
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
@@ -7,7 +8,7 @@ internal import Registry
 internal import Synchronization
 
 final class ActiveDevices: Sendable {
-  /// What the door knows of one.
+  /// What the door knows of one that comes in.
   struct Device: Equatable, Sendable {
     let id: DeviceID
     let key: CompressedP256Point
@@ -23,20 +24,29 @@ final class ActiveDevices: Sendable {
   /// only shortly.
   private let parts = (0..<256).map { _ in Part() }
 
+  /// Nil for one that does not come in by its own key.
   func find(_ id: DeviceID) -> Device? {
     let hash = Self.hash(id)
     return part(hash).devices.withLock { $0.find(id, hash) }
   }
 
-  /// Enters it, or takes the place of what was known of it.
-  func set(_ device: Device) {
-    let hash = Self.hash(device.id)
-    part(hash).devices.withLock { $0.set(device, hash, rehash: Self.hash) }
+  /// All that are known, in one look at each: for an order of an operator's.
+  func devices(of subject: Subject) -> [DeviceID] {
+    let mark = DeviceSlots.mark(of: subject)
+    return parts.flatMap { part in part.devices.withLock { $0.devices(marked: mark) } }
   }
 
-  /// False when it is not there.
+  /// Enters it, or takes the place of what was known of it.
+  /// - Parameter comesIn: by its own key.
+  func set(_ device: Device, of subject: Subject? = nil, comesIn: Bool = true) {
+    let hash = Self.hash(device.id)
+    let mark = subject.map(DeviceSlots.mark) ?? 0
+    part(hash).devices.withLock { $0.set(device, mark, comesIn: comesIn, hash, rehash: Self.hash) }
+  }
+
+  /// - Returns: what was known of it, whether it came in or not.
   @discardableResult
-  func remove(_ id: DeviceID) -> Bool {
+  func remove(_ id: DeviceID) -> Device? {
     let hash = Self.hash(id)
     return part(hash).devices.withLock { $0.remove(id, hash, rehash: Self.hash) }
   }
@@ -55,8 +65,16 @@ private struct DeviceSlots: Sendable {
     let id: DeviceID
     let keyX: Bytes32
     let attestedKey: Bytes32
-    let flags: UInt8
+    /// Eight bits of flags, and 56 of the subject's hash.
+    let mark: UInt64
   }
+
+  private static let isYOdd: UInt64 = 1
+  private static let hasAttestedKey: UInt64 = 2
+  /// And the next.
+  private static let levelShift: UInt64 = 2
+  private static let comesIn: UInt64 = 16
+  private static let subjects: UInt64 = ~0xFF
 
   private var slots: [Slot] = []
   /// Open addressing with linear probing: one more than the slot's number, 0 for a free place.
@@ -65,11 +83,25 @@ private struct DeviceSlots: Sendable {
   var count: Int { slots.count }
 
   func find(_ id: DeviceID, _ hash: UInt64) -> ActiveDevices.Device? {
-    place(of: id, hash).map { device(slots[Int(places[$0]) - 1]) }
+    guard let place = place(of: id, hash) else { return nil }
+    let slot = slots[Int(places[place]) - 1]
+    return slot.mark & Self.comesIn == 0 ? nil : device(slot)
   }
 
-  mutating func set(_ device: ActiveDevices.Device, _ hash: UInt64, rehash: (DeviceID) -> UInt64) {
-    let slot = Self.slot(device)
+  func devices(marked mark: UInt64) -> [DeviceID] {
+    slots.compactMap { $0.mark & Self.subjects == mark ? $0.id : nil }
+  }
+
+  /// Of a subject's name, keyed anew in each process: two have the same by accident alone, once in 2^55. Never 0.
+  static func mark(of subject: Subject) -> UInt64 {
+    UInt64(truncatingIfNeeded: subject.hashValue) & subjects | 1 << 63
+  }
+
+  mutating func set(
+    _ device: ActiveDevices.Device, _ mark: UInt64, comesIn: Bool, _ hash: UInt64,
+    rehash: (DeviceID) -> UInt64
+  ) {
+    let slot = Self.slot(device, mark, comesIn: comesIn)
     if let place = place(of: device.id, hash) {
       slots[Int(places[place]) - 1] = slot
       return
@@ -85,9 +117,12 @@ private struct DeviceSlots: Sendable {
     }
   }
 
-  mutating func remove(_ id: DeviceID, _ hash: UInt64, rehash: (DeviceID) -> UInt64) -> Bool {
-    guard let place = place(of: id, hash) else { return false }
+  mutating func remove(
+    _ id: DeviceID, _ hash: UInt64, rehash: (DeviceID) -> UInt64
+  ) -> ActiveDevices.Device? {
+    guard let place = place(of: id, hash) else { return nil }
     let index = Int(places[place]) - 1
+    let removed = device(slots[index])
     free(place, rehash)
     // The last one fills the gap.
     let last = slots.removeLast()
@@ -98,7 +133,7 @@ private struct DeviceSlots: Sendable {
       slots[index] = last
       places[place] = UInt32(index + 1)
     }
-    return true
+    return removed
   }
 
   // MARK: Places
@@ -149,28 +184,35 @@ private struct DeviceSlots: Sendable {
 
   // MARK: Packing
 
-  private static func slot(_ device: ActiveDevices.Device) -> Slot {
-    let level: UInt8 =
+  private static func slot(_ device: ActiveDevices.Device, _ mark: UInt64, comesIn: Bool) -> Slot {
+    let level: UInt64 =
       switch device.level {
       case .bare: 0
       case .appAttested: 1
       case .hardwareAttested: 2
       }
+    let flags =
+      (device.key.isYOdd ? isYOdd : 0) | (device.attestedKey == nil ? 0 : hasAttestedKey)
+      | level << levelShift | (comesIn ? Self.comesIn : 0)
     return Slot(
       id: device.id, keyX: device.key.x, attestedKey: device.attestedKey?.digest ?? Bytes32(),
-      flags: (device.key.isYOdd ? 1 : 0) | (device.attestedKey == nil ? 0 : 2) | level << 2)
+      mark: mark | flags)
   }
 
   private func device(_ slot: Slot) -> ActiveDevices.Device {
     let level: Level =
-      switch slot.flags >> 2 {
+      switch slot.mark >> Self.levelShift & 3 {
       case 0: .bare
       case 1: .appAttested
       default: .hardwareAttested
       }
     return ActiveDevices.Device(
-      id: slot.id, key: CompressedP256Point(x: slot.keyX, isYOdd: slot.flags & 1 != 0), level: level,
-      attestedKey: slot.flags & 2 == 0 ? nil : KeyIdentifier(slot.attestedKey))
+      id: slot.id, key: CompressedP256Point(x: slot.keyX, isYOdd: slot.mark & Self.isYOdd != 0),
+      level: level, attestedKey: attestedKey(slot))
+  }
+
+  private func attestedKey(_ slot: Slot) -> KeyIdentifier? {
+    slot.mark & Self.hasAttestedKey == 0 ? nil : KeyIdentifier(slot.attestedKey)
   }
 
   /// What one takes beside its place.

@@ -62,8 +62,12 @@ package final class DeviceDoor: RegistryListener {
 
   package func hear(_ effect: RegistryEffect) {
     switch effect {
-    case .deviceActive(let device): admit(device)
+    case .deviceActive(let device): know(device, isActive: true)
+    case .deviceWaits(let device): know(device, isActive: false)
+    case .deviceExpired(let device): active.remove(device)
     case .deviceGone(let device): shutOut(device)
+    case .deviceRevoked(let device): revoke(device)
+    case .subjectRevoked(let subject): active.devices(of: subject).forEach(revoke)
     case .attestedKeyRevoked(let keyID): revoke(keyID)
     case .approvalsOpen(let device, let keyID, let count): tell(device, keyID, .approvals(open: count))
     case .codeWanted(let device, let keyID): tell(device, keyID, .codeWanted)
@@ -92,6 +96,11 @@ package final class DeviceDoor: RegistryListener {
 
   private var shared: Shared? { state.withLock { $0.shared } }
 
+  /// Before the registry has looked into its store, and whether it can: with the App Attest key that the device is known by.
+  private func revoke(_ device: DeviceID) {
+    if let keyID = shutOut(device)?.attestedKey { revoke(keyID) }
+  }
+
   /// By a loop: the registry's thread is behind them, and does not take a lock that they wait for.
   private func revoke(_ keyID: KeyIdentifier) {
     let commit = CommitWait()
@@ -112,14 +121,20 @@ package final class DeviceDoor: RegistryListener {
     }
   }
 
-  /// Its key may have become another one, and its level too low.
-  private func admit(_ device: ActiveDevice) {
-    guard let level else { return }
-    guard device.level >= level else { return shutOut(device.id) }
+  /// Its key may have become another one, and its level too low. One that does not come in is known for its App Attest key,
+  /// which goes with it.
+  private func know(_ device: ActiveDevice, isActive: Bool) {
+    let comesIn = isActive && level.map { device.level >= $0 } ?? false
+    guard comesIn || device.attestedKey != nil else {
+      shutOut(device.id)
+      return
+    }
     active.set(
       ActiveDevices.Device(
         id: device.id, key: CompressedP256Point(device.key), level: device.level,
-        attestedKey: device.attestedKey))
+        attestedKey: device.attestedKey),
+      of: device.subject, comesIn: comesIn)
+    if !comesIn { endSessions(of: device.id) }
   }
 
   /// Those of its sessions that are carried by a connection: by its own key, or by the App Attest key that vouches for it.
@@ -132,8 +147,14 @@ package final class DeviceDoor: RegistryListener {
   }
 
   /// Out of the table first, and then the register is read: see `SessionRegister`.
-  private func shutOut(_ device: DeviceID) {
-    active.remove(device)
+  @discardableResult
+  private func shutOut(_ device: DeviceID) -> ActiveDevices.Device? {
+    let known = active.remove(device)
+    endSessions(of: device)
+    return known
+  }
+
+  private func endSessions(of device: DeviceID) {
     guard level != nil, let shared else { return }
     for session in shared.register.sessions(of: Credential.owner(device)) {
       shared.post(.end(Token(rawValue: session.token), .keyRevoked, nil), to: session)

@@ -5,25 +5,41 @@ internal import Synchronization
 
 /// Used by whoever orders one and by the registry's thread.
 final class OrderedRevocations: Sendable {
+  /// Whose end an order is.
+  private enum End: Hashable {
+    case device(DeviceID)
+    case subject(Subject)
+
+    init?(_ effect: RegistryEffect) {
+      if case .subjectRevoked(let subject) = effect {
+        self = .subject(subject)
+      } else if let device = effect.gone {
+        self = .device(device)
+      } else {
+        return nil
+      }
+    }
+  }
+
   private struct Order {
-    var devices: Set<DeviceID> = []
+    var ends: Set<End> = []
     /// Nil where nothing is lost with the process.
     let name: String?
   }
 
   private struct State {
     var orders: [RequestHandle: Order] = [:]
-    /// By how many orders each is to end.
-    var devices: [DeviceID: Int] = [:]
+    /// By how many orders each is.
+    var ends: [End: Int] = [:]
 
-    mutating func hold(_ device: DeviceID, by handle: RequestHandle) {
-      guard orders[handle]?.devices.insert(device).inserted == true else { return }
-      devices[device, default: 0] += 1
+    mutating func hold(_ end: End, by handle: RequestHandle) {
+      guard orders[handle]?.ends.insert(end).inserted == true else { return }
+      ends[end, default: 0] += 1
     }
 
-    mutating func release(_ device: DeviceID, by handle: RequestHandle) {
-      guard orders[handle]?.devices.remove(device) != nil else { return }
-      devices[device] = devices[device].flatMap { $0 > 1 ? $0 - 1 : nil }
+    mutating func release(_ end: End, by handle: RequestHandle) {
+      guard orders[handle]?.ends.remove(end) != nil else { return }
+      ends[end] = ends[end].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
   }
 
@@ -35,7 +51,7 @@ final class OrderedRevocations: Sendable {
       if state.orders[handle] == nil {
         state.orders[handle] = Order(name: call.isOrderedAnew ? nil : call.revokes)
       }
-      for device in call.immediate.compactMap(\.gone) { state.hold(device, by: handle) }
+      for end in call.immediate.compactMap(End.init) { state.hold(end, by: handle) }
     }
   }
 
@@ -45,8 +61,8 @@ final class OrderedRevocations: Sendable {
     state.withLock { state in
       for effect in effects {
         switch effect {
-        case .deviceGone(let device): state.hold(device, by: handle)
-        case .deviceActive(let device): state.release(device.id, by: handle)
+        case .deviceGone(let device): state.hold(.device(device), by: handle)
+        case .deviceActive(let device): state.release(.device(device.id), by: handle)
         default: break
         }
       }
@@ -56,13 +72,19 @@ final class OrderedRevocations: Sendable {
   /// It is on the disk, or was refused.
   func settle(_ handle: RequestHandle) {
     state.withLock { state in
-      for device in state.orders[handle]?.devices ?? [] { state.release(device, by: handle) }
+      for end in state.orders[handle]?.ends ?? [] { state.release(end, by: handle) }
       state.orders[handle] = nil
     }
   }
 
-  /// Whether the device's end was ordered, so that nothing that was true before lets it in again.
-  func end(_ device: DeviceID) -> Bool { state.withLock { $0.devices[device] != nil } }
+  /// Whether the device's end was ordered, or that of whoever has it, so that nothing that was true before lets it in again.
+  func end(_ device: ActiveDevice) -> Bool {
+    state.withLock { state in
+      if state.ends.isEmpty { return false }
+      return state.ends[.device(device.id)] != nil
+        || device.subject.map { state.ends[.subject($0)] != nil } ?? false
+    }
+  }
 
   /// What they revoke, in the order in which they came, as far as the process takes it with it.
   var unwritten: [String] {

@@ -5,8 +5,17 @@ package import DeviceWire
 package enum RegistryEffect: Equatable, Sendable {
   /// The device may come in by its key from now on, at this level; also when the level has changed.
   case deviceActive(ActiveDevice)
+  /// It waits for its confirmation and comes in by nothing of its own yet; its App Attest key may play.
+  case deviceWaits(ActiveDevice)
+  /// One that waited is there no more.
+  case deviceExpired(DeviceID)
   /// It is revoked or forgotten: its sessions end, nobody comes in by it any more.
   case deviceGone(DeviceID)
+  /// Its end was ordered, and the store has not been asked yet: as `deviceGone`, and what is known to be its App Attest key
+  /// comes in no more.
+  case deviceRevoked(DeviceID)
+  /// The same of all devices that are known to be the subject's.
+  case subjectRevoked(Subject)
   /// Whoever has the key comes in no more by it, neither as a device nor otherwise.
   case attestedKeyRevoked(KeyIdentifier)
   /// So many requests wait for its vote.
@@ -31,27 +40,31 @@ package enum RegistryEffect: Equatable, Sendable {
   /// It must not wait for the disk.
   var isUrgent: Bool {
     switch self {
-    case .deviceGone, .attestedKeyRevoked: true
-    case .deviceActive, .approvalsOpen, .codeWanted, .doubted, .near, .desktopEnded, .services, .keySet,
-      .wake:
+    case .deviceGone, .deviceRevoked, .subjectRevoked, .attestedKeyRevoked: true
+    case .deviceActive, .deviceWaits, .deviceExpired, .approvalsOpen, .codeWanted, .doubted, .near,
+      .desktopEnded, .services, .keySet, .wake:
       false
     }
   }
 }
 
-/// What the door has to know of a device that may come in.
+/// What the door has to know of a device that may come in, or whose App Attest key may.
 package struct ActiveDevice: Equatable, Sendable {
   package let id: DeviceID
   package let key: P256Point
   package let level: Level
-  /// The App Attest key that vouches for it.
+  /// The App Attest key that goes with it.
   package let attestedKey: KeyIdentifier?
+  package let subject: Subject?
 
-  package init(id: DeviceID, key: P256Point, level: Level, attestedKey: KeyIdentifier?) {
+  package init(
+    id: DeviceID, key: P256Point, level: Level, attestedKey: KeyIdentifier?, subject: Subject? = nil
+  ) {
     self.id = id
     self.key = key
     self.level = level
     self.attestedKey = attestedKey
+    self.subject = subject
   }
 }
 

@@ -174,13 +174,11 @@ extension RegistryWorker {
     }
   }
 
-  /// What was ordered meanwhile holds: the device does not come back for what was true before. Looked at behind the word, as
-  /// the order may come between.
+  /// What was ordered meanwhile holds: neither the device nor its App Attest key comes back for what was true before. Looked
+  /// at behind the word, as the order may come between.
   func hear(_ effect: RegistryEffect) {
     listener.hear(effect)
-    if case .deviceActive(let device) = effect, revocations.end(device.id) {
-      listener.hear(.deviceGone(device.id))
-    }
+    if let device = effect.standing, revocations.end(device) { listener.hear(.deviceRevoked(device.id)) }
   }
 
   func refuse(_ requests: [Registry.Request]) {
@@ -203,6 +201,17 @@ extension CallFailure {
 extension RegistryEffect {
   /// The device that is said to be gone.
   var gone: DeviceID? {
-    if case .deviceGone(let device) = self { device } else { nil }
+    switch self {
+    case .deviceGone(let device), .deviceRevoked(let device): device
+    default: nil
+    }
+  }
+
+  /// The device that is there, as it stands.
+  fileprivate var standing: ActiveDevice? {
+    switch self {
+    case .deviceActive(let device), .deviceWaits(let device): device
+    default: nil
+    }
   }
 }

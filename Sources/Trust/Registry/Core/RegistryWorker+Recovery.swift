@@ -42,6 +42,8 @@ extension RegistryWorker {
 
   /// They hold from now on, are tried again until they are written, and whoever asked is told so.
   func postpone(_ requests: [Registry.Request]) {
+    // Who of those that wait was revoked is not known without the store: each asks again.
+    if !requests.isEmpty { refuse(waiters.end().map(\.0)) }
     for request in requests {
       for effect in request.call.immediate { listener.hear(effect) }
       refuse([request])
@@ -138,8 +140,7 @@ extension RegistryWorker {
   /// They were taken away from the door for something that did not come about.
   private func announceDoubtful() throws(StoreFailure) {
     for id in doubtful {
-      guard let device = try store.device(id), device.state == .active else { continue }
-      hear(.deviceActive(device.active))
+      if let standing = try store.device(id)?.announced { hear(standing) }
     }
     doubtful = []
   }

@@ -52,6 +52,8 @@ final class RegistryWorker {
   var tally = RefusalTally()
   /// Who waits for the copy that is being made.
   var copying: Registry.Request?
+  /// Nil when all are read.
+  var keyReading: KeyReading?
 
   /// - Parameter upkeep: the parts', unless a test has its own.
   init(
@@ -101,6 +103,7 @@ final class RegistryWorker {
       if work.isLast { takenBack.clear() }
       tendIfDue()
       goOnCopying()
+      goOnReadingKeys()
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
       listener.told()
@@ -136,7 +139,8 @@ final class RegistryWorker {
 
   /// Nil when the registry is to stop and nothing is left to do.
   private func next() -> Work? {
-    let (isDraining, isBusy) = (isDraining, !ready.isEmpty || copying != nil)
+    let isReading = keyReading != nil && trouble == nil
+    let (isDraining, isBusy) = (isDraining, !ready.isEmpty || copying != nil || isReading)
     let limit = Self.groupLimit - min(ready.count, Self.readyShare)
     let found = inbox.wait(until: isBusy ? .distantPast : nextMoment()) { inbox -> Waited<Work?> in
       var work = Work(isDraining: inbox.isDraining)

@@ -225,7 +225,8 @@ extension Desk {
     device.endTokens()
     try keep(device)
     try withdrawVotes(of: device.id)
-    if device.state == .active { announce(.deviceActive(device.active)) }
+    // One that waits has nothing left that could come in.
+    if device.state == .active { announceStanding(of: device) } else { announce(.deviceExpired(device.id)) }
     try record(.deviceUnattested, .device(device.id), .level(device.level), .attestedKey(key))
   }
 }
@@ -240,7 +241,7 @@ extension Desk {
     device.note(evidence, at: now)
     try keep(device)
     try keepSerials(of: evidence, for: device.id)
-    if device.state == .active { announce(.deviceActive(device.active)) }
+    announceStanding(of: device)
     try record(.deviceAttested, device.standing)
   }
 }

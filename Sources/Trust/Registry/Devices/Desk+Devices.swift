@@ -170,6 +170,8 @@ extension Desk {
     announce(.deviceGone(device.id))
     try record(.deviceRevoked, .device(device.id))
     try withdrawVotes(of: device.id)
+    // Whoever waits with its token hears that it is over; for votes that is done.
+    announce(.wake(.codes(of: device.id)))
     if let key = device.attestedKey {
       devices.endedKeys.note(key, now: now)
       announce(.attestedKeyRevoked(key))
@@ -178,6 +180,17 @@ extension Desk {
 
   package func keep(_ device: DeviceRecord) throws(CallFailure) {
     try storing { (store) throws(StoreFailure) in try store.update(device) }
+  }
+
+  /// The door is told how it stands, where that is anything to the door.
+  mutating func announceStanding(of device: DeviceRecord) {
+    if let standing = device.announced { announce(standing) }
+  }
+
+  /// Nobody has confirmed it, or it waits under another name.
+  mutating func delete(pending device: DeviceRecord) throws(CallFailure) {
+    try storing { (store) throws(StoreFailure) in try store.delete(device.id) }
+    if device.attestedKey != nil { announce(.deviceExpired(device.id)) }
   }
 
   // MARK: Tokens
@@ -207,7 +220,17 @@ extension DeviceRecord {
 
   /// What the door has to know.
   package var active: ActiveDevice {
-    ActiveDevice(id: id, key: keys.device.point, level: level, attestedKey: attestedKey)
+    ActiveDevice(
+      id: id, key: keys.device.point, level: level, attestedKey: attestedKey, subject: subject)
+  }
+
+  /// What the door is told of it as it stands; nil where that is nothing to the door.
+  var announced: RegistryEffect? {
+    switch state {
+    case .active: .deviceActive(active)
+    case .pending: attestedKey == nil ? nil : .deviceWaits(active)
+    case .revoked: nil
+    }
   }
 }
 

@@ -129,6 +129,7 @@ extension Desk {
     if device.state == .active { try requireRoom(for: subject) }
     device.subject = subject
     try keep(device)
+    announceStanding(of: device)
     // What it said, it said for another.
     try withdrawVotes(of: device.id)
     try record(.deviceAssigned, [.device(device.id)] + device.belonging)
@@ -158,7 +159,7 @@ package struct RevokeDevice: RegistryCall {
   let id: DeviceID
 
   package var urgency: Urgency { .revocation }
-  package var immediate: [RegistryEffect] { [.deviceGone(id)] }
+  package var immediate: [RegistryEffect] { [.deviceRevoked(id)] }
   package var revokes: String { "device \(id.text)" }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {

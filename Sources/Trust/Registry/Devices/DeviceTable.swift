@@ -26,6 +26,12 @@ package protocol DeviceTable {
   ) throws(StoreFailure) -> [DeviceRecord]
   /// All that may come in at this level or above, for the door.
   func forEachActiveDevice(from level: Level, _ body: (ActiveDevice) -> Void) throws(StoreFailure)
+  /// Of the next so many rows behind a place, those others that are not revoked and have an App Attest key.
+  /// - Parameter level: from which on active ones are left out; nil for none.
+  /// - Returns: the place of the last of these rows; nil when there are no more.
+  func forEachKeyHolder(
+    after place: Int64, rows: Int64, below level: Level?, _ body: (RegistryEffect) -> Void
+  ) throws(StoreFailure) -> Int64?
   /// Those of the keys by which there is a device that is not revoked.
   func attestedKeys(among keys: [KeyIdentifier]) throws(StoreFailure) -> [KeyIdentifier]
   /// App Attest keys of devices that are revoked, which nobody comes in by.

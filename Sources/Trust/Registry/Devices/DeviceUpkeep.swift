@@ -27,7 +27,7 @@ struct DeviceUpkeep: Upkeep {
       try store.pendingDevices(madeBefore: time, limit: Self.batch)
     }
     for device in devices {
-      try desk.storing { (store) throws(StoreFailure) in try store.delete(device.id) }
+      try desk.delete(pending: device)
       try desk.record(.deviceExpired, .device(device.id))
     }
     return devices.count

@@ -101,6 +101,7 @@ package struct Enroll: RegistryCall {
     try desk.record(
       .deviceEnrolled, device.standing + device.belonging + [.word("platform", device.platform.rawValue)])
     desk.remind(at: device.endOfPending)
+    desk.announceStanding(of: device)
     return device
   }
 

@@ -29,7 +29,10 @@ package struct ForgetDevices: RegistryCall {
 
   package var urgency: Urgency { .revocation }
   package var immediate: [RegistryEffect] {
-    if case .device(let id) = whom { [.deviceGone(id)] } else { [] }
+    switch whom {
+    case .device(let id): [.deviceRevoked(id)]
+    case .subject(let subject): [.subjectRevoked(subject)]
+    }
   }
   package var revokes: String {
     switch whom {

@@ -1,8 +1,24 @@
-/// What is told at the start, before anybody asks: keys of tokens, services, and the devices that come in at the door.
+/// What is told at the start, before anybody asks: keys of tokens, services, and the devices that the door has to know.
 internal import DeviceTokens
+internal import DeviceWire
 internal import System
 
 extension RegistryWorker {
+  /// How far the devices were read whose App Attest keys the door has to know, beside those that come in.
+  struct KeyReading {
+    var place: Int64 = 0
+    /// From which on devices come in.
+    let level: Level?
+    var count = 0
+  }
+
+  private static let rowsOfPiece: Int64 = 4096
+  /// Before anybody is served: some milliseconds. Of more devices the rest is read between groups of requests, a million
+  /// within seconds.
+  private static let piecesOfStart = 8
+  /// Tables that grew to this size have left holes behind.
+  private static let largeCount = 10_000
+
   func announceStanding() throws(StoreFailure) {
     let begin = clock.monotonic()
     listener.hear(.keySet(tokens.ring.jwks))
@@ -13,14 +29,41 @@ extension RegistryWorker {
     }
     // Keys have a store of their own, which may not have been written before this process's predecessor died.
     try store.forEachRevokedKey { listener.hear(.attestedKeyRevoked($0)) }
-    guard let level = settings.doorLevel else { return }
-    var count = 0
-    try store.forEachActiveDevice(from: level) { device in
-      listener.hear(.deviceActive(device))
-      count += 1
+    if let level = settings.doorLevel {
+      var count = 0
+      try store.forEachActiveDevice(from: level) { device in
+        listener.hear(.deviceActive(device))
+        count += 1
+      }
+      if count > Self.largeCount { FreeMemory.giveBack() }
+      listener.note(.opened(devices: count, duration: clock.monotonic() - begin))
     }
-    // Tables that grew to this size have left holes behind.
-    if count > 10_000 { FreeMemory.giveBack() }
-    listener.note(.opened(devices: count, duration: clock.monotonic() - begin))
+    keyReading = KeyReading(level: settings.doorLevel)
+    for _ in 0..<Self.piecesOfStart where keyReading != nil { try readKeys() }
+  }
+
+  /// The next piece, if there is any.
+  func goOnReadingKeys() {
+    guard keyReading != nil, trouble == nil else { return }
+    // Whoever stops the gate does not wait for it.
+    if isDraining { return keyReading = nil }
+    do throws(StoreFailure) { try readKeys() } catch { fail(error, with: []) }
+  }
+
+  private func readKeys() throws(StoreFailure) {
+    guard var reading = keyReading else { return }
+    let place = try store.forEachKeyHolder(
+      after: reading.place, rows: Self.rowsOfPiece, below: reading.level
+    ) { standing in
+      hear(standing)
+      reading.count += 1
+    }
+    if let place {
+      reading.place = place
+      keyReading = reading
+    } else {
+      keyReading = nil
+      if reading.count > Self.largeCount { FreeMemory.giveBack() }
+    }
   }
 }

@@ -104,14 +104,13 @@ package struct AnswerPairing: RegistryCall {
     let known = try desk.storing { (store) throws(StoreFailure) in try store.device(withKey: keys.device) }
     if let known {
       guard known.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
-      if known.state == .pending, known.keys == keys {
-        try desk.storing { (store) throws(StoreFailure) in try store.delete(known.id) }
-      }
+      if known.state == .pending, known.keys == keys { try desk.delete(pending: known) }
     }
     // By its own name until it is confirmed: whoever looks at the pairing sees which phone it is.
     let device = try desk.newDevice(platform, keys: keys, name: name, evidence: evidence)
     try desk.storing { (store) throws(StoreFailure) in try store.insert(device) }
     try desk.keepSerials(of: evidence, for: device.id)
+    desk.announceStanding(of: device)
     return device
   }
 

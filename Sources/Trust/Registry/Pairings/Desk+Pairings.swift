@@ -43,12 +43,13 @@ extension Desk {
     ended.secret = nil
     ended.endedAt = now
     let update = ended
-    try storing { (store) throws(StoreFailure) in
-      if let device = pairing.answer?.device, try store.device(device)?.state == .pending {
-        try store.delete(device)
-      }
-      try store.update(update)
+    if let id = pairing.answer?.device,
+      let device = try storing({ (store) throws(StoreFailure) in try store.device(id) }),
+      device.state == .pending
+    {
+      try delete(pending: device)
     }
+    try storing { (store) throws(StoreFailure) in try store.update(update) }
     try record(event, .pairing(pairing.id))
     announce(.wake(.pairing(pairing.id)))
     return ended

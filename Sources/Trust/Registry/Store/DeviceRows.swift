@@ -156,15 +156,39 @@ extension SQLiteStore: DeviceTable {
     from level: Level, _ body: (ActiveDevice) -> Void
   ) throws(StoreFailure) {
     try each(
-      "SELECT id, device_key, level, attested_key FROM devices WHERE state = 1 AND level >= ?1 ORDER BY number",
+      "SELECT \(Self.doorColumns) FROM devices WHERE state = 1 AND level >= ?1 ORDER BY number",
       [.integer(level.stored)]
-    ) { (row) throws(SQLiteError) in
-      body(
-        ActiveDevice(
-          id: try row.id(0), key: try row.point(1),
-          level: try row.number(2) { Level(stored: $0) },
-          attestedKey: try row.hashOrNil(3).map { KeyIdentifier($0) }))
+    ) { (row) throws(SQLiteError) in body(try Self.activeDevice(row)) }
+  }
+
+  package func forEachKeyHolder(
+    after place: Int64, rows: Int64, below level: Level?, _ body: (RegistryEffect) -> Void
+  ) throws(StoreFailure) -> Int64? {
+    let last = try first("SELECT max(number) FROM devices") { (row) throws(SQLiteError) in
+      try row.integerOrNil(0)
     }
+    guard let last = last ?? nil, place < last else { return nil }
+    // By numbers, so that a piece is small however few of its rows have a key.
+    try each(
+      """
+      SELECT \(Self.doorColumns), state FROM devices
+      WHERE number > ?1 AND number <= ?1 + ?2 AND attested_key IS NOT NULL AND state <> 2
+      AND (state = 0 OR level < ?3)
+      """, [.integer(place), .integer(rows), .integer(level?.stored ?? .max)]
+    ) { (row) throws(SQLiteError) in
+      let device = try Self.activeDevice(row)
+      body(try row.integer(5) == 0 ? .deviceWaits(device) : .deviceActive(device))
+    }
+    return place + rows
+  }
+
+  private static let doorColumns = "id, device_key, level, attested_key, subject"
+
+  private static func activeDevice(_ row: borrowing Row) throws(SQLiteError) -> ActiveDevice {
+    ActiveDevice(
+      id: try row.id(0), key: try row.point(1), level: try row.number(2) { Level(stored: $0) },
+      attestedKey: try row.hashOrNil(3).map { KeyIdentifier($0) },
+      subject: try row.textOrNil(4).flatMap { Subject($0) })
   }
 
   package func attestedKeys(among keys: [KeyIdentifier]) throws(StoreFailure) -> [KeyIdentifier] {

@@ -1,14 +1,42 @@
 """A phone with keys of its own, as docs/devices.md has it: it enrols, attests, asks for tokens, changes its keys, plays."""
 
 import json
+import struct
 import uuid
 
+from clients import UPGRADE, Raw, head
 from device import b64
 from phones import Key, encode
+from websocket import CLOSE
 
 
 def new_device_id():
     return str(uuid.uuid4())
+
+
+def upgrade(gate, fields):
+    """The answer to an upgrade, and the connection."""
+    client = Raw(gate)
+    client.send(head("GET", "/", *UPGRADE, *(f"{name}: {value}" for name, value in fields.items())))
+    return client.reply(head_only=True), client
+
+
+def enter(gate, fields):
+    reply, client = upgrade(gate, fields)
+    assert reply.status == 101, reply
+    return client
+
+
+def close_code(client):
+    """Of the Close that comes, whatever comes before it."""
+    while True:
+        first, second = client.take(2)
+        length = second & 0x7F
+        if length == 126:
+            (length,) = struct.unpack(">H", client.take(2))
+        payload = client.take(length)
+        if first & 0x0F == CLOSE:
+            return int.from_bytes(payload[:2], "big")
 
 
 class Handset:
