@@ -75,3 +75,24 @@ def test_a_key_that_could_not_be_written_is_revoked_by_the_next_start(gate, faul
         del gate.environment[name]
     start_anew(gate)
     assert_revoked(gate, handset.device)
+
+
+@pytest.mark.parametrize("by_subject", [False, True], ids=["by its id", "by its subject"])
+@pytest.mark.parametrize("is_revoked", [False, True], ids=["active", "revoked before"])
+def test_a_device_is_not_forgotten_before_its_key_is_written(gate, fault, handset, by_subject, is_revoked):
+    assert gate.command("devices", "assign", handset.id, "anna").returncode == 0
+    fault.fail_call(1, errno.EIO, sticky=True)
+    if is_revoked:
+        assert gate.command("devices", "revoke", handset.id).returncode == IO_ERROR
+    forget = ("devices", "forget", *(("--subject", "anna") if by_subject else (handset.id,)))
+    refused = gate.command(*forget)
+    assert refused.returncode == IO_ERROR and "nothing is forgotten" in refused.stderr, refused
+    gate.kill()
+    fault.heal()
+    start_anew(gate)
+    assert_revoked(gate, handset.device)
+    assert gate.command(*forget).returncode == 0
+    assert gate.command("devices", "show", handset.id).returncode == 65
+    gate.kill()
+    start_anew(gate)
+    assert_revoked(gate, handset.device)

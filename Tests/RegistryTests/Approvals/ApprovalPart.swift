@@ -101,6 +101,7 @@ final class ApprovalPart {
   }
 
   func order(_ verb: String, _ arguments: String = "{}", uid: UInt32 = 501) throws -> Answer {
+    if verb == "devices-forget" { _ = try order("devices-end", arguments, uid: uid) }
     let bytes = Array(arguments.utf8)
     let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 4).object)
     return try answer(OperatorOrder.call(verb, object), from: .process(user: uid, process: 7))

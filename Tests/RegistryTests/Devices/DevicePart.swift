@@ -147,6 +147,10 @@ final class DevicePart {
   // MARK: What operators say
 
   func order(_ verb: String, _ arguments: String) throws -> Said {
+    if verb == "devices-forget" {
+      let ended = try order("devices-end", arguments)
+      if ended.code != nil { return ended }
+    }
     let bytes = Array(arguments.utf8)
     let value = try JSONValue(parsing: bytes.span, depthLimit: 4)
     let call = try OperatorOrder.call(verb, #require(value.object))

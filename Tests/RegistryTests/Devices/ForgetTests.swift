@@ -26,10 +26,16 @@ import Testing
       _ = try part.activePhone("eve")
     }
 
+    /// The second order, behind the first.
     func order(_ arguments: String) throws -> any RegistryCall {
+      try registry.run(call("devices-end", arguments))
+      return try call("devices-forget", arguments)
+    }
+
+    func call(_ verb: String, _ arguments: String) throws -> any RegistryCall {
       let bytes = Array(arguments.utf8)
       let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 2).object)
-      return try OperatorOrder.call("devices-forget", object)
+      return try OperatorOrder.call(verb, object)
     }
 
     var texts: [String] {
@@ -61,13 +67,40 @@ import Testing
       let now = try stage.texts.count
       #expect(left - now <= 512)
       left = now
-      // From the first on nobody comes in by them.
       for phone in stage.phones {
         #expect(try stage.registry.store.device(phone.required)?.state ?? .revoked == .revoked)
       }
     }
     #expect(pieces > 3)
     try expectNothing(of: stage)
+  }
+
+  /// Whoever gives both orders waits between them for the key store: what tells the next start of a key stays until that has
+  /// it, also where the device was revoked before.
+  @Test func rowsStayUntilTheirKeysHaveEnded() throws {
+    let stage = try Stage()
+    let (part, registry) = (stage.part, stage.registry)
+    let phones = [
+      try part.activePhone("ada", evidence: appKey(1)), try part.activePhone("ada", evidence: appKey(2)),
+    ]
+    let forget = try stage.call("devices-forget", #"{"subject":"ada"}"#)
+    #expect(try Said(registry.runWhole(forget)).step == "device_not_ended")
+    try part.revoke(phones[0])
+    #expect(try Said(registry.runWhole(forget)).step == "device_not_ended")
+    for _ in 0..<2 {
+      registry.effects = []
+      #expect(try Said(registry.run(stage.call("devices-end", #"{"subject":"ada"}"#))).code == nil)
+      #expect(
+        part.doorEffects.filter { if case .attestedKeyRevoked = $0 { true } else { false } } == [
+          .attestedKeyRevoked(appKey(1)), .attestedKeyRevoked(appKey(2)),
+        ])
+    }
+    // One more has come.
+    _ = try part.activePhone("ada")
+    #expect(try Said(registry.runWhole(forget)).step == "device_not_ended")
+    for phone in phones { #expect(try part.record(phone).state == .revoked) }
+    _ = try registry.runWhole(stage.order(#"{"subject":"ada"}"#))
+    for phone in phones { #expect(try registry.store.device(phone.required) == nil) }
   }
 
   /// The process dies between two pieces, each in turn.

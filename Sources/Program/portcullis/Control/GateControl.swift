@@ -4,6 +4,7 @@ import Bytes
 import Control
 import Gateway
 import HTTPWire
+import JSON
 import KeyStore
 import PortcullisProtocol
 import Registry
@@ -118,13 +119,13 @@ final class GateControl: ControlHandler {
 
   private func answer(_ order: RegistryOrder, from peer: UnixPeer?) -> ControlAnswer {
     guard let registry else { return Self.withoutDevices }
-    return settled(registry.answer(order, from: peer), order)
+    return settled(order) { registry.answer($0, from: peer) }
   }
 
   /// An order of the console's.
   func answer(_ order: RegistryOrder, by origin: Origin) -> ControlAnswer {
     guard let registry else { return Self.withoutDevices }
-    return settled(registry.answer(order, by: origin), order)
+    return settled(order) { registry.answer($0, by: origin) }
   }
 
   /// Tells the audit what an operator of the console has done; without devices there is none.
@@ -133,9 +134,25 @@ final class GateControl: ControlHandler {
     registry?.note(action, by: origin)
   }
 
-  private func settled(_ answer: ControlAnswer, _ order: RegistryOrder) -> ControlAnswer {
+  private func settled(
+    _ order: RegistryOrder, _ answer: (RegistryOrder) -> ControlAnswer
+  ) -> ControlAnswer {
+    switch order.verb {
     // Whoever has revoked a device wants to know that it has left.
-    guard ["devices-revoke", "devices-forget"].contains(order.verb) else { return answer }
+    case "devices-revoke": return settled(answer(order))
+    case "devices-forget":
+      // Its row is what a start knows its App Attest key by, and goes when the key store has that on its disk.
+      let arguments = order.arguments.members.map { ($0.name, $0.value) }
+      let ended = settled(
+        answer(RegistryOrder("devices-end", arguments)), after: "; nothing is forgotten before it can")
+      if case .registry = ended { return answer(order) }
+      return ended
+    default: return answer(order)
+    }
+  }
+
+  /// - Parameter more: what else follows where the key store cannot be written.
+  private func settled(_ answer: ControlAnswer, after more: String = "") -> ControlAnswer {
     switch gate.settleDevices() {
     case .settled: return answer
     case .silent: return Self.silentLoop
@@ -144,7 +161,7 @@ final class GateControl: ControlHandler {
         ControlRefusal(
           .notWritten,
           "the device is refused from now on and its sessions have ended, but the key store cannot be written: a "
-            + "restart before it can might let its App Attest key in again"))
+            + "restart before it can might let its App Attest key in again\(more)"))
     }
   }
 

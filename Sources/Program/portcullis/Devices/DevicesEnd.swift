@@ -66,7 +66,8 @@ struct DevicesForget: ParsableCommand {
     commandName: "forget", abstract: "Revoke a device and erase what is known of it.",
     discussion: """
       For whoever asks to be forgotten: names and keys are deleted, and texts of the audit erased, while its chain \
-      still checks. Backups made before keep them.
+      still checks. Backups made before keep them. Ends with status 65 when there is no such device, and with 74 when \
+      it is refused from now on but that could not be written: order it again.
       """)
 
   @OptionGroup var settings: SettingsFile

@@ -172,10 +172,14 @@ extension Desk {
     try withdrawVotes(of: device.id)
     // Whoever waits with its token hears that it is over; for votes that is done.
     announce(.wake(.codes(of: device.id)))
-    if let key = device.attestedKey {
-      devices.endedKeys.note(key, now: now)
-      announce(.attestedKeyRevoked(key))
-    }
+    announceKeys(of: device)
+  }
+
+  /// What has its App Attest key comes in no more.
+  mutating func announceKeys(of device: DeviceRecord) {
+    guard let key = device.attestedKey else { return }
+    devices.endedKeys.note(key, now: now)
+    announce(.attestedKeyRevoked(key))
   }
 
   package func keep(_ device: DeviceRecord) throws(CallFailure) {

@@ -18,6 +18,7 @@ enum DeviceOrders: OrderReader {
     case "devices-browse": try BrowseDevices(arguments)
     case "devices-names": try NameDevices(arguments)
     case "devices-look": LookAtDevice(id: try id(OrderArguments(arguments, "id")))
+    case "devices-end": try EndForgotten(OrderArguments(arguments, "id", "subject"))
     case "devices-forget": try ForgetDevices(OrderArguments(arguments, "id", "subject"))
     default: nil
     }

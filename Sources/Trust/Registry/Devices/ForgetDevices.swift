@@ -1,16 +1,75 @@
 /// `devices forget`: a device, or all of a subject, goes out of the store, and what the audit says of them out of the audit.
 ///
-/// Piece by piece, as there may be much of it and others are to have their turn. First of all nobody comes in any more. A
-/// device's row goes last, when nothing else tells of it: whoever repeats an order that was cut short finds what is left.
+/// In two orders. The first revokes them; what follows waits until the key store has their App Attest keys on its disk, as a
+/// device's row is what the next start knows by that nobody comes in with its key. The second forgets, piece by piece, as
+/// there may be much of it and others are to have their turn. A device's row goes last, when nothing else tells of it:
+/// whoever repeats an order that was cut short finds what is left.
 internal import DeviceWire
 internal import PortcullisProtocol
 
-package struct ForgetDevices: RegistryCall {
-  fileprivate enum Whom: Sendable {
-    case device(DeviceID)
-    case subject(Subject)
+/// A device, or all of a subject's.
+private enum Whom: Sendable {
+  case device(DeviceID)
+  case subject(Subject)
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    switch (try arguments.optionalText("id"), try DeviceOrders.subject(arguments)) {
+    case (.some, nil): self = .device(try DeviceOrders.id(arguments))
+    case (nil, let subject?): self = .subject(subject)
+    case (nil, nil), (.some, _?): throw FormError("id")
+    }
   }
 
+  var revoked: RegistryEffect {
+    switch self {
+    case .device(let id): .deviceRevoked(id)
+    case .subject(let subject): .subjectRevoked(subject)
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .device(let id): "device \(id.text)"
+    case .subject(let subject): "subject \(subject.name)"
+    }
+  }
+
+  var key: AuditKey {
+    switch self {
+    case .device(let id): AuditKey(id)
+    case .subject(let subject): AuditKey(subject)
+    }
+  }
+}
+
+/// The first order: `devices-end`. Keys of devices that are revoked already are told once more, so that whoever waits for
+/// their store hears of it.
+package struct EndForgotten: RegistryCall {
+  private let whom: Whom
+
+  package var urgency: Urgency { .revocation }
+  package var immediate: [RegistryEffect] { [whom.revoked] }
+  package var revokes: String { whom.text }
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    whom = try Whom(arguments)
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    for device in try desk.devices(of: whom) {
+      var device = device
+      if device.state == .revoked {
+        desk.announceKeys(of: device)
+      } else {
+        try desk.revoke(&device)
+      }
+    }
+    return .reply(.answered(Array("{}".utf8)))
+  }
+}
+
+/// The second.
+package struct ForgetDevices: RegistryCall {
   private enum Step: Sendable {
     /// What others tell of them.
     case clear(Whom)
@@ -22,31 +81,17 @@ package struct ForgetDevices: RegistryCall {
   private static let piece = 512
 
   private let whom: Whom
-  /// What is left to do; nil until all of them are revoked.
+  /// What is left to do; nil until it is known.
   private var steps: ArraySlice<Step>?
   private var devices = 0
   private var rows = 0
 
   package var urgency: Urgency { .revocation }
-  package var immediate: [RegistryEffect] {
-    switch whom {
-    case .device(let id): [.deviceRevoked(id)]
-    case .subject(let subject): [.subjectRevoked(subject)]
-    }
-  }
-  package var revokes: String {
-    switch whom {
-    case .device(let id): "what is known of device \(id.text)"
-    case .subject(let subject): "what is known of subject \(subject.name)"
-    }
-  }
+  package var immediate: [RegistryEffect] { [whom.revoked] }
+  package var revokes: String { "what is known of \(whom.text)" }
 
   init(_ arguments: OrderArguments) throws(FormError) {
-    switch (try arguments.optionalText("id"), try DeviceOrders.subject(arguments)) {
-    case (.some, nil): whom = .device(try DeviceOrders.id(arguments))
-    case (nil, let subject?): whom = .subject(subject)
-    case (nil, nil), (.some, _?): throw FormError("id")
-    }
+    whom = try Whom(arguments)
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
@@ -72,9 +117,9 @@ package struct ForgetDevices: RegistryCall {
 
   private func begin(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var all: [Whom] = []
-    for device in try found(desk) {
-      var device = device
-      if device.state != .revoked { try desk.revoke(&device) }
+    for device in try desk.devices(of: whom) {
+      // One has come since the first order: its key may be on no disk as revoked.
+      guard device.state == .revoked else { throw .refused(.notPending, "device_not_ended") }
       all.append(.device(device.id))
     }
     if case .subject = whom { all.append(whom) }
@@ -90,17 +135,19 @@ package struct ForgetDevices: RegistryCall {
     answer.put("forgotten", Int64(devices))
     return .reply(answer.reply())
   }
+}
 
-  private func found(_ desk: Desk) throws(CallFailure) -> [DeviceRecord] {
+extension Desk {
+  fileprivate func devices(of whom: Whom) throws(CallFailure) -> [DeviceRecord] {
     let subject: Subject
     switch whom {
-    case .device(let id): return [try desk.device(id)]
+    case .device(let id): return [try device(id)]
     case .subject(let name): subject = name
     }
     var found: [DeviceRecord] = []
     while true {
       let last = found.last?.id
-      let page = try desk.storing { (store) throws(StoreFailure) in
+      let page = try storing { (store) throws(StoreFailure) in
         try store.devices(of: subject, in: nil, after: last, limit: ListDevices.longestPage)
       }
       found += page
@@ -109,17 +156,8 @@ package struct ForgetDevices: RegistryCall {
   }
 }
 
-extension ForgetDevices.Whom {
-  fileprivate var key: AuditKey {
-    switch self {
-    case .device(let id): AuditKey(id)
-    case .subject(let subject): AuditKey(subject)
-    }
-  }
-}
-
 extension Desk {
-  fileprivate mutating func clear(_ whom: ForgetDevices.Whom) throws(CallFailure) {
+  fileprivate mutating func clear(_ whom: Whom) throws(CallFailure) {
     switch whom {
     case .device(let id):
       try storing { (store) throws(StoreFailure) in try store.deleteVotes(of: id) }
