@@ -116,6 +116,17 @@ def test_sessions_end_before_the_revocation_returns(gate, player, new_device):
     refuse(gate, player.device.headers(gate.app.nonce()), 403, "key_revoked")
 
 
+def test_an_earlier_app_attest_key_goes_with_its_device(gate, player, new_device):
+    """The app was installed again, and has another key: whoever still has the first one is out as well."""
+    earlier, player.device = player.device, new_device()
+    assert player.attest().status == 200
+    sessions = [enter(gate, device.headers(gate.app.nonce())) for device in (earlier, player.device)]
+    assert gate.command("devices", "revoke", player.id).returncode == 0
+    for client, device in zip(sessions, (earlier, player.device)):
+        assert close_code(client) == 1008
+        refuse(gate, device.headers(gate.app.nonce()), 403, "key_revoked")
+
+
 def test_both_keys_of_a_device_count_together(gate, player):
     first = enter(gate, player.device.headers(gate.app.nonce()))
     second = enter(gate, player.headers())

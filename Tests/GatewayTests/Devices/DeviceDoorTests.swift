@@ -353,6 +353,21 @@ import Testing
     return try handset.fields()
   }
 
+  /// Of a device that is known by nothing else as well.
+  @Test(arguments: [true, false]) func earlierKeysGoWithTheirDevice(byName: Bool) throws {
+    let harness = try harness()
+    let door = try #require(harness.devices).door
+    let (handset, anna) = (try Handset(harness), try #require(Subject("anna")))
+    let keys = (1...3).map { registeredKey(harness, $0).identifier }
+    door.hear(.formerKey(keys[0], of: handset.id, subject: Subject("bert")))
+    door.hear(.formerKey(keys[1], of: handset.id, subject: Subject("bert")))
+    door.hear(.formerKey(keys[2], of: DeviceID(random: KernelEntropy()), subject: Subject("bert")))
+    door.hear(.deviceActive(try handset.active(.bare, of: anna)))
+    door.hear(byName ? .subjectRevoked(anna) : .deviceRevoked(handset.id))
+    harness.turn()
+    #expect(keys.map(harness.store.isRevoked) == [true, true, false])
+  }
+
   /// It is another's from then on, or nobody's: what was known of it is not.
   @Test func whatIsKnownOfADeviceIsItsLast() throws {
     let harness = try harness()
@@ -367,6 +382,7 @@ import Testing
     harness.turn()
     #expect(door.device(handset.id) != nil && !harness.store.isRevoked(next))
     door.hear(.deviceWaits(try handset.active(attestedBy: key)))
+    door.hear(.formerKey(next, of: handset.id, subject: nil))
     door.hear(.deviceExpired(handset.id))
     door.hear(.deviceRevoked(handset.id))
     harness.turn()

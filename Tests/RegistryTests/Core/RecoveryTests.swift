@@ -133,7 +133,8 @@ import Testing
     // What was true before does not bring it back, until the order is on the disk.
     let active = ActiveDevice(
       id: device, key: try TestPhone().keys.device.point, level: .bare, attestedKey: nil, subject: anna)
-    for effect in [RegistryEffect.deviceActive(active), .deviceWaits(active)] {
+    let former = RegistryEffect.formerKey(appKey(1), of: device, subject: anna)
+    for effect in [RegistryEffect.deviceActive(active), .deviceWaits(active), former] {
       try #require(part.worker).hear(effect)
       #expect(part.listener.effects.suffix(2) == [effect, .deviceRevoked(device)])
     }
@@ -301,8 +302,7 @@ import Testing
     let again = RequestHandle(number: 1_000_001)
     for _ in 0..<2 { worker.revocations.add(again, revocation()) }
     worker.revocations.settle(handle)
-    let other = ActiveDevice(id: .test(9), key: active.key, level: .bare, attestedKey: nil)
-    #expect(worker.revocations.end(active) && !worker.revocations.end(other))
+    #expect(worker.revocations.end(device, of: nil) && !worker.revocations.end(.test(9), of: nil))
     worker.revocations.settle(again)
     _ = part.serve(Put(name: "v0", effects: [.deviceActive(active)]))
     #expect(part.listener.effects.last == .deviceActive(active))

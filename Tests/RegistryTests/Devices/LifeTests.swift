@@ -228,6 +228,64 @@ import Testing
     #expect(part.doorEffects == [.deviceGone(try last.required), .attestedKeyRevoked(appKey(1))])
   }
 
+  /// An app that was installed again has another key: the one before is still the device's, and goes with it.
+  @Test(arguments: ["attest", "enroll", "rotate"]) func anEarlierKeyStaysTheDevices(how: String) throws {
+    var phone = try part.activePhone("ada", evidence: appKey(1))
+    registry.effects = []
+    switch how {
+    case "attest": #expect(try part.attest(phone, by: appKey(2)).code == nil)
+    case "enroll": #expect(try part.enroll(phone, evidence: appKey(2)).code == nil)
+    default:
+      let next = try TestPhone()
+      #expect(try part.rotate(phone, to: next, evidence: appKey(2)).code == nil)
+      phone = next
+    }
+    let id = try phone.required
+    #expect(registry.effects.contains(.formerKey(appKey(1), of: id, subject: Subject("ada"))))
+    #expect(try part.record(phone).attestedKey == appKey(2))
+    // It vouches for no other, and again for this one.
+    #expect(try part.enroll(TestPhone(), evidence: appKey(1)).step == "attested_key_of_another_device")
+    #expect(try part.attest(phone, by: appKey(1)).code == nil)
+    #expect(try registry.store.formerKeys(of: id) == [appKey(2)])
+    let named = try part.order("devices-names", #"{"ids":[],"keys":["\#(appKey(2).base64)"]}"#)
+    #expect(named.value.array?.first?.object?["device_id"]?.string == id.text)
+    registry.effects = []
+    try part.revoke(phone)
+    let gone = [
+      RegistryEffect.deviceGone(id), .attestedKeyRevoked(appKey(1)), .attestedKeyRevoked(appKey(2)),
+    ]
+    #expect(part.doorEffects == gone)
+    // Nor do they come in with another device, and a start says so to the key store.
+    for number in 1...2 as ClosedRange<UInt64> {
+      registry.now = registry.now.adding(.seconds(3600))
+      #expect(try part.enroll(TestPhone(), evidence: appKey(number)).code == .attestationRejected)
+    }
+    var told: [KeyIdentifier] = []
+    try registry.store.forEachRevokedKey { told.append($0) }
+    #expect(told == [appKey(1), appKey(2)])
+    // Until both are forgotten.
+    registry.effects = []
+    _ = try part.order("devices-forget", #"{"id":"\#(id.text)"}"#)
+    #expect(part.doorEffects == Array(gone.dropFirst()))
+    #expect(try registry.store.deviceThatHad(appKey(2)) == nil)
+  }
+
+  /// Each is a row, and what a revocation has to end.
+  @Test func keysOfADeviceAreBounded() throws {
+    let phone = try part.activePhone(evidence: appKey(1))
+    let id = try phone.required
+    for number in 0..<UInt64(Desk.keysOfDevice) - 2 {
+      try registry.store.insert(former: appKey(number + 10), of: id)
+    }
+    #expect(try part.attest(phone, by: appKey(2)).code == nil)
+    let refused = try part.attest(phone, by: appKey(3))
+    #expect(refused.code == .attestationRejected && refused.step == "attested_keys_of_device")
+    #expect(try part.record(phone).attestedKey == appKey(2))
+    // One that it had takes no more room.
+    #expect(try part.attest(phone, by: appKey(1)).code == nil)
+    #expect(try registry.store.formerKeys(of: id).count == Desk.keysOfDevice - 1)
+  }
+
   @Test func underAMinimumNothingChanges() throws {
     let phone = try part.activePhone("ada", evidence: appKey(1))
     registry.settings.minimumLevel = .appAttested

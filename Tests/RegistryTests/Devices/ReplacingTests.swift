@@ -48,6 +48,22 @@ import Testing
     #expect(try part.attest(new, by: appKey(1))["level"] == "app_attested")
   }
 
+  /// The app is the same: what it played by before goes with the new device, as it went with the old one.
+  @Test func theKeysOfTheOldOneGoWithTheNewOne() throws {
+    let (old, new) = (try part.activePhone("ada", evidence: appKey(1)), try TestPhone())
+    #expect(try part.attest(old, by: appKey(2)).code == nil)
+    _ = try enroll(new, inPlaceOf: old, evidence: appKey(3))
+    registry.effects = []
+    try part.confirm(new)
+    let id = try new.required
+    let passed = registry.effects.filter { if case .formerKey = $0 { true } else { false } }
+    #expect(passed == [1, 2].map { .formerKey(appKey($0), of: id, subject: Subject("ada")) })
+    #expect(try part.enroll(TestPhone(), evidence: appKey(1)).code == .attestationRejected)
+    registry.effects = []
+    try part.revoke(new)
+    #expect(part.doorEffects == [.deviceGone(id)] + [3, 1, 2].map { .attestedKeyRevoked(appKey($0)) })
+  }
+
   @Test func withEvidenceAtOnce() throws {
     registry.settings.evidenceActivates = true
     let (old, new) = (try part.activePhone("ada", evidence: appKey(1)), try TestPhone())

@@ -40,6 +40,7 @@ import Testing
     try part.revoke(revoked)
     let waiting = try TestPhone()
     _ = try part.enroll(waiting, evidence: appKey(3))
+    #expect(try part.attest(attested, by: appKey(4)).code == nil)
     // Keys that went with their devices, whoever comes in: they have a store of their own.
     let always = [
       RegistryEffect.keySet(registry.tokens.ring.jwks), .services([:]), .attestedKeyRevoked(appKey(2)),
@@ -48,6 +49,7 @@ import Testing
     let standing = [
       RegistryEffect.deviceActive(try part.record(attested).active),
       .deviceWaits(try part.record(waiting).active),
+      .formerKey(appKey(1), of: try attested.required, subject: nil),
     ]
     for level in [Level?.none, .appAttested] {
       registry.settings.doorLevel = level
@@ -56,7 +58,7 @@ import Testing
     registry.settings.doorLevel = .hardwareAttested
     #expect(try start() == always + standing)
     registry.settings.doorLevel = .bare
-    #expect(try start().count == 6)
+    #expect(try start().count == 7)
     #expect(try start().contains(.deviceActive(part.record(bare).active)))
   }
 

@@ -23,7 +23,7 @@ import Testing
   /// What the first form had instead.
   private static let backToTheFirst = """
     PRAGMA foreign_keys = OFF;
-    DROP TABLE tallies;
+    DROP TABLE tallies; DROP TABLE former_keys;
     DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes; DROP TABLE signals;
     DROP INDEX devices_by_chain; ALTER TABLE devices DROP COLUMN chain; DROP TABLE android_chains;
     ALTER TABLE devices DROP COLUMN play_attested_at;

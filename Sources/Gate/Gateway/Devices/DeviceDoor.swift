@@ -21,6 +21,7 @@ package final class DeviceDoor: RegistryListener {
 
   private let level: Level?
   private let active = ActiveDevices()
+  private let former = FormerKeys()
   private let state = Mutex(State())
   private let trouble = Mutex<String?>(nil)
   let log: GateLogger
@@ -64,10 +65,16 @@ package final class DeviceDoor: RegistryListener {
     switch effect {
     case .deviceActive(let device): know(device, isActive: true)
     case .deviceWaits(let device): know(device, isActive: false)
-    case .deviceExpired(let device): active.remove(device)
-    case .deviceGone(let device): shutOut(device)
+    case .formerKey(let keyID, let device, let subject): former.add(keyID, of: device, subject)
+    case .deviceExpired(let device):
+      active.remove(device)
+      former.remove(device)
+    case .deviceGone(let device):
+      shutOut(device)
+      former.remove(device)
     case .deviceRevoked(let device): revoke(device)
-    case .subjectRevoked(let subject): active.devices(of: subject).forEach(revoke)
+    case .subjectRevoked(let subject):
+      Set(active.devices(of: subject) + former.devices(of: subject)).forEach(revoke)
     case .attestedKeyRevoked(let keyID): revoke(keyID)
     case .approvalsOpen(let device, let keyID, let count): tell(device, keyID, .approvals(open: count))
     case .codeWanted(let device, let keyID): tell(device, keyID, .codeWanted)
@@ -96,9 +103,10 @@ package final class DeviceDoor: RegistryListener {
 
   private var shared: Shared? { state.withLock { $0.shared } }
 
-  /// Before the registry has looked into its store, and whether it can: with the App Attest key that the device is known by.
+  /// Before the registry has looked into its store, and whether it can: with the App Attest keys that the device is known by.
   private func revoke(_ device: DeviceID) {
-    if let keyID = shutOut(device)?.attestedKey { revoke(keyID) }
+    let current = shutOut(device)?.attestedKey
+    for keyID in [current].compactMap({ $0 }) + former.remove(device) { revoke(keyID) }
   }
 
   /// By a loop: the registry's thread is behind them, and does not take a lock that they wait for.
@@ -124,6 +132,7 @@ package final class DeviceDoor: RegistryListener {
   /// Its key may have become another one, and its level too low. One that does not come in is known for its App Attest key,
   /// which goes with it.
   private func know(_ device: ActiveDevice, isActive: Bool) {
+    former.note(device.subject, of: device.id)
     let comesIn = isActive && level.map { device.level >= $0 } ?? false
     guard comesIn || device.attestedKey != nil else {
       shutOut(device.id)

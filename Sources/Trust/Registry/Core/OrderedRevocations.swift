@@ -78,11 +78,10 @@ final class OrderedRevocations: Sendable {
   }
 
   /// Whether the device's end was ordered, or that of whoever has it, so that nothing that was true before lets it in again.
-  func end(_ device: ActiveDevice) -> Bool {
+  func end(_ device: DeviceID, of subject: Subject?) -> Bool {
     state.withLock { state in
       if state.ends.isEmpty { return false }
-      return state.ends[.device(device.id)] != nil
-        || device.subject.map { state.ends[.subject($0)] != nil } ?? false
+      return state.ends[.device(device)] != nil || subject.map { state.ends[.subject($0)] != nil } ?? false
     }
   }
 

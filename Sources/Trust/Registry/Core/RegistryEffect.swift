@@ -7,6 +7,8 @@ package enum RegistryEffect: Equatable, Sendable {
   case deviceActive(ActiveDevice)
   /// It waits for its confirmation and comes in by nothing of its own yet; its App Attest key may play.
   case deviceWaits(ActiveDevice)
+  /// The device has another App Attest key now, and this one, which it had before, goes with it all the same.
+  case formerKey(KeyIdentifier, of: DeviceID, subject: Subject?)
   /// One that waited is there no more.
   case deviceExpired(DeviceID)
   /// It is revoked or forgotten: its sessions end, nobody comes in by it any more.
@@ -41,8 +43,8 @@ package enum RegistryEffect: Equatable, Sendable {
   var isUrgent: Bool {
     switch self {
     case .deviceGone, .deviceRevoked, .subjectRevoked, .attestedKeyRevoked: true
-    case .deviceActive, .deviceWaits, .deviceExpired, .approvalsOpen, .codeWanted, .doubted, .near,
-      .desktopEnded, .services, .keySet, .wake:
+    case .deviceActive, .deviceWaits, .formerKey, .deviceExpired, .approvalsOpen, .codeWanted, .doubted,
+      .near, .desktopEnded, .services, .keySet, .wake:
       false
     }
   }

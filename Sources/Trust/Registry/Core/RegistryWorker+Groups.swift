@@ -178,7 +178,8 @@ extension RegistryWorker {
   /// at behind the word, as the order may come between.
   func hear(_ effect: RegistryEffect) {
     listener.hear(effect)
-    if let device = effect.standing, revocations.end(device) { listener.hear(.deviceRevoked(device.id)) }
+    guard let (device, subject) = effect.standing, revocations.end(device, of: subject) else { return }
+    listener.hear(.deviceRevoked(device))
   }
 
   func refuse(_ requests: [Registry.Request]) {
@@ -207,10 +208,11 @@ extension RegistryEffect {
     }
   }
 
-  /// The device that is there, as it stands.
-  fileprivate var standing: ActiveDevice? {
+  /// Of which device it says what comes in, and whose that is.
+  fileprivate var standing: (DeviceID, Subject?)? {
     switch self {
-    case .deviceActive(let device), .deviceWaits(let device): device
+    case .deviceActive(let device), .deviceWaits(let device): (device.id, device.subject)
+    case .formerKey(_, let device, let subject): (device, subject)
     default: nil
     }
   }

@@ -237,7 +237,7 @@ extension Desk {
     let (level, attestedKey) = try standing(of: evidence, for: device.id, on: device.platform)
     device.level = max(device.level, level)
     device.verification = max(device.verification, device.keys.verification(by: evidence))
-    device.attestedKey = attestedKey
+    if let attestedKey { try setAttestedKey(attestedKey, of: &device) }
     device.note(evidence, at: now)
     try keep(device)
     try keepSerials(of: evidence, for: device.id)

@@ -85,7 +85,7 @@ struct NameDevices: RegistryCall {
     let found = try desk.storing { (store) throws(StoreFailure) in
       var found: [DeviceRecord] = []
       for id in ids { if let device = try store.device(id) { found.append(device) } }
-      for key in keys { if let device = try store.device(attestedBy: key) { found.append(device) } }
+      for key in keys { if let device = try store.holder(of: key) { found.append(device) } }
       return found
     }
     return .reply(.answered(found.jsonForOperator))

@@ -91,11 +91,43 @@ extension Desk {
     if devices.endedKeys.contains(key, now: now) {
       throw .refused(.attestationRejected, "attested_key_revoked")
     }
-    let holder = try storing { (store) throws(StoreFailure) in try store.device(attestedBy: key) }
+    let holder = try storing { (store) throws(StoreFailure) in try store.holder(of: key) }
     guard holder == nil || holder?.id == device else {
       throw .refused(.attestationRejected, "attested_key_of_another_device")
     }
     return (.appAttested, key)
+  }
+
+  /// Far more than an app that is installed again and again has in its life.
+  package static let keysOfDevice = 1000
+
+  /// From now on another App Attest key is its app's. The one before stays the device's: it vouches for no other, and goes
+  /// with it.
+  mutating func setAttestedKey(_ key: KeyIdentifier, of device: inout DeviceRecord) throws(CallFailure) {
+    let (id, before) = (device.id, device.attestedKey)
+    if before == key { return }
+    device.attestedKey = key
+    try storing { (store) throws(StoreFailure) in try store.delete(former: key) }
+    guard let before else { return }
+    let others = try storing { (store) throws(StoreFailure) in try store.formerKeys(of: id).count }
+    guard others + 2 <= Self.keysOfDevice else {
+      throw .refused(.attestationRejected, "attested_keys_of_device")
+    }
+    try storing { (store) throws(StoreFailure) in try store.insert(former: before, of: id) }
+    announce(.formerKey(before, of: id, subject: device.subject))
+  }
+
+  /// The app behind a device has not become another one by its place's being taken: its keys are the new device's.
+  private mutating func passKeys(of old: inout DeviceRecord, to device: DeviceRecord) throws(CallFailure) {
+    let current = old.attestedKey
+    old.attestedKey = nil
+    let (from, to) = (old.id, device.id)
+    let keys = try storing { (store) throws(StoreFailure) in
+      try store.passFormerKeys(of: from, to: to)
+      if let current { try store.insert(former: current, of: to) }
+      return try store.formerKeys(of: to)
+    }
+    for key in keys { announce(.formerKey(key, of: to, subject: device.subject)) }
   }
 
   package func requireMinimum(_ level: Level) throws(CallFailure) {
@@ -142,8 +174,7 @@ extension Desk {
     {
       if device.subject == nil { device.subject = old.subject }
       if device.name == nil { device.name = old.name }
-      // The app behind it has not become another one: only the device goes.
-      old.attestedKey = nil
+      try passKeys(of: &old, to: device)
       try revoke(&old)
     }
     if let subject = device.subject { try requireRoom(for: subject) }
@@ -172,14 +203,16 @@ extension Desk {
     try withdrawVotes(of: device.id)
     // Whoever waits with its token hears that it is over; for votes that is done.
     announce(.wake(.codes(of: device.id)))
-    announceKeys(of: device)
+    try announceKeys(of: device)
   }
 
-  /// What has its App Attest key comes in no more.
-  mutating func announceKeys(of device: DeviceRecord) {
-    guard let key = device.attestedKey else { return }
-    devices.endedKeys.note(key, now: now)
-    announce(.attestedKeyRevoked(key))
+  /// What has its App Attest key, or one that it had before, comes in no more.
+  mutating func announceKeys(of device: DeviceRecord) throws(CallFailure) {
+    let former = try storing { (store) throws(StoreFailure) in try store.formerKeys(of: device.id) }
+    for key in [device.attestedKey].compactMap({ $0 }) + former {
+      devices.endedKeys.note(key, now: now)
+      announce(.attestedKeyRevoked(key))
+    }
   }
 
   package func keep(_ device: DeviceRecord) throws(CallFailure) {

@@ -34,7 +34,7 @@ package protocol DeviceTable {
   ) throws(StoreFailure) -> Int64?
   /// Those of the keys by which there is a device that is not revoked.
   func attestedKeys(among keys: [KeyIdentifier]) throws(StoreFailure) -> [KeyIdentifier]
-  /// App Attest keys of devices that are revoked, which nobody comes in by.
+  /// App Attest keys that devices have, or had, which are revoked: nobody comes in by them.
   func forEachRevokedKey(_ body: (KeyIdentifier) -> Void) throws(StoreFailure)
   /// Pending ones made before, in the order of their making.
   func pendingDevices(madeBefore time: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceRecord]

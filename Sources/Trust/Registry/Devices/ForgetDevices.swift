@@ -59,7 +59,7 @@ package struct EndForgotten: RegistryCall {
     for device in try desk.devices(of: whom) {
       var device = device
       if device.state == .revoked {
-        desk.announceKeys(of: device)
+        try desk.announceKeys(of: device)
       } else {
         try desk.revoke(&device)
       }

@@ -1,12 +1,15 @@
 /// What is told at the start, before anybody asks: keys of tokens, services, and the devices that the door has to know.
 internal import DeviceTokens
+internal import Bytes
 internal import DeviceWire
 internal import System
 
 extension RegistryWorker {
-  /// How far the devices were read whose App Attest keys the door has to know, beside those that come in.
+  /// How far App Attest keys were read that go with devices, beside those of devices that come in.
   struct KeyReading {
-    var place: Int64 = 0
+    /// Of devices by their rows' numbers, and then of keys that devices had before; nil when the devices are through.
+    var place: Int64? = 0
+    var former: KeyIdentifier?
     /// From which on devices come in.
     let level: Level?
     var count = 0
@@ -52,18 +55,20 @@ extension RegistryWorker {
 
   private func readKeys() throws(StoreFailure) {
     guard var reading = keyReading else { return }
-    let place = try store.forEachKeyHolder(
-      after: reading.place, rows: Self.rowsOfPiece, below: reading.level
-    ) { standing in
-      hear(standing)
+    if let place = reading.place {
+      reading.place = try store.forEachKeyHolder(after: place, rows: Self.rowsOfPiece, below: reading.level) {
+        hear($0)
+        reading.count += 1
+      }
+      return keyReading = reading
+    }
+    let former = try store.forEachFormerKey(after: reading.former, limit: Int(Self.rowsOfPiece)) {
+      hear(.formerKey($0, of: $1, subject: $2))
       reading.count += 1
     }
-    if let place {
-      reading.place = place
-      keyReading = reading
-    } else {
-      keyReading = nil
-      if reading.count > Self.largeCount { FreeMemory.giveBack() }
-    }
+    reading.former = former
+    keyReading = former == nil ? nil : reading
+    if former != nil { return }
+    if reading.count > Self.largeCount { FreeMemory.giveBack() }
   }
 }

@@ -59,7 +59,7 @@ package struct Rotate: RegistryCall {
     device.attestedAt = nil
     device.playAttestedAt = nil
     // Without evidence the app's key stays the device's, which is revoked with it, and vouches for nothing.
-    if let attestedKey { device.attestedKey = attestedKey }
+    if let attestedKey { try desk.setAttestedKey(attestedKey, of: &device) }
     device.note(evidence, at: desk.now)
     device.seenAt = desk.now
     device.endTokens()

@@ -62,8 +62,8 @@ extension PresenceMemory {
     case .near(let pass): keep(pass)
     case .deviceGone(let device): forget(device)
     case .desktopEnded(let desktop): forget(seenBy: desktop)
-    case .deviceActive, .deviceWaits, .deviceExpired, .deviceRevoked, .subjectRevoked, .attestedKeyRevoked,
-      .approvalsOpen, .codeWanted, .doubted, .services, .keySet, .wake:
+    case .deviceActive, .deviceWaits, .formerKey, .deviceExpired, .deviceRevoked, .subjectRevoked,
+      .attestedKeyRevoked, .approvalsOpen, .codeWanted, .doubted, .services, .keySet, .wake:
       break
     }
   }

@@ -208,6 +208,12 @@ extension SQLiteStore: DeviceTable {
     try each(
       "SELECT attested_key FROM devices INDEXED BY devices_revoked WHERE state = 2 AND attested_key IS NOT NULL"
     ) { (row) throws(SQLiteError) in body(KeyIdentifier(try row.hash(0))) }
+    try each(
+      """
+      SELECT f.key FROM devices AS d INDEXED BY devices_revoked CROSS JOIN former_keys AS f ON f.device = d.number
+      WHERE d.state = 2
+      """
+    ) { (row) throws(SQLiteError) in body(KeyIdentifier(try row.hash(0))) }
   }
 
   package func pendingDevices(madeBefore time: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceRecord] {

@@ -1,6 +1,6 @@
 /// What the registry asks of its store: transactions, and the tables of its parts. One thread uses it.
 package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTable, CodeTable, DeviceTable,
-  PairingTable,
+  FormerKeyTable, PairingTable,
   ServiceTable, SignalTable, TokenKeyTable
 {
   /// Begins a group of calls.

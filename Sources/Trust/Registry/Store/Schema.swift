@@ -6,6 +6,7 @@ extension SQLiteStore {
     registryTables,
     auditTables,
     deviceTables,
+    formerKeyTables,
     androidTables,
     tokenKeyTables,
     pairingTables,
@@ -99,6 +100,8 @@ extension SQLiteStore {
     DROP TABLE old_paths;
     DROP TABLE android_serials
     """,
+    // App Attest keys that devices had before.
+    formerKeyTables,
   ]
 
   static let registryTables = """
