@@ -323,10 +323,20 @@ def test_rates(new_gate, fault):
     assert [reply.status for reply in replies[:3]] == [200] * 3
     assert_refusal(replies[3], 429, "rate_limited")
     assert other.get("/device/self", other.token).status == 200
-    # By the token: another one of the same phone has a share of its own (docs/decisions.md).
-    second = handset.ask_token()
-    assert second.status == 200, second
-    assert handset.get("/device/self", second.json["token"]).status == 200
+    # Whose another token is nobody knows before it is shown; from then on its device has what it has, and no more.
+    for _ in range(3):
+        another = handset.ask_token()
+        assert another.status == 200, another
+        assert handset.get("/device/self", another.json["token"]).status == 200
+        assert_refusal(handset.get("/device/self", another.json["token"]), 429, "rate_limited")
+    # So it is where it is refused.
+    mute = Handset(gate)
+    mute.enroll()
+    replies = [mute.get("/approvals", mute.token) for _ in range(4)]
+    assert [reply.status for reply in replies] == [403] * 3 + [429]
+    another = mute.ask_token().json["token"]
+    assert_refusal(mute.get("/approvals", another), 403, "device_pending")
+    assert_refusal(mute.get("/approvals", another), 429, "rate_limited")
     token = add_service(gate)
     replies = [handset.post("/device/introspect", {"token": "x"}, token) for _ in range(4)]
     assert [reply.status for reply in replies[:3]] == [200] * 3

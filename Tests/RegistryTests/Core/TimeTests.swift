@@ -251,6 +251,65 @@ import Testing
     #expect(try part.values().isEmpty)
   }
 
+  /// Whoever is refused again and again has so many rows a minute, and one that counts the rest: a device, or a service, by
+  /// itself. Rows are kept for good, and a refusal costs its sender nothing.
+  @Test func theKnownHaveSoManyRowsAMinuteAndOneForTheRest() throws {
+    let part = try WorkerPart()
+    try part.start()
+    let worker = try #require(part.worker)
+    let parties = [AuditEntry.Member.device(.test(3)), .service(.test(4))]
+    func refuse(_ count: Int, _ party: AuditEntry.Member) {
+      for _ in 0..<count {
+        part.serve([
+          Put(name: "v1", refusal: RegistryRefusal(.levelTooLow, "why"), knows: party),
+          Put(name: "v2", knows: party),
+        ])
+      }
+    }
+    let most = RefusalTally.rowsOfOne
+    refuse(most, parties[1])
+    refuse(most + 170, parties[0])
+    // A disk that takes nothing loses no count.
+    part.disk.plan(.error, at: 0, count: 100_000)
+    part.clock.pass(.seconds(60))
+    worker.tendIfDue()
+    part.disk.countCalls()
+    part.clock.pass(.seconds(60))
+    worker.recoverIfDue()
+    worker.tendIfDue()
+    refuse(1, parties[0])
+    refuse(most + 2, parties[1])
+    part.stop()
+    let texts = try part.auditRows().compactMap { row in
+      if case .text(let text, _) = row.content { String(decoding: text, as: UTF8.self) } else { nil }
+    }
+    func rows(_ event: String, _ party: String) -> [String] {
+      texts.filter { $0.contains(#""event":"\#(event)""#) && $0.contains(party) }
+    }
+    let (device, service) = (
+      #""device_id":"\#(DeviceID.test(3).text)""#, #""service_id":"\#(ServiceID.test(4).text)""#
+    )
+    #expect(rows("refused", device).count == most + 1 && rows("refused", service).count == 2 * most)
+    let more = [rows("refused_more", device), rows("refused_more", service)]
+    #expect(more[0].count == 1 && more[0][0].contains(#""count":170,"#))
+    #expect(more[1].count == 1 && more[1][0].contains(#""count":2,"#))
+    // What they may do is on record as before.
+    #expect(rows("put", device).count == most + 171)
+  }
+
+  /// However many there are at once: nobody's memory grows with them.
+  @Test func soManyAreCountedByThemselves() {
+    var tally = RefusalTally()
+    let now = UnixTime(milliseconds: 1000)
+    for number in 0..<RefusalTally.parties + 10 {
+      let device = DeviceID(random: KernelEntropy())
+      let counted = tally.judge(.levelTooLow, to: .device(device), at: now)
+      #expect(counted == (number < RefusalTally.parties ? nil : .stranger(.levelTooLow)))
+    }
+    #expect(tally.due == UnixTime(milliseconds: 61_000))
+    #expect(tally.take().isEmpty && tally.due == nil)
+  }
+
   @Test func headsAreSignedEachHourAndAtTheEnd() throws {
     let part = try WorkerPart()
     try part.start()

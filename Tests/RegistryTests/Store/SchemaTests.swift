@@ -10,6 +10,7 @@ import Testing
   /// What the fifth form had instead: each serial with each device.
   private static let backToTheFifth = """
     PRAGMA foreign_keys = OFF;
+    DROP TABLE former_keys;
     DROP INDEX devices_by_chain; ALTER TABLE devices DROP COLUMN chain; DROP TABLE android_chains;
     CREATE TABLE android_serials (
       serial BLOB NOT NULL,

@@ -3,6 +3,7 @@
 internal import Addresses
 internal import Bytes
 internal import Crypto
+internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
@@ -53,12 +54,16 @@ extension Connection {
     case .nobody: try payAsAnybody()
     case .device:
       guard let token, token.isDeviceToken else { throw Refusal(.tokenRejected, step: "bearer") }
-      // By the token, as nobody knows here whose it is: another's is none that this device could use up.
       let hash = SHA256.hash(Array(token.text.utf8).span)
-      // Anybody can invent one after the other.
-      if !loop.shared.acceptedTokens.contains(hash) { try payAsStranger() }
-      try pay(from: loop.shared.deviceRates, hash, loop.settings.deviceAllowance, "device_rate")
-      (request.bearer, request.tokenHash) = (token, hash)
+      if let device = loop.shared.acceptedTokens.device(of: hash) {
+        try pay(from: loop.shared.deviceRates, device, loop.settings.deviceAllowance, "device_rate")
+      } else {
+        // Anybody can invent one after the other, and none that says to be a device's uses up what that one has.
+        try payAsStranger()
+        try pay(from: loop.shared.deviceRates, hash, loop.settings.deviceAllowance, "device_rate")
+        request.strangeToken = hash
+      }
+      request.bearer = token
     case .service:
       guard let token, let service = devices.door.service(token) else {
         try payAsAnybody()
@@ -132,9 +137,13 @@ extension Connection {
   ) throws(Refusal) {
     let (mailbox, token, id) = (loop.mailbox, token, pending.id)
     let lane = request.service.map { Lane.service($0) } ?? .address(payer)
+    var bearer: (@Sendable (DeviceID) -> Void)?
+    if let strange = request.strangeToken {
+      bearer = { device in mailbox.leave(.token(strange, of: device)) }
+    }
     let handle = devices.registry.submit(
       call, lane: lane, origin: .address(source.address), wait: request.wait,
-      clientVersion: request.clientVersion
+      clientVersion: request.clientVersion, bearer: bearer
     ) { reply in mailbox.leave(.answer(token, id, .registry(reply))) }
     guard let handle else { throw Refusal(.overloaded, step: "registry_queue") }
     workGoesOn(id, until: loop.now + Self.registryTimeout + (request.wait ?? .zero))
@@ -149,7 +158,6 @@ extension Connection {
 
   /// What the registry has come to.
   func answered(_ reply: Reply, to request: DeviceRequest, _ pending: PendingRequest) {
-    if !reply.isRefusal, let hash = request.tokenHash { loop.shared.acceptedTokens.insert(hash) }
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }

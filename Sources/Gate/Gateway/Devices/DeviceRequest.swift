@@ -9,8 +9,8 @@ struct DeviceRequest: Equatable {
   /// What the app says its version is.
   let clientVersion: String?
   var bearer: BearerToken?
-  /// Of a device's token.
-  var tokenHash: Bytes32?
+  /// Of a device's token of which nobody here knows whose it is.
+  var strangeToken: Bytes32?
   /// Of a service's request.
   var service: ServiceID?
 

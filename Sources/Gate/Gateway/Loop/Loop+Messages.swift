@@ -21,6 +21,10 @@ extension Loop {
     case .revoke(let keyID, let commit): shared.revoke(keyID, commit)
     case .notice(let token, let notice):
       withSession(token) { session, connection in connection.tell(notice, session) }
+    case .token(let token, of: let device):
+      shared.acceptedTokens.insert(token, of: device)
+      // What it was first shown for counts as well; it is over, whatever the device has left.
+      _ = shared.deviceRates.take(device, settings.deviceAllowance, now: now)
     case .takeOver(let takeover): handOver(takeover)
     case .handedOver(let token, let answer): handedOver(token, answer)
     case .letGoLongest: letGoLongest()

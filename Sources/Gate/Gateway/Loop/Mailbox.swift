@@ -1,5 +1,6 @@
 /// What other threads tell a loop: results of work beside it, and orders about its connections.
 internal import Bytes
+internal import DeviceWire
 internal import KeyStore
 internal import Sockets
 internal import Synchronization
@@ -20,6 +21,8 @@ enum LoopMessage: Sendable {
   case revoke(KeyIdentifier, CommitWait)
   /// The registry has something to say to the device that plays in this session.
   case notice(Token, DeviceNotice)
+  /// The registry knows whose token this is, of which a loop knows the hash.
+  case token(Bytes32, of: DeviceID)
   /// Hand a session over to the connection that asks for it.
   case takeOver(Takeover)
   /// What came of that, for the upgrade that is to open this session.
@@ -62,7 +65,7 @@ enum LoopMessage: Sendable {
     case .level(let round): round.add([], sum: 0)
     case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .cut, .reload, .drain,
       .restart, .abandon, .acknowledge, .stop,
-      .notice:
+      .notice, .token:
       break
     }
   }

@@ -1,35 +1,46 @@
-/// Device tokens that the registry has taken lately, in a table of fixed size: who comes with another is a stranger until
-/// then, and pays as one (docs/settings.md, "More about some limits").
+/// Device tokens that the registry has found to be good lately, and whose they are, in a table of fixed size: who comes with
+/// another is a stranger until then, and pays as one (docs/settings.md, "More about some limits").
 ///
-/// An entry is 63 bits over the token's SHA-256, by a key that each process makes anew. Where a place is taken, the newer token has it: its
-/// owner before pays as a stranger once more.
+/// An entry is found by 63 bits over the token's SHA-256, by a key that each process makes anew. Where a place is taken, the
+/// newer token has it: its owner before pays as a stranger once more.
 internal import Bytes
+internal import DeviceWire
 internal import Synchronization
 
 final class AcceptedTokens: Sendable {
   static let capacity = 65_536
-  /// Without memory until the first device comes.
-  private let entries = Mutex<[UInt64]>([])
 
-  func contains(_ token: Bytes32) -> Bool {
-    let entry = Self.entry(token)
-    return entries.withLock { !$0.isEmpty && $0[Self.place(of: entry)] == entry }
+  private struct Entry: Sendable {
+    /// Never 0, which an empty place has.
+    var mark: UInt64 = 0
+    var device: DeviceID
   }
 
-  func insert(_ token: Bytes32) {
-    let entry = Self.entry(token)
-    entries.withLock { entries in
-      if entries.isEmpty { entries = [UInt64](repeating: 0, count: Self.capacity) }
-      entries[Self.place(of: entry)] = entry
+  /// Without memory until the first device comes.
+  private let entries = Mutex<[Entry]>([])
+
+  /// Nil for a token that is not known.
+  func device(of token: Bytes32) -> DeviceID? {
+    let mark = Self.mark(token)
+    return entries.withLock { entries in
+      guard !entries.isEmpty, entries[Self.place(of: mark)].mark == mark else { return nil }
+      return entries[Self.place(of: mark)].device
     }
   }
 
-  /// Never 0, which an empty place has.
-  private static func entry(_ token: Bytes32) -> UInt64 {
+  func insert(_ token: Bytes32, of device: DeviceID) {
+    let mark = Self.mark(token)
+    entries.withLock { entries in
+      if entries.isEmpty { entries = [Entry](repeating: Entry(device: device), count: Self.capacity) }
+      entries[Self.place(of: mark)] = Entry(mark: mark, device: device)
+    }
+  }
+
+  private static func mark(_ token: Bytes32) -> UInt64 {
     var hasher = Hasher()
     hasher.combine(token)
     return UInt64(bitPattern: Int64(hasher.finalize())) | 1
   }
 
-  private static func place(of entry: UInt64) -> Int { Int(entry >> 32) % capacity }
+  private static func place(of mark: UInt64) -> Int { Int(mark >> 32) % capacity }
 }

@@ -119,7 +119,7 @@ extension SettingTable {
     ),
     limit(
       "DEVICE_RATE", .rate(burstOver: .seconds(60)), \.limits.deviceRate, "60/m",
-      "Requests of one device, by its token, a minute's worth at once: a person decides, a phone asks now and then."
+      "Requests of one device by its tokens, a minute's worth at once: a person decides, a phone asks now and then."
     ),
     limit(
       "SERVICE_RATE", .rate(burstOver: .seconds(60)), \.limits.serviceRate, "600/m",

@@ -16,6 +16,8 @@ package struct AuditEntry: Equatable, Sendable {
 
     /// A decision was refused to somebody who is known.
     package static let refused = Self("refused")
+    /// So many more to the same, within a minute.
+    package static let refusedMore = Self("refused_more")
     /// So many refusals to others, within a minute.
     package static let strangersRefused = Self("strangers_refused")
     /// Texts of rows before this one were taken out.

@@ -30,6 +30,8 @@ package struct Desk {
   package private(set) var effects: [RegistryEffect] = []
   /// Who asks, once a token or a signature has said so.
   package private(set) var known: [AuditEntry.Member] = []
+  /// Whose token the request has come with, also a device's that nobody has confirmed.
+  private(set) var bearer: DeviceID?
   /// Whether the call has written a row of the audit.
   private(set) var hasRecorded = false
   /// The earliest time at which something of this call is over.
@@ -69,6 +71,9 @@ package struct Desk {
   package mutating func know(_ party: AuditEntry.Member) {
     if !known.contains(party) { known.append(party) }
   }
+
+  /// The token was good, and is this device's.
+  mutating func note(bearer device: DeviceID) { bearer = device }
 
   /// Puts a row into the audit, within the call's savepoint, with whoever is known to ask and where from.
   package mutating func record(

@@ -32,6 +32,8 @@ package final class Registry: Sendable {
     let origin: Origin
     let wait: Duration?
     var clientVersion: String?
+    /// Told once whose token the request has come with.
+    var bearer: (@Sendable (DeviceID) -> Void)?
     let completion: @Sendable (Reply) -> Void
     /// Set when it begins to wait.
     var waitsUntil: MonotonicTime?
@@ -88,12 +90,13 @@ package final class Registry: Sendable {
   /// - Parameters:
   ///   - wait: for a long poll, how long it may wait for something to say.
   ///   - clientVersion: what the app says its version is.
+  ///   - bearer: told, before `completion`, whose token it was, where it was a device's and good, whatever came of the call.
   /// What a revocation takes away at once is taken away when this returns: the disk may hang, and the registry with it.
   /// - Returns: nil when the queue is full; `completion` is not called then, and else exactly once, unless the request is
   ///   cancelled.
   package func submit(
     _ call: any RegistryCall, lane: Lane, origin: Origin, wait: Duration? = nil,
-    clientVersion: String? = nil,
+    clientVersion: String? = nil, bearer: (@Sendable (DeviceID) -> Void)? = nil,
     completion: @escaping @Sendable (Reply) -> Void
   ) -> RequestHandle? {
     let isRevocation = call.urgency == .revocation
@@ -103,7 +106,7 @@ package final class Registry: Sendable {
       let handle = RequestHandle(number: inbox.lastNumber)
       let request = Request(
         handle: handle, call: call, origin: origin, wait: inbox.isDraining ? nil : wait,
-        clientVersion: clientVersion, completion: completion)
+        clientVersion: clientVersion, bearer: bearer, completion: completion)
       guard inbox.queue.append(request, lane: lane, urgency: call.urgency) else { return nil }
       if isRevocation { revocations.add(handle, call) }
       wake.one()

@@ -11,8 +11,10 @@ extension RegistryWorker {
     let outcome: Outcome
     let effects: [RegistryEffect]
     let reminder: UnixTime?
-    /// A stranger was refused, to be counted once he is told.
-    var counted: RefusalCode?
+    /// Whose token it came with.
+    var bearer: DeviceID?
+    /// Somebody was refused without a row of the audit, to be counted once he is told.
+    var counted: RefusalTally.Counted?
   }
 
   /// A commit and its sync cost the processor as much as two decisions: where somebody waits already when a group is done,
@@ -64,20 +66,22 @@ extension RegistryWorker {
     do throws(CallFailure) {
       let outcome = try request.call.run(&desk)
       try desk.storing { store throws(StoreFailure) in try store.keep() }
-      var counted: RefusalCode?
+      var counted: RefusalTally.Counted?
       if case .reply(.refused(let refusal)) = outcome { counted = try note(refusal, &desk) }
       return Result(
-        request: request, outcome: outcome, effects: desk.effects, reminder: desk.reminder, counted: counted)
+        request: request, outcome: outcome, effects: desk.effects, reminder: desk.reminder,
+        bearer: desk.bearer, counted: counted)
     } catch {
       switch error {
       case .refused(let refusal):
         try store.undo()
         var after = self.desk(for: request.origin)
         for party in desk.known { after.know(party) }
-        let counted: RefusalCode?
+        let counted: RefusalTally.Counted?
         do throws(CallFailure) { counted = try note(refusal, &after) } catch { throw error.ofStore }
         return Result(
-          request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil, counted: counted)
+          request: request, outcome: .reply(.refused(refusal)), effects: [], reminder: nil,
+          bearer: desk.bearer, counted: counted)
       case .store(.constraint):
         try store.undo()
         let refusal = RegistryRefusal(.internalError, "registry_constraint")
@@ -94,11 +98,15 @@ extension RegistryWorker {
       clientVersion: clientVersion)
   }
 
-  /// A refused decision is on record: in a row of its own for those who are known, counted for others.
+  /// A refused decision is on record: in a row of its own for those who are known and are not refused all the time, counted
+  /// for others.
   /// - Returns: what is to be counted when the group is kept: one that is not tells nobody of it, and may be served again.
-  private func note(_ refusal: RegistryRefusal, _ desk: inout Desk) throws(CallFailure) -> RefusalCode? {
+  private func note(
+    _ refusal: RegistryRefusal, _ desk: inout Desk
+  ) throws(CallFailure) -> RefusalTally.Counted? {
     guard refusal.code.isDecision, !desk.hasRecorded else { return nil }
-    if desk.known.isEmpty { return refusal.code }
+    let counted = devices.refusals.judge(refusal.code, to: desk.known.first, at: desk.now)
+    guard counted == nil else { return counted }
     try desk.record(.refused, .code(refusal.code), .step(refusal.step))
     return nil
   }
@@ -132,11 +140,12 @@ extension RegistryWorker {
 
   func tell(_ result: Result) {
     if let reminder = result.reminder { dueAt = min(dueAt, reminder) }
-    if let code = result.counted { tally.note(code, at: time.now()) }
+    if let counted = result.counted { devices.refusals.note(counted, at: time.now()) }
     noteRevocation(result)
     // Whoever has its answer may rely on it at once: by then the door knows, too.
     tell(result.effects)
     var request = result.request
+    if let device = result.bearer, let bearer = request.bearer.take() { bearer(device) }
     switch result.outcome {
     case .reply(let reply): request.completion(reply)
     case .wait(let topic, let party, let otherwise):

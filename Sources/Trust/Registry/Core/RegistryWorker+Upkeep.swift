@@ -55,7 +55,7 @@ extension RegistryWorker {
   func tendIfDue() {
     guard trouble == nil else { return }
     let now = time.now()
-    if let due = tally.due, due <= now { writeTally() }
+    if let due = devices.refusals.due, due <= now { writeTally() }
     if dueAt <= now { tend(now) }
     if headDueAt <= now { tellHead() }
   }
@@ -72,13 +72,18 @@ extension RegistryWorker {
 
   /// What cannot be written is counted on.
   private func writeTally() {
-    let before = tally
+    let before = devices.refusals
+    let counts = devices.refusals.take()
+    if counts.isEmpty { return }
     let isWritten = inGroup { desk throws(CallFailure) in
-      for (code, count) in self.tally.take() {
-        try desk.record(.strangersRefused, .code(code), .count(count))
+      for (counted, count) in counts {
+        switch counted {
+        case .stranger(let code): try desk.record(.strangersRefused, .code(code), .count(count))
+        case .known(let asker): try desk.record(.refusedMore, asker, .count(count))
+        }
       }
     }
-    if !isWritten { tally = before }
+    if !isWritten { devices.refusals = before }
   }
 
   /// Runs a piece of work as a group of its own, after which nobody waits for an answer.
@@ -173,7 +178,7 @@ extension RegistryWorker {
     giveUpCopy()
     writeAtLast()
     if trouble == nil {
-      if tally.due != nil { writeTally() }
+      if devices.refusals.due != nil { writeTally() }
       tellHead()
     }
     store.close()

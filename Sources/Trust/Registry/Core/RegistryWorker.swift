@@ -49,7 +49,6 @@ final class RegistryWorker {
   /// When the parts are asked again.
   var dueAt: UnixTime
   var headDueAt: UnixTime
-  var tally = RefusalTally()
   /// Who waits for the copy that is being made.
   var copying: Registry.Request?
   /// Nil when all are read.
@@ -94,7 +93,9 @@ final class RegistryWorker {
       if let settings = work.settings { self.settings = settings }
       for handle in work.cancelled where !takeBack(handle) { takenBack.add(handle) }
       isDraining = work.isDraining
-      for (code, count) in work.refusals { tally.note(code, count: count, at: time.now()) }
+      for (code, count) in work.refusals {
+        devices.refusals.note(.stranger(code), count: count, at: time.now())
+      }
       recoverIfDue()
       // Who ordered a revocation need not wait for it.
       serve(
@@ -165,7 +166,7 @@ final class RegistryWorker {
   func nextMoment() -> MonotonicTime {
     // What is due by time waits for the store.
     if let trouble { return min(waiters.nextDeadline, trouble.nextTry) }
-    let due = [dueAt, headDueAt, tally.due].compactMap { $0 }.map { time.moment(of: $0) }
+    let due = [dueAt, headDueAt, devices.refusals.due].compactMap { $0 }.map { time.moment(of: $0) }
     return due.reduce(waiters.nextDeadline, min)
   }
 }

@@ -159,7 +159,11 @@ package struct NoteFailedAttestation: RegistryCall {
     if device.state == .pending {
       return .reply(.refused(RegistryRefusal(.attestationRejected, step ?? "evidence")))
     }
-    try desk.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
+    if let counted = desk.devices.refusals.judge(.attestationRejected, to: .device(device.id), at: desk.now) {
+      desk.devices.refusals.note(counted, at: desk.now)
+    } else {
+      try desk.record(.attestationFailed, [.device(device.id)] + (step.map { [.step($0)] } ?? []))
+    }
     return .reply(.answered(Array("{}".utf8)))
   }
 

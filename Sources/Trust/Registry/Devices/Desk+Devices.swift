@@ -18,6 +18,7 @@ extension Desk {
       throw .refused(.tokenRejected, "token_\(error.rawValue)")
     }
     guard let device = try holder(of: claims) else { throw .refused(.tokenRejected, "token_ended") }
+    note(bearer: device.id)
     knowUnlessPending(device)
     try requireClient(of: device.subject)
     return device

@@ -17,6 +17,8 @@ package final class DeviceMemory {
     let origin: Origin
   }
 
+  /// Refusals that have no rows of their own.
+  var refusals = RefusalTally()
   /// What the part of pairings remembers.
   let pairings = PairingMemory()
   /// What the part of presence remembers.
