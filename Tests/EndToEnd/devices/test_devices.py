@@ -343,6 +343,37 @@ def test_rates(new_gate, fault):
     assert_refusal(replies[3], 429, "rate_limited")
 
 
+@pytest.mark.parametrize("ways", [["enroll"] * 3, ["rotate"] * 3, ["enroll", "rotate", "attest"]], ids="-".join)
+def test_three_failures_by_whichever_way(timed, fault, new_device, ways):
+    """Evidence is not judged any more for a while, wherever it comes; what comes without is."""
+    phone = Handset(timed.gate, new_device())
+    phone.enroll("att_obj")
+    confirm(timed.gate, phone)
+    key, approval = Key(), Key()
+
+    def come(way, how):
+        match way:
+            case "enroll":
+                return phone.post("/device/enroll", phone.enrolment(how))
+            case "rotate":
+                return phone.post("/device/rotate", phone.rotation(key, approval, how))
+            case "attest":
+                return phone.attest(how)
+
+    def broken(phone, nonce, key, approval):
+        return phone.evidence("00" * 32, "assertion", key, approval)
+
+    for way in ways:
+        assert_refusal(come(way, broken), 403, "attestation_rejected")
+    for way in ("enroll", "rotate", "attest"):
+        refused = come(way, "assertion")
+        assert_refusal(refused, 429, "rate_limited")
+        assert 0 < int(refused.header("Retry-After")) <= 900
+    assert come("enroll", None).status == 200
+    fault.jump(901)
+    assert come("rotate", "assertion").status == 200
+
+
 def test_whoever_is_nobody_pays_by_address(new_gate, fault):
     gate = new_gate(REGISTER_RATE="5/m", **fault.environment)
     fault.stand_still()

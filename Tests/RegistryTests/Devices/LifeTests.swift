@@ -98,6 +98,37 @@ import Testing
     #expect(try part.record(phone).attestationFailedAt == failed)
   }
 
+  /// By whichever way evidence comes: the ways count together.
+  @Test func threeFailuresByEachWay() throws {
+    let (phone, other) = (try part.activePhone(), try TestPhone())
+    func calls(_ phone: TestPhone) throws -> [AskToAttest] {
+      [
+        AskToAttest(try EnrollForm(phone.enrollBody(part.server, nonce: part.nonce()).form)),
+        AskToAttest(try RotateForm(phone.rotateBody(part.server, to: other, nonce: part.nonce()).form)),
+      ]
+    }
+    func refusals(_ phone: TestPhone, from origin: Origin = DevicePart.home) throws -> [Said] {
+      try calls(phone).map { try Said(registry.run($0, from: origin)) }.filter { $0.code != nil }
+    }
+    try part.fail(phone)
+    let enrolment = try EnrollForm(phone.enrollBody(part.server, nonce: part.nonce()).form)
+    let rotation = try RotateForm(phone.rotateBody(part.server, to: other, nonce: part.nonce()).form)
+    for call in [NoteFailedAttestation(enrolment), NoteFailedAttestation(rotation)] {
+      #expect(try refusals(phone).isEmpty)
+      try registry.run(call.because("nonce", blaming: .sender), from: DevicePart.home)
+    }
+    let refused = try refusals(phone)
+    #expect(refused.map(\.code) == [.rateLimited, .rateLimited])
+    #expect(refused.allSatisfy { $0.step == "attest_failures" && $0.retryAfter == .seconds(900) })
+    #expect(try refusals(phone, from: .address(IPAddress(v4: 0x0A00_0002))).isEmpty)
+    // Nobody else waits for it, nor whoever is no device yet.
+    let (neighbour, stranger) = (try part.activePhone(), try TestPhone())
+    stranger.id = DeviceID(random: KernelEntropy())
+    #expect(try refusals(neighbour).isEmpty && refusals(stranger).isEmpty)
+    registry.now = registry.now.adding(.seconds(900))
+    #expect(try refusals(phone).isEmpty)
+  }
+
   /// Anybody can send bad evidence in a device's name: it is the device's where its key has signed beside it. What the gate
   /// lacks is no phone's fault.
   @Test func failuresUnderASignature() throws {

@@ -114,6 +114,9 @@ extension Connection {
       switch try step(of: request, body, devices) {
       case .call(let call): try submit(call, request, for: pending, devices)
       case .evidence(let work): try judge(work, for: pending)
+      case .permission(let call, let work):
+        pending.evidenceToJudge = work
+        try submit(call, request, for: pending, devices)
       case .keys(let form):
         pending.attests = form
         try submit(FindAttestedKeys(form.device, on: form.evidence.platform), request, for: pending, devices)
@@ -161,6 +164,7 @@ extension Connection {
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
+      if let work = pending.evidenceToJudge.take() { return attest(work, for: pending) }
       if request.endpoint.changesSomething { loop.shared.log.answered(self, request.endpoint) }
       respond(Response(.ok, json: bytes), closing: pending.closesAfterAnswer)
     case .created(let json):
@@ -180,6 +184,13 @@ extension Connection {
   }
 
   // MARK: Evidence
+
+  /// The registry has nothing against it.
+  private func attest(_ work: EvidenceWork, for pending: PendingRequest) {
+    guard let devices = loop.shared.devices else { return }
+    let refusal = counted(devices) { () throws(Refusal) in try judge(work, for: pending) }
+    if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
+  }
 
   /// - Parameter bytes: the keys that the evidence has to name.
   private func attest(_ form: AttestForm, over bytes: [UInt8], for pending: PendingRequest) {

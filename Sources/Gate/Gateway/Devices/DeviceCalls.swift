@@ -12,6 +12,8 @@ enum DeviceStep {
   case call(any RegistryCall)
   /// Evidence is judged first.
   case evidence(EvidenceWork)
+  /// The same, if the registry has nothing against it.
+  case permission(AskToAttest, EvidenceWork)
   /// The keys that evidence has to name are the registry's to say.
   case keys(AttestForm)
 }
@@ -54,7 +56,8 @@ extension Connection {
     let nonce = try spend(form.nonce, .enroll)
     guard let evidence = form.evidence else { return .call(Enroll(form, nonce: nonce, evidence: nil)) }
     let claim = EvidenceClaim(server: server, keys: form.keys, nonce: form.nonce)
-    return .evidence(
+    return .permission(
+      AskToAttest(form),
       EvidenceWork(form: evidence, claim: claim, failure: NoteFailedAttestation(form)) {
         Enroll(form, nonce: nonce, evidence: $0)
       })
@@ -64,7 +67,8 @@ extension Connection {
     let nonce = try spend(form.nonce, .rotate)
     guard let evidence = form.evidence else { return .call(Rotate(form, nonce: nonce, evidence: nil)) }
     let claim = EvidenceClaim(server: server, keys: form.keys, nonce: form.nonce)
-    return .evidence(
+    return .permission(
+      AskToAttest(form),
       EvidenceWork(form: evidence, claim: claim, failure: NoteFailedAttestation(form)) {
         Rotate(form, nonce: nonce, evidence: $0)
       })

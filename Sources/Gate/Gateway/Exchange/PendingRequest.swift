@@ -20,6 +20,8 @@ final class PendingRequest {
   var poll: RequestHandle?
   /// Its evidence waits for the keys that it has to name.
   var attests: AttestForm?
+  /// Its evidence waits for the registry's word.
+  var evidenceToJudge: EvidenceWork?
   /// Its evidence is being judged.
   var evidence: EvidenceWork?
   private let bodies: BodyBudget

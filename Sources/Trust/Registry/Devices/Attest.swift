@@ -36,9 +36,7 @@ package struct FindAttestedKeys: RegistryCall {
     guard found.state != .revoked else { throw .refused(.deviceRevoked, "device_revoked") }
     guard found.platform == platform else { throw .refused(.badRequest, "evidence_platform") }
     try desk.requireClient(of: found.subject)
-    if let wait = desk.devices.waitToAttest(device, from: desk.origin, now: desk.now) {
-      throw .refused(RegistryRefusal(.rateLimited, "attest_failures", retryAfter: wait))
-    }
+    try desk.requireFewFailures(of: device)
     return .reply(.answered(AttestedKeys(server: desk.server, found.keys).bytes))
   }
 }

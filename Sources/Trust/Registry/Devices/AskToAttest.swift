@@ -1,0 +1,43 @@
+/// Whether evidence that comes with an enrolment, or with other keys, is to be judged at all: a device that has failed too
+/// often of late has to wait, by whichever way it comes.
+internal import DeviceWire
+internal import PortcullisProtocol
+
+/// Before anything dear is done about the evidence. Nothing else of the request is judged yet.
+package struct AskToAttest: RegistryCall {
+  private enum Whose: Sendable {
+    case device(DeviceID)
+    case key(DevicePublicKey)
+  }
+
+  private let whose: Whose
+
+  /// - Parameter enrollment: of keys that may be a device's already.
+  package init(_ enrollment: EnrollForm) {
+    whose = .key(enrollment.keys.device)
+  }
+
+  package init(_ rotation: RotateForm) {
+    whose = .device(rotation.device)
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    if let device = try device(desk) { try desk.requireFewFailures(of: device) }
+    return .reply(.answered(Array("{}".utf8)))
+  }
+
+  private func device(_ desk: Desk) throws(CallFailure) -> DeviceID? {
+    switch whose {
+    case .device(let device): return device
+    case .key(let key):
+      return try desk.storing { (store) throws(StoreFailure) in try store.device(withKey: key) }?.id
+    }
+  }
+}
+
+extension Desk {
+  func requireFewFailures(of device: DeviceID) throws(CallFailure) {
+    guard let wait = devices.waitToAttest(device, from: origin, now: now) else { return }
+    throw .refused(RegistryRefusal(.rateLimited, "attest_failures", retryAfter: wait))
+  }
+}
