@@ -1,11 +1,8 @@
 """`drain` and `undrain`: who plays plays on and may come back, nobody else comes in, and it can be taken back."""
 
-import contextlib
 import json
 import signal
-import socket
 import subprocess
-import threading
 
 import pytest
 
@@ -13,6 +10,7 @@ from backend import sink
 from clients import UPGRADE, Raw, assert_refusal, curl, head
 from gate import BINARY, process_environment
 from sessions import Refused
+from silence import late_listener
 from waiting import eventually, patience
 from websocket import RawWebSocket
 
@@ -109,45 +107,17 @@ def test_challenges_and_registrations_go_on(gates, backends, new_device):
         assert client.send(head("GET", "/", *UPGRADE, *fields)).reply(head_only=True).status == 101
 
 
-def calls_under_way(port):
-    """Their own ports."""
-    listed = subprocess.run(
-        ["ss", "-tnH", "state", "syn-sent", "dport", "=", f":{port}"], capture_output=True, text=True, check=True
-    )
-    return {int(line.split()[2].rpartition(":")[2]) for line in listed.stdout.splitlines()}
-
-
 def test_an_upgrade_that_waits_for_its_game_is_refused(gates):
     """It came before the drain, and its game answers after it: whoever waits for nobody would miss it."""
-    with contextlib.ExitStack() as stack:
-        game = stack.enter_context(socket.socket())
-        game.bind(("127.0.0.1", 0))
-        game.listen(0)
-        port = game.getsockname()[1]
-        fillers = set()
-        for _ in range(4):
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(game.getsockname())
-            fillers.add(filler.getsockname()[1])
-        gate = gates(f"127.0.0.1:{port}", REQUIRE_APP_AUTH="false", BACKEND_CONNECT_TIMEOUT="600s")
-        client = stack.enter_context(Raw(gate))
-        client.send(head("GET", "/", *UPGRADE))
-        eventually(lambda: calls_under_way(port) - fillers, "a call of the game")
-        order(gate, "drain")
-        stop = threading.Event()
-        stack.callback(stop.set)
-        game.settimeout(0.1)
-
-        def answer():
-            while not stop.is_set():
-                with contextlib.suppress(OSError):
-                    stack.enter_context(game.accept()[0])
-
-        threading.Thread(target=answer, daemon=True).start()
-        # The kernel calls again after 1, 3, 7, 15, 31 seconds.
-        client.socket.settimeout(patience(60))
-        assert_refusal(client.reply(), 503, "shutting_down")
+    with late_listener("127.0.0.1") as game:
+        gate = gates(f"127.0.0.1:{game.port}", REQUIRE_APP_AUTH="false", BACKEND_CONNECT_TIMEOUT="600s")
+        with Raw(gate) as client:
+            client.send(head("GET", "/", *UPGRADE))
+            eventually(game.is_called, "a call of the game")
+            order(gate, "drain")
+            game.answer()
+            client.socket.settimeout(patience(60))
+            assert_refusal(client.reply(), 503, "shutting_down")
 
 
 def test_stats_health_and_the_service_manager_say_so(gates, backends):

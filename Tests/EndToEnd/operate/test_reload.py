@@ -4,16 +4,17 @@ import ssl
 
 import pytest
 
-from clients import UPGRADE, Raw, head, tls_context
+from clients import UPGRADE, Raw, assert_refusal, head, tls_context
 from reloading import BLAMED, DAMAGES, Reloadable, damage
 from sessions import Player
+from silence import late_listener
 from telnet_game import TelnetGame
-from waiting import eventually
+from waiting import eventually, patience
 from websocket import TEXT, RawWebSocket
 
 
 @pytest.fixture
-def reloadable(gates, folder, pki):
+def reloadable(gates, folder, pki, authority):
     def make(**changes):
         return Reloadable(gates, folder, pki, **changes)
 
@@ -132,6 +133,26 @@ def test_a_verified_client_is_judged_anew_after_its_authority_went(reloadable, v
     gate.reload()
     assert gate.shown() == 0
     assert client.upgrade() == (101, False)
+
+
+@pytest.mark.parametrize("goes", [False, True])
+def test_an_upgrade_that_waits_for_the_game_while_its_authority_goes(reloadable, goes):
+    """Once `reloaded` is said nobody is let in by a certificate of the old one, whenever it was judged."""
+    with late_listener("127.0.0.1") as game:
+        gate = reloadable(backend=f"127.0.0.1:{game.port}", WORKERS=1, BACKEND_CONNECT_TIMEOUT="600s")
+        with Raw(gate.gate, certificate=gate.pki.good_client) as client:
+            client.send(head("GET", "/", *UPGRADE))
+            eventually(game.is_called, "the call to a game that is silent")
+            gate.lay_out(0, 1 if goes else 0, LOG_LEVEL="info")
+            gate.reload()
+            game.answer()
+            client.socket.settimeout(patience(60))
+            reply = client.reply(head_only=not goes)
+        if goes:
+            assert_refusal(reply, 401, "assertion_required")
+            assert "client_certificate_refused" in words(gate.gate)
+        else:
+            assert reply.status == 101
 
 
 def test_old_certificates_leave_memory_with_their_last_session(reloadable):

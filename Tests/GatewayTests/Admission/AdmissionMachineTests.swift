@@ -90,7 +90,7 @@ import Testing
     case .connectFailed: machine.connectFailed()
     case .gameLost: machine.gameLost()
     case .expired: machine.expired()
-    case .revoked: machine.revoked()
+    case .revoked: machine.shutOut(.revoked(.assertion(keyID)))
     case .superseded: machine.superseded()
     case .draining: machine.draining()
     case .spokeEarly: machine.spokeEarly()

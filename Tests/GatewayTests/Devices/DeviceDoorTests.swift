@@ -157,22 +157,40 @@ import Testing
     #expect(try answer(harness, try handset.fields()).contains("Portcullis-Error: device_unknown"))
   }
 
-  /// Revoked while the game is being called: nobody gets in.
-  @Test func aDeviceThatGoesOnItsWay() throws {
+  /// While the game is being called: nobody gets in by what was judged before.
+  @Test(arguments: ["revoked", "lower", "another key", "its key revoked", "the same"])
+  func aDeviceThatChangesOnItsWay(_ change: String) throws {
     let harness = try harness()
-    let handset = try Handset(harness)
+    let (handset, other, key) = (try Handset(harness), try Handset(harness), registeredKey(harness))
     let door = try #require(harness.devices).door
-    door.hear(.deviceActive(try handset.active()))
+    door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
     let app = TestApp(harness)
     try app.call(fields: try handset.fields())
-    door.hear(.deviceGone(handset.id))
+    harness.turn()
+    try #require(harness.shared.register.sessions(of: Credential.owner(handset.id)).count == 1)
+    var code: String? = "device_revoked"
+    switch change {
+    // Told by the registry, which ends the upgrade; or not told yet.
+    case "revoked": door.hear(.deviceGone(handset.id))
+    case "lower": door.hear(.deviceActive(try handset.active(.bare)))
+    case "another key":
+      let active = ActiveDevice(
+        id: handset.id, key: try other.key.point(), level: .appAttested, attestedKey: key.identifier)
+      door.hear(.deviceActive(active))
+      code = "signature_rejected"
+    case "its key revoked": _ = harness.store.revoke(key.identifier, now: harness.clock.wall()) { _ in }
+    default:
+      door.hear(.deviceActive(try handset.active(attestedBy: key.identifier)))
+      code = nil
+    }
     for _ in 0..<8 {
       harness.turn()
       app.hear()
     }
-    #expect(!app.head.hasPrefix("HTTP/1.1 101 "))
-    #expect(harness.shared.sessions.value == 0)
-    #expect(harness.shared.register.keyCount == 0)
+    #expect(app.head.hasPrefix("HTTP/1.1 101 ") == (code == nil))
+    if let code { #expect(app.head.contains("Portcullis-Error: \(code)")) }
+    #expect(harness.shared.sessions.value == (code == nil ? 1 : 0))
+    #expect(harness.shared.register.keyCount == (code == nil ? 2 : 0))
   }
 
   // MARK: Sessions of a device

@@ -31,7 +31,7 @@ final class LoopHarness {
   let devices: Devices?
   private var folder: TemporaryFolder?
   private let environment: [(String, String)]
-  private let tls: TLSServerContext
+  private var material: TLSMaterial
   private let log = KeptLines()
   /// Of the gate before.
   private let estate: Estate?
@@ -39,14 +39,15 @@ final class LoopHarness {
   /// - Parameters:
   ///   - settings: beside those that make a gate in front of an echo, or of a game.
   ///   - loops: how many.
+  ///   - clientCA: whose certificates let in; nil for none.
   ///   - doorLevel: from which level on devices come in. Their registry has none.
   ///   - keeping: who keeps descriptors for it; nil for nobody.
   ///   - doors: the first loop's listeners.
   ///   - estate: of the gate before, whose clock, store of keys and game it has.
   init(
     _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
-    loops count: Int = 1, hasGame: Bool = false, doorLevel: Level? = nil, keeping: MemoryDescriptors? = nil,
-    doors: [Door] = [], after estate: Estate? = nil
+    loops count: Int = 1, hasGame: Bool = false, clientCA: [UInt8]? = nil, doorLevel: Level? = nil,
+    keeping: MemoryDescriptors? = nil, doors: [Door] = [], after estate: Estate? = nil
   ) throws {
     self.estate = estate
     let clock = estate?.clock ?? clock
@@ -60,18 +61,21 @@ final class LoopHarness {
     ]
     game = try estate?.game ?? (hasGame ? TestGame(path: path + "/game") : nil)
     if let game { environment[1].1 = "unix:\(game.path)" }
+    if let clientCA {
+      try WholeFile.write(clientCA, to: path + "/clients.pem", mode: 0o600, overwriting: true)
+      environment += [("ALLOW_MTLS_FALLBACK", "true"), ("MTLS_CLIENT_CA_PATH", path + "/clients.pem")]
+    }
     self.environment = environment
     let configuration = try Self.configuration(environment, settings)
     let gateLog = GateLog(sink: log, clock: clock, level: .info, format: .text)
     devices = try doorLevel.map { try Self.devices(at: path, from: $0, clock, gateLog) }
     self.folder = consume folder
     let server = try SelfSignedCertificate.localhost()
-    tls = try TLSServerContext.make(
-      TLSMaterial(
-        certificateChainPEM: Array(server.certificate.pem.utf8),
-        privateKeyPEM: Array(try server.key.pem().utf8),
-        clientCAPEM: nil),
-      tickets: TicketKeys())
+    material = TLSMaterial(
+      certificateChainPEM: Array(server.certificate.pem.utf8),
+      privateKeyPEM: Array(try server.key.pem().utf8),
+      clientCAPEM: clientCA)
+    let tls = try TLSServerContext.make(material, tickets: TicketKeys())
     let mailboxes = try (0..<count).map { _ in try Mailbox() }
     let logger = GateLogger(gateLog)
     let kept = try keeping.flatMap { store in try KeptStart.make(configuration, store, estate, logger) }
@@ -81,7 +85,6 @@ final class LoopHarness {
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
       pseudonyms: nil, charsets: CharsetLibrary(opening: []), devices: devices, keeper: kept?.keeper,
       log: logger, mailboxes: mailboxes)
-    let tls = tls
     let loopSettings = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
     loops = try mailboxes.indices.map { [shared] index in
       try Loop(
@@ -124,7 +127,10 @@ final class LoopHarness {
   }
 
   /// Other settings from now on.
-  func reload(_ settings: [(String, String)]) throws {
+  /// - Parameter clientCA: from now on, where there was one.
+  func reload(_ settings: [(String, String)] = [], clientCA: [UInt8]? = nil) throws {
+    material.clientCAPEM = clientCA ?? material.clientCAPEM
+    let tls = try TLSServerContext.make(material, tickets: TicketKeys())
     let configuration = try Self.configuration(environment, settings)
     let next = LoopSettings(configuration, policy: configuration.attestationPolicy, tls: tls)
     for loop in loops { loop.receive(.reload(next, LoopAcknowledgement(loops: loops.count))) }

@@ -48,8 +48,8 @@ final class TestApp {
   // MARK: Connections
 
   /// The handshake alone.
-  func prepare(at loop: Int) throws {
-    let player = try harness.arrive(at: loop)
+  func prepare(_ options: ClientOptions = ClientOptions(), at loop: Int = 0) throws {
+    let player = try harness.arrive(options, at: loop)
     try player.handshake()
     self.player = player
     isPrepared = true

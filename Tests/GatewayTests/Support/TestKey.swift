@@ -4,6 +4,7 @@ import Device
 import Identity
 import KeyStore
 import PortcullisProtocol
+import System
 import Testing
 
 @testable import Gateway
@@ -17,9 +18,17 @@ struct TestKey {
   private let enclave: SoftwareEnclave
   private let harness: LoopHarness
 
-  init(_ harness: LoopHarness) throws {
+  /// - Parameter importedUntil: nil for one that was registered here.
+  init(_ harness: LoopHarness, importedUntil end: UnixTime? = nil) throws {
     self.harness = harness
     enclave = try SoftwareEnclave.generate(appID: Self.appID, environment: .production)
+    if let end {
+      let key = ForeignKey(
+        identifier: enclave.keyIdentifier, publicKey: enclave.point, signCount: 0,
+        registeredAt: harness.clock.wall())
+      _ = harness.store.adopt([key], KeyImport(from: .goldfinch, until: end), appID: Self.appID) { _ in }
+      return
+    }
     _ = harness.store.register(
       NewKey(
         identifier: enclave.keyIdentifier, publicKey: enclave.point, appID: Self.appID,

@@ -1,4 +1,6 @@
 /// An upgrade on its way to its `101`: what was asked, by what credential, and what is being waited for.
+internal import AppAttest
+internal import Identity
 internal import KeyStore
 internal import SessionWire
 internal import System
@@ -15,8 +17,10 @@ final class Admission {
   let client: ClientHeader?
   /// The session that the app wants to go on with.
   let resume: ResumeRequest?
+  /// Nil where the upgrade names none.
+  let origin: String?
   /// Of the assertion, once that is verified.
-  var signCount: UInt32?
+  var proof: Proof?
   /// Where it was asked for last.
   var asked: SessionReference?
   /// Nil when there is nothing to be verified.
@@ -38,6 +42,7 @@ final class Admission {
     choice = upgrade.choice
     client = upgrade.client
     resume = upgrade.resume
+    origin = upgrade.origin
     self.assertion = assertion
     self.exchange = exchange
     self.closesAfterRefusal = closesAfterRefusal
@@ -45,7 +50,18 @@ final class Admission {
     machine = AdmissionMachine(session.credential, resumes: upgrade.resume != nil)
   }
 
+  /// A good assertion, with what was looked up of its key.
+  struct Proof {
+    let assertion: ValidatedAssertion
+    let environment: AttestEnvironment?
+    /// Nil for a key that was registered here.
+    let goodUntil: UnixTime?
+  }
+
   var credential: Credential { session.credential }
+
+  /// The assertion's, once that is verified.
+  var signCount: UInt32? { proof?.assertion.signCount }
 
   /// What is higher with each upgrade of a credential: the key's counter, which an app cannot lower, however late an upgrade
   /// of its arrives; without a key, when it began.

@@ -29,7 +29,7 @@ struct AdmissionMachine: ~Copyable {
     /// Ask for the session that the upgrade names.
     case resume
     case connect
-    /// Look whether the key was revoked meanwhile, then answer 101.
+    /// Judge again what has let it in so far, then answer 101.
     case open
     case refuse(RefusalCode, step: String)
     /// The answer to what no longer waits.
@@ -38,13 +38,11 @@ struct AdmissionMachine: ~Copyable {
 
   private(set) var state: State
   private let keyID: KeyIdentifier?
-  private let isDevice: Bool
   private let resumes: Bool
 
   /// - Parameter resumes: the upgrade names a session to go on with.
   init(_ credential: Credential, resumes: Bool = false) {
     keyID = credential.keyID
-    isDevice = credential.deviceID != nil
     self.resumes = resumes
     state = keyID != nil ? .finding : resumes ? .resuming : .connecting
   }
@@ -152,11 +150,11 @@ struct AdmissionMachine: ~Copyable {
     }
   }
 
-  mutating func revoked() -> Action {
+  /// What has let it in so far does so no more.
+  mutating func shutOut(_ refusal: Refusal) -> Action {
     switch state {
     case .finding, .judging, .committing, .resuming, .connecting, .open:
-      return isDevice
-        ? refuse(.deviceRevoked, step: "device_revoked") : refuse(.keyRevoked, step: "key_revoked")
+      return refuse(refusal.code, step: refusal.step)
     case .refused: return .nothing
     }
   }

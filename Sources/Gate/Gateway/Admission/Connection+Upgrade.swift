@@ -29,7 +29,7 @@ extension Connection {
       return refuse(Refusal(.rateLimited, step: "connections_per_address"), to: head)
     }
     do throws(Refusal) {
-      let claim = try claim(of: head, resumes: upgrade.resume != nil)
+      let claim = try claim(of: head, upgrade)
       admit(claim, upgrade, exchange, closesAfterRefusal: !head.keepsAlive || head.expectsContinue)
     } catch {
       if role == .proxyWithFields { leaveCount() }
@@ -59,8 +59,10 @@ extension Connection {
     }
   }
 
-  private func claim(of head: RequestHead, resumes: Bool) throws(Refusal) -> Claim {
-    if let origin = head.value("Origin"), !loop.settings.origins.permits(origin) {
+  /// What a reload, an order or the time may take back is judged once more when the `101` is due: see `objection`.
+  private func claim(of head: RequestHead, _ upgrade: PlayerUpgrade) throws(Refusal) -> Claim {
+    let resumes = upgrade.resume != nil
+    if let origin = upgrade.origin, !loop.settings.origins.permits(origin) {
       throw Refusal(.originForbidden, step: "origin")
     }
     if !loop.settings.requiresAppAuth { return .credential(.none) }
@@ -79,7 +81,7 @@ extension Connection {
       case .absent: break
       }
     }
-    throw Refusal(.assertionRequired, step: "no_credential")
+    throw Refusal.noCredential
   }
 
   private func assertion(of head: RequestHead, resumes: Bool) throws(Refusal) -> AssertionHeaders {
@@ -122,7 +124,7 @@ extension Connection {
       loop.shared.register.enter(loop.reference(to: session.token), of: owner)
     }
     if claim.assertion == nil, loop.shared.isShutOut(session.credential) {
-      return perform(admission.machine.revoked())
+      return perform(admission.machine.shutOut(.revoked(session.credential)))
     }
     perform(admission.machine.begin())
     if claim.assertion == nil, let owner = session.credential.owners.first {
@@ -169,11 +171,11 @@ extension Connection {
         headers.assertion.span, clientDataHash: SHA256.hash(headers.nonce), by: key,
         policy: loop.settings.policy)
     } catch {
-      let mustRegister = error == .appNotConfigured || error == .environmentNotAllowed
-      return perform(
-        admission.machine.rejected(mustRegister ? .keyUnknown : .assertionRejected, step: error.step.rawValue)
-      )
+      let refusal = Refusal(of: error)
+      return perform(admission.machine.rejected(refusal.code, step: refusal.step))
     }
+    admission.proof = Admission.Proof(
+      assertion: assertion, environment: record.environment, goodUntil: record.imported?.goodUntil)
     commit(assertion, headers.keyID, admission, recordsApp: registeredApp == nil)
   }
 
@@ -184,7 +186,6 @@ extension Connection {
   ) {
     let mailbox = loop.mailbox
     let session = admission.session.token
-    admission.signCount = assertion.signCount
     loop.shared.register.enter(loop.reference(to: session), of: keyID)
     let verdict = loop.shared.store.advanceCounter(
       of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,

@@ -12,6 +12,7 @@ struct PlayerUpgrade {
   /// Nil unless the app has said it here.
   let client: ClientHeader?
   let resume: ResumeRequest?
+  let origin: String?
 
   init(_ head: RequestHead, allowing policy: SubprotocolPolicy) throws(Refusal) {
     do throws(UpgradeRefusal) {
@@ -19,6 +20,7 @@ struct PlayerUpgrade {
     } catch {
       throw Refusal(error.code, step: error.step)
     }
+    origin = head.value("Origin")
     choice = policy.choose(from: request.subprotocols)
     if choice == .refused { throw Refusal(.badRequest, step: "subprotocol") }
     // Of no other subprotocol are these fields: what stands in them means nothing there.

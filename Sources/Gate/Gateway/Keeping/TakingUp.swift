@@ -162,9 +162,8 @@ struct TakingUp {
       }
       return .assertion(keyID)
     case .certificate(let subject, let publicKey, let kept):
-      guard settings.requiresAppAuth, settings.allowsClientCertificate else { return nil }
       let terms = kept.map { CertificateTerms(authority: $0.authority, end: $0.end) }
-      if let terms, !settings.tls.stillTakes(terms, at: shared.clock.wall()) { return nil }
+      guard settings.requiresAppAuth, settings.takes(terms, at: shared.clock.wall()) else { return nil }
       return .clientCertificate(subject: subject, publicKey: publicKey, terms: terms)
     case .device(let bytes, _):
       guard settings.requiresAppAuth, let door = shared.devices?.door, door.isOpen,

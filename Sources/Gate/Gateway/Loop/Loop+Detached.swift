@@ -93,10 +93,7 @@ extension Loop {
       return
     }
     enterAway(session)
-    if !session.isOver { countForAddress(session) }
-    session.game.conversation?.state.keepWithinRoom(now: now)
-    accountBuffers(of: session)
-    serve(session)
+    goOnAway(session)
   }
 
   /// The one that goes first. Of how many stays are over nothing but this keeps an app from making as many as it likes; so

@@ -86,8 +86,14 @@ extension Loop {
     let session = GameSession(token: token, taking: parcel, counts: counters.sessions)
     sessions.insert(session, at: token)
     settle(session)
-    session.game.conversation?.state.keepWithinRoom(now: now)
+    goOnAway(session)
+  }
+
+  /// What has come here goes on without a connection.
+  func goOnAway(_ session: GameSession) {
     if !session.isOver { countForAddress(session) }
+    session.game.conversation?.state.keepWithinRoom(now: now)
+    accountBuffers(of: session)
     // It was in nobody's list for a moment, in which its key may have been revoked.
     if shared.isShutOut(session.credential) {
       return endAway(session, .keyRevoked)

@@ -12,15 +12,11 @@ internal import WebSocketWire
 extension Connection {
   // MARK: Opening
 
-  /// The game is connected, or the session that the app goes on with is here: one more look at the key, then 101.
+  /// The game is connected, or the session that the app goes on with is here: one more look at what lets it in, then 101.
   func open(_ admission: Admission) {
     let session = admission.session
     let isResumed = session.state != .opening
-    if loop.shared.isShutOut(session.credential) {
-      perform(admission.machine.revoked())
-      if isResumed { loop.endAway(session, .keyRevoked) }
-      return
-    }
+    if let objection = objection(to: admission) { return perform(admission.machine.shutOut(objection)) }
     // Only now, as a peer that is refused causes no byte at the game (docs/protocol.md, "Admission").
     guard isResumed || introducePlayer(to: session) else { return perform(admission.machine.gameLost()) }
     let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
@@ -70,7 +66,7 @@ extension Connection {
   private func endAdmission(_ admission: Admission, _ end: SessionEnd) {
     switch end {
     case .draining: perform(admission.machine.draining())
-    case .keyRevoked: perform(admission.machine.revoked())
+    case .keyRevoked: perform(admission.machine.shutOut(.revoked(admission.credential)))
     // The first three never come from outside; the others are for who plays.
     case .gameClosed, .gameFailed, .gameStalled, .replaced, .closedByOperator, .expired, .letGo: break
     }

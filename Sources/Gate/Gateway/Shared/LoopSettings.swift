@@ -5,6 +5,7 @@ internal import Configuration
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import SessionWire
+internal import System
 internal import TLS
 internal import WebSocketWire
 
@@ -56,6 +57,12 @@ struct LoopSettings: Sendable {
     registerAllowance = RateTable.Allowance(limits.registerRate)
     deviceAllowance = RateTable.Allowance(limits.deviceRate)
     serviceAllowance = RateTable.Allowance(limits.serviceRate)
+  }
+
+  /// Whether a client certificate that was found good on these terms admits now.
+  /// - Parameter terms: nil where they were not noted.
+  func takes(_ terms: CertificateTerms?, at now: UnixTime) -> Bool {
+    allowsClientCertificate && terms.map { tls.stillTakes($0, at: now) } ?? true
   }
 }
 

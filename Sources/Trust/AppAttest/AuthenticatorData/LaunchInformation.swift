@@ -11,7 +11,7 @@ package struct LaunchInformation: Equatable, Sendable {
 
   static let none = LaunchInformation(validationCategory: nil, bundleVersion: nil)
 
-  private init(validationCategory: UInt32?, bundleVersion: String?) {
+  init(validationCategory: UInt32?, bundleVersion: String?) {
     self.validationCategory = validationCategory
     self.bundleVersion = bundleVersion
   }

@@ -22,6 +22,17 @@ package struct AttestationPolicy: Sendable {
     return true
   }
 
+  /// Why an assertion that was found good under an earlier policy is not so under this one.
+  /// - Parameter environment: where its key was attested, if the store says.
+  package func objection(to assertion: ValidatedAssertion, environment: AttestEnvironment?) -> AssertionError?
+  {
+    if !apps.contains(assertion.appID) { return .appNotConfigured }
+    if !serves(appID: nil, environment: environment) { return .environmentNotAllowed }
+    let launch = LaunchInformation(
+      validationCategory: assertion.validationCategory, bundleVersion: assertion.bundleVersion)
+    return self.launch.allows(launch) ? nil : .launchPolicy
+  }
+
   /// The app that a key file means by `text`: the configured one, else whatever app it names.
   package func app(named text: String) -> AppID? {
     apps.first { $0.description == text } ?? AppID(text)
