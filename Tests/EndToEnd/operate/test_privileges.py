@@ -147,6 +147,57 @@ def test_what_is_not_nobodys_stops_the_start(gates, place, name):
     assert "may not" in gate.command("check").stdout
 
 
+def production_of_nobody_gone_wrong(place, **changes):
+    """Contents, and what is not his: each is found by another part."""
+    os.chown(place / "receipts", 0, 0)
+    for name, content in [("device-pseudonym.key", "short"), ("admin-tokens.json", "[]")]:
+        (place / "store" / name).write_text(content)
+        (place / "store" / name).chmod(0o600)
+        give(place / "store" / name)
+    production = {"PORTCULLIS_ENV": "production", "ADMIN_LISTEN": f"unix:{place}/store/admin.sock", **changes}
+    return settings(place, **production)
+
+
+WRONG = ("APPATTEST_ROOT_CA_PATH", "RECEIPTS_PATH", "DEVICE_PSEUDONYM_KEY_PATH", "ADMIN_TOKENS_PATH")
+
+
+@root
+@pytest.mark.parametrize("workers", ["1", "zero"])
+@pytest.mark.parametrize("user", ["nobody", None, "no-such-user", "nobody:", "54321"])
+def test_all_that_is_wrong_is_told_whoever_is_to_serve(gates, place, user, workers):
+    """Whose name is missing or refused would most likely be that of the key store's owner."""
+    changes = production_of_nobody_gone_wrong(place, RUN_AS=user, WORKERS=workers)
+    gate = gates(start=False, **changes).launch()
+    assert gate.wait() == CONFIGURATION
+    lines = gate.log_text().splitlines()
+    for name in WRONG + (("WORKERS",) if workers == "zero" else ()):
+        assert sum(f"{name}=" in line for line in lines) == 1, f"{name}: {lines}"
+    assert any("RUN_AS" in line and "RECEIPTS_PATH=" not in line for line in lines) == (user != "nobody"), lines
+    assert any(f"chown {NOBODY.pw_uid}:" in line and str(place / "receipts") in line for line in lines), lines
+
+
+@root
+@pytest.mark.parametrize("user", [None, "daemon"])
+def test_all_that_is_wrong_is_told_whoever_has_started(gates, place, user):
+    """He looks for himself, or for whom he cannot become, as far as he sees."""
+    changes = production_of_nobody_gone_wrong(place, RUN_AS=user, CONTROL_SOCKET=place / "control.sock")
+    gate = gates(start=False, **changes)
+    assert as_nobody(gate, place).wait() == CONFIGURATION
+    lines = gate.log_text().splitlines()
+    for name in WRONG + ("CONTROL_SOCKET",):
+        # The folder of receipts is looked at with the settings, by whoever can look into it.
+        assert any(f"{name}=" in line for line in lines), f"{name}: {lines}"
+    assert any("only root can become somebody else" in line for line in lines) == (user is not None)
+    assert any(line.startswith("portcullis: RUN_AS: daemon") for line in lines) == (user is not None)
+
+
+@root
+def test_tokens_are_told_beside_operators(gates, place):
+    gate = gates(start=False, **production_of_nobody_gone_wrong(place, ADMIN_OPERATORS="no body")).launch()
+    assert gate.wait() == CONFIGURATION
+    assert "ADMIN_OPERATORS=" in gate.log_text() and "ADMIN_TOKENS_PATH=" in gate.log_text()
+
+
 @root
 def test_a_link_that_nobody_put_there_is_not_followed_by_root(gates, place):
     """Root would empty the file behind the lock's name, and write a number into it."""

@@ -70,11 +70,14 @@ struct CombinationRules {
   }
 
   private var usableAdmin: GateConfiguration.Admin {
-    let names = [
-      "ADMIN_LISTEN", "ADMIN_SOCKET_GROUP", "ADMIN_OPERATORS", "ADMIN_TOKENS_PATH", "ATTESTED_KEYS_PATH",
-    ]
-    let isUsable = names.allSatisfy { isValid($0) && !unusable.contains($0) }
-    return isUsable ? configuration.admin : GateConfiguration.Admin()
+    func isUsable(_ name: String) -> Bool { isValid(name) && !unusable.contains(name) }
+    guard ["ADMIN_LISTEN", "ADMIN_TOKENS_PATH", "ATTESTED_KEYS_PATH"].allSatisfy(isUsable) else {
+      return GateConfiguration.Admin()
+    }
+    var admin = configuration.admin
+    if !isUsable("ADMIN_SOCKET_GROUP") { admin.socketGroup = nil }
+    if !isUsable("ADMIN_OPERATORS") { admin.operators = [] }
+    return admin
   }
 
   private func usableAndroid(_ path: (String) -> String?) -> GateConfiguration.Devices.Android {

@@ -15,17 +15,23 @@ struct FileNeed {
 
   /// What stands in the way of `account`, by owners and modes; nil when nothing does.
   func hindrance(_ account: Account) -> String? {
-    let name = "\(setting)=\(PrintableText.field(path))"
     do {
-      guard let obstacle = try AccessObstacle.first(at: RealPath.of(path), wishes, account) else {
-        return nil
-      }
-      return "\(account) \(Self.verb(obstacle.wish)) \(PrintableText.field(obstacle.path)), for \(name): "
-        + "change its owner or mode"
+      return try foundObstacle(to: account)
     } catch {
       return "\(name): \(error)"
     }
   }
+
+  /// The same as far as it can be seen.
+  func obstacle(to account: Account) -> String? { (try? foundObstacle(to: account)) ?? nil }
+
+  private func foundObstacle(to account: Account) throws(SystemError) -> String? {
+    guard let obstacle = try AccessObstacle.first(at: RealPath.of(path), wishes, account) else { return nil }
+    return "\(account) \(Self.verb(obstacle.wish)) \(PrintableText.field(obstacle.path)), for \(name): "
+      + "change its owner or mode"
+  }
+
+  private var name: String { "\(setting)=\(PrintableText.field(path))" }
 
   private static func verb(_ wish: FileStatus.Wish) -> String {
     switch wish {

@@ -3,7 +3,6 @@
 import Admin
 import AppAttest
 import ArgumentParser
-import Bytes
 import Configuration
 import Confinement
 import Identity
@@ -36,25 +35,29 @@ struct StartInspection {
   }
 
   /// Reads what is read as whoever started the program, becomes the user of `RUN_AS` on trial, and looks what that one
-  /// gets at.
-  /// - Parameter material: from the files' contents, what stands in where none are named included.
-  func pass(_ material: (TLSContents) throws -> TLSMaterial) throws -> Passed {
-    let decision = Self.unlessTold { try Startup.servingDecision(files) }
+  /// gets at. Where nobody can say whom the gate would be, it looks as whom it most likely is to be.
+  /// - Parameters:
+  ///   - isGivenUp: something was told already.
+  ///   - material: from the files' contents, what stands in where none are named included.
+  func pass(isGivenUp: Bool = false, _ material: (TLSContents) throws -> TLSMaterial) throws -> Passed {
+    let decision = files.isUserKnown ? Self.unlessTold { try Startup.servingDecision(files) } : nil
     let root = Self.unlessTold { try Startup.attestationRoot(files) }
     let contents = Self.unlessTold { try Startup.tlsContents(files) }
     let devices = Self.unlessTold { try DeviceFiles.read(files) }
     let users = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
     let adminUsers = Self.unlessTold { try AdminUsers.find(files) }
-    guard let decision else { throw ExitStatus.configuration.code }
     let needs = FileNeeds.of(files, file: file)
-    let credentials = Credentials(decision)
+    let assumed = decision ?? StartViewer.likely(files)
+    let credentials = Credentials(assumed)
     do throws(SystemError) { try credentials.assume() } catch { throw Opening.refused(error) }
-    var isHindered = false
-    if case .becomes(let user) = decision { isHindered = hinders(needs, user, credentials) }
-    let pseudonymKey = pseudonymKey(isToldOf: decision)
-    let adminTokens = isHindered ? nil : Self.unlessTold { try AdminTokensByHand.read(files.admin) }
-    guard let root, let contents, let pseudonymKey, let devices, let users, let adminUsers,
-      adminTokens != nil, !isHindered
+    let viewer = StartViewer(decision, assumed: assumed, files)
+    let (pseudonymKey, hasTokens) = (pseudonymKey(viewer, needs), hasTokens(viewer, needs))
+    let isRefused =
+      isGivenUp || decision == nil || root == nil || contents == nil || pseudonymKey == nil || devices == nil
+      || users == nil || adminUsers == nil || !hasTokens
+    let isHindered = viewer.tell(needs, credentials, beside: isRefused, logger)
+    guard let decision, let root, let contents, let pseudonymKey, let devices, let users, let adminUsers,
+      !isRefused, !isHindered
     else {
       throw ExitStatus.configuration.code
     }
@@ -65,49 +68,22 @@ struct StartInspection {
 
   /// As whom the gate serves, for it is a file of his folder.
   /// - Returns: nil when there was something to tell.
-  private func pseudonymKey(isToldOf decision: ServingDecision) -> PseudonymKey?? {
+  private func pseudonymKey(_ viewer: StartViewer, _ needs: [FileNeed]) -> PseudonymKey?? {
     guard let file = PseudonymKeyFile(files) else { return .some(nil) }
-    // That the user of `RUN_AS` may not read it has been told with the other files.
-    if case .becomes = decision, WholeFile.exists(file.path), !EffectiveAccess.isGranted(file.path, [.read]) {
-      return nil
-    }
-    return Self.unlessTold { try Startup.pseudonymKey(file) }
+    return viewer.cannotRead(file.path, needs) ? nil : Self.unlessTold { try Startup.pseudonymKey(file) }
+  }
+
+  /// Whether those of the admin listener, if there is one, can be read.
+  private func hasTokens(_ viewer: StartViewer, _ needs: [FileNeed]) -> Bool {
+    if files.admin.isOn, viewer.cannotRead(files.admin.tokensPath, needs) { return false }
+    return Self.unlessTold { try AdminTokensByHand.read(files.admin) } != nil
   }
 
   /// Of a configuration that is wrong already: what else is.
   func tellTheRest() throws {
-    if files.isUserKnown {
-      _ = try pass { _ in throw ExitStatus.configuration.code }
-    } else {
-      _ = Self.unlessTold { try Startup.attestationRoot(files) }
-      _ = Self.unlessTold { try Startup.tlsContents(files) }
-      _ = Self.unlessTold { try DeviceFiles.read(files) }
-      _ = Self.unlessTold { try ApprovalUsers.find(files.approvalsSocket) }
-      _ = Self.unlessTold { try AdminUsers.find(files) }
-    }
+    _ = try pass(isGivenUp: true) { _ in throw ExitStatus.configuration.code }
   }
 
   /// Nil when there was something to tell, which has been told.
   private static func unlessTold<Part>(_ look: () throws -> Part) -> Part? { try? look() }
-
-  /// What the user of `RUN_AS` does not get at: fatal, unless it is only for a later reload.
-  private func hinders(
-    _ needs: [FileNeed], _ user: ServingUser, _ credentials: borrowing Credentials
-  ) -> Bool {
-    var isHindered = false
-    for need in needs where !EffectiveAccess.isGranted(need.path, need.wishes) {
-      // As root, who sees all of the path.
-      let reason = credentials.asStarted {
-        need.hindrance(user.account) ?? "\(user) gets no access to \(need.setting)=\(need.path)"
-      }
-      if need.isForReload {
-        logger?.warning(
-          "unreadable_for_reload", metadata: ["reason": "\(reason)", "result": "SIGHUP will fail"])
-      } else {
-        complain("RUN_AS: \(reason), such as: chown \(user.user):\(user.group) \(need.path)")
-        isHindered = true
-      }
-    }
-    return isHindered
-  }
 }
