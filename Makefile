@@ -69,7 +69,7 @@ demo: release  ## Build, then play the whole story on loopback; with CONSOLE=1 l
 test: unit-tests end-to-end conformance-quick  ## Build, then run every test
 ifdef CI
 # The parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is built.
-test: fuzz-quick bench-smoke whole-package
+test: fuzz-quick bench-smoke whole-package plain-release
 endif
 
 ##@ Building
@@ -98,9 +98,14 @@ whole-package: release  ## Everything in release mode, and a package that depend
 	$(SWIFT) build $(filter-out --product portcullis,$(RELEASE_FLAGS))
 	SWIFT=$(SWIFT) scripts/dependent-test
 
+# What whoever has cloned it types first: nothing of it may rest on a flag of ours.
+.PHONY: plain-release
+plain-release: build-packages  ## `swift build -c release` of the whole package as it is, in a folder of its own
+	$(SWIFT) build -c release --scratch-path .build-plain
+
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-asan .build-tsan .build-conformance .build-fuzz
+	rm -rf .build .build-asan .build-tsan .build-conformance .build-fuzz .build-plain
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing

@@ -1,6 +1,7 @@
 """What the documents name is there: pages and headings behind links, tests, refusal codes, commands, targets."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -315,3 +316,29 @@ def test_targets_of_make_exist():
             if match := re.match(r"(?:sudo )?make((?: +[a-z-]+)+)", line.partition("#")[0]):
                 unknown = set(match[1].split()) - targets
                 assert not unknown, (page, line)
+
+
+def planned(target, **environment):
+    """What make would run."""
+    command = ["make", "--dry-run", "--no-print-directory", target]
+    # Whoever runs these tests may be make, with variables of its own.
+    environment = {"PATH": os.environ["PATH"]} | environment
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def test_ci_builds_the_package_as_whoever_has_cloned_it():
+    """`swift build -c release` and nothing else, but for where it builds; and a package that depends on this one."""
+    plain = ["swift", "build", "-c", "release", "--scratch-path"]
+    ci = planned("test", CI="true")
+    (folder,) = [line[-1] for line in ci if line[:-1] == plain]
+    assert folder.startswith(".build-")
+    assert any("scripts/dependent-test" in line for line in ci)
+    # Not while somebody waits.
+    assert not [line for line in planned("test") if line[:-1] == plain]
+
+
+def test_clean_removes_every_folder_that_is_built_in():
+    built = set(re.findall(r"\.build(?:-[a-z]+)?\b", (ROOT / "Makefile").read_text()))
+    (removed,) = [line[2:] for line in planned("clean") if line[:2] == ["rm", "-rf"]]
+    assert built == set(removed)
