@@ -18,6 +18,14 @@ import Testing
     store.commitAll()
     #expect(results.all == [.committed])
     #expect(store.find(identifier(2)) == nil)
+    // At once, without a completion.
+    for number in 1...2 {
+      let verdict = store.find(identifier(number)) {
+        Issue.record("the store is in memory")
+        return { _ in }
+      }
+      #expect(verdict == .found(store.find(identifier(number)).map { .known($0) } ?? .unknown))
+    }
   }
 
   @Test func relaxedDoesNotWait() throws {

@@ -146,19 +146,22 @@ extension Shared {
 }
 
 /// The answer of the store to one change.
-package final class CommitWait: Sendable {
-  private let result = Mutex<CommitResult?>(nil)
+package typealias CommitWait = ResultWait<CommitResult>
+
+/// What a thread of the store's comes to, for one that waits for it.
+package final class ResultWait<Result: Sendable>: Sendable {
+  private let result = Mutex<Result?>(nil)
   private let signal = Signal()
 
   package init() {}
 
-  package func complete(_ result: CommitResult) {
+  package func complete(_ result: Result) {
     self.result.withLock { $0 = result }
     signal.ring()
   }
 
   /// Nil when the time is over.
-  package func wait(within time: Duration) -> CommitResult? {
+  package func wait(within time: Duration) -> Result? {
     let deadline = SystemClock().monotonic() + time
     while true {
       if let result = result.withLock({ $0 }) { return result }

@@ -11,8 +11,8 @@ import Testing
 /// verified, counter durable, game connected, 101.
 @Suite struct AdmissionMachineTests {
   enum Event: CaseIterable, Sendable {
-    case found, foundNone, foundRevoked, accepted, rejected, durable, notDurable, resumed, notResumed
-    case connected, connectFailed, gameLost
+    case found, foundNone, foundRevoked, notFound, accepted, rejected, durable, notDurable, lost
+    case resumed, notThere, notResumed, connected, connectFailed, gameLost
     case expired, revoked, superseded, draining, spokeEarly
   }
 
@@ -31,20 +31,23 @@ import Testing
 
   /// What is not named here does nothing.
   private static func expected(_ state: State, _ event: Event) -> (Action, State) {
-    let isWaiting = [.finding, .judging, .committing, .resuming, .connecting].contains(state)
+    let isWaiting = [.finding, .judging, .committing, .resuming, .recounting, .connecting].contains(state)
     return switch (state, event) {
     case (.finding, .found): (.judge(record), .judging)
     case (.finding, .foundNone): refuse(.keyUnknown, "key_unknown")
     case (.finding, .foundRevoked): refuse(.keyRevoked, "key_revoked")
-    case (.finding, .expired): refuse(.storeUnavailable, "find_timeout")
+    case (.finding, .notFound): refuse(.storeUnavailable, "find_failed")
+    case (.finding, .expired), (.recounting, .expired): refuse(.storeUnavailable, "find_timeout")
     case (.judging, .accepted): (.nothing, .committing)
     case (.judging, .rejected): refuse(.assertionRejected, "signature")
     // The machine of these tests is asked to resume.
     case (.committing, .durable): (.resume, .resuming)
     case (.resuming, .resumed): (.open, .open)
-    case (.resuming, .notResumed): (.connect, .connecting)
+    case (.resuming, .notThere): (.recount(keyID), .recounting)
+    case (.resuming, .notResumed), (.recounting, .notResumed): (.connect, .connecting)
     case (.resuming, .expired): refuse(.overloaded, "resume_timeout")
     case (.committing, .notDurable): refuse(.storeUnavailable, "commit_failed")
+    case (.committing, .lost): refuse(.assertionRejected, "counter")
     case (.committing, .expired): refuse(.storeUnavailable, "commit_timeout")
     case (.connecting, .connected): (.open, .open)
     case (.connecting, .connectFailed): refuse(.backendUnavailable, "backend_connect")
@@ -63,10 +66,10 @@ import Testing
   private static func machine(in state: State) -> AdmissionMachine {
     var machine = AdmissionMachine(.assertion(keyID), resumes: true)
     if state == .refused {
-      _ = machine.found(nil)
+      _ = machine.found(.unknown)
       return machine
     }
-    for step in [Event.found, .accepted, .durable, .notResumed, .connected] {
+    for step in [Event.found, .accepted, .durable, .notThere, .notResumed, .connected] {
       if machine.state == state { break }
       _ = send(step, to: &machine)
     }
@@ -77,14 +80,17 @@ import Testing
     var revoked = record
     revoked.revokedAt = UnixTime(milliseconds: 1)
     return switch event {
-    case .found: machine.found(record)
-    case .foundNone: machine.found(nil)
-    case .foundRevoked: machine.found(revoked)
+    case .found: machine.found(.known(record))
+    case .foundNone: machine.found(.unknown)
+    case .foundRevoked: machine.found(.known(revoked))
+    case .notFound: machine.found(.failed)
     case .accepted: machine.accepted()
     case .rejected: machine.rejected(.assertionRejected, step: "signature")
-    case .durable: machine.committed(durably: true)
-    case .notDurable: machine.committed(durably: false)
+    case .durable: machine.committed(nil)
+    case .notDurable: machine.committed(Refusal(.failed, of: keyID))
+    case .lost: machine.committed(Refusal(.lost(.replayed(stored: 9)), of: keyID))
     case .resumed: machine.resumed()
+    case .notThere: machine.notThere()
     case .notResumed: machine.notResumed()
     case .connected: machine.connected()
     case .connectFailed: machine.connectFailed()
@@ -112,13 +118,13 @@ import Testing
   @Test func theWaysToOpen() {
     var withKey = AdmissionMachine(.assertion(Self.keyID))
     let actions = [
-      withKey.begin(), withKey.found(Self.record), withKey.accepted(), withKey.committed(durably: true),
+      withKey.begin(), withKey.found(.known(Self.record)), withKey.accepted(), withKey.committed(nil),
       withKey.connected(),
     ]
     #expect(actions == [.find(Self.keyID), .judge(Self.record), .nothing, .connect, .open])
     var resumed = AdmissionMachine(.assertion(Self.keyID), resumes: true)
     let ways = [
-      resumed.found(Self.record), resumed.accepted(), resumed.committed(durably: true), resumed.resumed(),
+      resumed.found(.known(Self.record)), resumed.accepted(), resumed.committed(nil), resumed.resumed(),
     ]
     #expect(ways == [.judge(Self.record), .nothing, .resume, .open])
     var withoutKey = AdmissionMachine(.none, resumes: true)
@@ -147,9 +153,9 @@ import Testing
       case .refuse: answers += 1
       case .open:
         let isResumed = machine.state == .open && event == .resumed
-        #expect(passed.filter { $0 != .notResumed } == [.found, .accepted, .durable])
+        #expect(passed.filter { $0 != .notResumed && $0 != .notThere } == [.found, .accepted, .durable])
         #expect(isResumed || event == .connected)
-      case .find, .judge, .resume, .connect, .nothing: break
+      case .find, .judge, .resume, .recount, .connect, .nothing: break
       }
       let after = machine.state
       if after != before, after != .refused { passed.append(event) }

@@ -24,6 +24,8 @@ import Testing
 final class LoopHarness {
   let clock: ManualClock
   let store: MemoryStore
+  /// Nil where the loops ask `store` itself.
+  let lateStore: LateStore?
   let loops: [Loop]
   let shared: Shared
   /// Nil in front of an echo.
@@ -39,6 +41,7 @@ final class LoopHarness {
   /// - Parameters:
   ///   - settings: beside those that make a gate in front of an echo, or of a game.
   ///   - loops: how many.
+  ///   - isStoreLate: whether loops ask `lateStore`, which is over `store`.
   ///   - clientCA: whose certificates let in; nil for none.
   ///   - doorLevel: from which level on devices come in. Their registry has none.
   ///   - keeping: who keeps descriptors for it; nil for nobody.
@@ -46,13 +49,15 @@ final class LoopHarness {
   ///   - estate: of the gate before, whose clock, store of keys and game it has.
   init(
     _ settings: [(String, String)] = [], clock: ManualClock = ManualClock(), root: AttestationRoot = .apple(),
-    loops count: Int = 1, hasGame: Bool = false, clientCA: [UInt8]? = nil, doorLevel: Level? = nil,
+    loops count: Int = 1, hasGame: Bool = false, isStoreLate: Bool = false, clientCA: [UInt8]? = nil,
+    doorLevel: Level? = nil,
     keeping: MemoryDescriptors? = nil, doors: [Door] = [], after estate: Estate? = nil
   ) throws {
     self.estate = estate
     let clock = estate?.clock ?? clock
     self.clock = clock
     store = estate?.store ?? MemoryStore()
+    lateStore = isStoreLate ? LateStore(store) : nil
     let folder = try TemporaryFolder(prefix: "portcullis-loop-")
     let path = folder.path
     var environment = [
@@ -80,7 +85,7 @@ final class LoopHarness {
     let logger = GateLogger(gateLog)
     let kept = try keeping.flatMap { store in try KeptStart.make(configuration, store, estate, logger) }
     shared = Shared(
-      clock: clock, entropy: SeededEntropy(1), store: store,
+      clock: clock, entropy: SeededEntropy(1), store: lateStore ?? store,
       attestations: AttestationVerifier(root: root), pool: try RegistrationPool(threads: 1),
       backends: BackendDirectory(target: configuration.backend.target), receipts: nil,
       pseudonyms: nil, charsets: CharsetLibrary(opening: []), devices: devices, keeper: kept?.keeper,

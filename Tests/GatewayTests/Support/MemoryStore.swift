@@ -14,6 +14,9 @@ final class MemoryStore: AttestedKeyStore {
   var registrants: [Int32] { callers.withLock { $0 } }
 
   func find(_ identifier: KeyIdentifier) -> KeyRecord? { records.withLock { $0[identifier] } }
+  func find(_ identifier: KeyIdentifier, later: () -> FindCompletion) -> FindVerdict {
+    .found(find(identifier).map { .known($0) } ?? .unknown)
+  }
   func isRevoked(_ identifier: KeyIdentifier) -> Bool { find(identifier)?.revokedAt != nil }
   var isAccepting: Bool { true }
 

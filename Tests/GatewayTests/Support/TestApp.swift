@@ -68,6 +68,12 @@ final class TestApp {
     player.sendOutput()
   }
 
+  /// The same on the connection that was refused before.
+  func callAgain(fields: [String]) throws {
+    isPrepared = true
+    try call(fields: fields)
+  }
+
   /// The same, and turns until it is answered.
   func connect(
     at loop: Int = 0, fields: [String] = [], resumes: Bool = true, state: Bool = false

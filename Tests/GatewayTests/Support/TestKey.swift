@@ -39,6 +39,8 @@ struct TestKey {
 
   var identifier: KeyIdentifier { enclave.keyIdentifier }
 
+  func assertion(over hash: Bytes32) throws -> [UInt8] { try enclave.assert(clientDataHash: hash) }
+
   /// The fields of one upgrade.
   func fields() throws -> [String] {
     let challenge = harness.shared.challenges.issue(loop: 0)

@@ -2,6 +2,8 @@
 /// verified, counter durable, the session that is to be resumed found or the game connected, key still good.
 ///
 /// Each step may have to be waited for, finding the key too: a store in memory answers at once, another one later.
+/// Where the session that is to be resumed is not there any more, the key is looked up once more: a later upgrade of the same
+/// app may have it.
 internal import Bytes
 internal import HTTPWire
 internal import KeyStore
@@ -17,6 +19,8 @@ struct AdmissionMachine: ~Copyable {
     case committing
     /// The loop of the session that is to be resumed was asked for it.
     case resuming
+    /// The key's record is being looked up again, as there is no such session any more.
+    case recounting
     /// The game has been called.
     case connecting
     case open
@@ -28,6 +32,8 @@ struct AdmissionMachine: ~Copyable {
     case judge(KeyRecord)
     /// Ask for the session that the upgrade names.
     case resume
+    /// Look whether the key's counter has gone on since.
+    case recount(KeyIdentifier)
     case connect
     /// Judge again what has let it in so far, then answer 101.
     case open
@@ -52,15 +58,18 @@ struct AdmissionMachine: ~Copyable {
     keyID.map { .find($0) } ?? (resumes ? .resume : .connect)
   }
 
-  /// - Parameter record: nil when there is no such key.
-  mutating func found(_ record: KeyRecord?) -> Action {
+  mutating func found(_ finding: KeyFinding) -> Action {
     switch state {
     case .finding:
-      guard let record else { return refuse(.keyUnknown, step: "key_unknown") }
-      if record.revokedAt != nil { return refuse(.keyRevoked, step: "key_revoked") }
-      state = .judging
-      return .judge(record)
-    case .judging, .committing, .resuming, .connecting, .open, .refused: return .nothing
+      switch finding {
+      case .unknown: return refuse(.keyUnknown, step: "key_unknown")
+      case .failed: return refuse(.storeUnavailable, step: "find_failed")
+      case .known(let record):
+        if record.revokedAt != nil { return refuse(.keyRevoked, step: "key_revoked") }
+        state = .judging
+        return .judge(record)
+      }
+    case .judging, .committing, .resuming, .recounting, .connecting, .open, .refused: return .nothing
     }
   }
 
@@ -70,26 +79,25 @@ struct AdmissionMachine: ~Copyable {
     case .judging:
       state = .committing
       return .nothing
-    case .finding, .committing, .resuming, .connecting, .open, .refused: return .nothing
+    case .finding, .committing, .resuming, .recounting, .connecting, .open, .refused: return .nothing
     }
   }
 
   mutating func rejected(_ code: RefusalCode, step: String) -> Action {
     switch state {
     case .judging: return refuse(code, step: step)
-    case .finding, .committing, .resuming, .connecting, .open, .refused: return .nothing
+    case .finding, .committing, .resuming, .recounting, .connecting, .open, .refused: return .nothing
     }
   }
 
-  mutating func committed(durably: Bool) -> Action {
+  /// - Parameter refusal: nil when the counter is durable.
+  mutating func committed(_ refusal: Refusal?) -> Action {
     switch state {
     case .committing:
-      if durably {
-        state = resumes ? .resuming : .connecting
-        return resumes ? .resume : .connect
-      }
-      return refuse(.storeUnavailable, step: "commit_failed")
-    case .finding, .judging, .resuming, .connecting, .open, .refused: return .nothing
+      if let refusal { return refuse(refusal.code, step: refusal.step) }
+      state = resumes ? .resuming : .connecting
+      return resumes ? .resume : .connect
+    case .finding, .judging, .resuming, .recounting, .connecting, .open, .refused: return .nothing
     }
   }
 
@@ -99,14 +107,26 @@ struct AdmissionMachine: ~Copyable {
     case .resuming:
       state = .open
       return .open
-    case .finding, .judging, .committing, .connecting, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .recounting, .connecting, .open, .refused: return .nothing
+    }
+  }
+
+  /// It is nowhere any more: a later upgrade of the same app may have it.
+  mutating func notThere() -> Action {
+    switch state {
+    case .resuming:
+      // Only a key has a count.
+      guard let keyID else { return notResumed() }
+      state = .recounting
+      return .recount(keyID)
+    case .finding, .judging, .committing, .recounting, .connecting, .open, .refused: return .nothing
     }
   }
 
   /// There is none for this app: a new one begins.
   mutating func notResumed() -> Action {
     switch state {
-    case .resuming:
+    case .resuming, .recounting:
       state = .connecting
       return .connect
     case .finding, .judging, .committing, .connecting, .open, .refused: return .nothing
@@ -118,7 +138,7 @@ struct AdmissionMachine: ~Copyable {
     case .connecting:
       state = .open
       return .open
-    case .finding, .judging, .committing, .resuming, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .recounting, .open, .refused: return .nothing
     }
   }
 
@@ -127,7 +147,7 @@ struct AdmissionMachine: ~Copyable {
   mutating func connectFailed(step: String = "backend_connect") -> Action {
     switch state {
     case .connecting: return refuse(.backendUnavailable, step: step)
-    case .finding, .judging, .committing, .resuming, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .recounting, .open, .refused: return .nothing
     }
   }
 
@@ -135,14 +155,14 @@ struct AdmissionMachine: ~Copyable {
   mutating func gameLost() -> Action {
     switch state {
     case .open: return refuse(.backendUnavailable, step: "backend_proxy_header")
-    case .finding, .judging, .committing, .resuming, .connecting, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .refused: return .nothing
     }
   }
 
   /// The time for the present wait is over.
   mutating func expired() -> Action {
     switch state {
-    case .finding: return refuse(.storeUnavailable, step: "find_timeout")
+    case .finding, .recounting: return refuse(.storeUnavailable, step: "find_timeout")
     case .committing: return refuse(.storeUnavailable, step: "commit_timeout")
     case .resuming: return refuse(.overloaded, step: "resume_timeout")
     case .connecting: return refuse(.backendUnavailable, step: "backend_connect_timeout")
@@ -153,7 +173,7 @@ struct AdmissionMachine: ~Copyable {
   /// What has let it in so far does so no more.
   mutating func shutOut(_ refusal: Refusal) -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .connecting, .open:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .open:
       return refuse(refusal.code, step: refusal.step)
     case .refused: return .nothing
     }
@@ -162,7 +182,7 @@ struct AdmissionMachine: ~Copyable {
   /// A newer session of the key took the place (docs/protocol.md, "Admission", 409).
   mutating func superseded() -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .connecting:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting:
       return refuse(.superseded, step: "superseded")
     case .open, .refused: return .nothing
     }
@@ -170,7 +190,7 @@ struct AdmissionMachine: ~Copyable {
 
   mutating func draining() -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .connecting:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting:
       return refuse(.shuttingDown, step: "draining")
     case .open, .refused: return .nothing
     }
@@ -179,7 +199,7 @@ struct AdmissionMachine: ~Copyable {
   /// A peer that speaks before `101` is not a WebSocket client (docs/protocol.md, "Admission").
   mutating func spokeEarly() -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .connecting:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting:
       return refuse(.badRequest, step: "bytes_before_101")
     case .open, .refused: return .nothing
     }

@@ -1,6 +1,7 @@
 /// An upgrade that names a session to go on with: asked of the loop that the session lives on, which is this one or another
 /// (docs/sessions.md, "Resuming").
 internal import KeyStore
+internal import PortcullisProtocol
 internal import SessionWire
 internal import System
 
@@ -13,8 +14,8 @@ extension Connection {
     guard let place = loop.shared.directory.find(id), place != admission.asked else {
       // An upgrade that was long on its way asks for what a later one of the same app has found: it must not begin a
       // second stay in the game.
-      let isLate = hasLaterUpgrade(admission)
-      return isLate ? tooLate(admission) : beginInstead(admission)
+      if admission.signCount == nil { return beginInstead(admission) }
+      return perform(admission.machine.notThere())
     }
     admission.asked = place
     arm(at: loop.now + Self.resumeTimeout)
@@ -26,12 +27,13 @@ extension Connection {
     loop.shared.post(.takeOver(takeover), to: place)
   }
 
-  /// Whether the key's counter has gone on since this upgrade's assertion.
-  private func hasLaterUpgrade(_ admission: Admission) -> Bool {
-    guard let keyID = admission.credential.keyID, let signCount = admission.signCount,
-      let record = loop.shared.store.find(keyID)
-    else { return false }
-    return record.signCount > signCount
+  /// The key was looked up again: whether its counter has gone on since this upgrade's assertion.
+  func recounted(_ admission: Admission, by finding: KeyFinding) {
+    switch finding {
+    case .known(let record) where record.signCount > admission.signCount ?? 0: tooLate(admission)
+    case .known, .unknown: beginInstead(admission)
+    case .failed: perform(admission.machine.shutOut(Refusal(.storeUnavailable, step: "find_failed")))
+    }
   }
 
   /// The loop that was asked has answered. A session that it has handed over is `session` by now.

@@ -137,7 +137,7 @@ extension Connection {
     guard case .admission(let admission) = stage else { return }
     switch action {
     case .nothing: break
-    case .find(let keyID): perform(admission.machine.found(loop.shared.known(keyID)))
+    case .find(let keyID), .recount(let keyID): find(keyID, for: admission)
     case .judge(let record): judge(admission, by: record)
     case .resume: lookForSession(admission)
     case .connect: callGame(admission)
@@ -191,18 +191,13 @@ extension Connection {
       of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,
       environment: nil, now: loop.shared.clock.wall(), isGathered: true
     ) { result in mailbox.post(.committed(session, result)) }
-    switch verdict {
-    case .accepted:
-      loop.noteCommit()
-      arm(at: loop.now + Self.commitTimeout)
-      perform(admission.machine.accepted())
-      loop.supersedeWaiting(of: keyID)
-    case .replayed:
-      perform(admission.machine.rejected(.assertionRejected, step: AssertionError.signCount.step.rawValue))
-    case .unknownKey: perform(admission.machine.rejected(.keyUnknown, step: "key_unknown"))
-    case .revoked: perform(admission.machine.rejected(.keyRevoked, step: "key_revoked"))
-    case .unavailable: perform(admission.machine.rejected(.storeUnavailable, step: "store"))
+    if let refusal = Refusal(verdict, of: keyID) {
+      return perform(admission.machine.rejected(refusal.code, step: refusal.step))
     }
+    loop.noteCommit()
+    arm(at: loop.now + Self.commitTimeout)
+    perform(admission.machine.accepted())
+    loop.supersedeWaiting(of: keyID)
   }
 
   /// A commit takes a few milliseconds; a disk that needs longer than this is failing (docs/key-store.md,
@@ -210,8 +205,10 @@ extension Connection {
   private static let commitTimeout = CommitResult.deadline
 
   func committed(_ result: CommitResult, _ session: GameSession) {
-    guard case .admission(let admission) = stage, admission.session === session else { return }
-    perform(admission.machine.committed(durably: result == .committed))
+    guard case .admission(let admission) = stage, admission.session === session,
+      let keyID = admission.credential.keyID
+    else { return }
+    perform(admission.machine.committed(Refusal(result, of: keyID)))
   }
 
   // MARK: Meanwhile

@@ -21,8 +21,7 @@ extension Connection {
     pending.evidence = work
     let refusal: Refusal? =
       switch work.form {
-      case .attestation(let keyID, let bytes): judgeAttestation(bytes, by: keyID, work, pending)
-      case .assertion(let keyID, let bytes): judgeAssertion(bytes, by: keyID, work, pending)
+      case .attestation(let keyID, _), .assertion(let keyID, _): find(keyID, work, pending)
       case .playIntegrity, .androidKey: judgeAndroid(work, pending)
       }
     guard let refusal = refusal?.ofEvidence else { return }
@@ -30,11 +29,45 @@ extension Connection {
     throw refusal
   }
 
+  // MARK: By App Attest
+
+  /// As an upgrade does it.
+  private func find(_ keyID: KeyIdentifier, _ work: EvidenceWork, _ pending: PendingRequest) -> Refusal? {
+    let (mailbox, token, id) = (loop.mailbox, token, pending.id)
+    let verdict = loop.shared.store.find(keyID) { { mailbox.post(.answer(token, id, .found($0))) } }
+    switch verdict {
+    case .found(let finding): return judge(work, by: finding, pending)
+    case .later:
+      workGoesOn(id, until: loop.now + KeyFinding.deadline)
+      return nil
+    }
+  }
+
+  /// The store's answer came later.
+  func found(_ finding: KeyFinding, for pending: PendingRequest) {
+    guard let work = pending.evidence, let refusal = judge(work, by: finding, pending)?.ofEvidence else {
+      return
+    }
+    evidenceFailed(refusal, pending)
+    refuse(refusal, closing: pending.closesAfterAnswer)
+  }
+
+  private func judge(_ work: EvidenceWork, by finding: KeyFinding, _ pending: PendingRequest) -> Refusal? {
+    let finding = loop.shared.asOfNow(finding)
+    if finding == .failed { return Refusal(.storeUnavailable, step: "find_failed") }
+    switch work.form {
+    case .attestation(let keyID, let bytes): return judgeAttestation(bytes, by: keyID, finding, work, pending)
+    case .assertion(let keyID, let bytes): return judgeAssertion(bytes, by: keyID, finding, work, pending)
+    case .playIntegrity, .androidKey: return nil
+    }
+  }
+
   /// A key that is registered has a counter, which an attestation would not look at.
   private func judgeAttestation(
-    _ bytes: [UInt8], by keyID: KeyIdentifier, _ work: EvidenceWork, _ pending: PendingRequest
+    _ bytes: [UInt8], by keyID: KeyIdentifier, _ finding: KeyFinding, _ work: EvidenceWork,
+    _ pending: PendingRequest
   ) -> Refusal? {
-    if let known = loop.shared.known(keyID) {
+    if case .known(let known) = finding {
       return known.revokedAt == nil
         ? Refusal(.keyKnown, step: "key_known", keyID: keyID)
         : Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
@@ -42,33 +75,12 @@ extension Connection {
     return verify(bytes, by: keyID, clientDataHash: work.claim.appAttest.hash, spending: nil, for: pending.id)
   }
 
-  /// There is no counter: the challenge is what makes it good once.
-  private func judgeAndroid(_ work: EvidenceWork, _ pending: PendingRequest) -> Refusal? {
-    guard let android = loop.shared.devices?.android else { return Refusal(.notFound, step: "path") }
-    let (mailbox, clock, token, id) = (loop.mailbox, loop.shared.clock, token, pending.id)
-    let (form, claim) = (work.form, work.claim)
-    let isTaken = loop.shared.pool.submit(from: payer) {
-      let answer: Answer
-      do throws(AndroidEvidence.Rejection) {
-        answer = .evidence(try android.judge(form, for: claim, at: clock.wall()))
-      } catch {
-        answer = .refused(
-          Refusal(
-            .attestationRejected, step: error.step, chain: error.chain?.rawValue,
-            sentence: error.unjudged?.sentence))
-      }
-      mailbox.post(.answer(token, id, answer))
-    }
-    guard isTaken else { return Refusal(.overloaded, step: "registration_queue") }
-    workGoesOn(id, until: loop.now + Self.verificationTimeout)
-    return nil
-  }
-
   /// The counter goes on before anything else follows: an assertion counts once, for whatever it is.
   private func judgeAssertion(
-    _ bytes: [UInt8], by keyID: KeyIdentifier, _ work: EvidenceWork, _ pending: PendingRequest
+    _ bytes: [UInt8], by keyID: KeyIdentifier, _ finding: KeyFinding, _ work: EvidenceWork,
+    _ pending: PendingRequest
   ) -> Refusal? {
-    guard let record = loop.shared.known(keyID) else {
+    guard case .known(let record) = finding else {
       return Refusal(.keyUnknown, step: "key_unknown", keyID: keyID)
     }
     if record.revokedAt != nil { return Refusal(.keyRevoked, step: "key_revoked", keyID: keyID) }
@@ -98,32 +110,46 @@ extension Connection {
       of: keyID, to: assertion.signCount, recording: recordsApp ? assertion.appID.description : nil,
       environment: nil, now: loop.shared.clock.wall(), isGathered: true
     ) { result in
-      let answer: Answer =
-        switch result {
-        case .committed: .registered(keyID)
-        case .failed: .refused(Refusal(.storeUnavailable, step: "commit_failed", keyID: keyID))
-        }
+      let answer = Refusal(result, of: keyID).map { Answer.refused($0) } ?? .registered(keyID)
       mailbox.post(.answer(token, id, answer))
     }
-    switch verdict {
-    case .accepted:
-      loop.noteCommit()
-      workGoesOn(id, until: loop.now + CommitResult.deadline)
-      return nil
-    case .replayed:
-      return Refusal(.attestationRejected, step: AssertionError.signCount.step.rawValue, keyID: keyID)
-    case .unknownKey: return Refusal(.keyUnknown, step: "key_unknown", keyID: keyID)
-    case .revoked: return Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
-    case .unavailable: return Refusal(.storeUnavailable, step: "store", keyID: keyID)
+    if let refusal = Refusal(verdict, of: keyID) { return refusal }
+    loop.noteCommit()
+    workGoesOn(id, until: loop.now + CommitResult.deadline)
+    return nil
+  }
+
+  // MARK: By Android
+
+  /// There is no counter: the challenge is what makes it good once.
+  private func judgeAndroid(_ work: EvidenceWork, _ pending: PendingRequest) -> Refusal? {
+    guard let android = loop.shared.devices?.android else { return Refusal(.notFound, step: "path") }
+    let (mailbox, clock, token, id) = (loop.mailbox, loop.shared.clock, token, pending.id)
+    let (form, claim) = (work.form, work.claim)
+    let isTaken = loop.shared.pool.submit(from: payer) {
+      let answer: Answer
+      do throws(AndroidEvidence.Rejection) {
+        answer = .evidence(try android.judge(form, for: claim, at: clock.wall()))
+      } catch {
+        answer = .refused(
+          Refusal(
+            .attestationRejected, step: error.step, chain: error.chain?.rawValue,
+            sentence: error.unjudged?.sentence))
+      }
+      mailbox.post(.answer(token, id, answer))
     }
+    guard isTaken else { return Refusal(.overloaded, step: "registration_queue") }
+    workGoesOn(id, until: loop.now + Self.verificationTimeout)
+    return nil
   }
 }
 
 extension Refusal {
-  /// What a peer learns of evidence by a key that the store does not have or has locked out: that it is none.
+  /// What a peer learns of evidence by a key that the store does not have or has locked out, or whose counter does not count:
+  /// that it is none.
   var ofEvidence: Refusal {
     switch code {
-    case .keyUnknown, .keyRevoked: Refusal(.attestationRejected, step: step, keyID: keyID)
+    case .keyUnknown, .keyRevoked, .assertionRejected: Refusal(.attestationRejected, step: step, keyID: keyID)
     default: self
     }
   }

@@ -1,8 +1,11 @@
 /// What work beside the loop has come to: the answer to the request that asked for it.
 internal import Bytes
+internal import KeyStore
 internal import Registry
 
 enum Answer: Sendable {
+  /// What the store knows of the key that is evidence. Held elsewhere, as it is long.
+  indirect case found(KeyFinding)
   /// The key, or its counter, is durable.
   case registered(KeyIdentifier)
   case refused(Refusal)

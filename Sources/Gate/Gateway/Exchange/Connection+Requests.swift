@@ -190,6 +190,7 @@ extension Connection {
   func answered(_ request: RequestID, _ answer: Answer) {
     guard case .exchange(let exchange) = stage, let pending = exchange.working(on: request) else { return }
     switch answer {
+    case .found(let finding): found(finding, for: pending)
     case .registered(let keyID):
       if case .device(let request) = pending.endpoint { return attested(.appAttest(keyID), request, pending) }
       counters.registrations.add()

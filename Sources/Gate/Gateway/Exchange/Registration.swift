@@ -110,21 +110,10 @@ extension Loop {
     withConnection(token) { $0.workGoesOn(request, until: now + CommitResult.deadline) }
     let (mailbox, keyID) = (mailbox, key.identifier)
     let answer = { @Sendable (answer: Answer) in mailbox.post(.answer(token, request, answer)) }
-    let refuse = { @Sendable (code: RefusalCode, step: String) in
-      answer(.refused(Refusal(code, step: step, keyID: keyID)))
-    }
     let verdict = shared.store.register(key) { result in
-      switch result {
-      case .committed: answer(.registered(keyID))
-      case .failed: refuse(.storeUnavailable, "commit_failed")
-      }
+      answer(Refusal(result, of: keyID).map { .refused($0) } ?? .registered(keyID))
     }
-    switch verdict {
-    case .accepted: break
-    case .revoked: refuse(.keyRevoked, "key_revoked")
-    case .full: refuse(.storeUnavailable, "store_full")
-    case .unavailable: refuse(.storeUnavailable, "store")
-    }
+    if let refusal = Refusal(verdict, of: keyID) { answer(.refused(refusal)) }
   }
 }
 

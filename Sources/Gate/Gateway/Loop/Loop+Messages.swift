@@ -5,6 +5,8 @@ internal import System
 extension Loop {
   func receive(_ message: LoopMessage) {
     switch message {
+    case .found(let token, let finding):
+      withSession(token) { session, connection in connection.found(finding, session) }
     case .committed(let token, let result):
       withSession(token) { session, connection in connection.committed(result, session) }
     case .superseded(let token):

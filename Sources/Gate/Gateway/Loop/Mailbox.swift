@@ -8,6 +8,8 @@ internal import System
 internal import TLS
 
 enum LoopMessage: Sendable {
+  /// What the store knows of the key of the admission that is to open this session. Held elsewhere, as it is long.
+  indirect case found(Token, KeyFinding)
   /// The counter of the admission that is to open this session is durable, or is not.
   case committed(Token, CommitResult)
   /// This connection's request has brought a genuine key, which is to be registered.
@@ -63,9 +65,8 @@ enum LoopMessage: Sendable {
     case .takeOver(let takeover): takeover.answer(.gone)
     case .revoke(_, let commit): commit.complete(.failed)
     case .level(let round): round.add([], sum: 0)
-    case .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .cut, .reload, .drain,
-      .restart, .abandon, .acknowledge, .stop,
-      .notice, .token:
+    case .found, .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .cut, .reload,
+      .drain, .restart, .abandon, .acknowledge, .stop, .notice, .token:
       break
     }
   }

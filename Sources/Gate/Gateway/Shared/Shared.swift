@@ -130,11 +130,24 @@ final class Shared: Sendable {
     for notice in certificates.due(now: clock.wall()) { log.certificate(notice) }
   }
 
-  /// The key as this moment knows it: one that was imported for a while is unknown when that is over, unless it was revoked.
-  func known(_ keyID: KeyIdentifier) -> KeyRecord? {
-    guard let record = store.find(keyID), record.revokedAt != nil || !record.isOver(at: clock.wall()) else {
-      return nil
+  /// What was found as this moment knows it: a key that was imported for a while is unknown when that is over, unless it was
+  /// revoked.
+  func asOfNow(_ finding: KeyFinding) -> KeyFinding {
+    guard case .known(let record) = finding, record.revokedAt == nil, record.isOver(at: clock.wall()) else {
+      return finding
     }
+    return .unknown
+  }
+
+  /// The same for a thread that may wait; nil also where the store does not say.
+  func known(_ keyID: KeyIdentifier) -> KeyRecord? {
+    let wait = ResultWait<KeyFinding>()
+    let finding =
+      switch store.find(keyID, later: { { wait.complete($0) } }) {
+      case .found(let finding): finding
+      case .later: wait.wait(within: KeyFinding.deadline) ?? .failed
+      }
+    guard case .known(let record) = asOfNow(finding) else { return nil }
     return record
   }
 

@@ -1,17 +1,21 @@
 /// What a gate asks of whatever keeps its attested keys: this package's file with its journal (`KeyStore`), a database, or
 /// a test's memory.
 ///
-/// Loops call it, so every method answers at once, from memory; what takes time, being durable, comes as a completion.
-/// A store over a database keeps what `find` gives at hand, and its compare-and-set of the counter has to hold for all
-/// processes that share it before the completion says `committed`.
+/// Loops call it, so every method answers at once; what takes time comes as a completion: being durable, and where others
+/// share the store, what they have done meanwhile. What a store over a database has to keep in memory is which keys are
+/// revoked, as that is asked with each `101`; a key may be looked up there (`find`), and its compare-and-set of the counter has
+/// to hold for all who share it before the completion says `committed`.
 package import Bytes
 package import Identity
 package import System
 
 package protocol AttestedKeyStore: AnyObject, Sendable {
   typealias Completion = @Sendable (CommitResult) -> Void
+  typealias FindCompletion = @Sendable (KeyFinding) -> Void
 
-  func find(_ identifier: KeyIdentifier) -> KeyRecord?
+  /// - Parameter later: makes the completion; called only where the store cannot answer at once, so that one that can costs
+  ///   its callers no allocation.
+  func find(_ identifier: KeyIdentifier, later: () -> FindCompletion) -> FindVerdict
   func isRevoked(_ identifier: KeyIdentifier) -> Bool
   /// Whether changes can become durable just now.
   var isAccepting: Bool { get }
@@ -70,11 +74,40 @@ extension AttestedKeyStore {
   }
 }
 
+/// What the store knows of a key.
+package enum KeyFinding: Equatable, Sendable {
+  case known(KeyRecord)
+  case unknown
+  /// It cannot say: answer 503 `store_unavailable`.
+  case failed
+
+  /// How long a caller should wait for it before it answers 503.
+  package static let deadline: Duration = .seconds(3)
+}
+
+package enum FindVerdict: Equatable, Sendable {
+  case found(KeyFinding)
+  /// The completion follows, once, on a thread of the store's; in the other case it does not.
+  case later
+}
+
 /// What has become of a change; said once, on a thread of the store's.
 package enum CommitResult: Equatable, Sendable {
   case committed
   /// It stands in memory and may or may not be on disk: answer 503 `store_unavailable`.
   case failed
+  /// Of a registration or a counter: nothing was changed, as somebody else who shares the store was first. It is refused as if
+  /// the verdict had said so.
+  case lost(Loss)
+
+  package enum Loss: Equatable, Sendable {
+    case unknownKey
+    case revoked
+    /// Not strictly greater than what is stored.
+    case replayed(stored: UInt32)
+    /// As many keys are there as there may be.
+    case full
+  }
 
   /// How long a caller should wait for it before it answers 503; the store itself keeps no deadline, since a call that
   /// hangs in the kernel cannot be called back.
@@ -82,7 +115,7 @@ package enum CommitResult: Equatable, Sendable {
 }
 
 package enum RegisterVerdict: Equatable, Sendable {
-  /// The completion follows; in the other cases it does not.
+  /// The completion follows, and may still say that it is lost; in the other cases it does not.
   case accepted(isNew: Bool)
   case revoked
   /// As many keys are there as there may be.
@@ -91,7 +124,7 @@ package enum RegisterVerdict: Equatable, Sendable {
 }
 
 package enum CounterVerdict: Equatable, Sendable {
-  /// The completion follows; in the other cases it does not.
+  /// The completion follows, and may still say that it is lost; in the other cases it does not.
   case accepted
   case unknownKey
   case revoked

@@ -76,6 +76,11 @@ package final class KeyStore: AttestedKeyStore {
     }
   }
 
+  /// At once, as all of it is in memory.
+  package func find(_ identifier: KeyIdentifier, later: () -> FindCompletion) -> FindVerdict {
+    .found(find(identifier).map { .known($0) } ?? .unknown)
+  }
+
   /// Whether changes can become durable just now; while they cannot, requests are refused before they use anything up.
   package var isAccepting: Bool { state.withLock { $0.isAccepting } }
 
