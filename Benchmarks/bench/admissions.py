@@ -107,10 +107,10 @@ def make_bodies(setup, poster):
         raise Broken(f"registrations could not be made: {done.stdout}")
 
 
-def registered(setup, poster, seconds, row="i"):
+def registered(setup, poster, seconds, row="i", count=None):
     """What became of the registrations: the rest is waited for, and each must have been accepted. For so many seconds
     there must have been some."""
-    count = setup.lengths.registrations
+    count = count or setup.lengths.registrations
     result = poster.answer()
     if result["done"] != count:
         raise Broken(f"{result['done']} of {count} registrations")

@@ -16,6 +16,8 @@ PUBLIC_URL = "https://localhost"
 APP = "com.example.mud:" + "5e" * 32
 # Each shows its app again and again.
 PHONES = 256
+# A token is judged in less than a third of a chain's time.
+TOKENS_PER_CHAIN = 3
 
 
 class Attesting(Portcullis):
@@ -96,15 +98,16 @@ def evidence_row(setup, samples, rounds):
 
 def beside_evidence(setup, samples, kind, path, row):
     lengths = setup.lengths
+    count = lengths.registrations * (TOKENS_PER_CHAIN if kind is Showing else 1)
     with setup.running(kind) as (contestant, game):
         with opened(setup, contestant, game, lengths.latency_sessions) as players:
             # It shares a core with the players' load, which must not wait for it.
             poster = Load(setup.programs, "admitted", contestant.port, contestant.keys, behind=True)
             with poster, right_of_way(players, game):
-                bodies = make_bodies(setup, contestant, poster, lengths.registrations)
+                bodies = make_bodies(setup, contestant, poster, count)
                 poster.say(f"posts {bodies} {AT_ONCE} {path}")
                 quiet, busy, seconds = beside(lengths, contestant, game, players, poster)
-                posted = registered(setup, poster, seconds, row=row)
+                posted = registered(setup, poster, seconds, row, count)
     for result in quiet:
         samples.add(f"{row} quiet", Portcullis.name, result["p99_us"], result)
     for result in busy:
