@@ -57,14 +57,14 @@ import Testing
   private func last(_ part: WorkerPart, _ id: DeviceID) -> RegistryEffect? {
     part.listener.effects.last { effect in
       switch effect {
-      case .deviceGone(let device): device == id
+      case .deviceGone(let device), .deviceRevoked(let device): device == id
       case .deviceActive(let device): device.id == id
       default: false
       }
     }
   }
 
-  private func isOut(_ part: WorkerPart, _ id: DeviceID) -> Bool { last(part, id) == .deviceGone(id) }
+  private func isOut(_ part: WorkerPart, _ id: DeviceID) -> Bool { last(part, id).map { [.deviceGone(id), .deviceRevoked(id)].contains($0) } ?? false }
 
   private func isBare(_ part: WorkerPart, _ id: DeviceID) -> Bool {
     if case .deviceActive(let device) = last(part, id) { device.level == .bare } else { false }
@@ -102,7 +102,7 @@ import Testing
     #expect(Self.revoked.allSatisfy { isBare(part, $0) } && last(part, Self.spared) == nil)
     #expect(try levels(part).allSatisfy { $0 == .bare })
     // Nothing is left of it, and whoever orders it again hears so.
-    #expect(!Self.revoked.contains { worker.revocations.end($0) })
+    #expect(!Self.revoked.contains { worker.revocations.end($0, of: nil) })
     #expect(part.serve(JudgeSerials(Self.list))?.isAnswered == true)
     part.stop()
   }
