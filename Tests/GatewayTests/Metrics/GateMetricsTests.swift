@@ -115,7 +115,8 @@ import Testing
     ("timeout", HandshakeFailure.timeout), ("proxy_header_timeout", .proxyHeader),
     ("proxy_header_cut", .proxyHeader),
     ("memory", .memory), ("no memory", .memory), ("the peer closed", .closed),
-    ("recv: Connection reset by peer", .closed), ("tls_message_too_long", .excess), ("tls_hello_too_dear", .excess),
+    ("recv: Connection reset by peer", .closed), ("tls_message_too_long", .excess),
+    ("tls_hello_too_dear", .excess),
     ("sslv3 alert certificate unknown", .alert), ("tlsv1 alert unknown ca", .alert),
     ("unsupported protocol", .protocol), ("http request", .protocol), ("", .protocol),
   ])

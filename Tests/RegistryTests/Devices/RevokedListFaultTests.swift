@@ -64,7 +64,9 @@ import Testing
     }
   }
 
-  private func isOut(_ part: WorkerPart, _ id: DeviceID) -> Bool { last(part, id).map { [.deviceGone(id), .deviceRevoked(id)].contains($0) } ?? false }
+  private func isOut(_ part: WorkerPart, _ id: DeviceID) -> Bool {
+    last(part, id).map { [.deviceGone(id), .deviceRevoked(id)].contains($0) } ?? false
+  }
 
   private func isBare(_ part: WorkerPart, _ id: DeviceID) -> Bool {
     if case .deviceActive(let device) = last(part, id) { device.level == .bare } else { false }
