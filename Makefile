@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-# The package manager locks its build folder, and two builds would only take turns.
+# Targets that build take turns in one folder, whose lock the package manager has.
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -31,6 +31,9 @@ RELEASE_FLAGS := -c release --product portcullis --static-swift-stdlib --disable
   -Xlinker --symbol-ordering-file=$(START_ORDER) -Xlinker --no-warn-symbol-ordering \
   -Xlinker -L$(STATIC_LIBRARIES) -Xswiftc -use-ld=lld
 BINARY := .build/release/portcullis
+# What the Swift tests run is built in a folder of its own, since the package manager locks the one it builds in: so that
+# `make test` has both builds at once, neither of which keeps two processors busy all the time.
+TESTS := --scratch-path .build-tests
 
 DESTDIR ?=
 PREFIX ?= /usr/local
@@ -66,7 +69,7 @@ demo: release  ## Build, then play the whole story on loopback; with CONSOLE=1 l
 	$(BINARY) demo $(if $(CONSOLE),--console)
 
 .PHONY: test
-test: unit-tests end-to-end conformance-quick  ## Build, then run every test
+test: builds unit-tests end-to-end conformance-quick  ## Build, then run every test
 ifdef CI
 # The parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is built.
 test: fuzz-quick bench-smoke whole-package plain-release
@@ -90,7 +93,12 @@ static-libraries:
 
 .PHONY: build
 build: build-packages  ## Everything in debug mode, tests included
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests $(TESTS)
+
+.PHONY: builds
+builds: build-packages static-libraries
+	@$(SWIFT) build --build-tests $(TESTS) & tests=$$!; failed=; \
+	$(SWIFT) build $(RELEASE_FLAGS) || failed=yes; wait $$tests || failed=yes; test -z "$$failed"
 
 # `swift build -c release` without a product, with our flags so that nothing is compiled twice.
 .PHONY: whole-package
@@ -105,15 +113,15 @@ plain-release: build-packages  ## `swift build -c release` of the whole package 
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-asan .build-tsan .build-conformance .build-fuzz .build-plain
+	rm -rf .build .build-tests .build-plain .build-asan .build-tsan .build-conformance .build-fuzz
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
 
 .PHONY: unit-tests
 unit-tests: build-packages test-packages maxmind-data  ## The Swift tests; SWIFT_TEST_FLAGS='--filter CBORTests' picks some
-	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_TEST_FLAGS)
+	$(SWIFT) build --build-tests $(TESTS)
+	$(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
 end-to-end: release test-packages peers axe apple-modules  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
@@ -189,8 +197,8 @@ autobahn:
 
 .PHONY: faults
 faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 kills, 300 power cuts (3 minutes)
-	$(SWIFT) build --build-tests
-	PORTCULLIS_SCHEDULES=10000 $(SWIFT) test --skip-build --disable-xctest --quiet --filter randomSchedules
+	$(SWIFT) build --build-tests $(TESTS)
+	PORTCULLIS_SCHEDULES=10000 $(SWIFT) test --skip-build --disable-xctest $(TESTS) --quiet --filter randomSchedules
 	PORTCULLIS_KILLS=300 PORTCULLIS_POWER_CUTS=300 PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest \
 	  $(PYTEST_FLAGS) --durations=0 -o faulthandler_timeout=0 \
 	  $(addprefix Tests/EndToEnd/,$(addsuffix .py,$(FAULT_TESTS)))
@@ -332,7 +340,7 @@ lint:  ## Say where the layout differs from it, and change nothing
 
 .PHONY: documents
 documents:  ## Write the example file and the tables of docs/settings.md and docs/metrics.md anew
-	UPDATE_EXAMPLE=1 $(SWIFT) test --disable-xctest --filter DocumentTests
+	UPDATE_EXAMPLE=1 $(SWIFT) test --disable-xctest $(TESTS) --filter DocumentTests
 
 .PHONY: client-docs
 client-docs: build-packages  ## The documentation of PortcullisClient: .build/client-docs; its warnings are errors
