@@ -45,6 +45,60 @@ import Testing
     #expect(talk.happenings == [json.map { .msdp($0) } ?? .event(.dropped(.malformed))], "\(body)")
   }
 
+  /// Names come twice at each depth, among few members and among many, with values of all kinds.
+  @Test func theLaterOfTwinsCounts() {
+    var random = SplitMix(seed: 71)
+    for _ in 0..<300 {
+      let (body, json) = Self.table(depth: 3, using: &random)
+      let talk = Conversation([wire("IAC SB 69 \(body) IAC SE")], after: Self.on)
+      #expect(talk.happenings == [.msdp(json)])
+    }
+  }
+
+  /// As bytes in words and as what has to come of it, by an ordered list of names.
+  private static func table(depth: Int, using random: inout SplitMix) -> (body: String, json: String) {
+    var body: [String] = []
+    var members: [(name: String, json: String)] = []
+    for _ in 0..<Int.random(in: 0...25, using: &random) {
+      let name = String(Int.random(in: 0...30, using: &random))
+      var values: [(body: String, json: String)] = []
+      for _ in 0..<Int.random(in: 0...3, using: &random) {
+        if depth > 0, Int.random(in: 0...9, using: &random) == 0 {
+          let inner = table(depth: depth - 1, using: &random)
+          values.append(("3 \(inner.body) 4", inner.json))
+        } else {
+          let text = ["a", "", "x y", "~", "é", "a}b"].randomElement(using: &random) ?? ""
+          values.append(("'\(text)'", "\"\(text)\""))
+        }
+      }
+      body.append("1 '\(name)'" + values.map { " 2 \($0.body)" }.joined())
+      let list = values.map(\.json).joined(separator: ",")
+      let json = values.isEmpty ? "\"\"" : values.count == 1 ? list : "[\(list)]"
+      if let place = members.firstIndex(where: { $0.name == name }) {
+        members[place].json = json
+      } else {
+        members.append((name, json))
+      }
+    }
+    let object = members.map { "\"\($0.name)\":\($0.json)" }.joined(separator: ",")
+    return (body.joined(separator: " "), "{\(object)}")
+  }
+
+  /// The tilde and the backslash are other characters in some charsets, all else in ASCII is the same in each.
+  @Test func whatACharsetHasOtherwiseIsAskedOfIt() {
+    var odd = settings()
+    odd.charset = TelnetCharset(
+      name: Array("ODD".utf8), isUTF8: false,
+      decode: { bytes in
+        let text = String(decoding: bytes, as: UTF8.self)
+        return Array(text.replacing("~", with: "‾").replacing("\\", with: "¥").utf8)
+      },
+      encode: { $0 })
+    let talk = Conversation(
+      [wire("IAC SB 69 1 'A~' 2 92 2 'plain {[,:]}' IAC SE")], odd, after: Self.on)
+    #expect(talk.happenings == [.msdp(#"{"A‾":["¥","plain {[,:]}"]}"#)])
+  }
+
   @Test(
     arguments: [
       ("1 'NAME' 2 'Aard' 1 'PORT' 2 '23' 2 '4000'", #"{"NAME":"Aard","PORT":["23","4000"]}"#),

@@ -55,17 +55,32 @@ package struct AgainCache: Sendable {
 
   /// - Parameter data: an object, whose members are kept one by one.
   package mutating func noteMSDP(data: Span<UInt8>) {
+    var members: [(name: Range<Int>, value: Range<Int>)] = []
     var reader = JSONReader(data, depthLimit: Self.depthLimit)
     do throws(JSONError) {
       try reader.enterObject()
-      while let name = try reader.nextMember() {
-        let value = try reader.skipValue()
-        keep(.msdp, data.extracting(name.range), data.extracting(value))
+      while let name = try reader.nextMember() { members.append((name.range, try reader.skipValue())) }
+      for member in newest(of: members) {
+        keep(.msdp, data.extracting(member.name), data.extracting(member.value))
       }
     } catch {
       // Of what this gate has written itself; if it were no object, there would be nothing to say again.
       return
     }
+  }
+
+  /// As many of the last ones as fill all the room there is, however many came before: those would all go again.
+  private func newest(
+    of members: [(name: Range<Int>, value: Range<Int>)]
+  ) -> ArraySlice<(name: Range<Int>, value: Range<Int>)> {
+    var first = members.count
+    var taken = 0
+    while first > 0, taken <= limit {
+      first -= 1
+      let cost = members[first].name.count + members[first].value.count + Self.overhead
+      if cost <= limit { taken += cost }
+    }
+    return members[first...]
   }
 
   package mutating func noteMSSP(data: Span<UInt8>) {

@@ -99,7 +99,8 @@ extension TelnetEngine {
     var list = request.dropFirst()
     if list.starts(with: Self.charsetTable) { list = list.dropFirst(Self.charsetTable.count + 1) }
     let separator = list.first
-    let offers = list.dropFirst().split(whereSeparator: { $0 == separator }).prefix(Self.offersLimit)
+    let offers = list.dropFirst().split(maxSplits: Self.offersLimit, whereSeparator: { $0 == separator })
+      .prefix(Self.offersLimit)
     var choice: (offer: [UInt8], charset: TelnetCharset)?
     for offer in offers where choice == nil || choice?.charset.isUTF8 == false {
       guard let charset = settings.charsetNamed(Array(offer)) else { continue }

@@ -1,3 +1,4 @@
+import SessionWire
 import System
 import Testing
 
@@ -196,5 +197,44 @@ import Testing
     harness.turn()
     for _ in 0..<12 { harness.pass(.seconds(1)) }
     #expect(harness.shared.sessions.value == 0)
+  }
+
+  /// Two bytes of the game's may be an event of twenty for the app: a turn has so many of them, and all come, in order.
+  @Test(arguments: [true, false])
+  func eventsInAFloodAreToldATurnAtATime(isAttached: Bool) throws {
+    let harness = try LoopHarness([("SESSION_BUFFER", "1MiB"), ("PONG_TIMEOUT", "1h")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    harness.game?.accept()
+    let caller = try #require(harness.game?.callers.first)
+    if !isAttached {
+      app.vanish()
+      harness.settle()
+    }
+    // Some text, and prompts: IAC GA.
+    let prompts = 7000
+    caller.say("one\r\n")
+    caller.say((0..<prompts).flatMap { _ in [255, 249] as [UInt8] })
+    caller.say("two\r\n")
+    var last = 0
+    var most = 0
+    for _ in 0..<100 {
+      harness.turn()
+      var now = 0
+      harness.loop.sessions.forEach { now = $0.game.conversation?.state.outgoing.last ?? 0 }
+      most = max(most, now - last)
+      last = now
+      app.hear()
+    }
+    #expect(last == prompts + 2)
+    // The connection may have two turns in one of the loop.
+    #expect((200...600).contains(most))
+    if !isAttached { try app.connect() }
+    for _ in 0..<4 {
+      harness.turn()
+      app.hear()
+    }
+    #expect(app.text == "one\r\ntwo\r\n")
+    #expect(app.eventTypes().filter { $0 == "prompt" }.count == prompts)
   }
 }

@@ -22,8 +22,9 @@ extension ConversationState {
     var position = 0
     told = 0
     reading: while true {
-      // Compressed input may become a thousand times as much: no more of it in a turn than the game says elsewhere.
-      if text.count + told >= GameSide.pieceBytes, telnet.holdsInput {
+      // Compressed input may become a thousand times as much, and two bytes an event: no more of it in a turn than a game says
+      // that says text.
+      if text.count + told >= GameSide.pieceBytes, telnet.holdsInput || position < input.count {
         unreadUntil = now
         break reading
       }
