@@ -19,7 +19,7 @@ from waiting import eventually
 
 COUNT = int(os.environ.get("DETACHED", "400"))
 KIB, MIB = 1024, 1024 * 1024
-# For each session, beside what is kept for it: itself, its place in tables; a third more for what the allocator rounds up.
+# For each session, beside what is kept for it: itself, its place in tables.
 SESSION_BYTES = 3 * KIB
 LINE = b"y" * 62 + b"\r\n"
 POUR = 80 * KIB // len(LINE)
@@ -168,7 +168,7 @@ def test_detached_sessions_stay_within_their_bounds(descriptors, pourer, gates, 
     # Nobody was let go for it, and nobody's game was held up.
     assert states(gate).count("detached") == COUNT
     slack = 6 * MIB
-    assert least <= part * (SESSION_BYTES + KIB)
+    assert least <= part * SESSION_BYTES
     assert full - waiting <= total + COUNT * KIB + slack
     assert kernel <= bound
     for player in players[:: max(1, COUNT // 10)]:

@@ -15,7 +15,7 @@ extension Connection {
   func conversation(in dialect: Dialect, _ admission: Admission) -> Conversation {
     let shared = loop.shared
     let telnet = TelnetSettings(
-      loop.settings.telnet, dialect, charsets: shared.charsets, address: source.address,
+      loop.settings.telnet, dialect, charsets: shared.telnetCharsets, address: source.address,
       device: shared.pseudonyms.flatMap { admission.credential.pseudonym(under: $0) })
     let conversation = Conversation(
       dialect, telnet, charsets: shared.charsets, settings: loop.settings,

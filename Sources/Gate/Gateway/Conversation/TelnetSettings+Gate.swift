@@ -4,24 +4,57 @@ internal import Charsets
 internal import Configuration
 internal import Identity
 internal import SessionWire
+internal import Synchronization
 internal import TelnetWire
 
 extension TelnetSettings {
   init(
-    _ settings: GateConfiguration.Telnet, _ dialect: Dialect, charsets: CharsetLibrary, address: IPAddress,
+    _ settings: GateConfiguration.Telnet, _ dialect: Dialect, charsets: TelnetCharsets, address: IPAddress,
     device: DevicePseudonym?
   ) {
     self.init()
     agreesToSuppressGoAhead = settings.agreesToSuppressGoAhead
     acceptsCompression = settings.compression == .mccp2
     refusesStructured = dialect == .terminal
-    charset = TelnetCharset(settings.charset, charsets)
-    charsetNamed = { name in
-      guard let charset = Charset(named: name), charsets.has(charset) else { return nil }
-      return TelnetCharset(charset, charsets)
-    }
+    charset = charsets[settings.charset]
+    charsetNamed = charsets.named
     self.address = Array(address.description.utf8)
     self.device = device.map { Array($0.description.utf8) }
+  }
+}
+
+/// The charsets that games may speak, as telnet knows them: each is made once, and not once for each of thousands of
+/// sessions.
+final class TelnetCharsets: Sendable {
+  /// The one of a name that a game offers.
+  let named: @Sendable (_ name: [UInt8]) -> TelnetCharset?
+  private let made: Made
+
+  init(_ library: CharsetLibrary) {
+    let made = Made(library)
+    self.made = made
+    named = { name in
+      guard let charset = Charset(named: name), library.has(charset) else { return nil }
+      return made.charset(charset)
+    }
+  }
+
+  subscript(charset: Charset) -> TelnetCharset { made.charset(charset) }
+
+  private final class Made: Sendable {
+    private let library: CharsetLibrary
+    private let charsets = Mutex<[Charset: TelnetCharset]>([:])
+
+    init(_ library: CharsetLibrary) { self.library = library }
+
+    func charset(_ charset: Charset) -> TelnetCharset {
+      charsets.withLock { charsets in
+        if let known = charsets[charset] { return known }
+        let new = TelnetCharset(charset, library)
+        charsets[charset] = new
+        return new
+      }
+    }
   }
 }
 

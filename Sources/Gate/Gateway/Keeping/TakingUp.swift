@@ -114,7 +114,7 @@ struct TakingUp {
   ) throws(Reason) -> Conversation {
     let description = taken.session.description
     let wanted = TelnetSettings(
-      settings.telnet, .portcullis, charsets: shared.charsets, address: description.source.address,
+      settings.telnet, .portcullis, charsets: shared.telnetCharsets, address: description.source.address,
       device: shared.pseudonyms.flatMap { credential.pseudonym(under: $0) })
     let limit = settings.limits.sessionBufferBytes
     var again = AgainCache(settings.packagesToldAgain, bufferBytes: limit)

@@ -26,6 +26,7 @@ final class Shared: Sendable {
   let pseudonyms: PseudonymKey?
   /// Those that games may speak.
   let charsets: CharsetLibrary
+  let telnetCharsets: TelnetCharsets
   /// Nil in a gate without them.
   let devices: Devices?
   let log: GateLogger
@@ -107,6 +108,7 @@ final class Shared: Sendable {
     self.receipts = receipts
     self.pseudonyms = pseudonyms
     self.charsets = charsets
+    telnetCharsets = TelnetCharsets(charsets)
     self.devices = devices
     self.keeper = keeper
     sessionNumbers = Sequence(after: keeper?.slots.highestNumber ?? 0)
