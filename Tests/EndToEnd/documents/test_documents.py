@@ -45,6 +45,20 @@ def test_every_page_is_linked_and_says_whom_it_is_for():
             assert re.match(r"# .+\n\n\*For (?:[^*]|\n)+\*\n", text), page
 
 
+def test_headings_stand_apart():
+    for page, text in PAGES.items():
+        lines = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL).splitlines()
+        glued = [line for before, line in zip(lines, lines[1:]) if line.startswith("#") and before.strip()]
+        assert not glued, page
+
+
+def test_threads_have_the_niceness_that_is_told():
+    """What is behind the loops; other threads are behind nobody, or have a number of their own."""
+    (behind,) = re.findall(r"behindLoops: Int32 = (\d+)", (ROOT / "Sources/Base/System/Threads/Thread.swift").read_text())
+    assert f"is behind all ({behind})" in PAGES["docs/decisions.md"]
+    assert f"have niceness {behind}, slices" in PAGES["docs/decisions.md"]
+
+
 def test_the_readers_of_links_themselves():
     page = "# A `b`: c_d\n\n## Same\n\n```sh\n# no heading\n[no](link)\n```\n## Same\n[a](x.md#y), `[b](z)` ![c](d.svg)\n"
     assert list(anchors(page)) == ["a-b-c_d", "same", "same-1"]
