@@ -414,6 +414,15 @@ int portcullis_account(
   return count;
 }
 
+int portcullis_user_name(uint32_t user, char *found, size_t found_capacity) {
+  char texts[16384];
+  struct passwd record, *result = NULL;
+  if (getpwuid_r((uid_t)user, &record, texts, sizeof texts, &result) != 0) return -1;
+  if (result == NULL) return 0;
+  snprintf(found, found_capacity, "%s", result->pw_name);
+  return 1;
+}
+
 int portcullis_group(const char *name, uint32_t *group) {
   char texts[65536];
   struct group record, *result = NULL;

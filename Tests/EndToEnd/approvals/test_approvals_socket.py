@@ -1,8 +1,10 @@
 """`APPROVALS_SOCKET`: who may open it, who it takes them for, and what it does not do for anybody."""
 
+import base64
 import json
 import os
 import pathlib
+import pwd
 import select
 import shutil
 import socket
@@ -11,6 +13,7 @@ import tempfile
 
 import pytest
 
+from handset import Handset
 from orders import ask, ask_as, read_line
 from waiting import LONG, eventually, patience
 
@@ -33,7 +36,14 @@ def place():
 def gate(gates, backend, folder, place, fault):
     policy = folder / "policy.json"
     policy.write_text(
-        json.dumps({"rules": [{"match": {"operation": "host.*"}, "factors": ["operator"]}]})
+        json.dumps(
+            {
+                "rules": [
+                    {"match": {"operation": "host.*"}, "factors": ["operator"]},
+                    {"match": {"operation": "door.*"}, "level": "bare", "match_digits": 0},
+                ]
+            }
+        )
     )
     policy.chmod(0o644)
     gate = gates(
@@ -139,6 +149,37 @@ def test_who_asks_does_not_confirm_and_who_confirms_is_an_operator(gate):
     done = gate.command("audit", "list", "--json")
     assert done.returncode == 0, done.stderr
     assert any(row.get("uid") == BOB for row in json.loads(done.stdout)), done.stdout
+
+
+@root
+def test_nobody_approves_on_his_phone_what_he_has_asked_for(gate):
+    """The phone is that of whoever has his account's name; by its number the account is looked up behind the sandbox."""
+    (own, other) = (pwd.getpwnam(name) for name in ("daemon", "games"))
+    phone = Handset(gate)
+    phone.enroll()
+    assert gate.command("devices", "confirm", phone.id, "--subject", own.pw_name).returncode == 0
+    door = order("approvals-request", operation="door.open", target={}, text="now", subject=own.pw_name)
+    refused = ask_as(own.pw_uid, GROUP, path(gate), door)
+    assert error(refused) == "not_allowed" and "no_device" in refused["error"]["message"], refused
+    asked = ask_as(other.pw_uid, GROUP, path(gate), door)
+    assert asked["answer"] == "registry", asked
+    # Whoever is asked sees who has asked.
+    (item,) = phone.get("/approvals", phone.token).json["items"]
+    summary = json.loads(base64.urlsafe_b64decode(item["summary"] + "=="))
+    assert summary["requester"] == {"id": f"uid:{other.pw_uid}", "name": other.pw_name}
+    # A number without an account is nobody's name.
+    assert ask_as(ALICE, GROUP, path(gate), door)["answer"] == "registry"
+
+
+@root
+def test_an_operator_does_not_confirm_what_he_has_a_service_ask_for(gate):
+    token = gate.command("services", "add", "web", "--scopes", "approvals").stdout.strip()
+    request = {"operation": "host.reboot", "target": {}, "text": "now", "requester": {"id": f"uid:{ALICE}"}}
+    asked = Handset(gate).post("/approvals", request, token)
+    assert asked.status == 201, asked
+    approve = order("approvals-approve", id=asked.json["id"])
+    assert error(ask_as(ALICE, GROUP, path(gate), approve)) == "not_allowed"
+    assert ask_as(BOB, GROUP, path(gate), approve)["result"]["state"] == "approved"
 
 
 @root

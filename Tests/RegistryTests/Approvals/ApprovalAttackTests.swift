@@ -147,6 +147,61 @@ import Testing
     #expect(try part.vote(frodo, on: part.ask(service, requester: "frodo"))["state"] == "approved")
   }
 
+  private static func asked(for subject: String) -> String {
+    #"{"operation":"mud.kick","target":{},"text":"Kick","subject":"\#(subject)"}"#
+  }
+
+  /// Over the socket he is a number to the gate; his phone is that of somebody with his account's name.
+  @Test func aUserOfTheHostWhoApprovesHimself() throws {
+    let part = try ApprovalPart()
+    let frodo = try part.phone(of: "frodo")
+    func ask(_ name: AccountName, uid: UInt32 = 1000) throws -> Answer {
+      try part.order("approvals-request", Self.asked(for: "frodo"), uid: uid, name: name)
+    }
+    #expect(try ask(.named("frodo")).code == .noDevice)
+    #expect(try ask(.named("sam")).code == nil)
+    // Where nobody can say who he is, he may be anybody.
+    let refused = try ask(.unknown)
+    #expect(refused.code == .policyRefused && refused.step == "approval_user_name")
+    #expect(try ask(.nameless, uid: 1001).code == nil)
+    _ = try part.phone(of: "uid:1002")
+    #expect(
+      try part.order("approvals-request", Self.asked(for: "uid:1002"), uid: 1002).code == .noDevice)
+
+    // Nor is he among others, as long as it is open.
+    try part.setPolicy(#"{"DEFAULT":{"approvers":["frodo","sam"]}}"#)
+    let sam = try part.phone(of: "sam")
+    let asked = try ask(.named("frodo"), uid: 1003)
+    #expect(try !part.list(frodo).array("items").contains { $0.object?["id"]?.string == asked.id })
+    #expect(try part.vote(frodo, on: asked).code == .notFound)
+    #expect(try part.vote(sam, on: asked)["state"] == "approved")
+
+    try part.setPolicy(#"{"DEFAULT":{"bar_requester":false}}"#)
+    #expect(try part.vote(frodo, on: ask(.named("frodo"), uid: 1004))["state"] == "approved")
+    #expect(try ask(.unknown, uid: 1005).code == nil)
+    try part.setPolicy(#"{"DEFAULT":{"factors":["operator"]}}"#)
+    #expect(try ask(.unknown, uid: 1006).code == nil)
+  }
+
+  /// A service may call him by his number or by his account: what he has asked for, another operator confirms.
+  @Test(arguments: ["uid:501", "boss"]) func anOperatorWhoAsksThroughAService(requester: String) throws {
+    let part = try ApprovalPart(policy: #"{"DEFAULT":{"factors":["operator"]}}"#)
+    part.settings.approvalOperatorNames = [501: "boss"]
+    let service = try part.service()
+    let asked = try part.ask(service, requester: requester)
+    let id = #"{"id":"\#(asked.id)"}"#
+    #expect(try part.order("approvals-look", id, uid: 501)["own_word"] == "own_request")
+    #expect(try part.order("approvals-approve", id, uid: 501).code == .policyRefused)
+    #expect(try part.order("approvals-approve", id, uid: 502)["state"] == "approved")
+    // Nor does he lift what was said of him.
+    let bar = #"{"service":"mud","requester":"\#(requester)","subject":"frodo"}"#
+    #expect(try part.order("bars-lift", bar, uid: 501).code == .policyRefused)
+    #expect(try part.order("bars-lift", bar, uid: 502).code == .notFound)
+    part.settings.approvalOperators = [501]
+    #expect(try part.ask(service, requester: requester).code == .noDevice)
+    #expect(try part.ask(service, requester: "other").code == nil)
+  }
+
   @Test func levelsAndKeysThatAreNotEnough() throws {
     let part = try ApprovalPart(policy: #"{"DEFAULT":{"level":"hardware_attested"}}"#)
     let service = try part.service()

@@ -100,11 +100,16 @@ final class ApprovalPart {
     }
   }
 
-  func order(_ verb: String, _ arguments: String = "{}", uid: UInt32 = 501) throws -> Answer {
+  /// - Parameter name: of the account of whoever orders it, where he asks for an approval.
+  func order(
+    _ verb: String, _ arguments: String = "{}", uid: UInt32 = 501, name: AccountName = .nameless
+  ) throws -> Answer {
     if verb == "devices-forget" { _ = try order("devices-end", arguments, uid: uid) }
     let bytes = Array(arguments.utf8)
     let object = try #require(try JSONValue(parsing: bytes.span, depthLimit: 4).object)
-    return try answer(OperatorOrder.call(verb, object), from: .process(user: uid, process: 7))
+    var call = try OperatorOrder.call(verb, object)
+    if let asked = call as? RequestApprovalOfUser { call = asked.known(as: name) }
+    return try answer(call, from: .process(user: uid, process: 7))
   }
 
   func form(_ text: String) throws -> Form {

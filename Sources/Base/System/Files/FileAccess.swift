@@ -40,6 +40,32 @@ package struct Account: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
+/// What the system calls the account with a number.
+package enum AccountName: Equatable, Sendable {
+  case named(String)
+  /// There is no account with it.
+  case nameless
+  /// Whoever knows accounts does not answer.
+  case unknown
+
+  /// May wait for a directory of users.
+  package static func of(user: UInt32) -> AccountName {
+    var found = [CChar](repeating: 0, count: 256)
+    // Writes within the capacity that it is given.
+    let result = unsafe portcullis_user_name(user, &found, found.count)
+    switch result {
+    case 1:
+      return .named(String(decoding: found.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    case 0: return .nameless
+    default: return .unknown
+    }
+  }
+
+  package var text: String? {
+    if case .named(let name) = self { name } else { nil }
+  }
+}
+
 /// Owner and mode of a file, as far as access goes.
 package struct FileStatus: Equatable, Sendable {
   package enum Wish: UInt32, Sendable {

@@ -122,6 +122,9 @@ int portcullis_open(const char *path, int flags, uint32_t mode);  // close-on-ex
 // first. Returns how many groups, at most `capacity`; -1 when there is no such account.
 int portcullis_account(
     const char *name, uint32_t *user, char *found, size_t found_capacity, uint32_t *groups, int capacity);
+// The name of the account with this number, cut off at the capacity: 1, 0 where the system says that there is none, -1 where
+// it cannot say.
+int portcullis_user_name(uint32_t user, char *found, size_t found_capacity);
 int portcullis_pipe(int ends[2]);  // reading, writing; close-on-exec: 0, or -1 with errno
 int portcullis_lock(int descriptor);  // flock, exclusive, at once: 0, or -1 with errno
 

@@ -29,7 +29,10 @@ final class RegistryControl: Sendable {
 
   func answer(_ order: RegistryOrder, by origin: Origin) -> ControlAnswer {
     do throws(OperatorOrder.Refusal) {
-      let call = try OperatorOrder.call(order.verb, order.arguments)
+      var call = try OperatorOrder.call(order.verb, order.arguments)
+      if let asked = call as? RequestApprovalOfUser, case .process(let user, _) = origin {
+        call = asked.known(as: AccountName.of(user: user))
+      }
       return answer(call, wait: wait(order), by: origin)
     } catch {
       let verb = PrintableText.field(order.verb)

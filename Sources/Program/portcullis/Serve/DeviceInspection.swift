@@ -112,6 +112,8 @@ struct DeviceFiles {
 /// Users of the host who have a say in approvals; looked up once, at the start.
 struct ApprovalUsers: Equatable {
   var operators: Set<UInt32> = []
+  /// Of those whose accounts have one.
+  var names: [UInt32: String] = [:]
   /// Whose members may open the socket; nil for the gate's own.
   var group: UInt32?
 
@@ -124,6 +126,14 @@ struct ApprovalUsers: Equatable {
     for name in socket.operators {
       if let user = HostUsers.user(name) {
         found.operators.insert(user)
+        let account = AccountName.of(user: user)
+        found.names[user] = account.text
+        if account == .unknown {
+          tell(
+            "APPROVAL_OPERATORS: what the account of \(PrintableText.field(name)) is called cannot be found out just now: "
+              + "start again when the host knows its users")
+          isFound = false
+        }
       } else {
         tell("APPROVAL_OPERATORS: there is no user \(PrintableText.field(name)): correct the name")
         isFound = false
@@ -138,6 +148,8 @@ struct ApprovalUsers: Equatable {
         isFound = false
       }
     }
+    // Whatever knows users is loaded now: the sandbox lets no more code in, and those who ask are looked up by their numbers.
+    _ = AccountName.of(user: .max - 1)
     if try areHidden(tell) {
       tell(
         "APPROVALS_SOCKET=\(PrintableText.field(path)): this process runs in a user namespace, where the kernel does "
@@ -183,6 +195,7 @@ extension RegistrySettings {
   init?(_ configuration: GateConfiguration, _ files: DeviceFiles, _ users: ApprovalUsers, pin: PublicKeyPin) {
     self.init(configuration.devices)
     approvalOperators = users.operators
+    approvalOperatorNames = users.names
     approvals = files.approvals
     assurance = files.assurance
     risk = files.risk

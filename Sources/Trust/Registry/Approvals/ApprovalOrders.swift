@@ -158,7 +158,7 @@ struct LiftBar: RegistryCall {
     try desk.requireOperator()
     // Of a revoked service too, and of one that had the name before.
     let services = try desk.serviceNames()
-    if services.ids(named: service).contains(nil) { try desk.requireAnother(than: requester) }
+    try desk.requireAnother(than: requester)
     let isLifted = try desk.storing { (store) throws(StoreFailure) in
       var isLifted = false
       for id in services.ids(named: service) {
@@ -173,68 +173,7 @@ struct LiftBar: RegistryCall {
   }
 }
 
-// MARK: Operators
-
 extension Desk {
-  /// Which user of the host orders it.
-  var user: UInt32? {
-    switch origin {
-    case .process(let user, _): user
-    case .console(_, let user): user
-    case .address, .gate: nil
-    }
-  }
-
-  /// Operators, root and the gate's own user see everything, others what they have asked for themselves. Who has the
-  /// console reads the audit too.
-  func maySee(_ approval: ApprovalRecord) -> Bool {
-    isOperators || user.map { approval.user == $0 } ?? false
-  }
-
-  /// A bar protects who has reported: those who ask do not lift their own, nor learn who has reported them.
-  fileprivate func requireOperator() throws(CallFailure) {
-    guard isOperators else { throw .refused(.policyRefused, "approval_operator") }
-  }
-
-  /// An operator who has asked himself lifts nothing that was said of him. Root could do so anyway.
-  fileprivate func requireAnother(than requester: String) throws(CallFailure) {
-    guard let user, user != 0, requester.isSameText(as: "uid:\(user)") else { return }
-    throw .refused(.policyRefused, "approval_operator")
-  }
-
-  private var isOperators: Bool {
-    if case .console = origin { return true }
-    guard let user else { return false }
-    return user == 0 || user == Account.effectiveUser || settings.approvalOperators.contains(user)
-  }
-
-  /// The factor `operator`: the word of one who is none of those that ask.
-  fileprivate mutating func approve(_ approval: inout ApprovalRecord) throws(CallFailure) {
-    guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
-    guard approval.terms.factors.contains(.operator) else {
-      throw .refused(.policyRefused, "approval_factor")
-    }
-    guard let user, settings.approvalOperators.contains(user), approval.user != user else {
-      throw .refused(.policyRefused, "approval_operator")
-    }
-    guard approval.operatorUser == nil else { throw .refused(.alreadyVoted, "approval_operator") }
-    approval.operatorUser = user
-    let changed = approval
-    try storing { (store) throws(StoreFailure) in try store.update(changed) }
-    try settle(&approval, try votes(on: approval))
-    try record(.approvalConfirmed, approval.audited + [.decision(.approve), approval.standing])
-  }
-
-  fileprivate mutating func deny(_ approval: inout ApprovalRecord) throws(CallFailure) {
-    guard let user, settings.approvalOperators.contains(user) else {
-      throw .refused(.policyRefused, "approval_operator")
-    }
-    guard approval.state == .pending else { throw .refused(.notPending, "approval_state") }
-    approval.operatorUser = user
-    try end(&approval, as: .denied, isTold: true)
-    try record(.approvalConfirmed, approval.audited + [.decision(.deny), approval.standing])
-  }
-
   func serviceNames() throws(CallFailure) -> ServiceNames {
     ServiceNames(services: try storing { (store) throws(StoreFailure) in try store.services() })
   }

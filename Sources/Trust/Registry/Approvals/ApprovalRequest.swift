@@ -27,16 +27,16 @@ package struct ApprovalRequest: Sendable {
     try check()
   }
 
-  /// For a user of the host, who is known by his number.
+  /// For a user of the host, who is known by his number, and by the name of his account.
   init(
-    operation: String, target: Summary.Target, text: String, subject: Subject?, user: UInt32
+    operation: String, target: Summary.Target, text: String, subject: Subject?, user: UInt32, name: String?
   ) throws(FormError) {
     guard let operation = Self.name(operation) else { throw FormError("operation") }
     self.operation = operation
     self.target = target
     self.text = text
     self.subject = subject
-    requester = Summary.Requester(id: "uid:\(user)")
+    requester = Summary.Requester(id: "uid:\(user)", name: name)
     asked = AskedTerms()
     idempotencyKey = nil
     try check()

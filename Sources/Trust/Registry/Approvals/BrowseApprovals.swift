@@ -125,7 +125,7 @@ extension Desk {
     if approval.state != .pending { return "over" }
     guard approval.terms.factors.contains(.operator) else { return "not_asked_for" }
     guard let user, settings.approvalOperators.contains(user) else { return "no_approver" }
-    if approval.user == user { return "own_request" }
+    if isRequester(user, of: approval) { return "own_request" }
     return approval.operatorUser == nil ? "awaited" : "given"
   }
 }

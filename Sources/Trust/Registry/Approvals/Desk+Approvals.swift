@@ -23,7 +23,7 @@ extension Desk {
   ) throws(CallFailure) -> ApprovalRecord {
     let isPut = try storing { (store) throws(StoreFailure) in try store.isPut(id, to: device.id) }
     guard isPut, let found = try approval(id),
-      device.isApprover(found.terms, of: found.subject, requester: found.requester)
+      device.isApprover(found.terms, of: found.subject, requesters: found.requesters)
     else {
       throw .refused(.notFound, "approval_id")
     }
@@ -51,13 +51,14 @@ extension Desk {
     _ votes: [VoteRecord], on approval: ApprovalRecord, voter: DeviceRecord? = nil
   ) throws(CallFailure) -> [Subject] {
     var subjects: [Subject] = []
+    let requesters = approval.requesters
     for vote in votes where vote.vote.decision == .approve {
       let device = try storing { (store) throws(StoreFailure) in
         vote.device == voter?.id ? voter : try store.device(vote.device)
       }
       guard let device, device.subject == vote.subject, device.keys.approval?.point == vote.key,
         device.canDecide(approval.terms),
-        device.isApprover(approval.terms, of: approval.subject, requester: approval.requester)
+        device.isApprover(approval.terms, of: approval.subject, requesters: requesters)
       else { continue }
       subjects.append(vote.subject)
     }
@@ -189,11 +190,12 @@ extension Desk {
   private func canBeMet(_ approval: ApprovalRecord) throws(CallFailure) -> Bool {
     guard approval.terms.factors.contains(.device) else { return true }
     var subjects = try counted(votes(on: approval), on: approval)
+    let requesters = approval.requesters
     let devices = try storing { (store) throws(StoreFailure) in try store.devices(of: approval.id) }
     for id in devices {
       let device = try storing { (store) throws(StoreFailure) in try store.device(id) }
       if let device, device.canDecide(approval.terms), let subject = device.subject,
-        device.isApprover(approval.terms, of: approval.subject, requester: approval.requester)
+        device.isApprover(approval.terms, of: approval.subject, requesters: requesters)
       {
         subjects.append(subject)
       }

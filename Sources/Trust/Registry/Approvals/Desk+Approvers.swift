@@ -30,16 +30,31 @@ extension DeviceRecord {
   }
 
   /// Whether the request may be put to it.
-  func isApprover(_ terms: ApprovalTerms, of subject: Subject?, requester: String) -> Bool {
+  /// - Parameter requesters: the names of whoever asked.
+  func isApprover(_ terms: ApprovalTerms, of subject: Subject?, requesters: [String]) -> Bool {
     guard state == .active, let own = self.subject else { return false }
-    return own.isApprover(terms, of: subject, requester: requester)
+    return own.isApprover(terms, of: subject, requesters: requesters)
   }
 }
 
 extension Subject {
-  func isApprover(_ terms: ApprovalTerms, of subject: Subject?, requester: String) -> Bool {
+  func isApprover(_ terms: ApprovalTerms, of subject: Subject?, requesters: [String]) -> Bool {
     terms.approvers.admit(name, subject: subject?.name)
-      && !(terms.barsRequester && name.isSameText(as: requester))
+      && !(terms.barsRequester && requesters.contains(where: name.isSameText))
+  }
+}
+
+extension Summary.Requester {
+  /// By which names whoever asked is not to decide himself: what the service calls him; of a user of the host his number, and
+  /// the name of his account.
+  func names(of user: UInt32?) -> [String] { [id] + (user == nil ? [] : [name].compactMap(\.self)) }
+}
+
+extension ApprovalRecord {
+  var requesters: [String] {
+    // The gate has written it.
+    guard user != nil, let summary = try? Summary(canonical: summary.span) else { return [requester] }
+    return summary.requester.names(of: user)
   }
 }
 
@@ -54,13 +69,13 @@ extension ApprovalTerms {
 extension Desk {
   /// Whom the request is put to: devices of approvers that do not have too many open ones already.
   func devices(
-    for request: ApprovalRequest, _ terms: ApprovalTerms, service: ServiceID?
+    for request: ApprovalRequest, _ terms: ApprovalTerms, service: ServiceID?, requesters: [String]
   ) throws(CallFailure) -> [DeviceRecord] {
     var deciding: [DeviceRecord] = []
     var looking: [DeviceRecord] = []
     var busy: [Subject] = []
     var isBarred = false
-    for name in try approvers(for: request, terms) where deciding.count < ApprovalLimits.devices {
+    for name in try approvers(for: request, terms, requesters) where deciding.count < ApprovalLimits.devices {
       let found = try storing { (store) throws(StoreFailure) in
         try store.isBarred(request.requester.id, of: service, for: name)
           ? nil : try store.activeDevices(of: name)
@@ -91,7 +106,7 @@ extension Desk {
 
   /// Names of those who may approve; where patterns name them, of those that have devices.
   private func approvers(
-    for request: ApprovalRequest, _ terms: ApprovalTerms
+    for request: ApprovalRequest, _ terms: ApprovalTerms, _ requesters: [String]
   ) throws(CallFailure) -> [Subject] {
     let names: [Subject]
     if !terms.approvers.areStated {
@@ -101,9 +116,7 @@ extension Desk {
     } else {
       names = try subjects(of: terms.approvers)
     }
-    return names.filter {
-      $0.isApprover(terms, of: request.subject, requester: request.requester.id)
-    }
+    return names.filter { $0.isApprover(terms, of: request.subject, requesters: requesters) }
   }
 
   /// In the order of their names.

@@ -26,7 +26,7 @@ package struct ListApprovals: RegistryCall {
     let time = UnixSeconds(desk.now)
     let shown = items.filter {
       $0.approval.expiresAt > time
-        && device.isApprover($0.approval.terms, of: $0.approval.subject, requester: $0.approval.requester)
+        && device.isApprover($0.approval.terms, of: $0.approval.subject, requesters: $0.approval.requesters)
     }
     let next = ApprovalCursor(device, place: items.last?.place ?? place)
     let answer = Reply.answered(Self.json(shown.map(\.approval), cursor: next))

@@ -4,7 +4,7 @@ internal import Bytes
 internal import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
-internal import System
+package import System
 
 package struct RequestApproval: RegistryCall {
   private let token: String
@@ -26,6 +26,19 @@ package struct RequestApproval: RegistryCall {
 
 package struct RequestApprovalOfUser: RegistryCall {
   let request: ApprovalRequestOrder
+  private var name = AccountName.unknown
+
+  init(request: ApprovalRequestOrder) {
+    self.request = request
+  }
+
+  /// - Parameter name: of the account of whoever asks. The registry's thread asks no directory of users.
+  package func known(as name: AccountName) -> Self {
+    var call = self
+    // One that no summary may hold is as good as none that can be told.
+    call.name = name.text.map { Subject($0) == nil } == true ? .unknown : name
+    return call
+  }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     guard case .process(let user, _) = desk.origin else { throw .refused(.policyRefused, "approval_user") }
@@ -33,11 +46,11 @@ package struct RequestApprovalOfUser: RegistryCall {
     do throws(FormError) {
       asked = try ApprovalRequest(
         operation: request.operation, target: request.target, text: request.text, subject: request.subject,
-        user: user)
+        user: user, name: name.text)
     } catch {
       throw .refused(.badRequest, error.step)
     }
-    return .reply(try desk.ask(asked, by: .user(user)))
+    return .reply(try desk.ask(asked, by: .user(user, name)))
   }
 }
 
@@ -52,10 +65,12 @@ struct ApprovalRequestOrder {
 /// Who asks.
 enum Asker {
   case service(ServiceRecord)
-  case user(UInt32)
+  case user(UInt32, AccountName)
 
   var service: ServiceID? { if case .service(let service) = self { service.id } else { nil } }
-  var user: UInt32? { if case .user(let user) = self { user } else { nil } }
+  var user: UInt32? { if case .user(let user, _) = self { user } else { nil } }
+  /// Whose name cannot be told, and might be that of whoever is to decide.
+  var isUnnamed: Bool { if case .user(_, .unknown) = self { true } else { false } }
 
   var name: ServiceName {
     switch self {
@@ -76,11 +91,19 @@ extension Desk {
     guard open < ApprovalLimits.openOfRequester else {
       throw .refused(.tooManyOpen, "approval_open_of_requester")
     }
-    if terms.factors.contains(.operator), settings.approvalOperators.allSatisfy({ $0 == asker.user }) {
+    if terms.factors.contains(.operator),
+      settings.approvalOperators.allSatisfy({ isRequester($0, request.requester, user: asker.user) })
+    {
       throw .refused(.noDevice, "approval_operators")
     }
+    if terms.factors.contains(.device), terms.barsRequester, asker.isUnnamed {
+      throw .refused(.policyRefused, "approval_user_name")
+    }
     let devices =
-      terms.factors.contains(.device) ? try devices(for: request, terms, service: asker.service) : []
+      terms.factors.contains(.device)
+      ? try devices(
+        for: request, terms, service: asker.service,
+        requesters: request.requester.names(of: asker.user)) : []
     let approval = try approval(request, by: asker, terms)
     try storing { (store) throws(StoreFailure) in try store.insert(approval, for: devices.map(\.id)) }
     let service = approval.service.map { [AuditEntry.Member.service($0)] } ?? []

@@ -23,6 +23,8 @@ package struct RegistrySettings: Sendable {
   package var approvals = ApprovalPolicy.none
   /// Users of the host whose word counts as an operator's factor.
   package var approvalOperators: Set<UInt32> = []
+  /// What their accounts are called, where they have a name.
+  package var approvalOperatorNames: [UInt32: String] = [:]
   /// What is expected of the devices of a subject.
   package var assurance = AssurancePolicy.none
   /// What is made of reasons to doubt a phone that asks for a code.
