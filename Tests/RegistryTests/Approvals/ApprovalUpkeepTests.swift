@@ -3,6 +3,7 @@ import ApprovalPolicy
 import DeviceWire
 import JSON
 import PortcullisProtocol
+import SQLite
 import System
 import Testing
 
@@ -81,6 +82,52 @@ import Testing
     #expect(try part.store.bars().isEmpty && part.list(sam).array("items").isEmpty)
   }
 
+  /// As whom he asked, in whatever way, and as whom he was reported: nothing in the store has his name.
+  @Test(arguments: ["frodo", #"fro"do\"#]) func aRequesterThatIsForgotten(name: String) throws {
+    let part = try ApprovalPart(
+      policy: #"{"DEFAULT":{"approvers":[\#(Self.json(name)),"sam"],"lease":{"ttl_s":60,"uses":3}}}"#)
+    let service = try part.service()
+    let inJSON = String(Self.json(name).dropFirst().dropLast())
+    let (_, sam) = (try part.phone(of: name), try part.phone(of: "sam"))
+    // Open, decided with a lease, reported and forgiven, of a user of the host with an account of that name.
+    let open = try part.ask(service, subject: "sam", requester: inJSON)
+    let decided = try part.ask(service, subject: "sam", requester: inJSON, #","lease":{"ttl_s":60,"uses":3}"#)
+    #expect(try part.vote(sam, on: decided)["state"] == "approved")
+    let lease = try #require(try part.show(decided.id, service).lease)
+    let hosts = try part.order(
+      "approvals-request", #"{"operation":"mud.kick","target":{},"text":"Kick","subject":"sam"}"#, uid: 1000,
+      name: .named(name))
+    let kept = try part.order(
+      "approvals-request",
+      #"{"operation":"mud.kick","target":{"name":"\#(inJSON)"},"text":"x","subject":"sam"}"#,
+      uid: 1001, name: .named("gollum"))
+    #expect(hosts.code == nil && kept.code == nil)
+    try part.bar(name, of: "mud", for: "sam")
+    try part.bar(name, of: "mud", for: "eve")
+    let lifted = try part.order(
+      "bars-lift", #"{"service":"mud","requester":\#(Self.json(name)),"subject":"sam"}"#)
+    #expect(lifted.code == nil)
+    #expect(try part.mentions(of: name) > 5)
+
+    #expect(try part.order("devices-forget", #"{"subject":\#(Self.json(name))}"#).integer("forgotten") == 1)
+    // What another has asked, about a thing of that name, is his.
+    #expect(try part.mentions(of: name) == 1)
+    for id in [open.id, decided.id, hosts.id] { #expect(try part.show(id, service).code == .notFound) }
+    #expect(try part.use(lease, service, as: "1").code == .notFound)
+    #expect(try part.store.bars().isEmpty)
+    let left = try #require(try part.store.approval(kept.approval))
+    #expect(
+      left.state == .pending && left.terms.approvers.lists.map { $0.map(\.text) } == [[Array("sam".utf8)]])
+    #expect(try part.vote(sam, on: kept)["state"] == "approved")
+    #expect(try part.order("audit-verify")["fault"] == nil)
+  }
+
+  private static func json(_ text: String) -> String {
+    var writer = JSONWriter()
+    writer.value(text)
+    return writer.string
+  }
+
   /// Ids, words and hashes: no code, no text, no token.
   @Test func theAuditNamesAndTellsNothing() throws {
     let part = try ApprovalPart(policy: #"{"DEFAULT":{"lease":{"ttl_s":60,"uses":3},"match_digits":6}}"#)
@@ -108,5 +155,37 @@ import Testing
       #expect(!texts.contains { $0.contains(secret) }, "\(secret)")
     }
     #expect(texts.count { $0.contains(asked.id) } == 4)
+  }
+}
+
+extension ApprovalPart {
+  /// As a report does.
+  fileprivate func bar(_ requester: String, of service: String, for subject: String) throws {
+    let id = try #require(try store.services().first { $0.name.text == service }).id
+    try store.insert(
+      BarRecord(
+        service: id, requester: requester, subject: #require(Subject(subject)), at: UnixSeconds(now)))
+  }
+
+  /// In how many values of the store the text stands, as it is or as JSON has it.
+  fileprivate func mentions(of text: String) throws -> Int {
+    var count = 0
+    let tables = try store.all("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+      row throws(SQLiteError) in try row.text(0)
+    }
+    var json = JSONWriter()
+    json.value(text)
+    for table in tables {
+      let columns = try store.all("SELECT name FROM pragma_table_info('\(table)')") {
+        row throws(SQLiteError) in try row.text(0)
+      }
+      for column in columns {
+        let value = "CAST(\(column) AS BLOB)"
+        count += try store.count(
+          "SELECT count(*) FROM \(table) WHERE instr(\(value), ?1) > 0 OR instr(\(value), ?2) > 0",
+          [.blob(Array(text.utf8)), .blob(Array(json.bytes.dropFirst().dropLast()))])
+      }
+    }
+    return count
   }
 }

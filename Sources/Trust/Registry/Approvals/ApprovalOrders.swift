@@ -168,7 +168,7 @@ struct LiftBar: RegistryCall {
     }
     guard isLifted else { throw .refused(.notFound, "approval_bar") }
     try desk.record(
-      .barLifted, .subject(subject), .word("bar_service", service), .word("bar_requester", requester))
+      .barLifted, .subject(subject), .word("bar_service", service), .barRequester(requester))
     return .reply(.answered(Array("{}".utf8)))
   }
 }

@@ -18,6 +18,7 @@ package protocol ApprovalTable {
   ) throws(StoreFailure) -> [ApprovalRecord]
   /// Pending ones.
   func openApprovals(of service: ServiceID) throws(StoreFailure) -> [ApprovalID]
+  /// Also those that he has asked for himself.
   func openApprovals(about subject: Subject) throws(StoreFailure) -> [ApprovalID]
   /// Pending ones of a requester.
   func countOpen(of service: ServiceID?, requester: String) throws(StoreFailure) -> Int
@@ -59,7 +60,8 @@ package protocol ApprovalTable {
   func countTry(of device: DeviceID, on approval: ApprovalID) throws(StoreFailure) -> Int
   /// All that was put to it and all that it said, for a device that is forgotten.
   func deleteVotes(of device: DeviceID) throws(StoreFailure)
-  /// With what it has reported.
+  /// Those about it, those that it has asked for, what it has reported, and what was reported of it; of others its name
+  /// among those who may approve.
   func deleteApprovals(of subject: Subject) throws(StoreFailure)
 
   // MARK: Leases

@@ -39,6 +39,8 @@ package struct AuditEntry: Equatable, Sendable {
     case approval(ApprovalID)
     case lease(LeaseID)
     case subject(Subject)
+    /// As whom somebody has asked whose bar it was.
+    case barRequester(String)
     case level(Level)
     case verification(UserVerification)
     /// Hash of a public key.
@@ -96,6 +98,7 @@ package struct AuditEntry: Equatable, Sendable {
         switch member {
         case .device(let device), .replaced(let device): AuditKey(device)
         case .subject(let subject): AuditKey(subject)
+        case .barRequester(let requester): Subject(requester).map { AuditKey($0) }
         default: nil
         }
       })
@@ -107,8 +110,8 @@ extension AuditEntry {
   static func about(text: [UInt8]) -> Set<AuditKey> {
     guard let object = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object else { return [] }
     let devices = ["device_id", "replaced"].compactMap { object[$0]?.string }.compactMap { DeviceID($0) }
-    let subject = object["subject"]?.string.flatMap { Subject($0) }
-    return Set(devices.map { AuditKey($0) } + (subject.map { [AuditKey($0)] } ?? []))
+    let subjects = ["subject", "bar_requester"].compactMap { object[$0]?.string }.compactMap { Subject($0) }
+    return Set(devices.map { AuditKey($0) } + subjects.map { AuditKey($0) })
   }
 }
 
@@ -125,6 +128,7 @@ extension AuditEntry.Member {
     case .approval(let approval): .init("approval_id", .string(approval.text))
     case .lease(let lease): .init("lease_id", .string(lease.text))
     case .subject(let subject): .init("subject", .string(subject.name))
+    case .barRequester(let requester): .init("bar_requester", .string(Self.shown(requester)))
     case .level(let level): .init("level", .string(level.rawValue))
     case .verification(let verification): .init("uv", .string(verification.rawValue))
     case .key(let hash): .init("key", .string(hash.hex))

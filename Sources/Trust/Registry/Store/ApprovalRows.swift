@@ -120,7 +120,8 @@ extension SQLiteStore {
   }
 
   package func openApprovals(about subject: Subject) throws(StoreFailure) -> [ApprovalID] {
-    try ids("SELECT id FROM approvals WHERE state = 0 AND subject = ?1", [.text(subject.name)])
+    try ids(
+      "SELECT id FROM approvals WHERE state = 0 AND (\(Self.naming))", Self.names(subject))
   }
 
   package func countOpen(of service: ServiceID?, requester: String) throws(StoreFailure) -> Int {
@@ -150,8 +151,37 @@ extension SQLiteStore {
   }
 
   package func deleteApprovals(of subject: Subject) throws(StoreFailure) {
-    try run("DELETE FROM approvals WHERE subject = ?1", [.text(subject.name)])
-    try run("DELETE FROM approval_bars WHERE subject = ?1", [.text(subject.name)])
+    try run("DELETE FROM approvals WHERE \(Self.naming)", Self.names(subject))
+    try run("DELETE FROM approval_bars WHERE subject = ?1 OR requester = ?1", [.text(subject.name)])
+    let listed = try all(
+      "SELECT number, approvers FROM approvals WHERE approvers IS NOT NULL AND instr(approvers, ?1) > 0",
+      [.text(String(decoding: Self.json(subject.name), as: UTF8.self))]
+    ) { (row) throws(SQLiteError) in
+      (number: try row.integer(0), approvers: try row.word(1) { Approvers(stored: $0) })
+    }
+    for row in listed {
+      try run(
+        "UPDATE approvals SET approvers = ?2 WHERE number = ?1",
+        [.integer(row.number), .text(orNull: row.approvers.without(subject.name).stored)])
+    }
+  }
+
+  /// Which requests are about somebody, or were asked for by him: as a service's requester, or as a user of the host whose
+  /// account has his name, which stands in the summary alone.
+  private static let naming =
+    "subject = ?1 OR requester = ?1 OR (user IS NOT NULL AND instr(summary, ?2) > 0)"
+
+  private static func names(_ subject: Subject) -> [SQLValue] {
+    // In canonical form, and nowhere else: what stands in a string has no quotes of its own.
+    let end = Array(#""name":"#.utf8) + json(subject.name) + Array(#"},"service":"#.utf8)
+    return [.text(subject.name), .blob(end)]
+  }
+
+  /// As canonical JSON has it.
+  private static func json(_ text: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.value(text)
+    return writer.bytes
   }
 
   // MARK: Whom they were put to
@@ -329,6 +359,12 @@ extension Row {
 }
 
 extension Approvers {
+  /// The same lists, without this name; an empty list has nobody.
+  fileprivate func without(_ name: String) -> Approvers {
+    let name = Array(name.utf8)
+    return Approvers(lists: lists.map { list in list.filter { $0.text != name } })
+  }
+
   /// Lists of patterns as JSON; nil where there are none.
   var stored: String? {
     guard areStated else { return nil }
