@@ -145,6 +145,76 @@ import Testing
     part.stop()
   }
 
+  /// The chain of what is left is whole, and where it begins is a value of the store that anybody may set who may write it.
+  @Test func rowsThatAreCutOffInFrontAreFound() throws {
+    let rows = try part.rows
+    let cut = [
+      "INSERT OR REPLACE INTO registry VALUES ('audit_beginning', \(Self.beginning(rows[5])))",
+      "DELETE FROM audit WHERE seq <= 6",
+    ]
+    try tamper(cut[0], cut[1])
+    #expect(try verify()["fault"]?.string == "beginning_unnamed")
+    #expect(try verify()["valid"]?.boolean == false)
+    part.stop()
+  }
+
+  @Test func moreThanAPruningSaysIsFound() throws {
+    let rows = try part.rows
+    let before = try #require(try order("audit-list").array?[4].object?["at"]?.integer)
+    #expect(try order("audit-prune", [("before", .number(JSONNumber(before)))]).object?["rows"]?.integer == 4)
+    let row = try #require(try order("audit-list").array?.last?.object)
+    #expect(row["event"]?.string == "audit_pruned" && row["through"]?.integer == 4)
+    #expect(row["through_hash"]?.string == rows[3].hash.hex && row["before"]?.integer == before)
+    #expect(try verify()["valid"]?.boolean == true)
+    try tamper(
+      "UPDATE registry SET value = \(Self.beginning(rows[6])) WHERE name = 'audit_beginning'",
+      "DELETE FROM audit WHERE seq <= 7")
+    #expect(try verify()["fault"]?.string == "beginning_unnamed")
+    part.stop()
+  }
+
+  /// The process died in the middle of it: what is named is not all gone, and more than that is not either.
+  @Test func aPruningThatWasCutShortIsInOrder() throws {
+    struct Begin: RegistryCall {
+      func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+        let time = desk.now.seconds
+        let last = try desk.storing { store throws(StoreFailure) in try store.auditEnd(before: time - 500) }
+        guard let last else { return .reply(.answered([])) }
+        try desk.record(.pruned, last.named)
+        try desk.storing { store throws(StoreFailure) in
+          _ = try store.pruneAudit(through: last.sequence, limit: 3)
+        }
+        return .reply(.answered(Array("\(last.sequence)".utf8)))
+      }
+    }
+    #expect(part.serve(Begin()) == .answered(Array("7".utf8)))
+    let answer = try verify()
+    #expect(answer["valid"]?.boolean == true && answer["rows"]?.integer == 10)
+    let before = [("before", JSONValue.number(JSONNumber(part.clock.wall().seconds - 500)))]
+    #expect(try order("audit-prune", before).object?["rows"]?.integer == 4)
+    #expect(try order("audit-prune", before).object?["rows"]?.integer == 0)
+    #expect(try verify()["valid"]?.boolean == true && verify()["rows"]?.integer == 7)
+    part.stop()
+  }
+
+  /// Rows that say so were written by an earlier program, which did not name what it threw away.
+  @Test func aBeginningFromAnEarlierProgramIsNamedOnce() throws {
+    _ = try order("audit-prune", [("before", .number(JSONNumber(part.clock.wall().seconds - 500)))])
+    try tamper(
+      "DELETE FROM audit WHERE seq = 13",
+      "INSERT INTO registry SELECT 'audit_beginning_unnamed', value FROM registry WHERE name = 'audit_beginning'"
+    )
+    #expect(try verify()["valid"]?.boolean == true && verify()["seq"]?.integer == 13)
+    try tamper()
+    #expect(try verify()["valid"]?.boolean == true && verify()["seq"]?.integer == 13)
+    part.stop()
+  }
+
+  /// As the store keeps where the rows begin: behind this one.
+  private static func beginning(_ row: AuditRow) -> String {
+    "x'\(Hex.encode((UInt64(row.sequence).bigEndianBytes + row.hash.array).span))'"
+  }
+
   @Test func theLastRowIsNeverThrownAway() throws {
     let before = [("before", JSONValue.number(JSONNumber(Int64(1) << 40)))]
     #expect(try order("audit-prune", before).object?["rows"]?.integer == 11)
@@ -193,6 +263,12 @@ import Testing
     #expect(
       read["reason"]?.string == "linefeed \"x\"" && read["uid"]?.integer == 1000 && read["at"]?.integer == 9)
     #expect(AuditEntry.about(text: text) == entry.about && entry.about.count == 2)
+  }
+}
+
+extension WorkerPart {
+  fileprivate var rows: [AuditRow] {
+    get throws { try #require(worker).store.auditRows(after: 0, limit: 100) }
   }
 }
 

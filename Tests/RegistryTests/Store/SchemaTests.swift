@@ -45,6 +45,7 @@ import Testing
       7, x'aa', x'', 0, 'r', NULL, x'7b7d', 1, 1, 1, 1, 0, 0, 0, NULL, NULL, NULL, '', 1, 2, NULL, NULL, 0, NULL, 0,
       NULL);
     INSERT INTO votes VALUES (NULL, x'aa', x'd1', 'anna', x'00', 1, '42', 5, 1, 1, x'30');
+    INSERT INTO registry VALUES ('audit_beginning', x'0a');
     INSERT INTO audit_about VALUES (x'01', 3), (x'01', 1024), (x'02', 5000);
     PRAGMA user_version = 1
     """
@@ -65,6 +66,9 @@ import Testing
     let about = try rows(
       path + "/old.db", "SELECT block || ' ' || hex(about) || ' ' || seq FROM audit_about ORDER BY seq")
     #expect(about == ["0 01 3", "1 01 1024", "4 02 5000"])
+    let beginnings = try rows(
+      path + "/old.db", "SELECT name || ' ' || hex(value) FROM registry ORDER BY name")
+    #expect(beginnings == ["audit_beginning 0A", "audit_beginning_unnamed 0A"])
     let counted = try rows(path + "/old.db", "SELECT kind || ' ' || state || ' ' || count FROM tallies")
     #expect(counted == ["1 0 1"])
     folder.remove()

@@ -172,12 +172,15 @@ struct VerifyAudit: RegistryCall {
   }
 }
 
-/// Throws away rows of before a time, and says so in the audit.
+/// Throws away rows of before a time, and says so in the audit: first of all which is the last of them, so that nobody can
+/// throw away others without a word.
 struct PruneAudit: RegistryCall {
   private static let piece = 2000
 
   /// Unix seconds.
   let before: Int64
+  /// The last row that is to go; nil until it is known.
+  private var last: AuditEnd?
   private var count = 0
 
   init(before: Int64) {
@@ -186,17 +189,23 @@ struct PruneAudit: RegistryCall {
 
   func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var next = self
-    let thrown = try desk.storing { store throws(StoreFailure) in
-      try store.pruneAudit(before: before, limit: Self.piece)
+    if last == nil {
+      next.last = try desk.storing { store throws(StoreFailure) in try store.auditEnd(before: before) }
+      if let found = next.last { try desk.record(.pruned, [.number("before", before)] + found.named) }
     }
-    // With the first piece: of what is gone it is known that it was meant to be.
-    if count == 0, thrown > 0 { try desk.record(.pruned, .number("before", before)) }
+    guard let last = next.last else { return answer }
+    let thrown = try desk.storing { store throws(StoreFailure) in
+      try store.pruneAudit(through: last.sequence, limit: Self.piece)
+    }
     next.count += thrown
-    if thrown == Self.piece { return .goOn(next) }
+    return thrown == Self.piece ? .goOn(next) : next.answer
+  }
+
+  private var answer: Outcome {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("rows")
-    writer.value(next.count)
+    writer.value(count)
     writer.endObject()
     return .reply(.answered(writer.bytes))
   }

@@ -13,7 +13,9 @@ package protocol AuditTable {
   /// Takes the texts out of rows about it, of at most so many.
   /// - Returns: of how many.
   func eraseAudit(about: [UInt8], limit: Int) throws(StoreFailure) -> Int
-  /// Throws the oldest rows away, those from before `time`, at most so many, and never the last row.
+  /// Where the chain stood after the last row of before `time`, but for the last row of all; nil where there is none.
+  func auditEnd(before time: Int64) throws(StoreFailure) -> AuditEnd?
+  /// Throws the oldest rows away, at most so many, and none behind `sequence`.
   /// - Returns: how many.
-  func pruneAudit(before time: Int64, limit: Int) throws(StoreFailure) -> Int
+  func pruneAudit(through sequence: Int64, limit: Int) throws(StoreFailure) -> Int
 }

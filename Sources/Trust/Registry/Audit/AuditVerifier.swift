@@ -17,6 +17,8 @@ package struct AuditVerifier: Sendable {
     case tail = "head_beyond_end"
     /// The row that the head names was thrown away long ago: nothing can be said.
     case pruned = "head_before_beginning"
+    /// Rows are gone from the front that no row of a pruning names.
+    case beginning = "beginning_unnamed"
     /// Nobody here has signed the head.
     case signature = "head_signature"
   }
@@ -27,10 +29,14 @@ package struct AuditVerifier: Sendable {
   /// The head that the chain has to lead through.
   private let head: AuditEnd?
   private var hasMetHead: Bool
+  private let beginning: AuditEnd
+  /// What the last pruning says that it has thrown away, to be met by where the rows begin.
+  private var pruned: AuditEnd?
 
   /// - Parameter beginning: where the rows that are kept begin.
   package init(from beginning: AuditEnd, through head: AuditEnd? = nil) {
     end = beginning
+    self.beginning = beginning
     self.head = head
     hasMetHead = head == nil || head == beginning
   }
@@ -42,8 +48,9 @@ package struct AuditVerifier: Sendable {
     switch row.content {
     case .erased: erased += 1
     case .text(let text, _):
-      let time = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object?["at"]?.integer
-      guard time == row.at.value else { throw .time }
+      let object = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object
+      guard object?["at"]?.integer == row.at.value else { throw .time }
+      if let named = object.flatMap(AuditEnd.init(prunedBy:)) { pruned = named }
     }
     end = next
     rows += 1
@@ -55,7 +62,25 @@ package struct AuditVerifier: Sendable {
 
   /// After the last row.
   package func finish() throws(Fault) {
-    guard let head, !hasMetHead else { return }
-    throw head.sequence > end.sequence ? .tail : .pruned
+    if let head, !hasMetHead { throw head.sequence > end.sequence ? .tail : .pruned }
+    guard beginning.sequence > 0 else { return }
+    // One that was cut short has thrown away less than it says.
+    guard let pruned, pruned.sequence >= beginning.sequence else { throw .beginning }
+    guard pruned.sequence > beginning.sequence || pruned == beginning else { throw .beginning }
+  }
+}
+
+extension AuditEnd {
+  /// The last row that a pruning has thrown away, as its own row says; nil for any other row.
+  fileprivate init?(prunedBy row: JSONObject) {
+    guard row["event"]?.string == AuditEntry.Event.pruned.word, let sequence = row["through"]?.integer,
+      let hash = row["through_hash"]?.string.flatMap({ Bytes32(hex: $0) })
+    else { return nil }
+    self.init(sequence: sequence, hash: hash)
+  }
+
+  /// The same for that row.
+  var named: [AuditEntry.Member] {
+    [.number("through", sequence), .word("through_hash", hash.hex)]
   }
 }

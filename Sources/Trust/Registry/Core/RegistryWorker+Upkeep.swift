@@ -25,6 +25,7 @@ extension RegistryWorker {
   func start() throws(StoreFailure) {
     _ = store.keepReserve()
     try announceStanding()
+    if try store.value(StoreValue.unnamedBeginning) != nil { try nameBeginning() }
     if try store.value(StoreValue.restored) != nil { try endAll(because: .restored) }
     let behind = storedTime.milliseconds - clock.wall().milliseconds
     guard behind > Self.tolerance.wholeMilliseconds else { return }
@@ -32,19 +33,31 @@ extension RegistryWorker {
     try endAll(because: .clockBehind, .count(Int(behind / 1000)))
   }
 
-  /// Outside of any group.
   private func endAll(
     because event: AuditEntry.Event, _ members: AuditEntry.Member...
   ) throws(StoreFailure) {
+    try atStart(forgetting: StoreValue.restored) { desk throws(CallFailure) in
+      for part in self.upkeep { try part.endAll(&desk) }
+      try desk.record(event, members)
+    }
+  }
+
+  private func nameBeginning() throws(StoreFailure) {
+    let beginning = try store.auditBeginning()
+    try atStart(forgetting: StoreValue.unnamedBeginning) { desk throws(CallFailure) in
+      try desk.record(.pruned, beginning.named)
+    }
+  }
+
+  /// Outside of any group.
+  /// - Parameter name: of the value that said that it is to be done.
+  private func atStart(
+    forgetting name: String, _ body: (inout Desk) throws(CallFailure) -> Void
+  ) throws(StoreFailure) {
     var desk = desk(for: .gate)
     try durably { () throws(StoreFailure) in
-      do throws(CallFailure) {
-        for part in upkeep { try part.endAll(&desk) }
-        try desk.record(event, members)
-      } catch {
-        throw error.ofStore
-      }
-      try store.setValue(StoreValue.restored, nil)
+      do throws(CallFailure) { try body(&desk) } catch { throw error.ofStore }
+      try store.setValue(name, nil)
       return true
     }
     for effect in desk.effects { listener.hear(effect) }

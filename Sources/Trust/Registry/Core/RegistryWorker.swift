@@ -176,6 +176,8 @@ enum StoreValue {
   static let server = "server_id"
   /// The highest time that was promised.
   static let time = "time"
+  /// There since the audit's beginning was found without a row that names it; gone once there is one.
+  static let unnamedBeginning = "audit_beginning_unnamed"
   /// When a copy was put in its place; gone once a gate has served with it.
   static let restored = "restored_at"
 }

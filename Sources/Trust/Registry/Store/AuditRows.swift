@@ -21,6 +21,12 @@ extension SQLiteStore: AuditTable {
   /// `registry.value`: eight bytes of sequence, big endian, and the hash.
   private static let beginning = "audit_beginning"
 
+  /// An earlier program has thrown rows away, and its rows do not say which: so the gate says once where it found the
+  /// beginning.
+  static let unnamedBeginning = """
+    INSERT INTO registry SELECT '\(StoreValue.unnamedBeginning)', value FROM registry WHERE name = '\(beginning)'
+    """
+
   package func auditEnd() throws(StoreFailure) -> AuditEnd {
     let last = try first("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1") { row throws(SQLiteError) in
       AuditEnd(sequence: try row.integer(0), hash: try row.hash(1))
@@ -98,11 +104,34 @@ extension SQLiteStore: AuditTable {
     return rows.count
   }
 
-  package func pruneAudit(before time: Int64, limit: Int) throws(StoreFailure) -> Int {
-    let end = try auditEnd()
-    // Rows stand in the order of their times: the registry's clock never goes back.
+  package func auditEnd(before time: Int64) throws(StoreFailure) -> AuditEnd? {
+    // Rows stand in the order of their times, as the registry's clock never goes back: a few looks find the last one.
+    var (low, high) = (try auditBeginning().sequence, try auditEnd().sequence - 1)
+    var found: AuditEnd?
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      let row = try first(
+        "SELECT seq, at, hash FROM audit WHERE seq <= ?1 ORDER BY seq DESC LIMIT 1", [.integer(middle)]
+      ) { (row) throws(SQLiteError) in
+        (end: AuditEnd(sequence: try row.integer(0), hash: try row.hash(2)), at: try row.integer(1))
+      }
+      guard let row, row.end.sequence > low else {
+        // Rows are missing, which is for others to find.
+        low = middle
+        continue
+      }
+      if row.at < time {
+        (low, found) = (middle, row.end)
+      } else {
+        high = row.end.sequence - 1
+      }
+    }
+    return found
+  }
+
+  package func pruneAudit(through sequence: Int64, limit: Int) throws(StoreFailure) -> Int {
     let rows = try auditRows(after: try auditBeginning().sequence, limit: limit).prefix {
-      $0.at.value < time && $0.sequence < end.sequence
+      $0.sequence <= sequence
     }
     guard let last = rows.last else { return 0 }
     try setValue(Self.beginning, UInt64(last.sequence).bigEndianBytes + last.hash.array)

@@ -100,8 +100,8 @@ extension SQLiteStore {
     DROP TABLE old_paths;
     DROP TABLE android_serials
     """,
-    // App Attest keys that devices had before.
-    formerKeyTables,
+    // App Attest keys that devices had before, and an audit whose beginning has no name.
+    [formerKeyTables, unnamedBeginning].joined(separator: ";\n"),
   ]
 
   static let registryTables = """
