@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import json
+import socket
 import sqlite3
 import uuid
 
@@ -219,4 +220,31 @@ def test_a_key_that_phones_do_not_know_is_not_served(home, folder, pki):
     gate.launch()
     assert gate.wait() == CONFIGURATION
     gate.environment["PINS_FORCE"] = "true"
+    gate.start()
+
+
+def test_a_start_that_comes_to_nothing_publishes_no_key(home, pki):
+    """Somebody else has the port: no phone has heard of the next key, and so it is none that may be served."""
+    home.pair("anna.json")
+    gate = home.gate
+    foreign = dict(zip(("TLS_CERT_PATH", "TLS_KEY_PATH"), pki.issue_server("foreign")))
+    gate.stop()
+    mine = {name: gate.environment[name] for name in foreign}
+    gate.environment["TLS_NEXT_KEY_PATH"] = str(foreign["TLS_KEY_PATH"])
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind((gate.host, gate.port))
+        other.listen()
+        gate.launch()
+        assert gate.wait() == UNAVAILABLE, gate.log_tail()
+    gate.environment.pop("TLS_NEXT_KEY_PATH")
+    gate.environment |= foreign
+    gate.launch()
+    assert gate.wait() == CONFIGURATION and "PINS_FORCE" in gate.log_text(), gate.log_tail()
+    # A start that serves has.
+    gate.environment |= mine | {"TLS_NEXT_KEY_PATH": str(foreign["TLS_KEY_PATH"])}
+    gate.start()
+    gate.stop()
+    gate.environment.pop("TLS_NEXT_KEY_PATH")
+    gate.environment |= foreign
     gate.start()

@@ -104,7 +104,7 @@ struct Opening {
       let pseudonyms = try PseudonymKeyFile(files).map { file in
         try Startup.pseudonymKey(passed.pseudonymKey, file, store, logger: logger)
       }
-      let registry = RegistryOpening(
+      var registry = RegistryOpening(
         configuration: configuration, files: passed.devices, users: passed.approvalUsers, log: log)
       let parts = Gate.Parts(
         clock: SystemClock(), entropy: KernelEntropy(), store: store, root: passed.root, tls: passed.material,
@@ -148,7 +148,7 @@ struct Opening {
       try confine(decision, folders, filter)
       try writer.begin()
       try store.begin()
-      try begin(parts.devices)
+      try begin(parts.devices, publishing: registry.unpublished)
       let gate = try prepared.start()
       do {
         return try serve(gate, parts, store, (listener, approvals), (admin, door), registry.users)
@@ -169,7 +169,8 @@ struct Opening {
 
   /// Whoever was revoked while nobody served is so before anybody is let in. A disk that hangs does not keep the gate from
   /// its players: what it was ordered to end is judged by the registry as soon as it can.
-  private func begin(_ devices: Gateway.Devices?) throws(SystemError) {
+  /// - Parameter settings: with pins that are to be kept first.
+  private func begin(_ devices: Gateway.Devices?, publishing settings: RegistrySettings?) throws {
     guard let devices else { return }
     try devices.registry.begin()
     let orders = devices.startOrders
@@ -177,6 +178,7 @@ struct Opening {
       logger.warning(
         "start_orders_late", metadata: ["reason": "the registry is not through with revocations"])
     }
+    if let settings { try PinRule.publish(settings, devices.registry) }
   }
 
   /// The sockets of those who give orders.

@@ -7,16 +7,29 @@ import System
 
 enum PinRule {
   /// At the start.
-  static func take(_ settings: RegistrySettings, into store: SQLiteStore, _ path: String) throws {
-    let foreign: PublishedPins.ForeignKey?
+  /// - Returns: whether they are to be kept once nothing but that is missing (`publish`): a start that comes to nothing
+  ///   has told nobody of them.
+  static func judge(_ settings: RegistrySettings, in store: SQLiteStore, _ path: String) throws -> Bool {
+    let standing: PublishedPins.Standing
     do throws(StoreFailure) {
-      foreign = try PublishedPins.take(settings, into: store)
+      standing = try PublishedPins.look(at: settings, in: store)
     } catch {
       throw RegistryOpening.unusable(path, error)
     }
-    guard let foreign else { return }
-    complain(reason(foreign.pin.text, known: foreign.published.map(\.text)))
-    throw ExitStatus.configuration.code
+    switch standing {
+    case .published: return false
+    case .news: return true
+    case .foreign(let key):
+      complain(reason(key.pin.text, known: key.published.map(\.text)))
+      throw ExitStatus.configuration.code
+    }
+  }
+
+  /// Before the first answer names them.
+  static func publish(_ settings: RegistrySettings, _ registry: Registry) throws {
+    if case .answered = registry.ask(TakePins(settings), by: .gate) { return }
+    complain("DEVICES_PATH: which keys phones are told of cannot be written: correct the disk, and start again")
+    throw ExitStatus.ioError.code
   }
 
   /// At a reload, before anything is taken over.

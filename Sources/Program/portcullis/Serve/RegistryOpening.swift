@@ -20,10 +20,21 @@ struct RegistryOpening {
   let files: DeviceFiles
   let users: ApprovalUsers
   let log: GateLog
+  /// Where their pins are to be kept before anybody is served.
+  private(set) var unpublished: RegistrySettings?
+
+  init(
+    configuration: GateConfiguration, files: DeviceFiles, users: ApprovalUsers, log: GateLog
+  ) {
+    self.configuration = configuration
+    self.files = files
+    self.users = users
+    self.log = log
+  }
 
   /// Nil where there are no devices. Nothing is served before it begins.
   /// - Parameter keys: the key store, which may know more revoked keys than the registry was told.
-  func open(_ material: TLSMaterial, _ keys: KeyStore) throws -> Gateway.Devices? {
+  mutating func open(_ material: TLSMaterial, _ keys: KeyStore) throws -> Gateway.Devices? {
     guard let path = configuration.devices.path else { return nil }
     let pin = try Self.pin(of: material)
     guard let settings = RegistrySettings(configuration, files, users, pin: pin) else { return nil }
@@ -33,7 +44,7 @@ struct RegistryOpening {
     }
     let store: SQLiteStore
     do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
-    try PinRule.take(settings, into: store, path)
+    if try PinRule.judge(settings, in: store, path) { unpublished = settings }
     do throws(StoreFailure) {
       let ended = try store.attestedKeys(among: keys.revokedKeys)
       let door = DeviceDoor(level: settings.doorLevel, log: log)

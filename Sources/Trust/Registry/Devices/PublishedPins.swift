@@ -19,21 +19,39 @@ package enum PublishedPins {
     guard published.contains(pin) else { throw ForeignKey(pin: pin, published: published) }
   }
 
-  /// Before the key is in service: what answers name from now on is kept, or the key is refused and nothing changes.
-  package static func take(
-    _ settings: RegistrySettings, into store: any RegistryStore
-  ) throws(StoreFailure) -> ForeignKey? {
+  /// How the pins that are to be named stand to those that were.
+  package enum Standing: Equatable, Sendable {
+    case published
+    /// They may be named, and are to be kept before anybody hears of them.
+    case news
+    case foreign(ForeignKey)
+  }
+
+  /// Changes nothing.
+  package static func look(
+    at settings: RegistrySettings, in store: any RegistryStore
+  ) throws(StoreFailure) -> Standing {
     let published = try all(in: store)
     let active = try store.devices(of: nil, in: .active, after: nil, limit: 1)
     do throws(ForeignKey) {
       try judge(settings, published: published, hasDevices: !active.isEmpty)
     } catch {
-      return error
+      return .foreign(error)
     }
-    if settings.pins != published {
+    return settings.pins == published ? .published : .news
+  }
+
+  /// Before the key is in service: what answers name from now on is kept, or the key is refused and nothing changes.
+  static func take(
+    _ settings: RegistrySettings, into store: any RegistryStore
+  ) throws(StoreFailure) -> ForeignKey? {
+    switch try look(at: settings, in: store) {
+    case .published: return nil
+    case .foreign(let key): return key
+    case .news:
       try store.setValue(StoreValue.pins, settings.pins.flatMap(\.hash.array))
+      return nil
     }
-    return nil
   }
 
   private static func all(in store: any RegistryStore) throws(StoreFailure) -> [PublicKeyPin] {
@@ -44,7 +62,7 @@ package enum PublishedPins {
   }
 }
 
-/// A reload with another key, before it is in service.
+/// A start or a reload with other pins, before anybody hears of them.
 package struct TakePins: RegistryCall {
   private let settings: RegistrySettings
 
