@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 
 import pytest
 
@@ -55,6 +56,29 @@ def test_there_and_back(gate, folder):
     gate.start()
     events = [row["event"] for row in json.loads(gate.command("audit", "list", "--json").stdout)]
     assert events.count("restored") == 1, "ended once, and not at each start"
+
+
+def test_a_clock_that_ran_ahead_is_left_behind_with_a_copy_from_before(gates, backend, folder, fault):
+    """By nothing else: a restart remembers the highest time."""
+    gate = gates(backend, DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example", **fault.environment)
+
+    def last(event):
+        rows = json.loads(gate.command("audit", "list", "--json").stdout)
+        return [row["at"] for row in rows if row["event"] == event][-1] - time.time()
+
+    backup(gate)
+    two_days = 2 * 86_400
+    fault.realtime_offset = two_days * 10**9
+    add(gate, "one")
+    gate.stop()
+    fault.realtime_offset = 0
+    gate.start()
+    add(gate, "two")
+    assert last("service_added") > two_days - 3600
+    gate.stop()
+    assert gate.command("devices", "restore", "copy.db").returncode == 0
+    gate.start()
+    assert abs(last("restored")) < 3600
 
 
 def test_its_words(gate):

@@ -28,7 +28,8 @@ enum PinRule {
   /// Before the first answer names them.
   static func publish(_ settings: RegistrySettings, _ registry: Registry) throws {
     if case .answered = registry.ask(TakePins(settings), by: .gate) { return }
-    complain("DEVICES_PATH: which keys phones are told of cannot be written: correct the disk, and start again")
+    complain(
+      "DEVICES_PATH: which keys phones are told of cannot be written: correct the disk, and start again")
     throw ExitStatus.ioError.code
   }
 
