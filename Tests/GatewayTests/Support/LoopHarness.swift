@@ -231,6 +231,18 @@ final class Player {
     return heard
   }
 
+  /// Takes so much off its socket at most, and returns how much there was.
+  func hearSome(_ count: Int) -> Int {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var taken = 0
+    while taken < count {
+      var span = bytes.mutableSpan
+      guard case .bytes(let count)? = socket?.receive(into: &span) else { break }
+      taken += count
+    }
+    return taken
+  }
+
   /// Sends what waits, and nothing turns.
   func sendOutput() {
     let bytes = client.takeOutput()

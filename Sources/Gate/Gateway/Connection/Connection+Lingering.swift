@@ -29,8 +29,7 @@ extension Connection {
 
   /// The time for the ends is over, but what waits goes on as long as it is taken.
   func lingerExpired() {
-    if blockedSince == nil || isStalled { return close() }
-    arm(after: Lingering.time)
+    if isTaken { arm(after: Lingering.time) } else { close() }
   }
 
   private func lingerOnClient(_ lingering: Lingering) -> Bool {

@@ -44,8 +44,10 @@ final class Connection {
 
   /// In which of the loop's lists it is; the loop's alone to change.
   var membership = Membership()
-  /// Since when one side takes nothing of what waits for it, or a newcomer is behind with taking its answers.
-  private(set) var blockedSince: MonotonicTime?
+  /// The peer takes nothing of what waits for it, or as a newcomer is behind with taking its answers.
+  private(set) var clientStall = Stall()
+  /// The game takes nothing.
+  private(set) var gameStall = Stall()
   private var alarm = Alarm()
   /// What of its queues is counted among the loop's.
   private var countedQueue = 0
@@ -99,25 +101,32 @@ final class Connection {
     watchProgress(clientProgressed)
   }
 
-  /// Keeps `blockedSince`: it begins when something waits, and in a session, which may have much to send, begins anew with
-  /// each byte that is taken.
+  /// Keeps both stalls: each begins when something waits, and in a session, which may have much to send, begins anew with
+  /// each byte that its side takes.
   private func watchProgress(_ clientProgressed: Bool) {
-    var queued = client.unsent.count
-    var hasProgressed = clientProgressed
-    if let session {
-      let gameProgressed = session.game.takeProgress()
-      queued += session.game.queued
-      hasProgressed = hasProgressed || gameProgressed
+    let session = session
+    let forClient = client.unsent.count
+    let forGame = session?.game.queued ?? 0
+    count(queued: forClient + forGame)
+    // Most turns end so.
+    if forClient + forGame == 0, !isBlocked { return }
+    let gameProgressed = session?.game.takeProgress() ?? false
+    var begins = false
+    if forClient > 0 {
+      begins = clientStall.waits(hasProgressed: clientProgressed && session != nil, now: loop.now)
+    } else if hasCaughtUp {
+      clientStall.ends()
     }
-    count(queued: queued)
-    if queued > 0 {
-      guard blockedSince == nil || hasProgressed && session != nil else { return }
-      blockedSince = loop.now
+    if forGame > 0 {
+      begins = gameStall.waits(hasProgressed: gameProgressed, now: loop.now) || begins
+    } else {
+      gameStall.ends()
+    }
+    if begins {
       arm(within: loop.settings.limits.writeStallTimeout)
-    } else if blockedSince != nil, hasCaughtUp {
-      blockedSince = nil
+    } else if !isBlocked, case .lingering = stage {
       // Now that all is sent, the ends of both sides have their time.
-      if case .lingering = stage { arm(after: Lingering.time) }
+      arm(after: Lingering.time)
     }
   }
 
@@ -135,10 +144,24 @@ final class Connection {
     return (exchange.isAwaitingHead || exchange.poll != nil) && !client.mayHaveInput && !membership.isQueued
   }
 
-  /// Whether something has waited for `WRITE_STALL_TIMEOUT` and neither side took a byte.
-  var isStalled: Bool {
-    guard let blockedSince else { return false }
-    return loop.now - blockedSince >= loop.settings.limits.writeStallTimeout
+  /// Something waits for either side.
+  private var isBlocked: Bool { clientStall.since != nil || gameStall.since != nil }
+
+  /// Since when one of them takes nothing.
+  var blockedSince: MonotonicTime? {
+    guard let client = clientStall.since, let game = gameStall.since else {
+      return clientStall.since ?? gameStall.since
+    }
+    return min(client, game)
+  }
+
+  /// Whether something has waited for the peer for `WRITE_STALL_TIMEOUT`, and it took none of it.
+  var isClientStalled: Bool { clientStall.isOver(loop.settings.limits.writeStallTimeout, now: loop.now) }
+  var isGameStalled: Bool { gameStall.isOver(loop.settings.limits.writeStallTimeout, now: loop.now) }
+
+  /// Whether something waits for a side that takes it.
+  var isTaken: Bool {
+    clientStall.since != nil && !isClientStalled || gameStall.since != nil && !isGameStalled
   }
 
   /// The kernel has taken all that waited: whatever stood still for it goes on.

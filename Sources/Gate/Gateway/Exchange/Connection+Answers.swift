@@ -59,11 +59,13 @@ extension Connection {
     } else if let deadline = exchange.deadline(limits: loop.settings.limits) {
       arm(at: deadline)
     }
-    if let blockedSince { arm(at: min(deadline, blockedSince + loop.settings.limits.writeStallTimeout)) }
+    if let since = clientStall.since {
+      arm(at: min(deadline, since + loop.settings.limits.writeStallTimeout))
+    }
   }
 
   func exchangeExpired(_ exchange: Exchange) {
-    switch exchange.expired(isBlocked: !client.unsent.isEmpty || isStalled) {
+    switch exchange.expired(isBlocked: !client.unsent.isEmpty || isClientStalled) {
     case .close: close()
     case .finish: finish()
     case .refuse(let code, let step):

@@ -133,10 +133,8 @@ extension Connection {
   // MARK: Deadlines
 
   func sessionDeadlineReached(_ attachment: Attachment) {
-    if isStalled {
-      let end: ConnectionEnd = client.unsent.isEmpty ? .session(.gameStalled) : .playerStalled
-      return endSession(attachment, end)
-    }
+    if isClientStalled { return endSession(attachment, .playerStalled) }
+    if isGameStalled { return endSession(attachment, .session(.gameStalled)) }
     if let deadline = attachment.stream.closeDeadline, loop.now >= deadline {
       // The reply is awaited from when our Close has left: before it, there may be much for a slow reader to take.
       if client.unsent.isEmpty { return perform(attachment.stream.closing.expired(), attachment) }
