@@ -92,3 +92,39 @@ import Testing
     #expect(harness.shared.sessions.value == 1)
   }
 }
+
+/// An app that acknowledges nothing is given up, however much it says.
+@Suite struct AcknowledgingStallTests {
+  @Test(arguments: [true, false]) func anAppThatTypesAndAcknowledgesNothing(_ typesTooFast: Bool) throws {
+    let harness = try LoopHarness(
+      [("WRITE_STALL_TIMEOUT", "30s"), ("INPUT_RATE", "1/s"), ("SESSION_BUFFER", "64KiB")], hasGame: true)
+    let app = TestApp(harness)
+    try app.connect()
+    let game = try #require(harness.game)
+    game.accept()
+    let caller = try #require(game.callers.first)
+    func isFull() -> Bool {
+      var isFull = false
+      harness.loop.sessions.forEach { isFull = !($0.game.conversation?.state.mayHear ?? true) }
+      return isFull
+    }
+    for _ in 0..<100 where !isFull() {
+      caller.say([UInt8](repeating: 0x61, count: 4096))
+      harness.turn()
+      app.hear()
+    }
+    try #require(isFull())
+    // Ten seconds' worth at once, and then always more than it may.
+    if typesTooFast { for _ in 0..<20 { app.type("look\n") } }
+    var seconds = 0
+    while harness.shared.detached == 0, seconds < 400 {
+      if typesTooFast { for _ in 0..<2 { app.type("look\n") } }
+      harness.pass(.seconds(1))
+      caller.hear()
+      app.hear()
+      seconds += 1
+    }
+    // While nothing is read of it, what it acknowledges may be behind that; but not for ever.
+    #expect((typesTooFast ? 290...302 : 29...32).contains(seconds))
+  }
+}

@@ -64,8 +64,13 @@ struct ConversationState: ~Copyable {
   var lastSent: MonotonicTime
   /// All sessions together keep more than they may, as of this turn.
   var isShortOfRoom = false
-  /// Since when nothing is read of the game because the app acknowledges nothing.
-  var fullSince: MonotonicTime?
+  /// Since when nothing is read of the game because the app acknowledges nothing; while nothing is read of the app either,
+  /// this stands still.
+  var fullSince: MonotonicTime? {
+    didSet { if fullSince == nil || fullFrom == nil { fullFrom = fullSince } }
+  }
+  /// The same by the clock. What has come too fast can keep the app from being read for as long as it likes.
+  private var fullFrom: MonotonicTime?
   /// Then its own buffer was not full, but that of all.
   private var lacksRoomOfAll = false
   /// Without a connection: since when the game has taken nothing of what waits for it.
@@ -146,8 +151,8 @@ struct ConversationState: ~Copyable {
 
   /// The app has acknowledged nothing for so long that it is given up.
   func isStalled(now: MonotonicTime, after time: Duration) -> Bool {
-    guard let fullSince else { return false }
-    return now - fullSince >= stallTime(time)
+    guard let fullSince, let fullFrom else { return false }
+    return now - fullSince >= stallTime(time) || now - fullFrom >= stallTime(time) * Self.unheardTimes
   }
 
   /// Who has not got so much that an acknowledgement is due at once may be about to send one, and that takes its time: of a
@@ -209,6 +214,8 @@ struct ConversationState: ~Copyable {
   static let clientTime: Duration = .milliseconds(500)
   /// A window that is dragged is told of often enough by that.
   private static let descriptionRate = Rate(count: 10, per: .seconds(1), burst: 10)
+  /// So many times as long as an app that is read may one acknowledge nothing that is not, because it says too much.
+  private static let unheardTimes = 10
   /// What an event costs, however short it is.
   static let leastEvent = 64
   /// So much of a buffer stays for the next message.
