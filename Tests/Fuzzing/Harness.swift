@@ -27,6 +27,7 @@ package enum Harness: String, CaseIterable, Sendable {
   case deviceForm = "device-form"
   case deviceHead = "device-head"
   case deviceToken = "device-token"
+  case auditHead = "audit-head"
   case approvalPolicy = "approval-policy"
   case androidKey = "android-key"
   case revocationList = "revocation-list"
@@ -66,6 +67,7 @@ package enum Harness: String, CaseIterable, Sendable {
     case .deviceForm: try DeviceFormHarness.check(bytes)
     case .deviceHead: try DeviceHeadHarness.check(bytes)
     case .deviceToken: try DeviceTokenHarness.check(bytes)
+    case .auditHead: try AuditHeadHarness.check(bytes)
     case .approvalPolicy: try ApprovalPolicyHarness.check(bytes)
     case .androidKey: try AndroidKeyHarness.check(bytes)
     case .revocationList: try RevocationListHarness.check(bytes)

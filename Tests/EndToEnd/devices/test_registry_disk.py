@@ -5,13 +5,16 @@ import errno
 import json
 import os
 import random
+import socket
 import threading
 
 import pytest
 
 import faults
+from clients import Raw, assert_refusal, head
+from handset import Handset, close_code, enter
 from orders import answered, order
-from waiting import eventually
+from waiting import LONG, eventually, patience
 
 KILLS = int(os.environ.get("PORTCULLIS_KILLS", "8"))
 IO_ERROR, BUSY, USAGE, UNKNOWN = 74, 75, 64, 65
@@ -212,3 +215,42 @@ def test_a_start_with_the_clock_an_hour_behind(gate, fault):
     assert names(gate) == {"one"}
     rows = json.loads(gate.command("audit", "list", "--json").stdout)
     assert rows == sorted(rows, key=lambda row: row["at"]), "the registry's time went back"
+
+
+def test_a_full_queue_refuses_all_but_revocations(gates, backend, fault, settings, new_device):
+    """Beside a disk that hangs: 64 of one address wait, 1,024 in all. What is revoked is out, and what waited is answered."""
+    # One loop, so that requests come to the queue in their order.
+    gate = gates(backend, HANDSHAKE_RATE="100000/s", WORKERS="1", **settings, **fault.environment)
+    handset = Handset(gate, new_device())
+    handset.enroll("att_obj")
+    session = enter(gate, handset.device.headers(gate.app.nonce()))
+    gate.app.close()
+    fault.stand_still()
+    fault.sync_hold = 1
+    commands = [threading.Thread(target=order, args=(gate, "devices-rename"), kwargs={"id": handset.id, "name": "x"})]
+    commands[0].start()
+    eventually(lambda: fault.syncs_waiting, "the registry waits for its disk")
+
+    def ask(address, number):
+        plain = socket.socket()
+        plain.settimeout(patience(LONG))
+        plain.bind((f"127.0.0.{address}", 0))
+        plain.connect((gate.host, gate.port))
+        return Raw(gate, connected=plain).send(
+            head("GET", "/device/self", f"Authorization: Bearer a.b.{address}-{number}")
+        )
+
+    waiting = [ask(2, number) for number in range(64)]
+    assert_refusal(ask(2, 64).reply(), 503, "overloaded")
+    waiting += [ask(address, number) for address in range(3, 18) for number in range(64)]
+    assert_refusal(ask(18, 0).reply(), 503, "overloaded")
+    commands.append(threading.Thread(target=order, args=(gate, "devices-revoke"), kwargs={"id": handset.id}))
+    commands[1].start()
+    assert close_code(session) == 1008
+    fault.sync_hold = 0
+    for command in commands:
+        command.join()
+    for client in waiting:
+        with client:
+            assert_refusal(client.reply(), 401, "token_rejected")
+    assert order(gate, "devices-show", id=handset.id)["status"] == "revoked"
