@@ -1,14 +1,19 @@
 """`devices backup` beside a running gate and `devices restore` without one, and what a restored store no longer holds open."""
 
 import base64
+import contextlib
+import errno
 import hashlib
 import json
 import os
 import sqlite3
+import subprocess
 import time
 
 import pytest
 
+import faults
+from gate import BINARY, process_environment
 from orders import answered, order
 
 USAGE, UNKNOWN, IO_ERROR, BUSY, CONFIGURATION = 64, 65, 74, 75, 78
@@ -56,6 +61,37 @@ def test_there_and_back(gate, folder):
     gate.start()
     events = [row["event"] for row in json.loads(gate.command("audit", "list", "--json").stdout)]
     assert events.count("restored") == 1, "ended once, and not at each start"
+
+
+def test_whatever_fails_a_store_is_there(gates, backend, folder, shim):
+    """As if the command had been killed there: the copy takes the store's place in one step, or not at all."""
+    fault = faults.Faults(shim, folder / "shim-control", path_part="devices.db")
+    gate = gates(backend, DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example", **fault.environment)
+    add(gate, "one")
+    backup(gate)
+    add(gate, "two")
+    gate.stop()
+    before = (folder / "devices.db").read_bytes()
+
+    def stored():
+        with contextlib.closing(sqlite3.connect(folder / "devices.db")) as store:
+            return {name for (name,) in store.execute("SELECT name FROM services")}
+
+    ends = set()
+    for number in range(1, 200):
+        fault.fail_call(number, errno.EIO, sticky=True)
+        # With the shim, which commands do without otherwise.
+        done = subprocess.run(
+            [str(BINARY), "devices", "restore", "copy.db"],
+            cwd=gate.folder, env=process_environment(gate.environment), capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        fault.heal()
+        assert stored() == ({"one"} if done.returncode == 0 else {"one", "two"}), (number, done)
+        ends.add(done.returncode)
+        if done.returncode == 0:
+            break
+        (folder / "devices.db").write_bytes(before)
+    assert ends > {0} and fault.calls < number, ends
 
 
 def test_a_clock_that_ran_ahead_is_left_behind_with_a_copy_from_before(gates, backend, folder, fault):

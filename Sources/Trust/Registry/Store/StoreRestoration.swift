@@ -42,7 +42,7 @@ package enum StoreRestoration {
       var report = try lookOver(fresh, of: file, now)
       try leaveAlone(path)
       report = Report(
-        copiedAt: report.copiedAt, activeDevices: report.activeDevices, replaced: try moveAway(path))
+        copiedAt: report.copiedAt, activeDevices: report.activeDevices, replaced: try keep(path))
       try move(fresh, path)
       try naming(path.folder) { () throws(SystemError) in try FileNames.synchronize(folder: path.folder) }
       return report
@@ -111,13 +111,18 @@ package enum StoreRestoration {
     }
   }
 
-  /// Under another name, with what may lie beside it.
-  private static func moveAway(_ path: String) throws(Failure) -> String? {
+  /// Under another name as well, and what may lie beside it under that alone. Its own name is the copy's by one call: whatever
+  /// comes between, one of the two is there, as a gate that finds none makes a store in which nobody is revoked.
+  private static func keep(_ path: String) throws(Failure) -> String? {
     guard WholeFile.exists(path) else { return nil }
     let old = path + ".replaced"
-    for end in ["-wal", "-journal", ""] {
-      try? FileNames.remove(old + end)
-      if WholeFile.exists(path + end) { try move(path + end, old + end) }
+    for end in ["-wal", "-journal", ""] { try? FileNames.remove(old + end) }
+    for end in ["-wal", "-journal"] where WholeFile.exists(path + end) { try move(path + end, old + end) }
+    do throws(SystemError) {
+      try FileNames.link(path, as: old)
+    } catch {
+      // A file system without second names.
+      try move(path, old)
     }
     return old
   }
