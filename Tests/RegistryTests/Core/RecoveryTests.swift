@@ -118,8 +118,8 @@ import Testing
   /// All that belongs to it, as far as the door knows: the store is not asked for it.
   @Test(arguments: [
     (#"{"id":"07070707-0707-0707-0707-070707070707"}"#, "devices-revoke"),
-    (#"{"id":"07070707-0707-0707-0707-070707070707"}"#, "devices-forget"),
-    (#"{"subject":"anna"}"#, "devices-forget"),
+    (#"{"id":"07070707-0707-0707-0707-070707070707"}"#, "devices-end"),
+    (#"{"subject":"anna"}"#, "devices-end"),
   ])
   func whatIsOrderedIsHeardAtOnce(arguments: String, verb: String) throws {
     let object = try #require(

@@ -301,6 +301,31 @@ import Testing
     #expect(try registry.store.deviceThatHad(appKey(2)) == nil)
   }
 
+  /// What vouches for one that waits is revoked: it is there all the same, and so is the key that it had before.
+  @Test func aKeyOfOneThatWaitsIsRevoked() throws {
+    let phone = try TestPhone()
+    for number in 1...2 as ClosedRange<UInt64> { _ = try part.enroll(phone, evidence: appKey(number)) }
+    registry.effects = []
+    try registry.run(EndAttestedKeys([appKey(2)]), from: .gate)
+    #expect(registry.effects.contains(.deviceWaits(try part.record(phone).active)))
+    #expect(!registry.effects.contains(.deviceExpired(try phone.required)))
+    #expect(try part.record(phone).attestedKey == nil)
+    #expect(try registry.store.formerKeys(of: phone.required) == [appKey(1)])
+    // Once it is gone the door forgets both.
+    registry.now = registry.now.adding(.seconds(90_000))
+    registry.effects = []
+    try registry.run(Tend(), from: .gate)
+    #expect(registry.effects.contains(.deviceExpired(try phone.required)))
+    #expect(try registry.store.deviceThatHad(appKey(1)) == nil)
+  }
+
+  private struct Tend: RegistryCall {
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      _ = try DeviceUpkeep().tend(&desk)
+      return .reply(.answered([]))
+    }
+  }
+
   /// Each is a row, and what a revocation has to end.
   @Test func keysOfADeviceAreBounded() throws {
     let phone = try part.activePhone(evidence: appKey(1))

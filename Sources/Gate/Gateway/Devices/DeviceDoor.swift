@@ -15,8 +15,8 @@ package final class DeviceDoor: RegistryListener {
     var services: [Bytes32: ServiceID] = [:]
     var keySet: [UInt8] = Array(#"{"keys":[]}"#.utf8)
     weak var shared: Shared?
-    /// App Attest keys that went with their devices, since somebody last asked whether that is on the disk.
-    var revoked: [KeyIdentifier: CommitWait] = [:]
+    /// App Attest keys that went with their devices.
+    var revoked = RevokedKeys()
   }
 
   private let level: Level?
@@ -37,7 +37,7 @@ package final class DeviceDoor: RegistryListener {
   func attach(to shared: Shared) {
     let revoked = state.withLock { state in
       state.shared = shared
-      return exchange(&state.revoked, with: [:])
+      return state.revoked.takeAll()
     }
     for (keyID, commit) in revoked where !shared.store.isRevoked(keyID) { shared.revoke(keyID, commit) }
   }
@@ -113,18 +113,21 @@ package final class DeviceDoor: RegistryListener {
   private func revoke(_ keyID: KeyIdentifier) {
     let commit = CommitWait()
     let shared = state.withLock { state in
-      state.revoked[keyID] = commit
+      state.revoked.add(keyID, commit)
       return state.shared
     }
     shared?.mailboxes.first?.post(.revoke(keyID, commit))
   }
 
-  /// Whether App Attest keys that went with devices are on the disk as revoked; false where one is not, or not in time.
-  /// Each is asked for once.
-  func areKeysRevoked(within time: Duration) -> Bool {
-    let revoked = state.withLock { state in exchange(&state.revoked, with: [:]) }
+  /// How many App Attest keys have gone with devices so far.
+  var revokedKeyCount: Int { state.withLock { $0.revoked.count } }
+
+  /// Whether those that have gone since there were so many are on the disk as revoked; false where one is not, or not in
+  /// time. Several may ask at once, and each hears of all.
+  func areKeysRevoked(since count: Int, within time: Duration) -> Bool {
+    guard let commits = state.withLock({ $0.revoked.commits(since: count) }) else { return false }
     let deadline = SystemClock().monotonic() + time
-    return revoked.values.allSatisfy { commit in
+    return commits.allSatisfy { commit in
       commit.wait(within: max(.zero, deadline - SystemClock().monotonic())) == .committed
     }
   }

@@ -95,7 +95,7 @@ final class GateControl: ControlHandler {
               + refusal.message))
       }
       // What was written is this key, above.
-      guard gate.settleDevices() != .silent else { return Self.silentLoop }
+      guard gate.settleDevices(since: gate.deviceMark) != .silent else { return Self.silentLoop }
       return .revoked(Revocation(revokedAt: since.timestamp, sessionsEnded: ended, sessionsLeft: left))
     }
   }
@@ -137,23 +137,29 @@ final class GateControl: ControlHandler {
   private func settled(
     _ order: RegistryOrder, _ answer: (RegistryOrder) -> ControlAnswer
   ) -> ControlAnswer {
+    let mark = gate.deviceMark
     switch order.verb {
     // Whoever has revoked a device wants to know that it has left.
-    case "devices-revoke": return settled(answer(order))
+    case "devices-revoke": return settled(answer(order), since: mark)
     case "devices-forget":
       // Its row is what a start knows its App Attest key by, and goes when the key store has that on its disk.
       let arguments = order.arguments.members.map { ($0.name, $0.value) }
       let ended = settled(
-        answer(RegistryOrder("devices-end", arguments)), after: "; nothing is forgotten before it can")
+        answer(RegistryOrder("devices-end", arguments)), since: mark,
+        and: "; nothing is forgotten before it can")
       if case .registry = ended { return answer(order) }
       return ended
     default: return answer(order)
     }
   }
 
-  /// - Parameter more: what else follows where the key store cannot be written.
-  private func settled(_ answer: ControlAnswer, after more: String = "") -> ControlAnswer {
-    switch gate.settleDevices() {
+  /// - Parameters:
+  ///   - mark: from before the order.
+  ///   - more: what else follows where the key store cannot be written.
+  private func settled(
+    _ answer: ControlAnswer, since mark: Int, and more: String = ""
+  ) -> ControlAnswer {
+    switch gate.settleDevices(since: mark) {
     case .settled: return answer
     case .silent: return Self.silentLoop
     case .notWritten:

@@ -227,8 +227,7 @@ extension Desk {
     device.endTokens()
     try keep(device)
     try withdrawVotes(of: device.id)
-    // One that waits has nothing left that could come in.
-    if device.state == .active { announceStanding(of: device) } else { announce(.deviceExpired(device.id)) }
+    announce(device.state == .active ? .deviceActive(device.active) : .deviceWaits(device.active))
     try record(.deviceUnattested, .device(device.id), .level(device.level), .attestedKey(key))
   }
 }

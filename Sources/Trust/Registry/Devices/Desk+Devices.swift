@@ -228,7 +228,7 @@ extension Desk {
   /// Nobody has confirmed it, or it waits under another name.
   mutating func delete(pending device: DeviceRecord) throws(CallFailure) {
     try storing { (store) throws(StoreFailure) in try store.delete(device.id) }
-    if device.attestedKey != nil { announce(.deviceExpired(device.id)) }
+    announce(.deviceExpired(device.id))
   }
 
   // MARK: Tokens

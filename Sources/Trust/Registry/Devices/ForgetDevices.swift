@@ -87,7 +87,6 @@ package struct ForgetDevices: RegistryCall {
   private var rows = 0
 
   package var urgency: Urgency { .revocation }
-  package var immediate: [RegistryEffect] { [whom.revoked] }
   package var revokes: String { "what is known of \(whom.text)" }
 
   init(_ arguments: OrderArguments) throws(FormError) {
