@@ -151,7 +151,8 @@ final class MemoryConnection: GateConnection {
 
   let subprotocol: String? = SessionRequest.subprotocol
   private let state: Locked<State>
-  private let gate: MemoryGate
+  /// Which has this one.
+  private weak let gate: MemoryGate?
 
   init(_ gate: MemoryGate, patience: Int?) {
     self.gate = gate
@@ -181,7 +182,7 @@ final class MemoryConnection: GateConnection {
   func send(_ message: GateMessage) async throws {
     await Task.yield()
     guard state.withLock({ $0.passes() }) else { throw Self.lost }
-    gate.take(message, from: self)
+    gate?.take(message, from: self)
   }
 
   func receive() async throws -> GateArrival {
