@@ -249,12 +249,15 @@ def test_no_memory_for_newcomers(open_gate, more):
 @unsanitized
 def test_no_memory_for_a_request(gates, backend, device):
     """Who is connected already and asks for more than he has is told so: 503, and nothing is used up."""
-    gate = gates(backend)
+    gate = gates(backend, WORKERS=1)
     gate.app.register(device)
     nonce = gate.app.nonce()
-    client = Raw(gate)
-    assert client.send(head("GET", "/healthz")).reply().status == 200
+    client, other = Raw(gate), Raw(gate)
+    for each in (client, other):
+        assert each.send(head("GET", "/healthz")).reply().status == 200
     limit_memory(gate, 0)
+    # That there was enough is good for a millisecond.
+    eventually(lambda: other.send(head("GET", "/healthz")).reply().status == 503, "the shortage")
     fields = [f"{name}: {value}" for name, value in device.headers(nonce).items()]
     request = head("GET", "/", *UPGRADE, *fields)
     reply = client.send(request).reply()
@@ -263,6 +266,7 @@ def test_no_memory_for_a_request(gates, backend, device):
     with Raw(gate) as again:
         assert again.send(request).reply(head_only=True).status == 101
     client.close()
+    other.close()
 
 
 @unsanitized

@@ -24,10 +24,11 @@ class StoppedThread:
         tasks = pathlib.Path(f"/proc/{process}/task")
 
         def found():
-            return [int(t.name) for t in tasks.iterdir() if (t / "comm").read_text().strip() == name]
+            threads = [int(t.name) for t in tasks.iterdir() if (t / "comm").read_text().strip() == name]
+            return threads if len(threads) == 1 else None
 
-        # A thread has its name once it runs.
-        (self.thread,) = eventually(found, f"the thread {name}")
+        # A thread has its name once it runs, and until then that of who began it.
+        (self.thread,) = eventually(found, f"the thread {name}, and no other of that name")
 
     def _call(self, request):
         if self.library.ptrace(request, self.thread, None, None) == -1:
