@@ -130,6 +130,8 @@ def test_an_echo_is_no_game_that_telnet_could_be_spoken_with(gates, dialect):
     assert wire.subprotocol == "binary"
     wire.post(BINARY, b"back")
     assert wire.message(patience(LONG)) == (BINARY, b"back")
+    # A gate that ends waits for whoever plays.
+    wire.close()
 
 
 @pytest.mark.parametrize("offers", [[], ["binary"], [TELNET]])
