@@ -83,6 +83,9 @@ def run(options, setup, samples):
         print(f"row {row}: {time.monotonic() - started:.0f} s", flush=True)
         if options.beside:
             print_ratios(samples.summary(), row)
+        elif not options.smoke:
+            # What is measured is kept, whatever becomes of the next row.
+            write(options.output, gather(options, setup, samples.summary()))
 
 
 def main():
@@ -116,7 +119,6 @@ def main():
     verdicts.print_medians(summary)
     verdicts.print_table(lines)
     print(f"\n{time.monotonic() - started:.0f} s in all")
-    write(options.output, gather(options, setup, summary))
     return 0
 
 

@@ -19,7 +19,7 @@ enum EnrollmentBodies {
     guard let app = try AndroidApp.list(parsing: app).first, let server = ServerID(server) else {
       throw Broken("no app, or no server")
     }
-    let nonces = try WholeFile.read(noncesPath).split(separator: UInt8(ascii: "\n"))
+    let nonces = try WholeFile.lines(noncesPath)
     var bodies: [UInt8] = []
     for nonce in nonces {
       guard let nonce = Bytes32(hex: String(decoding: nonce, as: UTF8.self)) else {

@@ -48,7 +48,7 @@ enum PlayPhones {
       throw Broken("no app, or no server")
     }
     let phones = try phones(in: phonesPath)
-    let nonces = try WholeFile.read(noncesPath).split(separator: UInt8(ascii: "\n"))
+    let nonces = try WholeFile.lines(noncesPath)
     var bodies: [UInt8] = []
     for (number, nonce) in nonces.enumerated() {
       guard let nonce = Bytes32(hex: String(decoding: nonce, as: UTF8.self)) else {
@@ -76,7 +76,7 @@ enum PlayPhones {
 
   private static func phones(in path: String) throws -> [(id: DeviceID, keys: DeviceKeys)] {
     let verifier = P256Verifier()
-    return try WholeFile.read(path).split(separator: UInt8(ascii: "\n")).map { line in
+    return try WholeFile.lines(path).map { line in
       let words = String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
       guard words.count == 2, let id = DeviceID(words[0]),
         let key = DevicePublicKey(base64: words[1], checkedBy: verifier),

@@ -14,7 +14,7 @@ enum RegistrationBodies {
   ) throws -> Report {
     let authority = try TestAttestationAuthority.load(from: folder)
     let now = SystemClock().wall()
-    let nonces = try WholeFile.read(noncesPath).split(separator: UInt8(ascii: "\n"))
+    let nonces = try WholeFile.lines(noncesPath)
     var bodies: [UInt8] = []
     for nonce in nonces {
       guard let bytes = Hex.decode(Array(nonce).span), bytes.count == 32 else { throw Broken("not a nonce") }
