@@ -13,7 +13,7 @@ SWIFT ?= swift
 PYTHON ?= /usr/bin/python3
 PYTEST_FLAGS ?= -q
 # How many end-to-end tests run at once, a file by one worker; 0 for one after the other, as `--pdb` needs it.
-PYTEST_WORKERS ?= 3
+PYTEST_WORKERS ?= 4
 SHARED := -n $(PYTEST_WORKERS) --dist loadfile
 SWIFT_TEST_FLAGS ?= --quiet
 
