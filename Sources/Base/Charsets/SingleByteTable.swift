@@ -30,6 +30,8 @@ final class SingleByteTable: Sendable {
 
   /// Appends the text of `bytes` in UTF-8.
   func decode(_ bytes: Span<UInt8>, into output: inout [UInt8]) {
+    // Room for nothing is none in an empty array, whose storage all threads have in common, and its count would be written.
+    if bytes.isEmpty { return }
     output.append(addingCapacity: bytes.count * 3) { text in
       for index in bytes.indices {
         let byte = bytes[index]
@@ -48,6 +50,7 @@ final class SingleByteTable: Sendable {
 
   /// Appends the bytes of `text`, which is valid UTF-8.
   func encode(_ text: Span<UInt8>, into output: inout [UInt8]) {
+    if text.isEmpty { return }
     output.append(addingCapacity: text.count) { bytes in
       var index = 0
       while index < text.count { bytes.append(byte(for: CharacterForm.nextScalar(in: text, at: &index))) }
