@@ -90,7 +90,8 @@ final class Loop {
   func run() {
     while !isStopped || connections.count > 0 { turn(waiting: mailbox.prepareToWait() ? sleepTime() : 0) }
     mailbox.close()
-    // A connection that was closed while it was to be gone on with stands here still, and holds its loop.
+    // A connection that was closed while it waited for its turn stands here still, and holds its loop.
+    newcomers.forget()
     continuing.forget()
     continuingSessions.forget()
   }

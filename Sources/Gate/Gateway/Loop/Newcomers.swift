@@ -43,6 +43,12 @@ final class Newcomers<Newcomer> {
     }
   }
 
+  /// Lets go of all of them.
+  func forget() {
+    (handshakes, begunHandshakes, requests, heavyRequests) = ([], [], [], [])
+    waitingCount = 0
+  }
+
   func takeTurn() -> [Newcomer] {
     if isEmpty { return [] }
     var turn = Self.take(Self.requestsPerTurn, of: &requests) + Self.take(1, of: &heavyRequests)
