@@ -242,9 +242,11 @@ SANITIZED_END_TO_END = PORTCULLIS_SLOWNESS=4 \
   $(PYTHON) -m pytest -o faulthandler_timeout=360 $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
 # The toolchain has one beside swift.
 CLANG ?= clang
+# What it suppresses, LeakSanitizer finds by name, also in commands that have no PATH.
+SYMBOLIZER ?= $(shell command -v llvm-symbolizer)
 
 .PHONY: test-asan
-test-asan: export ASAN_OPTIONS := detect_leaks=1
+test-asan: export ASAN_OPTIONS := detect_leaks=1:external_symbolizer_path=$(SYMBOLIZER)
 test-asan: export LSAN_OPTIONS := print_suppressions=0:suppressions=$(CURDIR)/Tests/Sanitizers/leaks.txt
 test-asan: build-packages test-packages  ## All tests with AddressSanitizer and LeakSanitizer
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan

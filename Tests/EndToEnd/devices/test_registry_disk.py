@@ -53,6 +53,7 @@ def test_it_is_private_and_stays_so(gate, folder):
     assert (folder / "devices.db").stat().st_mode & 0o777 == 0o600 and names(gate) == {"one"}
 
 
+@pytest.mark.unsanitized("the suite takes the sandbox off")
 def test_what_the_sandbox_leaves_is_enough(gate, folder):
     """Writing, a copy, a log that is moved to the file, and a file that is opened anew, all behind the sandbox."""
     confined = gate.event(event="confined")

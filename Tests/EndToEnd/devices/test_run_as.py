@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from gate import BECOMES_ANOTHER
 from orders import ask_as, order
 from serving_user import NOBODY, give, place_of_nobody, settings_of
 
@@ -67,9 +68,9 @@ def test_a_copy_that_root_puts_back_is_the_folders_owners(gates, backend, place)
     secret = place / "secret.db"
     secret.write_bytes((store / "copy.db").read_bytes())
     secret.chmod(0o600)
-    refused = gate.command("devices", "restore", str(secret))
+    refused = gate.command("devices", "restore", str(secret), **BECOMES_ANOTHER)
     assert refused.returncode == 65 and "a copy that he may read" in refused.stderr, refused
-    done = gate.command("devices", "restore", str(store / "copy.db"))
+    done = gate.command("devices", "restore", str(store / "copy.db"), **BECOMES_ANOTHER)
     assert done.returncode == 0, done.stderr
     for path in store.iterdir():
         status = path.lstat()

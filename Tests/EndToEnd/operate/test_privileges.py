@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 from clients import connect_status
-from gate import BINARY, SANITIZER, process_environment
+from gate import BECOMES_ANOTHER, BINARY, SANITIZER, process_environment
 from serving_user import NOBODY, give, place_of_nobody, settings_of
 from waiting import eventually
 
@@ -167,7 +167,7 @@ WRONG = ("APPATTEST_ROOT_CA_PATH", "RECEIPTS_PATH", "DEVICE_PSEUDONYM_KEY_PATH",
 def test_all_that_is_wrong_is_told_whoever_is_to_serve(gates, place, user, workers):
     """Whose name is missing or refused would most likely be that of the key store's owner."""
     changes = production_of_nobody_gone_wrong(place, RUN_AS=user, WORKERS=workers)
-    gate = gates(start=False, **changes).launch()
+    gate = gates(start=False, **changes, **BECOMES_ANOTHER).launch()
     assert gate.wait() == CONFIGURATION
     lines = gate.log_text().splitlines()
     for name in WRONG + (("WORKERS",) if workers == "zero" else ()):

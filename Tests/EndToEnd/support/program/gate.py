@@ -31,6 +31,10 @@ SANITIZER = os.environ.get("PORTCULLIS_SANITIZER")
 PRELOADED = os.environ.get("PORTCULLIS_PRELOAD")
 
 
+# LeakSanitizer looks as a tracer, which it may not be of a process that has become somebody else.
+BECOMES_ANOTHER = {"ASAN_OPTIONS": "detect_leaks=0"}
+
+
 def process_environment(variables):
     """`variables` as the program gets them: texts, without those that are None, with what its build needs."""
     made = {name: str(value) for name, value in variables.items() if value is not None}
@@ -38,8 +42,7 @@ def process_environment(variables):
         # Its reports need calls and files that a gate does not.
         made.setdefault("PORTCULLIS_SANDBOX", "false")
     if SANITIZER == "address" and "RUN_AS" in made:
-        # LeakSanitizer looks as a tracer, which it may not be of one that has become somebody else.
-        made["ASAN_OPTIONS"] = "detect_leaks=0"
+        made |= BECOMES_ANOTHER
     if PRELOADED:
         made["LD_PRELOAD"] = " ".join(filter(None, [made.get("LD_PRELOAD"), PRELOADED]))
     return SANITIZER_OPTIONS | made
