@@ -29,6 +29,7 @@ struct OutgoingModel {
   private(set) var acknowledged = 0
   private(set) var highestSent = 0
   private(set) var isAttached = false
+  var keepsAll = false
   private(set) var cursor = 1
   /// Numbers that were too large; each costs nine bytes until it is the oldest to be kept.
   private var holes: [Int] = []
@@ -40,7 +41,7 @@ struct OutgoingModel {
   mutating func append(_ type: MessageType, _ payload: [UInt8]) {
     last += 1
     let message = Message(number: last, type: type, payload: payload)
-    if isAttached {
+    if isAttached || keepsAll {
       kept.append(message)
     } else if message.size > limit {
       holes.append(last)
@@ -71,13 +72,15 @@ struct OutgoingModel {
   mutating func attach(after number: Int) -> Bool {
     guard number >= 0, number <= highestSent else { return false }
     isAttached = true
+    keepsAll = false
     cursor = number + 1
     return true
   }
 
-  mutating func detach() {
+  mutating func detach(keepsAll: Bool) {
     isAttached = false
-    if bytes > limit {
+    self.keepsAll = keepsAll
+    if bytes > limit, !keepsAll {
       for message in kept where message.size > limit {
         kept.removeAll { $0 == message }
         holes.append(message.number)

@@ -127,6 +127,29 @@ import WebSocketWire
     #expect(ledger.bufferedBytes == 0)
   }
 
+  /// Who comes back behind a restart misses nothing, whatever came meanwhile; who does not has the limit again.
+  @Test func allIsKeptForAWhile() {
+    var ledger = ledger(limit: 30)
+    ledger.attach()
+    append("sent", to: &ledger)
+    #expect(send(&ledger) == ["sent"])
+    ledger.detach(keepsAll: true)
+    for number in 2...6 { append("text \(number)", to: &ledger) }
+    append("longer than all that may be kept", to: &ledger)
+    let isFull = ledger.isFull
+    #expect(isFull)
+    let attached = ledger.attach(after: 1)
+    #expect(attached)
+    #expect(send(&ledger) == (2...6).map { "text \($0)" } + ["longer than all that may be kept"])
+    ledger.detach(keepsAll: true)
+    ledger.keepsAll = false
+    append("text 8", to: &ledger)
+    #expect(ledger.bufferedBytes <= 30)
+    let again = ledger.attach(after: 1)
+    #expect(again)
+    #expect(send(&ledger) == ["gap 6 next 8", "text 8"])
+  }
+
   /// At the limit, the others make room for it, and then it for the next; above it, it alone is missing.
   @Test(arguments: [(98, ["gap 2 next 3", "last"]), (99, ["first", "gap 1 next 3", "last"])])
   func largeWhileDetached(size: Int, expected: [String]) {
@@ -351,8 +374,10 @@ import WebSocketWire
     let limit = [64, 300, 2000][Int(seed % 3)]
     var ledger = ledger(limit: limit)
     var model = OutgoingModel(limit: limit)
+    // And has more than the limit until there is another message.
+    var wasKept = false
     for _ in 0..<1500 {
-      switch random.below(12) {
+      switch random.below(13) {
       case 0..<4:
         let type: MessageType = random.below(2) == 0 ? .text : .binary
         let size = random.below(9) == 0 ? random.below(limit * 2) : random.below(40)
@@ -376,8 +401,12 @@ import WebSocketWire
         let expected = model.attach(after: number)
         #expect(attached == expected)
       case 10:
-        ledger.detach()
-        model.detach()
+        let keepsAll = random.below(3) == 0
+        ledger.detach(keepsAll: keepsAll)
+        model.detach(keepsAll: keepsAll)
+      case 11:
+        ledger.keepsAll = false
+        model.keepsAll = false
       default:
         let freed = ledger.evictOldest()
         let expected = model.evictOldest()
@@ -387,7 +416,8 @@ import WebSocketWire
         ledger.last == model.last && ledger.acknowledged == model.acknowledged
           && ledger.highestSent == model.highestSent && ledger.bufferedBytes == model.bytes
           && ledger.isAttached == model.isAttached)
-      if !ledger.isAttached { #expect(ledger.bufferedBytes <= limit) }
+      wasKept = ledger.keepsAll || wasKept && !ledger.isAttached && ledger.bufferedBytes > limit
+      if !ledger.isAttached, !wasKept { #expect(ledger.bufferedBytes <= limit) }
       #expect(ledger.bufferedBytes > 0 || ledger.allocatedBytes == 0)
     }
   }

@@ -26,6 +26,9 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   /// Holes among the records.
   var holes = 0
   package private(set) var isAttached = false
+  /// Detached, and no message goes for a newer one: whoever comes back has only just lost the connection. It is for others to
+  /// let no more come once this is full.
+  package var keepsAll = false
   /// Messages went with a process that was killed, until the app has acknowledged one from after that.
   var loss: Loss?
   /// The app has to be told of it, even if none is missing.
@@ -63,10 +66,10 @@ package struct OutgoingLedger: ~Copyable, Sendable {
 
   /// The next number is this message's.
   ///
-  /// Attached, it is kept whatever its size, and comes last in `unsentFrames`. Detached, the oldest make room for it; a
-  /// message that has none even so is missing from then on.
+  /// Attached, it is kept whatever its size, and comes last in `unsentFrames`. Detached, the oldest make room for it,
+  /// unless all is kept; a message that has none even so is missing from then on.
   package mutating func append(_ type: MessageType, _ payload: Span<UInt8>) {
-    if !isAttached {
+    if !isAttached, !keepsAll {
       let size = RecordQueue.size(payload: payload.count)
       guard size + again.bytes <= limit else { return appendHole() }
       while size + bufferedBytes > limit, evictOldest() > 0 {}
@@ -94,7 +97,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   /// What the game says of its state, behind the message that tells the app of it.
   package mutating func note(_ event: TelnetEvent) {
     again.note(event)
-    while bufferedBytes > limit, evictOldest() > 0 {}
+    keepWithinLimit()
   }
 
   /// The next number is that of a message which nobody will get.
@@ -103,7 +106,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
     records.appendHole(next: last + 1)
     holes += 1
     if isAttached { holesAhead += 1 }
-    while bufferedBytes > limit, evictOldest() > 0 {}
+    keepWithinLimit()
   }
 
   /// The app has got all up to `number`. What is above what its connection was sent, or below what it said before, is
@@ -117,6 +120,10 @@ package struct OutgoingLedger: ~Copyable, Sendable {
       guard end(of: record, numbered: firstKept) <= number + 1 else { break }
       remove(record)
     }
+  }
+
+  private mutating func keepWithinLimit() {
+    while !keepsAll, bufferedBytes > limit, evictOldest() > 0 {}
   }
 
   /// Of a detached session, for whom there is too little room: the bytes that this has freed.
@@ -148,6 +155,7 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   package mutating func attach(after number: Int) -> Bool {
     guard wasSent(number) else { return false }
     isAttached = true
+    keepsAll = false
     cursor = number + 1
     cursorOffset = 0
     sentOfRecord = 0
@@ -172,9 +180,10 @@ package struct OutgoingLedger: ~Copyable, Sendable {
   }
 
   /// The session has no connection any more.
-  /// - Parameter keepsAll: nothing goes until there are more messages.
+  /// - Parameter keepsAll: nothing goes, neither now nor for messages that come.
   package mutating func detach(keepsAll: Bool = false) {
     isAttached = false
+    self.keepsAll = keepsAll
     if bufferedBytes > limit, !keepsAll {
       if holdsTooLarge { dropTooLarge() }
       while bufferedBytes > limit, evictOldest() > 0 {}

@@ -139,6 +139,24 @@ def test_what_waits_for_a_detached_app_goes_over(kept):
     assert len(player.events("prompt")) == 50 and not player.events("gap")
 
 
+def test_a_game_that_pours_until_its_player_is_back(kept_evenings):
+    """It waits once the buffer is full: whoever comes back soon misses nothing."""
+    evening = kept_evenings(SESSION_BUFFER="16KiB")
+    player, seat = evening.seated()
+    # So that the buffer is neither empty nor full when more comes.
+    seat.say("a" * 6_000 + "\r\n")
+    player.until_text("a\r\n")
+    player.lose()
+    evening.gate.event(event="session_detached")
+    player.received, player.record = 0, []
+    evening.restart()
+    threading.Thread(target=flooding, args=(seat, 4 << 20), daemon=True).start()
+    eventually(lambda: queued_bytes("sport", "=", f":{evening.game.port}")[0] > 100_000, "a game that waits")
+    settled(evening, player)
+    player.until(lambda: len(player.all_text) >= 500_000, "what was poured", within=60)
+    assert not player.events("gap") and b"x\r\n" + b"x" * 78 in player.all_text
+
+
 def test_restarts_in_a_row_before_anybody_comes_back(kept):
     player, seat = kept.seated(acks=False)
     seat.say("unacknowledged\r\n")

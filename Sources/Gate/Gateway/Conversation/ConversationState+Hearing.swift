@@ -21,6 +21,7 @@ extension ConversationState {
   mutating func read(_ input: Span<UInt8>, now: MonotonicTime) throws(SessionEnd) {
     var position = 0
     told = 0
+    if outgoing.keepsAll, now >= keepsAllUntil { outgoing.keepsAll = false }
     reading: while true {
       // Compressed input may become a thousand times as much, and two bytes an event: no more of it in a turn than a game says
       // that says text.

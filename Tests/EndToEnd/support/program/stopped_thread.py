@@ -25,9 +25,12 @@ class StoppedThread:
 
         def found():
             threads = [int(t.name) for t in tasks.iterdir() if (t / "comm").read_text().strip() == name]
+            if process in threads:
+                return [process]
             return threads if len(threads) == 1 else None
 
-        # A thread has its name once it runs, and until then that of who began it.
+        # A thread has its name once it runs, and until then that of who began it: the first one, whose name a sanitizer's
+        # own thread keeps, is the process.
         (self.thread,) = eventually(found, f"the thread {name}, and no other of that name")
 
     def _call(self, request):
