@@ -16,9 +16,8 @@ package protocol LogOutput: Sendable {
 }
 
 /// Lines flow: `write` puts them into the buffer, the thread takes all that wait and writes them in one
-/// piece: at once while there are few. When there are many they gather, so that a busy gate does not spend a switch of
-/// threads on each: this thread may then interrupt a loop, and behind it the kernel often lets another one run, which a loop
-/// that plays waits for (measured: half of what players waited for beside 2,000 decisions a second).
+/// piece: at once while there are few, and when there are many they gather for some milliseconds, so that a busy gate
+/// does not spend a switch of threads on each.
 /// A batch is whole lines in the order of their coming, so what a crash leaves behind is a beginning
 /// of the log.
 package final class LogWriter: LogSink {
@@ -37,9 +36,9 @@ package final class LogWriter: LogSink {
 
   package struct Pace: Sendable {
     /// Batches that are written at once in each tenth of a second.
-    package var prompt = 4
+    package var prompt = 16
     /// How long what follows them gathers.
-    package var gathering = Duration.milliseconds(25)
+    package var gathering = Duration.milliseconds(5)
 
     package init() {}
   }
