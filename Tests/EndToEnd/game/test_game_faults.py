@@ -126,7 +126,7 @@ def test_a_client_that_takes_much_and_then_acknowledges_nothing(gates, backends)
     again.set()
     connection = backend.connection()
     eventually(lambda: written.get(connection), "more from the game")
-    eventually(is_still(lambda: written.get(connection), seconds=patience(1.5)), "the game held back", 60)
+    eventually(is_still(lambda: written.get(connection), seconds=patience(0.5)), "the game held back", 60)
     cost = cost_of_sessions(gate, [connection]) + gate.resident_bytes() - before
     assert 0 < cost < BOUND, f"{cost} bytes for one session"
     client.socket.close()

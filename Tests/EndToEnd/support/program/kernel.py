@@ -37,7 +37,8 @@ def unsent(stream):
 def cost_of_sessions(gate, backend_connections):
     """Kernel memory of the gate's ends of all its sessions: those to the players, and those to the game."""
     clients, count = queued_bytes("sport", "=", f":{gate.port}")
-    ports = [connection.socket.getpeername()[1] for connection in backend_connections]
-    games = sum(queued_bytes("sport", "=", f":{port}")[0] for port in ports)
-    assert count >= len(ports), f"ss shows {count} connections of {len(ports)} players"
+    # The port alone would not do: the kernel gives it to others as well who call somebody else.
+    ends = [(c.socket.getpeername()[1], c.socket.getsockname()[1]) for c in backend_connections]
+    games = sum(queued_bytes("sport", "=", f":{gates}", "and", "dport", "=", f":{games}")[0] for gates, games in ends)
+    assert count >= len(ends), f"ss shows {count} connections of {len(ends)} players"
     return clients + games
