@@ -280,7 +280,8 @@ def test_bench_waits_when_the_gate_says_so(gate, simulate, fault):
         finally:
             fault.heal()
         status, report = running.result()
-    assert status == 0 and report["registrations"]["count"] == 63 and "echo" not in report
+    assert status == 0, report["failures"]
+    assert report["registrations"]["count"] == 63 and "echo" not in report
     assert report["throttled"]["rate_limited"] >= 1
 
 

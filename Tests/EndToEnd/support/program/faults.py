@@ -81,6 +81,9 @@ class Faults:
         path.write_bytes(bytes(SIZE))
         with open(path, "r+b") as file:
             object.__setattr__(self, "_map", mmap.mmap(file.fileno(), SIZE))
+        # Numbers go through these: one store each. `struct.pack_into` writes zeros first, and a clock that is read
+        # just then goes back.
+        object.__setattr__(self, "_numbers", {kind: memoryview(self._map).cast(kind) for kind in "iq"})
         object.__setattr__(self, "environment", {"LD_PRELOAD": str(library), "SHIM_CONTROL": str(path)})
         encoded = path_part.encode()
         self._map[PATH_PART : PATH_PART + len(encoded)] = encoded
@@ -89,11 +92,11 @@ class Faults:
         if name not in FIELDS:
             raise AttributeError(name)
         offset, kind = FIELDS[name]
-        return struct.unpack_from("=" + kind, self._map, offset)[0]
+        return self._numbers[kind][offset // struct.calcsize(kind)]
 
     def __setattr__(self, name, value):
         offset, kind = FIELDS[name]
-        struct.pack_into("=" + kind, self._map, offset, value)
+        self._numbers[kind][offset // struct.calcsize(kind)] = value
 
     def name_leads_to(self, name, address):
         """From now on `name` is resolved to `address` (or several, with commas), whatever the system's resolver says."""
