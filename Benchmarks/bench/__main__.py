@@ -60,18 +60,21 @@ def arguments():
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/release/portcullis-bench")
     parser.add_argument(
         "--beside", type=pathlib.Path, metavar="PROGRAM",
-        help="another build, in place of the peers: ratios of rows a to e, and nothing is written",
+        help="another build, in place of the peers: ratios of rows a to l, and nothing is written",
     )
+    parser.add_argument("--beside-tool", type=pathlib.Path, metavar="PROGRAM", help="its portcullis-bench, for rows f to i")
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / ".build/bench")
     parser.add_argument("--output", type=pathlib.Path, default=HERE, help="folder of results.json")
     parser.add_argument(
         "--table", action="store_true", help="run nothing: judge what results.json has, and write table and chart anew",
     )
     options = parser.parse_args()
-    options.rows = options.rows.split() or list("abcde" if options.beside else ROWS)
+    options.rows = options.rows.split() or list("abcdefghijkl" if options.beside else ROWS)
     unknown = [row for row in options.rows if row not in ROWS]
     if unknown:
         parser.error(f"no such row: {' '.join(unknown)}; there are {' '.join(ROWS)}")
+    if options.beside and not options.beside_tool and set(options.rows) & set("fghi"):
+        parser.error("rows f to i want --beside-tool: the other build's portcullis-bench (make bench-programs makes it)")
     return options
 
 
@@ -96,7 +99,9 @@ def main():
     lengths = SMOKE if options.smoke else FULL
     disk = options.programs / "disk"
     started = time.monotonic()
-    setup = Setup(options.programs, options.portcullis, options.tool, lengths, disk, options.beside)
+    setup = Setup(
+        options.programs, options.portcullis, options.tool, lengths, disk, options.beside, options.beside_tool
+    )
     if machine.LOAD_CORE == machine.GATE_CORE:
         print("there is but one core: load and server share it, and the numbers mean little")
     for name in setup.missing:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from contestants import APP_ID, AdmissionFloor, Earlier, Portcullis
+from contestants import APP_ID, AdmissionFloor, Portcullis
 from machine import CORES, Broken
 from programs import Load
 from traffic import Watched, beside, echo, opened, right_of_way, undisturbed
@@ -67,7 +67,7 @@ def portcullis_admissions(setup, samples, row, kind=Portcullis, **options):
 def admission_row(setup, samples, rounds):
     """Row e, with the floor's calls in between."""
     for _ in range(rounds):
-        for kind in (Earlier, Portcullis) if setup.earlier else (Portcullis,):
+        for kind in setup.gates:
             challenge, details = portcullis_admissions(setup, samples, "e", kind)
             samples.add("e challenge", kind.name, challenge, details)
         count = setup.lengths.admissions
@@ -81,21 +81,26 @@ def admission_row(setup, samples, rounds):
 
 def registration_row(setup, samples, rounds):
     """Row i: 500 sessions at 5,000 messages a second, in turn beside registrations and alone."""
-    lengths = setup.lengths
     for _ in range(min(rounds, LONG_ROUNDS)):
-        with setup.running(Portcullis) as (contestant, game):
-            with opened(setup, contestant, game, lengths.latency_sessions) as load:
-                # It shares a core with the honest players' load, which must not wait for it.
-                poster, _, _ = fetched_challenges(setup, contestant, game, lengths.registrations, behind=True)
-                with poster, right_of_way(load, game):
-                    make_bodies(setup, poster)
-                    poster.say(f"posts {setup.folder}/bodies {AT_ONCE}")
-                    quiet, busy, seconds = beside(lengths, contestant, game, load, poster)
-                    posted = registered(setup, poster, seconds)
-            for result in quiet:
-                samples.add("i quiet", Portcullis.name, result["p99_us"], result)
-            for result in busy:
-                samples.add("i busy", Portcullis.name, result["p99_us"], {**result, "registrations": posted})
+        for kind in setup.gates:
+            beside_registrations(setup, samples, kind)
+
+
+def beside_registrations(setup, samples, kind):
+    lengths = setup.lengths
+    with setup.running(kind) as (contestant, game):
+        with opened(setup, contestant, game, lengths.latency_sessions) as load:
+            # It shares a core with the honest players' load, which must not wait for it.
+            poster, _, _ = fetched_challenges(setup, contestant, game, lengths.registrations, behind=True)
+            with poster, right_of_way(load, game):
+                make_bodies(setup, poster)
+                poster.say(f"posts {setup.folder}/bodies {AT_ONCE}")
+                quiet, busy, seconds = beside(lengths, contestant, game, load, poster)
+                posted = registered(setup, poster, seconds)
+        for result in quiet:
+            samples.add("i quiet", kind.name, result["p99_us"], result)
+        for result in busy:
+            samples.add("i busy", kind.name, result["p99_us"], {**result, "registrations": posted})
 
 
 def make_bodies(setup, poster):
@@ -121,17 +126,23 @@ def registered(setup, poster, seconds, row="i", count=None):
 
 def scaling_row(setup, samples, rounds):
     """Row k: many sessions against few, and two workers against one, these with both cores for both."""
-    lengths = setup.lengths
-    rate = lengths.echo_rate // 2
-    many = min(lengths.many_sessions, (setup.descriptors - 256) // 2 - 100)
+    many = min(setup.lengths.many_sessions, (setup.descriptors - 256) // 2 - 100)
     for _ in range(min(rounds, LONG_ROUNDS)):
         for name, sessions in (("k few", 100), ("k many", many)):
-            # Where no session can be detached, no descriptors are kept for it.
-            with setup.running(Portcullis, SESSION_RESUME_FOR="0") as (contestant, game):
-                with opened(setup, contestant, game, sessions) as load:
-                    echo(contestant, game, load, lengths.warm_up, rate)
-                    result = undisturbed(setup, lambda: echo(contestant, game, load, lengths.seconds, rate))
-                    samples.add(name, Portcullis.name, result["cpu_us"], {"sessions": sessions, **result})
+            for kind in setup.gates:
+                messages_over(setup, samples, name, kind, sessions)
         for name, workers in (("k one", 1), ("k two", 2)):
-            portcullis_admissions(setup, samples, name, cores=tuple(CORES), WORKERS=str(workers))
+            for kind in setup.gates:
+                portcullis_admissions(setup, samples, name, kind, cores=tuple(CORES), WORKERS=str(workers))
+
+
+def messages_over(setup, samples, row, kind, sessions):
+    lengths = setup.lengths
+    rate = lengths.echo_rate // 2
+    # Where no session can be detached, no descriptors are kept for it.
+    with setup.running(kind, SESSION_RESUME_FOR="0") as (contestant, game):
+        with opened(setup, contestant, game, sessions) as load:
+            echo(contestant, game, load, lengths.warm_up, rate)
+            result = undisturbed(setup, lambda: echo(contestant, game, load, lengths.seconds, rate))
+            samples.add(row, kind.name, result["cpu_us"], {"sessions": sessions, **result})
 

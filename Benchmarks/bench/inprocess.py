@@ -1,5 +1,6 @@
 """Rows f, g, h, q, s, t and u: what is measured without a network, beside OpenSSL's own speed test and a floor."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -36,10 +37,12 @@ def verification_row(setup, samples, rounds):
     seconds = setup.lengths.in_process_seconds
     for _ in range(rounds):
         rate = openssl_verifications(seconds)
-        ours = measured(setup.tool, "assertions", seconds)
-        for name, key in (("f distinct", "distinct_per_second"), ("f hot", "hot_per_second")):
+        for name in ("f distinct", "f hot"):
             samples.add(name, "openssl", rate)
-            samples.add(name, Portcullis.name, ours[key])
+        for kind, tool in setup.tools.items():
+            found = measured(tool, "assertions", seconds)
+            samples.add("f distinct", kind.name, found["distinct_per_second"])
+            samples.add("f hot", kind.name, found["hot_per_second"])
 
 
 def registration_row(setup, samples, rounds):
@@ -47,10 +50,11 @@ def registration_row(setup, samples, rounds):
     seconds = setup.lengths.in_process_seconds
     leaf, intermediate = setup.folder / "leaf.der", setup.folder / "intermediate.der"
     for _ in range(rounds):
-        ours = measured(setup.tool, "registrations", seconds, leaf, intermediate)
+        for kind, tool in setup.tools.items():
+            found = measured(tool, "registrations", seconds, leaf, intermediate)
+            samples.add("g", kind.name, found["per_second"])
         floor = measured(setup.programs / "floor-registration", leaf, intermediate, seconds)
         samples.add("g", "floor", floor["per_second"])
-        samples.add("g", Portcullis.name, ours["per_second"])
 
 
 def android_key_row(setup, samples, rounds):
@@ -69,37 +73,40 @@ def android_key_row(setup, samples, rounds):
 
 def store_row(setup, samples, rounds):
     """Row h, on a disk; once, as it is long."""
-    folder = setup.disk
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        measured(setup.tool, "store-make", folder, setup.lengths.store_keys)
-        # The snapshot has a thread of its own, which is to have a core when there is one.
-        found = measured(setup.tool, "store-measure", folder, setup.lengths.store_seconds, cores=CORES)
-        samples.add("h load", Portcullis.name, found["load_seconds"], found)
-        samples.add("h memory", Portcullis.name, found["bytes_per_key"])
-        samples.add("h lookup", Portcullis.name, found["lookup_p99_us"])
+    for kind, tool in setup.tools.items():
+        with on_disk(setup) as folder:
+            measured(tool, "store-make", folder, setup.lengths.store_keys)
+            # The snapshot has a thread of its own, which is to have a core when there is one.
+            found = measured(tool, "store-measure", folder, setup.lengths.store_seconds, cores=CORES)
+        samples.add("h load", kind.name, found["load_seconds"], found)
+        samples.add("h memory", kind.name, found["bytes_per_key"])
+        samples.add("h lookup", kind.name, found["lookup_p99_us"])
         if found["snapshot_share"] is not None:
-            samples.add("h snapshots", Portcullis.name, found["snapshot_share"] * 100)
+            samples.add("h snapshots", kind.name, found["snapshot_share"] * 100)
         else:
             print("row h: not enough snapshots came in time, so their share is not known")
-        shutil.rmtree(folder)
-        folder.mkdir()
-        for _ in range(rounds):
-            seconds = setup.lengths.in_process_seconds
-            commits = measured(setup.tool, "commits", folder, seconds, cores=CORES)
+    for _ in range(rounds):
+        for kind, tool in setup.tools.items():
+            with on_disk(setup) as folder:
+                commits = measured(tool, "commits", folder, setup.lengths.in_process_seconds, cores=CORES)
             ratio = commits["many_per_second"] / commits["one_per_second"]
-            samples.add("h commits", Portcullis.name, ratio, commits)
+            samples.add("h commits", kind.name, ratio, commits)
+
+
+@contextlib.contextmanager
+def on_disk(setup):
+    """An empty folder on a disk, for as long as it is wanted."""
+    shutil.rmtree(setup.disk, ignore_errors=True)
+    setup.disk.mkdir(parents=True)
+    try:
+        yield setup.disk
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(setup.disk, ignore_errors=True)
 
 
 def registry_row(setup, samples, rounds):
     """Row q, on a disk: made once, as that is long."""
-    folder = setup.disk
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
+    with on_disk(setup) as folder:
         made = measured(setup.tool, "registry-make", folder, setup.lengths.registry_rows, cores=CORES)
         samples.add("q device", Portcullis.name, made["bytes_per_device"], made)
         samples.add("q android device", Portcullis.name, made["bytes_per_android_device"])
@@ -114,8 +121,6 @@ def registry_row(setup, samples, rounds):
             commits = measured(setup.tool, "registry-commits", folder, seconds, cores=CORES)
             ratio = commits["many_per_second"] / commits["one_per_second"]
             samples.add("q commits", Portcullis.name, ratio, commits)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def play_row(setup, samples, rounds):

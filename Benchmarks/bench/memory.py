@@ -7,7 +7,7 @@ import tempfile
 import time
 
 import machine
-from contestants import APP_ID, IdleFloor, Portcullis
+from contestants import APP_ID, Earlier, IdleFloor, Portcullis
 from machine import Broken
 from programs import Load
 from traffic import opened
@@ -51,11 +51,17 @@ def start_row(setup, samples, rounds):
     keys = pathlib.Path(tempfile.mkdtemp(prefix="keys-", dir=setup.folder))
     subprocess.run([setup.programs / "load", "keys", keys, str(setup.lengths.start_keys), APP_ID], check=True)
     for _ in range(setup.lengths.starts):
-        with setup.running(StartedWith, keys=str(keys)) as (contestant, _):
-            samples.add("j", Portcullis.name, contestant.seconds * 1000)
+        for kind in setup.gates:
+            with setup.running(variant(StartedWith, kind), keys=str(keys)) as (contestant, _):
+                samples.add("j", kind.name, contestant.seconds * 1000)
 
 
-class StartedWith(Portcullis):
+def variant(part, kind):
+    """That contestant with another start."""
+    return type(part.__name__, (part, kind), {})
+
+
+class StartedWith:
     """A gate with a key store of its own, which tells how long it took to listen."""
 
     def __init__(self, setup, folder, game_port, keys):
@@ -76,13 +82,16 @@ class StartedWith(Portcullis):
 
 def size_row(setup, samples, rounds):
     """Row l: the binary as it is installed, and its memory when it has begun to listen, all as shipped."""
-    samples.add("l binary", Portcullis.name, setup.portcullis.stat().st_size / 1e6)
+    for kind in setup.gates:
+        program = setup.earlier if kind is Earlier else setup.portcullis
+        samples.add("l binary", kind.name, program.stat().st_size / 1e6)
     for _ in range(rounds):
-        with setup.running(Fresh, WORKERS=None) as (contestant, _):
-            samples.add("l memory", Portcullis.name, settled(contestant) / 1e6)
+        for kind in setup.gates:
+            with setup.running(variant(Fresh, kind), WORKERS=None) as (contestant, _):
+                samples.add("l memory", kind.name, settled(contestant) / 1e6)
 
 
-class Fresh(Portcullis):
+class Fresh:
     """A gate without a key."""
 
     def command(self):

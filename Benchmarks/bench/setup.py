@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 import machine
-from contestants import APP_ID, PEERS, Earlier
+from contestants import APP_ID, PEERS, Earlier, Portcullis
 from programs import Game
 
 
@@ -87,10 +87,12 @@ SMOKE = Lengths(
 class Setup:
     """Made once a run, in a folder in memory, as the journal of the admission row is to be on tmpfs."""
 
-    def __init__(self, programs, portcullis, tool, lengths, disk, earlier=None):
+    def __init__(self, programs, portcullis, tool, lengths, disk, earlier=None, earlier_tool=None):
         self.programs, self.tool = programs, tool
         self.portcullis = self.installed(portcullis, "portcullis")
         self.earlier = self.installed(earlier, "portcullis-earlier") if earlier else None
+        # What is measured in process, by the contestant whose code it is.
+        self.tools = {Portcullis: tool} | ({Earlier: earlier_tool} if earlier_tool else {})
         self.lengths = lengths
         # Where the key store's own measures write: a real disk.
         self.disk = disk
@@ -103,6 +105,11 @@ class Setup:
         self.folder.chmod(0o755)
         self.make_certificate()
         self.make_keys()
+
+    @property
+    def gates(self):
+        """This build, and the other one if there is one, in turn."""
+        return (Earlier, Portcullis) if self.earlier else (Portcullis,)
 
     def installed(self, program, name):
         """As `make install` leaves it."""
