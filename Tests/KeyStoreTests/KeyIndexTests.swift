@@ -27,6 +27,26 @@ import Testing
       })
   }
 
+  /// A look at a key of somebody else is a miss of the processor's caches: the slots are to say so beforehand.
+  @Test func aLookupSeldomTouchesOtherKeys() {
+    var random = SplitMix(seed: 7)
+    var index = KeyIndex()
+    var hashes: [UInt64] = []
+    for position in 0..<200_000 {
+      hashes.append(random.next())
+      index.insert(position, hash: hashes[position]) { hashes[$0] }
+    }
+    var others = 0
+    for position in 0..<200_000 {
+      _ = index.position(hash: hashes[position]) { found in
+        if found != position { others += 1 }
+        return found == position
+      }
+    }
+    // Runs are half a slot long beyond the key's own, and one tag in thirty is alike.
+    #expect(others < 200_000 / 20)
+  }
+
   /// Against a dictionary; with few different hashes as well, where all depends on telling keys apart.
   @Test(arguments: [UInt64.max, 0xC000_0003_0000_0007]) func behavesLikeADictionary(mask: UInt64) {
     var random = SplitMix(seed: 6)

@@ -25,14 +25,14 @@ package enum KeyStoreReader {
     package func malformedAppIDs() -> (keys: Int, first: KeyIdentifier)? { table.malformedAppIDs() }
 
     package func find(_ identifier: KeyIdentifier) -> KeyRecord? {
-      table.position(of: identifier).map { table.record(of: table[$0]) }
+      table.position(of: identifier).map { table.record(at: $0) }
     }
 
     package func forEach<Failure: Error>(
       _ body: (KeyIdentifier, KeyRecord) throws(Failure) -> Void
     ) throws(Failure) {
       for position in 0..<table.positions where table[position].isPresent {
-        try body(table[position].identifier, table.record(of: table[position]))
+        try body(table[position].identifier, table.record(at: position))
       }
     }
   }

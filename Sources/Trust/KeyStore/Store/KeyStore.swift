@@ -72,7 +72,8 @@ package final class KeyStore: AttestedKeyStore {
 
   package func find(_ identifier: KeyIdentifier) -> KeyRecord? {
     state.withLock { state in
-      state.table.position(of: identifier).map { state.table.record(of: state.table[$0]) }
+      guard let position = state.table.position(of: identifier) else { return nil }
+      return state.table.record(at: position)
     }
   }
 

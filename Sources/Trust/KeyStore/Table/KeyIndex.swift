@@ -13,12 +13,23 @@ struct KeyIndex {
     /// Slots that are not empty, removed ones among them.
     var used: UInt32 = 0
     var count: UInt32 = 0
+
+    func slot(_ hash: UInt64, _ isKey: (Int) -> Bool) -> Int? {
+      if slots.isEmpty { return nil }
+      let tag = Slot.tag(of: hash)
+      var slot = KeyIndex.first(hash, slots.count)
+      while slots[slot] != .empty {
+        if slots[slot].tag == tag, isKey(slots[slot].position) { return slot }
+        slot = (slot + 1) & (slots.count - 1)
+      }
+      return nil
+    }
   }
 
   /// - Parameter isKey: whether the key at this position is the one that is looked for.
   func position(hash: UInt64, isKey: (Int) -> Bool) -> Int? {
-    let slots = parts[Self.part(of: hash)].slots
-    return Self.slot(hash, in: slots, isKey).map { slots[$0].position }
+    let part = Self.part(of: hash)
+    return parts[part].slot(hash, isKey).map { parts[part].slots[$0].position }
   }
 
   /// The key must not be there.
@@ -34,7 +45,7 @@ struct KeyIndex {
   /// - Returns: the position at which the key was; nil when it was not there.
   mutating func remove(hash: UInt64, isKey: (Int) -> Bool) -> Int? {
     let part = Self.part(of: hash)
-    guard let slot = Self.slot(hash, in: parts[part].slots, isKey) else { return nil }
+    guard let slot = parts[part].slot(hash, isKey) else { return nil }
     let position = parts[part].slots[slot].position
     parts[part].slots[slot] = .removed
     parts[part].count -= 1
@@ -60,17 +71,6 @@ struct KeyIndex {
     let wasEmpty = slots[slot] == .empty
     slots[slot] = Slot(position: position, tag: Slot.tag(of: hash))
     return wasEmpty
-  }
-
-  private static func slot(_ hash: UInt64, in slots: [Slot], _ isKey: (Int) -> Bool) -> Int? {
-    if slots.isEmpty { return nil }
-    let tag = Slot.tag(of: hash)
-    var slot = first(hash, slots.count)
-    while slots[slot] != .empty {
-      if slots[slot].tag == tag, isKey(slots[slot].position) { return slot }
-      slot = (slot + 1) & (slots.count - 1)
-    }
-    return nil
   }
 
   // The part, the slot within it and the tag come from bits of their own: the highest 10, the lowest, and 20 between.
@@ -103,7 +103,7 @@ struct KeyIndex {
 
     /// 2 to 31.
     static func tag(of hash: UInt64) -> UInt32 {
-      2 + (UInt32(truncatingIfNeeded: hash >> 32) & 0xFFFFF) * 30 >> 20
+      2 + ((UInt32(truncatingIfNeeded: hash >> 32) & 0xFFFFF) * 30) >> 20
     }
   }
 

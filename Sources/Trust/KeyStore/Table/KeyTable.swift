@@ -86,6 +86,8 @@ struct KeyTable {
     _modify { yield &blocks[position >> Self.blockBits][position & Self.blockMask] }
   }
 
+  func record(at position: Int) -> KeyRecord { record(of: self[position]) }
+
   func record(of entry: Entry) -> KeyRecord {
     func time(_ milliseconds: Int64) -> UnixTime? {
       milliseconds == Entry.never ? nil : UnixTime(milliseconds: milliseconds)
