@@ -23,12 +23,14 @@ SWIFT_TEST_FLAGS ?= --quiet
 # warns of a call that nothing here makes. In its folder is the static C++ library alone, and so the linker takes that.
 STATIC_LIBRARIES := $(CURDIR)/.build/static-libraries
 # What a start runs lies together, in this order: spread over the whole program it takes 2 MB more of memory. A name that is
-# gone is passed over; `make start-order` writes the list anew, when row l of the bench says that it has aged.
+# gone is passed over; `make start-order` writes the list anew, when row l of the bench says that it has aged. The rest of the
+# layout is in scripts/layout.ld.
 START_ORDER := $(CURDIR)/scripts/start-order.txt
 RELEASE_FLAGS := -c release --product portcullis --static-swift-stdlib --disable-local-rpath \
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections \
   -Xlinker --icf=all -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic \
   -Xlinker --symbol-ordering-file=$(START_ORDER) -Xlinker --no-warn-symbol-ordering \
+  -Xlinker -T -Xlinker $(CURDIR)/scripts/layout.ld -Xlinker --no-eh-frame-hdr \
   -Xlinker -L$(STATIC_LIBRARIES) -Xswiftc -use-ld=lld
 BINARY := .build/release/portcullis
 # What the Swift tests run is built in a folder of its own, since the package manager locks the one it builds in: so that
@@ -82,7 +84,7 @@ release: build-packages static-libraries  ## The program as it is deployed: .bui
 	$(SWIFT) build $(RELEASE_FLAGS)
 
 .PHONY: start-order
-start-order: release  ## What a start runs, written anew for the linker (scripts/start-order.txt)
+start-order: release  ## What a start and a first player run, written anew for the linker (scripts/start-order.txt)
 	scripts/start-order $(BINARY) $(START_ORDER)
 	@rm $(BINARY)  # The next build links it anew.
 

@@ -47,13 +47,26 @@ def idle_row(setup, samples, rounds):
 
 
 def start_row(setup, samples, rounds):
-    """Row j: from the start of the process to the first accepted connection, with 10,000 keys."""
-    keys = pathlib.Path(tempfile.mkdtemp(prefix="keys-", dir=setup.folder))
-    subprocess.run([setup.programs / "load", "keys", keys, str(setup.lengths.start_keys), APP_ID], check=True)
+    """Row j: from the start of the process to the first accepted connection, with 10,000 keys; of a gate that has run before,
+    as the first start writes what the others find."""
+    stores = {}
+    for kind in setup.gates:
+        stores[kind] = pathlib.Path(tempfile.mkdtemp(prefix="keys-", dir=setup.folder))
+        made = [setup.programs / "load", "keys", stores[kind], str(setup.lengths.start_keys), APP_ID]
+        subprocess.run(made, check=True)
+        with setup.running(variant(StartedWith, kind), keys=str(stores[kind])) as (contestant, _):
+            contestant.stop()
+            copy_files(contestant.store.parent, stores[kind])
     for _ in range(setup.lengths.starts):
         for kind in setup.gates:
-            with setup.running(variant(StartedWith, kind), keys=str(keys)) as (contestant, _):
+            with setup.running(variant(StartedWith, kind), keys=str(stores[kind])) as (contestant, _):
                 samples.add("j", kind.name, contestant.seconds * 1000)
+
+
+def copy_files(source, target):
+    for path in source.iterdir():
+        if path.is_file():
+            shutil.copy(path, target / path.name)
 
 
 def variant(part, kind):
@@ -69,9 +82,8 @@ class StartedWith:
         self.made_keys = pathlib.Path(keys)
 
     def command(self):
-        command = super().command()
-        shutil.copy(self.made_keys / "attested-keys.json", self.store)
-        return command
+        copy_files(self.made_keys, self.folder)
+        return super().command()
 
     def start(self):
         started = time.monotonic()

@@ -89,7 +89,7 @@ extension AdminOperators.People {
 
   /// What stands in the audit and on pages; one that is no plain word is known by his number.
   private static func name(ofUser user: UInt32) -> String {
-    let name = Account.of(user: user).name
+    let name = AccountName.of(user: user).text ?? ""
     return !name.isEmpty && name.utf8.count <= 64 && name.utf8.allSatisfy(isPlain) ? name : "uid-\(user)"
   }
 
