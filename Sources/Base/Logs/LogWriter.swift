@@ -16,8 +16,9 @@ package protocol LogOutput: Sendable {
 }
 
 /// Lines flow: `write` puts them into the buffer, the thread takes all that wait and writes them in one
-/// piece: at once while there are few, and when there are many they gather for some milliseconds, so that a busy gate
-/// does not spend a switch of threads on each.
+/// piece: at once while there are few. When there are many they gather, so that a busy gate does not spend a switch of
+/// threads on each: this thread may interrupt a loop, and behind it the kernel often lets another one run that is behind the
+/// loops, for as much as a millisecond (docs/decisions.md, "Registrations beside the loops").
 /// A batch is whole lines in the order of their coming, so what a crash leaves behind is a beginning
 /// of the log.
 package final class LogWriter: LogSink {
@@ -36,9 +37,9 @@ package final class LogWriter: LogSink {
 
   package struct Pace: Sendable {
     /// Batches that are written at once in each tenth of a second.
-    package var prompt = 16
+    package var prompt = 4
     /// How long what follows them gathers.
-    package var gathering = Duration.milliseconds(5)
+    package var gathering = Duration.milliseconds(20)
 
     package init() {}
   }
