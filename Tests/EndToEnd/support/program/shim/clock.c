@@ -81,7 +81,9 @@ int gettimeofday(struct timeval *restrict result, void *restrict zone) {
 }
 
 // The deadline is one of the moved monotonic clock, which may be moved again meanwhile: waits a little at a time, and
-// wakes for no reason in between, as such a wait may. Every deadline of the program under test is of this clock.
+// wakes for no reason in between, as such a wait may. Every deadline of the program under test is of this clock. A wait that
+// is no longer than one piece ends by itself on a clock that stands still: that is how the log flows there, which gathers for
+// as long (LogWriter.Pace).
 int pthread_cond_timedwait(
     pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, const struct timespec *restrict deadline) {
   static int (*real_wait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
