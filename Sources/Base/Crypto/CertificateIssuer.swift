@@ -1,6 +1,7 @@
 /// OpenSSL's opinion on whether one certificate was issued by another (`X509_verify_cert` with a store of
 /// one).
 internal import COpenSSL
+internal import System
 
 /// One trusted certificate in a store of its own; any number of threads may use it at once.
 ///
@@ -33,6 +34,7 @@ internal import COpenSSL
 
   /// Throws unless this issuer's key signed `certificate` and the path of the two is acceptable to OpenSSL.
   package func verify(_ certificate: borrowing Certificate) throws(CertificateError) {
+    defer { Thread.preemptionPoint() }
     let handle = unsafe certificate.handle
     try withCleanErrorQueue { () throws(CertificateError) in
       guard let context = unsafe X509_STORE_CTX_new() else {

@@ -1,5 +1,6 @@
 /// A public key whose point changes, and which verifies ECDSA signatures (FIPS 186-4 §6.4).
 internal import COpenSSL
+internal import System
 
 /// For OpenSSL 3.0, making a key from its point costs 40 % of a verification on P-256; putting the point into a key that
 /// is there already, 2 %. Whoever calls keeps the error queue clean (`withCleanErrorQueue`).
@@ -38,8 +39,9 @@ internal import COpenSSL
   }
 
   func isValid(_ signature: Span<UInt8>, digest: Span<UInt8>) -> Bool {
+    defer { Thread.preemptionPoint() }
     // Both buffers are the spans' own and are only read before the call returns.
-    unsafe signature.withUnsafeBufferPointer { signature in
+    return unsafe signature.withUnsafeBufferPointer { signature in
       unsafe digest.withUnsafeBufferPointer { digest in
         unsafe EVP_PKEY_verify(
           context, signature.baseAddress, signature.count, digest.baseAddress, digest.count) == 1

@@ -2,6 +2,7 @@
 /// (FIPS 186-4 §6.4), RSA with PKCS#1 v1.5 (RFC 8017 §8.2.2).
 package import Bytes
 internal import COpenSSL
+internal import System
 
 /// A key as its certificate has it; whether a point is on its curve shows when it is used.
 package enum IssuerKey: Equatable, Sendable {
@@ -94,7 +95,8 @@ package enum SignatureDigest: Sendable {
     _ signature: Span<UInt8>, over message: Span<UInt8>, _ digest: SignatureDigest, _ modulus: [UInt8],
     _ exponent: [UInt8]
   ) -> Bool {
-    withCleanErrorQueue {
+    defer { Thread.preemptionPoint() }
+    return withCleanErrorQueue {
       guard let key = unsafe portcullis_rsa_public(modulus, modulus.count, exponent, exponent.count) else {
         return false
       }

@@ -303,6 +303,9 @@ int portcullis_set_thread_nice(int nice) {
   return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
 }
 int portcullis_thread_nice(void) { return thread_nice; }
+void portcullis_preemption_point(void) {
+  if (thread_nice > 0) portcullis_thread_cpu();
+}
 // As the kernel has it (sched_setattr(2)): the C library has neither this nor the calls before 2.41, and the kernel's header
 // does not go with the library's.
 struct schedule {

@@ -48,6 +48,11 @@ package struct Thread: ~Copyable {
     unsafe nanosleep(&time, nil)
   }
 
+  /// Between two pieces of work: a thread behind the loops lets one run that waits for its processor. Without it that would
+  /// wait until this thread stops by itself, or the tick comes. It gives nothing away that is its own, as `sched_yield` does:
+  /// the kernel only looks whose turn it is.
+  package static func preemptionPoint() { portcullis_preemption_point() }
+
   /// Waits until the body has returned.
   package consuming func join() {
     _ = pthread_join(handle, nil)

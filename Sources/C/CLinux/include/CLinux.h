@@ -89,6 +89,9 @@ void portcullis_sleep_until(uint64_t monotonic);  // whatever signals come meanw
 // ---- threads and process
 int portcullis_set_thread_nice(int nice);  // for the calling thread only
 int portcullis_thread_nice(void);          // what the calling thread was given, 0 when nothing
+// Linux does its accounts with who asks for the processor time he has had, and if his turn is over, another's begins. For
+// threads that were given a niceness; without effect for others.
+void portcullis_preemption_point(void);
 // How long the calling thread runs before another's turn, 100 µs to 100 ms; one with a shorter slice is served sooner when
 // it wakes (Linux 6.12; without effect before).
 int portcullis_set_thread_slice(uint64_t nanoseconds);

@@ -59,6 +59,7 @@ package final class RegistrationPool: Sendable {
     LibraryContext.background.adoptByThread()
     while let (address, work) = next() {
       work()
+      Thread.preemptionPoint()
       state.withLock { state, signal in
         state.queue.finish(address)
         signal.one()

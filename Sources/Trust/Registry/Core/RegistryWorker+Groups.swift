@@ -45,7 +45,10 @@ extension RegistryWorker {
     var results: [Result] = []
     do throws(StoreFailure) {
       try durably { () throws(StoreFailure) in
-        for request in group { results.append(try serve(request)) }
+        for request in group {
+          results.append(try serve(request))
+          Thread.preemptionPoint()
+        }
         for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
         return true
       }
@@ -55,7 +58,10 @@ extension RegistryWorker {
       fail(error, with: group.filter { $0.call.urgency == .revocation })
       return
     }
-    for result in results { tell(result) }
+    for result in results {
+      Thread.preemptionPoint()
+      tell(result)
+    }
   }
 
   /// Runs a request in a savepoint of the open group.
