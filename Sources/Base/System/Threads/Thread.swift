@@ -48,9 +48,9 @@ package struct Thread: ~Copyable {
     unsafe nanosleep(&time, nil)
   }
 
-  /// Between two pieces of work: a thread behind the loops lets one run that waits for its processor. Without it that would
-  /// wait until this thread stops by itself, or the tick comes. It gives nothing away that is its own, as `sched_yield` does:
-  /// the kernel only looks whose turn it is.
+  /// Between two pieces of work, outside of all locks that loops take: a thread behind the loops lets one run that waits for
+  /// its processor, and would wait until this thread stops by itself or the tick comes. Nothing is given away, as
+  /// `sched_yield` would: the kernel looks whose turn it is, and goes on. 0.4 µs; nothing for loops.
   package static func preemptionPoint() { portcullis_preemption_point() }
 
   /// Waits until the body has returned.

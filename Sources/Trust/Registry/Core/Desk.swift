@@ -59,6 +59,7 @@ package struct Desk {
   func storing<Value>(
     _ body: (any RegistryStore) throws(StoreFailure) -> Value
   ) throws(CallFailure) -> Value {
+    defer { Thread.preemptionPoint() }
     do throws(StoreFailure) { return try body(store) } catch { throw .store(error) }
   }
 

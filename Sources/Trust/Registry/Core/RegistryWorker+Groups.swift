@@ -46,8 +46,8 @@ extension RegistryWorker {
     do throws(StoreFailure) {
       try durably { () throws(StoreFailure) in
         for request in group {
-          results.append(try serve(request))
           Thread.preemptionPoint()
+          results.append(try serve(request))
         }
         for effect in results.flatMap(\.effects) where effect.isUrgent { listener.hear(effect) }
         return true
@@ -123,7 +123,9 @@ extension RegistryWorker {
     do throws(StoreFailure) {
       try store.begin()
       let time = try body() ? try storeTime() : nil
+      Thread.preemptionPoint()
       try store.commit()
+      Thread.preemptionPoint()
       if let time { storedTime = time }
     } catch {
       store.abandon()
