@@ -50,7 +50,8 @@ package struct Thread: ~Copyable {
 
   /// Between two pieces of work, outside of all locks that loops take: a thread behind the loops lets one run that waits for
   /// its processor, and would wait until this thread stops by itself or the tick comes. Nothing is given away, as
-  /// `sched_yield` would: the kernel looks whose turn it is, and goes on. It is asked at most every 30 µs, for 0.4 µs; by loops never.
+  /// `sched_yield` would: the kernel looks whose turn it is, and goes on. It is asked at most every 30 µs, for 0.4 µs; by
+  /// loops never.
   package static func preemptionPoint() { portcullis_preemption_point() }
 
   /// Waits until the body has returned.
