@@ -18,6 +18,8 @@ APP = "com.example.mud:" + "5e" * 32
 PHONES = 256
 # A token is judged in less than a third of a chain's time.
 TOKENS_PER_CHAIN = 3
+# Of tokens a second in the measure that does not saturate: as many as 86 million phones have that show their app once a day.
+TOKEN_RATE = 1000
 
 
 class Attesting(Portcullis):
@@ -94,9 +96,11 @@ def evidence_row(setup, samples, rounds):
     for _ in range(min(rounds, LONG_ROUNDS)):
         beside_evidence(setup, samples, Attesting, "/device/enroll", "v")
         beside_evidence(setup, samples, Showing, "/mobile/attest", "v play")
+        beside_evidence(setup, samples, Showing, "/mobile/attest", "v rate", TOKEN_RATE)
 
 
-def beside_evidence(setup, samples, kind, path, row):
+def beside_evidence(setup, samples, kind, path, row, rate=0):
+    """At `rate` a second, or, where it is 0, so much that it is never done."""
     lengths = setup.lengths
     count = lengths.registrations * (TOKENS_PER_CHAIN if kind is Showing else 1)
     with setup.running(kind) as (contestant, game):
@@ -105,7 +109,7 @@ def beside_evidence(setup, samples, kind, path, row):
             poster = Load(setup.programs, "admitted", contestant.port, contestant.keys, behind=True)
             with poster, right_of_way(players, game):
                 bodies = make_bodies(setup, contestant, poster, count)
-                poster.say(f"posts {bodies} {AT_ONCE} {path}")
+                poster.say(f"posts {bodies} {AT_ONCE} {path} {rate}")
                 quiet, busy, seconds = beside(lengths, contestant, game, players, poster)
                 posted = registered(setup, poster, seconds, row, count)
     for result in quiet:
