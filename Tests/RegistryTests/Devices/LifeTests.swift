@@ -462,6 +462,10 @@ import Testing
     #expect(try policy(wizard)["otp_allowed"]?.boolean == false)
     registry.now = UnixTime(milliseconds: registry.now.milliseconds + 300_000)
     #expect(try policy(wizard)["require_presence"]?.boolean == true)
+
+    // What the gate asks of every device no class forgives.
+    registry.settings.minimumLevel = .hardwareAttested
+    #expect(try policy(player)["otp_allowed"]?.boolean == false)
   }
 
   /// What an exception names it is for, and for nothing else.

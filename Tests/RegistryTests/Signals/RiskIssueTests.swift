@@ -144,6 +144,16 @@ private final class RiskPart {
     #expect(try part.record == nil)
   }
 
+  /// One signed request, sent again and again, fills no audit: it is counted as any other refusal.
+  @Test func refusedAllTheTime() throws {
+    let part = try RiskPart(policy: Self.enforced)
+    let most = RefusalTally.rowsOfOne
+    for _ in 0..<most + 5 { #expect(try part.issue(#"{"mock_location":true}"#).code == .riskDenied) }
+    #expect(try part.rows("risk_denied").count == most)
+    #expect(part.reports.count == most + 5)
+    #expect(try part.issue(#"{"rooted":false}"#).code == nil)
+  }
+
   @Test func belowAtAndWithPresence() throws {
     let part = try RiskPart(policy: Self.enforced)
     #expect(try part.issue(#"{"rooted":false}"#).code == nil)

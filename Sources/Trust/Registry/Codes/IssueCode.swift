@@ -49,9 +49,11 @@ package struct IssueCode: RegistryCall {
     try requireTrust(in: device, desk)
     let doubts = try desk.doubts(about: device, form.signals)
     if let refusal = doubts.refusal {
-      // Returned, so that it is on record why.
-      let why: [AuditEntry.Member] = [.code(refusal.code), .step(refusal.step)]
-      try desk.record(.refused, why + challenge.audited(by: device.id) + doubts.report.audited)
+      // Returned, so that it is on record why; unless it is of those that are counted, as every other refusal.
+      if desk.devices.refusals.judge(refusal.code, to: .device(device.id), at: desk.now) == nil {
+        let why: [AuditEntry.Member] = [.code(refusal.code), .step(refusal.step)]
+        try desk.record(.refused, why + challenge.audited(by: device.id) + doubts.report.audited)
+      }
       return .reply(.refused(refusal))
     }
 

@@ -131,8 +131,10 @@ extension Desk {
     for key in keys { announce(.formerKey(key, of: to, subject: device.subject)) }
   }
 
+  func reachesMinimum(_ level: Level) -> Bool { level >= settings.minimumLevel }
+
   package func requireMinimum(_ level: Level) throws(CallFailure) {
-    guard level >= settings.minimumLevel else { throw .refused(.levelTooLow, "device_minimum_level") }
+    guard reachesMinimum(level) else { throw .refused(.levelTooLow, "device_minimum_level") }
   }
 
   /// Keys are those of one device, each in one role.

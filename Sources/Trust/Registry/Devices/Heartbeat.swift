@@ -95,7 +95,7 @@ package struct Heartbeat: RegistryCall {
     policy.put(
       "require_presence", expected.needsPresence && !device.isExcepted(from: .presence, at: desk.now))
     policy.put("min_app_version", expected.minAppVersion?.description)
-    policy.put("otp_allowed", device.meets(expected, at: desk.now))
+    policy.put("otp_allowed", desk.reachesMinimum(device.level) && device.meets(expected, at: desk.now))
     policy.put("next_heartbeat_s", Int64(expected.nextHeartbeat))
     var answer = DeviceAnswer()
     answer.put("policy", raw: policy.bytes())
