@@ -58,6 +58,7 @@ final class Office {
         throw DemonstrationFailure(description: "\(verb): not an object")
       }
       return object
+    case .permitted: throw DemonstrationFailure(description: "\(verb): nothing was answered")
     case .refused(let refusal): throw DemonstrationFailure(description: "\(verb): \(refusal.code.rawValue)")
     case nil: throw DemonstrationFailure(description: "\(verb): no answer")
     }

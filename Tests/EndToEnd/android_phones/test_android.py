@@ -3,6 +3,7 @@ keeps others out, and themselves once their certificates are revoked."""
 
 import json
 import os
+import tempfile
 import time
 
 import pytest
@@ -169,6 +170,9 @@ def test_a_phone_is_paired_with_evidence(new_gate, vouch, level):
     form = hand.pair_form(code) | {"evidence": vouch()(phone, nonce) | {"nonce": nonce}}
     reply = phone.post(f"/pair/{code.pairing}", form)
     assert reply.status == 200, reply
+    # The answer was lost; the challenge is spent, and the key's attestation is over it for good.
+    again = phone.post(f"/pair/{code.pairing}", form)
+    assert again.status == 200 and again.json == reply.json
     # The platform is that of the evidence.
     device = json.loads(gate.command("devices", "show", reply.json["device_id"], "--json").stdout)
     assert (device["platform"], device["level"]) == ("android", level)
@@ -419,6 +423,28 @@ def test_a_list_that_is_stale_or_none_ends_key_attestations(gate, folder, new_de
         lambda: (phone := android(gate)).post("/device/enroll", phone.enrolment(MAKER.vouch())).status == 403,
         "a list of a time to come is none",
     )
+
+
+@pytest.mark.parametrize("seconds", [9_300_000_000_000_000, -9_300_000_000_000_000])
+def test_a_list_of_a_time_that_no_calendar_has_is_none(new_gate, seconds):
+    # File systems on disks bring such a time back into what they can keep.
+    with tempfile.NamedTemporaryFile("w", dir="/dev/shm", suffix=".json") as listed:
+        listed.write(revocations())
+        listed.flush()
+        os.utime(listed.name, (seconds, seconds))
+        assert os.stat(listed.name).st_mtime == seconds
+        gate = new_gate(ANDROID_REVOCATION_PATH=listed.name)
+        refused_evidence(gate, MAKER.vouch(), "revocation_stale")
+
+        def status():
+            phone = android(gate)
+            return phone.post("/device/enroll", phone.enrolment(MAKER.vouch())).status
+
+        os.utime(listed.name)
+        eventually(lambda: status() == 200, "the list is of today")
+        os.utime(listed.name, (seconds, seconds))
+        eventually(lambda: status() == 403, "it is not any more")
+        assert android(gate).enroll(STORE.vouch())["level"] == "app_attested"
 
 
 # ---- the operator

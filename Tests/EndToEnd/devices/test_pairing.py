@@ -5,12 +5,14 @@ import signal
 import socket
 import ssl
 import threading
+import uuid
 
 import pki
 import pytest
 from clients import assert_refusal
 from cryptography.hazmat.primitives.asymmetric import ec
 from gate import free_port
+from handset import Handset
 from phones import Code, HandPhone, Household, ask, base64url, sha256, spki_hash
 from waiting import eventually
 
@@ -244,6 +246,62 @@ def test_an_answer_that_was_lost_is_given_again(home):
     assert ask(home.gate, "GET", f"{path}?reveal={phone.r.hex()}").json["status"] == "pending"
     assert operator.wait() == 0
     assert ask(home.gate, "GET", f"{path}?reveal={phone.r.hex()}").json["status"] == "active"
+
+
+@pytest.fixture
+def vouched(home, new_device):
+    """A phone's answer to a code, with evidence of an App Attest key: by its attestation, or by an assertion of one that
+    has registered at the door."""
+
+    def make(code, how="att_obj"):
+        hand, handset = HandPhone(), Handset(home.gate, new_device())
+        handset.key, handset.approval = hand.device, hand.approval
+        if how == "assertion":
+            home.gate.app.register(handset.device)
+        nonce = handset.nonce("enroll")
+        return hand.pair_form(code) | {"evidence": handset.evidence(nonce, how) | {"nonce": nonce}}
+
+    return make
+
+
+@pytest.mark.parametrize("how", ["att_obj", "assertion"])
+def test_an_answer_with_evidence_that_was_lost_is_given_again(home, vouched, how):
+    operator = home.operator("--subject", "anna")
+    path, form = f"/pair/{operator.code.pairing}", vouched(operator.code, how)
+    first, again = (ask(home.gate, "POST", path, form) for _ in range(2))
+    assert first.status == again.status == 200 and first.json == again.json
+    shown = json.loads(home.gate.command("devices", "show", first.json["device_id"], "--json").stdout)
+    assert shown["level"] == "app_attested"
+    # Another phone's is another message, however good its evidence.
+    other = vouched(operator.code)
+    assert_refusal(ask(home.gate, "POST", path, other), 410, "pairing_rejected")
+    assert len(home.devices()) == 1
+
+
+def test_evidence_is_looked_at_for_who_knows_the_secret(home, vouched):
+    """Whoever has not seen the code has nothing judged, learns nothing, and burns it as without evidence."""
+    operator = home.operator("--subject", "anna")
+    path, form = f"/pair/{operator.code.pairing}", vouched(operator.code)
+    unknown = ask(home.gate, "POST", f"/pair/{uuid.uuid4()}", form)
+    assert_refusal(unknown, 410, "pairing_rejected")
+    for _ in range(4):
+        assert_refusal(ask(home.gate, "POST", path, form | {"mac": "00" * 32}), 410, "pairing_rejected")
+    forged = form | {"signature": form["approval_signature"]}
+    assert_refusal(ask(home.gate, "POST", path, forged), 401, "signature_rejected")
+    # Nobody has spent its challenge, or its key, by that.
+    assert ask(home.gate, "POST", path, form).status == 200
+    assert_refusal(ask(home.gate, "POST", path, form | {"mac": "00" * 32}), 410, "pairing_rejected")
+    assert operator.wait() == 1
+    assert_refusal(ask(home.gate, "POST", path, form), 410, "pairing_rejected")
+
+
+def test_a_challenge_is_good_for_one_look_at_evidence(home, vouched):
+    operator = home.operator("--subject", "anna")
+    path, form = f"/pair/{operator.code.pairing}", vouched(operator.code)
+    other = vouched(operator.code)["evidence"] | {"nonce": form["evidence"]["nonce"]}
+    assert_refusal(ask(home.gate, "POST", path, form | {"evidence": other}), 403, "attestation_rejected")
+    assert_refusal(ask(home.gate, "POST", path, form), 401, "nonce_invalid")
+    assert home.devices() == []
 
 
 def test_five_wrong_secrets_burn_it(home):

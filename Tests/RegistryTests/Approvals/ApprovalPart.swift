@@ -93,6 +93,7 @@ final class ApprovalPart {
   ) throws -> Answer {
     switch try run(call, from: origin) {
     case .reply(.answered(let bytes)), .reply(.created(let bytes)): return Answer(json: bytes, refusal: nil)
+    case .reply(.permitted): return Answer(json: [], refusal: nil)
     case .reply(.refused(let refusal)): return Answer(json: [], refusal: refusal)
     case .wait, .goOn, .copy:
       Issue.record("it is not answered at once", sourceLocation: sourceLocation)

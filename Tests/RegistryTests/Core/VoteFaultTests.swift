@@ -203,7 +203,7 @@ extension Reply {
     switch self {
     case .answered(let bytes), .created(let bytes):
       (try? JSONValue(parsing: bytes.span, depthLimit: 16))?.object
-    case .refused: nil
+    case .permitted, .refused: nil
     }
   }
 }

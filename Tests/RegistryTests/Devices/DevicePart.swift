@@ -209,6 +209,9 @@ struct Said {
       step = nil
       retryAfter = nil
       value = try JSONValue(parsing: bytes.span, depthLimit: 8)
+    case .permitted:
+      (code, step, retryAfter) = (nil, nil, nil)
+      value = .null
     case .refused(let refusal):
       code = refusal.code
       step = refusal.step

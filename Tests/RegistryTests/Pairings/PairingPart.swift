@@ -75,6 +75,14 @@ final class PairingPart {
     return said
   }
 
+  /// Whether evidence that comes with it is to be judged.
+  func ask(_ phone: PairingPhone) throws -> Reply? {
+    let call = AskToAnswer(
+      try AnswerPairing(phone.uri.pairingID, form: try phone.body().form, evidence: nil))
+    guard case .reply(let reply) = try registry.run(call, from: Self.home) else { return nil }
+    return reply
+  }
+
   func reveal(_ phone: PairingPhone, _ r: Bytes32? = nil) throws -> Said {
     try Said(registry.run(RevealPairing(phone.uri.pairingID, r: r ?? phone.r), from: Self.home))
   }

@@ -105,6 +105,37 @@ import Testing
     holds(try part.answer(other, evidence: appKey(1)).code == .attestationRejected)
   }
 
+  /// Before anything dear is done about evidence: only what is new, and would be taken without it, is worth a look.
+  @Test func whetherEvidenceIsWorthALook() throws {
+    let part = try PairingPart()
+    let phone = try PairingPhone(part.open())
+    #expect(try part.ask(phone) == .permitted)
+    #expect(try part.record(phone.uri.pairingID).answer == nil)
+    let answered = try part.answer(phone, evidence: appKey(1))
+    guard case .answered(let bytes) = try part.ask(phone) else {
+      Issue.record("it is judged again")
+      return
+    }
+    #expect(try JSONValue(parsing: bytes.span, depthLimit: 4) == answered.value)
+    let other = try PairingPhone(phone.uri)
+    #expect(try part.ask(other) == .refused(RegistryRefusal(.pairingRejected, "pairing_used")))
+  }
+
+  /// One message, whether its evidence is judged or not, is one of ten.
+  @Test func withItsEvidenceItCountsOnce() throws {
+    let part = try PairingPart()
+    for number in 0..<PairingMemory.answersAMinute {
+      let phone = try PairingPhone(part.open())
+      #expect(try part.ask(phone) == .permitted)
+      #expect(try part.answer(phone, evidence: appKey(UInt64(number))).code == nil)
+    }
+    guard case .refused(let refusal) = try part.ask(PairingPhone(part.open())) else {
+      Issue.record("it is not refused")
+      return
+    }
+    #expect(refusal.code == .rateLimited && refusal.step == "pairing_rate")
+  }
+
   /// The answers were lost.
   @Test func whatIsSaidTwiceIsAnsweredTwice() throws {
     let part = try PairingPart()

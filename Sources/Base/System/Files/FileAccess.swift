@@ -112,7 +112,9 @@ package struct FileStatus: Equatable, Sendable {
 
 /// By which a file that was changed or replaced is told from what it was.
 package struct FileStamp: Equatable, Sendable {
+  /// From 1970 to 9999.
   package let modifiedAt: UnixTime
+  private static let lastSecond: Int64 = 253_402_300_799
   /// Of the second.
   private let nanoseconds: Int
   package let size: Int64
@@ -123,9 +125,10 @@ package struct FileStamp: Equatable, Sendable {
     var status = stat()
     // Fills the structure, and reads the path during the call alone.
     guard unsafe stat(path, &status) == 0 else { throw SystemError("stat") }
+    // Some file systems keep whatever number somebody has set.
+    let seconds = min(max(Int64(status.st_mtim.tv_sec), 0), Self.lastSecond)
     return FileStamp(
-      modifiedAt: UnixTime(
-        milliseconds: Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000),
+      modifiedAt: UnixTime(milliseconds: seconds * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000),
       nanoseconds: status.st_mtim.tv_nsec, size: Int64(status.st_size), inode: UInt64(status.st_ino))
   }
 }

@@ -113,7 +113,6 @@ extension Connection {
     return counted(devices) { () throws(Refusal) in
       switch try step(of: request, body, devices) {
       case .call(let call): try submit(call, request, for: pending, devices)
-      case .evidence(let work): try judge(work, for: pending)
       case .permission(let call, let work):
         pending.evidenceToJudge = work
         try submit(call, request, for: pending, devices)
@@ -164,12 +163,13 @@ extension Connection {
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
-      if let work = pending.evidenceToJudge.take() { return attest(work, for: pending) }
       if request.endpoint.changesSomething { loop.shared.log.answered(self, request.endpoint) }
       respond(Response(.ok, json: bytes), closing: pending.closesAfterAnswer)
     case .created(let json):
       loop.shared.log.answered(self, request.endpoint)
       respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
+    case .permitted:
+      if let work = pending.evidenceToJudge.take() { attest(work, for: pending) }
     case .refused(let refusal):
       refuse(
         Refusal(refusal.code, step: refusal.step, retryAfter: refusal.retryAfter, time: refusal.time),

@@ -10,10 +10,8 @@ internal import Registry
 /// What a whole request comes to next.
 enum DeviceStep {
   case call(any RegistryCall)
-  /// Evidence is judged first.
-  case evidence(EvidenceWork)
-  /// The same, if the registry has nothing against it.
-  case permission(AskToAttest, EvidenceWork)
+  /// Evidence is judged first, if the registry has nothing against it.
+  case permission(any RegistryCall, EvidenceWork)
   /// The keys that evidence has to name are the registry's to say.
   case keys(AttestForm)
 }
@@ -22,6 +20,8 @@ enum DeviceStep {
 struct EvidenceWork {
   let form: EvidenceForm
   let claim: EvidenceClaim
+  /// The challenge, where it is spent with the judging and not before: what needs no judging may come twice.
+  var unspent: Bytes32?
   /// What the registry is told if it is not good; nil where there can be no such device yet.
   let failure: NoteFailedAttestation?
   let call: (VerifiedEvidence) -> any RegistryCall
@@ -89,12 +89,11 @@ extension Connection {
       try Form(members, checkedBy: loop.verifier).hex("nonce")
     }
     let keys = try read { () throws(FormError) in try form.keys() }
-    // Its form is whole, so that what is left to be judged is the evidence.
-    let judged = try call(nil)
-    _ = try spend(nonce, .enroll)
+    let bare = try call(nil)
     let claim = EvidenceClaim(server: server, keys: keys, nonce: nonce)
-    return .evidence(
-      EvidenceWork(form: evidence, claim: claim, failure: nil) { judged.with($0) })
+    return .permission(
+      AskToAnswer(bare),
+      EvidenceWork(form: evidence, claim: claim, unspent: nonce, failure: nil) { bare.with($0) })
   }
 
   /// The keys are there: the evidence is to name them.

@@ -38,7 +38,7 @@ enum PinRule {
     _ settings: RegistrySettings, _ registry: Registry, tell: @escaping Startup.Teller
   ) throws {
     switch registry.ask(TakePins(settings), by: .gate) {
-    case .answered, .created: return
+    case .answered, .created, .permitted: return
     case .refused(let refusal) where refusal.step == TakePins.foreignKey:
       tell(reason(settings.pins.first?.text ?? "none", known: nil))
     case .refused(let refusal): tell("the registry of devices refuses the server's key: \(refusal.step)")

@@ -94,6 +94,8 @@ package enum Reply: Equatable, Sendable {
   case answered([UInt8])
   /// As `answered`, and something is there that was not.
   case created([UInt8])
+  /// Of a call that asks whether another one is worth its trouble: it is.
+  case permitted
   case refused(RegistryRefusal)
 
   package var isRefusal: Bool {

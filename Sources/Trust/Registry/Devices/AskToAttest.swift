@@ -23,7 +23,7 @@ package struct AskToAttest: RegistryCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     if let device = try device(desk) { try desk.requireFewFailures(of: device) }
-    return .reply(.answered(Array("{}".utf8)))
+    return .reply(.permitted)
   }
 
   private func device(_ desk: Desk) throws(CallFailure) -> DeviceID? {

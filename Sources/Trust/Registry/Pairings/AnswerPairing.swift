@@ -43,25 +43,14 @@ package struct AnswerPairing: RegistryCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    if let wait = desk.devices.pairings.waitToAnswer(desk.origin, now: desk.now) {
-      return .reply(.refused(RegistryRefusal(.rateLimited, "pairing_rate", retryAfter: wait)))
+    let (pairing, hash): (PairingRecord, Bytes32)
+    switch try judge(&desk) {
+    case .said(let outcome): return outcome
+    case .new(let found, let messageHash): (pairing, hash) = (found, messageHash)
     }
-    guard let pairing = try desk.pairing(id) else { throw .refused(.pairingRejected, "pairing_unknown") }
-    // One that has just ended stays ended: what ends it is not to be undone with the refusal.
-    guard pairing.state.isOpen, let secret = pairing.secret else { return refused("pairing_ended") }
-    // The secret is tried before anything else is told.
-    let message = DeviceMessage.pair(
-      pairing: id, serverKeyHash: pairing.serverKeyHash, keys: keys, commit: commit, name: name)
-    guard secret.isValid(mac, for: message) else { return try count(wrongMACOf: pairing, &desk) }
-    if let answer = pairing.answer {
-      guard answer.messageHash == message.hash else { return refused("pairing_used") }
-      return .reply(json(pairing, answer, desk))
-    }
-    try desk.requireClient(of: pairing.subject)
-    try checkSignatures(message, desk)
     let device = try device(for: pairing, &desk)
     let answer = PairingRecord.Answer(
-      device: device.id, messageHash: message.hash, commit: commit, s: .random(desk.entropy))
+      device: device.id, messageHash: hash, commit: commit, s: .random(desk.entropy))
     var answered = pairing
     answered.state = .answered
     answered.answer = answer
@@ -73,6 +62,34 @@ package struct AnswerPairing: RegistryCall {
   }
 
   // MARK: Checks
+
+  fileprivate enum Judgement {
+    /// It is refused, or was answered before.
+    case said(Outcome)
+    case new(PairingRecord, messageHash: Bytes32)
+  }
+
+  /// All of it but the evidence.
+  fileprivate func judge(_ desk: inout Desk) throws(CallFailure) -> Judgement {
+    // What comes back with its evidence was counted when it was judged the first time.
+    if evidence == nil, let wait = desk.devices.pairings.waitToAnswer(desk.origin, now: desk.now) {
+      return .said(.reply(.refused(RegistryRefusal(.rateLimited, "pairing_rate", retryAfter: wait))))
+    }
+    guard let pairing = try desk.pairing(id) else { throw .refused(.pairingRejected, "pairing_unknown") }
+    // One that has just ended stays ended: what ends it is not to be undone with the refusal.
+    guard pairing.state.isOpen, let secret = pairing.secret else { return .said(refused("pairing_ended")) }
+    // The secret is tried before anything else is told.
+    let message = DeviceMessage.pair(
+      pairing: id, serverKeyHash: pairing.serverKeyHash, keys: keys, commit: commit, name: name)
+    guard secret.isValid(mac, for: message) else { return .said(try count(wrongMACOf: pairing, &desk)) }
+    if let answer = pairing.answer {
+      guard answer.messageHash == message.hash else { return .said(refused("pairing_used")) }
+      return .said(.reply(json(pairing, answer, desk)))
+    }
+    try desk.requireClient(of: pairing.subject)
+    try checkSignatures(message, desk)
+    return .new(pairing, messageHash: message.hash)
+  }
 
   private func refused(_ step: String) -> Outcome {
     .reply(.refused(RegistryRefusal(.pairingRejected, step)))
@@ -127,5 +144,23 @@ package struct AnswerPairing: RegistryCall {
     writer.value(pairing.expiresAt.seconds)
     writer.endObject()
     return .answered(writer.bytes)
+  }
+}
+
+/// Whether the evidence in a phone's answer is to be judged at all: not where the answer is refused anyhow, nor where it was
+/// given before, as what was said is said again.
+package struct AskToAnswer: RegistryCall {
+  private let call: AnswerPairing
+
+  /// - Parameter call: without its evidence.
+  package init(_ call: AnswerPairing) {
+    self.call = call
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    switch try call.judge(&desk) {
+    case .said(let outcome): outcome
+    case .new: .reply(.permitted)
+    }
   }
 }
