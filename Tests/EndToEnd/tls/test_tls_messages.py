@@ -174,7 +174,7 @@ def test_who_takes_no_answer_wins_no_time_by_sending(gates, library, fault):
     gate = gates("echo:", WORKERS=1, WRITE_STALL_TIMEOUT="1s", **fault.environment)
     fault.stand_still()
     with Records(library, gate, receive_buffer=4096) as client:
-        client.data(head("GET", "/healthz").encode() * 1200)
+        client.data(head("GET", "/healthz").encode() * 2000)
         assert client.send()
         fault.heal()
         drops = iter(client.data(bytes(16000)).made())
