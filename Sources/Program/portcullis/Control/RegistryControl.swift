@@ -96,7 +96,8 @@ final class RegistryControl: Sendable {
       }
       return .registry(value)
     // No operator asks whether he may ask.
-    case .permitted: return .refused(ControlRefusal(.badRequest, "the registry has answered another question"))
+    case .permitted:
+      return .refused(ControlRefusal(.badRequest, "the registry has answered another question"))
     case .refused(let refusal): return .refused(Self.refusal(refusal))
     }
   }
