@@ -78,22 +78,17 @@ extension Connection {
   private func answerPairing(
     _ id: PairingID, _ form: Form, _ server: ServerID
   ) throws(Refusal) -> DeviceStep {
-    func call(_ evidence: VerifiedEvidence?) throws(Refusal) -> AnswerPairing {
-      try read { () throws(FormError) in try AnswerPairing(id, form: form, evidence: evidence) }
-    }
+    let call = try read { () throws(FormError) in try AnswerPairing(id, form: form, evidence: nil) }
     let found = try read { () throws(FormError) in try form.evidence() }
-    guard let evidence = found, let members = form.object["evidence"]?.object else {
-      return .call(try call(nil))
-    }
+    guard let evidence = found, let members = form.object["evidence"]?.object else { return .call(call) }
     let nonce = try read { () throws(FormError) in
       try Form(members, checkedBy: loop.verifier).hex("nonce")
     }
     let keys = try read { () throws(FormError) in try form.keys() }
-    let bare = try call(nil)
     let claim = EvidenceClaim(server: server, keys: keys, nonce: nonce)
     return .permission(
-      AskToAnswer(bare),
-      EvidenceWork(form: evidence, claim: claim, unspent: nonce, failure: nil) { bare.with($0) })
+      AskToAnswer(call),
+      EvidenceWork(form: evidence, claim: claim, unspent: nonce, failure: nil) { call.with($0) })
   }
 
   /// The keys are there: the evidence is to name them.

@@ -38,11 +38,12 @@ enum PinRule {
     _ settings: RegistrySettings, _ registry: Registry, tell: @escaping Startup.Teller
   ) throws {
     switch registry.ask(TakePins(settings), by: .gate) {
-    case .answered, .created, .permitted: return
+    case .answered, .created: return
     case .refused(let refusal) where refusal.step == TakePins.foreignKey:
       tell(reason(settings.pins.first?.text ?? "none", known: nil))
     case .refused(let refusal): tell("the registry of devices refuses the server's key: \(refusal.step)")
-    case nil: tell("the registry of devices does not say whether phones know the server's key: try again")
+    case nil, .permitted:
+      tell("the registry of devices does not say whether phones know the server's key: try again")
     }
     throw ExitStatus.configuration.code
   }
