@@ -48,6 +48,9 @@ package struct Thread: ~Copyable {
     unsafe nanosleep(&time, nil)
   }
 
+  /// What the calling thread has had of processors.
+  package static var processorTime: Duration { .nanoseconds(Int64(portcullis_thread_cpu())) }
+
   /// Between two pieces of work, outside of all locks that loops take: a thread behind the loops lets one run that waits for
   /// its processor, and would wait until this thread stops by itself or the tick comes. Nothing is given away, as
   /// `sched_yield` would: the kernel looks whose turn it is, and goes on. It is asked at most every 30 µs, for 0.4 µs; by

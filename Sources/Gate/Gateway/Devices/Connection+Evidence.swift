@@ -73,7 +73,9 @@ extension Connection {
         ? Refusal(.keyKnown, step: "key_known", keyID: keyID)
         : Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
     }
-    return verify(bytes, by: keyID, clientDataHash: work.claim.appAttest.hash, spending: nil, for: pending.id)
+    return verify(
+      bytes, by: keyID, clientDataHash: work.claim.appAttest.hash, spending: nil, for: pending.id,
+      of: loop.shared.devices?.registry)
   }
 
   /// The counter goes on before anything else follows: an assertion counts once, for whatever it is.
@@ -124,20 +126,22 @@ extension Connection {
 
   /// There is no counter: the challenge is what makes it good once.
   private func judgeAndroid(_ work: EvidenceWork, _ pending: PendingRequest) -> Refusal? {
-    guard let android = loop.shared.devices?.android else { return Refusal(.notFound, step: "path") }
+    guard let devices = loop.shared.devices else { return Refusal(.notFound, step: "path") }
     let (mailbox, clock, token, id) = (loop.mailbox, loop.shared.clock, token, pending.id)
     let (form, claim) = (work.form, work.claim)
     let isTaken = loop.shared.pool.submit(from: payer) {
-      let answer: Answer
-      do throws(AndroidEvidence.Rejection) {
-        answer = .evidence(try android.judge(form, for: claim, at: clock.wall()))
-      } catch {
-        answer = .refused(
-          Refusal(
-            .attestationRejected, step: error.step, chain: error.chain?.rawValue,
-            sentence: error.unjudged?.sentence))
+      devices.registry.judging {
+        let answer: Answer
+        do throws(AndroidEvidence.Rejection) {
+          answer = .evidence(try devices.android.judge(form, for: claim, at: clock.wall()))
+        } catch {
+          answer = .refused(
+            Refusal(
+              .attestationRejected, step: error.step, chain: error.chain?.rawValue,
+              sentence: error.unjudged?.sentence))
+        }
+        mailbox.post(.answer(token, id, answer))
       }
-      mailbox.post(.answer(token, id, answer))
     }
     guard isTaken else { return Refusal(.overloaded, step: "registration_queue") }
     workGoesOn(id, until: loop.now + Self.verificationTimeout)

@@ -7,6 +7,7 @@ internal import HTTPWire
 internal import Identity
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Registry
 internal import System
 
 extension Connection {
@@ -33,15 +34,20 @@ extension Connection {
   }
 
   /// Has the pool verify an attestation.
-  /// - Parameter nonce: the challenge that is used up when the verification begins; nil when that has been done.
+  /// - Parameters:
+  ///   - nonce: the challenge that is used up when the verification begins; nil when that has been done.
+  ///   - registry: where it is evidence of a device's.
   func verify(
     _ attestation: [UInt8], by keyID: KeyIdentifier, clientDataHash: Bytes32, spending nonce: Bytes32?,
-    for request: RequestID
+    for request: RequestID, of registry: Registry? = nil
   ) -> Refusal? {
     let registrar = Registrar(
       shared: loop.shared, policy: loop.settings.policy, mailbox: loop.mailbox, token: token,
       request: request, attestation: attestation, keyID: keyID, clientDataHash: clientDataHash, nonce: nonce)
-    guard loop.shared.pool.submit(from: payer, { registrar.run() }) else {
+    let isTaken = loop.shared.pool.submit(from: payer) {
+      if let registry { registry.judging(registrar.run) } else { registrar.run() }
+    }
+    guard isTaken else {
       return Refusal(.overloaded, step: "registration_queue", keyID: keyID)
     }
     workGoesOn(request, until: loop.now + Self.verificationTimeout)

@@ -11,7 +11,14 @@ package import System
 package final class Registry: Sendable {
   /// What other threads tell the registry's.
   struct Inbox {
-    var queue = RequestQueue<Request>()
+    private var queue = RequestQueue<Request>()
+    /// Of those whose evidence was judged: whoever only asks keeps none of them out.
+    private var brought = RequestQueue<Request>()
+    private var asked = RequestQueue<Request>()
+    /// The registry looks at it by itself, and need not be woken.
+    private(set) var isEvidenceResting = false
+    /// What judging evidence has taken.
+    var judging: Duration = .zero
     var cancelled: [RequestHandle] = []
     var refusals: [RefusalCode: Int] = [:]
     var settings: RegistrySettings?
@@ -19,10 +26,32 @@ package final class Registry: Sendable {
     var isStopping = false
     var lastNumber: UInt64 = 0
 
-    /// Somebody waits, or is expected, and the next group has room for more.
-    func mayGather(expectingMore: Bool) -> Bool {
-      let isWorthIt = expectingMore || !queue.isEmpty
-      return isWorthIt && queue.count < RegistryWorker.groupLimit && !isStopping && !isDraining
+    var isEmpty: Bool { queue.isEmpty && brought.isEmpty && asked.isEmpty }
+
+    /// Somebody waits, and the next group has room for more.
+    var mayGather: Bool {
+      !queue.isEmpty && queue.count < RegistryWorker.groupLimit && !isStopping && !isDraining
+    }
+
+    /// False when the queue is full.
+    mutating func append(_ request: Request, lane: Lane) -> Bool {
+      let urgency = request.call.urgency
+      return switch request.call.evidenceStep {
+      case .none: queue.append(request, lane: lane, urgency: urgency)
+      case .brought: brought.append(request, lane: lane, urgency: urgency)
+      case .asked: asked.append(request, lane: lane, urgency: urgency)
+      }
+    }
+
+    /// The next of those who wait, evidence behind all others; it has its place also where others are many. Whoever ends
+    /// takes it as it comes.
+    mutating func take(_ limit: Int, isEvidenceResting: Bool) -> [Request] {
+      self.isEvidenceResting = isEvidenceResting && !isDraining && !isStopping
+      var group: [Request] = []
+      let evidence = self.isEvidenceResting ? 0 : min(EvidencePace.limit, brought.count + asked.count)
+      while group.count < limit - evidence, let request = queue.next() { group.append(request) }
+      for _ in 0..<evidence { if let request = brought.next() ?? asked.next() { group.append(request) } }
+      return group
     }
   }
 
@@ -58,13 +87,23 @@ package final class Registry: Sendable {
 
   /// Nothing is served before `begin`, so that a registry can be made before the sandbox is raised.
   /// - Parameter store: opened; used by the registry's thread alone from then on.
-  package init(
+  package convenience init(
     _ store: sending any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
     listener: any RegistryListener
   ) throws(StoreFailure) {
+    try self.init(
+      store, settings: settings, clock: clock, entropy: entropy, listener: listener,
+      evidencePace: EvidencePace())
+  }
+
+  init(
+    _ store: sending any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
+    listener: any RegistryListener, evidencePace: EvidencePace
+  ) throws(StoreFailure) {
     let inbox = Monitor(Inbox())
     let worker = try RegistryWorker(
-      store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox)
+      store, settings: settings, clock: clock, entropy: entropy, listener: listener, inbox: inbox,
+      evidencePace: evidencePace)
     server = worker.server
     published = worker.published
     revocations = worker.revocations
@@ -107,9 +146,9 @@ package final class Registry: Sendable {
       let request = Request(
         handle: handle, call: call, origin: origin, wait: inbox.isDraining ? nil : wait,
         clientVersion: clientVersion, bearer: bearer, completion: completion)
-      guard inbox.queue.append(request, lane: lane, urgency: call.urgency) else { return nil }
+      guard inbox.append(request, lane: lane) else { return nil }
       if isRevocation { revocations.add(handle, call) }
-      wake.one()
+      if call.evidenceStep == .none || !inbox.isEvidenceResting { wake.one() }
       return handle
     }
     if handle != nil, isRevocation, !call.immediate.isEmpty {
@@ -134,6 +173,14 @@ package final class Registry: Sendable {
       if inbox.refusals.isEmpty { wake.one() }
       inbox.refusals[code, default: 0] += 1
     }
+  }
+
+  /// Judges evidence: what that takes is paid for by evidence that is served later.
+  package func judging(_ body: () -> Void) {
+    let before = Thread.processorTime
+    body()
+    let taken = Thread.processorTime - before
+    inbox.withLock { inbox, _ in inbox.judging += taken }
   }
 
   /// As of the last group that was written. From any thread.

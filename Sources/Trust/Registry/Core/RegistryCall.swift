@@ -8,8 +8,8 @@ package import System
 package protocol RegistryCall: Sendable {
   var urgency: Urgency { get }
 
-  /// It comes from where evidence is verified, and others behind it.
-  var bringsEvidence: Bool { get }
+  /// Which of a phone's two turns it is, where the phone shows evidence.
+  var evidenceStep: EvidenceStep { get }
 
   /// Of a revocation, what holds at once even if nothing can be written: such a call is tried again until it is.
   var immediate: [RegistryEffect] { get }
@@ -33,12 +33,21 @@ package protocol RegistryCall: Sendable {
 
 extension RegistryCall {
   package var urgency: Urgency { .ordinary }
-  package var bringsEvidence: Bool { false }
+  package var evidenceStep: EvidenceStep { .none }
   package var immediate: [RegistryEffect] { [] }
   package var revokes: String { "" }
   package var isOrderedAnew: Bool { false }
   package var isToLookUp: Bool { false }
   package func lookingUp(_ store: any RegistryStore) throws(StoreFailure) -> any RegistryCall { self }
+}
+
+/// Evidence is judged between two calls, elsewhere. Both can wait for others of their kind.
+package enum EvidenceStep: Sendable {
+  case none
+  /// Asks whether it is to be judged, and by what.
+  case asked
+  /// Writes what came of it.
+  case brought
 }
 
 /// Whose turn comes first when more wait than one group of requests holds.

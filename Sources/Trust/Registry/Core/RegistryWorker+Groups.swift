@@ -20,16 +20,10 @@ extension RegistryWorker {
   /// A commit and its sync cost the processor as much as two decisions: where somebody waits already when a group is done,
   /// the next one begins so long after it, with those that come meanwhile. Who asks alone never waits for it.
   private static var gathering: Duration { .milliseconds(1) }
-  /// Where a phone's evidence was verified, more comes soon, one after the other, and a sync for each holds players up
-  /// whose loop has the same processor: those of this time are one group, whoever waits.
-  private static var gatheringEvidence: Duration { .milliseconds(4) }
 
-  func gather(behind began: MonotonicTime, _ group: [Registry.Request]) {
-    let isEvidence = group.contains { $0.call.bringsEvidence }
-    let rest = (isEvidence ? Self.gatheringEvidence : Self.gathering) - (clock.monotonic() - began)
-    if rest > .zero, inbox.withLock({ inbox, _ in inbox.mayGather(expectingMore: isEvidence) }) {
-      Thread.pause(rest)
-    }
+  func gather(behind began: MonotonicTime) {
+    let rest = Self.gathering - (clock.monotonic() - began)
+    if rest > .zero, inbox.withLock({ inbox, _ in inbox.mayGather }) { Thread.pause(rest) }
   }
 
   func serve(_ requests: [Registry.Request]) {

@@ -35,6 +35,7 @@ final class RegistryWorker {
   /// Taken back before they were served. Empty whenever the queue is.
   private var takenBack = TakenBack()
   private(set) var isDraining = false
+  private var evidencePace: EvidencePace
 
   /// Nothing is promised while there is one.
   var trouble: Trouble?
@@ -54,11 +55,13 @@ final class RegistryWorker {
   /// Nil when all are read.
   var keyReading: KeyReading?
 
-  /// - Parameter upkeep: the parts', unless a test has its own.
+  /// - Parameters:
+  ///   - upkeep: the parts', unless a test has its own.
+  ///   - evidencePace: as it is, unless a test has its own.
   init(
     _ store: any RegistryStore, settings: RegistrySettings, clock: any Clock, entropy: any Entropy,
     listener: any RegistryListener, inbox: Monitor<Registry.Inbox>,
-    upkeep: [any Upkeep] = RegistryParts.upkeep
+    upkeep: [any Upkeep] = RegistryParts.upkeep, evidencePace: EvidencePace = EvidencePace()
   ) throws(StoreFailure) {
     self.store = store
     self.settings = settings
@@ -67,6 +70,7 @@ final class RegistryWorker {
     self.listener = listener
     self.inbox = inbox
     self.upkeep = upkeep
+    self.evidencePace = evidencePace
     server = try Self.server(of: store, entropy)
     storedTime = try Self.time(of: store)
     time = RegistryClock(clock, notBefore: storedTime.promised)
@@ -89,7 +93,7 @@ final class RegistryWorker {
 
   func run() {
     while let work = next() {
-      let began = clock.monotonic()
+      let (began, spent) = (clock.monotonic(), Thread.processorTime)
       if let settings = work.settings { self.settings = settings }
       for handle in work.cancelled where !takeBack(handle) { takenBack.add(handle) }
       isDraining = work.isDraining
@@ -108,10 +112,17 @@ final class RegistryWorker {
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
       listener.told()
-      gather(behind: began, work.group)
+      noteEvidence(work, behind: began, spent: Thread.processorTime - spent)
+      gather(behind: began)
     }
     finish()
     listener.told()
+  }
+
+  private func noteEvidence(_ work: Work, behind began: MonotonicTime, spent: Duration) {
+    let steps = work.group.map(\.call.evidenceStep)
+    guard steps.contains(where: { $0 != .none }) else { return }
+    evidencePace.rest(behind: began, spent: spent + work.judging, hasWritten: steps.contains(.brought))
   }
 
   private func takeBack(_ handle: RequestHandle) -> Bool {
@@ -133,6 +144,8 @@ final class RegistryWorker {
     var cancelled: [RequestHandle] = []
     var refusals: [RefusalCode: Int] = [:]
     var settings: RegistrySettings?
+    /// What judging evidence has taken since some was served.
+    var judging: Duration = .zero
     var isDraining: Bool
     /// The queue is empty behind the group.
     var isLast = true
@@ -143,18 +156,23 @@ final class RegistryWorker {
     let isReading = keyReading != nil && trouble == nil
     let (isDraining, isBusy) = (isDraining, !ready.isEmpty || copying != nil || isReading)
     let limit = Self.groupLimit - min(ready.count, Self.readyShare)
-    let found = inbox.wait(until: isBusy ? .distantPast : nextMoment()) { inbox -> Waited<Work?> in
+    let evidenceFrom = clock.monotonic() < evidencePace.from ? evidencePace.from : nil
+    let moment = min(nextMoment(), evidenceFrom ?? .distantFuture)
+    let found = inbox.wait(until: isBusy ? .distantPast : moment) { inbox -> Waited<Work?> in
       var work = Work(isDraining: inbox.isDraining)
       swap(&work.cancelled, &inbox.cancelled)
       swap(&work.settings, &inbox.settings)
       swap(&work.refusals, &inbox.refusals)
-      while work.group.count < limit, let request = inbox.queue.next() { work.group.append(request) }
-      work.isLast = inbox.queue.isEmpty
+      work.group = inbox.take(limit, isEvidenceResting: evidenceFrom != nil)
+      if !inbox.isEvidenceResting { swap(&work.judging, &inbox.judging) }
+      work.isLast = inbox.isEmpty
       let isNews =
         !work.group.isEmpty || !work.cancelled.isEmpty || work.settings != nil || !work.refusals.isEmpty
       if isNews || isBusy || work.isDraining != isDraining { return .done(work) }
       return inbox.isStopping ? .done(nil) : .wait
     }
+    // It is over when the kernel says so, which goes by its own clock.
+    if found == nil, moment == evidenceFrom { evidencePace.endRest() }
     guard var work = found ?? Work(isDraining: isDraining) else { return nil }
     let more = ready.prefix(Self.groupLimit - work.group.count)
     work.group += more
@@ -184,6 +202,7 @@ enum StoreValue {
 
 extension MonotonicTime {
   fileprivate static let distantPast = MonotonicTime(nanoseconds: 0)
+  fileprivate static let distantFuture = MonotonicTime(nanoseconds: .max)
 }
 
 extension UnixTime {

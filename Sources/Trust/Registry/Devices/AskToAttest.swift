@@ -12,6 +12,8 @@ package struct AskToAttest: RegistryCall {
 
   private let whose: Whose
 
+  package var evidenceStep: EvidenceStep { .asked }
+
   /// - Parameter enrollment: of keys that may be a device's already.
   package init(_ enrollment: EnrollForm) {
     whose = .key(enrollment.keys.device)

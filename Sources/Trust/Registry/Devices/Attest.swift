@@ -25,6 +25,8 @@ package struct FindAttestedKeys: RegistryCall {
   private let device: DeviceID
   private let platform: DevicePlatform
 
+  package var evidenceStep: EvidenceStep { .asked }
+
   /// - Parameter platform: whose phones have such evidence.
   package init(_ device: DeviceID, on platform: DevicePlatform) {
     self.device = device
@@ -75,7 +77,7 @@ package struct Attest: RegistryCall {
   private let keys: AttestedKeys
   private let evidence: VerifiedEvidence
 
-  package var bringsEvidence: Bool { true }
+  package var evidenceStep: EvidenceStep { .brought }
 
   /// - Parameter keys: those that the evidence was found to name.
   package init(_ device: DeviceID, keys: AttestedKeys, evidence: VerifiedEvidence) {
@@ -108,7 +110,8 @@ package enum AttestationBlame: Sendable {
   case gate
 }
 
-/// Evidence for a device was refused; the answer to the peer is the caller's.
+/// Evidence for a device was refused; the answer to the peer is the caller's, and what the device asks for next is judged by
+/// it: it waits for nothing.
 package struct NoteFailedAttestation: RegistryCall {
   /// What the evidence came with.
   private enum Request {
@@ -120,8 +123,6 @@ package struct NoteFailedAttestation: RegistryCall {
   private let request: Request
   private var blame = AttestationBlame.sender
   private var step: String?
-
-  package var bringsEvidence: Bool { true }
 
   package init(_ attestation: AttestForm) {
     request = .attestation(attestation)

@@ -57,7 +57,7 @@ package struct Enroll: RegistryCall {
   private let nonce: SpentNonce
   private let evidence: VerifiedEvidence?
 
-  package var bringsEvidence: Bool { evidence != nil }
+  package var evidenceStep: EvidenceStep { evidence == nil ? .none : .brought }
 
   package init(_ form: EnrollForm, nonce: SpentNonce, evidence: VerifiedEvidence?) {
     self.form = form

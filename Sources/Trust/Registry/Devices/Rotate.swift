@@ -33,7 +33,7 @@ package struct Rotate: RegistryCall {
   private let nonce: SpentNonce
   private let evidence: VerifiedEvidence?
 
-  package var bringsEvidence: Bool { evidence != nil }
+  package var evidenceStep: EvidenceStep { evidence == nil ? .none : .brought }
 
   package init(_ form: RotateForm, nonce: SpentNonce, evidence: VerifiedEvidence?) {
     self.form = form

@@ -16,7 +16,7 @@ package struct AnswerPairing: RegistryCall {
   private let approvalSignature: DeviceSignature?
   private var evidence: VerifiedEvidence?
 
-  package var bringsEvidence: Bool { evidence != nil }
+  package var evidenceStep: EvidenceStep { evidence == nil ? .none : .brought }
 
   /// - Parameter evidence: for the keys in the form, over a nonce of its own.
   package init(_ id: PairingID, form: Form, evidence: VerifiedEvidence?) throws(FormError) {
@@ -151,6 +151,8 @@ package struct AnswerPairing: RegistryCall {
 /// given before, as what was said is said again.
 package struct AskToAnswer: RegistryCall {
   private let call: AnswerPairing
+
+  package var evidenceStep: EvidenceStep { .asked }
 
   /// - Parameter call: without its evidence.
   package init(_ call: AnswerPairing) {

@@ -81,9 +81,9 @@ int gettimeofday(struct timeval *restrict result, void *restrict zone) {
 }
 
 // The deadline is one of the moved monotonic clock, which may be moved again meanwhile: waits a little at a time, and
-// wakes for no reason in between, as such a wait may. Every deadline of the program under test is of this clock. A wait that
-// is no longer than one piece ends by itself on a clock that stands still: that is how the log flows there, which gathers for
-// as long (LogWriter.Pace).
+// wakes for no reason in between, as such a wait may. Every deadline of the program under test is of this clock. On a clock
+// that stands still a short wait ends by itself: that is how the log flows there (LogWriter.Pace), and phones' evidence
+// (EvidencePace).
 int pthread_cond_timedwait(
     pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, const struct timespec *restrict deadline) {
   static int (*real_wait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
@@ -94,7 +94,8 @@ int pthread_cond_timedwait(
   int64_t left = ((int64_t)deadline->tv_sec - now.tv_sec) * 1000000000 + deadline->tv_nsec - now.tv_nsec;
   if (left <= 0) return ETIMEDOUT;
   real_gettime(CLOCK_MONOTONIC, &until);
-  int64_t slice = left < 20000000 ? left : 20000000;
+  int is_short = left <= (__atomic_load_n(&control->monotonic_still, __ATOMIC_RELAXED) ? 500000000 : 20000000);
+  int64_t slice = is_short ? left : 20000000;
   until.tv_nsec += slice;
   if (until.tv_nsec >= 1000000000) {
     until.tv_sec += 1;
