@@ -1,6 +1,7 @@
 """`make bench`: runs the rows that are asked for, prints the tables, writes results.json, the page's table and the chart."""
 
 import argparse
+import contextlib
 import json
 import pathlib
 import sys
@@ -55,6 +56,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rows", default="", help="letters of the rows, with blanks between; else all")
     parser.add_argument("--smoke", action="store_true", help="little of everything: is the measure whole?")
+    parser.add_argument("--awake", action="store_true", help="let no processor sleep meanwhile; wants root")
     parser.add_argument("--rounds", type=int, help="rounds of each row, instead of 3")
     parser.add_argument("--portcullis", type=pathlib.Path, default=ROOT / ".build/release/portcullis")
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/release/portcullis-bench")
@@ -108,7 +110,8 @@ def main():
         print(f"{name} is not installed: its lines are left out")
     samples = Samples()
     try:
-        run(options, setup, samples)
+        with machine.awake() if options.awake else contextlib.nullcontext():
+            run(options, setup, samples)
     except machine.Broken as broken:
         print(f"\nbroken measure: {broken}", file=sys.stderr)
         return 1

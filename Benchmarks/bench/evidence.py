@@ -6,7 +6,7 @@ import ssl
 import subprocess
 import urllib.request
 
-from admissions import AT_ONCE, LONG_ROUNDS, registered
+from admissions import LONG_ROUNDS, registered
 from contestants import Portcullis
 from machine import Broken
 from programs import Load
@@ -16,10 +16,10 @@ PUBLIC_URL = "https://localhost"
 APP = "com.example.mud:" + "5e" * 32
 # Each shows its app again and again.
 PHONES = 256
-# A token is judged in less than a third of a chain's time.
+# Each waits 40 ms or more for its two turns: so many are more than a gate takes.
+AT_ONCE = 64
+# A gate takes so many times as many tokens as chains, about.
 TOKENS_PER_CHAIN = 3
-# Of tokens a second in the measure that does not saturate: as many as 86 million phones have that show their app once a day.
-TOKEN_RATE = 1000
 
 
 class Attesting(Portcullis):
@@ -96,20 +96,18 @@ def evidence_row(setup, samples, rounds):
     for _ in range(min(rounds, LONG_ROUNDS)):
         beside_evidence(setup, samples, Attesting, "/device/enroll", "v")
         beside_evidence(setup, samples, Showing, "/mobile/attest", "v play")
-        beside_evidence(setup, samples, Showing, "/mobile/attest", "v rate", TOKEN_RATE)
 
 
-def beside_evidence(setup, samples, kind, path, row, rate=0):
-    """At `rate` a second, or, where it is 0, so much that it is never done."""
+def beside_evidence(setup, samples, kind, path, row):
     lengths = setup.lengths
-    count = lengths.registrations * (TOKENS_PER_CHAIN if kind is Showing else 1)
+    count = lengths.chains * (TOKENS_PER_CHAIN if kind is Showing else 1)
     with setup.running(kind) as (contestant, game):
         with opened(setup, contestant, game, lengths.latency_sessions) as players:
             # It shares a core with the players' load, which must not wait for it.
             poster = Load(setup.programs, "admitted", contestant.port, contestant.keys, behind=True)
             with poster, right_of_way(players, game):
                 bodies = make_bodies(setup, contestant, poster, count)
-                poster.say(f"posts {bodies} {AT_ONCE} {path} {rate}")
+                poster.say(f"posts {bodies} {AT_ONCE} {path}")
                 quiet, busy, seconds = beside(lengths, contestant, game, players, poster)
                 posted = registered(setup, poster, seconds, row, count)
     for result in quiet:

@@ -1,15 +1,25 @@
 """What the bench reads off the machine: cores, processor time and memory of processes, versions."""
 
+import contextlib
 import os
 import pathlib
 import platform
 import re
 import resource
+import struct
 import subprocess
 
 CORES = sorted(os.sched_getaffinity(0))
 # Interrupts tend to go to the first core; the load generator is the one that can bear them.
 LOAD_CORE, GATE_CORE = CORES[0], CORES[-1]
+
+
+@contextlib.contextmanager
+def awake():
+    """No processor sleeps (`pm_qos`): one that waits for work looks for it all the time."""
+    with open("/dev/cpu_dma_latency", "wb", buffering=0) as file:
+        file.write(struct.pack("i", 0))
+        yield
 
 
 class Broken(Exception):

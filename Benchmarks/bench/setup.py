@@ -28,11 +28,15 @@ class Lengths:
     latency_rate: int = 5000
     # Of each measure of latencies; its percentiles are its own.
     latency_seconds: float = 1.0
+    # The same of rows i, p and v, which have many of them.
+    slice_seconds: float = 0.2
     echo_rate: int = 20000
     # Of each contestant in a round of row b, between which its seconds are divided.
     echo_turns: int = 3
     admissions: int = 6000
     registrations: int = 9000
+    # Of row v in each of its turns: a gate takes some 130 a second.
+    chains: int = 2000
     many_sessions: int = 9000
     # Of row p in each of its turns; a phone has five of them.
     decisions: int = 20_000
@@ -64,10 +68,12 @@ SMOKE = Lengths(
     latency_sessions=50,
     latency_rate=1000,
     latency_seconds=0.1,
+    slice_seconds=0.1,
     echo_rate=2000,
     echo_turns=1,
     admissions=200,
     registrations=1000,
+    chains=200,
     many_sessions=400,
     decisions=2000,
     store_keys=20_000,

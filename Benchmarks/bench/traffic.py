@@ -145,6 +145,8 @@ def latencies(lengths, contestant, game, load, count):
 
 # Of rows i, p and v, quiet and busy, in each of their rounds.
 TURNS = 7
+# Of each turn.
+SLICES = 5
 
 
 def beside(lengths, contestant, game, players, others):
@@ -154,16 +156,18 @@ def beside(lengths, contestant, game, players, others):
     started = time.monotonic()
     quiet, busy = [], []
     for _ in range(TURNS):
-        busy.append(settled_echo(lengths, contestant, game, players))
+        busy += slices(lengths, contestant, game, players)
         seconds = time.monotonic() - started
         with others.paused():
-            quiet.append(settled_echo(lengths, contestant, game, players))
+            quiet += slices(lengths, contestant, game, players)
     return quiet, busy, seconds
 
 
-def settled_echo(lengths, contestant, game, players):
+def slices(lengths, contestant, game, players):
+    """So short that most of them are whole, where a host takes its processors away for some tens of milliseconds in each
+    second."""
     echo(contestant, game, players, lengths.warm_up / 2, lengths.latency_rate)
-    return echo(contestant, game, players, lengths.latency_seconds, lengths.latency_rate)
+    return [echo(contestant, game, players, lengths.slice_seconds, lengths.latency_rate) for _ in range(SLICES)]
 
 
 # Of row d, for each contestant in each round.

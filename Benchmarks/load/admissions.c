@@ -15,32 +15,21 @@ static int nonce_count;
 // ---- requests over connections that are kept: connection k sends its share, one after the other
 
 struct requests {
-  int total, sent, done, at_once;
+  int total, done, at_once;
   int status;
-  double rate;  // 0: each connection sends when it has its answer
   const char *(*text)(int number);
   void (*answered)(int number, const char *response);
 };
 
-// Connections whose next request may go out, first come first served.
-struct ready {
-  struct session **sessions;
-  int first, count, capacity;
-};
-
-static void push(struct ready *ready, struct session *session) {
-  ready->sessions[(ready->first + ready->count++) % ready->capacity] = session;
-}
-
-static struct session *pop(struct ready *ready) {
-  struct session *session = ready->sessions[ready->first];
-  ready->first = (ready->first + 1) % ready->capacity;
-  ready->count--;
-  return session;
+static void send_request(struct requests *requests, struct session *session, int number) {
+  const char *text = requests->text(number);
+  session->sent = (uint64_t)number;
+  session->started = monotonic_ns();
+  write_all(session, (const unsigned char *)text, strlen(text));
 }
 
 // One connection's turn; true when it has done all of its share and is closed.
-static bool turn(struct requests *requests, struct ready *ready, struct session *session) {
+static bool turn(struct requests *requests, struct session *session) {
   if (session->stage == CONNECTING || session->stage == SECURING) {
     advance(session);
     return false;
@@ -52,13 +41,13 @@ static bool turn(struct requests *requests, struct ready *ready, struct session 
   if (status != requests->status) die("answered with:\n%s", response);
   requests->answered((int)session->sent, response);
   requests->done++;
-  session->sent++;
-  if (session->sent % PER_ADDRESS == 0 || (int)session->sent >= requests->total) {
+  int next = (int)session->sent + 1;
+  if (next % PER_ADDRESS == 0 || next >= requests->total) {
     SSL_shutdown(session->tls);
     end_session(session);
     return true;
   }
-  push(ready, session);
+  send_request(requests, session, next);
   return false;
 }
 
@@ -66,37 +55,21 @@ static void run_requests(struct requests *requests) {
   int shares = (requests->total + PER_ADDRESS - 1) / PER_ADDRESS, started = 0, ended = 0;
   static int first = FIRST_REQUEST;
   struct session *sessions = calloc((size_t)shares, sizeof *sessions);
-  struct ready ready = {.capacity = requests->at_once};
-  ready.sessions = calloc((size_t)ready.capacity, sizeof *ready.sessions);
-  struct pace pace = pace_begin(requests->rate);
   while (requests->done < requests->total) {
-    uint64_t now = pace_now(&pace);
-    bool can_send;
-    while ((can_send = ready.count > 0 || (started < shares && started - ended < requests->at_once))) {
-      uint64_t due = pace_due(&pace, requests->sent);
-      if (due > now) break;
-      struct session *session;
-      if (ready.count > 0) {
-        session = pop(&ready);
-        const char *text = requests->text((int)session->sent);
-        session->started = monotonic_ns();
-        write_all(session, (const unsigned char *)text, strlen(text));
-      } else {
-        int number = started * PER_ADDRESS;
-        session = &sessions[started];
-        start_session(session, started++, source_address(first + number, PER_ADDRESS), strdup(requests->text(number)));
-        session->sent = (uint64_t)number;
-      }
-      if (requests->rate > 0) session->started = due;
-      requests->sent++;
+    for (; started < shares && started - ended < requests->at_once; started++) {
+      int number = started * PER_ADDRESS;
+      start_session(&sessions[started], started, source_address(first + number, PER_ADDRESS),
+                    strdup(requests->text(number)));
+      sessions[started].sent = (uint64_t)number;
     }
     struct epoll_event events[MAXIMUM_EVENTS];
-    int found = pace_wait(&pace, can_send ? requests->sent : -1, events);
+    int found = epoll_wait(load.poller, events, MAXIMUM_EVENTS, 20000);
+    if (found == 0)
+      die("%d of %d requests were answered, and nothing happens", requests->done, requests->total);
     for (int index = 0; index < found; index++)
-      if (turn(requests, &ready, events[index].data.ptr)) ended++;
+      if (turn(requests, events[index].data.ptr)) ended++;
   }
   first += shares * PER_ADDRESS;
-  free(ready.sessions);
   free(sessions);
 }
 
@@ -171,7 +144,7 @@ static void registered(int number, const char *response) {
   (void)response;
 }
 
-void run_posts(const char *name, int at_once, const char *path, double rate) {
+void run_posts(const char *name, int at_once, const char *path) {
   FILE *file = fopen(name, "r");
   if (file == NULL) die("%s", name);
   post_path = path;
@@ -188,7 +161,7 @@ void run_posts(const char *name, int at_once, const char *path, double rate) {
   samples_reset();
   uint64_t processor = processor_ns(), started = monotonic_ns();
   struct requests requests = {
-      .total = count, .at_once = at_once, .status = 200, .rate = rate, .text = post_text, .answered = registered};
+      .total = count, .at_once = at_once, .status = 200, .text = post_text, .answered = registered};
   run_requests(&requests);
   print_requests(count, started, processor);
 }

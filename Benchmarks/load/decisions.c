@@ -6,9 +6,11 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/sha.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include "load.h"
 
@@ -108,6 +110,17 @@ static void open_connections(struct session *sessions, int count) {
   }
 }
 
+static uint64_t due_time(const struct round *round, uint64_t started, int number) {
+  return round->rate > 0 ? started + (uint64_t)(number * 1e9 / round->rate) : 0;
+}
+
+// Set by SIGCONT: the bench has had this process stand still for a while.
+static volatile sig_atomic_t was_paused;
+static void note_pause(int signal) {
+  (void)signal;
+  was_paused = 1;
+}
+
 static void run_round(const struct round *round, int at_once) {
   // In turn, as the gate closes those that are quiet for long.
   struct session sessions[CONNECTIONS], *idle[CONNECTIONS];
@@ -116,19 +129,31 @@ static void run_round(const struct round *round, int at_once) {
   int sent = 0, done = 0;
   for (int index = 0; index < at_once; index++) idle[index] = &sessions[index];
   samples_reset();
-  struct pace pace = pace_begin(round->rate);
-  uint64_t processor = processor_ns(), began = pace.started;
+  signal(SIGCONT, note_pause);
+  uint64_t processor = processor_ns(), began = monotonic_ns(), started = began, now = began;
   while (done < round->total) {
-    uint64_t now = pace_now(&pace);
-    for (; sent < round->total && sent - done < at_once && pace_due(&pace, sent) <= now; sent++) {
+    uint64_t before = now;
+    now = monotonic_ns();
+    // What was due meanwhile is not owed.
+    if (was_paused) started += now - before;
+    was_paused = 0;
+    for (; sent < round->total && sent - done < at_once && due_time(round, started, sent) <= now; sent++) {
       struct session *session = idle[sent % at_once];
       const char *text = round->text(sent);
       session->sent = (uint64_t)sent;
-      session->started = round->rate > 0 ? pace_due(&pace, sent) : monotonic_ns();
+      session->started = round->rate > 0 ? due_time(round, started, sent) : monotonic_ns();
       write_all(session, (const unsigned char *)text, strlen(text));
     }
+    uint64_t left = 10000000000;
+    if (sent < round->total && sent - done < at_once) {
+      uint64_t due = due_time(round, started, sent);
+      now = monotonic_ns();
+      left = due > now ? due - now : 0;
+    }
+    struct timespec timeout = {.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)};
     struct epoll_event events[MAXIMUM_EVENTS];
-    int found = pace_wait(&pace, sent < round->total && sent - done < at_once ? sent : -1, events);
+    int found = epoll_pwait2(load.poller, events, MAXIMUM_EVENTS, &timeout, NULL);
+    if (found == 0 && left == 10000000000) die("%d of %d are answered, and nothing happens", done, round->total);
     for (int index = 0; index < found; index++) {
       struct session *session = events[index].data.ptr;
       int status;

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 
 #include "../common/common.h"
 
@@ -136,8 +135,8 @@ void run_admissions(int at_once, int code);
 void run_challenges(int count, int at_once, const char *purpose);
 void invent_challenges(int count);
 void write_nonces(const char *path);
-// A file of JSON bodies, one a line, to a path of the gate's; at `rate` a second, or, where it is 0, in a closed loop.
-void run_posts(const char *name, int at_once, const char *path, double rate);
+// A file of JSON bodies, one a line, to a path of the gate's.
+void run_posts(const char *name, int at_once, const char *path);
 
 // ---- decisions.c
 // What a file says of phones and of the service.
@@ -153,19 +152,6 @@ void make_keys(const char *folder, int count, const char *app);
 void load_keys(const char *folder, int first);
 // The three header fields of the next assertion of key `number`, over a challenge's 64 digits; to be freed.
 char *assertion_fields(int number, const char *nonce);
-
-// ---- pace.c: when requests are due
-struct pace {
-  double rate;  // a second; 0: as soon as can be
-  uint64_t started, seen;
-};
-struct pace pace_begin(double rate);
-// The time; to be asked for in each turn, as it sees that there was a pause.
-uint64_t pace_now(struct pace *pace);
-// When request `number` is due: 0 where there is no rate.
-uint64_t pace_due(const struct pace *pace, int number);
-// What happens until request `next` is due; where that is -1, something has to happen.
-int pace_wait(const struct pace *pace, int next, struct epoll_event *events);
 
 // ---- samples.c: latencies
 void samples_reset(void);

@@ -10,8 +10,7 @@
 //     acknowledge | cut                      all sessions say what they have got; leave without a Close
 //     detach COUNT AT-ONCE                   stays that are left, after a message each
 //     bulk BYTES                             asks the game for so many, on each session
-//     challenges COUNT AT-ONCE [PURPOSE] | invented COUNT | nonces FILE
-//     posts FILE AT-ONCE [PATH [RATE]]       bodies of a file, one a line; rate 0 is a closed loop
+//     challenges COUNT AT-ONCE [PURPOSE] | invented COUNT | nonces FILE | posts FILE AT-ONCE [PATH]
 //     admissions AT-ONCE | resumes AT-ONCE   over the challenges; once all are signed it waits for a line
 //     phones FILE | asks COUNT AT-ONCE | decisions AT-ONCE RATE
 #define _GNU_SOURCE
@@ -99,8 +98,8 @@ static void command(char *line) {
     invent_challenges(count);
   } else if (sscanf(line, "nonces %4095s", text) == 1) {
     write_nonces(text);
-  } else if ((words = sscanf(line, "posts %4095s %d %63s %lf", text, &at_once, word, &rate)) >= 2) {
-    run_posts(text, at_once, words >= 3 ? word : "/attest/register", words == 4 ? rate : 0);
+  } else if ((words = sscanf(line, "posts %4095s %d %63s", text, &at_once, word)) >= 2) {
+    run_posts(text, at_once, words == 3 ? word : "/attest/register");
   } else if (sscanf(line, "admissions %d", &at_once) == 1) {
     run_admissions(at_once, 1000);
   } else if (sscanf(line, "resumes %d", &at_once) == 1) {
