@@ -170,6 +170,9 @@ import Testing
       let end = Thread.processorTime + .milliseconds(130)
       while Thread.processorTime < end {}
     }
+    // Whoever is served in between does not pay for it.
+    gathering.submit("another", .none)
+    gathering.diary.wait(for: "another is told")
     gathering.submit("first", .brought)
     gathering.diary.wait(for: "first is told")
     // For half a second.

@@ -17,7 +17,7 @@ package final class Registry: Sendable {
     private var asked = RequestQueue<Request>()
     /// The registry looks at it by itself, and need not be woken.
     private(set) var isEvidenceResting = false
-    /// What judging evidence has taken.
+    /// What judging evidence has taken since some was served.
     var judging: Duration = .zero
     var cancelled: [RequestHandle] = []
     var refusals: [RefusalCode: Int] = [:]

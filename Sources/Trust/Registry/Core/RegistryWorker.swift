@@ -112,17 +112,19 @@ final class RegistryWorker {
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())
       for (request, reply) in ended { request.completion(reply) }
       listener.told()
-      noteEvidence(work, behind: began, spent: Thread.processorTime - spent)
+      noteEvidence(work.group, behind: began, spent: Thread.processorTime - spent)
       gather(behind: began)
     }
     finish()
     listener.told()
   }
 
-  private func noteEvidence(_ work: Work, behind began: MonotonicTime, spent: Duration) {
-    let steps = work.group.map(\.call.evidenceStep)
+  private func noteEvidence(_ group: [Registry.Request], behind began: MonotonicTime, spent: Duration) {
+    let steps = group.map(\.call.evidenceStep)
     guard steps.contains(where: { $0 != .none }) else { return }
-    evidencePace.rest(behind: began, spent: spent + work.judging, hasWritten: steps.contains(.brought))
+    var judging = Duration.zero
+    inbox.withLock { inbox, _ in swap(&judging, &inbox.judging) }
+    evidencePace.rest(behind: began, spent: spent + judging, hasWritten: steps.contains(.brought))
   }
 
   private func takeBack(_ handle: RequestHandle) -> Bool {
@@ -144,8 +146,6 @@ final class RegistryWorker {
     var cancelled: [RequestHandle] = []
     var refusals: [RefusalCode: Int] = [:]
     var settings: RegistrySettings?
-    /// What judging evidence has taken since some was served.
-    var judging: Duration = .zero
     var isDraining: Bool
     /// The queue is empty behind the group.
     var isLast = true
@@ -157,14 +157,13 @@ final class RegistryWorker {
     let (isDraining, isBusy) = (isDraining, !ready.isEmpty || copying != nil || isReading)
     let limit = Self.groupLimit - min(ready.count, Self.readyShare)
     let evidenceFrom = clock.monotonic() < evidencePace.from ? evidencePace.from : nil
-    let moment = min(nextMoment(), evidenceFrom ?? .distantFuture)
+    let moment = min(nextMoment(), evidenceFrom ?? .never)
     let found = inbox.wait(until: isBusy ? .distantPast : moment) { inbox -> Waited<Work?> in
       var work = Work(isDraining: inbox.isDraining)
       swap(&work.cancelled, &inbox.cancelled)
       swap(&work.settings, &inbox.settings)
       swap(&work.refusals, &inbox.refusals)
       work.group = inbox.take(limit, isEvidenceResting: evidenceFrom != nil)
-      if !inbox.isEvidenceResting { swap(&work.judging, &inbox.judging) }
       work.isLast = inbox.isEmpty
       let isNews =
         !work.group.isEmpty || !work.cancelled.isEmpty || work.settings != nil || !work.refusals.isEmpty
@@ -202,7 +201,6 @@ enum StoreValue {
 
 extension MonotonicTime {
   fileprivate static let distantPast = MonotonicTime(nanoseconds: 0)
-  fileprivate static let distantFuture = MonotonicTime(nanoseconds: .max)
 }
 
 extension UnixTime {
