@@ -162,27 +162,20 @@ import Testing
     folder.remove()
   }
 
-  /// What it took to judge it counts as well.
+  /// What it took to judge it counts as well, and whoever is served in between does not pay for it.
   @Test func behindDearEvidenceMoreRests() throws {
-    let folder = try TemporaryFolder(prefix: "portcullis-gathering-")
-    let gathering = try Gathering(in: folder.path, interval: .zero)
-    gathering.registry.judging {
-      let end = Thread.processorTime + .milliseconds(130)
-      while Thread.processorTime < end {}
-    }
-    // Whoever is served in between does not pay for it.
-    gathering.submit("another", .none)
-    gathering.diary.wait(for: "another is told")
-    gathering.submit("first", .brought)
-    gathering.diary.wait(for: "first is told")
-    // For half a second.
-    gathering.submit("second", .brought)
-    gathering.submit("other", .none)
-    gathering.diary.wait(for: "other is told")
-    #expect(!gathering.diary.all.contains("second runs"))
-    gathering.diary.wait(for: "second is told")
-    gathering.registry.stop()
-    folder.remove()
+    let part = try WorkerPart()
+    try part.start()
+    let worker = try #require(part.worker)
+    let began = MonotonicTime(nanoseconds: 7_000_000_000)
+    worker.inbox.withLock { inbox, _ in inbox.judging = .milliseconds(50) }
+    worker.noteEvidence([request(0, .none)], behind: began, spent: .milliseconds(9))
+    #expect(worker.evidencePace.from == MonotonicTime(nanoseconds: 0))
+    worker.noteEvidence([request(1, .none), request(2, .brought)], behind: began, spent: .milliseconds(1))
+    #expect(worker.evidencePace.from - began == .milliseconds(204))
+    worker.noteEvidence([request(3, .asked)], behind: began, spent: .milliseconds(1))
+    #expect(worker.evidencePace.from - began == .milliseconds(4))
+    part.stop()
   }
 
   /// Nobody has to wake the registry.

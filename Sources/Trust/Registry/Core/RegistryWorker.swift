@@ -35,7 +35,7 @@ final class RegistryWorker {
   /// Taken back before they were served. Empty whenever the queue is.
   private var takenBack = TakenBack()
   private(set) var isDraining = false
-  private var evidencePace: EvidencePace
+  private(set) var evidencePace: EvidencePace
 
   /// Nothing is promised while there is one.
   var trouble: Trouble?
@@ -119,7 +119,7 @@ final class RegistryWorker {
     listener.told()
   }
 
-  private func noteEvidence(_ group: [Registry.Request], behind began: MonotonicTime, spent: Duration) {
+  func noteEvidence(_ group: [Registry.Request], behind began: MonotonicTime, spent: Duration) {
     let steps = group.map(\.call.evidenceStep)
     guard steps.contains(where: { $0 != .none }) else { return }
     var judging = Duration.zero
