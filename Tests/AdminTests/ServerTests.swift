@@ -96,10 +96,36 @@ import Testing
     }
   }
 
+  /// And from his own accept, not from the turn's beginning.
+  @Test func whoComesInALongTurn() throws {
+    let clock = JumpingClock()
+    let (before, within) = (Stop(), Stop())
+    try served(ImaginaryGate(stops: [before, within]), clock: clock) { path in
+      let poke = try Peer(path)
+      poke.ask("/stop/0")
+      before.reached.wait()
+      // Has asked when accepted, and is answered before the next is.
+      let first = try Peer(path)
+      first.ask("/stop/1")
+      before.isOver.open()
+      within.reached.wait()
+      let next = try Peer(path)
+      clock.pass(.seconds(3600))
+      within.isOver.open()
+      #expect(first.hears("<p>on"))
+      let later = try Peer(path)
+      later.ask("/livez")
+      #expect(later.hears("ok\n"))
+      next.ask("/livez")
+      #expect(next.hears("ok\n"))
+    }
+  }
+
   @Test func aRequestThatDoesNotCome() throws {
     let clock = JumpingClock()
     try served(ImaginaryGate(), clock: clock) { path in
-      let (slow, idle, silent) = (try Peer(path), try Peer(path), try Peer(path))
+      // In this order: when the last has its answer, all have been accepted.
+      let (silent, slow, idle) = (try Peer(path), try Peer(path), try Peer(path))
       slow.send("POST /change HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\na=")
       idle.ask("/livez")
       #expect(idle.hears("ok\n"))

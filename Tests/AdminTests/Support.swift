@@ -19,9 +19,15 @@ final class ImaginaryGate: AdminHandler {
   /// What `work` waits for; nil for nothing.
   let latch: Latch?
   let download: @Sendable () -> any AdminBody
+  /// Where the listener's thread waits when it is asked for `/stop/` and a number.
+  let stops: [Stop]
 
-  init(latch: Latch? = nil, download: @escaping @Sendable () -> any AdminBody = { Pieces([]) }) {
+  init(
+    latch: Latch? = nil, stops: [Stop] = [],
+    download: @escaping @Sendable () -> any AdminBody = { Pieces([]) }
+  ) {
     self.latch = latch
+    self.stops = stops
     self.download = download
   }
 
@@ -43,8 +49,15 @@ final class ImaginaryGate: AdminHandler {
     case "/api/overview": .json(.ok, Array(#"{"live":{}}"#.utf8))
     case "/away": .seeOther("//evil.example/")
     case "/search", "/export", "/change", "/api/search": nil
+    case "/stop/0", "/stop/1": stop(request.path == "/stop/0" ? stops[0] : stops[1])
     default: .page(.notFound, Array("no".utf8))
     }
+  }
+
+  private func stop(_ stop: Stop) -> AdminAnswer {
+    stop.reached.open()
+    stop.isOver.wait()
+    return .page(.ok, Array("<p>on".utf8))
   }
 
   func work(_ request: AdminRequest) -> AdminAnswer {
@@ -101,6 +114,12 @@ final class JumpingClock: Clock {
 
   func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: passed.load(ordering: .relaxed)) }
   func wall() -> UnixTime { SystemClock().wall() }
+}
+
+/// Where a thread waits for the test, and the test for it.
+struct Stop {
+  let reached = Latch()
+  let isOver = Latch()
 }
 
 /// A listener on a UNIX socket in a folder of its own, as long as `body` runs.

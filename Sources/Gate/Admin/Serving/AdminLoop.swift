@@ -182,7 +182,10 @@ final class AdminLoop {
   private func acceptSome() {
     for _ in 0..<Limits.accepts {
       switch door.accept() {
-      case .peer(let socket, let peer): welcome(socket, peer)
+      case .peer(let socket, let peer):
+        // Who came before has been served in between: its time is not taken from this one's.
+        now = clock.monotonic()
+        welcome(socket, peer)
       case .nobody: return
       case .failed:
         door.unregister(from: poller)
