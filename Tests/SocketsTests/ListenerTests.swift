@@ -29,10 +29,10 @@ import Testing
 
   @Test func ipv6IsItsOwn() throws {
     let listener = try Listener(
-      on: Endpoint(address: .anyV6, port: 0), sharesPort: true, receiveBufferBytes: 65_536)
+      on: Endpoint(address: .anyV6, port: 0), sharesPort: true)
     let port = try endpoint(of: listener.socket).port
     // Not mapped addresses too: IPv4 has listeners of its own.
-    _ = try Listener(on: Endpoint(address: .anyV4, port: port), sharesPort: true, receiveBufferBytes: nil)
+    _ = try Listener(on: Endpoint(address: .anyV4, port: port), sharesPort: true)
     let client = try Socket.connecting(to: .internet(Endpoint(address: .loopbackV6, port: port)))
     let server = try accepted(by: listener)
     #expect(server.localAddress()?.endpoint == Endpoint(address: .loopbackV6, port: port))
@@ -42,9 +42,9 @@ import Testing
   @Test func listenersOfOneProcessShareAPort() throws {
     let first = try loopbackListener(sharesPort: true)
     let endpoint = try SocketsTests.endpoint(of: first.socket)
-    _ = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: nil)
+    _ = try Listener(on: endpoint, sharesPort: true)
     #expect(throws: SystemError("bind", EADDRINUSE)) {
-      _ = try Listener(on: endpoint, sharesPort: false, receiveBufferBytes: nil)
+      _ = try Listener(on: endpoint, sharesPort: false)
     }
   }
 
@@ -52,15 +52,15 @@ import Testing
   /// another's claim.
   @Test func aClaimedPortIsSharedAndNotClaimedAgain() throws {
     let first = try Listener(
-      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: true, claimsPort: true, receiveBufferBytes: nil
+      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: true, claimsPort: true
     )
     let endpoint = try SocketsTests.endpoint(of: first.socket)
     #expect(throws: SystemError("bind", EADDRINUSE)) {
-      _ = try Listener(on: endpoint, sharesPort: true, claimsPort: true, receiveBufferBytes: nil)
+      _ = try Listener(on: endpoint, sharesPort: true, claimsPort: true)
     }
-    let second = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: nil)
+    let second = try Listener(on: endpoint, sharesPort: true)
     #expect(throws: SystemError("bind", EADDRINUSE)) {
-      _ = try Listener(on: endpoint, sharesPort: true, claimsPort: true, receiveBufferBytes: nil)
+      _ = try Listener(on: endpoint, sharesPort: true, claimsPort: true)
     }
     // The kernel gives peers to both.
     var counts = [0, 0]
@@ -87,7 +87,7 @@ import Testing
     do {
       // At an address from where nobody calls anybody, as the port must stay free when the listener has gone.
       let listener = try Listener(
-        on: Endpoint(address: IPAddress(v4: 0x7F54_0001), port: 0), sharesPort: true, receiveBufferBytes: nil)
+        on: Endpoint(address: IPAddress(v4: 0x7F54_0001), port: 0), sharesPort: true)
       endpoint = try SocketsTests.endpoint(of: listener.socket)
       #expect(throws: SystemError("bind", EADDRINUSE)) { try Listener.probe(endpoint) }
       #expect(throws: SystemError("bind", EADDRINUSE)) {
@@ -97,7 +97,7 @@ import Testing
     // And leaves nothing behind.
     try Listener.probe(endpoint)
     try Listener.probe(endpoint)
-    _ = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: nil)
+    _ = try Listener(on: endpoint, sharesPort: true)
   }
 
   /// A restart must not wait for the connections of the run before (TIME_WAIT).
@@ -114,20 +114,20 @@ import Testing
       #expect(client.receive(1).result == .ended)
     }
     try Listener.probe(endpoint)
-    _ = try Listener(on: endpoint, sharesPort: true, receiveBufferBytes: nil)
+    _ = try Listener(on: endpoint, sharesPort: true)
   }
 
   @Test func aForeignAddressIsRefused() {
     // TEST-NET-1 (RFC 5737) is nobody's.
     let endpoint = Endpoint(address: IPAddress(v4: 0xC000_0201), port: 0)
     #expect(throws: SystemError("bind", EADDRNOTAVAIL)) {
-      _ = try Listener(on: endpoint, sharesPort: false, receiveBufferBytes: nil)
+      _ = try Listener(on: endpoint, sharesPort: false)
     }
   }
 
   @Test func acceptedSocketsInheritTheirOptions() throws {
-    let listener = try loopbackListener(receiveBufferBytes: 65_536)
-    listener.tuneAccepted(unsentLowWater: 32_768)
+    let listener = try loopbackListener(
+      accepted: AcceptedOptions(receiveBufferBytes: 65_536, sendBufferBytes: 49_152, unsentLowWater: 32_768))
     let client = try Socket.connecting(to: try address(of: listener.socket))
     let server = try accepted(by: listener)
     #expect(Self.option(server, Int32(IPPROTO_TCP), TCP_NODELAY) == 1)
@@ -136,6 +136,7 @@ import Testing
     #expect(Self.option(server, Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 60)
     // The kernel doubles what is asked for (socket(7)).
     #expect(Self.option(server, SOL_SOCKET, SO_RCVBUF) == 131_072)
+    #expect(Self.option(server, SOL_SOCKET, SO_SNDBUF) == 98_304)
     #expect(Self.option(client, Int32(IPPROTO_TCP), TCP_NODELAY) == 0)
   }
 

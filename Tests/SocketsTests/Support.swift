@@ -5,10 +5,9 @@ import Testing
 @testable import Sockets
 
 /// A listener on a port of 127.0.0.1 that the kernel chooses.
-func loopbackListener(sharesPort: Bool = false, receiveBufferBytes: Int32? = nil) throws -> Listener {
+func loopbackListener(sharesPort: Bool = false, accepted: AcceptedOptions? = nil) throws -> Listener {
   try Listener(
-    on: Endpoint(address: .loopbackV4, port: 0), sharesPort: sharesPort,
-    receiveBufferBytes: receiveBufferBytes)
+    on: Endpoint(address: .loopbackV4, port: 0), sharesPort: sharesPort, accepted: accepted)
 }
 
 func address(of socket: borrowing Socket) throws -> SocketAddress {

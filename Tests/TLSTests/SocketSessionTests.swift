@@ -152,7 +152,7 @@ import Testing
 
   @Test func aResetIsAFailureWithItsReason() throws {
     let listener = try Listener(
-      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false, receiveBufferBytes: nil)
+      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false)
     guard let address = listener.socket.localAddress() else { throw NoSession() }
     let peer = try Socket.connecting(to: address)
     let poller = try Poller()

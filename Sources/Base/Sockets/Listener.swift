@@ -15,23 +15,39 @@ package enum AcceptResult: ~Copyable {
   case failed(SystemError)
 }
 
+/// What accepted sockets inherit from their listener, so that no call is spent on each of them.
+package struct AcceptedOptions: Sendable {
+  /// Of the kernel's buffers, each of which it doubles for its own use (socket(7)). Without a bound they grow with what has
+  /// gone through.
+  package let receiveBufferBytes: Int32
+  package let sendBufferBytes: Int32
+  /// With so much not sent yet the socket does not take more (tcp(7), `TCP_NOTSENT_LOWAT`).
+  package let unsentLowWater: Int32
+
+  package init(receiveBufferBytes: Int32, sendBufferBytes: Int32, unsentLowWater: Int32) {
+    self.receiveBufferBytes = receiveBufferBytes
+    self.sendBufferBytes = sendBufferBytes
+    self.unsentLowWater = unsentLowWater
+  }
+}
+
 package struct Listener: ~Copyable {
   package let socket: Socket
 
-  /// Binds and listens.
+  /// Binds and listens. The options are set before it listens, as who connects in that moment has what is set by then.
   ///
   /// - Parameters:
   ///   - sharesPort: with `SO_REUSEPORT`, so that each loop has a listener of its own.
   ///   - claimsPort: fails where another process listens, even one that would share the port. Of several that come at
   ///     once one succeeds: until it listens it does not share, and `listen(2)` looks for others once more.
-  ///   - receiveBufferBytes: bounds what the kernel takes in for each accepted connection; nil leaves its default.
+  ///   - accepted: nil leaves the kernel's defaults.
   package init(
-    on endpoint: Endpoint, sharesPort: Bool, claimsPort: Bool = false, receiveBufferBytes: Int32?,
+    on endpoint: Endpoint, sharesPort: Bool, claimsPort: Bool = false, accepted: AcceptedOptions? = nil,
     backlog: Int32 = 4096
   ) throws(SystemError) {
     let address = SocketAddress.internet(endpoint)
     let socket = try Self.make(address, sharesPort: sharesPort && !claimsPort)
-    if let receiveBufferBytes { socket.set(.receiveBuffer(bytes: receiveBufferBytes)) }
+    if let accepted { socket.set(accepted) }
     guard listen(socket.descriptor, backlog) == 0 else { throw SystemError("listen") }
     // From now on those of our own may join it.
     if sharesPort { socket.set(.reusePort) }
@@ -39,7 +55,8 @@ package struct Listener: ~Copyable {
   }
 
   /// One that listens already, and shares its port.
-  package init(kept socket: consuming Socket) {
+  package init(kept socket: consuming Socket, accepted: AcceptedOptions? = nil) {
+    if let accepted { socket.set(accepted) }
     self.socket = socket
   }
 
@@ -65,17 +82,6 @@ package struct Listener: ~Copyable {
     return socket
   }
 
-  /// Options that accepted sockets inherit, so that no call is spent on each of them.
-  package borrowing func tuneAccepted(unsentLowWater: Int32, sendBufferBytes: Int32? = nil) {
-    socket.set(.noDelay)
-    if let sendBufferBytes { socket.set(.sendBuffer(bytes: sendBufferBytes)) }
-    socket.set(.unsentLowWater(bytes: unsentLowWater))
-    socket.set(.keepAlive)
-    socket.set(.keepAliveIdle(seconds: 60))
-    socket.set(.keepAliveInterval(seconds: 15))
-    socket.set(.keepAliveCount(4))
-  }
-
   package borrowing func accept() -> AcceptResult {
     var address = portcullis_address()
     let descriptor = unsafe portcullis_accept(socket.descriptor, &address)
@@ -99,6 +105,17 @@ package struct Listener: ~Copyable {
 }
 
 extension Socket {
+  fileprivate borrowing func set(_ options: AcceptedOptions) {
+    set(.receiveBuffer(bytes: options.receiveBufferBytes))
+    set(.sendBuffer(bytes: options.sendBufferBytes))
+    set(.unsentLowWater(bytes: options.unsentLowWater))
+    set(.noDelay)
+    set(.keepAlive)
+    set(.keepAliveIdle(seconds: 60))
+    set(.keepAliveInterval(seconds: 15))
+    set(.keepAliveCount(4))
+  }
+
   /// Starts a non-blocking connect; writable means that it ended one way or the other.
   package static func connecting(
     to address: SocketAddress, receiveBufferBytes: Int32? = nil

@@ -18,7 +18,7 @@ package final class TinyMUD: Sendable {
   /// Listens on a free port of 127.0.0.1 and plays on a thread of its own.
   package init() throws(SystemError) {
     let listener = try Listener(
-      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false, receiveBufferBytes: nil)
+      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false)
     guard let endpoint = listener.socket.localAddress()?.endpoint else { throw SystemError("getsockname") }
     self.endpoint = endpoint
     let wakeUp = WakeUpBox(try WakeUp())

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from backend import echo
-from kernel import cost_of_sessions, stop_acknowledging
+from kernel import buffer_bounds, cost_of_sessions, stop_acknowledging
 from waiting import eventually, patience
 from websocket import BINARY, CLOSE, PING, PONG, RawWebSocket, frame
 
@@ -127,9 +127,24 @@ def test_a_client_that_takes_much_and_then_acknowledges_nothing(gates, backends)
     connection = backend.connection()
     eventually(lambda: written.get(connection), "more from the game")
     eventually(is_still(lambda: written.get(connection), seconds=patience(0.5)), "the game held back", 60)
-    cost = cost_of_sessions(gate, [connection]) + gate.resident_bytes() - before
-    assert 0 < cost < BOUND, f"{cost} bytes for one session"
+    kernel, grown = cost_of_sessions(gate, [connection]), gate.resident_bytes() - before
+    assert 0 < kernel + grown < BOUND, f"{kernel} bytes in the kernel and {grown} in the gate for one session"
     client.socket.close()
+
+
+def test_who_comes_before_the_gate_is_ready_is_bounded_like_everybody(gates, backend, fault):
+    """A connection has of its listener what was set when it was made, which is before it is accepted."""
+    gate = gates(backend, start=False, REQUIRE_APP_AUTH="false", WORKERS=1, **fault.environment)
+    fault.listening_hold = 1
+    gate.launch()
+    eventually(lambda: fault.listenings_waiting == 1, "the gate listens")
+    with socket.create_connection((gate.host, gate.port)) as first:
+        fault.listening_hold = 0
+        gate.event(event="listening")
+        with socket.create_connection((gate.host, gate.port)) as later:
+            bounds = [buffer_bounds(gate.port, each.getsockname()[1]) for each in (first, later)]
+    # The kernel doubles what is asked for.
+    assert bounds == [(128 * KIB, 256 * KIB)] * 2, "to receive, and to send"
 
 
 def test_a_player_who_pours_into_a_game_that_takes_nothing(gates, backends):

@@ -90,7 +90,7 @@ import Testing
   /// Who waits in the kernel's queue is taken in so many a turn.
   @Test func sixteenAreAcceptedInATurn() throws {
     let listener = try Listener(
-      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false, receiveBufferBytes: nil)
+      on: Endpoint(address: .loopbackV4, port: 0), sharesPort: false)
     let port = try #require(listener.socket.localAddress()?.endpoint?.port)
     let harness = try LoopHarness(doors: [Door(listener)])
     var clients: [Door] = []

@@ -20,7 +20,7 @@ package final class AdminDoor: Sendable {
 
   package static func bind(_ endpoint: Endpoint) throws(SystemError) -> AdminDoor {
     AdminDoor(
-      .internet(try Listener(on: endpoint, sharesPort: false, receiveBufferBytes: nil, backlog: backlog)))
+      .internet(try Listener(on: endpoint, sharesPort: false, backlog: backlog)))
   }
 
   /// A socket that is bound already, and whose file this owns from here on.

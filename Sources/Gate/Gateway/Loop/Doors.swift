@@ -49,7 +49,6 @@ struct Doors {
     for index in 0..<max(rows.count, kept.count) {
       let door = index < kept.count ? kept[index] : try bind(endpoint, claimsPort: index == 0)
       if let actual = door.endpoint { endpoint = actual }
-      door.listener.tuneAccepted(unsentLowWater: 64 * 1024, sendBufferBytes: Connection.sendBufferBytes)
       // Fewer loops than before have several each.
       rows[index % rows.count].append(door)
     }
@@ -59,7 +58,7 @@ struct Doors {
   /// The first of an address claims the port, so that a second gate there is noticed and not let in beside us.
   private mutating func bind(_ endpoint: Endpoint, claimsPort: Bool) throws(SystemError) -> Door {
     let door = Door(
-      try Listener(on: endpoint, sharesPort: true, claimsPort: claimsPort, receiveBufferBytes: 64 * 1024))
+      try Listener(on: endpoint, sharesPort: true, claimsPort: claimsPort, accepted: .player))
     if let index = (0..<StoredName.limit).first(where: { !indices.contains($0) }) {
       indices.insert(index)
       added.append((door, .listener(index)))
@@ -76,6 +75,11 @@ struct Doors {
   }
 }
 
+extension AcceptedOptions {
+  fileprivate static let player = AcceptedOptions(
+    receiveBufferBytes: 64 * 1024, sendBufferBytes: Connection.sendBufferBytes, unsentLowWater: 64 * 1024)
+}
+
 /// The listeners that were kept, by where they listen.
 private struct KeptDoors {
   private var doors: [(index: Int, endpoint: Endpoint?, door: Door)] = []
@@ -83,7 +87,7 @@ private struct KeptDoors {
   init(_ stored: inout StoredDescriptors) {
     for index in stored.listeners {
       guard let descriptor = stored.takeListener(index) else { continue }
-      let door = Door(Listener(kept: Socket(descriptor)))
+      let door = Door(Listener(kept: Socket(descriptor), accepted: .player))
       doors.append((index, door.endpoint, door))
     }
   }

@@ -59,6 +59,7 @@ FIELDS |= {
 CLOCKS = (LEGS + 7 * 4 + 7) // 8 * 8
 FIELDS |= {"realtime_still": (CLOCKS, "q"), "monotonic_still": (CLOCKS + 8, "q")}
 FIELDS |= {"space_hold": (CLOCKS + 16, "i"), "spaces_waiting": (CLOCKS + 20, "i")}
+FIELDS |= {"listening_hold": (CLOCKS + 24, "i"), "listenings_waiting": (CLOCKS + 28, "i")}
 # Where a call on the connection to the game is held (`enum leg_hold`).
 BEFORE_READ, AFTER_READ, BEFORE_WRITE, AFTER_WRITE = 1, 2, 3, 4
 
@@ -173,6 +174,6 @@ class Faults:
         """Nothing goes wrong any more."""
         self.nth = self.sync_error = self.sync_hold = self.space_hold = 0
         self.realtime_still = self.monotonic_still = 0
-        self.thread_nth = self.listen_hold = self.resolve_hold = self.resolve_error = 0
+        self.thread_nth = self.listen_hold = self.listening_hold = self.resolve_hold = self.resolve_error = 0
         self.memory_nth = self.memory_least = 0
         self.leg_port = self.leg_hold = self.leg_take = self.legs_held = 0

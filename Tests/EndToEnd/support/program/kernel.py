@@ -20,13 +20,27 @@ def stop_acknowledging(stream):
     stream.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, header)
 
 
-def queued_bytes(*filters):
-    """Kernel memory charged to the connections that `ss` finds by `filters` (skmem), and their count."""
+def socket_memory(*filters):
+    """For each of the connections that `ss` finds by `filters` what its skmem says: r, rb, w, tb and others."""
     listed = subprocess.run(
         ["ss", "-tmnH", "state", "established", *filters], capture_output=True, text=True, check=True
     ).stdout
-    found = re.findall(r"skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f(\d+),w(\d+),", listed)
-    return sum(int(received) + int(written) for received, _, _, written in found), len(found)
+    return [
+        {name: int(bytes) for name, bytes in re.findall(r"([a-z]+)(\d+)", found)}
+        for found in re.findall(r"skmem:\((.*?)\)", listed)
+    ]
+
+
+def queued_bytes(*filters):
+    """Kernel memory charged to the connections that `ss` finds by `filters`, and their count."""
+    found = socket_memory(*filters)
+    return sum(memory["r"] + memory["w"] for memory in found), len(found)
+
+
+def buffer_bounds(port, peer):
+    """What the connection of these two ports may keep at its first end: to receive, and to send."""
+    (memory,) = socket_memory("sport", "=", f":{port}", "and", "dport", "=", f":{peer}")
+    return memory["rb"], memory["tb"]
 
 
 def unsent(stream):

@@ -51,6 +51,8 @@ struct control {
   int64_t monotonic_still;   // the same of those that monotonic_offset is for
   int32_t space_hold;        // 1: statvfs waits until it is 0 again
   int32_t spaces_waiting;    // calls of statvfs held at this moment
+  int32_t listening_hold;    // 1: listen on a TCP socket returns only when it is 0 again
+  int32_t listenings_waiting;  // calls of listen held so at this moment
 };
 
 enum leg_hold { HOLD_NONE, HOLD_BEFORE_READ, HOLD_AFTER_READ, HOLD_BEFORE_WRITE, HOLD_AFTER_WRITE };

@@ -33,7 +33,11 @@ int pthread_create(
 
 int listen(int descriptor, int backlog) {
   HOLD(listen_hold, listens_waiting)
-  return REAL(listen)(descriptor, backlog);
+  int result = REAL(listen)(descriptor, backlog), family = AF_UNSPEC;
+  socklen_t length = sizeof family;
+  getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &length);
+  if (result == 0 && family != AF_UNIX) HOLD(listening_hold, listenings_waiting)
+  return result;
 }
 
 // Numbers with commas between them, in this order. The C library frees its lists node by node, so they can be joined.
