@@ -61,6 +61,18 @@ import Testing
     #expect(try phone.rejection([forged.der] + phone.chain()) == .extensionPosition)
   }
 
+  /// Attack: an app that runs in a protected virtual machine has the private key of a certificate that leads to Google's
+  /// roots, and signs one for a key of its own. No authority, but that the second of a chain need not be.
+  @Test(arguments: [[1], [2], []] as [[UInt32]]) func virtualMachinesAttestNoKeys(version: [UInt32]) throws {
+    let authority = try HandmadeAuthority()
+    let machine = CertificateExtension([1, 3, 6, 1, 4, 1, 11129, 2, 1, 29] + version, [0x30, 0x00])
+    let forged = try authority.chain(through: [machine])
+    #expect(try authority.phone.rejection(forged) == .extensionPosition)
+    // What Google says of phones that it provisions is nothing to the chain.
+    let provisioned = CertificateExtension([1, 3, 6, 1, 4, 1, 11129, 2, 1, 30], [0xA1, 0x01, 0x18, 0x20])
+    #expect(try authority.phone.rejection(authority.chain(through: [provisioned])) == nil)
+  }
+
   @Test func otherKeys() throws {
     let phone = try AttestedPhone()
     let other = try SigningKey.generate(.p256)

@@ -79,6 +79,26 @@ struct HandmadeAuthority {
     phone.policy.roots = [SHA256.hash(spki.span)]
   }
 
+  /// The phone's key, certified by one that the attestation key has certified.
+  /// - Parameter extensions: of the certificate between the two.
+  func chain(through extensions: [CertificateExtension]) throws -> [[UInt8]] {
+    func builder(_ subject: String, by issuer: String, _ extensions: [CertificateExtension])
+      -> CertificateBuilder
+    {
+      CertificateBuilder(
+        subject: DistinguishedName((.commonName, subject)), issuer: DistinguishedName((.commonName, issuer)),
+        notBefore: AttestedPhone.now.adding(days: -1), notAfter: AttestedPhone.now.adding(days: 1),
+        extensions: extensions)
+    }
+    let middleKey = try SigningKey.generate(.p256)
+    let middle = try builder("machine", by: "attestation", extensions)
+      .sign(subjectPublicKeyInfo: middleKey.subjectPublicKeyInfo(), with: key.key)
+    let description = CertificateExtension([1, 3, 6, 1, 4, 1, 11129, 2, 1, 17], phone.description.der)
+    let leaf = try builder("key", by: "machine", [description])
+      .sign(subjectPublicKeyInfo: phone.key.key.subjectPublicKeyInfo(), with: middleKey)
+    return [leaf.der, middle.der] + above
+  }
+
   /// - Parameter afterKey: elements between the key and the extensions.
   func chain(serial: [UInt8], afterKey: [UInt8] = []) throws -> [[UInt8]] {
     var builder = CertificateBuilder(

@@ -53,7 +53,7 @@ package final class AndroidKeyVerifier {
     guard key.isEqual(to: subjectPublicKeyInfo) else { throw .keyBinding }
     return AndroidKeyVerdict(
       level: level, hasUserVerification: description.hasUserVerification, patch: patch,
-      serials: chain.certificates.map(\.serial), package: package)
+      serials: chain.serials, package: package)
   }
 
   private static func description(_ leaf: ChainCertificate) throws(AndroidKeyRejection) -> KeyDescription {

@@ -35,6 +35,13 @@ struct AttestationChain {
   /// Marks a factory's chain; may be the second one, the device's own.
   private var beforeRoot: ChainCertificate { certificates[certificates.count - 2] }
 
+  /// For whoever looks at them again. Of the root, which is pinned by its key, all else is the sender's to say: a number
+  /// that is none (RFC 5280 §4.1.2.2) is not kept.
+  var serials: [CertificateSerial] {
+    let root = certificates[certificates.count - 1].serial
+    return certificates.dropLast().map(\.serial) + (root.hex.utf8.count <= 40 ? [root] : [])
+  }
+
   var namesStrongBox: Bool { certificates[1].subjectNamesStrongBox || beforeRoot.subjectNamesStrongBox }
 
   /// Pinned by its key, and it alone: a root in the middle would hide what stands behind it.
@@ -86,9 +93,12 @@ struct AttestationChain {
     }
   }
 
-  /// An attested key that signs a certificate would otherwise speak for any key with any words.
+  /// An attested key that signs a certificate would otherwise speak for any key with any words: one of the Keystore, or one
+  /// that a virtual machine has, of which an app may take the key itself.
   func checkDescriptions() throws(AndroidKeyRejection) {
-    guard certificates.dropFirst().allSatisfy({ $0.description == nil }) else { throw .extensionPosition }
+    guard certificates.dropFirst().allSatisfy({ $0.description == nil && !$0.isOfVirtualMachine }) else {
+      throw .extensionPosition
+    }
     guard leaf.description != nil else { throw .extensionMissing }
   }
 

@@ -43,6 +43,12 @@ struct ChainCertificate {
   /// Where the description of a key is, as the content of the extension's OCTET STRING.
   var description: Range<Int>? { parsed.extensionValue(Self.keyDescription) }
 
+  /// Says what runs in a protected virtual machine (AOSP, "VM Remote Attestation"): the machine has the key, and the chain
+  /// leads to the roots of phones.
+  var isOfVirtualMachine: Bool {
+    parsed.extensions.contains { $0.identifier.starts(with: Self.virtualMachine) }
+  }
+
   var isAuthority: Bool { parsed.basicConstraints?.isAuthority == true }
 
   /// Whether it may sign certificates, with so many authorities between them and the leaf.
@@ -85,6 +91,8 @@ struct ChainCertificate {
   static let maximumBytes = 8192
   /// 1.3.6.1.4.1.11129.2.1.17
   static let keyDescription: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xD6, 0x79, 0x02, 0x01, 0x11]
+  /// 1.3.6.1.4.1.11129.2.1.29, with versions below it
+  private static let virtualMachine: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xD6, 0x79, 0x02, 0x01, 0x1D]
 }
 
 extension Span<UInt8> {
