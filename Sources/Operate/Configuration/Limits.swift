@@ -45,6 +45,8 @@ package struct Limits: Sendable, Equatable {
   package static let headFields = 64
   /// Request bodies held at once over all connections: room for 256 of the largest allowed by default.
   package static let bodiesInFlightBytes = 16 << 20
+  /// Of them, those of one address.
+  package static let bodiesOfAddressBytes = 2 << 20
   /// What `MAX_CONNECTIONS` is when nothing is stated and the descriptors suffice.
   package static let defaultConnections = 20_000
   /// Descriptors kept for listeners, files, epoll and the reserve.

@@ -3,6 +3,7 @@ keeps others out, and themselves once their certificates are revoked."""
 
 import json
 import os
+import signal
 import tempfile
 import time
 
@@ -91,6 +92,36 @@ def refused_evidence(gate, how, step, handset=None, chain=None):
     handset = handset or android(gate)
     assert_refusal(handset.post("/device/enroll", handset.enrolment(how)), 403, "attestation_rejected")
     eventually(lambda: len(told()) > seen, f"step={step} chain={chain} in the log: {gate.log_tail(3)}")
+
+
+def test_who_finds_no_room_for_evidence_sends_the_same_again(new_gate):
+    """Two are judged and eight wait for an address at most: what is turned away has used up no challenge, which is in the
+    certificates of keys that would have to be made anew."""
+    gate = new_gate(WORKERS=1, REGISTER_RATE="10000/s", HTTP_BODY_TIMEOUT="600s")
+    requests = []
+    for _ in range(32):
+        body = json.dumps(android(gate).enrolment(MAKER.vouch()))
+        opening = head("POST", "/device/enroll", "Content-Type: application/json", f"Content-Length: {len(body)}")
+        requests.append((Raw(gate), opening + body))
+    for client, request in requests:
+        client.send(request[:-1])
+    # So that all of them are there when it looks.
+    gate.signal(signal.SIGSTOP)
+    for client, request in requests:
+        client.send(request[-1])
+    gate.signal(signal.SIGCONT)
+    replies = [client.reply() for client, _ in requests]
+    overloaded = [reply for reply in replies if reply.status != 200]
+    assert overloaded and len(overloaded) < 32
+    for reply in overloaded:
+        assert_refusal(reply, 503, "overloaded")
+    for (client, request), reply in zip(requests, replies, strict=True):
+        again = client.send(request).reply()
+        if reply.status == 503:
+            assert again.status == 200, again
+        else:
+            assert_refusal(again, 401, "nonce_invalid")
+        client.close()
 
 
 # ---- who comes in

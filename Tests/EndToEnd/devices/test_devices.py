@@ -343,6 +343,20 @@ def test_rates(new_gate, fault):
     assert_refusal(replies[3], 429, "rate_limited")
 
 
+def test_evidence_that_is_refused_counts_once(gate, new_device):
+    """What the loop finds out is told the audit as what the pool does."""
+    for _ in range(3):
+        # Its key is none that the gate knows.
+        stranger = Handset(gate, new_device())
+        assert_refusal(stranger.post("/device/enroll", stranger.enrolment("assertion")), 403, "attestation_rejected")
+    gate.stop()
+    gate.start()
+    rows = json.loads(gate.command("audit", "list", "--json").stdout)
+    assert [(row["code"], row["count"]) for row in rows if row["event"] == "strangers_refused"] == [
+        ("attestation_rejected", 3)
+    ]
+
+
 @pytest.mark.parametrize("ways", [["enroll"] * 3, ["rotate"] * 3, ["enroll", "rotate", "attest"]], ids="-".join)
 def test_three_failures_by_whichever_way(timed, fault, new_device, ways):
     """Evidence is not judged any more for a while, wherever it comes; what comes without is."""

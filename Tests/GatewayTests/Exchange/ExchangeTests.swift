@@ -1,3 +1,4 @@
+import Addresses
 import Bytes
 import HTTPWire
 import PortcullisProtocol
@@ -43,11 +44,12 @@ import Testing
   }
 
   private static func request(
-    _ number: UInt64, length: Int, bodies: BodyBudget = BodyBudget(limit: 1000)
+    _ number: UInt64, length: Int, bodies: BodyBudget = BodyBudget(limit: 1000, share: 1000)
   ) throws -> PendingRequest {
     let head = try head("POST /attest/register HTTP/1.1", "Content-Length: \(length)")
     return try #require(
-      PendingRequest.reserve(number, .register, head, length: length, bodies: bodies, now: start))
+      PendingRequest.reserve(
+        number, .register, head, length: length, bodies: bodies, payer: .loopbackV4, now: start))
   }
 
   @Test func aHeadByteByByte() {
@@ -165,14 +167,14 @@ import Testing
 
   /// What a body has reserved is given back with its request, however that ends.
   @Test func theBudgetComesBack() throws {
-    let bodies = BodyBudget(limit: 10)
+    let bodies = BodyBudget(limit: 10, share: 10)
     do {
       let exchange = Self.exchange()
       exchange.awaitBody(of: try Self.request(1, length: 10, bodies: bodies))
-      #expect(!bodies.reserve(1))
+      #expect(!bodies.reserve(1, for: .loopbackV4))
       exchange.answered(isLast: true, bodyLeft: 0, now: Self.start)
     }
-    #expect(bodies.reserve(10))
+    #expect(bodies.reserve(10, for: .loopbackV4))
   }
 
   /// While one waits with the registry, the peer's end has to be noticed: so much is read as a head takes, and nothing of it
@@ -181,7 +183,9 @@ import Testing
     let exchange = Self.exchange()
     let head = try head("GET /approvals?wait=25 HTTP/1.1")
     let request = try #require(
-      PendingRequest.reserve(7, .standing, head, length: 0, bodies: BodyBudget(limit: 0), now: Self.start))
+      PendingRequest.reserve(
+        7, .standing, head, length: 0, bodies: BodyBudget(limit: 0, share: 0), payer: .loopbackV4,
+        now: Self.start))
     exchange.work(on: request)
     #expect(exchange.poll == nil && !exchange.readsWhileWaiting)
     request.poll = RequestHandle(number: 1)

@@ -1,3 +1,4 @@
+import Addresses
 import Bytes
 import Crypto
 import DeviceWire
@@ -118,7 +119,8 @@ import Testing
   ) throws -> (Token, PendingRequest) {
     let head = try head("POST /x HTTP/1.1")
     let reserved = PendingRequest.reserve(
-      1, endpoint, head, length: 0, bodies: harness.shared.bodies, now: harness.loop.now)
+      1, endpoint, head, length: 0, bodies: harness.shared.bodies, payer: .loopbackV4,
+      now: harness.loop.now)
     let pending = try #require(reserved)
     var token: Token?
     harness.loop.connections.forEach { connection in

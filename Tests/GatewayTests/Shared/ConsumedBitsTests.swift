@@ -20,6 +20,22 @@ import Testing
     #expect(bits.consume(second: 7, index: 0) == false)
   }
 
+  @Test func whatIsRestoredIsConsumedOnceMore() {
+    var bits = ConsumedBits()
+    for _ in 0..<70 { _ = bits.nextIndex(second: 7) }
+    for index in [0, 69] as [UInt32] {
+      #expect(bits.consume(second: 7, index: index) == true)
+      bits.restore(second: 7, index: index)
+      #expect(bits.consume(second: 7, index: index) == true)
+      #expect(bits.consume(second: 7, index: index) == false)
+    }
+    // Of another second, or one that nobody has consumed, nothing changes.
+    bits.restore(second: 7 + 128, index: 0)
+    bits.restore(second: 7, index: 1000)
+    #expect(bits.consume(second: 7, index: 0) == false)
+    #expect(bits.consume(second: 7, index: 1) == true)
+  }
+
   @Test func aSlotIsTakenOverWhenNoneOfItsOwnCountsAnyMore() {
     var bits = ConsumedBits()
     _ = bits.nextIndex(second: 7)

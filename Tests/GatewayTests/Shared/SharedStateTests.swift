@@ -33,13 +33,26 @@ import Testing
   }
 
   @Test func bodiesShareABudget() {
-    let budget = BodyBudget(limit: 100)
-    #expect(budget.reserve(60))
-    #expect(!budget.reserve(41))
-    #expect(budget.reserve(40))
-    #expect(!budget.reserve(1))
-    budget.release(60)
-    #expect(budget.reserve(60))
+    let budget = BodyBudget(limit: 100, share: 100)
+    #expect(budget.reserve(60, for: .loopbackV4))
+    #expect(!budget.reserve(41, for: .loopbackV4))
+    #expect(budget.reserve(40, for: .loopbackV6))
+    #expect(!budget.reserve(1, for: .loopbackV6))
+    budget.release(60, for: .loopbackV4)
+    #expect(budget.reserve(60, for: .loopbackV6))
+  }
+
+  /// Attack: one address announces bodies that never come.
+  @Test func anAddressHasAShareOfIt() {
+    let budget = BodyBudget(limit: 100, share: 40)
+    #expect(budget.reserve(40, for: .loopbackV4))
+    #expect(!budget.reserve(1, for: .loopbackV4))
+    // What is announced as nothing takes no room.
+    #expect(budget.reserve(0, for: .loopbackV4))
+    #expect(budget.reserve(40, for: .loopbackV6))
+    budget.release(10, for: .loopbackV4)
+    #expect(!budget.reserve(11, for: .loopbackV4))
+    #expect(budget.reserve(10, for: .loopbackV4))
   }
 }
 

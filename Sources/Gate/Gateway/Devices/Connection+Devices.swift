@@ -98,7 +98,8 @@ extension Connection {
     }
     guard
       let pending = PendingRequest.reserve(
-        loop.nextRequestNumber(), .device(request), head, length: 0, bodies: loop.shared.bodies, now: loop.now
+        loop.nextRequestNumber(), .device(request), head, length: 0, bodies: loop.shared.bodies, payer: payer,
+        now: loop.now
       )
     else { return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head) }
     exchange.work(on: pending)
@@ -111,8 +112,10 @@ extension Connection {
   func ask(_ request: DeviceRequest, _ body: [UInt8], for pending: PendingRequest) -> Refusal? {
     guard let devices = loop.shared.devices else { return Refusal(.notFound, step: "path") }
     return counted(devices) { () throws(Refusal) in
-      switch try step(of: request, body, devices) {
-      case .call(let call): try submit(call, request, for: pending, devices)
+      switch try step(of: request, body, for: pending, devices) {
+      case .call(let call):
+        try submit(call, request, for: pending, devices)
+        pending.spent = nil
       case .permission(let call, let work):
         pending.evidenceToJudge = work
         try submit(call, request, for: pending, devices)
@@ -173,7 +176,7 @@ extension Connection {
     case .refused(let refusal):
       refuse(
         Refusal(refusal.code, step: refusal.step, retryAfter: refusal.retryAfter, time: refusal.time),
-        closing: pending.closesAfterAnswer)
+        of: pending)
     }
   }
 
@@ -189,7 +192,7 @@ extension Connection {
   private func attest(_ work: EvidenceWork, for pending: PendingRequest) {
     guard let devices = loop.shared.devices else { return }
     let refusal = counted(devices) { () throws(Refusal) in try judge(work, for: pending) }
-    if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
+    if let refusal { refuse(refusal, of: pending) }
   }
 
   /// - Parameter bytes: the keys that the evidence has to name.
@@ -199,7 +202,7 @@ extension Connection {
       guard let keys = AttestedKeys(bytes) else { throw Refusal(.internalError, step: "attested_keys") }
       try judge(try evidence(form, over: keys), for: pending)
     }
-    if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
+    if let refusal { refuse(refusal, of: pending) }
   }
 
   /// The evidence is good, and counts: of an App Attest key the counter stands.
@@ -208,7 +211,7 @@ extension Connection {
     let refusal = counted(devices) { () throws(Refusal) in
       try submit(work.call(evidence), request, for: pending, devices)
     }
-    if let refusal { refuse(refusal, closing: pending.closesAfterAnswer) }
+    if let refusal { refuse(refusal, of: pending) }
   }
 
   /// The evidence is none: the device, if there is one, has failed to attest, which has a row of its own in the audit. All

@@ -14,7 +14,7 @@ internal import System
 extension Connection {
   /// `attested` or `evidenceFailed` is told what came of it.
   func judge(_ work: EvidenceWork, for pending: PendingRequest) throws(Refusal) {
-    if let nonce = work.unspent { _ = try spend(nonce, .enroll) }
+    if let nonce = work.unspent { _ = try spend(nonce, .enroll, for: pending) }
     if work.form.platform == .ios {
       guard loop.settings.attests else { throw Refusal(.attestationRejected, step: "no_app") }
       guard loop.shared.store.isAccepting else { throw Refusal(.storeUnavailable, step: "store") }
@@ -27,7 +27,7 @@ extension Connection {
       }
     guard let refusal = refusal?.ofEvidence else { return }
     evidenceFailed(refusal, pending)
-    throw refusal
+    refuse(refusal, of: pending)
   }
 
   // MARK: By App Attest
@@ -50,7 +50,7 @@ extension Connection {
       return
     }
     evidenceFailed(refusal, pending)
-    refuse(refusal, closing: pending.closesAfterAnswer)
+    refuse(refusal, of: pending)
   }
 
   private func judge(_ work: EvidenceWork, by finding: KeyFinding, _ pending: PendingRequest) -> Refusal? {
@@ -73,9 +73,11 @@ extension Connection {
         ? Refusal(.keyKnown, step: "key_known", keyID: keyID)
         : Refusal(.keyRevoked, step: "key_revoked", keyID: keyID)
     }
-    return verify(
+    let refusal = verify(
       bytes, by: keyID, clientDataHash: work.claim.appAttest.hash, spending: nil, for: pending.id,
       of: loop.shared.devices?.registry)
+    if refusal == nil { pending.spent = nil }
+    return refusal
   }
 
   /// The counter goes on before anything else follows: an assertion counts once, for whatever it is.
@@ -96,6 +98,7 @@ extension Connection {
     let key = RegisteredKey(
       publicKey: record.publicKey, appID: app, environment: record.environment,
       storedCounter: record.signCount)
+    pending.spent = nil
     do throws(AssertionError) {
       let assertion = try loop.assertions.verify(
         bytes.span, clientDataHash: work.claim.appAttest.hash, by: key, policy: loop.settings.policy)
@@ -144,6 +147,7 @@ extension Connection {
       }
     }
     guard isTaken else { return Refusal(.overloaded, step: "registration_queue") }
+    pending.spent = nil
     workGoesOn(id, until: loop.now + Self.verificationTimeout)
     return nil
   }

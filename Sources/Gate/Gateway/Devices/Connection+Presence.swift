@@ -18,9 +18,11 @@ extension Connection {
       bearer: request.bearer?.text ?? "", form, nonce: challenge.nonce, expires: challenge.expires)
   }
 
-  func provePresence(_ request: DeviceRequest, _ form: Form) throws(Refusal) -> ProvePresence {
+  func provePresence(
+    _ request: DeviceRequest, _ form: Form, for pending: PendingRequest
+  ) throws(Refusal) -> ProvePresence {
     let form = try read { () throws(FormError) in try PresenceForm(form) }
-    let nonce = try spend(form.nonce, try .presence(of: form.device, request))
+    let nonce = try spend(form.nonce, try .presence(of: form.device, request), for: pending)
     return ProvePresence(bearer: request.bearer?.text ?? "", form, nonce: nonce)
   }
 }

@@ -29,31 +29,35 @@ struct EvidenceWork {
 
 extension Connection {
   /// Reads the body's form, and spends the challenge that it names.
-  func step(of request: DeviceRequest, _ body: [UInt8], _ devices: Devices) throws(Refusal) -> DeviceStep {
+  func step(
+    of request: DeviceRequest, _ body: [UInt8], for pending: PendingRequest, _ devices: Devices
+  ) throws(Refusal) -> DeviceStep {
     guard request.endpoint.hasBody else { return .call(try call(withoutBody: request)) }
     let form = try read { () throws(FormError) in try Form(body: body.span, checkedBy: loop.verifier) }
     let server = devices.registry.server
     switch request.endpoint {
     case .enroll:
-      return try enroll(try read { () throws(FormError) in try EnrollForm(form) }, server)
+      return try enroll(try read { () throws(FormError) in try EnrollForm(form) }, for: pending, server)
     case .attest:
       let form = try read { () throws(FormError) in try AttestForm(form) }
-      _ = try spend(form.nonce, .attest)
+      _ = try spend(form.nonce, .attest, for: pending)
       return .keys(form)
     case .token:
       let form = try read { () throws(FormError) in try TokenForm(form) }
-      return .call(IssueToken(form, nonce: try spend(form.nonce, .device)))
+      return .call(IssueToken(form, nonce: try spend(form.nonce, .device, for: pending)))
     case .rotate:
-      return try rotate(try read { () throws(FormError) in try RotateForm(form) }, server)
+      return try rotate(try read { () throws(FormError) in try RotateForm(form) }, for: pending, server)
     case .answerPairing(let id): return try answerPairing(id, form, server)
-    default: return .call(try call(request, form))
+    default: return .call(try call(request, form, for: pending))
     }
   }
 
   // MARK: Keys and what vouches for them
 
-  private func enroll(_ form: EnrollForm, _ server: ServerID) throws(Refusal) -> DeviceStep {
-    let nonce = try spend(form.nonce, .enroll)
+  private func enroll(
+    _ form: EnrollForm, for pending: PendingRequest, _ server: ServerID
+  ) throws(Refusal) -> DeviceStep {
+    let nonce = try spend(form.nonce, .enroll, for: pending)
     guard let evidence = form.evidence else { return .call(Enroll(form, nonce: nonce, evidence: nil)) }
     let claim = EvidenceClaim(server: server, keys: form.keys, nonce: form.nonce)
     return .permission(
@@ -63,8 +67,10 @@ extension Connection {
       })
   }
 
-  private func rotate(_ form: RotateForm, _ server: ServerID) throws(Refusal) -> DeviceStep {
-    let nonce = try spend(form.nonce, .rotate)
+  private func rotate(
+    _ form: RotateForm, for pending: PendingRequest, _ server: ServerID
+  ) throws(Refusal) -> DeviceStep {
+    let nonce = try spend(form.nonce, .rotate, for: pending)
     guard let evidence = form.evidence else { return .call(Rotate(form, nonce: nonce, evidence: nil)) }
     let claim = EvidenceClaim(server: server, keys: form.keys, nonce: form.nonce)
     return .permission(
@@ -106,12 +112,16 @@ extension Connection {
 
   // MARK: What needs no evidence
 
-  private func call(_ request: DeviceRequest, _ form: Form) throws(Refusal) -> any RegistryCall {
+  private func call(
+    _ request: DeviceRequest, _ form: Form, for pending: PendingRequest
+  ) throws(Refusal) -> any RegistryCall {
     let token = request.bearer?.text ?? ""
     switch request.endpoint {
     case .heartbeat:
       let form = try read { () throws(FormError) in try HeartbeatForm(form) }
-      let nonce = try form.proof.map { (proof) throws(Refusal) in try spend(proof.nonce, .device) }
+      let nonce = try form.proof.map { (proof) throws(Refusal) in
+        try spend(proof.nonce, .device, for: pending)
+      }
       return Heartbeat(bearer: token, form, nonce: nonce)
     case .introspect:
       return try read { () throws(FormError) in Introspect(bearer: token, try IntrospectForm(form)) }
@@ -128,12 +138,12 @@ extension Connection {
     case .useLease(let id):
       return try read { () throws(FormError) in try UseLease(bearer: token, lease: id, form: form) }
     case .askPresence: return try askPresence(request, form)
-    case .provePresence: return try provePresence(request, form)
+    case .provePresence: return try provePresence(request, form, for: pending)
     case .challengeCode:
       return try read { () throws(FormError) in try ChallengeCode(bearer: token, form: form) }
     case .issueCode:
       let form = try read { () throws(FormError) in try IssueCodeForm(form) }
-      return IssueCode(bearer: token, form, nonce: spendIfIssued(form.nonce, .otp))
+      return IssueCode(bearer: token, form, nonce: spendIfIssued(form.nonce, .otp, for: pending))
     case .verifyCode:
       return try read { () throws(FormError) in try VerifyCode(bearer: token, form: form) }
     case .enroll, .attest, .token, .rotate, .answerPairing, .ownDevice, .pairing, .approvals, .approval,
@@ -173,22 +183,38 @@ extension Connection {
     }
   }
 
-  /// Takes the challenge away, whatever comes of the request.
-  func spend(_ nonce: Bytes32, _ purpose: ChallengePurpose) throws(Refusal) -> SpentNonce {
-    try spend(nonce, .purpose(purpose))
+  /// Takes the challenge away: of all requests with one nonce, one goes on.
+  func spend(
+    _ nonce: Bytes32, _ purpose: ChallengePurpose, for pending: PendingRequest
+  ) throws(Refusal) -> SpentNonce {
+    try spend(nonce, .purpose(purpose), for: pending)
   }
 
-  func spend(_ nonce: Bytes32, _ scope: ChallengeScope) throws(Refusal) -> SpentNonce {
+  func spend(
+    _ nonce: Bytes32, _ scope: ChallengeScope, for pending: PendingRequest
+  ) throws(Refusal) -> SpentNonce {
     do throws(NonceRefusal) {
       try loop.shared.challenges.consume(nonce, for: scope)
-      return SpentNonce(spent: nonce)
     } catch {
       throw Refusal(.nonceInvalid, step: error.rawValue)
     }
+    let spent = SpentNonce(spent: nonce)
+    pending.spent = spent
+    return spent
+  }
+
+  /// What is refused before anything was made of its challenge may come again as it is (docs/protocol.md, "Challenges").
+  func refuse(_ refusal: Refusal, of pending: PendingRequest) {
+    if let spent = pending.spent.take(), [429, 503].contains(refusal.code.statusCode) {
+      loop.shared.challenges.restore(spent.bytes)
+    }
+    refuse(refusal, closing: pending.closesAfterAnswer)
   }
 
   /// Nil for one that is none of the gate's challenges: the registry may have given it out.
-  private func spendIfIssued(_ nonce: Bytes32, _ purpose: ChallengePurpose) -> SpentNonce? {
-    do throws(Refusal) { return try spend(nonce, purpose) } catch { return nil }
+  private func spendIfIssued(
+    _ nonce: Bytes32, _ purpose: ChallengePurpose, for pending: PendingRequest
+  ) -> SpentNonce? {
+    do throws(Refusal) { return try spend(nonce, purpose, for: pending) } catch { return nil }
   }
 }

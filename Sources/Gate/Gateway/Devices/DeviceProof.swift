@@ -42,7 +42,8 @@ extension Connection {
   func refuseDevice(_ refusal: Refusal, to head: RequestHead, _ exchange: Exchange) {
     guard let devices = loop.shared.devices, let proof = try? DeviceProof(head),
       let pending = PendingRequest.reserve(
-        loop.nextRequestNumber(), .standing, head, length: 0, bodies: loop.shared.bodies, now: loop.now)
+        loop.nextRequestNumber(), .standing, head, length: 0, bodies: loop.shared.bodies, payer: payer,
+        now: loop.now)
     else { return refuse(refusal, to: head) }
     exchange.work(on: pending)
     let (mailbox, token, id) = (loop.mailbox, token, pending.id)

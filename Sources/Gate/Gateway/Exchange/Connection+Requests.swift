@@ -143,7 +143,7 @@ extension Connection {
     guard
       let request = PendingRequest.reserve(
         loop.nextRequestNumber(), endpoint, head, length: head.bodyLength ?? 0, bodies: loop.shared.bodies,
-        now: loop.now)
+        payer: payer, now: loop.now)
     else { return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head) }
     let hasBody = exchange.hasReceived
     exchange.awaitBody(of: request)
@@ -177,7 +177,7 @@ extension Connection {
       // Nothing is left to be done before its answer.
       case .standing: nil
       }
-    if let refusal { refuse(refusal, closing: request.closesAfterAnswer) }
+    if let refusal { refuse(refusal, of: request) }
   }
 
   /// The work has reached a step that has so much time of its own.

@@ -1,4 +1,5 @@
 /// A request with a body, from its head to its answer.
+internal import Addresses
 internal import HTTPWire
 internal import Registry
 internal import System
@@ -22,24 +23,27 @@ final class PendingRequest {
   var attests: AttestForm?
   /// Its evidence waits for the registry's word.
   var evidenceToJudge: EvidenceWork?
+  /// Its challenge, spent while nothing has come of it yet: a refusal for want of room or time gives it back.
+  var spent: SpentNonce?
   /// Its evidence is being judged.
   var evidence: EvidenceWork?
   private let bodies: BodyBudget
+  private let payer: IPAddress
 
-  /// Nil when all bodies in flight together would be too many.
+  /// Nil when all bodies in flight together, or those of this payer, would be too many.
   static func reserve(
     _ number: UInt64, _ endpoint: BodyEndpoint, _ head: RequestHead, length: Int, bodies: BodyBudget,
-    now: MonotonicTime
+    payer: IPAddress, now: MonotonicTime
   ) -> PendingRequest? {
-    guard bodies.reserve(length) else { return nil }
+    guard bodies.reserve(length, for: payer) else { return nil }
     return PendingRequest(
       id: RequestID(number: number), endpoint: endpoint, length: length, startedAt: now,
-      closesAfterAnswer: !head.keepsAlive, bodies: bodies)
+      closesAfterAnswer: !head.keepsAlive, bodies: bodies, payer: payer)
   }
 
   private init(
     id: RequestID, endpoint: BodyEndpoint, length: Int, startedAt: MonotonicTime, closesAfterAnswer: Bool,
-    bodies: BodyBudget
+    bodies: BodyBudget, payer: IPAddress
   ) {
     self.id = id
     self.endpoint = endpoint
@@ -47,9 +51,10 @@ final class PendingRequest {
     self.startedAt = startedAt
     self.closesAfterAnswer = closesAfterAnswer
     self.bodies = bodies
+    self.payer = payer
   }
 
   deinit {
-    bodies.release(length)
+    bodies.release(length, for: payer)
   }
 }

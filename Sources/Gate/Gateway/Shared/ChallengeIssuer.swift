@@ -69,20 +69,42 @@ package final class ChallengeIssuer: Sendable {
     let bytes = nonce.inlineArray
     let sealed = bytes.span.extracting(0..<16)
     let expected = tagger.authenticate(scope.tagged(sealed).span).inlineArray
-    guard equalInConstantTime(bytes.span.extracting(16..<32), expected.span.extracting(0..<16)),
-      let opaque = Block16(sealed)
-    else { throw .unknown }
-    let block = cipher.decrypt(opaque)
-    let milliseconds = block.high >> 16
-    let loop = Int(block.high & 0xFFFF)
-    let index = UInt32(block.low >> 32)
-    let now = clock.monotonic().nanoseconds / 1_000_000
-    guard loop < loops.count, now >= milliseconds else { throw .unknown }
-    guard now - milliseconds < UInt64(scope.lifetime.wholeMilliseconds) else { throw .expired }
-    guard loops[loop].state.withLock({ $0.consume(second: milliseconds / 1000, index: index) }) else {
-      throw .used
+    guard equalInConstantTime(bytes.span.extracting(16..<32), expected.span.extracting(0..<16)) else {
+      throw .unknown
     }
+    let number = number(of: nonce)
+    let now = clock.monotonic().nanoseconds / 1_000_000
+    guard number.loop < loops.count, now >= number.milliseconds else { throw .unknown }
+    guard now - number.milliseconds < UInt64(scope.lifetime.wholeMilliseconds) else { throw .expired }
+    guard
+      loops[number.loop].state.withLock({ $0.consume(second: number.second, index: number.index) })
+    else { throw .used }
   }
+
+  /// Takes a `consume` back: the challenge is good again, for as long as it would have been.
+  /// - Parameter nonce: consumed by the caller, who has done nothing by it.
+  package func restore(_ nonce: Bytes32) {
+    let number = number(of: nonce)
+    guard number.loop < loops.count else { return }
+    loops[number.loop].state.withLock { $0.restore(second: number.second, index: number.index) }
+  }
+
+  /// Which of all challenges it is.
+  private func number(of nonce: Bytes32) -> ChallengeNumber {
+    let bytes = nonce.inlineArray
+    guard let opaque = Block16(bytes.span.extracting(0..<16)) else { fatalError("a block is 16 bytes") }
+    let block = cipher.decrypt(opaque)
+    return ChallengeNumber(
+      milliseconds: block.high >> 16, loop: Int(block.high & 0xFFFF), index: UInt32(block.low >> 32))
+  }
+}
+
+private struct ChallengeNumber {
+  let milliseconds: UInt64
+  let loop: Int
+  let index: UInt32
+
+  var second: UInt64 { milliseconds / 1000 }
 }
 
 /// What one loop has issued, for the seconds that still count.
@@ -117,11 +139,22 @@ struct ConsumedBits: Sendable {
   mutating func consume(second: UInt64, index: UInt32) -> Bool {
     let slot = Int(second % UInt64(Self.slots))
     guard seconds[slot].number == second, index < seconds[slot].issued else { return false }
-    let word = Int(index / 64)
-    let bit: UInt64 = 1 << UInt64(index % 64)
+    let (word, bit) = Self.place(of: index)
     while seconds[slot].consumed.count <= word { seconds[slot].consumed.append(0) }
     guard seconds[slot].consumed[word] & bit == 0 else { return false }
     seconds[slot].consumed[word] |= bit
     return true
+  }
+
+  /// It may be consumed once more.
+  mutating func restore(second: UInt64, index: UInt32) {
+    let slot = Int(second % UInt64(Self.slots))
+    let (word, bit) = Self.place(of: index)
+    guard seconds[slot].number == second, word < seconds[slot].consumed.count else { return }
+    seconds[slot].consumed[word] &= ~bit
+  }
+
+  private static func place(of index: UInt32) -> (word: Int, bit: UInt64) {
+    (Int(index / 64), 1 << UInt64(index % 64))
   }
 }
