@@ -94,6 +94,31 @@ import Testing
     #expect(words == ["code_asked", "code_issued", "code_wrong", "code_passed"])
   }
 
+  /// Whoever asks first after a login has ended did not end it, and is not to be found by its row.
+  @Test func timeHasNoNames() throws {
+    let part = try CodePart()
+    let (phone, other) = (try part.phone(), try part.phone(of: "sam"))
+    let other2 = try part.part.service("other", scope: "codes")
+    for asks in 0..<3 {
+      let asked = try part.challenge()
+      let code = try part.code(phone, asked)
+      part.part.pass(300)
+      let before = try part.store.auditEnd().sequence
+      switch asks {
+      case 0: _ = try part.list(other)
+      case 1: _ = try part.challenge(#""subject":"sam""#, service: other2)
+      default: #expect(try part.verify(asked, code).code == .codeRejected)
+      }
+      var rows: [JSONObject] = []
+      for case .text(let text, _) in try part.store.auditRows(after: before, limit: 100).map(\.content) {
+        rows.append(try #require(try JSONValue(parsing: text.span, depthLimit: 4).object))
+      }
+      let ended = try #require(rows.first { $0["event"]?.string == "code_ended" })
+      #expect(ended["state"]?.string == "expired" && ended["subject"]?.string == "frodo")
+      #expect(ended["device_id"] == nil && ended["service_id"] == nil)
+    }
+  }
+
   // MARK: Digits
 
   /// Bytes that follow from a number, for a result that is the same each time.

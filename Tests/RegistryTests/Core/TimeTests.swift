@@ -251,6 +251,27 @@ import Testing
     #expect(try part.values().isEmpty)
   }
 
+  /// Comes upon a login whose time is over, and is refused for it.
+  private struct Late: RegistryCall {
+    func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+      desk.know(.service(.test(4)))
+      try desk.recordOverdue(.codeEnded, [.subject(Subject("ada")!)])
+      return .reply(.refused(RegistryRefusal(.codeRejected, "code_none")))
+    }
+  }
+
+  @Test func whatTimeHasEndedIsNoRowAboutWhoIsRefused() throws {
+    let part = try WorkerPart()
+    try part.start()
+    #expect(part.serve(Late())?.code == "code_rejected")
+    part.stop()
+    let texts = try part.auditRows().map { row in
+      if case .text(let text, _) = row.content { String(decoding: text, as: UTF8.self) } else { "" }
+    }
+    #expect(texts.count == 2 && texts[0].contains("code_ended") && !texts[0].contains("service_id"))
+    #expect(texts[1].contains("refused") && texts[1].contains(#""service_id":"\#(ServiceID.test(4).text)""#))
+  }
+
   /// Whoever is refused again and again has so many rows a minute, and one that counts the rest: a device, or a service, by
   /// itself. Rows are kept for good, and a refusal costs its sender nothing.
   @Test func theKnownHaveSoManyRowsAMinuteAndOneForTheRest() throws {

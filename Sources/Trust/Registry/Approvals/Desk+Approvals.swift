@@ -97,7 +97,12 @@ extension Desk {
     approval.state = state
     approval.endedAt = state == .expired ? min(approval.expiresAt, UnixSeconds(now)) : UnixSeconds(now)
     let ended = approval
-    if !isTold { try record(.approvalEnded, ended.audited + [ended.standing]) }
+    let row = ended.audited + [ended.standing]
+    if state == .expired {
+      try recordOverdue(.approvalEnded, row)
+    } else if !isTold {
+      try record(.approvalEnded, row)
+    }
     let devices = try storing { (store) throws(StoreFailure) in
       let devices = try store.devices(of: ended.id)
       try store.update(ended)

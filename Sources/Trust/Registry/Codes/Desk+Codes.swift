@@ -49,8 +49,13 @@ extension Desk {
     challenge.code = nil
     let ended = challenge
     try storing { (store) throws(StoreFailure) in try store.update(ended) }
+    let row = ended.audited + [.word("state", state.word)]
+    switch state {
     // A pass has a row of its own.
-    if state != .passed { try record(.codeEnded, ended.audited + [.word("state", state.word)]) }
+    case .passed: break
+    case .expired: try recordOverdue(.codeEnded, row)
+    case .open, .cancelled: try record(.codeEnded, row)
+    }
   }
 
   /// Some at a time, as there may be many.
@@ -83,6 +88,14 @@ extension Desk {
       let found = try storing { (store) throws(StoreFailure) in try store.codeChallenge(id) }
       guard var found, found.state == .open else { continue }
       try end(&found, as: state)
+    }
+  }
+
+  /// To one that has none yet.
+  func passWrongCodes(of old: CodeHolder, to holder: CodeHolder) throws(CallFailure) {
+    try storing { (store) throws(StoreFailure) in
+      try store.setWrongCodes(try store.wrongCodes(of: old), of: holder)
+      try store.setWrongCodes(WrongCodes(), of: old)
     }
   }
 

@@ -32,7 +32,7 @@ package struct Desk {
   package private(set) var known: [AuditEntry.Member] = []
   /// Whose token the request has come with, also a device's that nobody has confirmed.
   private(set) var bearer: DeviceID?
-  /// Whether the call has written a row of the audit.
+  /// Whether the call has written a row of the audit about what it does.
   private(set) var hasRecorded = false
   /// The earliest time at which something of this call is over.
   private(set) var reminder: UnixTime?
@@ -94,12 +94,22 @@ package struct Desk {
       if case .service = asker, isOfService { return false }
       return !names.contains(asker.name)
     }
-    let entry = AuditEntry(event, members + askers)
+    try append(AuditEntry(event, members + askers), by: origin)
+    hasRecorded = true
+  }
+
+  /// A row of what time alone has brought about: whoever's request has found it out has no part in it.
+  mutating func recordOverdue(
+    _ event: AuditEntry.Event, _ members: [AuditEntry.Member]
+  ) throws(CallFailure) {
+    try append(AuditEntry(event, members), by: .gate)
+  }
+
+  private mutating func append(_ entry: AuditEntry, by origin: Origin) throws(CallFailure) {
     try storing { store throws(StoreFailure) in
       let row = AuditWriter.row(after: try store.auditEnd(), entry, by: origin, at: now, entropy)
       try store.appendToAudit(row, about: entry.about.map(\.bytes))
     }
-    hasRecorded = true
   }
 
   /// Texts were taken out of so many rows.

@@ -50,7 +50,11 @@ extension Desk {
       try delete(pending: device)
     }
     try storing { (store) throws(StoreFailure) in try store.update(update) }
-    try record(event, .pairing(pairing.id))
+    if event == .pairingExpired {
+      try recordOverdue(event, [.pairing(pairing.id)])
+    } else {
+      try record(event, .pairing(pairing.id))
+    }
     announce(.wake(.pairing(pairing.id)))
     return ended
   }
