@@ -182,10 +182,10 @@ struct Request {
           latitude: latitudes[.random(in: 0..<4)], longitude: longitudes[.random(in: 0..<4)],
           accuracy: Bool.random() ? nil : 100_000)
         let time = try #require(UnixSeconds(times[.random(in: 0..<3)]))
-        return RiskRecord(at: time, position: position, place: .unknown)
+        return RiskRecord.Part(try #require(position), at: time)
       }
-      let there = try #require(Travel(from: places[0], to: places[1]))
-      let back = try #require(Travel(from: places[1], to: places[0]))
+      let there = Travel(from: places[0], to: places[1])
+      let back = Travel(from: places[1], to: places[0])
       #expect((0...20_015.2).contains(there.distanceKm) && abs(there.distanceKm - back.distanceKm) < 1e-6)
       #expect(there.netKm >= 0 && there.netKm <= there.distanceKm)
       #expect(there.speedKmh >= 0 && there.speedKmh <= there.netKm * 60 + 1e-6)

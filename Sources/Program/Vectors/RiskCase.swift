@@ -28,10 +28,11 @@ package struct RiskCase: Sendable {
     let previous = try Record(fields, "previous")
     let failed = try fields.time("attest_failed_at", in: fields.object)
     let minimum = try Self.minimumPatch(fields)
+    let platform = try Self.platform(fields)
     question = Self.signals(fields.object["signals"]).map { signals in
       RiskQuestion(
         signals: signals, at: current.at, place: current.place, previous: previous?.risk,
-        minimumPatch: minimum, attestFailedAt: failed)
+        minimumPatch: minimum, attestFailedAt: failed, platform: platform)
     }
   }
 
@@ -49,6 +50,15 @@ package struct RiskCase: Sendable {
       throw VectorError("policy.min_os_patch is no year and month such as 202501")
     }
     return Int(month)
+  }
+
+  /// Nil where nothing is said of it: then nobody knows what the phone could have said.
+  private static func platform(_ fields: Fields) throws(VectorError) -> DevicePlatform? {
+    guard let value = fields.object["platform"], value != .null else { return nil }
+    guard let platform = value.string.flatMap({ DevicePlatform(rawValue: $0) }) else {
+      throw VectorError("platform is neither ios nor android")
+    }
+    return platform
   }
 
   private static func expected(_ expect: JSONObject?) throws(VectorError) -> Expected {

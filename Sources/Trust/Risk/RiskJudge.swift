@@ -6,27 +6,42 @@ package import DeviceWire
 /// What one request for a code is judged by.
 package struct RiskQuestion: Sendable {
   package let signals: Signals
+  package let time: UnixSeconds
+  /// Of the address that the request comes from.
+  let place: Place
   /// Of the same device; nil for its first request.
   package var previous: RiskRecord?
-  /// What this request leaves behind.
-  package let current: RiskRecord
   /// As year and month, such as 202501; nil where none is asked for.
   package var minimumPatch: Int?
   package var attestFailedAt: UnixSeconds?
   /// Nil where it is not known.
   package var platform: DevicePlatform?
 
-  /// - Parameter place: of the address that the request comes from.
   package init(
     signals: Signals, at time: UnixSeconds, place: Place, previous: RiskRecord?, minimumPatch: Int? = nil,
     attestFailedAt: UnixSeconds? = nil, platform: DevicePlatform? = nil
   ) {
     self.signals = signals
+    self.time = time
+    self.place = place
     self.previous = previous
-    current = RiskRecord(at: time, position: Position(signals), place: place)
     self.minimumPatch = minimumPatch
     self.attestFailedAt = attestFailedAt
     self.platform = platform
+  }
+
+  private var position: Position? { Position(signals) }
+
+  /// What it leaves behind.
+  package var record: RiskRecord {
+    let current = RiskRecord(at: time, position: position, place: place)
+    return previous.map { current.completed(by: $0) } ?? current
+  }
+
+  /// Since the position before; nil where one of the two is not known.
+  fileprivate var travel: Travel? {
+    guard let start = previous?.position, let position else { return nil }
+    return Travel(from: start, to: RiskRecord.Part(position, at: time))
   }
 }
 
@@ -44,7 +59,7 @@ package struct RiskFindings: Equatable, Sendable {
 package enum RiskJudge {
   package static func findings(_ question: RiskQuestion) -> RiskFindings {
     var findings = RiskFindings()
-    findings.travel = question.previous.flatMap { Travel(from: $0, to: question.current) }
+    findings.travel = question.travel
     for reason in RiskReason.allCases {
       switch answer(reason, question, findings.travel) {
       case true?: findings.reasons.append(reason)
@@ -59,7 +74,7 @@ package enum RiskJudge {
   /// Nil where nobody can say.
   private static func answer(_ reason: RiskReason, _ question: RiskQuestion, _ travel: Travel?) -> Bool? {
     let signals = question.signals
-    let (before, now) = (question.previous?.place, question.current.place)
+    let (before, now) = (question.previous, question.place)
     return switch reason {
     case .mockLocation: signals.mockLocation
     // Nothing of it is on an iPhone.
@@ -68,13 +83,13 @@ package enum RiskJudge {
     case .debugger: signals.debugger
     case .rooted: signals.rooted
     case .oldPatch: isPatchOld(question)
-    case .timeZoneMismatch: isElsewhere(signals, question.current)
+    case .timeZoneMismatch: isElsewhere(question)
     case .impossibleTravel: travel?.isImpossible
-    case .networkChange: differ(before?.network, now.network)
-    case .countryChange: differ(before?.country, now.country)
+    case .networkChange: differ(before?.network?.value, now.network)
+    case .countryChange: differ(before?.country?.value, now.country)
     case .countryMismatch: isForeign(signals, now)
-    case .positionUnknown: question.current.position == nil
-    case .attestFailed: question.attestFailedAt.map { question.current.at - $0 < failureSeconds } ?? false
+    case .positionUnknown: Position(signals) == nil
+    case .attestFailed: question.attestFailedAt.map { question.time - $0 < failureSeconds } ?? false
     }
   }
 
@@ -83,11 +98,11 @@ package enum RiskJudge {
     return first != second
   }
 
-  private static func isElsewhere(_ signals: Signals, _ current: RiskRecord) -> Bool? {
-    guard let zone = TimeZoneName(signals.timeZone), let place = TimeZoneName(current.place.timeZone) else {
-      return nil
-    }
-    return zone.differs(from: place, at: current.at)
+  private static func isElsewhere(_ question: RiskQuestion) -> Bool? {
+    guard let zone = TimeZoneName(question.signals.timeZone),
+      let place = TimeZoneName(question.place.timeZone)
+    else { return nil }
+    return zone.differs(from: place, at: question.time)
   }
 
   private static func isPatchOld(_ question: RiskQuestion) -> Bool? {

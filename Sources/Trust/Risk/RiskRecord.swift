@@ -1,30 +1,55 @@
-/// Where and when a device was, as far as phone and address say so: of each device the last one is kept.
+/// Where and when a device was, as far as phone and address say so: of each device what was known last is kept.
 package import Addresses
 package import DeviceWire
 
 package struct RiskRecord: Equatable, Sendable {
-  package let at: UnixSeconds
-  package let position: Position?
-  /// Of the socket's address.
-  package let place: Place
+  /// Each part with the time of the request that it is from.
+  package struct Part<Value: Equatable & Sendable>: Equatable, Sendable {
+    package let value: Value
+    package let at: UnixSeconds
 
-  package init(at: UnixSeconds, position: Position?, place: Place) {
-    self.at = at
+    package init(_ value: Value, at time: UnixSeconds) {
+      self.value = value
+      at = time
+    }
+  }
+
+  package private(set) var position: Part<Position>?
+  /// Of the socket's address, as is the network.
+  package private(set) var country: Part<CountryCode>?
+  package private(set) var network: Part<UInt32>?
+
+  package init(position: Part<Position>?, country: Part<CountryCode>?, network: Part<UInt32>?) {
     self.position = position
-    self.place = place
+    self.country = country
+    self.network = network
+  }
+
+  /// What one request says.
+  package init(at time: UnixSeconds, position: Position?, place: Place) {
+    self.init(
+      position: position.map { Part($0, at: time) }, country: place.country.map { Part($0, at: time) },
+      network: place.network.map { Part($0, at: time) })
   }
 
   /// What is not known now as it was known before: who leaves his position out once is not thereby free to be anywhere the
-  /// next time. The time is that of the position, where there is one.
+  /// next time.
   package func completed(by previous: RiskRecord) -> RiskRecord {
-    var place = place
-    place.country = place.country ?? previous.place.country
-    place.network = place.network ?? previous.place.network
-    guard position == nil, let last = previous.position else {
-      return RiskRecord(at: at, position: position, place: place)
-    }
-    return RiskRecord(at: previous.at, position: last, place: place)
+    RiskRecord(
+      position: position ?? previous.position, country: country ?? previous.country,
+      network: network ?? previous.network)
   }
+
+  package func parts(where isWanted: (UnixSeconds) -> Bool) -> RiskRecord {
+    var record = self
+    if let position, !isWanted(position.at) { record.position = nil }
+    if let country, !isWanted(country.at) { record.country = nil }
+    if let network, !isWanted(network.at) { record.network = nil }
+    return record
+  }
+
+  /// Of the part that is kept longest; nil where there is none.
+  package var oldest: UnixSeconds? { [position?.at, country?.at, network?.at].compactMap { $0 }.min() }
 }
 
 /// Where a phone says it is, in tenths of a degree: no better than some eight kilometres, and no better is wanted.

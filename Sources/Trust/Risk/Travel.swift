@@ -9,13 +9,12 @@ package struct Travel: Equatable, Sendable {
   package let netKm: Double
   package let speedKmh: Double
 
-  /// Nil where one of the positions is not known.
-  package init?(from previous: RiskRecord, to current: RiskRecord) {
-    guard let start = previous.position, let end = current.position else { return nil }
-    distanceKm = Self.distance(start, end)
-    netKm = max(0, distanceKm - Double(start.accuracy + end.accuracy) / 1000 - 2 * Self.roundingKm)
+  package init(from start: RiskRecord.Part<Position>, to end: RiskRecord.Part<Position>) {
+    distanceKm = Self.distance(start.value, end.value)
+    let inaccuracy = Double(start.value.accuracy + end.value.accuracy) / 1000
+    netKm = max(0, distanceKm - inaccuracy - 2 * Self.roundingKm)
     // A clock that stood still or went back makes nobody faster than a minute does.
-    let seconds = max(current.at - previous.at, Self.leastSeconds)
+    let seconds = max(end.at - start.at, Self.leastSeconds)
     speedKmh = netKm / (Double(seconds) / 3600)
   }
 

@@ -131,7 +131,7 @@ private final class RiskPart {
     // Identifiers are drawn, and have any digits.
     let told = row.split(separator: ",").filter { !$0.contains(#"_id":"#) }.joined(separator: ",")
     for secret in ["407", "740", "New_York", "64500", "198.51"] { #expect(!told.contains(secret)) }
-    #expect(try part.record?.place.network == 64_500)
+    #expect(try part.record?.network?.value == 64_500)
   }
 
   @Test func refused() throws {
@@ -180,7 +180,7 @@ private final class RiskPart {
     // An airliner later it may be true.
     try part.wait(9 * 3600)
     #expect(try part.issue(String(away), from: Atlas.newYork).code == nil)
-    #expect(try part.record?.position == Position(latitude: 407, longitude: -740, accuracy: nil))
+    #expect(try part.record?.position?.value == Position(latitude: 407, longitude: -740, accuracy: nil))
   }
 
   /// For a day, whatever good evidence comes behind it; what anybody has sent in its name is no mark on a phone.
@@ -209,7 +209,7 @@ private final class RiskPart {
     part.part.registry.settings.places = nil
     #expect(try part.issue(RiskPart.away, from: Atlas.newYork).code == nil)
     #expect(part.reports.isEmpty)
-    #expect(try part.record?.place == .unknown)
+    #expect(try part.record?.country == nil && part.record?.network == nil)
   }
 
   // MARK: What is kept
@@ -239,12 +239,45 @@ private final class RiskPart {
     #expect(try part.record == nil)
   }
 
+  /// Each part has its own time: what is new does not go with what is old, and does not keep it.
+  @Test func partsGoOneByOne() throws {
+    let part = try RiskPart()
+    let registry = part.part.registry
+    registry.settings.retention = .seconds(86_400)
+    _ = try part.issue(RiskPart.athome)
+    let first = UnixSeconds(registry.now)
+    try part.wait(80_000)
+    let withoutPosition = RiskPart.athome.replacing(#""lat_e1":482,"#, with: "")
+    #expect(withoutPosition != RiskPart.athome)
+    _ = try part.issue(withoutPosition)
+    let second = UnixSeconds(registry.now)
+    #expect(try part.record?.position?.at == first && part.record?.country?.at == second)
+    registry.now = UnixTime(first).adding(.seconds(86_400) + .milliseconds(1))
+    #expect(try registry.tend(SignalUpkeep()) == UnixTime(second).adding(.seconds(86_400) + .milliseconds(1)))
+    #expect(try part.record?.position == nil && part.record?.country?.at == second)
+
+    // The other way round: nobody knows any more where its address is.
+    registry.settings.places = nil
+    try part.wait(80_000)
+    _ = try part.issue(RiskPart.athome)
+    let third = UnixSeconds(registry.now)
+    #expect(try part.record?.position?.at == third && part.record?.country?.at == second)
+    registry.now = UnixTime(second).adding(.seconds(86_400) + .milliseconds(1))
+    #expect(try registry.tend(SignalUpkeep()) == UnixTime(third).adding(.seconds(86_400) + .milliseconds(1)))
+    #expect(try part.record?.position?.at == third && part.record?.country == nil)
+  }
+
   @Test func rowsOfEveryForm() throws {
     let part = try RiskPart()
     let store = part.part.registry.store
     let id = try part.phone.required
     for record in [
-      RiskRecord(at: try #require(UnixSeconds(0)), position: nil, place: .unknown),
+      RiskRecord(at: try #require(UnixSeconds(0)), position: nil, place: Place(country: CountryCode("AT"))),
+      RiskRecord(
+        position: RiskRecord.Part(
+          try #require(Position(latitude: 1, longitude: 2, accuracy: 3)),
+          at: try #require(UnixSeconds(UnixSeconds.largest))),
+        country: nil, network: RiskRecord.Part(7, at: try #require(UnixSeconds(9)))),
       RiskRecord(
         at: try #require(UnixSeconds(1_800_000_000)),
         position: Position(latitude: -900, longitude: 1800, accuracy: 100_000),
@@ -256,10 +289,11 @@ private final class RiskPart {
       try store.setRiskRecord(record, of: id)
       #expect(try store.riskRecord(of: id) == record)
     }
-    try store.deleteRiskRecord(of: id)
-    #expect(try store.riskRecord(of: id) == nil)
+    // One that says nothing is none.
+    try store.setRiskRecord(RiskRecord(position: nil, country: nil, network: nil), of: id)
+    #expect(try store.riskRecord(of: id) == nil && store.oldestRiskRecord() == nil)
     try store.setRiskRecord(
-      RiskRecord(at: try #require(UnixSeconds(5)), position: nil, place: .unknown),
+      RiskRecord(at: try #require(UnixSeconds(5)), position: nil, place: Place(network: 1)),
       of: DeviceID(random: KernelEntropy()))
     #expect(try store.oldestRiskRecord() == nil)
   }

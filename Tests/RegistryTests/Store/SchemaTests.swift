@@ -1,5 +1,7 @@
 /// Stores that an earlier program made: their tables become what a new store has, and nothing that they hold is lost.
+import Addresses
 import DeviceWire
+import Risk
 import SQLite
 import System
 import Testing
@@ -7,9 +9,17 @@ import Testing
 @testable import Registry
 
 @Suite struct SchemaTests {
+  /// What the seventh form had instead: one time for all that was known of where a phone was.
+  private static let backToTheSeventh = """
+    PRAGMA foreign_keys = OFF;
+    DROP TABLE signals; \(SQLiteStore.firstSignalTables);
+    PRAGMA user_version = 7
+    """
+
   /// What the fifth form had instead: each serial with each device.
   private static let backToTheFifth = """
     PRAGMA foreign_keys = OFF;
+    DROP TABLE signals; \(SQLiteStore.firstSignalTables);
     DROP TABLE former_keys;
     DROP INDEX devices_by_chain; ALTER TABLE devices DROP COLUMN chain; DROP TABLE android_chains;
     CREATE TABLE android_serials (
@@ -124,6 +134,48 @@ import Testing
     #expect(try new.count("SELECT count(*) FROM android_chains") == 16)
     new.close()
     try SQLiteStore(path).close()
+    #expect(try tables(path) == newTables(folder.path))
+    folder.remove()
+  }
+
+  @Test func whatIsKnownOfAPhoneHasItsTimes() throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-schema-")
+    let path = folder.path + "/devices.db"
+    let ids = (0..<3).map { DeviceID.test(UInt8($0)) }
+    let store = try SQLiteStore(path)
+    for id in ids {
+      try store.insert(
+        DeviceRecord(
+          id: id, state: .active, subject: nil, name: nil, platform: .ios, keys: TestPhone().keys,
+          level: .bare, verification: .app, createdAt: UnixTime(milliseconds: 1)))
+    }
+    store.close()
+    do {
+      let database = try Database.open(path)
+      try database.execute(Self.backToTheSeventh)
+      for (id, row) in zip(
+        ids,
+        [
+          "5000, 482, 164, 0, 8447, 'AT'", "7000, NULL, NULL, NULL, NULL, 'DE'",
+          "9000, NULL, NULL, NULL, NULL, NULL",
+        ])
+      {
+        try database.run(
+          "INSERT INTO signals SELECT number, \(row) FROM devices WHERE id = ?1", [.blob(id.bytes)])
+      }
+    }
+    let new = try SQLiteStore(path)
+    let (five, seven) = (try #require(UnixSeconds(5)), try #require(UnixSeconds(7)))
+    #expect(
+      try new.riskRecord(of: ids[0])
+        == RiskRecord(
+          at: five, position: Position(latitude: 482, longitude: 164, accuracy: 0),
+          place: Place(country: CountryCode("AT"), network: 8447)))
+    #expect(
+      try new.riskRecord(of: ids[1])
+        == RiskRecord(at: seven, position: nil, place: Place(country: CountryCode("DE"))))
+    #expect(try new.riskRecord(of: ids[2]) == nil && new.count("SELECT count(*) FROM signals") == 2)
+    new.close()
     #expect(try tables(path) == newTables(folder.path))
     folder.remove()
   }

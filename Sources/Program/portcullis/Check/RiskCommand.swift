@@ -161,7 +161,7 @@ private struct Explanation {
     // The request's own, where it names one.
     if question?.minimumPatch == nil { question?.minimumPatch = policy.minimumPatch }
     let findings = question.map { RiskJudge.findings($0) } ?? RiskFindings()
-    let time = UnixTime(milliseconds: (question?.current.at.value ?? 0) * 1000)
+    let time = UnixTime(milliseconds: (question?.time.value ?? 0) * 1000)
     answer = RiskAnswer(findings)
     parts = policy.parts(findings, at: time)
     verdict = policy.judge(findings, at: time)

@@ -44,8 +44,7 @@ extension Desk {
     let verdict = settings.risk.judge(findings, at: now)
     let report = RiskReport(device: device.id, findings, verdict)
     if report.hasSubstance { announce(.doubted(report)) }
-    let record = previous.map { question.current.completed(by: $0) } ?? question.current
-    return Doubts(report: report, record: record, refusal: refusal(verdict, device))
+    return Doubts(report: report, record: question.record, refusal: refusal(verdict, device))
   }
 
   private var place: Place {

@@ -5,11 +5,11 @@ package import System
 
 package protocol SignalTable {
   func riskRecord(of device: DeviceID) throws(StoreFailure) -> RiskRecord?
-  /// In the place of the one before; goes with the device.
+  /// In the place of the one before; goes with the device. One without parts is none.
   func setRiskRecord(_ record: RiskRecord, of device: DeviceID) throws(StoreFailure)
   func deleteRiskRecord(of device: DeviceID) throws(StoreFailure)
-  /// - Returns: how many.
-  func deleteRiskRecords(before time: UnixTime, limit: Int) throws(StoreFailure) -> Int
-  /// Of the oldest one.
+  /// Of which devices some part is from before then, the oldest first.
+  func devices(withRiskRecordsBefore time: UnixTime, limit: Int) throws(StoreFailure) -> [DeviceID]
+  /// Of the oldest part of all.
   func oldestRiskRecord() throws(StoreFailure) -> UnixTime?
 }

@@ -1,4 +1,6 @@
 /// What time alone brings about among signals: nobody's position is kept for longer than the retention.
+internal import DeviceWire
+internal import Risk
 internal import System
 
 struct SignalUpkeep: Upkeep {
@@ -7,10 +9,15 @@ struct SignalUpkeep: Upkeep {
   func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
     let retention = desk.settings.retention
     let kept = UnixTime(milliseconds: desk.now.milliseconds - retention.wholeMilliseconds)
-    let thrown = try desk.storing { (store) throws(StoreFailure) in
-      try store.deleteRiskRecords(before: kept, limit: Self.batch)
+    let stale = try desk.storing { (store) throws(StoreFailure) in
+      let stale = try store.devices(withRiskRecordsBefore: kept, limit: Self.batch)
+      for device in stale {
+        guard let record = try store.riskRecord(of: device) else { continue }
+        try store.setRiskRecord(record.parts { UnixTime($0) >= kept }, of: device)
+      }
+      return stale.count
     }
-    if thrown == Self.batch { return desk.now }
+    if stale == Self.batch { return desk.now }
     let oldest = try desk.storing { (store) throws(StoreFailure) in try store.oldestRiskRecord() }
     // A millisecond later it is older than what is kept.
     return oldest.map { $0.adding(retention + .milliseconds(1)) }

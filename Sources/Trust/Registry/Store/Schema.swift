@@ -54,7 +54,7 @@ extension SQLiteStore {
       CREATE INDEX android_serials_by_device ON android_serials (device)
       """,
       codeTables,
-      signalTables,
+      firstSignalTables,
     ].joined(separator: ";\n"),
     // How many rows of which state there are.
     [tallyTable, firstTallies].joined(separator: ";\n"),
@@ -102,6 +102,17 @@ extension SQLiteStore {
     """,
     // App Attest keys that devices had before, and an audit whose beginning has no name.
     [formerKeyTables, unnamedBeginning].joined(separator: ";\n"),
+    // When each part of where a phone was is from. What is of a position's time may be from later.
+    """
+    ALTER TABLE signals ADD COLUMN position_at INTEGER;
+    ALTER TABLE signals ADD COLUMN asn_at INTEGER;
+    ALTER TABLE signals ADD COLUMN country_at INTEGER;
+    DELETE FROM signals WHERE coalesce(latitude, asn, country) IS NULL;
+    UPDATE signals SET
+      position_at = CASE WHEN latitude IS NULL THEN NULL ELSE at END,
+      asn_at = CASE WHEN asn IS NULL THEN NULL ELSE at END,
+      country_at = CASE WHEN country IS NULL THEN NULL ELSE at END
+    """,
   ]
 
   static let registryTables = """

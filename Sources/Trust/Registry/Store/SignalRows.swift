@@ -6,8 +6,20 @@ internal import SQLite
 package import System
 
 extension SQLiteStore {
-  /// Positions in tenths of a degree, `accuracy` in metres; the three are there together or not at all.
+  /// Positions in tenths of a degree, `accuracy` in metres. What is there has a time: the four of a position together, the
+  /// two of network and country. `at` is the earliest of them.
   static let signalTables = """
+    CREATE TABLE signals (
+      device INTEGER PRIMARY KEY REFERENCES devices (number) ON DELETE CASCADE,
+      at INTEGER NOT NULL,
+      latitude INTEGER, longitude INTEGER, accuracy INTEGER,
+      asn INTEGER, country TEXT, position_at INTEGER, asn_at INTEGER, country_at INTEGER
+    ) STRICT;
+    CREATE INDEX signals_by_time ON signals (at)
+    """
+
+  /// As they were before each part had its time.
+  static let firstSignalTables = """
     CREATE TABLE signals (
       device INTEGER PRIMARY KEY REFERENCES devices (number) ON DELETE CASCADE,
       at INTEGER NOT NULL,
@@ -24,34 +36,45 @@ extension SQLiteStore: SignalTable {
   package func riskRecord(of device: DeviceID) throws(StoreFailure) -> RiskRecord? {
     try first(
       """
-      SELECT at, latitude, longitude, accuracy, asn, country FROM signals WHERE device = \(Self.number)
+      SELECT position_at, latitude, longitude, accuracy, asn_at, asn, country_at, country
+      FROM signals WHERE device = \(Self.number)
       """, [.id(device)]
     ) { (row) throws(SQLiteError) in
       RiskRecord(
-        at: UnixSeconds(try row.time(0)), position: try Self.position(row),
-        place: Place(
-          country: row.isNull(5) ? nil : try row.word(5) { CountryCode($0) },
-          network: row.isNull(4) ? nil : try row.number(4) { UInt32(exactly: $0) }))
+        position: try Self.part(row, 0) { (row) throws(SQLiteError) in
+          let (latitude, longitude) = (try row.integer(1), try row.integer(2))
+          return try row.number(3) { Position(latitude: latitude, longitude: longitude, accuracy: $0) }
+        },
+        country: try Self.part(row, 6) { (row) throws(SQLiteError) in try row.word(7) { CountryCode($0) } },
+        network: try Self.part(row, 4) { (row) throws(SQLiteError) in
+          try row.number(5) { UInt32(exactly: $0) }
+        })
     }
   }
 
-  private static func position(_ row: borrowing Row) throws(SQLiteError) -> Position? {
-    guard !row.isNull(1) else { return nil }
-    let (latitude, longitude) = (try row.integer(1), try row.integer(2))
-    return try row.number(3) { Position(latitude: latitude, longitude: longitude, accuracy: $0) }
+  /// - Parameter time: the column that says whether it is there.
+  private static func part<Value>(
+    _ row: borrowing Row, _ time: Int, _ value: (borrowing Row) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> RiskRecord.Part<Value>? {
+    guard !row.isNull(time) else { return nil }
+    return RiskRecord.Part(try value(row), at: UnixSeconds(try row.time(time)))
   }
 
   package func setRiskRecord(_ record: RiskRecord, of device: DeviceID) throws(StoreFailure) {
+    guard let oldest = record.oldest else { return try deleteRiskRecord(of: device) }
+    let (position, network, country) = (record.position, record.network, record.country)
     try run(
       """
-      INSERT OR REPLACE INTO signals (device, at, latitude, longitude, accuracy, asn, country)
-      SELECT number, ?2, ?3, ?4, ?5, ?6, ?7 FROM devices WHERE id = ?1
+      INSERT OR REPLACE INTO signals
+      (device, at, position_at, latitude, longitude, accuracy, asn_at, asn, country_at, country)
+      SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM devices WHERE id = ?1
       """,
       [
-        .id(device), .integer(record.at.value * 1000), .integer(orNull: record.position?.latitude),
-        .integer(orNull: record.position?.longitude), .integer(orNull: record.position?.accuracy),
-        .integer(orNull: record.place.network.map(Int64.init)),
-        .text(orNull: record.place.country?.description),
+        .id(device), .time(UnixTime(oldest)),
+        .time(orNull: position.map { UnixTime($0.at) }), .integer(orNull: position?.value.latitude),
+        .integer(orNull: position?.value.longitude), .integer(orNull: position?.value.accuracy),
+        .time(orNull: network.map { UnixTime($0.at) }), .integer(orNull: network.map { Int64($0.value) }),
+        .time(orNull: country.map { UnixTime($0.at) }), .text(orNull: country?.value.description),
       ])
   }
 
@@ -59,10 +82,15 @@ extension SQLiteStore: SignalTable {
     try run("DELETE FROM signals WHERE device = \(Self.number)", [.id(device)])
   }
 
-  package func deleteRiskRecords(before time: UnixTime, limit: Int) throws(StoreFailure) -> Int {
-    try run(
-      "DELETE FROM signals WHERE device IN (SELECT device FROM signals WHERE at < ?1 ORDER BY at LIMIT ?2)",
-      [.time(time), .integer(Int64(limit))])
+  package func devices(
+    withRiskRecordsBefore time: UnixTime, limit: Int
+  ) throws(StoreFailure) -> [DeviceID] {
+    try all(
+      """
+      SELECT d.id FROM signals AS s JOIN devices AS d ON d.number = s.device
+      WHERE s.at < ?1 ORDER BY s.at LIMIT ?2
+      """, [.time(time), .integer(Int64(limit))]
+    ) { (row) throws(SQLiteError) in try row.id(0) }
   }
 
   package func oldestRiskRecord() throws(StoreFailure) -> UnixTime? {
