@@ -1,7 +1,9 @@
 /// A new phone in the place of an old one.
+import Addresses
 import Bytes
 import DeviceWire
 import PortcullisProtocol
+import Risk
 import System
 import Testing
 
@@ -70,6 +72,32 @@ import Testing
     #expect(try enroll(new, inPlaceOf: old, evidence: appKey(2))["status"] == "active")
     #expect(try part.record(new).subject?.name == "ada")
     #expect(try part.record(old).state == .revoked)
+  }
+
+  /// Attack: whoever tampers with a phone would only have to enrol anew.
+  @Test func whatStandsAgainstItGoesWithIt() throws {
+    registry.settings.evidenceActivates = true
+    let record = RiskRecord(
+      at: UnixSeconds(registry.now), position: nil, place: Place(country: CountryCode("AT")))
+    var wrong = WrongCodes()
+    wrong.count = 100
+    wrong.lockedAt = registry.now
+    for subject in ["ada", nil] {
+      let old = try part.activePhone(subject)
+      var device = try part.record(old)
+      device.attestationFailedAt = registry.now
+      try registry.store.update(device)
+      try registry.store.setRiskRecord(record, of: device.id)
+      try registry.store.setWrongCodes(wrong, of: CodeHolder(of: device))
+
+      let new = try TestPhone()
+      #expect(try enroll(new, inPlaceOf: old, evidence: appKey(subject == nil ? 1 : 2))["status"] == "active")
+      let replaced = try part.record(new)
+      #expect(replaced.attestationFailedAt == registry.now)
+      #expect(try registry.store.riskRecord(of: replaced.id) == record)
+      #expect(try registry.store.wrongCodes(of: CodeHolder(of: replaced)) == wrong)
+      #expect(try registry.store.wrongCodes(of: .device(device.id)) == WrongCodes())
+    }
   }
 
   @Test func theOneWhosePlaceItTakesMakesRoom() throws {

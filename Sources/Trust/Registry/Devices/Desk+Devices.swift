@@ -131,6 +131,17 @@ extension Desk {
     for key in keys { announce(.formerKey(key, of: to, subject: device.subject)) }
   }
 
+  /// Nor does a phone that is refused become another one by it.
+  private func passDoubts(of old: DeviceRecord, to device: inout DeviceRecord) throws(CallFailure) {
+    device.attestationFailedAt = [old.attestationFailedAt, device.attestationFailedAt].compactMap { $0 }.max()
+    let (from, to) = (old.id, device.id)
+    try storing { (store) throws(StoreFailure) in
+      if let record = try store.riskRecord(of: from) { try store.setRiskRecord(record, of: to) }
+    }
+    // A subject's wrong codes stay the subject's.
+    if device.subject == nil { try passWrongCodes(of: .device(from), to: .device(to)) }
+  }
+
   func reachesMinimum(_ level: Level) -> Bool { level >= settings.minimumLevel }
 
   package func requireMinimum(_ level: Level) throws(CallFailure) {
@@ -178,6 +189,7 @@ extension Desk {
       if device.subject == nil { device.subject = old.subject }
       if device.name == nil { device.name = old.name }
       try passKeys(of: &old, to: device)
+      try passDoubts(of: old, to: &device)
       try revoke(&old)
     }
     if let subject = device.subject { try requireRoom(for: subject) }
