@@ -149,9 +149,11 @@ final class ApprovalPart {
   }
 
   /// As after an answer of its to a desktop.
-  func comeNear(_ phone: Phone) {
+  func comeNear(_ phone: Phone) throws {
     memory.presence.keep(
-      PresencePass(device: phone.id, key: phone.keys.device.hash, desktop: .test(7), at: now))
+      PresencePass(
+        device: phone.id, key: phone.keys.device.hash, subject: try store.device(phone.id)?.subject,
+        desktop: .test(7), at: now))
   }
 
   // MARK: What they do

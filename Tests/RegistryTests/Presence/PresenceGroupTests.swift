@@ -16,7 +16,9 @@ import Testing
       try desk.record(.presenceProved, .device(device.id))
       desk.announce(
         .near(
-          PresencePass(device: device.id, key: device.keys.device.hash, desktop: .test(1), at: desk.now)))
+          PresencePass(
+            device: device.id, key: device.keys.device.hash, subject: device.subject, desktop: .test(1),
+            at: desk.now)))
       return .reply(.answered([]))
     }
   }

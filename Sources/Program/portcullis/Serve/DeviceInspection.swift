@@ -186,8 +186,7 @@ extension RegistrySettings {
     presenceMaximumAge = devices.presenceMaximumAge
     codeLife = devices.codeLife
     codeAttestationMaximumAge = devices.codeAttestationMaximumAge
-    presenceStrengths = SignalStrengths(
-      Dictionary(devices.presenceStrengths.map { ($0.site, $0.minimum) }, uniquingKeysWith: max))
+    presenceStrengths = SignalStrengths(devices.presenceStrengths.map { ($0.site, $0.minimum) })
   }
 
   /// Nil where there are no devices.

@@ -8,6 +8,8 @@ package struct PresencePass: Equatable, Sendable {
   package let device: DeviceID
   /// Hash of the key that has signed: a device with another one has proved nothing yet.
   let key: Bytes32
+  /// Whose it was: the desktop may have no say about another's.
+  let subject: Subject?
   /// The service that has seen it.
   let desktop: ServiceID
   let at: UnixTime
@@ -28,9 +30,10 @@ package final class PresenceMemory {
 
   var count: Int { passes.count }
 
-  /// Whether the device has proved with the key that it has now to be near, not longer ago than that.
+  /// Whether the device has proved, with the key and the subject that it has now, to be near, not longer ago than that.
   func isNear(_ device: DeviceRecord, within age: Duration, now: UnixTime) -> Bool {
-    guard let pass = passes[device.id], pass.key == device.keys.device.hash else { return false }
+    guard let pass = passes[device.id], pass.key == device.keys.device.hash, pass.subject == device.subject
+    else { return false }
     return pass.isWithin(age, now)
   }
 

@@ -60,7 +60,9 @@ package struct ProvePresence: RegistryCall {
     try desk.record(.presenceProved, .device(device.id))
     desk.announce(
       .near(
-        PresencePass(device: device.id, key: device.keys.device.hash, desktop: desktop.id, at: desk.now)))
+        PresencePass(
+          device: device.id, key: device.keys.device.hash, subject: device.subject, desktop: desktop.id,
+          at: desk.now)))
     var answer = DeviceAnswer()
     answer.put("result", "pass")
     answer.put("device_id", device.id.text)

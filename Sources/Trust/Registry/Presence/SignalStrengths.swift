@@ -7,12 +7,13 @@ package struct SignalStrengths: Equatable, Sendable {
   /// By the bytes of the site's name.
   private let minimums: [[UInt8]: Int64]
 
-  package static let none = SignalStrengths([:])
+  package static let none = SignalStrengths([])
 
   /// - Parameter minimums: dBm by site; `*` is for all that are not named, and for services without one.
-  package init(_ minimums: [String: Int64]) {
+  package init(_ minimums: [(site: String, minimum: Int64)]) {
+    // Not by the names themselves, of which two may be one to a dictionary.
     self.minimums = Dictionary(
-      minimums.map { (Array($0.key.utf8), $0.value) }, uniquingKeysWith: { max($0, $1) })
+      minimums.map { (Array($0.site.utf8), $0.minimum) }, uniquingKeysWith: { max($0, $1) })
   }
 
   /// Nil where nobody asks how strong it is.
