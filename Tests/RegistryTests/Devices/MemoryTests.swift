@@ -69,6 +69,14 @@ import Testing
     #expect(tally.isFull(199_999, now: at(200)) && !tally.isFull(0, now: at(200)))
   }
 
+  /// Attack: so many that one of them is over each time one comes. Looking at all of them is not for one place.
+  @Test func roomIsMadeForManyAtOnce() {
+    var tally = Tally<Int>(limit: 1)
+    for number in 0..<65_536 { tally.note(number, now: at(number == 0 ? 0 : 1800)) }
+    tally.note(65_536, now: at(3601))
+    #expect(tally.count <= 49_153 && tally.isFull(65_536, now: at(3601)))
+  }
+
   /// Those of the last two minutes, and others only for as long as they are few.
   @Test func endedKeysAreForgotten() {
     var keys = EndedKeys()

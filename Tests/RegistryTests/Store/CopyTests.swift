@@ -58,6 +58,23 @@ import Testing
     }
   }
 
+  /// A stop does not wait for it, and whoever asked is told.
+  @Test func aStopGivesItUp() throws {
+    let folder = try TemporaryFolder(prefix: "portcullis-copy-")
+    let registry = try Registry(
+      SQLiteStore(folder.path + "/devices.db"), settings: RegistrySettings(publicURL: "https://gate.example"),
+      clock: SystemClock(), entropy: KernelEntropy(), listener: Listener())
+    let waiting = Waiting()
+    _ = registry.submit(try backUp("copy.db"), lane: .host, origin: .gate) { waiting.say($0) }
+    registry.drain()
+    try registry.begin()
+    #expect(waiting.reply().code == "store_unavailable")
+    registry.stop()
+    let left = ["copy.db", "copy.db.unfinished"].filter { WholeFile.exists(folder.path + "/" + $0) }
+    #expect(left.isEmpty)
+    folder.remove()
+  }
+
   @Test func namesThatAreNoPlainNamesAreRefused() {
     for name in [
       "", ".", "..", ".hidden", "-rf", "a/b", "../a", "a b", "a\u{0}b", "ä",

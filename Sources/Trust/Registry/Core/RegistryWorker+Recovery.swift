@@ -86,6 +86,8 @@ extension RegistryWorker {
       try announceDoubtful()
       pastTrouble = trouble.map { PastTrouble(end: clock.monotonic(), pause: $0.pause) }
       trouble = nil
+      // What was due meanwhile, or failed with it.
+      dueAt = time.now()
       listener.note(.available)
     } catch {
       trouble?.isOpen = false

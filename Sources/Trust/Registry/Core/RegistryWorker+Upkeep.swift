@@ -170,9 +170,11 @@ extension RegistryWorker {
     }
   }
 
+  /// Whoever ends does not wait for it: it may take longer than there is.
   func giveUpCopy() {
     guard let request = copying else { return }
     copying = nil
+    store.endCopy()
     refuse([request])
   }
 

@@ -107,6 +107,7 @@ final class RegistryWorker {
       listener.told()
       if work.isLast { takenBack.clear() }
       tendIfDue()
+      if isDraining { giveUpCopy() }
       goOnCopying()
       goOnReadingKeys()
       let ended = isDraining ? waiters.end() : waiters.expire(at: clock.monotonic())

@@ -120,10 +120,10 @@ struct Tally<Key: Hashable> {
     times[key] = found
   }
 
-  /// All that is over, and half of the rest if that is not enough: seldom, and linear.
+  /// All that is over, and half of the rest if that makes little room: linear, and once for a quarter of the capacity.
   private mutating func forget(now: UnixTime) {
     times = times.filter { $0.value.last.map { $0 > now.milliseconds - span } ?? false }
-    guard times.count >= Self.capacity else { return }
+    guard times.count > Self.capacity / 4 * 3 else { return }
     let middle = times.values.compactMap(\.last).sorted()[times.count / 2]
     times = times.filter { $0.value.last.map { $0 > middle } ?? false }
   }

@@ -33,6 +33,8 @@ package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTab
   func beginCopy(named name: String) throws(StoreFailure)
   /// True when the copy is whole and on the disk.
   func continueCopy() throws(StoreFailure) -> Bool
+  /// Gives it up: nothing is left of it.
+  func endCopy()
 
   /// What the registry keeps of itself, by name: its own identifier, its highest time, keys.
   func value(_ name: String) throws(StoreFailure) -> [UInt8]?

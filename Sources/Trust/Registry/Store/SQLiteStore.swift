@@ -165,6 +165,8 @@ extension SQLiteStore {
     copy = try use { database throws(SQLiteError) in try Backup(of: database, at: path, to: name) }
   }
 
+  package func endCopy() { copy = nil }
+
   package func continueCopy() throws(StoreFailure) -> Bool {
     guard let copy else { return true }
     do throws(SQLiteError) {
