@@ -56,6 +56,14 @@ import Testing
   private func count(_ event: String) -> Int { harness.events.count { $0 == event } }
   private var reading: RevocationReading? { devices.android.revocations.reading }
 
+  /// What would make its reader wait is none, and holds up nobody.
+  @Test func whatIsNoFile() throws {
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    attend()
+    #expect(reading?.list == nil && count("revocations_read") == 0)
+    #expect(throws: SystemError.self) { try RevocationReading.of(path) }
+  }
+
   @Test func itIsReadOnceForEachChange() throws {
     try write(Self.good)
     attend()

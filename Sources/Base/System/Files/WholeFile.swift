@@ -9,7 +9,21 @@ package enum WholeFile {
 
   /// The bytes of a file of at most so many; `EFBIG` beyond.
   package static func read(_ path: String, limit: Int = largest) throws(SystemError) -> [UInt8] {
-    let file = try OwnedDescriptor.open(path, O_RDONLY, 0)
+    try read(try OwnedDescriptor.open(path, O_RDONLY, 0), path, limit)
+  }
+
+  /// The same of what others put there while the gate serves: what is no file, and would make its reader wait, is `EINVAL`.
+  package static func read(regular path: String, limit: Int = largest) throws(SystemError) -> [UInt8] {
+    let file = try OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK, 0)
+    var status = stat()
+    guard unsafe fstat(file.number, &status) == 0 else { throw SystemError("fstat \(path)") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("read \(path)", EINVAL) }
+    return try read(file, path, limit)
+  }
+
+  private static func read(
+    _ file: borrowing OwnedDescriptor, _ path: String, _ limit: Int
+  ) throws(SystemError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
     while true {

@@ -26,7 +26,7 @@ package struct RevocationReading: Sendable {
     guard stamp.size <= RevocationList.maximumBytes else {
       return RevocationReading(contents: .failure(.tooLarge), digest: nil, stamp: stamp)
     }
-    let bytes = try WholeFile.read(path, limit: RevocationList.maximumBytes)
+    let bytes = try WholeFile.read(regular: path, limit: RevocationList.maximumBytes)
     return RevocationReading(contents: list(bytes), digest: SHA256.hash(bytes.span), stamp: stamp)
   }
 
