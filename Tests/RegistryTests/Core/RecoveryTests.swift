@@ -98,6 +98,19 @@ import Testing
     }
   }
 
+  /// What failed while it was done, and what would have been behind it, is not left for an hour.
+  @Test func whatWasDueIsLookedForAfterwards() throws {
+    let part = try partThatFails(1)
+    let worker = try #require(part.worker)
+    worker.tendIfDue()
+    #expect(worker.dueAt > worker.time.now())
+    #expect(part.serve(Put(name: "v0"))?.code == "store_unavailable")
+    #expect(worker.trouble == nil && worker.dueAt <= worker.time.now())
+    worker.tendIfDue()
+    #expect(worker.dueAt > worker.time.now())
+    part.stop()
+  }
+
   @Test func aRevocationHoldsBeforeItIsWrittenAndIsWrittenLater() throws {
     let part = try partThatFails(10_000)
     let replies = part.serve([revocation(), Put(name: "v2")])
