@@ -53,6 +53,9 @@ import Testing
     budget.release(10, for: .loopbackV4)
     #expect(!budget.reserve(11, for: .loopbackV4))
     #expect(budget.reserve(10, for: .loopbackV4))
+    // A single body is not refused for its length, which is judged elsewhere.
+    budget.release(40, for: .loopbackV4)
+    #expect(budget.reserve(60, for: .loopbackV4) && !budget.reserve(1, for: .loopbackV4))
   }
 }
 

@@ -68,7 +68,8 @@ final class BodyBudget: Sendable {
     if count == 0 { return true }
     return used.withLock { used in
       let ofPayer = used.ofPayer[payer, default: 0]
-      guard count <= limit - used.inAll, count <= share - ofPayer else { return false }
+      // One body may be larger than a share.
+      guard count <= limit - used.inAll, ofPayer == 0 || count <= share - ofPayer else { return false }
       used.inAll += count
       used.ofPayer[payer] = ofPayer + count
       return true
