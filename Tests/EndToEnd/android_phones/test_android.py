@@ -3,14 +3,13 @@ keeps others out, and themselves once their certificates are revoked."""
 
 import json
 import os
-import signal
 import tempfile
 import time
 
 import pytest
 
 from android import APPS, Maker, PlayStore, der, revocations, tagged
-from clients import UPGRADE, Raw, assert_refusal, head
+from clients import UPGRADE, Raw, assert_refusal, head, replies_to_all_at_once
 from handset import Handset
 from phones import Code, HandPhone, Key
 from waiting import eventually
@@ -103,14 +102,7 @@ def test_who_finds_no_room_for_evidence_sends_the_same_again(new_gate):
         body = json.dumps(android(gate).enrolment(MAKER.vouch()))
         opening = head("POST", "/device/enroll", "Content-Type: application/json", f"Content-Length: {len(body)}")
         requests.append((Raw(gate), opening + body))
-    for client, request in requests:
-        client.send(request[:-1])
-    # So that all of them are there when it looks.
-    gate.signal(signal.SIGSTOP)
-    for client, request in requests:
-        client.send(request[-1])
-    gate.signal(signal.SIGCONT)
-    replies = [client.reply() for client, _ in requests]
+    replies = replies_to_all_at_once(gate, requests)
     overloaded = [reply for reply in replies if reply.status != 200]
     assert overloaded and len(overloaded) < 32
     for reply in overloaded:

@@ -4,12 +4,11 @@ import asyncio
 import contextlib
 import json
 import os
-import signal
 import socket
 
 import pytest
 
-from clients import UPGRADE, Raw, assert_refusal, head
+from clients import UPGRADE, Raw, assert_refusal, head, replies_to_all_at_once
 from waiting import eventually
 from websocket import RawWebSocket, closed_with, connect, played, refusal, until_prompt
 
@@ -174,14 +173,7 @@ def test_a_full_pool_of_registrations_is_overloaded(gates, backend, new_device):
         requests.append(
             (Raw(gate), head("POST", "/attest/register", JSON, f"Content-Length: {len(body)}") + body)
         )
-    for client, request in requests:
-        client.send(request[:-1])
-    # So that all of them are there when it looks.
-    gate.signal(signal.SIGSTOP)
-    for client, request in requests:
-        client.send(request[-1])
-    gate.signal(signal.SIGCONT)
-    replies = [client.reply() for client, _ in requests]
+    replies = replies_to_all_at_once(gate, requests)
     overloaded = [reply for reply in replies if reply.status != 200]
     assert overloaded and len(overloaded) < 60
     for reply in overloaded:

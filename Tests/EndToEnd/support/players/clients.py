@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -186,6 +187,17 @@ class Raw:
 
     def __exit__(self, *_):
         self.close()
+
+
+def replies_to_all_at_once(gate, requests):
+    """Of pairs of a client and a whole request: all of them are there when the gate looks."""
+    for client, request in requests:
+        client.send(request[:-1])
+    gate.signal(signal.SIGSTOP)
+    for client, request in requests:
+        client.send(request[-1])
+    gate.signal(signal.SIGCONT)
+    return [client.reply() for client, _ in requests]
 
 
 def head(method="GET", target="/", *fields, host="localhost", version="HTTP/1.1"):
