@@ -28,7 +28,7 @@ extension SettingTable {
       "HTTP_BODY_MAX_BYTES", .size(1 << 10...16 << 20), \.limits.httpBodyBytes, "64KiB",
       "The largest attestation (16 KiB) fits in base64 with room, and so do both chains of an Android "
         + "phone, which take 8 KiB each at the most seen; chains as long as may be (ten certificates of "
-        + "8 KiB) do not. Beyond, 413. At most 16 MiB over all connections."
+        + "8 KiB) do not. Beyond, 413. At most 16 MiB over all connections, and 2 MiB, or one body, of an address."
     ),
     limit(
       "HTTP_IDLE_TIMEOUT", .duration(anyTimeout), \.limits.httpIdleTimeout, "30s",
