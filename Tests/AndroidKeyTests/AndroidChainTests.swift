@@ -73,6 +73,13 @@ import Testing
     #expect(try authority.phone.rejection(authority.chain(through: [provisioned])) == nil)
   }
 
+  /// Attack: a genuine phone sends its root with a number of its own each time, as long as a certificate may be.
+  @Test(arguments: [1, 20, 21, 4000]) func numbersOfTheRoot(count: Int) throws {
+    let authority = try HandmadeAuthority(rootSerial: [UInt8](repeating: 0x55, count: count))
+    let verdict = try authority.phone.verify(authority.chain(serial: [7]))
+    #expect(verdict.serials.count == (count <= 20 ? 3 : 2))
+  }
+
   @Test func otherKeys() throws {
     let phone = try AttestedPhone()
     let other = try SigningKey.generate(.p256)

@@ -62,16 +62,18 @@ struct HandmadeAuthority {
   private let key: SigningKeyBox
   private let above: [[UInt8]]
 
-  init() throws {
+  /// - Parameter rootSerial: a number of the sender's, as the root is pinned by its key.
+  init(rootSerial: [UInt8] = [1]) throws {
     phone = try AttestedPhone()
     let rootKey = try SigningKey.generate(.p256)
     key = SigningKeyBox(try SigningKey.generate(.p256))
     func name(_ text: String) -> DistinguishedName { DistinguishedName((.commonName, text)) }
     func certify(_ subject: String, _ key: borrowing SigningKey) throws -> [UInt8] {
-      let builder = CertificateBuilder(
+      var builder = CertificateBuilder(
         subject: name(subject), issuer: name("root"), notBefore: AttestedPhone.now.adding(days: -1),
         notAfter: AttestedPhone.now.adding(days: 1),
         extensions: [.basicConstraints(authority: true), .keyUsage(.keyCertSign)])
+      if subject == "root" { builder.serialNumber = rootSerial }
       return try builder.sign(subjectPublicKeyInfo: key.subjectPublicKeyInfo(), with: rootKey).der
     }
     above = [try certify("attestation", key.key), try certify("root", rootKey)]

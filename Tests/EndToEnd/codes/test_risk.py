@@ -102,6 +102,17 @@ def test_explained_as_json(risk, folder):
     assert sum(part["weight"] for part in enforced["parts"]) == enforced["score"] == 103
 
 
+def test_what_an_iphone_cannot_say_is_not_unknown(risk, folder):
+    (folder / "risk.json").write_text(json.dumps({"unknown": {"adb_enabled": 7}}))
+    requests = [REQUEST, REQUEST | {"platform": "android"}, REQUEST | {"platform": "ios"}]
+    (folder / "three.jsonl").write_text("".join(json.dumps(request) + "\n" for request in requests))
+    done = risk("explain", "three.jsonl", "--json", "--policy", "risk.json")
+    assert [found["score"] for found in json.loads(done.stdout)] == [7, 7, 0]
+    (folder / "three.jsonl").write_text(json.dumps(REQUEST | {"platform": "symbian"}))
+    done = risk("explain", "three.jsonl", "--json", "--policy", "risk.json")
+    assert done.returncode == DATA_ERROR and "platform" in done.stderr
+
+
 @pytest.mark.parametrize("broken", [b"", b"{}", b'{"kind": "message"}', b"\xff", json.dumps(
     REQUEST | {"signals": {"lat_e1": "x"}}).encode()])  # fmt: skip
 def test_what_is_no_request(risk, folder, broken):
