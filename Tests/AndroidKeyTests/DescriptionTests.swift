@@ -52,7 +52,10 @@ import Testing
     (820, [0x30, 0x02, 0x04, 0x01], .description), (820, [], .description),
     (820, [0x05, 0x00, 0x05, 0x00], .description),
     (Entry.purpose, DERWriter.set([0x02, 0x02, 0x00, 0x02]), .description),
-    (Entry.rootOfTrust, [0x30, 0x08, 0x04, 0x00, 0x01, 0x01, 0x01, 0x0A, 0x01, 0x00], .description),
+    (Entry.rootOfTrust, lockedAs([0x01, 0x00]), .description),
+    (Entry.rootOfTrust, lockedAs([0x01, 0x02, 0xFF, 0xFF]), .description),
+    (Entry.rootOfTrust, lockedAs([0x02, 0x01, 0x01]), .description),
+    (Entry.rootOfTrust, lockedAs([0x01, 0x01, 0x00]), .deviceLocked),
     (Entry.patch, DERWriter.integer(202_600), .patch), (Entry.patch, DERWriter.integer(202_613), .patch),
     (Entry.patch, DERWriter.integer(202_512), .patch), (Entry.patch, DERWriter.integer(20_251_231), .patch),
     (Entry.patch, DERWriter.integer(2601), .patch), (Entry.patch, [0x02, 0x02, 0x00, 0x01], .description),
@@ -85,6 +88,18 @@ import Testing
     phone.policy.minimumPatch = 202_601
     phone.description.hardware[number] = value
     #expect(try phone.rejection() == nil)
+  }
+
+  /// Genuine phones with Keymaster 4 write TRUE as 01.
+  @Test(arguments: [0x01, 0x7F, 0x80, 0xFF] as [UInt8]) func anyOctetIsLocked(octet: UInt8) throws {
+    var phone = try AttestedPhone()
+    phone.description.hardware[Entry.rootOfTrust] = Self.lockedAs([0x01, 0x01, octet])
+    #expect(try phone.rejection() == nil)
+  }
+
+  /// A root of trust of a verified system whose second member is `element`.
+  private static func lockedAs(_ element: [UInt8]) -> [UInt8] {
+    DERWriter.sequence(DERWriter.octetString([]), element, [0x0A, 0x01, 0x00])
   }
 
   @Test(arguments: [Entry.keySize, Entry.curve, Entry.patch]) func mayBeAbsent(number: UInt32) throws {

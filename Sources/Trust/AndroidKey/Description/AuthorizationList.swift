@@ -89,10 +89,17 @@ struct AuthorizationList {
     guard value.tag == .sequence else { throw .unexpectedTag }
     var fields = DERReader(der, in: value.content)
     _ = try fields.next(.octetString)
-    let isLocked = try DERValue.boolean(der.extracting(try fields.next(.boolean).content))
+    let isLocked = try deviceLocked(der.extracting(try fields.next(.boolean).content))
     let bootState = try DERValue.unsigned(der.extracting(try fields.next(.enumerated).content))
     if !fields.isAtEnd { _ = try fields.next(.octetString) }
     try fields.expectEnd()
     return RootOfTrust(isLocked: isLocked, bootState: bootState)
+  }
+
+  /// Any octet but zero is TRUE (BER, X.690 §8.2.2): genuine phones with Keymaster 4 write 01 where DER wants FF. The form
+  /// guards nothing here, since these bytes are signed and never encoded again.
+  private static func deviceLocked(_ content: Span<UInt8>) throws(DERError) -> Bool {
+    guard content.count == 1 else { throw .boolean }
+    return content[0] != 0
   }
 }
