@@ -64,7 +64,7 @@ package enum MalformedMessage: String, Error, CaseIterable, Sendable {
     case .depthExceeded: self = .tooDeep
     case .unsuitable: self = .noObject
     case .unexpectedEnd, .unexpectedByte, .trailingBytes, .duplicateName, .controlCharacter, .invalidEscape,
-      .loneSurrogate, .invalidUTF8, .invalidNumber:
+      .loneSurrogate, .invalidUTF8, .invalidNumber, .tooManyValues:
       self = .notJSON
     }
   }
