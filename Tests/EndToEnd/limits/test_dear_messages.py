@@ -1,6 +1,8 @@
-"""The dearest messages that an app can send, small on the wire and large once they are inflated, beside a player who types.
+"""The most expensive messages that an app can send, small on the wire and large once they are inflated, beside a player
+who types.
 
-What they cost to a microsecond is measured by `make adversarial`; here the bounds are loose, and those of the turn."""
+What they cost to a microsecond is measured by `make adversarial`. Here 200 of them at once are compared with a single one, so
+that the bounds hold for any build on any machine; served in one turn they would take 200 times as long."""
 
 import json
 import time
@@ -13,8 +15,10 @@ from websocket import BINARY, TEXT, RawWebSocket, frame
 
 LIMIT = 64 * 1024
 SESSIONS = 200
-# A turn is at most what is served at once, what goes on, and one message of either; a debug build takes twenty times as long.
-LONGEST_TURN = 0.25
+# What else may run on the machine meanwhile, in seconds.
+DISTURBANCE = 0.25
+# In messages that come alone: a turn has what is served at once and one message; who types waits for a share of the crowd.
+TURN, WAIT = 5, 30
 SETTINGS = {
     "REQUIRE_APP_AUTH": "false",
     "WORKERS": 1,
@@ -88,28 +92,23 @@ class Typist:
         return time.monotonic() - begin
 
 
+def compare(sessions, crowd, packed):
+    """One message beside a line that is typed, some times, and then one of everybody at once."""
+    typist = Typist(sessions)
+    alone = []
+    for session in crowd[:3]:
+        session.send(packed)
+        alone.append(typist.round_trip())
+    for session in crowd:
+        session.send(packed)
+    assert max(typist.round_trip() for _ in range(20)) < DISTURBANCE + WAIT * max(alone)
+    assert longest_turn(sessions.gate) < DISTURBANCE + TURN * max(alone)
+
+
 @pytest.mark.parametrize("kind", sorted(MESSAGES))
 def test_all_at_once_take_no_long_turn(sessions, kind):
     """200 sessions, a few KB in all: a turn serves what its time allows, and who types is not behind all of them."""
     message = MESSAGES[kind]
     packed = frame(TEXT, deflate(message, level=9), reserved=RSV1)
     assert len(packed) < (300 if kind != "distinct_names" else 30_000)
-    crowd = [sessions(DeflatingApp) for _ in range(SESSIONS)]
-    typist = Typist(sessions)
-    typist.round_trip()
-    for session in crowd:
-        session.send(packed)
-    trips = [typist.round_trip() for _ in range(20)]
-    assert max(trips) < 1
-    assert longest_turn(sessions.gate) < LONGEST_TURN
-
-
-def test_inflated_zeros_for_a_game(sessions):
-    """The same of raw sessions, whose bytes go to the game."""
-    packed = frame(BINARY, deflate(bytes(LIMIT), level=9), reserved=RSV1)
-    crowd = [sessions(DeflateSocket, PLAIN) for _ in range(SESSIONS // 2)]
-    for session in crowd:
-        session.send(packed)
-    typist = Typist(sessions)
-    assert max(typist.round_trip() for _ in range(20)) < 1
-    assert longest_turn(sessions.gate) < LONGEST_TURN
+    compare(sessions, [sessions(DeflatingApp) for _ in range(SESSIONS)], packed)
