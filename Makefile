@@ -115,7 +115,7 @@ plain-release: build-packages  ## `swift build -c release` of the whole package 
 
 .PHONY: clean
 clean:  ## Remove all that was built
-	rm -rf .build .build-tests .build-plain .build-asan .build-tsan .build-conformance .build-fuzz
+	rm -rf .build .build-tests .build-plain .build-asan .build-tsan .build-conformance .build-fuzz .build-adversary
 	find Tests -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ Testing
@@ -275,6 +275,15 @@ MINUTES ?= 20
 floods: release test-packages  ## Honest players under attack: a table; ATTACKS='pings bombs' picks some, SECONDS=8 each
 	@scripts/install-packages gcc slowhttptest
 	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Floods/floods.py --seconds $(or $(SECONDS),8) $(ATTACKS)
+
+# The most expensive messages: a search of SECONDS=60, then what sessions that send them take of a loop.
+ADVERSARY_FLAGS := -c release --product portcullis-adversary --scratch-path .build-adversary
+
+.PHONY: adversarial
+adversarial: release test-packages  ## Look for the most expensive message, and have many sessions send it
+	$(SWIFT) build $(ADVERSARY_FLAGS)
+	.build-adversary/release/portcullis-adversary --seconds $(or $(SECONDS),60)
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Adversarial/flood.py
 
 .PHONY: soak
 soak: release test-packages  ## Sessions come and go for MINUTES=20: memory, descriptors, journal and queues stay flat

@@ -294,6 +294,12 @@ let testTargets = [
     name: "FaultDisk", dependencies: ["CFaultDisk", "SQLite"], path: "Tests/Support/FaultDisk",
     swiftSettings: strict),
 
+  // What `make adversarial` searches with.
+  .executableTarget(
+    name: "portcullis-adversary",
+    dependencies: ["Bytes", "Charsets", "Deflate", "SessionWire", "TelnetWire", "WebSocketWire"],
+    path: "Tests/Adversarial", exclude: ["Worst", "flood.py"], swiftSettings: strict),
+
   // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to
   // themselves: a plain release build, also that of whoever depends on this package, would fail over it.
   .testTarget(

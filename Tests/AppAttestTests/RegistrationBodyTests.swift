@@ -89,6 +89,15 @@ import Testing
     #expect(step?.hasPrefix("json_") == true, "\(what): \(step ?? "accepted")")
   }
 
+  /// At the limit and above it: the body is a value, and so is each of its three members.
+  @Test(arguments: [(60, nil), (61, "json_too_many_values")] as [(Int, String?)])
+  func howManyValuesItHas(more: Int, step: String?) {
+    let members = (0..<more).map { ",\"\($0)\":1" }.joined()
+    #expect(Self.step(Self.body(more: members)) == step)
+    let elements = (0..<more - 1).map { _ in "1" }.joined(separator: ",")
+    #expect(Self.step(Self.body(more: ",\"x\":[\(elements)]")) == step)
+  }
+
   @Test func bytesThatAreNoText() throws {
     var bytes = Array(Self.body(more: #","x":"?""#).utf8)
     let place = try #require(bytes.firstIndex(of: UInt8(ascii: "?")))

@@ -174,6 +174,53 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
     }
   }
 
+  /// Around the number of names from which on they are in a table, at each depth, with the same names in objects within
+  /// each other: only a name that comes twice in its own object is one too many, however it is spelt.
+  @Test(arguments: [1, 15, 16, 17, 18, 100], [0, 1, 3])
+  func namesAreOfTheirOwnObject(count: Int, depth: Int) throws {
+    func object(_ depth: Int, extra: String = "") -> String {
+      let inner = depth == 0 ? "0" : object(depth - 1)
+      let members = (0..<count).map { "\"name \($0)\":\($0 % 7 == 0 ? inner : "1")" }
+      return "{" + members.joined(separator: ",") + extra + "}"
+    }
+    for text in [object(depth), "[\(object(depth)),\(object(depth))]"] {
+      let bytes = Array(text.utf8)
+      var reader = JSONReader(bytes.span, depthLimit: 8)
+      try reader.skipValue()
+      try reader.finish()
+      _ = try parse(text)
+    }
+    for twice in ["name 0", "name \(count - 1)", "n\\u0061me \(count / 2)"] {
+      let start = object(depth)
+      let text = object(depth, extra: ",\"\(twice)\":1")
+      #expect(throws: JSONError(.duplicateName, at: start.utf8.count + 1)) { try parse(text) }
+    }
+  }
+
+  /// Long names that differ in one byte, and those that end in zero bytes.
+  @Test func namesThatAreAlmostTheSame() throws {
+    let long = String(repeating: "x", count: 40)
+    let names = (0..<40).map { place in
+      String(long.prefix(place)) + "y" + String(long.dropFirst(place + 1))
+    }
+    let ends = ["", "\\u0000", "\\u0000\\u0000", "abcdefgh", "abcdefgh\\u0000", "\u{E9}", "\u{E9}\\u0000"]
+    let all = (names + ends).map { "\"\($0)\":1" }
+    #expect(try parse("{" + all.joined(separator: ",") + "}").object?.members.count == 47)
+    let twice = all + ["\"\\u00e9\":1"]
+    #expect(throws: JSONError.self) { try parse("{" + twice.joined(separator: ",") + "}") }
+  }
+
+  /// At the limit and above it, wherever the values are.
+  @Test(arguments: ["[1,2,3]", "{\"a\":1,\"b\":{\"c\":2}}", "[[[[]]]]", "[\"x\",true,null]"])
+  func howManyValuesThereMayBe(text: String) throws {
+    let bytes = Array(text.utf8)
+    _ = try JSONValue(parsing: bytes.span, depthLimit: 8, valueLimit: 4)
+    let error = #expect(throws: JSONError.self) {
+      try JSONValue(parsing: bytes.span, depthLimit: 8, valueLimit: 3)
+    }
+    #expect(error?.rule == .tooManyValues)
+  }
+
   /// Cut anywhere, a text is unfinished and nothing else: what the key file's reader rests on.
   @Test func everyPrefixIsUnfinished() {
     let text = Array(#"{"a":["x\u00e9\ud83d\ude00é€😀",-1.5e+3,true,false,null,{}],"b":{"c":"\n"}}"#.utf8)
@@ -196,6 +243,8 @@ private func parse(_ bytes: [UInt8], depth: Int = 8) throws(JSONError) -> JSONVa
     let second = try #require(try reader.nextMember())
     let isSecond = reader.matches(second, Array("second".utf8))
     #expect(isSecond)
+    let short = reader.short(second)
+    #expect(short == JSONReader.ShortText("second"))
     let text = try reader.readString()
     let string = reader.string(text)
     #expect(string == "v")

@@ -2,6 +2,7 @@
 import PortcullisProtocol
 import SessionWire
 import Testing
+import WebSocketWire
 import TelnetWire
 
 @Suite struct AppMessageTests {
@@ -103,13 +104,42 @@ import TelnetWire
     let free = [
       #"{"type":"leave"}"#, #"{"type":"ack","received":1}"#, #"{"type":"ack"}"#, #"{"type":"client"}"#,
     ]
-    for text in free { #expect(try !parse(text).isCounted && parse(text).isFree, "\(text)") }
+    for text in free { #expect(try !parse(text).isCounted && parse(text).isFree(bytes: 128), "\(text)") }
     let refused = #"{"type":"client","name":1}"#
     #expect(try !parse(refused).isCounted)
     for text in [#"{"type":"gmcp"}"#, #"{"type":"msdp"}"#, #"{"type":"later"}"#, #"{"type":"session"}"#] {
-      #expect(try parse(text).isCounted, "\(text)")
+      #expect(try parse(text).isCounted && !parse(text).isFree(bytes: 1), "\(text)")
     }
     #expect(AppMessage.input.isCounted && AppMessage.typed([]).isCounted)
+  }
+
+  /// At and above what may be free: the rest counts, whatever it is.
+  @Test(arguments: [
+    (#"{"type":"ack","received":1}"#, 128), (#"{"type":"leave"}"#, 128), (#"{"type":"ack"}"#, 128),
+    (#"{"type":"client"}"#, 4096), (#"{"type":"client","name":1}"#, 4096),
+  ])
+  func sizesOfWhatIsFree(text: String, largest: Int) throws {
+    let message = try parse(text)
+    #expect(message.isFree(bytes: largest) && !message.isFree(bytes: largest + 1))
+  }
+
+  /// What is paid for before it is read: all that cannot be free.
+  @Test func whatMayBeFree() {
+    #expect(Dialect.portcullis.mayBeFree(.text, bytes: 4096))
+    #expect(!Dialect.portcullis.mayBeFree(.text, bytes: 4097))
+    #expect(!Dialect.portcullis.mayBeFree(.binary, bytes: 1))
+    for dialect in [Dialect.gmcp, .json, .terminal] { #expect(!dialect.mayBeFree(.text, bytes: 1)) }
+  }
+
+  /// Names are compared unescaped, and no other one is taken for a known one.
+  @Test func spellingsOfNames() throws {
+    #expect(try parse(#"{"\u0074y\u0070\u0065":"ack","receive\u0064":7}"#) == .ack(received: 7))
+    for name in [#"type\u0000"#, #"\u0000type"#, "types", "typ", "Type", #"typ\n"#, "", "receivedx"] {
+      #expect(throws: MalformedMessage.noType) { try parse("{\"\(name)\":\"leave\"}") }
+    }
+    #expect(throws: MalformedMessage.notJSON) { try parse(#"{"type":"leave","\u0074ype":"leave"}"#) }
+    let unknown = String(repeating: #""\n":1,"#, count: 200)
+    #expect(try parse("{\(unknown)\"type\":\"leave\"}") == .leave)
   }
 
   // MARK: What an app says of itself

@@ -12,6 +12,8 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     case loneSurrogate = "half a surrogate pair"
     case invalidUTF8 = "not UTF-8"
     case invalidNumber = "not a JSON number"
+    /// Good JSON so far, but more of it than the caller takes.
+    case tooManyValues = "too many values"
     /// Good JSON, but not what the caller of a `JSONReader` can use; only such callers throw it.
     case unsuitable = "not what belongs here"
   }

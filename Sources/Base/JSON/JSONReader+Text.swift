@@ -1,12 +1,87 @@
 /// What a `JSONReader` has read, as bytes and strings: unescaped, compared, copied without white space.
 extension JSONReader {
   package func matches(_ text: Text, _ expected: [UInt8]) -> Bool {
+    // An escape stands for at least a sixth of its bytes.
+    guard expected.count <= text.range.count, text.range.count <= 6 * expected.count else { return false }
     if text.isEscaped { return unescaped(text) == expected }
     guard text.range.count == expected.count else { return false }
     for index in expected.indices where bytes[text.range.lowerBound + index] != expected[index] {
       return false
     }
     return true
+  }
+
+  /// A string of at most eight bytes, as one number: to compare a name with many is then cheap.
+  package struct ShortText: Equatable, Sendable {
+    package fileprivate(set) var word: UInt64 = 0
+    package fileprivate(set) var count = 0
+
+    fileprivate init() {}
+
+    /// Nil for more than eight bytes.
+    package init?(_ text: String) {
+      for byte in text.utf8 where !append(byte) { return nil }
+    }
+
+    /// False when it is full.
+    @inline(__always)
+    fileprivate mutating func append(_ byte: UInt8) -> Bool {
+      if count == 8 { return false }
+      word |= UInt64(byte) << UInt64(8 * count)
+      count += 1
+      return true
+    }
+  }
+
+  /// The text unescaped; nil for more than eight bytes.
+  package func short(_ text: Text) -> ShortText? {
+    if text.range.count > (text.isEscaped ? 48 : 8) { return nil }
+    var short = ShortText()
+    var isShort = true
+    forEachByte(of: text) { byte in
+      if isShort { isShort = short.append(byte) }
+    }
+    return isShort ? short : nil
+  }
+
+  /// By a key of this process. Whatever its spelling, the same string has the same hash.
+  func hash(of text: Text) -> Int {
+    var hasher = Hasher()
+    var word: UInt64 = 0
+    var count = 0
+    if text.isEscaped {
+      forEachByte(of: text) { byte in
+        word |= UInt64(byte) << UInt64(8 * (count % 8))
+        count += 1
+        if count % 8 == 0 {
+          hasher.combine(word)
+          word = 0
+        }
+      }
+    } else {
+      var index = text.range.lowerBound
+      while text.range.upperBound - index >= 8 {
+        hasher.combine(Self.word(bytes.extracting(index..<index + 8)))
+        index += 8
+      }
+      count = text.range.count
+      for place in index..<text.range.upperBound {
+        word |= UInt64(bytes[place]) << UInt64(8 * (place - index))
+      }
+    }
+    // The length tells apart what ends in zero bytes.
+    hasher.combine(word)
+    hasher.combine(count)
+    return hasher.finalize()
+  }
+
+  /// Whether the strings whose contents begin at two places, which were read, say the same.
+  func isSameString(at one: Int, _ other: Int) -> Bool {
+    var (first, second) = (
+      JSONReader(bytes, from: one - 1, depthLimit: 0), JSONReader(bytes, from: other - 1, depthLimit: 0)
+    )
+    guard let one = try? first.readString(), let other = try? second.readString() else { return false }
+    return unescaped(one) == unescaped(other)
   }
 
   package func string(_ text: Text) -> String {
@@ -17,7 +92,7 @@ extension JSONReader {
   package func raw(_ range: Range<Int>) -> [UInt8] {
     var copy: [UInt8] = []
     copy.reserveCapacity(range.count)
-    for index in range { copy.append(bytes[index]) }
+    append(range, to: &copy)
     return copy
   }
 
@@ -46,22 +121,40 @@ extension JSONReader {
     guard text.isEscaped else { return raw(text.range) }
     var plain: [UInt8] = []
     plain.reserveCapacity(text.range.count)
+    append(text, to: &plain)
+    return plain
+  }
+
+  /// The text unescaped, behind what is there.
+  package func append(_ text: Text, to plain: inout [UInt8]) {
+    if !text.isEscaped { return append(text.range, to: &plain) }
+    forEachByte(of: text) { plain.append($0) }
+  }
+
+  /// The bytes as they stand, behind what is there.
+  package func append(_ range: Range<Int>, to copy: inout [UInt8]) {
+    for index in range { copy.append(bytes[index]) }
+  }
+
+  /// Calls `body` with each byte that the text stands for.
+  @inline(__always)
+  private func forEachByte(of text: Text, _ body: (UInt8) -> Void) {
     var index = text.range.lowerBound
     while index < text.range.upperBound {
       let byte = bytes[index]
       index += 1
       guard byte == UInt8(ascii: "\\") else {
-        plain.append(byte)
+        body(byte)
         continue
       }
       let letter = bytes[index]
       index += 1
       switch letter {
-      case UInt8(ascii: "b"): plain.append(0x08)
-      case UInt8(ascii: "f"): plain.append(0x0C)
-      case UInt8(ascii: "n"): plain.append(0x0A)
-      case UInt8(ascii: "r"): plain.append(0x0D)
-      case UInt8(ascii: "t"): plain.append(0x09)
+      case UInt8(ascii: "b"): body(0x08)
+      case UInt8(ascii: "f"): body(0x0C)
+      case UInt8(ascii: "n"): body(0x0A)
+      case UInt8(ascii: "r"): body(0x0D)
+      case UInt8(ascii: "t"): body(0x09)
       case UInt8(ascii: "u"):
         var code = hexValue(at: index)
         index += 4
@@ -69,11 +162,12 @@ extension JSONReader {
           code = 0x10000 + (code & 0x3FF) << 10 + hexValue(at: index + 2) & 0x3FF
           index += 6
         }
-        if let scalar = Unicode.Scalar(code) { plain.append(contentsOf: UTF8.encode(scalar) ?? .init()) }
-      default: plain.append(letter)
+        if let scalar = Unicode.Scalar(code) {
+          for unit in UTF8.encode(scalar) ?? .init() { body(unit) }
+        }
+      default: body(letter)
       }
     }
-    return plain
   }
 
   /// Of four digits that were checked.

@@ -1,7 +1,7 @@
 /// Reads JSON by being asked for the next thing (RFC 8259), without building a tree.
 ///
 /// Strict: UTF-8 is checked, nesting is limited, a surrogate stands in a pair, nothing is repaired. A caller
-/// that walks an object itself also compares its member names (`JSONNames`); `skipValue` and `JSONValue` do
+/// that walks an object itself also compares its member names (`SeenNames`); `skipValue` and `JSONValue` do
 /// it alone.
 package struct JSONReader: ~Escapable {
   let bytes: Span<UInt8>
@@ -115,7 +115,7 @@ package struct JSONReader: ~Escapable {
 
   /// Eight single loads of a span whose length is known become one of the processor's.
   @inline(__always)
-  private static func word(_ bytes: Span<UInt8>) -> UInt64 {
+  static func word(_ bytes: Span<UInt8>) -> UInt64 {
     let low =
       UInt64(bytes[0]) | UInt64(bytes[1]) << 8 | UInt64(bytes[2]) << 16 | UInt64(bytes[3]) << 24
     let high =
@@ -150,9 +150,15 @@ package struct JSONReader: ~Escapable {
   package mutating func readLiteral() throws(JSONError) -> Literal {
     guard let first = peek() else { throw JSONError(.unexpectedEnd, at: position) }
     switch first {
-    case UInt8(ascii: "t"): return try readWord(Self.wordTrue, .true)
-    case UInt8(ascii: "f"): return try readWord(Self.wordFalse, .false)
-    case UInt8(ascii: "n"): return try readWord(Self.wordNull, .null)
+    case UInt8(ascii: "t"):
+      let letters: InlineArray<_, UInt8> = [0x74, 0x72, 0x75, 0x65]
+      return try readWord(letters, .true)
+    case UInt8(ascii: "f"):
+      let letters: InlineArray<_, UInt8> = [0x66, 0x61, 0x6C, 0x73, 0x65]
+      return try readWord(letters, .false)
+    case UInt8(ascii: "n"):
+      let letters: InlineArray<_, UInt8> = [0x6E, 0x75, 0x6C, 0x6C]
+      return try readWord(letters, .null)
     default: throw JSONError(.unexpectedByte, at: position)
     }
   }
@@ -162,21 +168,29 @@ package struct JSONReader: ~Escapable {
   /// Passes over one whole value, as strictly as if it were wanted.
   @discardableResult
   package mutating func skipValue() throws(JSONError) -> Range<Int> {
+    var names = SeenNames()
+    return try skipValue(&names)
+  }
+
+  /// The same, with the memory of other values of this text.
+  @discardableResult
+  package mutating func skipValue(_ names: inout SeenNames) throws(JSONError) -> Range<Int> {
     guard let first = peek() else { throw JSONError(.unexpectedEnd, at: position) }
     let start = position
     switch first {
     case UInt8(ascii: "{"):
       try enterObject()
-      var names = JSONNames()
+      var object = names.open()
       while let name = try nextMember() {
-        guard names.insert(unescaped(name)) else {
+        guard names.insert(name, of: &object, in: self) else {
           throw JSONError(.duplicateName, at: name.range.lowerBound)
         }
-        try skipValue()
+        try skipValue(&names)
       }
+      names.close(object)
     case UInt8(ascii: "["):
       try enterArray()
-      while try nextElement() { try skipValue() }
+      while try nextElement() { try skipValue(&names) }
     case UInt8(ascii: "\""):
       _ = try readString()
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -209,32 +223,44 @@ package struct JSONReader: ~Escapable {
     return true
   }
 
+  @inline(__always)
   private mutating func expect(_ wanted: UInt8) throws(JSONError) {
     guard let byte = peek() else { throw JSONError(.unexpectedEnd, at: position) }
     guard byte == wanted else { throw JSONError(.unexpectedByte, at: position) }
     position += 1
   }
 
+  @inline(__always)
   private mutating func take(_ wanted: UInt8) -> Bool {
     guard position < bytes.count, bytes[position] == wanted else { return false }
     position += 1
     return true
   }
 
+  /// Most tokens have none in front of them.
+  @inline(__always)
   private mutating func skipWhitespace() {
+    if position < bytes.count, bytes[position] <= 0x20 { skipAllWhitespace() }
+  }
+
+  private mutating func skipAllWhitespace() {
     while position < bytes.count, Self.isWhitespace(bytes[position]) { position += 1 }
   }
 
+  @inline(__always)
   private mutating func skipDigits() throws(JSONError) {
     guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
     guard Self.isDigit(bytes[position]) else { throw JSONError(.invalidNumber, at: position) }
     while position < bytes.count, Self.isDigit(bytes[position]) { position += 1 }
   }
 
-  private mutating func readWord(_ word: [UInt8], _ literal: Literal) throws(JSONError) -> Literal {
-    for byte in word {
+  @inline(__always)
+  private mutating func readWord<let count: Int>(
+    _ letters: InlineArray<count, UInt8>, _ literal: Literal
+  ) throws(JSONError) -> Literal {
+    for index in letters.indices {
       guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
-      guard take(byte) else { throw JSONError(.unexpectedByte, at: position) }
+      guard take(letters[index]) else { throw JSONError(.unexpectedByte, at: position) }
     }
     return literal
   }
@@ -251,9 +277,11 @@ package struct JSONReader: ~Escapable {
       position = start + 6
       guard unit >> 11 == 0xD800 >> 11 else { return }
       guard unit < 0xDC00 else { throw JSONError(.loneSurrogate, at: start) }
-      for (index, wanted) in [UInt8(ascii: "\\"), UInt8(ascii: "u")].enumerated() {
+      for index in 0..<2 {
         guard position + index < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
-        guard bytes[position + index] == wanted else { throw JSONError(.loneSurrogate, at: start) }
+        guard bytes[position + index] == UInt8(ascii: index == 0 ? "\\" : "u") else {
+          throw JSONError(.loneSurrogate, at: start)
+        }
       }
       guard try checkedHex(at: position + 2) >> 10 == 0xDC00 >> 10 else {
         throw JSONError(.loneSurrogate, at: start)
@@ -306,7 +334,4 @@ package struct JSONReader: ~Escapable {
   static func isWhitespace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
   }
-  private static let wordTrue = Array("true".utf8)
-  private static let wordFalse = Array("false".utf8)
-  private static let wordNull = Array("null".utf8)
 }

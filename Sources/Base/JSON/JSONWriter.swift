@@ -71,21 +71,29 @@ package struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
     for byte in string.utf8 {
       switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case 0x08: bytes.append(contentsOf: "\\b".utf8)
-      case 0x09: bytes.append(contentsOf: "\\t".utf8)
-      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-      case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(escape: byte, to: &bytes)
+      case 0x08: append(escape: UInt8(ascii: "b"), to: &bytes)
+      case 0x09: append(escape: UInt8(ascii: "t"), to: &bytes)
+      case 0x0A: append(escape: UInt8(ascii: "n"), to: &bytes)
+      case 0x0C: append(escape: UInt8(ascii: "f"), to: &bytes)
+      case 0x0D: append(escape: UInt8(ascii: "r"), to: &bytes)
       case 0x00..<0x20:
-        bytes.append(contentsOf: "\\u00".utf8)
-        for digit in [byte >> 4, byte & 0x0F] {
-          bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
+        append(escape: UInt8(ascii: "u"), to: &bytes)
+        bytes.append(UInt8(ascii: "0"))
+        bytes.append(UInt8(ascii: "0"))
+        bytes.append(UInt8(ascii: "0") + byte >> 4)
+        let digit = byte & 0x0F
+        bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
       default: bytes.append(byte)
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  @inline(__always)
+  private static func append(escape letter: UInt8, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\\"))
+    bytes.append(letter)
   }
 
   private mutating func separate() {

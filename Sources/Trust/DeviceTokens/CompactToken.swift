@@ -32,7 +32,8 @@ struct UnverifiedToken {
 
   /// Never looks at a key, or an address of one, that a header brings along.
   private static func keyIdentifier(inHeader bytes: [UInt8]) throws(TokenRejection) -> String {
-    guard let header = (try? JSONValue(parsing: bytes.span, depthLimit: 1))?.object,
+    // Nobody has signed it yet: no more is read than it may have.
+    guard let header = (try? JSONValue(parsing: bytes.span, depthLimit: 1, valueLimit: 4))?.object,
       let algorithm = header["alg"]?.string, let type = header["typ"]?.string,
       let identifier = header["kid"]?.string, header.members.count == 3
     else { throw .header }

@@ -36,7 +36,7 @@ extension CanonicalObject {
       case .duplicateName: throw .duplicate
       case .loneSurrogate: throw .surrogate
       case .unexpectedEnd, .unexpectedByte, .trailingBytes, .controlCharacter, .invalidEscape, .invalidUTF8,
-        .invalidNumber:
+        .invalidNumber, .tooManyValues:
         throw .syntax
       }
     }
@@ -79,10 +79,11 @@ extension JSONReader {
     _ unsuitable: inout CanonicalJSONError
   ) throws(JSONError) -> CanonicalObject {
     try enterObject()
-    var names = JSONNames()
+    var names = SeenNames()
+    var object = names.open()
     var members: [CanonicalObject.Member] = []
     while let text = try nextMember() {
-      guard names.insert(unescaped(text)) else {
+      guard names.insert(text, of: &object, in: self) else {
         throw JSONError(.duplicateName, at: text.range.lowerBound)
       }
       members.append(CanonicalObject.Member(string(text), try readCanonicalValue(&unsuitable)))

@@ -3,6 +3,7 @@
 internal import JSON
 package import PortcullisProtocol
 package import TelnetWire
+package import WebSocketWire
 
 package enum AppMessage: Equatable, Sendable {
   /// The whole payload is what was typed, in UTF-8 as far as it is any.
@@ -47,8 +48,32 @@ package enum AppMessage: Equatable, Sendable {
     }
   }
 
-  /// Whether `INPUT_RATE` takes note of it.
-  package var isFree: Bool { !isCounted }
+  /// Whether `INPUT_RATE` takes no note of it, with so many bytes.
+  package func isFree(bytes: Int) -> Bool {
+    switch self {
+    case .client: bytes <= Self.largestFreeClient
+    case .ack, .leave: bytes <= Self.largestFree
+    case .refused(let refusal):
+      switch refusal.kind {
+      case .client: bytes <= Self.largestFreeClient
+      case .ack, .leave: bytes <= Self.largestFree
+      default: false
+      }
+    case .input, .typed, .gmcp, .msdp, .size, .unknown: false
+    }
+  }
+
+  /// An `ack` has some 35 bytes and a `leave` 16: a larger one is work that nobody needs.
+  static let largestFree = 128
+  /// A description that is kept has 512 bytes beside its names and quotes.
+  static let largestFreeClient = 4096
+}
+
+extension Dialect {
+  /// Whether a message may be free (`AppMessage.isFree`): what may not is paid for before it is read.
+  package func mayBeFree(_ type: MessageType, bytes: Int) -> Bool {
+    self == .portcullis && type == .text && bytes <= AppMessage.largestFreeClient
+  }
 }
 
 /// Why a text message of `portcullis.v1` ends the connection. It counts nevertheless.
@@ -64,7 +89,7 @@ package enum MalformedMessage: String, Error, CaseIterable, Sendable {
     case .depthExceeded: self = .tooDeep
     case .unsuitable: self = .noObject
     case .unexpectedEnd, .unexpectedByte, .trailingBytes, .duplicateName, .controlCharacter, .invalidEscape,
-      .loneSurrogate, .invalidUTF8, .invalidNumber:
+      .loneSurrogate, .invalidUTF8, .invalidNumber, .tooManyValues:
       self = .notJSON
     }
   }

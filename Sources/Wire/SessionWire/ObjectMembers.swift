@@ -8,10 +8,22 @@ struct ObjectMembers: ~Escapable {
   /// Where the value of each name begins and ends.
   private var values: [(name: Name, range: Range<Int>)] = []
 
+  /// Of at most eight bytes: a member is then one comparison for each, and no more for its escapes.
   struct Name: Equatable, Sendable {
-    let bytes: [UInt8]
+    let text: JSONReader.ShortText
 
-    init(_ name: String) { bytes = Array(name.utf8) }
+    init(_ name: String) {
+      guard let text = JSONReader.ShortText(name) else {
+        fatalError("ObjectMembers: \(name) has more than eight bytes")
+      }
+      self.text = text
+    }
+
+    /// By its two numbers: for `==` of another module's type the compiler makes a call.
+    @inline(__always)
+    func isText(_ other: JSONReader.ShortText) -> Bool {
+      text.word == other.word && text.count == other.count
+    }
   }
 
   /// Nil for anything but one object. A name that is looked for comes once.
@@ -26,10 +38,11 @@ struct ObjectMembers: ~Escapable {
       return nil
     }
     try reader.enterObject()
+    var seen = SeenNames()
     while let text = try reader.nextMember() {
-      let name = names.first { reader.matches(text, $0.bytes) }
-      let range = try reader.skipValue()
-      guard let name else { continue }
+      let short = reader.short(text)
+      let range = try reader.skipValue(&seen)
+      guard let short, let name = names.first(where: { $0.isText(short) }) else { continue }
       if values.contains(where: { $0.name == name }) {
         throw JSONError(.duplicateName, at: text.range.lowerBound)
       }

@@ -2,72 +2,96 @@
 /// kept, and said when the game agrees to MSDP, first or anew.
 internal import JSON
 
-struct MSDPWriter {
-  /// Why a message cannot be said in MSDP.
-  private struct Unfit: Error {}
-
+struct MSDPWriter: ~Escapable {
+  private var reader: JSONReader
+  private var names = SeenNames()
   private let charset: TelnetCharset
   private var body: [UInt8] = []
   /// What of it says what is to be reported.
   private var reports: [UInt8] = []
 
-  private init(_ charset: TelnetCharset) {
+  @_lifetime(copy json)
+  private init(_ json: Span<UInt8>, _ charset: TelnetCharset) {
+    reader = JSONReader(json, depthLimit: MSDPByte.depthLimit + 1)
     self.charset = charset
   }
 
-  /// Nil for what is no object or an empty one, nests deeper than 8 within it, or has a string with one of the bytes
-  /// that MSDP is made of, or NUL.
+  /// Nil for what is no object or an empty one, nests deeper than 8 within it, has a string with one of the bytes that
+  /// MSDP is made of, or NUL, or a name twice in an object.
   static func body(_ json: [UInt8], _ charset: TelnetCharset) -> (all: [UInt8], reports: [UInt8])? {
-    guard
-      let value = try? JSONValue(parsing: json.span, depthLimit: MSDPByte.depthLimit + 1),
-      let object = value.object, !object.members.isEmpty
-    else { return nil }
-    var writer = Self(charset)
-    do throws(Unfit) { try writer.writeVariables(object) } catch { return nil }
-    return (writer.body, writer.reports)
+    var writer = Self(json.span, charset)
+    do throws(JSONError) { try writer.writeVariables() } catch { return nil }
+    return writer.body.isEmpty ? nil : (writer.body, writer.reports)
   }
 
-  private mutating func writeVariables(_ object: JSONObject) throws(Unfit) {
-    for member in object.members {
+  private mutating func writeVariables() throws(JSONError) {
+    try reader.enterObject()
+    var object = names.open()
+    while let name = try reader.nextMember() {
       let start = body.count
-      try write(member)
-      if Self.reportingCommands.contains(member.name) { reports += body[start...] }
+      try writeMember(name, of: &object)
+      if let short = reader.short(name), Self.reportingCommands.contains(short) { reports += body[start...] }
     }
+    try reader.finish()
   }
 
-  private mutating func write(_ member: JSONObject.Member) throws(Unfit) {
+  private mutating func writeMember(
+    _ name: JSONReader.Text, of object: inout SeenNames.Object
+  ) throws(JSONError) {
+    guard names.insert(name, of: &object, in: reader) else {
+      throw JSONError(.duplicateName, at: name.range.lowerBound)
+    }
     body.append(MSDPByte.variable)
-    try write(member.name)
+    try write(name)
     body.append(MSDPByte.value)
-    try write(member.value)
+    try writeValue()
   }
 
-  private mutating func write(_ value: JSONValue) throws(Unfit) {
-    switch value {
-    case .null: break
-    case .boolean(let boolean): body.append(UInt8(ascii: boolean ? "1" : "0"))
-    case .number(let number): body += number.text.utf8
-    case .string(let string): try write(string)
-    case .array(let elements):
+  private mutating func writeValue() throws(JSONError) {
+    guard let first = reader.peek() else { throw JSONError(.unexpectedEnd, at: reader.position) }
+    switch first {
+    case UInt8(ascii: "{"):
+      try reader.enterObject()
+      body.append(MSDPByte.tableOpen)
+      var object = names.open()
+      while let name = try reader.nextMember() { try writeMember(name, of: &object) }
+      names.close(object)
+      body.append(MSDPByte.tableClose)
+    case UInt8(ascii: "["):
+      try reader.enterArray()
       body.append(MSDPByte.arrayOpen)
-      for element in elements {
+      while try reader.nextElement() {
         body.append(MSDPByte.value)
-        try write(element)
+        try writeValue()
       }
       body.append(MSDPByte.arrayClose)
-    case .object(let object):
-      body.append(MSDPByte.tableOpen)
-      for member in object.members { try write(member) }
-      body.append(MSDPByte.tableClose)
+    case UInt8(ascii: "\""):
+      let text = try reader.readString()
+      try write(text)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      let number = try reader.readNumber()
+      reader.append(number, to: &body)
+    default:
+      switch try reader.readLiteral() {
+      case .true: body.append(UInt8(ascii: "1"))
+      case .false: body.append(UInt8(ascii: "0"))
+      case .null: break
+      }
     }
   }
 
-  private mutating func write(_ string: String) throws(Unfit) {
-    guard string.utf8.allSatisfy({ $0 > MSDPByte.arrayClose }) else { throw Unfit() }
-    body += charset.encode(Array(string.utf8))
+  private mutating func write(_ text: JSONReader.Text) throws(JSONError) {
+    let start = body.count
+    reader.append(text, to: &body)
+    for index in start..<body.count where body[index] <= MSDPByte.arrayClose {
+      throw JSONError(.unsuitable, at: text.range.lowerBound)
+    }
+    if charset.isUTF8 { return }
+    let encoded = charset.encode(Array(body[start...]))
+    body.replaceSubrange(start..., with: encoded)
   }
 
-  private static let reportingCommands = ["REPORT", "UNREPORT", "RESET"]
+  private static let reportingCommands = ["REPORT", "UNREPORT", "RESET"].map(JSONReader.ShortText.init)
 }
 
 extension TelnetEngine {

@@ -8,7 +8,9 @@ internal import JSON
 
 enum DeviceFormHarness {
   static func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
-    guard let object = (try? JSONValue(parsing: bytes.span, depthLimit: 16))?.object,
+    // With room for what is added below.
+    let limit = Form.valueLimit - 16
+    guard let object = (try? JSONValue(parsing: bytes.span, depthLimit: 16, valueLimit: limit))?.object,
       let readers = readers(of: bytes)
     else { return .refused }
     let other = JSONMembers.written(object.members.reversed(), and: "zz_nobody_knows")

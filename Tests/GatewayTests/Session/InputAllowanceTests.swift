@@ -35,6 +35,21 @@ import Testing
     #expect(taken == min(1000, 500 + burst - 1))
   }
 
+  /// One allowance for each begun 4 KiB, of which one has to be there.
+  @Test(arguments: [(0, 1), (1, 1), (4096, 1), (4097, 2), (8192, 2), (65_536, 16)])
+  func aLargeMessageCostsSeveral(bytes: Int, cost: UInt64) {
+    var allowance = InputAllowance(Rate(count: 20, per: .seconds(1), burst: 1))
+    let isTaken = allowance.take(bytes: bytes, now: at(0))
+    #expect(isTaken)
+    #expect(allowance.next(now: at(0)) == at(cost * 50_000_000))
+  }
+
+  @Test func soManyTimesAsOften() {
+    var allowance = InputAllowance(Rate(count: 2, per: .seconds(1), burst: 1), times: 3)
+    #expect(taken(by: &allowance, at: at(0)) == 3)
+    #expect(allowance.next(now: at(0)).nanoseconds == at(166_666_666).nanoseconds)
+  }
+
   /// Nothing comes round from the end of time to its beginning.
   @Test func theEndOfTime() {
     var allowance = InputAllowance(Rate(count: 1, per: .seconds(3600), burst: 1))

@@ -94,11 +94,16 @@ extension Connection {
     _ conversation: Conversation, _ attachment: Attachment, _ end: ConnectionEnd
   ) -> ConnectionEnd {
     var end = end
-    // Where somebody may come back, what came too fast is said again.
-    if case .playerClosed = end, !loop.canStay(attachment.session, after: end),
-      attachment.stream.finishMessages(&conversation.state, on: loop) == .left
-    {
-      end = .left
+    switch end {
+    case .playerClosed, .playerVanished, .violation:
+      // The player's last words are for the game, however fast they came; where somebody may come back, what came too fast
+      // is said again.
+      var isLast = false
+      if case .playerClosed = end { isLast = !loop.canStay(attachment.session, after: end) }
+      if attachment.stream.finishMessages(&conversation.state, on: loop, atAnyRate: isLast) == .left {
+        end = .left
+      }
+    case .session, .tlsExcess, .playerStalled, .silent, .left, .takenOver, .restarting, .malformed: break
     }
     conversation.state.tellClient()
     do throws(SessionEnd) {

@@ -23,6 +23,9 @@ extension ConversationState {
   mutating func take(_ message: Span<UInt8>, type: MessageType, now: MonotonicTime, atAnyRate: Bool = false)
     -> Demand
   {
+    // What may be free shows only once it is read, and is small.
+    let mayBeFree = dialect.mayBeFree(type, bytes: message.count)
+    if !mayBeFree, !atAnyRate, !allowance.take(bytes: message.count, now: now) { return .wait }
     noteQueued(upTo: toGame.count)
     var demand = Demand.nothing
     let parsed: AppMessage
@@ -32,7 +35,10 @@ extension ConversationState {
       incoming.take(bytes: 0, size: message.count, now: now)
       return .close(step: error.step)
     }
-    if !parsed.isFree, !atAnyRate, !allowance.take(now: now) { return .wait }
+    if mayBeFree, !atAnyRate {
+      let isFree = parsed.isFree(bytes: message.count) && freeAllowance.take(now: now)
+      if !isFree, !allowance.take(bytes: message.count, now: now) { return .wait }
+    }
     // What it has said of itself before comes before.
     if parsed.isCounted { tellClient() }
     let before = toGame.count

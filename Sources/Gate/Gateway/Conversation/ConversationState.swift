@@ -14,6 +14,8 @@ struct ConversationState: ~Copyable {
   var outgoing: OutgoingLedger
   var incoming = IncomingLedger()
   var allowance: InputAllowance
+  /// Of messages that `INPUT_RATE` does not count; beyond it they count.
+  var freeAllowance: InputAllowance
   /// What the app has said of itself and telnet was not told yet. `INPUT_RATE` does not count that, and each description
   /// costs the game as much as what is typed.
   var newClient: ClientDescription?
@@ -91,6 +93,7 @@ struct ConversationState: ~Copyable {
       limit: settings.limits.sessionBufferBytes,
       again: AgainCache(settings.packagesToldAgain, bufferBytes: settings.limits.sessionBufferBytes))
     allowance = InputAllowance(settings.limits.inputRate)
+    freeAllowance = InputAllowance(settings.limits.inputRate, times: Self.freeTimes)
     clientDeadline = now + Self.clientTime
     lastSent = now
     queued = queuedForGame
@@ -112,6 +115,7 @@ struct ConversationState: ~Copyable {
     self.outgoing = outgoing
     self.incoming = incoming
     allowance = InputAllowance(settings.limits.inputRate)
+    freeAllowance = InputAllowance(settings.limits.inputRate, times: Self.freeTimes)
     lastSent = now
     queued = queuedForGame
     countedOptions = self.telnet.agreedOptions
@@ -213,6 +217,8 @@ struct ConversationState: ~Copyable {
   static let returnTime: Duration = .seconds(60)
   static let clientTime: Duration = .milliseconds(500)
   /// A window that is dragged is told of often enough by that.
+  /// Apps acknowledge once for some messages, and describe themselves when a window changes.
+  private static let freeTimes = 10
   private static let descriptionRate = Rate(count: 10, per: .seconds(1), burst: 10)
   /// So many times as long as an app that is read may one acknowledge nothing that is not, because it says too much.
   private static let unheardTimes = 10

@@ -124,7 +124,10 @@ final class Loop {
     recordTurn(from: begin, until: shared.clock.monotonic())
   }
 
+  /// Sessions have their turns at once while their part of the loop's turn lasts; the rest have theirs in `goOn`. What has
+  /// come is never more work than that, however dear it is: a session's turn is bounded itself.
   private func serve(_ events: Int) {
+    (worked, isServedOut) = (0, false)
     for index in 0..<events {
       let event = poller.event(index)
       let token = Token(rawValue: event.token)
@@ -151,6 +154,28 @@ final class Loop {
   private static let timeBetweenLooks: Duration = .microseconds(20)
   /// All looks of a turn together; the last one may go beyond it.
   private static let timeForLooks: Duration = .milliseconds(1)
+
+  /// So much has been worked on since the clock was read last (`PlayerStream.taken`).
+  private var worked = 0
+  /// The part of those that are served at once is used up.
+  private var isServedOut = false
+
+  func noteWork(_ bytes: Int) { worked &+= bytes }
+
+  /// The clock is read by work and not by turn: a dozen messages are a tenth of a millisecond.
+  @inline(__always)
+  private func noteTurn() {
+    worked &+= Self.workOfTurn
+    if worked < Self.workBetweenReadings { return }
+    worked = 0
+    isServedOut = shared.clock.monotonic() - now >= Self.servingTime
+  }
+
+  /// What a turn costs beside its bytes, of which a thousand are some 10 µs.
+  private static let workOfTurn = 1024
+  private static let workBetweenReadings = 16 * 1024
+  /// How long a batch of events is served at once.
+  private static let servingTime: Duration = .milliseconds(1)
 
   private func recordTurn(from begin: MonotonicTime, until end: MonotonicTime) {
     let nanoseconds = end > begin ? end.nanoseconds - begin.nanoseconds : 0
@@ -204,9 +229,12 @@ final class Loop {
       // It had more to do than one turn allows, and is among those that go on: what comes meanwhile does not put it
       // first.
       if connection.membership.isContinuing { return }
-      if connection.membership.isHeavy { return continueLater(connection) }
+      if isServedOut || connection.membership.isHeavy { return continueLater(connection) }
       turn(of: connection, body)
-    case .admission, .lingering: turn(of: connection, body)
+      noteTurn()
+    case .admission, .lingering:
+      turn(of: connection, body)
+      noteTurn()
     case .closed: break
     }
   }
@@ -214,17 +242,20 @@ final class Loop {
   /// Serves those with more to do one after the other while their part of the turn lasts, and at least one: however
   /// many there are, those with little to do do not wait long for them.
   private func goOn() {
-    takeContinuing(while: { shared.clock.monotonic() - now < Self.continuingTime }) { connection in
+    if continuing.isEmpty, continuingSessions.isEmpty { return }
+    // A part of their own: those that were not served at once for want of time are among them.
+    let end = shared.clock.monotonic() + Self.continuingTime
+    takeContinuing(while: { shared.clock.monotonic() < end }) { connection in
       turn(of: connection) { $0.proceed() }
     }
     // Nobody listens to these: they come behind all others, and one of them has its turn in any case.
-    continuingSessions.takeEach(while: { shared.clock.monotonic() - now < Self.continuingTime }) { session in
+    continuingSessions.takeEach(while: { shared.clock.monotonic() < end }) { session in
       session.absence?.isContinuing = false
       serve(session)
     }
   }
 
-  /// How far into a turn those with more to do are gone on with.
+  /// How long those with more to do are gone on with in a turn.
   private static let continuingTime: Duration = .microseconds(500)
 
   func nextRequestNumber() -> UInt64 {

@@ -94,7 +94,11 @@ extension PlayerStream {
     var messages = 0
     var ending: ConnectionEnd?
     var rest = piece
-    defer { if messages > 0 { loop.counters.messagesFromPlayers.add(messages) } }
+    defer {
+      if messages > 0 { loop.counters.messagesFromPlayers.add(messages) }
+      // A few bytes of the wire may have become a thousand times as many, and each message has zlib begin anew.
+      taken += made + messages * Self.inflationShare
+    }
     if let piece {
       rest = try inflate(deflate, piece.payload.span, piece, &plain, &made, &ending, &client, &game, on: loop)
     }
@@ -132,7 +136,7 @@ extension PlayerStream {
     on loop: Loop
   ) throws(ConnectionEnd) -> DeflateSession.Piece? {
     let start = made
-    var taken = payload.count
+    var used = payload.count
     var isWhole = true
     if piece.isCompressed {
       let outcome = deflate.incoming.take(
@@ -140,16 +144,16 @@ extension PlayerStream {
         at: &made)
       switch outcome {
       case .taken: break
-      case .outputFull(let count): (taken, isWhole) = (count, false)
+      case .outputFull(let count): (used, isWhole) = (count, false)
       case .violation(let violation):
         isWhole = false
         ending = .violation(violation.closeCode, step: violation.step)
       }
     } else {
-      taken = min(payload.count, plain.count - made)
-      for index in 0..<taken { plain[made + index] = payload[index] }
-      made += taken
-      isWhole = taken == payload.count
+      used = min(payload.count, plain.count - made)
+      for index in 0..<used { plain[made + index] = payload[index] }
+      made += used
+      isWhole = used == payload.count
     }
     if game.readsMessages {
       let endsMessage = piece.endsMessage && isWhole
@@ -157,7 +161,7 @@ extension PlayerStream {
         plain.span.extracting(start..<made), type: piece.type, endsMessage: endsMessage, &client, &game,
         on: loop)
     }
-    return isWhole || ending != nil ? nil : piece.with(payload.extracting(taken..<payload.count))
+    return isWhole || ending != nil ? nil : piece.with(payload.extracting(used..<payload.count))
   }
 
   // MARK: 5. Frames to the player
@@ -225,6 +229,8 @@ extension PlayerStream {
   /// No further record is read in a round behind so many bytes.
   private static let deflatedReadBytes = recordBytes
   private static let largestHeader = 10
+  /// What it costs to begin a message anew: about as much as so many bytes.
+  private static let inflationShare = 128
   /// What zlib writes and RFC 7692 §7.2.1 has cut off.
   private static let tailBytes = 4
 }

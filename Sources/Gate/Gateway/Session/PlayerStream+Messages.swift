@@ -3,11 +3,12 @@
 ///
 /// Outbound (player to game)                      Inbound (game to player)
 ///   1. take     pieces → whole messages            4. hear     telnet → messages (GameSide.hear)
-///   2. handle   at the app's rate                  5. tell     frames as they were kept → outbox
+///   2. handle   at the app's rate, some a turn     5. tell     frames as they were kept → outbox
 ///   3. say      one send to the game (GameSide)
 ///
 /// Frames come from the same two ways as elsewhere (`PlayerStream+Pump`, `PlayerStream+Deflate`), which hand each piece to
-/// `take`. What came too fast waits here, one read at most, while nothing more is read. Step 5 is in `PlayerStream+Telling`.
+/// `take`. What came too fast waits here, one read at most, while nothing more is read; so does what is more than a turn
+/// handles. Step 5 is in `PlayerStream+Telling`.
 internal import Bytes
 internal import Configuration
 internal import SessionWire
@@ -29,14 +30,15 @@ extension PlayerStream {
     try begin(&conversation.state, game, on: loop)
     if isReadingFromPlayer(client, game) { try readMessages(&client, &game, on: loop) }
     let hasMore = try exchange(&conversation.state, &client, &game, on: loop)
-    return hasMore || isReadingFromPlayer(client, game) && hasInput(client)
+    if hasMore || isReadingFromPlayer(client, game) && hasInput(client) { return true }
+    return !pending.isEmpty && !game.waits && conversation.state.allowance.next(now: loop.now) <= loop.now
   }
 
   private mutating func begin(
     _ state: inout ConversationState, _ game: borrowing GameSide, on loop: Loop
   ) throws(ConnectionEnd) {
     state.tick(keepAlive: loop.settings.telnet.keepAlive, now: loop.now)
-    // The first of them came too fast, and is not read again before its time.
+    // Where the first of them came too fast, it is not read again before its time.
     if !pending.isEmpty, !game.waits, state.allowance.next(now: loop.now) <= loop.now {
       try handlePending(&state, on: loop)
     }
@@ -109,8 +111,10 @@ extension PlayerStream {
     guard game.leg != nil else { throw .gameFailed(reason: "the game's connection is lost") }
     guard game.hasMore(for: state, at: loop.now), mayHear(state, client, game, on: loop) else { return }
     let before = game.bytesFromGame
+    state.told = 0
     try game.hear(&state, on: loop)
-    taken += Int(game.bytesFromGame - before)
+    // What came compressed may have become much more.
+    taken += max(Int(game.bytesFromGame - before), state.told)
   }
 
   // MARK: 1. Whole messages
@@ -133,15 +137,22 @@ extension PlayerStream {
   private mutating func handle(
     _ message: Span<UInt8>, _ type: MessageType, _ state: inout ConversationState, on loop: Loop
   ) throws(ConnectionEnd) {
-    guard pending.isEmpty, try handleNow(message, type, &state, on: loop) else {
+    guard pending.isEmpty, mayHandle(message), try handleNow(message, type, &state, on: loop) else {
       return pending.append(message, type: type)
     }
   }
 
+  /// A turn at once handles so much. What is larger waits for a turn of its own among those of sessions with more to do, so
+  /// that the most expensive message delays nobody who was served together with it.
+  private func mayHandle(_ message: Span<UInt8>) -> Bool {
+    handled + message.count + Self.messageShare <= Self.handledBytes
+  }
+
   private mutating func handlePending(
-    _ state: inout ConversationState, on loop: Loop, atAnyRate: Bool = false
+    _ state: inout ConversationState, on loop: Loop, all: Bool = false, atAnyRate: Bool = false
   ) throws(ConnectionEnd) {
     while let (message, type) = pending.first {
+      guard all || handled == 0 || mayHandle(message.span) else { return }
       let isTaken = try handleNow(message.span, type, &state, on: loop, atAnyRate: atAnyRate)
       guard isTaken else { return }
       pending.removeFirst()
@@ -149,26 +160,38 @@ extension PlayerStream {
   }
 
   /// False when it came too fast.
-  private func handleNow(
+  private mutating func handleNow(
     _ message: Span<UInt8>, _ type: MessageType, _ state: inout ConversationState, on loop: Loop,
     atAnyRate: Bool = false
   ) throws(ConnectionEnd) -> Bool {
     if let id = state.confirmID() { loop.shared.directory.remove(id) }
     switch state.take(message, type: type, now: loop.now, atAnyRate: atAnyRate) {
-    case .nothing: return true
+    case .nothing: break
     case .wait: return false
     case .leave: throw .left
     case .close(let step): throw .malformed(step: step)
     }
+    handled += message.count + Self.messageShare
+    taken += message.count + Self.messageShare
+    return true
   }
 
-  /// The player's last words are for the game, however fast they came. Returns the end that they ask for themselves.
-  mutating func finishMessages(_ state: inout ConversationState, on loop: Loop) -> ConnectionEnd? {
+  /// What was more than a turn handles and, `atAnyRate`, what came too fast. Returns the end that they ask for themselves.
+  mutating func finishMessages(
+    _ state: inout ConversationState, on loop: Loop, atAnyRate: Bool
+  ) -> ConnectionEnd? {
     do throws(ConnectionEnd) {
-      try handlePending(&state, on: loop, atAnyRate: true)
+      try handlePending(&state, on: loop, all: true, atAnyRate: atAnyRate)
       return nil
     } catch {
       return error
     }
   }
+
+  // MARK: Measures
+
+  /// So many bytes of messages are handled at once in a turn: a command line has some hundred.
+  static let handledBytes = 4096
+  /// What a message costs beside its bytes.
+  static let messageShare = 64
 }

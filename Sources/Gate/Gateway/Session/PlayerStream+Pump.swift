@@ -35,6 +35,7 @@ extension Connection {
       if case .session = stage { hasMore = true }
     }
     loop.noteMoved(self, isMuch: attachment.stream.taken >= PlayerStream.heavyBytes)
+    loop.noteWork(attachment.stream.taken)
     if let conversation = attachment.session.game.conversation, case .session = stage {
       noteConversed(conversation, attachment)
     }
@@ -49,7 +50,7 @@ extension PlayerStream {
   {
     defer { game.countBytes(in: loop.counters) }
     pongsLeft = Self.pongsPerTurn
-    taken = 0
+    (taken, handled) = (0, 0)
     client.tls.beginTurn(.session)
     try resumeBlocked(&client, &game, on: loop)
     if let conversation = game.conversation {
@@ -265,7 +266,7 @@ extension PlayerStream {
   /// With its header, one TLS record of 16 KiB (RFC 8446 §5.1).
   static let slotBytes = recordBytes - headerRoom
   static let recordBytes = 16 * 1024
-  /// Playing does not move so much in a turn; a session that does is served behind the others next time.
+  /// Playing does not take so much in a turn; a session that does is served behind the others next time.
   static let heavyBytes = recordBytes / 2
 
   /// What a player may know of a failure on the game's side.

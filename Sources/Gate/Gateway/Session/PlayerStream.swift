@@ -29,8 +29,11 @@ struct PlayerStream: ~Copyable {
   var pongsLeft = pongsPerTurn
   /// The newest ping of the player's that could not be answered at once (RFC 6455 §5.5.3 lets the others go).
   var pendingPong: [UInt8]?
-  /// Bytes read in the last turn, from either side: of the player's, ciphertext and what small records cost beside it.
+  /// What the last turn has worked on, in bytes: those read from either side (of the player's, ciphertext and what small
+  /// records cost beside it), those that they became, those of messages that were read, and a share for each message.
   var taken = 0
+  /// The part of it that was messages, as a turn takes so much of them (`PlayerStream+Messages`).
+  var handled = 0
   static let pongsPerTurn: UInt8 = 16
   /// How much may wait for either side (`QUEUE_MAX_BYTES`).
   let queueBytes: Int

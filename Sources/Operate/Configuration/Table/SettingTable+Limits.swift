@@ -70,8 +70,8 @@ extension SettingTable {
       "Time for sessions to end at a stop, within the ten seconds after which container runtimes kill."),
     limit(
       "INPUT_RATE", .rate(burstOver: .seconds(10)), \.limits.inputRate, "20/s",
-      "Messages of an app to the game where the gate speaks telnet, ten seconds' worth at once; then it is not "
-        + "read."
+      "Messages of an app to the game where the gate speaks telnet, ten seconds' worth at once, each begun 4 KiB as "
+        + "one; then it is not read."
     ),
     limit(
       "SESSION_BUFFER", .size(4 << 10...16 << 20), \.limits.sessionBufferBytes, "64KiB",

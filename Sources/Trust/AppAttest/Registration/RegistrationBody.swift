@@ -5,6 +5,8 @@ internal import PortcullisProtocol
 
 package struct RegistrationBody: Sendable {
   package static let depthLimit = 8
+  /// Values in all; four count.
+  package static let valueLimit = 64
 
   package let keyID: KeyIdentifier
   /// CBOR, not looked at yet.
@@ -18,7 +20,7 @@ package struct RegistrationBody: Sendable {
   package init(_ body: [UInt8]) throws(Malformed) {
     let value: JSONValue
     do throws(JSONError) {
-      value = try JSONValue(parsing: body.span, depthLimit: Self.depthLimit)
+      value = try JSONValue(parsing: body.span, depthLimit: Self.depthLimit, valueLimit: Self.valueLimit)
     } catch {
       // A step is one word, as logs and tables have it.
       let rule = error.rule.rawValue.lowercased().split(separator: " ").joined(separator: "_")

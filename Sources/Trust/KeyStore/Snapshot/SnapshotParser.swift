@@ -161,11 +161,12 @@ struct SnapshotParser {
   ) throws(JSONError) -> Fields {
     var fields = Fields()
     var seen: UInt16 = 0
-    var others = JSONNames()
+    var others = SeenNames()
+    var object = others.open()
     try reader.enterObject()
     while let name = try reader.nextMember() {
       guard let member = Self.member(name, reader) else {
-        guard others.insert(reader.unescaped(name)) else {
+        guard others.insert(name, of: &object, in: reader) else {
           throw JSONError(.duplicateName, at: name.range.lowerBound)
         }
         try keep(name, bytes, &reader, &fields)

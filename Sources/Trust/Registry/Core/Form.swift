@@ -15,13 +15,17 @@ package struct Form {
     self.verifier = verifier
   }
 
-  /// From a body; names that come twice are errors at any depth.
+  /// From a body; names that come twice are errors at any depth, and so is a body of more than `valueLimit` values.
   package init(body: Span<UInt8>, checkedBy verifier: P256Verifier) throws(FormError) {
-    guard let object = (try? JSONValue(parsing: body, depthLimit: 16))?.object else {
+    guard let object = (try? JSONValue(parsing: body, depthLimit: 16, valueLimit: Self.valueLimit))?.object
+    else {
       throw FormError("json")
     }
     self.init(object, checkedBy: verifier)
   }
+
+  /// Members and elements of a body, itself included: loops read them, of anybody. The largest honest one has 40.
+  package static let valueLimit = 256
 
   /// A member that is an object itself, read in the same way.
   package func within(_ object: JSONObject) -> Form { Form(object, checkedBy: verifier) }
