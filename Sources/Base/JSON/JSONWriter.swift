@@ -72,20 +72,27 @@ package struct JSONWriter: Sendable {
     for byte in string.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case 0x08: bytes.append(contentsOf: "\\b".utf8)
-      case 0x09: bytes.append(contentsOf: "\\t".utf8)
-      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-      case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-      case 0x00..<0x20:
-        bytes.append(contentsOf: "\\u00".utf8)
-        for digit in [byte >> 4, byte & 0x0F] {
-          bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
+      case 0x00..<0x20: append(escapeOf: byte, to: &bytes)
       default: bytes.append(byte)
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// - Parameter byte: of a control character, below 0x20.
+  package static func append(escapeOf byte: UInt8, to bytes: inout [UInt8]) {
+    switch byte {
+    case 0x08: bytes.append(contentsOf: "\\b".utf8)
+    case 0x09: bytes.append(contentsOf: "\\t".utf8)
+    case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+    case 0x0C: bytes.append(contentsOf: "\\f".utf8)
+    case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+    default:
+      bytes.append(contentsOf: "\\u00".utf8)
+      for digit in [byte >> 4, byte & 0x0F] {
+        bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+      }
+    }
   }
 
   private mutating func separate() {
