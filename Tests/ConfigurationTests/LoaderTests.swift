@@ -209,7 +209,8 @@ import Testing
     let others = SettingTable.settings.filter { $0.group != .limits && $0.isReloadable }.map(\.name)
     #expect(
       others == [
-        "TLS_CERT_PATH", "TLS_KEY_PATH", "TLS_MIN_VERSION", "GMCP_AGAIN", "SESSION_RESUME_FOR",
+        "TLS_CERT_PATH", "TLS_KEY_PATH", "TLS_MIN_VERSION", "WS_COMPRESSION", "GMCP_AGAIN",
+        "SESSION_RESUME_FOR",
         "MTLS_CLIENT_CA_PATH", "DEVICES_RETENTION", "DEVICE_APPROVAL", "DEVICES_PER_SUBJECT",
         "TOKEN_AUDIENCES", "PRESENCE_MAX_AGE", "OTP_TTL", "OTP_ATTEST_MAX_AGE", "PRESENCE_RSSI_MIN",
         "DEVICE_MIN_LEVEL", "ASSURANCE_POLICY",

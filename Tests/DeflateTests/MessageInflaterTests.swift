@@ -77,6 +77,103 @@ import WebSocketWire
     #expect(Inflating(windowBits: 9).inflate([bytes]).violation == .invalidDeflate)
   }
 
+  // MARK: Context
+
+  /// The same example, from a peer that keeps its window: alone, with rests, and with another one's messages in between.
+  @Test(arguments: [false, true]) func contextFromTheMessageBefore(rests: Bool) {
+    let pool = ZlibPool()
+    var inflater = context()
+    var other = context()
+    let way = Inflating()
+    let good = Inflating.Result(bytes: Self.hello, holdsInflater: true)
+    #expect(way.inflate([Self.hellos[0].1], by: &inflater, from: pool) == good)
+    for _ in 0..<3 {
+      if rests {
+        inflater.rest(pool)
+        #expect(!inflater.holdsInflater && pool.hasSpareInflater)
+        _ = way.inflate([stored([UInt8](repeating: 0x58, count: 100))], by: &other, from: pool)
+        other.rest(pool)
+      }
+      #expect(way.inflate([[0xF2, 0x00, 0x11, 0x00, 0x00]], by: &inflater, from: pool) == good)
+      #expect(way.inflate([[0xF2, 0x00], [0x11], [0x00, 0x00]], by: &inflater, from: pool) == good)
+    }
+  }
+
+  /// A last block ends a block, and not the connection's window.
+  @Test func contextBehindALastBlock() {
+    let pool = ZlibPool()
+    var inflater = context()
+    for bytes in [
+      Self.hellos[2].1, [0xF2, 0x00, 0x11, 0x00, 0x00], Self.hellos[4].1, [0xF2, 0x00, 0x11, 0x00, 0x00],
+    ] {
+      #expect(Inflating().inflate([bytes], by: &inflater, from: pool).bytes == Self.hello)
+      inflater.rest(pool)
+    }
+  }
+
+  /// As far as the window reaches and no further, before it is full and after.
+  @Test(arguments: [9, 10, 15]) func contextReachesAsFarAsTheWindow(bits: Int) {
+    var random = SplitMix(seed: 7)
+    let pool = ZlibPool()
+    for sent in [3, 100, 1 << bits, 1 << bits + 1, 3 << bits] {
+      let past = random.bytes(sent)
+      let reach = min(sent, 1 << bits)
+      for (distance, isGood) in [(3, true), (reach, true), (reach + 1, false)] where distance <= 32_768 {
+        var inflater = context(bits: bits)
+        for start in stride(from: 0, to: sent, by: 200) {
+          _ = Inflating().inflate(
+            [stored(Array(past[start..<min(start + 200, sent)]))], by: &inflater, from: pool)
+        }
+        inflater.rest(pool)
+        #expect(inflater.windowBytes == reach)
+        let result = Inflating().inflate([copy(of: 3, from: distance)], by: &inflater, from: pool)
+        let expected = isGood ? Array(past[(sent - distance)...].prefix(3)) : []
+        #expect(result.bytes == expected, "\(sent) bytes, \(distance) back")
+        #expect(result.violation == (isGood ? nil : .invalidDeflate))
+      }
+    }
+  }
+
+  @Test func aMessageUnderWayKeepsItsInflater() {
+    let pool = ZlibPool()
+    var inflater = context()
+    _ = Inflating().inflate([Array(Self.hellos[0].1[..<3])], isWhole: false, by: &inflater, from: pool)
+    inflater.rest(pool)
+    #expect(inflater.holdsInflater && !pool.hasSpareInflater)
+    let rest = Inflating().inflate([Array(Self.hellos[0].1[3...])], by: &inflater, from: pool)
+    #expect(rest.bytes == Array("llo".utf8))
+    inflater.rest(pool)
+    #expect(!inflater.holdsInflater && inflater.windowBytes == 5)
+  }
+
+  private func context(bits: Int = 15) -> MessageInflater {
+    MessageInflater(windowBits: bits, messageBytes: 65_536, keepsContext: true)
+  }
+
+  /// A block of fixed codes (RFC 1951 §3.2.6) with one match, and the head of the empty block whose tail is cut off.
+  private func copy(of length: Int, from distance: Int) -> [UInt8] {
+    var bits: [UInt8] = [0, 1, 0]
+    func append(_ value: Int, _ count: Int, isCode: Bool) {
+      for index in 0..<count { bits.append(UInt8(value >> (isCode ? count - 1 - index : index) & 1)) }
+    }
+    append(length - 2, 7, isCode: true)
+    // RFC 1951 §3.2.5: four distances have codes of their own, then each power of two has two codes.
+    var (code, extra) = (distance - 1, 0)
+    if code >= 4 {
+      let power = code.bitWidth - 1 - code.leadingZeroBitCount
+      extra = power - 1
+      code = 2 * power + (distance - 1) >> extra & 1
+    }
+    append(code, 5, isCode: true)
+    append((distance - 1) & (1 << extra - 1), extra, isCode: false)
+    append(0, 7, isCode: true)
+    append(0, 3, isCode: false)
+    while !bits.count.isMultiple(of: 8) { bits.append(0) }
+    return stride(from: 0, to: bits.count, by: 8).map { start in
+      (0..<8).reduce(0) { $0 | bits[start + $1] << UInt8($1) }
+    }
+  }
+
   // MARK: Limits
 
   @Test(arguments: [100, 999, 1000, 1001, 65_536]) func messageLimit(limit: Int) throws {

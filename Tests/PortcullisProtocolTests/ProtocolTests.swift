@@ -10,11 +10,13 @@ import Testing
     #expect(
       [
         HeaderName.assertionKeyID, HeaderName.assertionData, HeaderName.assertionNonce, HeaderName.error,
-        HeaderName.resume, HeaderName.client, EndpointPath.challenge, EndpointPath.register,
+        HeaderName.resume, HeaderName.client, HeaderName.compression, EndpointPath.challenge,
+        EndpointPath.register,
         EndpointPath.health,
       ] == [
         "X-App-Assert-KeyId", "X-App-Assert-Data", "X-App-Assert-Nonce", "Portcullis-Error",
-        "Portcullis-Resume", "Portcullis-Client", "/attest/challenge", "/attest/register", "/healthz",
+        "Portcullis-Resume", "Portcullis-Client", "Portcullis-Compression", "/attest/challenge",
+        "/attest/register", "/healthz",
       ])
     #expect(
       [MemberName.nonce, MemberName.expires, MemberName.keyID, MemberName.attestation, MemberName.clientData]

@@ -1,4 +1,4 @@
-/// The headers that an upgrade to `portcullis.v1` may carry.
+/// The headers of the gate's own that an upgrade may carry.
 import Bytes
 import SessionWire
 import TelnetWire
@@ -105,5 +105,16 @@ import Testing
     #expect(try client(value) == .update(ClientUpdate()))
     let longer = encoded(object + " ")
     #expect(throws: UpgradeHeaderError.client) { try client(longer) }
+  }
+
+  // MARK: Compression
+
+  @Test func compressionIsDeclined() throws {
+    #expect(try CompressionHeader(parsing: Array("off".utf8).span) == .off)
+  }
+
+  @Test(arguments: ["", "Off", "off;", "off, off", "on", "false", "offf", " off"])
+  func badCompression(value: String) {
+    #expect(throws: UpgradeHeaderError.compression) { try CompressionHeader(parsing: Array(value.utf8).span) }
   }
 }

@@ -28,15 +28,31 @@ import Testing
   }
 
   @Test func ipv6IsItsOwn() throws {
-    let listener = try Listener(
-      on: Endpoint(address: .anyV6, port: 0), sharesPort: true)
-    let port = try endpoint(of: listener.socket).port
-    // Not mapped addresses too: IPv4 has listeners of its own.
-    _ = try Listener(on: Endpoint(address: .anyV4, port: port), sharesPort: true)
-    let client = try Socket.connecting(to: .internet(Endpoint(address: .loopbackV6, port: port)))
-    let server = try accepted(by: listener)
-    #expect(server.localAddress()?.endpoint == Endpoint(address: .loopbackV6, port: port))
-    _ = client.connectFailure()
+    try tryingOtherPorts {
+      let listener = try Listener(
+        on: Endpoint(address: .anyV6, port: 0), sharesPort: true)
+      let port = try endpoint(of: listener.socket).port
+      // Not mapped addresses too: IPv4 has listeners of its own.
+      _ = try Listener(on: Endpoint(address: .anyV4, port: port), sharesPort: true)
+      let client = try Socket.connecting(to: .internet(Endpoint(address: .loopbackV6, port: port)))
+      let server = try accepted(by: listener)
+      #expect(server.localAddress()?.endpoint == Endpoint(address: .loopbackV6, port: port))
+      _ = client.connectFailure()
+    }
+  }
+
+  /// What the test above would say of a listener that takes IPv4's port as well.
+  @Test func aPortThatIsNeverFreeIsAnError() throws {
+    let first = try loopbackListener()
+    let endpoint = try SocketsTests.endpoint(of: first.socket)
+    var tries = 0
+    #expect(throws: SystemError("bind", EADDRINUSE)) {
+      try tryingOtherPorts {
+        tries += 1
+        _ = try Listener(on: endpoint, sharesPort: false)
+      }
+    }
+    #expect(tries == 5)
   }
 
   @Test func listenersOfOneProcessShareAPort() throws {
@@ -82,7 +98,9 @@ import Testing
   }
 
   /// docs/architecture.md, "To the door": a second gate on the port is refused although both would share it.
-  @Test func theProbeNoticesASharedPort() throws {
+  @Test func theProbeNoticesASharedPort() throws { try tryingOtherPorts { try probeASharedPort() } }
+
+  private func probeASharedPort() throws {
     let endpoint: Endpoint
     do {
       // At an address from where nobody calls anybody, as the port must stay free when the listener has gone.
@@ -101,7 +119,9 @@ import Testing
   }
 
   /// A restart must not wait for the connections of the run before (TIME_WAIT).
-  @Test func aPortWithOldConnectionsCanBeBoundAgain() throws {
+  @Test func aPortWithOldConnectionsCanBeBoundAgain() throws { try tryingOtherPorts { try bindAgain() } }
+
+  private func bindAgain() throws {
     let endpoint: Endpoint
     do {
       let listener = try loopbackListener(sharesPort: true)

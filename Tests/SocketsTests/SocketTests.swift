@@ -108,11 +108,11 @@ import Testing
   }
 
   @Test func aRefusedConnectIsTold() throws {
-    let refusing: SocketAddress
-    do {
-      let listener = try loopbackListener()
-      refusing = try SocketsTests.address(of: listener.socket)
-    }
+    // The port of a connection that is held: nobody can listen there meanwhile.
+    let listener = try loopbackListener()
+    let holder = try Socket.connecting(to: try SocketsTests.address(of: listener.socket))
+    let local = holder.localAddress()
+    let refusing = try #require(local)
     do throws(SystemError) {
       let socket = try Socket.connecting(to: refusing)
       let poller = try Poller()

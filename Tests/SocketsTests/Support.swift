@@ -1,8 +1,18 @@
 import Addresses
+import Glibc
 import System
 import Testing
 
 @testable import Sockets
+
+/// Runs what needs a port twice. The second time another program of this host may have the port, as this one holds it in one
+/// family only, or not in between: then the body is run again, with another port. Five failures are no accident.
+func tryingOtherPorts(_ body: () throws -> Void) throws {
+  for _ in 0..<4 {
+    do { return try body() } catch let error as SystemError where error == SystemError("bind", EADDRINUSE) {}
+  }
+  try body()
+}
 
 /// A listener on a port of 127.0.0.1 that the kernel chooses.
 func loopbackListener(sharesPort: Bool = false, accepted: AcceptedOptions? = nil) throws -> Listener {

@@ -24,7 +24,6 @@ import Testing
       ("'A {} {}'", "A", #""{} {}""#),
       ("'A 01'", "A", #""01""#),
       ("'A x' 9 7", "A", #""x\t\u0007""#),
-      (#"'A "\ud800"'"#, "A", #""\"\\ud800\"""#),
       // Names that come twice are the reader's business.
       (#"'A {"a":1,"a":2}'"#, "A", #"{"a":1,"a":2}"#),
       // 255 within it is doubled, and is no UTF-8.
@@ -38,6 +37,52 @@ import Testing
     let talk = Conversation.everyWay(wire("IAC SB 201 \(body) IAC SE"), after: Self.on)
     #expect(talk.happenings == [package.map { .gmcp($0, data) } ?? .event(.dropped(.malformed))], "\(body)")
     #expect(talk.output.isEmpty)
+  }
+
+  /// What large games send for JSON. Sources: Mudlet #2075 and #2040 (colours in names of rooms), #1419 and #2505 (bytes of
+  /// another charset), #5421 (GMCP is UTF-8 whatever the text is); Python's `surrogateescape` writes half of a pair.
+  @Test(
+    arguments: [
+      (
+        #"'room.info { "num": 28909, "name": "A Towering Waterfall' 27 '[0m" }'"#, "room.info",
+        #"{ "num": 28909, "name": "A Towering Waterfall\u001b[0m" }"#
+      ),
+      (#"'A {"a":"one' LF 'two' 9 'x' 0 8 12 CR '"}'"#, "A", #"{"a":"one\ntwo\tx\u0000\b\f\r"}"#),
+      // Between tokens these are white space, and stay.
+      (#"'A {' LF 9 '"a' 31 '":' LF '"b"}'"#, "A", "{\n\t\"a\\u001f\":\n\"b\"}"),
+      (#"'A {"name":"Caf' 233 '","n":1}'"#, "A", "{\"name\":\"Caf\u{FFFD}\",\"n\":1}"),
+      (#"'A ["' 226 130 '",' 34 IAC IAC 34 ']'"#, "A", "[\"\u{FFFD}\",\"\u{FFFD}\"]"),
+      (#"'A ["Mjölnir","' 237 160 128 '"]'"#, "A", "[\"Mjölnir\",\"\u{FFFD}\u{FFFD}\u{FFFD}\"]"),
+      (#"'A "\ud800"'"#, "A", #""\ufffd""#),
+      (
+        #"'A ["\udcff","\uD83D\uDE00","\ud83dx","\ud83d\u0041","\\ud800"]'"#, "A",
+        #"["\ufffd","\uD83D\uDE00","\ufffdx","\ufffd\u0041","\\ud800"]"#
+      ),
+      (#"'A ["\ud83d\ud83d\ude00","\"' 27 '"]'"#, "A", #"["\ufffd\ud83d\ude00","\"\u001b"]"#),
+      // No JSON in this reading either.
+      (#"'A {"a":"' 27 '"'"#, "A", #""{\"a\":\"\u001b\"""#),
+      (#"'A {' 27 '}'"#, "A", #""{\u001b}""#),
+      (#"'A "\' LF '"'"#, "A", #""\"\\\n\"""#),
+      (#"'A "\u00"'"#, "A", #""\"\\u00\"""#),
+      (#"'A "\u+041"'"#, "A", #""\"\\u+041\"""#),
+      (#"'A {"a":' 233 '}'"#, "A", "\"{\\\"a\\\":\u{FFFD}}\""),
+      (#"'A "' 27 92"#, "A", #""\"\u001b\\""#),
+    ] as [(String, String, String)])
+  func almostJSON(body: String, package: String, data: String) {
+    let talk = Conversation.everyWay(wire("IAC SB 201 \(body) IAC SE"), after: Self.on)
+    #expect(talk.happenings == [.gmcp(package, data)], "\(body)")
+    let isJSON = TelnetEngine.isJSON(Array(data.utf8).span)
+    #expect(isJSON)
+  }
+
+  /// Repaired it is six times as long, and counts as what it then is.
+  @Test func almostJSONWithinItsLimit() {
+    for (count, isGood) in [(43_690, true), (43_691, false)] {
+      let body = wire("'A \"'") + [UInt8](repeating: 1, count: count) + wire("'\"'")
+      let talk = Conversation([wire("IAC SB 201") + body + wire("IAC SE")], after: Self.on)
+      let text = "\"" + String(repeating: "\\u0001", count: count) + "\""
+      #expect(talk.happenings == [isGood ? .gmcp("A", text) : .event(.dropped(.eventTooLarge))], "\(count)")
+    }
   }
 
   @Test func namesOfGames() {

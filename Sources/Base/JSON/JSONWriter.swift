@@ -72,22 +72,29 @@ package struct JSONWriter: Sendable {
     for byte in string.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(escape: byte, to: &bytes)
-      case 0x08: append(escape: UInt8(ascii: "b"), to: &bytes)
-      case 0x09: append(escape: UInt8(ascii: "t"), to: &bytes)
-      case 0x0A: append(escape: UInt8(ascii: "n"), to: &bytes)
-      case 0x0C: append(escape: UInt8(ascii: "f"), to: &bytes)
-      case 0x0D: append(escape: UInt8(ascii: "r"), to: &bytes)
-      case 0x00..<0x20:
-        append(escape: UInt8(ascii: "u"), to: &bytes)
-        bytes.append(UInt8(ascii: "0"))
-        bytes.append(UInt8(ascii: "0"))
-        bytes.append(UInt8(ascii: "0") + byte >> 4)
-        let digit = byte & 0x0F
-        bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+      case 0x00..<0x20: append(escapeOf: byte, to: &bytes)
       default: bytes.append(byte)
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// - Parameter byte: of a control character, below 0x20.
+  package static func append(escapeOf byte: UInt8, to bytes: inout [UInt8]) {
+    switch byte {
+    case 0x08: append(escape: UInt8(ascii: "b"), to: &bytes)
+    case 0x09: append(escape: UInt8(ascii: "t"), to: &bytes)
+    case 0x0A: append(escape: UInt8(ascii: "n"), to: &bytes)
+    case 0x0C: append(escape: UInt8(ascii: "f"), to: &bytes)
+    case 0x0D: append(escape: UInt8(ascii: "r"), to: &bytes)
+    default:
+      append(escape: UInt8(ascii: "u"), to: &bytes)
+      bytes.append(UInt8(ascii: "0"))
+      bytes.append(UInt8(ascii: "0"))
+      bytes.append(UInt8(ascii: "0") + byte >> 4)
+      let digit = byte & 0x0F
+      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    }
   }
 
   @inline(__always)

@@ -34,6 +34,7 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var workers = 1
   /// Of messages that carry the game's bytes.
   package internal(set) var messageType = MessageType.binary
+  package internal(set) var compression = Compression.deflate
   package internal(set) var telnet = Telnet()
   package internal(set) var sessions = Sessions()
   package internal(set) var limits = Limits()
@@ -132,6 +133,12 @@ extension GateConfiguration {
   package enum MessageType: String, CaseIterable, Sendable {
     case binary
     case text
+  }
+
+  /// Of messages to and from apps.
+  package enum Compression: String, CaseIterable, Sendable {
+    case deflate
+    case off
   }
 
   /// How the game is spoken to where the gate speaks telnet for the app.

@@ -11,6 +11,8 @@ package struct Limits: Sendable, Equatable {
   package internal(set) var backendConnectTimeout = Duration.zero
   package internal(set) var frameBytes = 0
   package internal(set) var messageBytes = 0
+  /// Reserved for the windows of clients whose compression keeps its context, over all connections.
+  package internal(set) var compressionWindowsBytes = 0
   /// In each direction of a session.
   package internal(set) var queueBytes = 0
   package internal(set) var writeStallTimeout = Duration.zero

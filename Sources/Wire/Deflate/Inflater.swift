@@ -1,4 +1,4 @@
-/// zlib's decompressor for raw deflate data (RFC 1951), one message at a time.
+/// zlib's decompressor for raw deflate data (RFC 1951).
 internal import CZlib
 
 /// About 7 KiB, and once something was inflated its window: 11 KiB together at 12 window bits, 39 KiB at 15.
@@ -14,7 +14,6 @@ internal import CZlib
   }
 
   private let stream: UnsafeMutablePointer<z_stream>
-  private var windowBits: Int
   /// Whether the data so far could end here: no block is open, and no bit waits.
   package private(set) var isBetweenBlocks = true
 
@@ -27,7 +26,6 @@ internal import CZlib
     }
     // zlib remembers where its stream lies: it stays there until deinit.
     unsafe self.stream = stream
-    self.windowBits = windowBits
   }
 
   deinit {
@@ -38,12 +36,37 @@ internal import CZlib
   /// Forgets all that came.
   package mutating func begin(windowBits: Int) {
     isBetweenBlocks = true
-    self.windowBits = windowBits
     // Fails only for a wrong number of bits.
     guard unsafe inflateReset2(stream, -Int32(windowBits)) == Z_OK else {
       fatalError("Inflater: \(windowBits) window bits")
     }
   }
+
+  // MARK: The window
+
+  /// What comes may reach back into `window`, as if it had been inflated here. Between blocks only.
+  package mutating func resume(_ window: [UInt8]) {
+    if window.isEmpty { return }
+    // zlib copies it; the array is borrowed meanwhile, with its own length.
+    let status = unsafe window.withUnsafeBufferPointer { window in
+      unsafe inflateSetDictionary(stream, window.baseAddress, UInt32(window.count))
+    }
+    guard status == Z_OK else { fatalError("Inflater: no memory for a window") }
+  }
+
+  /// The last bytes that were inflated, as many as what comes may reach back into.
+  package func save(to window: inout [UInt8]) {
+    var count: UInt32 = 0
+    // Without a place to write to, zlib says only how many there are.
+    unsafe inflateGetDictionary(stream, nil, &count)
+    if window.count != Int(count) { window = [UInt8](repeating: 0, count: Int(count)) }
+    // It writes as many as it has just said, and the array has as many.
+    unsafe window.withUnsafeMutableBufferPointer { window in
+      _ = unsafe inflateGetDictionary(stream, window.baseAddress, &count)
+    }
+  }
+
+  // MARK: Data
 
   /// Inflates until all of `input` is used up, and what came of it written, or `output` is full.
   ///
@@ -60,7 +83,9 @@ internal import CZlib
       progress.made += unsafe room.count - Int(stream.pointee.avail_out)
       switch status {
       case Z_STREAM_END:
-        begin(windowBits: windowBits)
+        // The window stays: it is the connection's, and not the block's (RFC 7692 §7.2.3.2).
+        unsafe inflateResetKeep(stream)
+        isBetweenBlocks = true
         if progress.taken == input.count { return progress }
       case Z_OK, Z_BUF_ERROR:
         // The low bits count the bits that wait, 128 stands for "at the end of a block", and a call without

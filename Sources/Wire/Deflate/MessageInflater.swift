@@ -2,7 +2,8 @@
 /// text, checked as UTF-8.
 ///
 /// Between messages it holds no zlib state: the pool lends an inflater with the first byte of a message and
-/// has it back with the last. What of a message is here is inflated and passed on at once, as an uncompressed
+/// has it back with the last, or in `rest()` from a peer that keeps its context. Of such a one the window is here, as many
+/// bytes as came and at most its size. What of a message is here is inflated and passed on at once, as an uncompressed
 /// message's bytes are; a message that stops half way keeps its inflater, at most 39 KiB, and not the bytes
 /// that came.
 internal import Bytes
@@ -20,8 +21,12 @@ package struct MessageInflater: ~Copyable {
 
   private let windowBits: Int
   private let messageBytes: Int
-  /// Of the message under way.
+  private let keepsContext: Bool
+  /// What the next message may reach back into, while there is no inflater.
+  private var window: [UInt8] = []
+  /// Of the message under way; with context, of those before it as well, until `rest`.
   private var inflater: Inflater?
+  private var isUnderWay = false
   private var made = 0
   private var hasPayload = false
   private var tailTaken = 0
@@ -30,13 +35,16 @@ package struct MessageInflater: ~Copyable {
   /// - Parameters:
   ///   - windowBits: what the peer compresses with, at most.
   ///   - messageBytes: what a message may have once inflated.
-  package init(windowBits: Int, messageBytes: Int) {
+  ///   - keepsContext: whether a message may reach back into those before it.
+  package init(windowBits: Int, messageBytes: Int, keepsContext: Bool = false) {
     self.windowBits = windowBits
     self.messageBytes = messageBytes
+    self.keepsContext = keepsContext
   }
 
-  /// Whether a message is under way.
   package var holdsInflater: Bool { inflater != nil }
+  /// Of messages that are over.
+  package var windowBytes: Int { window.count }
 
   /// Inflates `payload`, or what of it is not done yet, into `output[end...]`, and moves `end` behind what
   /// came.
@@ -44,7 +52,11 @@ package struct MessageInflater: ~Copyable {
     _ payload: Span<UInt8>, type: MessageType, endsMessage: Bool, from pool: ZlibPool,
     into output: inout MutableSpan<UInt8>, at end: inout Int
   ) -> Outcome {
-    if inflater == nil { inflater = pool.takeInflater(windowBits: windowBits) }
+    if inflater == nil {
+      inflater = pool.takeInflater(windowBits: windowBits)
+      inflater?.resume(window)
+    }
+    isUnderWay = true
     if !payload.isEmpty { hasPayload = true }
     var outcome = Outcome.taken
     if tailTaken == 0 { outcome = inflate(payload, isText: type == .text, &output, &end) }
@@ -52,14 +64,31 @@ package struct MessageInflater: ~Copyable {
       outcome = finish(payload.count, isText: type == .text, &output, &end)
     }
     switch outcome {
-    case .taken where endsMessage, .violation: giveBack(to: pool)
+    case .taken where endsMessage:
+      endMessage()
+      if !keepsContext { giveBack(to: pool) }
+    case .violation:
+      endMessage()
+      giveBack(to: pool)
     case .taken, .outputFull: break
     }
     return outcome
   }
 
+  /// Nothing else is here to be inflated for now. Called once for what was read together and not for each message, as a whole
+  /// window is copied here, and with the next message once more.
+  package mutating func rest(_ pool: ZlibPool) {
+    guard keepsContext, !isUnderWay else { return }
+    inflater?.save(to: &window)
+    giveBack(to: pool)
+  }
+
   private mutating func giveBack(to pool: ZlibPool) {
     if let inflater = inflater.take() { pool.giveBack(inflater) }
+  }
+
+  private mutating func endMessage() {
+    isUnderWay = false
     made = 0
     hasPayload = false
     tailTaken = 0

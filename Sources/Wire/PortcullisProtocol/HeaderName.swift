@@ -13,6 +13,8 @@ public enum HeaderName {
   public static let resume = "Portcullis-Resume"
   /// Of an upgrade to `portcullis.v1`: base64url of the object that `client` messages are.
   public static let client = "Portcullis-Client"
+  /// Of any upgrade: `off` for a connection without permessage-deflate, for apps whose WebSocket library always offers it.
+  public static let compression = "Portcullis-Compression"
 
   /// All fields of an upgrade that begin so are a device's.
   public static let devicePrefix = "X-Device-"

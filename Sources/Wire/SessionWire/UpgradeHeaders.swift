@@ -1,4 +1,4 @@
-/// The two headers of an upgrade to `portcullis.v1` (docs/sessions.md, "Resuming").
+/// The gate's own headers of an upgrade (docs/protocol.md, "Subprotocols" and "Compression").
 internal import Bytes
 internal import JSON
 internal import PortcullisProtocol
@@ -86,10 +86,24 @@ package enum ClientHeader: Equatable, Sendable {
   }
 }
 
-/// Why an upgrade to `portcullis.v1` is refused with 400.
+/// `Portcullis-Compression: off`, under each subprotocol.
+package enum CompressionHeader: Equatable, Sendable {
+  case off
+
+  /// - Parameter value: of the field; two fields make a value that is none, however they are joined.
+  package init(parsing value: Span<UInt8>) throws(UpgradeHeaderError) {
+    guard value.isEqual(to: Self.offWord) else { throw .compression }
+    self = .off
+  }
+
+  private static let offWord = Array("off".utf8)
+}
+
+/// Why an upgrade is refused with 400.
 package enum UpgradeHeaderError: String, Error, CaseIterable, Sendable {
   case resume = "resume_header"
   case client = "client_header"
+  case compression = "compression_header"
 
   /// The word for the log.
   package var step: String { rawValue }

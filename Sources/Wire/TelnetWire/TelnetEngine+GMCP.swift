@@ -12,7 +12,7 @@ extension TelnetEngine {
     var data = content.dropFirst(name.count).drop(while: Self.isSpace)
     while let last = data.last, Self.isSpace(last) { data.removeLast() }
     if data.isEmpty { return .gmcp(package: Array(name), data: nil) }
-    let json = Self.isJSON(data.span) ? Array(data) : Self.quoted(data)
+    let json = Self.isJSON(data.span) ? Array(data) : AlmostJSON.repaired(data) ?? Self.quoted(data)
     if json.count > Self.eventLimit { return .dropped(.eventTooLarge) }
     return .gmcp(package: Array(name), data: json)
   }

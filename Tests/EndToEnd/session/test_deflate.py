@@ -7,8 +7,9 @@ import zlib
 import pytest
 
 from backend import pours, says, sink
-from deflating import NO_AUTH, OFFER, PLAIN, RSV1, TAIL, DeflateSocket, deflate, inflate
+from deflating import BARE, NO_AUTH, OFFER, PLAIN, RSV1, TAIL, DeflateSocket, Window, deflate, inflate
 from kernel import queued_bytes
+from reloading import reload
 from waiting import eventually
 from websocket import BINARY, CONTINUATION, PING, PONG, TEXT, connect, frame, played, until_prompt
 
@@ -34,7 +35,8 @@ def client(echoing):
     [
         (None, None),
         ("x-webkit-deflate-frame", None),
-        ("permessage-deflate", PLAIN),
+        (BARE, PLAIN),
+        ("permessage-deflate; client_no_context_takeover", PLAIN + "; client_no_context_takeover"),
         (OFFER, PLAIN + "; client_max_window_bits=12"),
         ("permessage-deflate; client_max_window_bits=10", PLAIN + "; client_max_window_bits=10"),
         ("permessage-deflate; server_max_window_bits=9", PLAIN + "; server_max_window_bits=9"),
@@ -162,6 +164,109 @@ def test_the_examples_of_the_rfc(client, payload):
     """RFC 7692 §7.2.3: fixed codes, no compression, a last block, two blocks."""
     client.frame(TEXT, payload, reserved=RSV1)
     assert client.read_message() == (TEXT, b"Hello")
+
+
+# ---- a client that keeps its window
+
+
+@pytest.mark.parametrize(("offer", "bits"), [(BARE, 15), (OFFER, 12), (BARE + "; client_max_window_bits=9", 9)])
+def test_a_client_that_keeps_its_window_plays_on(echoing, offer, bits):
+    """NSURLSession of iOS 15.0 to 15.3 offers the bare name and keeps its window, whatever it is asked for."""
+    window = Window(bits)
+    with DeflateSocket(echoing, offer) as client:
+        # As far back as it may reach, and with each message in what came before.
+        past = os.urandom((1 << bits) - 262)
+        for message in (past, past[:300], b"look\n", b"look\n", b"", past[-300:], b"look\n" * 500, b"look\n"):
+            packed = window.deflate(message)
+            half = len(packed) // 2
+            client.frame(BINARY, packed[:half], fin=False, reserved=RSV1).frame(CONTINUATION, packed[half:])
+            assert client.read_message() == (BINARY, message)
+        assert len(window.deflate(b"look\n" * 500)) < 40, "it does lean on what came before"
+
+
+def test_messages_that_lean_on_one_another_in_one_read(echoing):
+    window = Window()
+    lines = [b"tell the tale of the troll again, %d times\n" % number for number in range(300)]
+    with DeflateSocket(echoing, BARE) as client:
+        client.send(b"".join(frame(BINARY, window.deflate(line), reserved=RSV1) for line in lines))
+        assert [client.read_message() for _ in lines] == [(BINARY, line) for line in lines]
+
+
+def test_windows_of_clients_are_their_own(echoing):
+    """They take turns on the gate's one inflater, and with one that keeps none."""
+    with DeflateSocket(echoing, BARE) as first, DeflateSocket(echoing, BARE) as second, DeflateSocket(echoing) as plain:
+        windows = {first: Window(), second: Window()}
+        for number in range(50):
+            for client, name in ((first, b"Ada"), (second, b"Bob")):
+                line = b"%s says something for the %dth time\n" % (name, number)
+                client.frame(BINARY, windows[client].deflate(line), reserved=RSV1)
+                assert client.read_message() == (BINARY, line)
+            plain.compressed(b"round and round " * 40)
+            assert plain.read_message() == (BINARY, b"round and round " * 40)
+
+
+def test_without_room_for_a_window_a_client_plays_uncompressed(gates):
+    """The rest plays as it did: nobody's window is taken away, and a client that keeps none needs no room."""
+    gate = gates("echo:", WORKERS="1", WS_COMPRESSION_WINDOWS="36KiB", **NO_AUTH)
+    frugal = BARE + "; client_no_context_takeover"
+    with DeflateSocket(gate, BARE) as first, DeflateSocket(gate, OFFER) as second:
+        assert (first.answer, second.answer) == (PLAIN, PLAIN + "; client_max_window_bits=12")
+        for offer, answer in ((BARE, None), (OFFER, None), (f"{BARE}, {frugal}", PLAIN + "; client_no_context_takeover")):
+            with DeflateSocket(gate, offer) as client:
+                assert client.answer == answer
+                client.frame(BINARY, b"look\n" * 40)
+                assert client.read_message() == (BINARY, b"look\n" * 40)
+                assert client.was_compressed == bool(answer)
+        window = Window()
+        for line in (b"north\n" * 20, b"north\n" * 21):
+            first.frame(BINARY, window.deflate(line), reserved=RSV1)
+            assert first.read_message() == (BINARY, line)
+
+    def has_room():
+        with DeflateSocket(gate, BARE) as client:
+            return client.answer == PLAIN
+
+    eventually(has_room, "the room of one that has left")
+
+
+# ---- without
+
+
+@pytest.mark.parametrize("subprotocol", [None, "portcullis.v1", "terminal.mudstandards.org"])
+def test_an_app_declines_compression(gates, backends, subprotocol):
+    """Apple's stack always offers it; a field of its own is what an app can add."""
+    gate = gates(backends(sink), **NO_AUTH)
+    chosen = {"Sec-WebSocket-Protocol": subprotocol} if subprotocol else {}
+    with DeflateSocket(gate, BARE, chosen) as client:
+        assert client.answer == PLAIN
+    with DeflateSocket(gate, BARE, chosen | {"Portcullis-Compression": "off"}) as client:
+        assert client.answer is None
+        client.compressed(b"look\n")
+        assert client.until_close()[0] == 1002
+
+
+@pytest.mark.parametrize("value", ["", "on", "Off", "off, off", "off\r\nPortcullis-Compression: off"])
+def test_a_bad_compression_header_is_400(echoing, value):
+    with pytest.raises(AssertionError, match="400"):
+        DeflateSocket(echoing, BARE, {"Portcullis-Compression": value})
+
+
+def test_the_operator_turns_compression_off(gates, backends, tmp_path):
+    """The answer to an offer is then none at all; who has agreed before keeps it to the end."""
+    backend = backends(says(b"a story told twice. " * 20, b"a story told twice. " * 20))
+    settings = tmp_path / "portcullis.env"
+    settings.write_text("WS_COMPRESSION=deflate\n")
+    gate = gates(backend, start=False, **NO_AUTH).start("--config", str(settings))
+    with DeflateSocket(gate, BARE) as before:
+        assert before.read_message()[1] and before.was_compressed
+        settings.write_text("WS_COMPRESSION=off\n")
+        reload(gate)
+        with DeflateSocket(gate, BARE) as client:
+            assert client.answer is None
+            assert client.read_message() == (BINARY, b"a story told twice. " * 20)
+            assert not client.was_compressed
+        before.frame(BINARY, b".")
+        assert before.read_message()[1] and before.was_compressed
 
 
 # ---- to the player

@@ -8,7 +8,7 @@ import zlib
 import pytest
 
 from backend import mud, reads_after, sink
-from deflating import NO_AUTH, OFFER, RSV1, TAIL, DeflateSocket, deflate
+from deflating import BARE, NO_AUTH, OFFER, RSV1, TAIL, DeflateSocket, Window, deflate
 from kernel import queued_bytes
 from waiting import LONG, eventually, patience
 from websocket import BINARY, CLOSE, CONTINUATION, PING, TEXT, RawWebSocket, close_payload, frame
@@ -36,12 +36,8 @@ def client(echoing):
         # Garbage, and data that stops within a block.
         (1007, frame(BINARY, b"\xff" * 20, reserved=RSV1)),
         (1007, frame(BINARY, deflate(os.urandom(500))[:-200], reserved=RSV1)),
-        # The second message of RFC 7692 §7.2.3.2 leans on the first.
-        (
-            1007,
-            frame(BINARY, bytes.fromhex("f248cdc9c90700"), reserved=RSV1)
-            + frame(BINARY, bytes.fromhex("f200110000"), reserved=RSV1),
-        ),
+        # The second message of RFC 7692 §7.2.3.2 without the first, which it leans on.
+        (1007, frame(BINARY, bytes.fromhex("f200110000"), reserved=RSV1)),
         # Text that is none, and text that is not complete.
         (1007, frame(TEXT, deflate(b"ab\xffcd"), reserved=RSV1)),
         (1007, frame(TEXT, deflate("€".encode()[:2]), reserved=RSV1)),
@@ -65,6 +61,24 @@ def test_violations(client, code, frames):
     client.send(frames)
     assert client.until_close()[0] == code
     assert client.closed()
+
+
+def test_who_offers_to_keep_no_context_is_held_to_it(echoing):
+    with DeflateSocket(echoing, BARE + "; client_no_context_takeover") as client:
+        window = Window()
+        for line in (b"look\n" * 20, b"look\n" * 20):
+            client.frame(BINARY, window.deflate(line), reserved=RSV1)
+        assert client.until_close()[0] == 1007
+
+
+def test_a_window_of_another_player_is_out_of_reach(echoing):
+    """The gate's one inflater has just had it."""
+    with DeflateSocket(echoing, BARE) as player, DeflateSocket(echoing, BARE) as other:
+        window = Window()
+        player.frame(BINARY, window.deflate(b"my secret, my secret"), reserved=RSV1)
+        assert player.read_message()[1] == b"my secret, my secret"
+        other.frame(BINARY, window.deflate(b"my secret, my secret"), reserved=RSV1)
+        assert other.until_close()[0] == 1007
 
 
 def test_a_message_at_the_limit(client):
@@ -200,3 +214,29 @@ def test_idle_sessions_hold_no_zlib_state(gates, backends):
             client.close()
         gate.stop()
     assert sizes[1] - sizes[0] < 2048, sizes
+
+
+def test_a_window_takes_what_was_sent_and_not_what_may_be(gates, backends):
+    """Of clients that keep their context: a few KiB in an evening, and 32 KiB with what the allocator adds at the most."""
+    sessions = 100
+    for sent, allowed in ((2048, 5 << 10), (64 << 10, 44 << 10)):
+        sizes = []
+        for keeps in (False, True):
+            backend = backends(sink)
+            gate = gates(backend, WORKERS="1", **NO_AUTH)
+            offer = BARE if keeps else BARE + "; client_no_context_takeover"
+            warm = [DeflateSocket(gate, offer) for _ in range(20)]
+            before = gate.resident_bytes()
+            clients = [DeflateSocket(gate, offer) for _ in range(sessions)]
+            for client in warm + clients:
+                window = Window()
+                for _ in range(sent // 1024):
+                    line = os.urandom(1024)
+                    client.frame(BINARY, window.deflate(line) if keeps else deflate(line), reserved=RSV1)
+            eventually(lambda: backend.byte_count == sent * (sessions + 20), "all lines at the game")
+            sizes.append((gate.resident_bytes() - before) / sessions)
+            for client in warm + clients:
+                client.close()
+            gate.stop()
+        print(f"{sent} bytes sent: {sizes[1] - sizes[0]:.0f} bytes a session")
+        assert sizes[1] - sizes[0] < allowed, (sent, sizes)

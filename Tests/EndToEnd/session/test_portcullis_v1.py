@@ -11,7 +11,7 @@ import pytest
 
 from clients import UPGRADE, Raw, head
 from sessions import ACK_BYTES, ACK_MESSAGES, ACK_SECONDS, VERSION_1, Refused, base64url
-from telnet_game import ECHO, GMCP, IAC, MSDP, NAWS, WILL, WONT, gmcp
+from telnet_game import ECHO, GMCP, IAC, MSDP, NAWS, WILL, WONT, ALMOST_JSON, MEANT, gmcp, subnegotiation
 from waiting import eventually, eventually_async
 from websocket import BINARY, CLOSE, TEXT, close_payload, connect, frame
 
@@ -607,6 +607,25 @@ def test_gmcp_goes_both_ways(evening):
     assert (b"Core.Ping", b"", b"") in told
     skills = next(data for name, _, data in told if name == b"Char.Skills.Get")
     assert json.loads(skills) == {"group": "Ünarmed", "list": [1, 2.5, None]}
+
+
+@pytest.mark.parametrize("charset", ["UTF-8", "windows-1251"])
+def test_almost_json_of_a_game_is_an_object(evenings, charset):
+    """GMCP is UTF-8 whatever charset the text has."""
+    evening = evenings(GAME_CHARSET=charset)
+    player, seat = evening.seated()
+    seat.tell(WILL, GMCP)
+    seat.heard("do", GMCP)
+    seat.send(ALMOST_JSON + gmcp("Char.Name", {"name": "Zoë"}) + subnegotiation(GMCP, b"Char.Title \x1b[0m"))
+    assert player.until_event("gmcp", package="room.info")["data"] == MEANT
+    assert player.until_event("gmcp", package="Char.Name")["data"] == {"name": "Zoë"}
+    assert player.until_event("gmcp", package="Char.Title")["data"] == "\x1b[0m"
+
+
+def test_almost_json_of_an_app_is_malformed(evening):
+    player, _ = evening.seated()
+    player.text('{"type":"gmcp","package":"Core.X","data":"\x1b[0m"}')
+    assert player.until_lost().code == 4002
 
 
 def test_without_gmcp_agreed_nothing_of_it_goes_to_the_game(evening):

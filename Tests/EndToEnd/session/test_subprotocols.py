@@ -19,6 +19,8 @@ from telnet_game import (
     NAWS,
     TTYPE,
     WILL,
+    ALMOST_JSON,
+    MEANT,
     gmcp,
     subnegotiation,
 )
@@ -319,6 +321,15 @@ def test_gmcp_that_is_no_json_is_a_string(timeless):
     wire.post(BINARY, b"after")
     assert seat.heard_lines(1) == ["after"]
     assert seat.subnegotiations(GMCP) == [b"Core.Hello {}", b'Core.Echo "{not json"']
+
+
+@pytest.mark.parametrize("dialect", [GMCP_DIALECT, JSON_DIALECT])
+def test_almost_json_of_a_game_is_json_to_the_app(timeless, dialect):
+    wire, seat = greeted(timeless, dialect)
+    seat.send(ALMOST_JSON + b"end\r\n")
+    (text,) = [payload for opcode, payload in messages_until(wire, b"end\r\n") if opcode == TEXT]
+    data = text.partition(b" ")[2] if dialect == GMCP_DIALECT else json.loads(text)["data"]
+    assert json.loads(data) == MEANT
 
 
 # ---- json

@@ -77,7 +77,9 @@ enum HTTPHeadHarness {
   private static func checkUpgrade(_ head: RequestHead) throws(BrokenProperty) {
     guard let request = try? UpgradeRequest(head) else { return }
     try require(request.response().span.count > 100, "a response without its fields")
-    guard let agreed = PermessageDeflate.agreed(on: request.extensions) else { return }
+    guard let agreed = PermessageDeflate.agreed(on: request.extensions, hasRoom: { _ in true }) else {
+      return
+    }
     guard let understood = PermessageDeflate(answering: Array(agreed.response.utf8)) else {
       throw BrokenProperty("a client cannot read \(agreed.response)")
     }

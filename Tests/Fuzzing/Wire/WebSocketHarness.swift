@@ -33,6 +33,8 @@ enum WebSocketHarness {
     let room: Int
     /// Whether messages are compressed anew, which is slow.
     let compresses: Bool
+    /// Whether a message may reach back into those before it.
+    let keepsContext: Bool
 
     init(_ byte: UInt8) {
       role = byte & 0x01 == 0 ? .server : .client
@@ -41,6 +43,7 @@ enum WebSocketHarness {
       windowBits = byte & 0x08 == 0 ? 15 : 8
       room = byte & 0x10 == 0 ? 4096 : 7
       compresses = byte & 0x20 != 0
+      keepsContext = byte & 0x40 != 0
     }
   }
 
@@ -85,7 +88,9 @@ enum WebSocketHarness {
       self.setup = setup
       decoder = FrameDecoder(
         role: setup.role, limits: setup.limits, acceptsCompressed: setup.acceptsCompressed)
-      inflater = MessageInflater(windowBits: setup.windowBits, messageBytes: setup.limits.messageBytes)
+      inflater = MessageInflater(
+        windowBits: setup.windowBits, messageBytes: setup.limits.messageBytes,
+        keepsContext: setup.keepsContext)
     }
 
     mutating func take(_ bytes: [UInt8]) throws(BrokenProperty) {
@@ -99,6 +104,10 @@ enum WebSocketHarness {
         switch event {
         case .needMore:
           try require(position == bytes.count, "bytes left behind at \(position)")
+          inflater.rest(pool)
+          try require(
+            inflater.windowBytes <= 1 << setup.windowBits, "a window of \(inflater.windowBytes) bytes")
+          try require(reading.message != nil || !inflater.holdsInflater, "an inflater between messages")
           return
         case .data(let piece): try take(piece, Array(buffer[piece.start..<output]))
         case .ping(let payload): try takeControl(.ping(payload), payload)

@@ -11,7 +11,7 @@ internal import WebSocketWire
 /// connection find nothing.
 final class Admission {
   let session: GameSession
-  let upgrade: UpgradeRequest
+  let upgrade: PlayerUpgrade
   let choice: SubprotocolChoice
   /// What the app says of itself, if the upgrade says it.
   let client: ClientHeader?
@@ -38,7 +38,7 @@ final class Admission {
     closesAfterRefusal: Bool, startedAt: MonotonicTime
   ) {
     self.session = session
-    self.upgrade = upgrade.request
+    self.upgrade = upgrade
     choice = upgrade.choice
     client = upgrade.client
     resume = upgrade.resume

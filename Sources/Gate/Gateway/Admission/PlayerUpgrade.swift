@@ -13,6 +13,8 @@ struct PlayerUpgrade {
   let client: ClientHeader?
   let resume: ResumeRequest?
   let origin: String?
+  /// The app wants nothing compressed on this connection, whatever its WebSocket library has offered.
+  let declinesCompression: Bool
 
   init(_ head: RequestHead, allowing policy: SubprotocolPolicy) throws(Refusal) {
     do throws(UpgradeRefusal) {
@@ -23,6 +25,7 @@ struct PlayerUpgrade {
     origin = head.value("Origin")
     choice = policy.choose(from: request.subprotocols)
     if choice == .refused { throw Refusal(.badRequest, step: "subprotocol") }
+    declinesCompression = try Self.declinesCompression(head)
     // Of no other subprotocol are these fields: what stands in them means nothing there.
     guard choice.dialect == .portcullis else {
       client = nil
@@ -31,6 +34,15 @@ struct PlayerUpgrade {
     }
     client = try Self.client(head)
     resume = try Self.resume(head)
+  }
+
+  private static func declinesCompression(_ head: RequestHead) throws(Refusal) -> Bool {
+    guard let value = head.valueBytes(HeaderName.compression) else { return false }
+    do throws(UpgradeHeaderError) {
+      return try CompressionHeader(parsing: value.span) == .off
+    } catch {
+      throw Refusal(.badRequest, step: error.step)
+    }
   }
 
   private static func client(_ head: RequestHead) throws(Refusal) -> ClientHeader? {

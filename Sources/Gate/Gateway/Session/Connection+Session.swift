@@ -19,23 +19,21 @@ extension Connection {
     if let objection = objection(to: admission) { return perform(admission.machine.shutOut(objection)) }
     // Only now, as a peer that is refused causes no byte at the game (docs/protocol.md, "Admission").
     guard isResumed || introducePlayer(to: session) else { return perform(admission.machine.gameLost()) }
-    let agreement = PermessageDeflate.agreed(on: admission.upgrade.extensions)
+    let deflate = DeflateSession.agreed(
+      on: admission.upgrade, loop.settings, windows: loop.shared.compressionWindows)
     let date = loop.date.text(at: loop.now, clock: loop.shared.clock)
-    let response = admission.upgrade.response(
-      subprotocol: admission.choice.name, extensions: agreement?.response, date: date)
+    let response = admission.upgrade.request.response(
+      subprotocol: admission.choice.name, extensions: deflate?.response, date: date)
     guard client.tls.write(response.span) else { return close() }
     // Nobody else will be spoken for on this connection.
     peer = source
-    let deflate = agreement.map {
-      DeflateSession($0, messageBytes: loop.settings.frameLimits.messageBytes)
-    }
     session.subprotocol = admission.choice.subprotocol
     if let dialect = admission.choice.dialect {
       if !isResumed { session.game.conversation = conversation(in: dialect, admission) }
     } else {
       session.game.text = loop.settings.messageType == .text ? TextRepair() : nil
     }
-    let stream = PlayerStream(deflate: deflate, settings: loop.settings, now: loop.now)
+    let stream = PlayerStream(deflate: deflate?.session, settings: loop.settings, now: loop.now)
     let attachment = Attachment(session, stream: stream)
     move(to: .session(attachment))
     loop.attach(session, to: self)

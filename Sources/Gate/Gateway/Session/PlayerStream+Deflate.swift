@@ -13,7 +13,8 @@
 ///
 /// What of a message is here goes to the game at once, as it does without compression. For that a message
 /// that comes in parts keeps its inflater (11 KiB; 39 for a client that offers no `client_max_window_bits`)
-/// until its last byte; between messages, and so in an idle session, there is none.
+/// until its last byte; between messages, and so in an idle session, there is none. Of a client that keeps its context, what
+/// its next message may reach back into is copied out when a round ends, as many bytes as it has sent and 32 KiB at most.
 internal import Bytes
 internal import Configuration
 internal import Deflate
@@ -46,6 +47,7 @@ extension PlayerStream {
     try loop.scratch.withBytes { (bytes) throws(ConnectionEnd) in
       try readDeflated(deflate, &client, &game, on: loop, into: &bytes)
     }
+    deflate.incoming.rest(loop.deflation.zlib)
   }
 
   private mutating func readDeflated(

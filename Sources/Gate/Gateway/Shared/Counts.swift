@@ -43,6 +43,13 @@ final class Sum: Sendable {
   func change(by amount: Int) -> Int {
     amount == 0 ? value : sum.wrappingAdd(amount, ordering: .relaxed).newValue
   }
+
+  /// Adds `amount` unless that is more than `limit`; false where it is.
+  func reserve(_ amount: Int, within limit: Int) -> Bool {
+    if change(by: amount) <= limit { return true }
+    _ = change(by: -amount)
+    return false
+  }
 }
 
 /// Bytes of request bodies that all connections together, and those of one address, may have announced (docs/settings.md,

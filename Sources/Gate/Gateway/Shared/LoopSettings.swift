@@ -20,6 +20,7 @@ struct LoopSettings: Sendable {
   /// Whether a verified client certificate admits; never in production.
   let allowsClientCertificate: Bool
   let messageType: GateConfiguration.MessageType
+  let compression: GateConfiguration.Compression
   let telnet: GateConfiguration.Telnet
   let sessions: GateConfiguration.Sessions
   let subprotocols: SubprotocolPolicy
@@ -44,6 +45,7 @@ struct LoopSettings: Sendable {
     requiresAppAuth = configuration.requiresAppAuth
     allowsClientCertificate = configuration.mtls.fallback
     messageType = configuration.messageType
+    compression = configuration.compression
     telnet = configuration.telnet
     sessions = configuration.sessions
     subprotocols = SubprotocolPolicy(configuration)

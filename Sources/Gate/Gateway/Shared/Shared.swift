@@ -79,6 +79,8 @@ final class Shared: Sendable {
   /// Bytes of messages that all sessions keep.
   let buffers = Sum()
   let levelling = Levelling()
+  /// Bytes reserved for what clients' messages may reach back into (`WS_COMPRESSION_WINDOWS`).
+  let compressionWindows = Sum()
   /// Connections whose last bytes are on their way.
   let lingering = Count()
   /// Those of them that were sessions.

@@ -50,6 +50,11 @@ extension SettingTable {
         + "1009."
     ),
     limit(
+      "WS_COMPRESSION_WINDOWS", .size(0...64 << 30), \.limits.compressionWindowsBytes, "128MiB",
+      "Reserved for apps whose messages refer to earlier ones, 32 KiB each: 4,096 apps at once. Then new connections of "
+        + "such apps are not compressed."
+    ),
+    limit(
       "QUEUE_MAX_BYTES", .size(4 << 10...16 << 20), \.limits.queueBytes, "256KiB",
       "Held for a slow side, in each direction; then the faster side is not read until the queue drains."),
     limit(

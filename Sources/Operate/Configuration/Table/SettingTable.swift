@@ -94,6 +94,10 @@ package enum SettingTable {
       "What apps may choose; none is an upgrade without a subprotocol. With none, binary and telnet only, no "
         + "telnet is spoken here."),
     Setting(
+      "WS_COMPRESSION", .choice, \.compression, default: "deflate", in: .sessions, isReloadable: true,
+      "Whether connections of apps that offer it are compressed (permessage-deflate); deflate, as phones pay for bytes. "
+        + "An app declines it by Portcullis-Compression: off."),
+    Setting(
       "GMCP_AGAIN", .packages, \.sessions.packagesToldAgain, default: "Char.*,Room.*,Group.*", in: .sessions,
       isReloadable: true,
       "GMCP packages whose last value an app is told again when messages were lost; those that say how things "

@@ -35,6 +35,14 @@ def gmcp(package, data=None):
     return subnegotiation(GMCP, text.encode())
 
 
+# What large games send for JSON, and what was meant: a colour in a room's name, a byte of Latin-1, half of a pair.
+ALMOST_JSON = subnegotiation(
+    GMCP,
+    b'room.info { "num": 28909, "name": "A Towering Waterfall\x1b[0m", "by": "Zo\xeb", "mark": "\\udcff" }',
+)
+MEANT = {"num": 28909, "name": "A Towering Waterfall\x1b[0m", "by": "Zo\ufffd", "mark": "\ufffd"}
+
+
 def msdp(name, value):
     return subnegotiation(MSDP, b"\x01" + name.encode() + b"\x02" + msdp_value(value))
 

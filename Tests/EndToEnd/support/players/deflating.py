@@ -7,7 +7,9 @@ from websocket import BINARY, RawWebSocket
 RSV1 = 4
 TAIL = b"\x00\x00\xff\xff"
 OFFER = "permessage-deflate; client_max_window_bits"
-PLAIN = "permessage-deflate; server_no_context_takeover; client_no_context_takeover"
+# What Apple's stack and OkHttp offer.
+BARE = "permessage-deflate"
+PLAIN = "permessage-deflate; server_no_context_takeover"
 NO_AUTH = {"REQUIRE_APP_AUTH": "false"}
 
 
@@ -22,11 +24,22 @@ def inflate(data, bits=15):
     return zlib.decompressobj(-bits).decompress(data + TAIL)
 
 
+class Window:
+    """A compressor that keeps its context from message to message, as RFC 7692 §7.2.1 lets it."""
+
+    def __init__(self, bits=15, level=9):
+        self.machine = zlib.compressobj(level, zlib.DEFLATED, -bits)
+
+    def deflate(self, data):
+        return (self.machine.compress(data) + self.machine.flush(zlib.Z_SYNC_FLUSH)).removesuffix(TAIL)
+
+
 class DeflateSocket(RawWebSocket):
     """A connection that has agreed on compression and does it by hand."""
 
-    def __init__(self, gate, offer=OFFER, **options):
-        super().__init__(gate, {"Sec-WebSocket-Extensions": offer} if offer else {}, **options)
+    def __init__(self, gate, offer=OFFER, fields=None, **options):
+        offered = {"Sec-WebSocket-Extensions": offer} if offer else {}
+        super().__init__(gate, offered | (fields or {}), **options)
         self.answer = self.upgrade.header("Sec-WebSocket-Extensions")
         self.was_compressed = False
 

@@ -1,7 +1,7 @@
 """An app that speaks portcullis.v1 and agrees on permessage-deflate (RFC 7692) on some of its connections, as a seed says:
-there what it sends is compressed or not, whole or in fragments, with pings between."""
+there what it sends is compressed or not, whole or in fragments, with pings between, on half of them with its context kept."""
 
-from deflating import OFFER, RSV1, deflate, inflate
+from deflating import OFFER, RSV1, Window, deflate, inflate
 from sessions import Lost, Player, Wire
 from waiting import LONG, patience
 from websocket import BINARY, CONTINUATION, PING, TEXT, frame
@@ -13,6 +13,7 @@ class DeflatingWire(Wire):
     def __init__(self, gate, fields, source, **options):
         self.source = source
         self.is_packed = False  # the message that comes
+        self.window = Window(bits=12) if source.random() < 0.5 else None
         super().__init__(gate, fields, **options)
 
     def _frame(self):
@@ -35,7 +36,10 @@ class DeflatingWire(Wire):
     def post(self, opcode, payload=b""):
         if opcode not in (TEXT, BINARY) or self.source.random() < 0.2:
             return super().post(opcode, payload)
-        packed = deflate(payload, level=self.source.choice([0, 1, 6, 9]))
+        if self.window:
+            packed = self.window.deflate(payload)
+        else:
+            packed = deflate(payload, level=self.source.choice([0, 1, 6, 9]))
         ends = sorted(self.source.randrange(len(packed) + 1) for _ in range(self.source.choice([0, 0, 1, 2])))
         pieces = [packed[start:end] for start, end in zip([0, *ends], [*ends, len(packed)])]
         frames = b""

@@ -48,8 +48,20 @@ def process_environment(variables):
     return SANITIZER_OPTIONS | made
 
 
-# What was found free is not taken at once, and is free again between two processes.
+# A port that was found free is not taken at once, and is free again between two processes. So each worker holds a claim on
+# those it was given last, as no other run of the suite in this network may have them meanwhile.
 GIVEN = collections.deque(maxlen=1000)
+
+
+def claim(port):
+    """A name that one process of this network has, and that goes with it; None where another one has it."""
+    held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        held.bind(f"\0portcullis-tests-port-{port}")
+    except OSError:
+        held.close()
+        return None
+    return held
 
 
 def free_port(host="127.0.0.1"):
@@ -60,12 +72,14 @@ def free_port(host="127.0.0.1"):
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     while True:
         port = random.randrange(15_000 + turns.NUMBER, 32_000, turns.WORKERS)
-        if port in GIVEN:
+        held = claim(port)
+        if held is None:
             continue
         with socket.socket(family) as probe, contextlib.suppress(OSError):
             probe.bind((host, port))
-            GIVEN.append(port)
+            GIVEN.append(held)
             return port
+        held.close()
 
 
 class Gate:
