@@ -6,10 +6,10 @@ import Testing
 @Suite struct PolicyWarningTests {
   @Test(arguments: [
     (#"{"rules":[],"DEFAULT":{}}"#, []),
-    (#"{"rules":[{"level":"app_attested"},{"level":"bare"},{"level":"bare"}]}"#, ["rule 2", "rule 3"]),
+    (#"{"rules":[{"match":{"operation":"a"}},{"match":{"operation":"b"},"level":"bare"}]}"#, ["rule 2"]),
     (#"{"rules":[],"DEFAULT":{"level":"bare"}}"#, ["DEFAULT"]),
     // Somebody else has a word in it.
-    (#"{"rules":[{"level":"bare","factors":["device","operator"]}]}"#, []),
+    (#"{"rules":[{"match":{"operation":"a"},"level":"bare","factors":["device","operator"]}]}"#, []),
     (#"{"rules":[],"DEFAULT":{"factors":["operator"],"level":"bare"}}"#, []),
   ])
   func whereBarePhonesAreTaken(_ text: String, places: [String]) throws {

@@ -99,7 +99,8 @@ import Testing
     #expect(listed?["barred_for"]?.integer == 1)
     let bars = try part.order("bars-list").value?.array?.compactMap(\.object) ?? []
     #expect(bars.count == 4 && bars.filter { $0["requester"] == nil }.count == 1)
-    #expect(try part.events().suffix(2) == ["service_barred", "approval_voted"])
+    let events = try part.events()
+    #expect(events.count { $0 == "service_barred" } == 1 && events.count { $0 == "requester_barred" } == 3)
     let lifted = try part.order("bars-lift", #"{"service":"mud","subject":"frodo"}"#)
     #expect(lifted.code == nil)
     #expect(try part.order("bars-lift", #"{"service":"mud","subject":"frodo"}"#).code == .notFound)
@@ -169,7 +170,7 @@ import Testing
     let refused = try round()
     #expect(refused.code == .quotaExceeded && refused.step == "service_bytes_per_day")
     let wait = try #require(refused.refusal?.retryAfter)
-    #expect(wait > .seconds(60) && wait < .seconds(900))
+    #expect(wait > .zero && wait < .seconds(900))
     // Of what it takes the audit has two rows a request, and nothing of the refusals.
     let bytes = try part.store.count("SELECT sum(length(summary)) FROM approvals")
     #expect(bytes < 1 << 20)
