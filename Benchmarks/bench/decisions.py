@@ -17,7 +17,7 @@ from traffic import Watched, beside, opened, right_of_way
 AT_ONCE = 64
 # Of the service's requests: as many of one service may wait.
 ASKED_AT_ONCE = 32
-OPEN_FOR_PHONE = 5
+OPEN_FOR_PHONE = 2
 # What the target for latency is about: half of the target for the rate.
 RATE = 2000
 PUBLIC_URL = "https://localhost"
@@ -36,6 +36,7 @@ class Deciding(Portcullis):
         super().__init__(
             setup, folder, game_port, PINS_FORCE="true", DEVICES_PATH=str(self.database / "devices.db"), PUBLIC_URL=PUBLIC_URL,
             APPROVAL_POLICY=str(self.policy), SERVICE_RATE=UNLIMITED, DEVICE_RATE=UNLIMITED,
+            SERVICE_STORE_PER_DAY="1048576MiB",
         )
 
     @property

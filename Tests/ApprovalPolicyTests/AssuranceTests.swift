@@ -19,6 +19,22 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("true", true, nil), ("false", false, nil), (#""device""#, true, PlayTrust.device),
+    (#""strong""#, true, .strong),
+  ])
+  func playMayHaveAMinimum(_ play: String, needs: Bool, minimum: PlayTrust?) throws {
+    let policy = try assurance(#"{"classes":[{"name":"a","match":{"subject":"*"},"play":\#(play)}]}"#)
+    let found = policy.assurance(of: "frodo")
+    #expect(found.needsPlay == needs && found.playMinimum == minimum)
+  }
+
+  @Test(arguments: [#""basic""#, #""STRONG""#, "1", "null"]) func playHasNoOtherWords(_ play: String) {
+    #expect(throws: PolicyFailure.self) {
+      try assurance(#"{"classes":[{"name":"a","match":{"subject":"*"},"play":\#(play)}]}"#)
+    }
+  }
+
   @Test func theFirstMatchHolds() throws {
     let policy = try assurance(
       #"""

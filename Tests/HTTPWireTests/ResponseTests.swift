@@ -53,6 +53,27 @@ import Testing
     #expect(code.sentence.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
   }
 
+  @Test func aDeveloperIsToldTheStep() {
+    let response = Response.refusal(.badRequest, step: "summary_character", field: "target")
+    #expect(
+      text(response.encoded(closing: false)).hasSuffix(
+        #""message":"The request is malformed.","step":"summary_character","field":"target"}}"#))
+    // No word of the gate's has such characters; one that had would not break the JSON.
+    let odd = text(Response.refusal(.badRequest, step: #"a"b"#).encoded(closing: false))
+    #expect(odd.hasSuffix(#""message":"The request is malformed."}}"#))
+  }
+
+  /// By what is shown there, and not by the code alone.
+  @Test(arguments: [
+    (RefusalCode.nonceInvalid, false, "AppAttest"), (.nonceInvalid, true, "DeviceKey"),
+    (.tokenRejected, true, "Bearer"), (.deviceUnknown, false, "DeviceKey"),
+    (.assertionRequired, false, "AppAttest"),
+  ])
+  func theSchemeIsTheEndpoints(code: RefusalCode, provesByDevice: Bool, scheme: String) {
+    let bytes = text(Response.refusal(code, provesByDevice: provesByDevice).encoded(closing: false))
+    #expect(bytes.contains("\r\nWWW-Authenticate: \(scheme)\r\n"))
+  }
+
   @Test func upgradeRequiredThatCloses() {
     #expect(
       text(Response.refusal(.upgradeRequired).encoded(closing: true)).contains(
@@ -88,7 +109,8 @@ import Testing
     (410, ["pairing_rejected"]), (411, ["length_required"]), (413, ["content_too_large"]),
     (414, ["uri_too_long"]), (415, ["unsupported_media_type"]), (417, ["expectation_failed"]),
     (426, ["client_outdated", "upgrade_required"]),
-    (429, ["rate_limited", "subject_locked", "too_many_open"]), (431, ["headers_too_large"]),
+    (429, ["quota_exceeded", "rate_limited", "subject_locked", "too_many_open"]),
+    (431, ["headers_too_large"]),
     (500, ["internal_error"]), (501, ["not_implemented"]),
     (503, ["backend_unavailable", "overloaded", "shutting_down", "store_unavailable"]),
     (505, ["version_not_supported"]),

@@ -119,6 +119,7 @@ import Testing
       "superseded": .pause, "rate_limited": .pause, "overloaded": .pause, "shutting_down": .pause,
       "backend_unavailable": .pause, "store_unavailable": .pause, "request_timeout": .pause,
       "internal_error": .pause, "too_many_open": .pause, "subject_locked": .pause,
+      "quota_exceeded": .pause,
     ]
     let status = code.statusCode
     var played = Played(registers: true)

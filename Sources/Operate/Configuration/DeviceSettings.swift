@@ -30,6 +30,8 @@ extension GateConfiguration {
     /// Whether a key of no published pin may serve all the same.
     package internal(set) var pinsAreForced = false
     package internal(set) var presenceMaximumAge = Duration.zero
+    /// What a service may leave in the store within a day.
+    package internal(set) var serviceBytesPerDay = 0
     /// Of one-time codes.
     package internal(set) var codeLife = Duration.zero
     package internal(set) var codeAttestationMaximumAge = Duration.zero

@@ -8,6 +8,13 @@ package struct ApprovalPolicy: Equatable, Sendable {
 
   package var hasDefault: Bool { fallback != nil }
 
+  /// What takes phones that nothing vouches for, as problems name it: a service that pairs phones can play one itself.
+  package var placesForBarePhones: [String] {
+    let places = rules.enumerated().map { ("rule \($0.offset + 1)", $0.element.demands) }
+    let all = places + (fallback.map { [("DEFAULT", $0)] } ?? [])
+    return all.filter { $0.1.takesBarePhones }.map(\.0)
+  }
+
   /// Refuses everything: what a gate without a policy has.
   package static let none = ApprovalPolicy(rules: [], fallback: nil)
 

@@ -68,6 +68,10 @@ package struct ApprovalDemands: Equatable, Sendable {
   var presence: Bool?
   var seconds: Int?
   var lease: LeaseTerms?
+
+  var takesBarePhones: Bool {
+    level == .bare && (factors ?? ApprovalBounds.defaultFactors) == .device
+  }
 }
 
 /// What a service asks for in a request beyond the rules; asking for less changes nothing.

@@ -22,6 +22,8 @@ package struct AssuranceClass: Equatable, Sendable {
   package let userVerification: UserVerification
   /// Whether Play Integrity has to vouch for an Android device.
   package let needsPlay: Bool
+  /// How far it has to trust the phone; nil: as far as any token that is taken.
+  package let playMinimum: PlayTrust?
   package let needsPresence: Bool
   /// Nil: what the setting says.
   package let otpAttestMaxAge: Int?
@@ -33,7 +35,8 @@ package struct AssuranceClass: Equatable, Sendable {
 
   /// For whom no class matches.
   package static let unnamed = AssuranceClass(
-    name: "", subjects: [], level: .bare, userVerification: .none, needsPlay: false, needsPresence: false,
+    name: "", subjects: [], level: .bare, userVerification: .none, needsPlay: false, playMinimum: nil,
+    needsPresence: false,
     otpAttestMaxAge: nil, reattestAfter: defaultReattestAfter, minAppVersion: nil,
     nextHeartbeat: defaultNextHeartbeat)
 

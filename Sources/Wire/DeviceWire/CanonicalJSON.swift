@@ -126,11 +126,11 @@ package struct CanonicalObject: Sendable {
 
   func checkCharacters() throws(CanonicalJSONError) {
     for member in members {
-      guard ShownText.isClean(member.name) else { throw .character }
+      guard ShownText.isReadable(member.name) else { throw .character }
       switch member.value {
       case .integer, .boolean: break
-      case .string(let string): if !ShownText.isClean(string) { throw .character }
-      case .strings(let strings): if !strings.allSatisfy(ShownText.isClean) { throw .character }
+      case .string(let string): if !ShownText.isReadable(string) { throw .character }
+      case .strings(let strings): if !strings.allSatisfy(ShownText.isReadable) { throw .character }
       case .object(let object): try object.checkCharacters()
       }
     }

@@ -24,6 +24,8 @@ package struct Signals: Sendable {
   package private(set) var rooted: Bool?
   package private(set) var emulator: Bool?
   package private(set) var debugger: Bool?
+  /// Members that nothing is made of.
+  package private(set) var strangers: [String] = []
 
   package static let sizeLimit = 4096
   package static let depthLimit = 8
@@ -52,19 +54,21 @@ package struct Signals: Sendable {
   /// False where a known member has another form.
   private mutating func take(_ value: JSONValue, as name: String) -> Bool {
     switch name {
-    case "tz": Self.keep(value.string, where: Self.isTimeZone, in: &timeZone)
-    case "mcc_mnc": Self.keep(value.string, where: Self.isNetwork, in: &network)
-    case "wifi": Self.keep(value.string, where: Self.isWiFi, in: &wifi)
-    case "os_patch_level": Self.keep(value.string, where: Self.isPatchLevel, in: &patchLevel)
-    case "lat_e1": Self.keep(value.integer, where: { (-900...900).contains($0) }, in: &latitude)
-    case "lon_e1": Self.keep(value.integer, where: { (-1800...1800).contains($0) }, in: &longitude)
-    case "acc_m": Self.keep(value.integer, where: { (0...10_000_000).contains($0) }, in: &accuracy)
-    case "mock_location": Self.keep(value.boolean, where: { _ in true }, in: &mockLocation)
-    case "adb_enabled": Self.keep(value.boolean, where: { _ in true }, in: &debugBridge)
-    case "rooted": Self.keep(value.boolean, where: { _ in true }, in: &rooted)
-    case "emulator": Self.keep(value.boolean, where: { _ in true }, in: &emulator)
-    case "debugger": Self.keep(value.boolean, where: { _ in true }, in: &debugger)
-    default: true
+    case "tz": return Self.keep(value.string, where: Self.isTimeZone, in: &timeZone)
+    case "mcc_mnc": return Self.keep(value.string, where: Self.isNetwork, in: &network)
+    case "wifi": return Self.keep(value.string, where: Self.isWiFi, in: &wifi)
+    case "os_patch_level": return Self.keep(value.string, where: Self.isPatchLevel, in: &patchLevel)
+    case "lat_e1": return Self.keep(value.integer, where: { (-900...900).contains($0) }, in: &latitude)
+    case "lon_e1": return Self.keep(value.integer, where: { (-1800...1800).contains($0) }, in: &longitude)
+    case "acc_m": return Self.keep(value.integer, where: { (0...10_000_000).contains($0) }, in: &accuracy)
+    case "mock_location": return Self.keep(value.boolean, where: { _ in true }, in: &mockLocation)
+    case "adb_enabled": return Self.keep(value.boolean, where: { _ in true }, in: &debugBridge)
+    case "rooted": return Self.keep(value.boolean, where: { _ in true }, in: &rooted)
+    case "emulator": return Self.keep(value.boolean, where: { _ in true }, in: &emulator)
+    case "debugger": return Self.keep(value.boolean, where: { _ in true }, in: &debugger)
+    default:
+      strangers.append(name)
+      return true
     }
   }
 

@@ -15,11 +15,57 @@ package enum ShownText {
     }
   }
 
-  /// Whether none of the refused characters is in it.
-  package static func isClean(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isRefused) }
+  /// Beyond them, what takes no room of its own or looks like nothing: soft hyphen, joiners, fillers of Hangul, Mongolian
+  /// and variation selectors, annotations. With one of them a name looks like another (UTS #39 §5.4).
+  package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x00AD, 0x034F, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F, 0x3164, 0xFE00...0xFE0F, 0xFFA0,
+      0xFFF9...0xFFFB, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0100...0xE01EF:
+      true
+    default: false
+    }
+  }
+
+  /// Whether no refused character is in it: what a summary is read with.
+  package static func isReadable(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isRefused) }
+
+  /// Whether it may be taken in to be shown: nothing in it is refused, and nothing is invisible. The selector that makes
+  /// a picture of an emoji changes what is seen, and every keyboard writes it: behind one it may stand.
+  package static func isClean(_ text: String) -> Bool {
+    var isBehindEmoji = false
+    for scalar in text.unicodeScalars {
+      if isRefused(scalar) { return false }
+      if isInvisible(scalar), !(scalar == pictureSelector && isBehindEmoji) { return false }
+      isBehindEmoji = !scalar.isASCII && scalar.properties.isEmoji
+    }
+    return true
+  }
+
+  private static let pictureSelector: Unicode.Scalar = "\u{FE0F}"
 }
 
 extension String {
+  /// What is left of it for the eye: two texts with one skeleton look alike, and whoever has one of them is not taken for
+  /// another person than whoever has the other (UTS #39 §4, for the letters that are met). Compared by `==`, which
+  /// holds composed and decomposed letters for the same.
+  package var skeleton: String {
+    var skeleton = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      if ShownText.isRefused(scalar) || ShownText.isInvisible(scalar) || scalar.properties.isWhitespace {
+        continue
+      }
+      let plain = LookAlikes.plain(scalar)
+      if plain.isASCII {
+        skeleton.append(plain)
+      } else {
+        skeleton.append(contentsOf: plain.properties.lowercaseMapping.unicodeScalars)
+      }
+    }
+    return String(skeleton)
+  }
+
+  package func looksLike(_ other: String) -> Bool { isSameText(as: other) || skeleton == other.skeleton }
+
   /// Whether both are the same bytes: `==` holds texts for equal that only look alike, which sign differently.
   package func isSameText(as other: String) -> Bool {
     utf8.span.isEqual(to: other.utf8.span)
@@ -32,6 +78,12 @@ package struct DeviceName: Hashable, Sendable {
 
   package init?(_ text: String) {
     guard (1...128).contains(text.utf8.count), ShownText.isClean(text) else { return nil }
+    self.text = text
+  }
+
+  /// As a store has it: taken in by the rules of its time.
+  package init?(stored text: String) {
+    guard (1...128).contains(text.utf8.count), ShownText.isReadable(text) else { return nil }
     self.text = text
   }
 

@@ -51,6 +51,13 @@ package enum Level: String, CaseIterable, Comparable, Sendable {
   package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }
 
+/// How far Play Integrity has to trust the phone that an app runs on.
+package enum PlayTrust: String, CaseIterable, Comparable, Sendable {
+  case device, strong
+
+  package static func < (left: Self, right: Self) -> Bool { left == .device && right == .strong }
+}
+
 /// Who says that a person was there when the approval key signed.
 package enum UserVerification: String, CaseIterable, Comparable, Sendable {
   /// Nobody: there is no approval key.

@@ -24,16 +24,21 @@ package struct Response: Sendable {
 
   /// Refused with `code`. 429 and 503 carry `Retry-After` (seconds), 405 carries `Allow`, and so on: whatever
   /// the status asks for is there.
-  /// - Parameter time: the gate's Unix time in seconds, for a peer whose own is wrong.
+  /// - Parameters:
+  ///   - time: the gate's Unix time in seconds, for a peer whose own is wrong.
+  ///   - step: the rule that was broken, for a developer; words of the gate's.
+  ///   - field: the member of the body that broke it.
+  ///   - provesByDevice: what is asked is proved by a device's key.
   package static func refusal(
     _ code: RefusalCode, retryAfter: Int = 1, allow: String = "GET", time: Int64? = nil,
-    sentence: String? = nil
+    sentence: String? = nil, step: String? = nil, field: String? = nil, provesByDevice: Bool = false
   ) -> Response {
     let time = time.map { #","\#(MemberName.time)":\#($0)"# } ?? ""
+    let rule = [(MemberName.step, step), (MemberName.field, field)].map(Self.word).joined()
     var response = Response(
       code.status,
       json: #"{"\#(MemberName.error)":{"\#(MemberName.code)":"\#(code.rawValue)","#
-        + #""\#(MemberName.message)":"\#(sentence ?? code.sentence)"\#(time)}}"#)
+        + #""\#(MemberName.message)":"\#(sentence ?? code.sentence)"\#(rule)\#(time)}}"#)
     response.add(HeaderName.error, code.rawValue)
     switch code.status {
     case .tooManyRequests, .serviceUnavailable:
@@ -42,7 +47,7 @@ package struct Response: Sendable {
       response.add("Allow", allow)
     case .unauthorized:
       // RFC 9110 §15.5.2 asks for a challenge; the schemes but that of tokens are the gate's own.
-      response.add("WWW-Authenticate", code.authenticationScheme)
+      response.add("WWW-Authenticate", code.authenticationScheme(provesByDevice: provesByDevice))
     case .upgradeRequired:
       // RFC 9110 §15.5.22 asks for the field, whatever has to be newer.
       response.add("Upgrade", "websocket")
@@ -52,6 +57,12 @@ package struct Response: Sendable {
     default: break
     }
     return response
+  }
+
+  /// A member with a word of the gate's, which has nothing that JSON escapes; nothing where there is none.
+  private static func word(_ name: String, _ word: String?) -> String {
+    guard let word, word.utf8.allSatisfy({ Symbol.isToken($0) }) else { return "" }
+    return #","\#(name)":"\#(word)""#
   }
 
   package mutating func add(_ name: String, _ value: String) {
@@ -114,11 +125,11 @@ package struct ResponseHead: Sendable {
 
 extension RefusalCode {
   /// By what a client of a 401 has to show who it is.
-  fileprivate var authenticationScheme: String {
+  fileprivate func authenticationScheme(provesByDevice: Bool) -> String {
     switch self {
     case .tokenRejected: "Bearer"
     case .deviceUnknown, .signatureRejected, .attestationStale: "DeviceKey"
-    default: "AppAttest"
+    default: provesByDevice ? "DeviceKey" : "AppAttest"
     }
   }
 }

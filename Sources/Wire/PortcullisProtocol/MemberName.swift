@@ -25,6 +25,10 @@ public enum MemberName {
   public static let error = "error"
   public static let code = "code"
   public static let message = "message"
+  /// The rule that was broken, where it is told: to services, and to everybody outside production.
+  public static let step = "step"
+  /// The member of the body that broke it.
+  public static let field = "field"
   /// Of `clock_skewed`: Unix time in seconds.
   public static let time = "time"
 

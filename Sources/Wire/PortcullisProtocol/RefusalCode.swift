@@ -56,6 +56,7 @@ public enum RefusalCode: String, CaseIterable, Sendable {
   case clientOutdated = "client_outdated"
   case tooManyOpen = "too_many_open"
   case subjectLocked = "subject_locked"
+  case quotaExceeded = "quota_exceeded"
 
   /// The HTTP status that it comes with.
   public var statusCode: Int {
@@ -81,7 +82,7 @@ public enum RefusalCode: String, CaseIterable, Sendable {
     case .unsupportedMediaType: 415
     case .expectationFailed: 417
     case .upgradeRequired, .clientOutdated: 426
-    case .rateLimited, .tooManyOpen, .subjectLocked: 429
+    case .rateLimited, .tooManyOpen, .subjectLocked, .quotaExceeded: 429
     case .headersTooLarge: 431
     case .internalError: 500
     case .notImplemented: 501
@@ -146,6 +147,7 @@ public enum RefusalCode: String, CaseIterable, Sendable {
     case .pairingRejected: "The pairing cannot be used."
     case .clientOutdated: "The app is too old; update it."
     case .tooManyOpen: "Too many are open already."
+    case .quotaExceeded: "The service has left too much in the store for now; try again later."
     case .subjectLocked: "Too many wrong codes; an operator has to unlock the subject."
     }
   }

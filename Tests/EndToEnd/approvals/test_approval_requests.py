@@ -119,7 +119,7 @@ def test_a_vote_for_anything_else_is_none(gate, service, phone, fault):
     for skew in (-301, 301):
         reply = phone.vote(item, "approve", code, at=int(fault.now()) + skew)
         assert (reply.status, reply.code) == (400, "clock_skewed")
-        assert set(reply.json["error"]) == {"code", "message", "time"}
+        assert set(reply.json["error"]) == {"code", "message", "step", "time"}
         assert reply.json["error"]["time"] == int(fault.now())
     # Nothing of this was a try.
     assert phone.post(path, good, phone.token).json["state"] == "approved"
@@ -311,14 +311,121 @@ def test_two_phones_have_to_agree(gate, service, phone):
     assert_refusal(second.vote(item, "approve", asked["match_code"]), 409, "not_pending")
 
 
-def test_two_are_open_for_a_requester_and_five_for_a_phone(gate, service, phone):
-    for number in range(5):
-        request(gate, service, requester={"id": f"r{number // 2}"})
-    sixth = ask(gate, "POST", "/approvals", body(requester={"id": "r2"}), service)
-    assert_refusal(sixth, 429, "too_many_open")
-    assert len(phone.items()) == 5
-    third = ask(gate, "POST", "/approvals", body(requester={"id": "r0"}), service)
+def test_two_are_open_of_a_service_and_others_have_their_place(gate, service, phone):
+    """Whomever it says that it asks for; and whoever has none of the phone's five places gets one beside them."""
+    for number in range(2):
+        request(gate, service, requester={"id": f"r{number}"})
+    third = ask(gate, "POST", "/approvals", body(requester={"id": "r2"}), service)
     assert_refusal(third, 429, "too_many_open")
+    assert third.json["error"]["step"] == "approval_open_of_service"
+    web, shop, door = (add_service(gate, name) for name in ("web", "shop", "door"))
+    for token in (web, web, shop):
+        request(gate, token)
+    second = ask(gate, "POST", "/approvals", body(requester={"id": "else"}), shop)
+    assert_refusal(second, 429, "too_many_open")
+    assert second.json["error"]["step"] == "approval_open_for_device"
+    request(gate, door)
+    assert len(phone.items()) == 6
+
+
+def test_three_reports_bar_the_service(gate, service, phone):
+    for number in range(3):
+        asked = request(gate, service, requester={"id": f"nag{number}"})
+        assert phone.vote(phone.items()[0], "report").json["state"] == "reported", asked
+    refused = ask(gate, "POST", "/approvals", body(requester={"id": "nag9"}), service)
+    assert_refusal(refused, 403, "requester_barred")
+    assert refused.json["error"]["step"] == "approval_bar_of_service"
+    gate.event(event="service_barred", level="warning", service="mud", reports="3")
+    assert json.loads(gate.command("services", "list", "--json").stdout)[0]["barred_for"] == 1
+    bars = json.loads(gate.command("approvals", "bars", "list", "--json").stdout)
+    assert [bar.get("requester") for bar in bars].count(None) == 1 and len(bars) == 4
+    lift = ("approvals", "bars", "lift", "--service", "mud", "--subject", "anna")
+    assert gate.command(*lift).returncode == 0
+    # Who looks like one that was reported is that one.
+    for name in ("nag1", "nag1 ", "Nag1"):
+        again = ask(gate, "POST", "/approvals", body(requester={"id": name}), service)
+        assert_refusal(again, 403, "requester_barred")
+    request(gate, service, requester={"id": "nag9"})
+
+
+def test_a_service_that_leaves_too_much(gates, folder, fault):
+    """Asked for and taken back, again and again."""
+    gate = gates(**approval_settings(folder, RULES, SERVICE_STORE_PER_DAY="1MiB", **fault.environment))
+    service, other = add_service(gate), add_service(gate, "web")
+    phone_of(gate)
+    fault.stand_still()
+    for count in range(200):
+        asked = ask(gate, "POST", "/approvals", body(text="x" * 7000), service)
+        if asked.status == 429:
+            break
+        assert ask(gate, "DELETE", f"/approvals/{asked.json['id']}", token=service).status == 200
+    assert_refusal(asked, 429, "quota_exceeded")
+    assert 100 < count < 120 and 1 <= int(asked.header("Retry-After")) < 900
+    assert asked.json["error"]["step"] == "service_bytes_per_day"
+    request(gate, other)
+    assert (folder / "devices.db").stat().st_size < 4 << 20
+    gate.event(event="refused", code="quota_exceeded", step="service_bytes_per_day")
+
+
+@pytest.mark.parametrize(
+    "document, step, field",
+    [
+        (body(target=...), "target", "target"),
+        (body(target={"player": 7}), "target", "target"),
+        (body(requester="saruman"), "requester", "requester"),
+        (body(text="two\nlines"), "summary_character", "text"),
+        (body(target={"player": "gan\u00addalf"}), "summary_character", "target"),
+        (body(requester={"id": "s", "name": "sa\u3164ruman"}), "summary_character", "requester"),
+    ],
+)
+def test_a_service_hears_what_is_wrong(gate, service, phone, document, step, field):
+    refused = ask(gate, "POST", "/approvals", document, service)
+    assert_refusal(refused, 400, "bad_request")
+    assert (refused.json["error"]["step"], refused.json["error"]["field"]) == (step, field)
+
+
+def test_strangers_hear_the_code_alone(gates, folder, fault):
+    """In production; whoever has the token of a service is none, and its developer reads the answer."""
+    production = {"PORTCULLIS_ENV": "production", "APPATTEST_ROOT_CA_PATH": None}
+    gate = gates(**approval_settings(folder, RULES, **production, **fault.environment))
+    service = add_service(gate)
+    told = ask(gate, "POST", "/approvals", body(target=...), service)
+    assert_refusal(told, 400, "bad_request")
+    assert told.json["error"] == {
+        "code": "bad_request",
+        "message": "The request is malformed.",
+        "step": "target",
+        "field": "target",
+    }
+    for refused in (
+        ask(gate, "POST", "/approvals", body(target=...), "A" * 43),
+        ask(gate, "POST", "/device/token", {"device_id": 7}),
+        ask(gate, "POST", "/attest/register", {"keyId": "AAAA"}),
+        gate.app.request("GET", "/nothing"),
+    ):
+        assert refused.status >= 400 and set(refused.json["error"]) == {"code", "message"}, refused
+    # Beside the code the scheme of what is asked there.
+    unknown = phone_of(gate).ask_token(nonce="0" * 64)
+    assert_refusal(unknown, 401, "nonce_invalid")
+    assert unknown.header("WWW-Authenticate") == "DeviceKey"
+
+
+def test_two_scopes_that_approve_themselves(gate):
+    """Nothing is refused: a game pairs its players' phones and asks them. Where nothing vouches for a phone, it is said."""
+    both = gate.command("services", "add", "both", "--scopes", "approvals,pairings")
+    assert both.returncode == 0 and len(both.stdout.strip()) == 43 and "bare" in both.stderr
+    one = gate.command("services", "add", "one", "--scopes", "approvals")
+    assert one.returncode == 0 and one.stderr == ""
+    checked = gate.command("policy", "check", "approvals.json")
+    assert checked.returncode == 0 and "rule 1" in checked.stderr and "bare" in checked.stderr
+
+
+def test_a_name_that_is_taken_or_looks_so(gate, service):
+    taken = gate.command("services", "add", "mud", "--scopes", "approvals")
+    assert taken.returncode == 64
+    assert "there is a service mud already: `portcullis services rotate mud` gives it a new token" in taken.stderr
+    alike = gate.command("services", "add", "Mud", "--scopes", "approvals")
+    assert alike.returncode == 64 and "looks like mud" in alike.stderr
 
 
 def test_an_idempotency_key_is_one_request(gate, service, phone):

@@ -65,7 +65,7 @@ import Testing
     for series in [
       "sessions{state=\"attached\",credential=\"assertion\"}", "connections{state=\"session\"}",
       "admissions_total{result=\"admitted\"}", "approvals_decided_total{result=\"denied\"}",
-      "devices{state=\"active\"}", "codes_ended_total{result=\"passed\"}",
+      "devices{state=\"active\"}", "devices_store_bytes", "codes_ended_total{result=\"passed\"}",
       "telnet_options_total{option=\"gmcp\"}",
       "rate_limited_total{limit=\"handshake_rate\"}",
       "tls_handshake_failures_total{reason=\"alert\"}",

@@ -42,8 +42,8 @@ import Testing
 
   @Test func whatEachKindMakesOfKeys() throws {
     let cases: [(VerifiedEvidence?, hasApprovalKey: Bool, level: String, uv: String, vote: Level)] = [
-      (nil, true, "bare", "app", .bare), (.playIntegrity, true, "app_attested", "app", .appAttested),
-      (.playIntegrity, false, "app_attested", "none", .appAttested),
+      (nil, true, "bare", "app", .bare), (.playIntegrity(.device), true, "app_attested", "app", .appAttested),
+      (.playIntegrity(.device), false, "app_attested", "none", .appAttested),
       (Self.chains([1]), false, "hardware_attested", "none", .appAttested),
       // The approval key may be any that the app has made.
       (Self.chains([1]), true, "hardware_attested", "app", .appAttested),
@@ -55,13 +55,13 @@ import Testing
       #expect(said["level"] == level && said["uv"] == uv, "\(String(describing: evidence))")
       let record = try part.record(phone)
       #expect(record.voteLevel == vote && (record.attestedAt != nil) == (evidence != nil))
-      #expect((record.playAttestedAt != nil) == (evidence == .playIntegrity))
+      #expect((record.playAttestedAt != nil) == (evidence == .playIntegrity(.device)))
     }
   }
 
   @Test func aPhoneBringsItsOwnMakersEvidence() throws {
     let pairs: [(DevicePlatform, VerifiedEvidence)] = [
-      (.ios, .playIntegrity), (.ios, Self.chains([1])), (.android, Self.apple),
+      (.ios, .playIntegrity(.device)), (.ios, Self.chains([1])), (.android, Self.apple),
     ]
     for (platform, evidence) in pairs {
       let phone = try TestPhone(platform: platform)
@@ -78,14 +78,14 @@ import Testing
   /// Play says nothing against hardware, and the next app nothing for it.
   @Test func levelsRiseAndDoNotFall() throws {
     let phone = try active(Self.chains([1], votes: true))
-    let said = try part.attest(phone, verified: .playIntegrity)
+    let said = try part.attest(phone, verified: .playIntegrity(.device))
     #expect(said["level"] == "hardware_attested" && said["uv"] == "hardware")
     #expect(try part.record(phone).playAttestedAt == registry.now)
   }
 
   @Test func newKeysBeginAnew() throws {
     let phone = try active(Self.chains([1], [2], votes: true))
-    _ = try part.attest(phone, verified: .playIntegrity)
+    _ = try part.attest(phone, verified: .playIntegrity(.device))
     let bare = try TestPhone(platform: .android)
     let said = try part.rotate(phone, to: bare, verified: nil)
     #expect(said["level"] == "bare" && said["uv"] == "app")
@@ -107,9 +107,31 @@ import Testing
     }
     let phone = try active(Self.chains([1], votes: true))
     #expect(try allowed(phone) == false)
-    _ = try part.attest(phone, verified: .playIntegrity)
+    _ = try part.attest(phone, verified: .playIntegrity(.device))
     #expect(try allowed(phone) == true)
     #expect(try allowed(part.activePhone()) == true)
+  }
+
+  /// A class may ask for more than the gate does, and what was vouched for before that was kept is the least.
+  @Test func aClassHasItsMinimum() throws {
+    let bytes = Array(#"{"classes":[{"name":"all","match":{"subject":["*"]},"play":"strong"}]}"#.utf8)
+    registry.settings.assurance = try AssurancePolicy(parsing: bytes.span)
+    func lacks(_ phone: TestPhone) throws -> [String?]? {
+      let said = try part.beat(token(phone), signedBy: nil)
+      return said.value.object?["policy"]?.object?["otp_lacks"]?.array?.map(\.string)
+    }
+    let phone = try active(.playIntegrity(.device))
+    #expect(try lacks(phone) == ["play"])
+    _ = try part.attest(phone, verified: .playIntegrity(.strong))
+    #expect(try lacks(phone) == nil)
+    #expect(try part.record(phone).playTrust == .strong)
+    var record = try part.record(phone)
+    record.playTrust = nil
+    try registry.store.update(record)
+    #expect(try lacks(phone) == ["play"])
+    _ = try part.attest(phone, verified: .playIntegrity(.strong))
+    _ = try part.attest(phone, verified: .playIntegrity(.device))
+    #expect(try lacks(phone) == ["play"])
   }
 
   @Test func reasonsAreOnRecord() throws {
@@ -146,7 +168,7 @@ import Testing
 
   @Test func aRevokedCertificateEndsWhatItVouchedFor() throws {
     let (phone, other) = (try active(Self.chains([0, 0x0A], [2], votes: true)), try active(Self.chains([2])))
-    _ = try part.attest(phone, verified: .playIntegrity)
+    _ = try part.attest(phone, verified: .playIntegrity(.device))
     let (token, otherToken) = (try token(phone), try token(other))
     registry.effects = []
     try judge(list(1, [3]))

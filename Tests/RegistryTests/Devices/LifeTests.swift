@@ -468,6 +468,52 @@ import Testing
     #expect(try policy(player)["otp_allowed"]?.boolean == false)
   }
 
+  /// What an operator calls a phone tells it from the others of its subject.
+  @Test func namesOfASubjectsPhonesDiffer() throws {
+    let (one, two) = (try part.activePhone("ada"), try part.activePhone("ada"))
+    let other = try part.activePhone("bob")
+    func rename(_ phone: TestPhone, _ name: String) throws -> Said {
+      try part.order("devices-rename", #"{"id":"\#(phone.required.text)","name":"\#(name)"}"#)
+    }
+    #expect(try rename(one, "Phone 1").code == nil && rename(one, "Phone 1").code == nil)
+    for name in ["Phone 1", "phone l", "Ph\u{043E}ne 1"] {
+      #expect(try rename(two, name).step == "device_name_alike", "\(name)")
+    }
+    #expect(try rename(two, "Phone 2").code == nil && rename(other, "Phone 1").code == nil)
+  }
+
+  /// In the order in which asking for a code would find it.
+  @Test func aPhoneHearsWhatItLacks() throws {
+    func lacks(_ phone: TestPhone) throws -> [String?]? {
+      let said = try part.beat(token(phone), signedBy: nil)
+      return said.value.object?["policy"]?.object?["otp_lacks"]?.array?.map(\.string)
+    }
+    let phone = try part.activePhone("ada", evidence: appKey(1))
+    #expect(try lacks(phone) == nil)
+    registry.now = UnixTime(milliseconds: registry.now.milliseconds + 601_000)
+    #expect(try lacks(phone) == ["attestation"])
+    let text = #"{"classes":[{"name":"all","match":{"subject":["*"]},"uv":"hardware","presence":true}]}"#
+    let bytes = Array(text.utf8)
+    registry.settings.assurance = try AssurancePolicy(parsing: bytes.span)
+    registry.settings.minimumLevel = .hardwareAttested
+    #expect(try lacks(phone) == ["level", "uv", "attestation", "presence"])
+    _ = try part.beat(token(phone), signedBy: phone, rooted: true)
+    #expect(try lacks(phone)?.contains("rooted") == true)
+  }
+
+  /// A phone that says each minute something else has ten rows an hour of it, and what it said last is kept.
+  @Test func heartbeatsFillNoAudit() throws {
+    let phone = try part.activePhone()
+    let token = try token(phone)
+    let before = try registry.store.count("SELECT count(*) FROM audit")
+    for number in 0..<40 { _ = try part.beat(token, signedBy: phone, rooted: number.isMultiple(of: 2)) }
+    #expect(try registry.store.count("SELECT count(*) FROM audit") == before + DeviceMemory.reportsAnHour)
+    #expect(try !part.record(phone).isRooted)
+    registry.now = UnixTime(milliseconds: registry.now.milliseconds + 3_600_001)
+    _ = try part.beat(self.token(phone), signedBy: phone, rooted: true)
+    #expect(try registry.store.count("SELECT count(*) FROM audit") == before + DeviceMemory.reportsAnHour + 1)
+  }
+
   /// What an exception names it is for, and for nothing else.
   @Test(arguments: ["level", "uv", "presence", "attestation", "play"])
   func anExceptionFromOneThing(lack: String) throws {

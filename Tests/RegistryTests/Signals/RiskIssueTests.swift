@@ -104,6 +104,22 @@ private final class RiskPart {
      "bands":{"presence":50,"deny":100},"enforce":true}
     """#
 
+  /// Of each phone once, by how many; those that other designs have with what to write here.
+  @Test func membersThatNobodyKnowsAreTold() throws {
+    let part = try RiskPart()
+    var told: [StrangeMembers] {
+      part.part.registry.effects.compactMap { effect in
+        if case .strangeMembers(_, let found) = effect { found } else { nil }
+      }
+    }
+    _ = try part.issue(RiskPart.athome)
+    #expect(told.isEmpty)
+    let signals = #"{"bssid_hash":"x","coarse_geo":[1,2],"ip_asn":1,"favourite":"blue"}"#
+    for _ in 0..<2 { #expect(try part.issue(signals)["otp_code"] != nil) }
+    #expect(told.count == 1 && told.first?.count == 4 && told.first?.place == .signals)
+    #expect(told.first?.remedies == "bssid_hash=wifi,coarse_geo=lat_e1+lon_e1+acc_m,ip_asn=GEO_ASN_PATH")
+  }
+
   @Test func nothingToSay() throws {
     let part = try RiskPart()
     #expect(try part.issue(RiskPart.athome)["otp_code"]?.utf8.count == 6)

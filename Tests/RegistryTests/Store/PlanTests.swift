@@ -50,10 +50,11 @@ import Testing
 
   @Test func approvalsByTheirState() throws {
     let part = try ApprovalPart(policy: #"{"DEFAULT":{"ttl_s":60}}"#)
-    let (service, phone) = (try part.service(), try part.phone(of: "frodo"))
+    let (service, other) = (try part.service(), try part.service("web"))
+    let phone = try part.phone(of: "frodo")
     var ids: [ApprovalID] = []
     for number in 0..<6 {
-      let asked = try part.ask(service, requester: "r\(number)")
+      let asked = try part.ask(number == 5 ? other : service, requester: "r\(number)")
       ids.append(try asked.approval)
       // Every other one ends.
       if number.isMultiple(of: 2) { #expect(try part.vote(phone, on: asked, .deny)["state"] == "denied") }

@@ -1,6 +1,7 @@
 /// Stores that an earlier program made: their tables become what a new store has, and nothing that they hold is lost.
 import Addresses
 import DeviceWire
+import PortcullisProtocol
 import Risk
 import SQLite
 import System
@@ -9,8 +10,18 @@ import Testing
 @testable import Registry
 
 @Suite struct SchemaTests {
+  /// What the eighth form lacked.
+  private static let backToTheEighth = """
+    DROP INDEX approvals_whole;
+    ALTER TABLE approvals DROP COLUMN summary_hash; ALTER TABLE approvals DROP COLUMN operation;
+    DROP INDEX approval_bars_of; DROP TABLE service_reports;
+    ALTER TABLE devices DROP COLUMN play_level;
+    PRAGMA user_version = 8
+    """
+
   /// What the seventh form had instead: one time for all that was known of where a phone was.
   private static let backToTheSeventh = """
+    \(backToTheEighth);
     PRAGMA foreign_keys = OFF;
     DROP TABLE signals; \(SQLiteStore.firstSignalTables);
     PRAGMA user_version = 7
@@ -18,6 +29,7 @@ import Testing
 
   /// What the fifth form had instead: each serial with each device.
   private static let backToTheFifth = """
+    \(backToTheEighth);
     PRAGMA foreign_keys = OFF;
     DROP TABLE signals; \(SQLiteStore.firstSignalTables);
     DROP TABLE former_keys;
@@ -33,6 +45,7 @@ import Testing
 
   /// What the first form had instead.
   private static let backToTheFirst = """
+    \(backToTheEighth);
     PRAGMA foreign_keys = OFF;
     DROP TABLE tallies; DROP TABLE former_keys;
     DROP TABLE code_devices; DROP TABLE code_challenges; DROP TABLE wrong_codes; DROP TABLE signals;
@@ -177,6 +190,30 @@ import Testing
     #expect(try new.riskRecord(of: ids[2]) == nil && new.count("SELECT count(*) FROM signals") == 2)
     new.close()
     #expect(try tables(path) == newTables(folder.path))
+    folder.remove()
+  }
+
+  /// What a store of the eighth form holds stays: a request with its summary, a bar, a phone that Play has vouched for.
+  @Test func theNinthFormLosesNothing() throws {
+    let part = try ApprovalPart()
+    let service = try part.service()
+    let phone = try part.phone(of: "frodo")
+    let asked = try part.ask(service)
+    let reported = try part.ask(service, requester: "nag")
+    _ = try part.vote(phone, on: reported, .report)
+    var record = try #require(try part.store.device(phone.id))
+    record.playAttestedAt = part.now
+    try part.store.update(record)
+    part.store.close()
+    do { try Database.open(part.store.path).execute(Self.backToTheEighth) }
+    try part.store.reopen()
+    #expect(try part.store.device(phone.id) == record)
+    #expect(try part.store.approval(asked.approval)?.remains == nil)
+    #expect(try part.ask(service, requester: "nag").code == .requesterBarred)
+    #expect(try part.vote(phone, on: asked)["state"] == "approved")
+    part.store.close()
+    let folder = try TemporaryFolder(prefix: "portcullis-schema-")
+    #expect(try tables(part.store.path) == newTables(folder.path))
     folder.remove()
   }
 

@@ -31,7 +31,9 @@ import Testing
 
   @Test func nothingIsThereAtFirst() throws {
     let part = try ApprovalPart()
-    #expect(try part.store.numbers() == RegistryNumbers())
+    var nothing = RegistryNumbers()
+    nothing.bytes = try part.store.numbers().bytes
+    #expect(try part.store.numbers() == nothing && nothing.bytes > 4096)
   }
 
   @Test func devicesAndApprovalsAreFollowed() throws {
@@ -91,9 +93,11 @@ import Testing
     _ = try part.ask(service)
     part.pass(301)
     _ = try part.answer(Tend())
-    let before = try part.store.numbers()
+    var before = try part.store.numbers()
     #expect(before.approvalsDecided[4] == 1)
     try part.store.reopen()
+    // What lay in the log is in the file now.
+    before.bytes = try part.store.numbers().bytes
     #expect(try part.store.numbers() == before)
     _ = try part.ask(service)
     part.pass(301)

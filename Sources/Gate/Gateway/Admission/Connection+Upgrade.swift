@@ -14,6 +14,7 @@ internal import WebSocketWire
 
 extension Connection {
   func beginUpgrade(_ head: RequestHead, _ exchange: Exchange) {
+    exchange.provesByDevice = DeviceProof.isNamed(in: head)
     let upgrade: PlayerUpgrade
     do throws(Refusal) {
       upgrade = try PlayerUpgrade(head, allowing: loop.settings.subprotocols)

@@ -6,9 +6,11 @@ internal import System
 
 struct Refusal: Error, Equatable {
   let code: RefusalCode
-  /// The precise rule or step, for the log alone.
+  /// The precise rule or step, for the log and for developers.
   let step: String
   let keyID: KeyIdentifier?
+  /// The member of the body that is wrong.
+  let field: String?
   /// What the peer is told instead of the code's own sentence.
   private let sentence: String?
   /// Which of several chains of certificates it is about, by its name in the request.
@@ -20,8 +22,10 @@ struct Refusal: Error, Equatable {
 
   init(
     _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil,
-    allow: String = "GET", time: UnixTime? = nil, chain: String? = nil, sentence: String? = nil
+    allow: String = "GET", time: UnixTime? = nil, chain: String? = nil, sentence: String? = nil,
+    field: String? = nil
   ) {
+    self.field = field
     self.code = code
     self.step = step
     self.keyID = keyID
@@ -32,10 +36,15 @@ struct Refusal: Error, Equatable {
     self.time = time
   }
 
-  var response: Response {
+  /// - Parameters:
+  ///   - tellsStep: whoever asks is a service, or this is no production: a developer reads the answer.
+  ///   - provesByDevice: what is asked is proved by a device's key, and not by App Attest.
+  func response(tellsStep: Bool, provesByDevice: Bool) -> Response {
     // Rounded up: whoever comes back then is not refused again for a fraction of a second.
     let seconds =
       retryAfter.map { max(1, Int(clamping: ($0 + .nanoseconds(999_999_999)).components.seconds)) } ?? 1
-    return .refusal(code, retryAfter: seconds, allow: allow, time: time?.seconds, sentence: sentence)
+    return .refusal(
+      code, retryAfter: seconds, allow: allow, time: time?.seconds, sentence: sentence,
+      step: tellsStep ? step : nil, field: tellsStep ? field : nil, provesByDevice: provesByDevice)
   }
 }

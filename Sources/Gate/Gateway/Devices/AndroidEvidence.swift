@@ -85,8 +85,8 @@ package final class AndroidEvidence: Sendable {
     defer { idle.withLock { $0.append(verifiers) } }
     switch form {
     case .playIntegrity(let token):
-      try judge(token, claim, settings, now, by: verifiers.tokens)
-      return .playIntegrity
+      let trust = try judge(token, claim, settings, now, by: verifiers.tokens)
+      return .playIntegrity(trust)
     case .androidKey(let chain, let approvalChain):
       return .androidKey(try judge(chain, approvalChain, claim, settings, now, by: verifiers.chains))
     case .attestation, .assertion: throw Rejection(step: "platform")
@@ -95,12 +95,13 @@ package final class AndroidEvidence: Sendable {
 
   private func judge(
     _ token: [UInt8], _ claim: EvidenceClaim, _ settings: Settings, _ now: UnixTime, by verifier: PlayVerifier
-  ) throws(Rejection) {
+  ) throws(Rejection) -> PlayTrust {
     guard !settings.playKeys.isEmpty else { throw Rejection(step: "no_play_keys") }
     do throws(PlayRejection) {
-      _ = try verifier.verify(
+      let verdict = try verifier.verify(
         token.span, nonce: claim.playNonce.hash, keys: settings.playKeys, apps: settings.apps, now: now,
         maximumAge: PlayVerifier.maximumAge, required: settings.playMinimum)
+      return verdict.level >= .strong ? .strong : .device
     } catch {
       let isStandard = error == .envelopeParts && PlayVerifier.isOfStandardRequest(token.span)
       throw Rejection(step: error.rawValue, unjudged: isStandard ? .standardRequest : nil)

@@ -14,6 +14,7 @@ extension Connection {
     _ found: DeviceResource.Found, of devices: Devices, _ head: RequestHead, _ exchange: Exchange
   ) {
     exchange.trace = TraceID(head, entropy: loop.shared.entropy)
+    exchange.provesByDevice = true
     switch found {
     case .notFound: refuse(Refusal(.notFound, step: "path"), to: head)
     case .methodNotAllowed(let allow):
@@ -22,7 +23,7 @@ extension Connection {
       respond(Response(.ok, json: devices.door.keySet, keptFor: Self.keySetSeconds), to: head)
     case .endpoint(let endpoint):
       do throws(Refusal) {
-        let request = try request(for: endpoint, of: devices, head)
+        let request = try request(for: endpoint, of: devices, head, exchange)
         if endpoint.hasBody { return expectBody(of: head, for: .device(request), exchange) }
         begin(request, head, exchange)
       } catch {
@@ -38,8 +39,11 @@ extension Connection {
   // MARK: What the head says
 
   private func request(
-    for endpoint: DeviceEndpoint, of devices: Devices, _ head: RequestHead
+    for endpoint: DeviceEndpoint, of devices: Devices, _ head: RequestHead, _ exchange: Exchange
   ) throws(Refusal) -> DeviceRequest {
+    let token = BearerToken(head)
+    let service = token.flatMap { $0.isDeviceToken ? nil : devices.door.service($0) }
+    exchange.isOfService = service != nil
     if loop.isDraining { throw Refusal(.shuttingDown, step: "draining") }
     let query: DeviceQuery
     do throws(DeviceQuery.Malformed) {
@@ -49,7 +53,6 @@ extension Connection {
     }
     var request = DeviceRequest(
       endpoint: endpoint, query: query, clientVersion: head.value(HeaderName.clientVersion))
-    let token = BearerToken(head)
     switch endpoint.bearer(query) {
     case .nobody: try payAsAnybody()
     case .device:
@@ -65,7 +68,7 @@ extension Connection {
       }
       request.bearer = token
     case .service:
-      guard let token, let service = devices.door.service(token) else {
+      guard let token, let service else {
         try payAsAnybody()
         throw Refusal(.tokenRejected, step: "bearer")
       }

@@ -179,7 +179,8 @@ extension Connection {
       return try form()
     } catch {
       throw Refusal(
-        .badRequest, step: error.step, sentence: UnjudgedEvidence(step: error.step)?.sentence)
+        .badRequest, step: error.step, sentence: UnjudgedEvidence(step: error.step)?.sentence,
+        field: error.member)
     }
   }
 

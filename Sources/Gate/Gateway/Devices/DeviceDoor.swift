@@ -81,6 +81,8 @@ package final class DeviceDoor: RegistryListener {
     case .services(let services): state.withLock { $0.services = services }
     case .keySet(let keys): state.withLock { $0.keySet = keys }
     case .doubted(let report): log.doubts(report)
+    case .serviceBarred(let name, let reports): log.serviceBarred(name, reports: reports)
+    case .strangeMembers(let device, let found): log.strangeMembers(device, found)
     case .near, .desktopEnded, .wake: break
     }
   }

@@ -32,7 +32,9 @@ extension Connection {
     // Before the answer: its connection may end while that is written.
     exchange.asked = nil
     let isLast = exchange.countRefusal(closing: closing)
-    respond(refusal.response, closing: isLast, toHead: toHead, bodyLeft: bodyLeft)
+    let response = refusal.response(
+      tellsStep: loop.settings.tellsSteps || exchange.isOfService, provesByDevice: exchange.provesByDevice)
+    respond(response, closing: isLast, toHead: toHead, bodyLeft: bodyLeft)
   }
 
   func respond(_ response: Response, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {

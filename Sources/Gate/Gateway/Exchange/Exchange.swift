@@ -57,6 +57,10 @@ final class Exchange {
   var asked: CountedRequest?
   /// Of a request about devices, until it is answered.
   var trace: TraceID?
+  /// The request being worked on has come with the token of a service.
+  var isOfService = false
+  /// It is proved by a device's key.
+  var provesByDevice = false
   private var refusals = 0
   /// Since when the next request is awaited; nil before any answer. Bytes that come do not move it, so that a byte now
   /// and then keeps no connection open.
@@ -172,8 +176,7 @@ final class Exchange {
     if isLast {
       phase = .ended
     } else if bodyLeft > 0 {
-      client = nil
-      trace = nil
+      forgetRequest()
       phase = .discarding(left: bodyLeft, since: now)
     } else {
       expectHead(now: now)
@@ -181,10 +184,16 @@ final class Exchange {
   }
 
   private func expectHead(now: MonotonicTime) {
-    client = nil
-    trace = nil
+    forgetRequest()
     idleSince = now
     phase = .head(since: received.isEmpty ? nil : now)
+  }
+
+  private func forgetRequest() {
+    client = nil
+    trace = nil
+    isOfService = false
+    provesByDevice = false
   }
 
   private func drop(_ count: Int) {

@@ -39,6 +39,9 @@ extension GateMetrics {
         text.sample(MetricLabel("state", state.word), value: count)
       }
     },
+    gauge("devices_store_bytes", "The size of the registry's store and its log.") { source, text in
+      text.sample(value: Int(clamping: source.registry.bytes))
+    },
     gauge("approvals", "Requests for approvals in the registry, those included that are over and still kept.")
     { source, text in
       for (state, count) in zip(RegistryNumbers.approvalStates, source.registry.approvals) {

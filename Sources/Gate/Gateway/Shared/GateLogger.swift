@@ -149,6 +149,19 @@ struct GateLogger: Sendable {
       ])
   }
 
+  /// Who has reported it stands in the audit.
+  func serviceBarred(_ name: String, reports: Int) {
+    logger.warning("service_barred", metadata: ["service": "\(name)", "reports": "\(reports)"])
+  }
+
+  func strangeMembers(_ device: DeviceID, _ found: StrangeMembers) {
+    var metadata: Logger.Metadata = [
+      "device": "\(device.text)", "in": "\(found.place.rawValue)", "count": "\(found.count)",
+    ]
+    if !found.remedies.isEmpty { metadata["write"] = "\(found.remedies)" }
+    logger.notice("members_unknown", metadata: metadata)
+  }
+
   /// It holds in memory, and comes to the disk with the next snapshot.
   func revocationLost(_ keyID: KeyIdentifier) {
     logger.error("revocation_not_written", metadata: ["keyId": "\(keyID.short)"])

@@ -19,6 +19,8 @@ struct LoopSettings: Sendable {
   let requiresAppAuth: Bool
   /// Whether a verified client certificate admits; never in production.
   let allowsClientCertificate: Bool
+  /// Whether everybody learns which rule a refusal is about; in production services alone do.
+  let tellsSteps: Bool
   let messageType: GateConfiguration.MessageType
   let compression: GateConfiguration.Compression
   let telnet: GateConfiguration.Telnet
@@ -44,6 +46,7 @@ struct LoopSettings: Sendable {
     origins = configuration.origins
     requiresAppAuth = configuration.requiresAppAuth
     allowsClientCertificate = configuration.mtls.fallback
+    tellsSteps = !configuration.isProduction
     messageType = configuration.messageType
     compression = configuration.compression
     telnet = configuration.telnet

@@ -25,6 +25,11 @@ extension SettingTable {
       "DEVICES_PER_SUBJECT", .count(1...1000), \.devices.perSubject, default: "5", in: .devices,
       isReloadable: true, "Devices of one subject: some phones of one person, and no farm of them."),
     Setting(
+      "SERVICE_STORE_PER_DAY", .size(1 << 20...1 << 40), \.devices.serviceBytesPerDay, default: "64MiB",
+      in: .devices, isReloadable: true,
+      "What one service leaves in the store within a day: 2 KiB for each request, login or pairing, and its text. Some 25,000 "
+        + "ordinary ones; a token that is stolen fills no disk."),
+    Setting(
       "TOKEN_AUDIENCES", .audiences, \.devices.tokenAudiences, otherwise: "the gate alone", in: .devices,
       isReloadable: true,
       "Other programs that device tokens may be made for; such tokens live five minutes, and the gate takes none."

@@ -42,7 +42,8 @@ struct Retries {
     case .keyUnknown: return newKey(registers) ?? .never
     case .assertionRejected: return secondTry() ?? newKey(registers) ?? .never
     case .superseded, .rateLimited, .overloaded, .shuttingDown, .backendUnavailable, .storeUnavailable,
-      .requestTimeout, .internalError, .tooManyOpen, .subjectLocked:
+      .requestTimeout, .internalError, .tooManyOpen, .subjectLocked,
+      .quotaExceeded:
       return later(retryAfter)
     case .badRequest, .assertionRequired, .attestationRejected, .originForbidden, .keyRevoked, .notFound,
       .methodNotAllowed, .lengthRequired, .contentTooLarge, .uriTooLong, .unsupportedMediaType,

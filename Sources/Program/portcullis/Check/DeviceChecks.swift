@@ -22,6 +22,7 @@ struct DeviceChecks {
         report.ok(
           "policy", "\(read.approvals.rules.count) rules, \(read.approvals.hasDefault ? "and" : "no") DEFAULT"
         )
+        if let warning = PolicyText.warning(read.approvals) { report.warning("policy", warning) }
       }
       if let pin = read.nextPin { report.ok("pins", "the next key has the pin \(pin)") }
     }

@@ -34,6 +34,9 @@ struct PolicyCheck: ParsableCommand {
     } else {
       let policy = try PolicyText.approvals(file)
       found = "\(policy.rules.count) rules, \(policy.hasDefault ? "and" : "no") DEFAULT"
+      if let warning = PolicyText.warning(policy) {
+        complain("warning: \(PrintableText.field(file)): \(warning)")
+      }
     }
     var output = Output()
     try output.line("ok  \(PrintableText.field(file))  \(found)")
@@ -94,6 +97,16 @@ struct PolicyExplain: ParsableCommand {
 
 /// Files of policies, or what is wrong with them and status 78.
 enum PolicyText {
+  /// What is allowed, and seldom meant; nil where there is nothing.
+  static func warning(_ policy: ApprovalPolicy) -> String? {
+    let places = policy.placesForBarePhones
+    guard let first = places.first else { return nil }
+    let others = places.count > 1 ? " and \(places.count - 1) more" : ""
+    return "\(first)\(others) takes phones at \"level\": \"bare\": a service with the scopes pairings and "
+      + "approvals can pair a phone in software and approve what it asks itself; ask for app_attested, or give the "
+      + "scopes to two services"
+  }
+
   static func approvals(_ path: String) throws -> ApprovalPolicy {
     try read(path) { (bytes) throws(PolicyFailure) in try ApprovalPolicy(parsing: bytes) }
   }

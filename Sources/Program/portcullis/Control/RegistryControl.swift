@@ -103,7 +103,7 @@ final class RegistryControl: Sendable {
   }
 
   private static func refusal(_ refusal: RegistryRefusal) -> ControlRefusal {
-    let why = "\(refusal.code.sentence) (\(refusal.code.rawValue), \(refusal.step))"
+    let why = refusal.says ?? "\(refusal.code.sentence) (\(refusal.code.rawValue), \(refusal.step))"
     switch refusal.code {
     case .notFound, .deviceUnknown: return ControlRefusal(.unknownObject, why)
     case .badRequest: return ControlRefusal(.wrongArguments, why)

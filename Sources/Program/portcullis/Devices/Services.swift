@@ -38,20 +38,29 @@ struct ServicesAdd: ParsableCommand {
         ("subjects", subjects.map(JSONValue.string)),
       ], try settings.values())
     try ServiceToken.print(result, json: json)
+    let words = scopes.compactMap(\.string)
+    if words.contains("approvals"), words.contains("pairings") {
+      complain(
+        "\(PrintableText.field(name, limit: 128)) may pair phones and ask them: where a policy has \"level\": \"bare\", it "
+          + "can approve what it asks; ask for app_attested there, or give pairings to a service of its own")
+    }
   }
 }
 
 struct ServicesList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List services.",
-    discussion: "One line a service: its name, state, scopes, subjects and site. With --json one array.")
+    discussion: """
+      One line a service: its name, state, scopes, subjects, site, and how many subjects have barred it. \
+      With --json one array.
+      """)
 
   @OptionGroup var settings: SettingsFile
   @Flag(help: "One JSON array.") var json = false
 
   func run() throws {
     let result = try RegistryAccess.order("services-list", [], try settings.values())
-    try RegistryText.list(result, ["name", "state", "scopes", "subjects", "site"], json: json)
+    try RegistryText.list(result, ["name", "state", "scopes", "subjects", "site", "barred_for"], json: json)
   }
 }
 

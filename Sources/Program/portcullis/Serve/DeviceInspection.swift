@@ -185,6 +185,7 @@ extension RegistrySettings {
     pinsAreForced = devices.pinsAreForced
     presenceMaximumAge = devices.presenceMaximumAge
     codeLife = devices.codeLife
+    serviceBytesPerDay = devices.serviceBytesPerDay
     codeAttestationMaximumAge = devices.codeAttestationMaximumAge
     presenceStrengths = SignalStrengths(devices.presenceStrengths.map { ($0.site, $0.minimum) })
   }

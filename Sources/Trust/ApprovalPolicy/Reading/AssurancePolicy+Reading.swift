@@ -42,7 +42,7 @@ extension AssuranceClass {
     }
     level = object.choice("level") ?? .bare
     userVerification = object.choice("uv") ?? .none
-    needsPlay = object.boolean("play") ?? false
+    (needsPlay, playMinimum) = object.play("play")
     needsPresence = object.boolean("presence") ?? false
     otpAttestMaxAge = object.seconds("otp_attest_max_age")
     reattestAfter = object.seconds("reattest_after") ?? Self.defaultReattestAfter
@@ -55,6 +55,17 @@ extension AssuranceClass {
 }
 
 extension PolicyObject {
+  /// Whether Play Integrity is asked for, and how far it has to trust the phone.
+  fileprivate mutating func play(_ name: String) -> (Bool, PlayTrust?) {
+    guard let value = value(name) else { return (false, nil) }
+    if let boolean = value.boolean { return (boolean, nil) }
+    if let trust = value.string.flatMap({ PlayTrust(rawValue: $0) }) { return (true, trust) }
+    complain(
+      name, value, "is neither true nor false, nor a minimum",
+      remedy: #"write true for PLAY_INTEGRITY_MIN, "device" or "strong" for a minimum of its own, or false"#)
+    return (false, nil)
+  }
+
   /// A single text stands for a list of it.
   fileprivate mutating func textOrTexts(_ name: String) -> [String]? {
     if case .string? = peek(name) { return text(name).map { [$0] } }

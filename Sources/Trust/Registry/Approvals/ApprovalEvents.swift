@@ -17,6 +17,8 @@ extension AuditEntry.Event {
   static let leaseUsed = Self("lease_used")
   static let leaseEnded = Self("lease_ended")
   static let requesterBarred = Self("requester_barred")
+  /// It was reported so often that it may not ask the subject for anybody.
+  static let serviceBarred = Self("service_barred")
   static let barLifted = Self("bar_lifted")
 }
 

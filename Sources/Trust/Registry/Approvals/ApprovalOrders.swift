@@ -91,10 +91,9 @@ struct ListAllApprovals: RegistryCall {
     var writer = JSONWriter()
     writer.beginArray()
     for approval in found where desk.maySee(approval) {
-      guard let summary = try? Summary(canonical: approval.summary.span) else { continue }
       writer.beginObject()
       for (name, text) in [
-        ("id", approval.id.text), ("state", approval.state.word), ("operation", summary.operation),
+        ("id", approval.id.text), ("state", approval.state.word), ("operation", approval.operation ?? ""),
         ("service", services.name(of: approval.service)), ("requester", approval.requester),
       ] {
         writer.name(name)
@@ -128,8 +127,11 @@ struct ListBars: RegistryCall {
       writer.beginObject()
       writer.name("service")
       writer.value(services.name(of: bar.service))
-      writer.name("requester")
-      writer.value(bar.requester)
+      // Without one it is the service that may not ask.
+      if let requester = bar.requester {
+        writer.name("requester")
+        writer.value(requester)
+      }
       writer.name("subject")
       writer.value(bar.subject.name)
       writer.name("at")
@@ -143,14 +145,16 @@ struct ListBars: RegistryCall {
 
 struct LiftBar: RegistryCall {
   private let service: String
-  private let requester: String
+  /// Nil for the service's own bar.
+  private let requester: String?
   private let subject: Subject
 
   init(_ arguments: JSONObject) throws(FormError) {
     let arguments = try OrderArguments(arguments, "service", "requester", "subject")
     service = try arguments.text("service")
-    requester = try arguments.text("requester")
-    guard let subject = Subject(try arguments.text("subject")) else { throw FormError("subject") }
+    requester = try arguments.optionalText("requester")
+    if requester == "" { throw FormError("requester") }
+    guard let subject = Subject(stored: try arguments.text("subject")) else { throw FormError("subject") }
     self.subject = subject
   }
 
@@ -158,7 +162,7 @@ struct LiftBar: RegistryCall {
     try desk.requireOperator()
     // Of a revoked service too, and of one that had the name before.
     let services = try desk.serviceNames()
-    try desk.requireAnother(than: requester)
+    if let requester { try desk.requireAnother(than: requester) }
     let isLifted = try desk.storing { (store) throws(StoreFailure) in
       var isLifted = false
       for id in services.ids(named: service) {
@@ -167,8 +171,8 @@ struct LiftBar: RegistryCall {
       return isLifted
     }
     guard isLifted else { throw .refused(.notFound, "approval_bar") }
-    try desk.record(
-      .barLifted, .subject(subject), .word("bar_service", service), .barRequester(requester))
+    let whose = requester.map { [AuditEntry.Member.barRequester($0)] } ?? []
+    try desk.record(.barLifted, [.subject(subject), .word("bar_service", service)] + whose)
     return .reply(.answered(Array("{}".utf8)))
   }
 }

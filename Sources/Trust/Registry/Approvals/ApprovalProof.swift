@@ -32,7 +32,7 @@ package struct ApprovalProof: Sendable {
     package var rule: String {
       switch self {
       case .form: "it has the members of a result, each in its form"
-      case .summary: "the summary is canonical"
+      case .summary: "the summary is there, and canonical: a day after the end the gate keeps its hash alone"
       case .times: "its times are in order, and the request was not open longer than may be"
       case .signature: "each vote was signed, for this server, request, summary and time, by its key"
       case .once: "each device, and each key, has voted once"
@@ -54,8 +54,9 @@ package struct ApprovalProof: Sendable {
     } catch {
       throw .form
     }
+    guard let bytes = result.summary else { throw .summary }
     do throws(CanonicalJSONError) {
-      summary = try Summary(canonical: result.summary.span)
+      summary = try Summary(canonical: bytes.span)
     } catch {
       throw .summary
     }
@@ -96,7 +97,7 @@ private struct Members {
   let id: ApprovalID
   let server: ServerID
   let state: ApprovalRecord.State
-  let summary: [UInt8]
+  let summary: [UInt8]?
   let createdAt: UnixSeconds
   let expiresAt: UnixSeconds
   let decidedAt: UnixSeconds?
@@ -106,7 +107,7 @@ private struct Members {
     id = try form.identifier("id")
     server = try form.identifier("server_id")
     state = try form.text("state") { ApprovalRecord.State(word: $0) }
-    summary = try form.text("summary") { Base64.decode(Array($0.utf8).span) }
+    summary = try form.optionalText("summary") { Base64.decode(Array($0.utf8).span) }
     createdAt = try form.required("created_at") { $0.integer.flatMap { UnixSeconds($0) } }
     expiresAt = try form.required("expires_at") { $0.integer.flatMap { UnixSeconds($0) } }
     decidedAt = try form.optional("decided_at") { $0.integer.flatMap { UnixSeconds($0) } }

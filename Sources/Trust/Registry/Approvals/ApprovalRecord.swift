@@ -38,7 +38,7 @@ package struct ApprovalRecord: Equatable, Sendable {
   package let user: UInt32?
   package let requester: String
   package let subject: Subject?
-  /// The summary's canonical bytes.
+  /// The summary's canonical bytes; empty when only its remains are kept.
   package let summary: [UInt8]
   package let terms: ApprovalTerms
   package let matchCode: MatchCode
@@ -51,6 +51,14 @@ package struct ApprovalRecord: Equatable, Sendable {
   package var lacksDevices = false
   /// The operator who approved or denied.
   package var operatorUser: UInt32?
+  /// What is kept of the summary some time after the end.
+  package var remains: Remains?
+
+  package struct Remains: Equatable, Sendable {
+    package let summaryHash: Bytes32
+    /// Nil where the summary could not be read.
+    package let operation: String?
+  }
 
   /// A service that asks again by the same key asks for the same.
   package struct Idempotency: Equatable, Sendable {
@@ -82,11 +90,12 @@ package struct LeaseRecord: Equatable, Sendable {
   package var endedAt: UnixSeconds?
 }
 
-/// A requester whom somebody has reported.
+/// A requester whom somebody has reported, or a service that was reported again and again.
 package struct BarRecord: Equatable, Sendable {
   /// Nil for programs of the host.
   package let service: ServiceID?
-  package let requester: String
+  /// Nil where the service may not ask for anybody.
+  package let requester: String?
   /// Whoever reported; others may still be asked.
   package let subject: Subject
   package let at: UnixSeconds

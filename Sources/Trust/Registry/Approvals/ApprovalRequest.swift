@@ -64,11 +64,23 @@ package struct ApprovalRequest: Sendable {
 
   /// Whether it can be shown at all.
   private func check() throws(FormError) {
+    for (member, text) in shown where !ShownText.isClean(text) {
+      throw FormError("summary_character", of: member)
+    }
     do throws(CanonicalJSONError) {
       _ = try plain()
     } catch {
       throw FormError("summary_\(error.rawValue)")
     }
+  }
+
+  /// What a phone shows of it, each text with its member.
+  private var shown: [(member: String, text: String)] {
+    let texts = [
+      ("operation", operation), ("text", text), ("requester", requester.id),
+      ("requester", requester.name ?? ""), ("requester", requester.address ?? ""),
+    ]
+    return texts + target.members.flatMap { [("target", $0.name), ("target", $0.value)] }
   }
 
   /// With what it asks for in the place of what a policy will make of it.

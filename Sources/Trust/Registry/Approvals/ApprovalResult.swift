@@ -14,7 +14,11 @@ extension Desk {
     writer.member("server_id", server.text)
     writer.member("state", approval.state.word)
     if approval.lacksDevices { writer.member("reason", "no_device") }
-    writer.member("summary", Base64.encodeURL(approval.summary.span))
+    if let remains = approval.remains {
+      writer.member("summary_hash", remains.summaryHash.hex)
+    } else {
+      writer.member("summary", Base64.encodeURL(approval.summary.span))
+    }
     writer.member("created_at", approval.createdAt)
     writer.member("expires_at", approval.expiresAt)
     if let ended = approval.endedAt { writer.member("decided_at", ended) }

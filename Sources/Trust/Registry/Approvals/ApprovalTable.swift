@@ -26,6 +26,9 @@ package protocol ApprovalTable {
   func overdueApprovals(at now: UnixSeconds, limit: Int) throws(StoreFailure) -> [ApprovalID]
   /// When the next pending one is over.
   func nextExpiry() throws(StoreFailure) -> UnixSeconds?
+  /// Of ended ones whose summary is there yet: its hash and its operation are kept in its place.
+  /// - Returns: how many.
+  func shortenApprovals(endedBefore time: UnixSeconds, limit: Int) throws(StoreFailure) -> Int
   /// Ended ones with all that belongs to them.
   func deleteApprovals(endedBefore time: UnixSeconds, limit: Int) throws(StoreFailure) -> Int
 
@@ -41,6 +44,10 @@ package protocol ApprovalTable {
   /// Pending ones that were put to the device, whether it has voted or not.
   func openApprovals(putTo device: DeviceID) throws(StoreFailure) -> [ApprovalID]
   func countOpen(for device: DeviceID) throws(StoreFailure) -> Int
+  /// Those of one service, or of one user of the host by the name that he is known by.
+  func countOpen(
+    for device: DeviceID, of service: ServiceID?, requester: String?
+  ) throws(StoreFailure) -> Int
   /// The last place that was given to any.
   func lastPlace() throws(StoreFailure) -> Int64
   /// Nothing of the approval waits for the device's vote any more; nil: for anybody's.
@@ -80,11 +87,15 @@ package protocol ApprovalTable {
 
   // MARK: Bars
 
-  func isBarred(_ requester: String, of service: ServiceID?, for subject: Subject) throws(StoreFailure)
-    -> Bool
+  func bars(of service: ServiceID?, for subject: Subject) throws(StoreFailure) -> [BarRecord]
   func insert(_ bar: BarRecord) throws(StoreFailure)
   func bars() throws(StoreFailure) -> [BarRecord]
-  /// False when there is none.
-  func deleteBar(of requester: String, of service: ServiceID?, for subject: Subject) throws(StoreFailure)
+  /// False when there is none. With a service's own bar its reports are forgiven.
+  func deleteBar(of requester: String?, of service: ServiceID?, for subject: Subject) throws(StoreFailure)
     -> Bool
+  /// One more report; those before `since` count no more.
+  /// - Returns: how many there are.
+  func countReport(
+    of service: ServiceID, by subject: Subject, at now: UnixSeconds, since: UnixSeconds
+  ) throws(StoreFailure) -> Int
 }

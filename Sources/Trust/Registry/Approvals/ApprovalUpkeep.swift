@@ -1,4 +1,5 @@
-/// What time alone brings about among approvals: requests expire, and what has ended is thrown away.
+/// What time alone brings about among approvals: requests expire, what has ended loses its
+/// texts after a day, and is thrown away.
 internal import DeviceWire
 internal import System
 
@@ -8,10 +9,14 @@ struct ApprovalUpkeep: Upkeep {
   func tend(_ desk: inout Desk) throws(CallFailure) -> UnixTime? {
     try desk.endOverdueApprovals(limit: Self.batch)
     let kept = UnixSeconds(desk.now) + -(desk.settings.retention.wholeMilliseconds / 1000)
-    let thrown = try desk.storing { (store) throws(StoreFailure) in
-      try store.deleteApprovals(endedBefore: kept, limit: Self.batch)
+    let whole = UnixSeconds(desk.now) + -ApprovalLimits.whole
+    let (thrown, shortened) = try desk.storing { (store) throws(StoreFailure) in
+      (
+        try store.deleteApprovals(endedBefore: kept, limit: Self.batch),
+        try store.shortenApprovals(endedBefore: whole, limit: Self.batch)
+      )
     }
-    if thrown == Self.batch { return desk.now }
+    if thrown == Self.batch || shortened == Self.batch { return desk.now }
     let next = try desk.storing { (store) throws(StoreFailure) in try store.nextExpiry() }
     return next.map { UnixTime($0) }
   }

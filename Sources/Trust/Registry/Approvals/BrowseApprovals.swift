@@ -105,11 +105,10 @@ extension Desk {
   fileprivate func writeRow(
     of approval: ApprovalRecord, to writer: inout JSONWriter
   ) throws(CallFailure) {
-    let summary = try? Summary(canonical: approval.summary.span)
     let approving = try votes(on: approval).count { $0.vote.decision == .approve }
     writer.member("id", approval.id.text)
     writer.member("state", approval.state.word)
-    writer.member("operation", summary?.operation ?? "")
+    writer.member("operation", approval.operation ?? "")
     writer.member("service", try serviceNames().name(of: approval.service))
     writer.member("requester", approval.requester)
     writer.member("subject", approval.subject?.name)

@@ -114,6 +114,24 @@ extension Desk {
       service: approval.service, requester: approval.requester, subject: subject, at: UnixSeconds(now))
     try storing { (store) throws(StoreFailure) in try store.insert(bar) }
     try record(.requesterBarred, [.approval(approval.id), .subject(subject)])
+    if let service = approval.service { try countReport(of: service, by: subject) }
+  }
+
+  /// A service invents its requesters: what is reported again and again is the service.
+  private mutating func countReport(of service: ServiceID, by subject: Subject) throws(CallFailure) {
+    let now = UnixSeconds(now)
+    let count = try storing { (store) throws(StoreFailure) in
+      try store.countReport(of: service, by: subject, at: now, since: now + -ApprovalLimits.reportsCount)
+    }
+    guard count >= ApprovalLimits.reportsThatBar else { return }
+    let bars = try storing { (store) throws(StoreFailure) in try store.bars(of: service, for: subject) }
+    if bars.contains(where: { $0.requester == nil }) { return }
+    try storing { (store) throws(StoreFailure) in
+      try store.insert(BarRecord(service: service, requester: nil, subject: subject, at: now))
+    }
+    try record(.serviceBarred, [.service(service), .subject(subject), .count(count)])
+    let name = try serviceNames().name(of: service)
+    announce(.serviceBarred(name, reports: count))
   }
 
   /// What a voter is told.

@@ -229,5 +229,10 @@ extension Desk {
 }
 
 extension ApprovalRecord {
-  var summaryHash: Bytes32 { SHA256.hash(summary.span) }
+  var summaryHash: Bytes32 { remains?.summaryHash ?? SHA256.hash(summary.span) }
+
+  /// As far as it is known.
+  var operation: String? {
+    remains == nil ? (try? Summary(canonical: summary.span))?.operation : remains?.operation
+  }
 }

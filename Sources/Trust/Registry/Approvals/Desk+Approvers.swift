@@ -6,6 +6,9 @@ internal import PortcullisProtocol
 /// How many requests may be open.
 enum ApprovalLimits {
   static let openOfRequester = 2
+  /// Of one service, for whomever it says that it asks: its own words make it no more.
+  static let openOfServiceForDevice = 2
+  /// Of all together; the first of a service has a place all the same, so that others keep none of them out.
   static let openForDevice = 5
   /// A request that so many can decide is put to no more.
   static let devices = 64
@@ -15,6 +18,11 @@ enum ApprovalLimits {
   static let wrongCodes = 3
   static let idempotency: Int64 = 86_400
   static let shown = 1000
+  /// So many reports of one service by one subject within `reportsCount` bar it.
+  static let reportsThatBar = 3
+  static let reportsCount: Int64 = 30 * 86_400
+  /// How long an ended request keeps its texts, in seconds.
+  static let whole: Int64 = 86_400
 }
 
 extension DeviceRecord {
@@ -39,8 +47,12 @@ extension DeviceRecord {
 
 extension Subject {
   func isApprover(_ terms: ApprovalTerms, of subject: Subject?, requesters: [String]) -> Bool {
-    terms.approvers.admit(name, subject: subject?.name)
-      && !(terms.barsRequester && requesters.contains(where: name.isSameText))
+    terms.approvers.admit(name, subject: subject?.name) && !isBarred(terms, requesters)
+  }
+
+  /// Whoever asks does not decide, however his name is written.
+  func isBarred(_ terms: ApprovalTerms, _ requesters: [String]) -> Bool {
+    terms.barsRequester && requesters.contains(where: name.looksLike)
   }
 }
 
@@ -58,6 +70,18 @@ extension ApprovalRecord {
   }
 }
 
+/// What has been found on the way through those who may approve.
+private struct FoundDevices {
+  /// Those that may decide and have room.
+  var deciding: [DeviceRecord] = []
+  /// Those that may look only.
+  var looking: [DeviceRecord] = []
+  /// Whose devices could decide and have no room.
+  var busy: [Subject] = []
+  var crowd: String?
+  var bar: String?
+}
+
 extension ApprovalTerms {
   /// Whether so many devices are enough.
   func isQuorum(_ subjects: [Subject]) -> Bool { count(subjects) >= quorum }
@@ -67,41 +91,77 @@ extension ApprovalTerms {
 }
 
 extension Desk {
-  /// Whom the request is put to: devices of approvers that do not have too many open ones already.
+  /// Whom the request is put to: devices of approvers that have room for it.
   func devices(
-    for request: ApprovalRequest, _ terms: ApprovalTerms, service: ServiceID?, requesters: [String]
+    for request: ApprovalRequest, _ terms: ApprovalTerms, by asker: Asker, requesters: [String]
   ) throws(CallFailure) -> [DeviceRecord] {
-    var deciding: [DeviceRecord] = []
-    var looking: [DeviceRecord] = []
-    var busy: [Subject] = []
-    var isBarred = false
-    for name in try approvers(for: request, terms, requesters) where deciding.count < ApprovalLimits.devices {
-      let found = try storing { (store) throws(StoreFailure) in
-        try store.isBarred(request.requester.id, of: service, for: name)
-          ? nil : try store.activeDevices(of: name)
-      }
-      guard let found else {
-        isBarred = true
+    var found = FoundDevices()
+    let names = try approvers(for: request, terms, requesters)
+    for name in names where found.deciding.count < ApprovalLimits.devices {
+      if let step = try bar(of: request.requester.id, asker.service, for: name) {
+        found.bar = step
         continue
       }
-      for device in found {
-        let open = try storing { (store) throws(StoreFailure) in try store.countOpen(for: device.id) }
-        if open >= ApprovalLimits.openForDevice {
-          if device.canDecide(terms) { busy.append(name) }
-        } else if device.canDecide(terms) {
-          deciding.append(device)
-        } else if looking.count < ApprovalLimits.devices {
-          looking.append(device)
+      let devices = try storing { (store) throws(StoreFailure) in try store.activeDevices(of: name) }
+      for device in devices {
+        if !device.canDecide(terms) {
+          if found.looking.count < ApprovalLimits.devices { found.looking.append(device) }
+        } else if let step = try crowd(on: device, request, asker) {
+          found.crowd = step
+          found.busy.append(name)
+        } else {
+          found.deciding.append(device)
         }
       }
     }
-    let free = deciding.compactMap(\.subject)
+    let free = found.deciding.compactMap(\.subject)
     guard terms.isQuorum(free) else {
-      if terms.isQuorum(free + busy) { throw .refused(.tooManyOpen, "approval_open_for_device") }
-      if isBarred { throw .refused(.requesterBarred, "approval_bar") }
-      throw .refused(.noDevice, "approval_devices")
+      if let step = found.crowd, terms.isQuorum(free + found.busy) { throw .refused(.tooManyOpen, step) }
+      if let step = found.bar { throw .refused(.requesterBarred, step) }
+      throw .refused(.noDevice, try lack(for: request, terms, found, isAnyoneLeft: !names.isEmpty))
     }
-    return deciding + looking
+    for device in found.looking where try crowd(on: device, request, asker) == nil {
+      found.deciding.append(device)
+    }
+    return found.deciding
+  }
+
+  /// Which rule keeps the request from the device, as it has enough to do; nil where none does.
+  private func crowd(
+    on device: DeviceRecord, _ request: ApprovalRequest, _ asker: Asker
+  ) throws(CallFailure) -> String? {
+    // Who asks at the host is known to the kernel, and has a share of his own.
+    let requester = asker.service == nil ? request.requester.id : nil
+    let (own, all) = try storing { (store) throws(StoreFailure) in
+      (
+        try store.countOpen(for: device.id, of: asker.service, requester: requester),
+        try store.countOpen(for: device.id)
+      )
+    }
+    if own >= ApprovalLimits.openOfServiceForDevice { return "approval_open_of_service" }
+    return own > 0 && all >= ApprovalLimits.openForDevice ? "approval_open_for_device" : nil
+  }
+
+  /// Which bar keeps whoever asks from the subject; nil where none does.
+  private func bar(
+    of requester: String, _ service: ServiceID?, for subject: Subject
+  ) throws(CallFailure) -> String? {
+    let bars = try storing { (store) throws(StoreFailure) in try store.bars(of: service, for: subject) }
+    if bars.contains(where: { $0.requester == nil }) { return "approval_bar_of_service" }
+    return bars.contains { $0.requester?.looksLike(requester) == true } ? "approval_bar" : nil
+  }
+
+  /// Why nobody could approve it, as the log and a service hear it.
+  private func lack(
+    for request: ApprovalRequest, _ terms: ApprovalTerms, _ found: FoundDevices, isAnyoneLeft: Bool
+  ) throws(CallFailure) -> String {
+    if !isAnyoneLeft {
+      var anybody = terms
+      anybody.barsRequester = false
+      if try !approvers(for: request, anybody, []).isEmpty { return "approval_requester_alone" }
+    }
+    if !found.looking.isEmpty { return "approval_devices_level" }
+    return found.deciding.isEmpty ? "approval_devices" : "approval_devices_quorum"
   }
 
   /// Names of those who may approve; where patterns name them, of those that have devices.

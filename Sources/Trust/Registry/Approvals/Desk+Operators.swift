@@ -27,7 +27,7 @@ extension Desk {
 
   /// An operator who has asked himself lifts nothing that was said of him. Root could do so anyway.
   func requireAnother(than requester: String) throws(CallFailure) {
-    guard let user, user != 0, names(of: user).contains(where: requester.isSameText) else { return }
+    guard let user, user != 0, names(of: user).contains(where: requester.looksLike) else { return }
     throw .refused(.policyRefused, "approval_operator")
   }
 
@@ -38,7 +38,7 @@ extension Desk {
 
   /// Whether the operator has asked himself, over the socket or through a service that calls him so.
   func isRequester(_ user: UInt32, _ requester: Summary.Requester, user asker: UInt32?) -> Bool {
-    user == asker || names(of: user).contains(where: requester.id.isSameText)
+    user == asker || names(of: user).contains(where: requester.id.looksLike)
   }
 
   /// The same of a request as it is kept; one that cannot be read is everybody's.

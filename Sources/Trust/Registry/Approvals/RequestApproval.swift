@@ -102,9 +102,9 @@ extension Desk {
     let devices =
       terms.factors.contains(.device)
       ? try devices(
-        for: request, terms, service: asker.service,
-        requesters: request.requester.names(of: asker.user)) : []
+        for: request, terms, by: asker, requesters: request.requester.names(of: asker.user)) : []
     let approval = try approval(request, by: asker, terms)
+    try leave(approval.summary.count, by: asker.service)
     try storing { (store) throws(StoreFailure) in try store.insert(approval, for: devices.map(\.id)) }
     let service = approval.service.map { [AuditEntry.Member.service($0)] } ?? []
     try record(.approvalAsked, approval.audited + service + [.summary(approval.summaryHash)])

@@ -98,7 +98,7 @@ package struct AuditEntry: Equatable, Sendable {
         switch member {
         case .device(let device), .replaced(let device): AuditKey(device)
         case .subject(let subject): AuditKey(subject)
-        case .barRequester(let requester): Subject(requester).map { AuditKey($0) }
+        case .barRequester(let requester): Subject(stored: requester).map { AuditKey($0) }
         default: nil
         }
       })
@@ -110,7 +110,8 @@ extension AuditEntry {
   static func about(text: [UInt8]) -> Set<AuditKey> {
     guard let object = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object else { return [] }
     let devices = ["device_id", "replaced"].compactMap { object[$0]?.string }.compactMap { DeviceID($0) }
-    let subjects = ["subject", "bar_requester"].compactMap { object[$0]?.string }.compactMap { Subject($0) }
+    let names = ["subject", "bar_requester"].compactMap { object[$0]?.string }
+    let subjects = names.compactMap { Subject(stored: $0) }
     return Set(devices.map { AuditKey($0) } + subjects.map { AuditKey($0) })
   }
 }

@@ -39,6 +39,7 @@ package struct ChallengeCode: RegistryCall {
     let open = try desk.storing { (store) throws(StoreFailure) in try store.countOpenChallenges(of: holder) }
     guard open < CodeLimits.openOfHolder else { throw .refused(.tooManyOpen, "code_challenges_open") }
     guard !devices.isEmpty else { throw .refused(.noDevice, "code_devices") }
+    try desk.leave(text.utf8.count, by: service.id)
     let challenge = CodeChallenge(
       id: CodeChallengeID(random: desk.entropy), service: service.id, holder: holder, login: login,
       text: text, createdAt: desk.now, expiresAt: desk.now.adding(CodeLimits.challengeLife))

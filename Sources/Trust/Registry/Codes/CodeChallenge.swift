@@ -67,7 +67,9 @@ package enum CodeHolder: Hashable, Sendable {
     let rest = Array(bytes.dropFirst())
     switch bytes.first {
     case Self.subjectMark:
-      guard let subject = String(validating: rest, as: UTF8.self).flatMap({ Subject($0) }) else { return nil }
+      guard let subject = String(validating: rest, as: UTF8.self).flatMap({ Subject(stored: $0) }) else {
+        return nil
+      }
       self = .subject(subject)
     case Self.deviceMark:
       guard let device = DeviceID(rest) else { return nil }

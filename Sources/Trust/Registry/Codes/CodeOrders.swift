@@ -7,7 +7,7 @@ enum CodeOrders: OrderReader {
   static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {
     guard verb == "devices-unlock" else { return nil }
     let name = try OrderArguments(arguments, "subject").text("subject")
-    guard let subject = Subject(name) else { throw FormError("subject") }
+    guard let subject = Subject(stored: name) else { throw FormError("subject") }
     return UnlockSubject(subject: subject, device: DeviceID(name))
   }
 }

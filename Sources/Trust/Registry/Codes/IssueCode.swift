@@ -47,6 +47,7 @@ package struct IssueCode: RegistryCall {
     try requireSignature(of: device, desk)
     try desk.requireUnlocked(challenge.holder)
     try requireTrust(in: device, desk)
+    desk.noteStrangers(form.signals.strangers, in: .signals, of: device.id)
     let doubts = try desk.doubts(about: device, form.signals)
     if let refusal = doubts.refusal {
       // Returned, so that it is on record why; unless it is of those that are counted, as every other refusal.
@@ -117,18 +118,25 @@ package struct IssueCode: RegistryCall {
   /// Whether the phone is what it has to be now.
   private func requireTrust(in device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
     let expected = desk.settings.assurance.assurance(of: device.subject?.name)
-    let age = expected.otpAttestMaxAge.map { Duration.seconds($0) } ?? desk.settings.codeAttestationMaximumAge
-    guard device.hasAttested(within: age, of: desk.now) || device.isExcepted(from: .attestation, at: desk.now)
-    else {
+    guard desk.hasFreshAttestation(device, expected) else {
       throw .refused(.attestationStale, "code_attestation")
     }
     try desk.requireMinimum(device.level)
     guard device.meets(expected, at: desk.now) else { throw .refused(.levelTooLow, "code_level") }
-    guard
-      !expected.needsPresence || desk.isNear(device) || device.isExcepted(from: .presence, at: desk.now)
-    else {
-      throw .refused(.presenceRequired, "code_presence")
-    }
+    guard desk.isNearEnough(device, expected) else { throw .refused(.presenceRequired, "code_presence") }
+  }
+}
+
+extension Desk {
+  /// Whether its last attestation is new enough for a code.
+  func hasFreshAttestation(_ device: DeviceRecord, _ expected: AssuranceClass) -> Bool {
+    let age = expected.otpAttestMaxAge.map { Duration.seconds($0) } ?? settings.codeAttestationMaximumAge
+    return device.hasAttested(within: age, of: now) || device.isExcepted(from: .attestation, at: now)
+  }
+
+  /// Whether it is where its class wants it to be for a code.
+  func isNearEnough(_ device: DeviceRecord, _ expected: AssuranceClass) -> Bool {
+    !expected.needsPresence || isNear(device) || device.isExcepted(from: .presence, at: now)
   }
 }
 

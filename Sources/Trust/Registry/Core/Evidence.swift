@@ -15,8 +15,8 @@ package struct SpentNonce: Equatable, Sendable {
 package enum VerifiedEvidence: Equatable, Sendable {
   /// The genuine app has named these keys in what its App Attest key signed.
   case appAttest(KeyIdentifier)
-  /// Google has said the same of an Android app, in a token whose nonce names the keys.
-  case playIntegrity
+  /// Google has said the same of an Android app, in a token whose nonce names the keys, and how far it trusts the phone.
+  case playIntegrity(PlayTrust)
   /// The device key itself was attested, and the approval key where it says so.
   case androidKey(AndroidKeyEvidence)
 

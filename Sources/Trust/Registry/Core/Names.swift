@@ -15,6 +15,12 @@ package struct Subject: Hashable, Sendable, CustomStringConvertible {
     self.name = name
   }
 
+  /// As a store has it, or as an operator names one that is there: taken in by the rules of its time.
+  package init?(stored name: String) {
+    guard (1...128).contains(name.utf8.count), ShownText.isReadable(name) else { return nil }
+    self.name = name
+  }
+
   package var description: String { name }
 
   package static func == (left: Self, right: Self) -> Bool { left.name.isSameText(as: right.name) }

@@ -119,8 +119,14 @@ package struct RegistryRefusal: Error, Equatable, Sendable {
   package var retryAfter: Duration?
   /// The registry's time, for a peer whose own is too far from it.
   package var time: UnixTime?
+  /// What an operator is told in the place of the code's own sentence: the thing, its name, and what to do.
+  package var says: String?
 
-  package init(_ code: RefusalCode, _ step: String, retryAfter: Duration? = nil, time: UnixTime? = nil) {
+  package init(
+    _ code: RefusalCode, _ step: String, retryAfter: Duration? = nil, time: UnixTime? = nil,
+    says: String? = nil
+  ) {
+    self.says = says
     self.code = code
     self.step = step
     self.retryAfter = retryAfter
@@ -142,9 +148,20 @@ package enum CallFailure: Error, Equatable, Sendable {
 package struct FormError: Error, Equatable, Sendable {
   /// The member that is wrong, as the log names it.
   package let step: String
+  /// The member whose value broke the rule, where the step is a rule's name.
+  private let named: String?
 
-  package init(_ step: String) {
+  package init(_ step: String, of member: String? = nil) {
     self.step = step
+    named = member
+  }
+
+  /// The member that is wrong, as a developer has written it; nil where it is all of the body.
+  package var member: String? {
+    if let named { return named }
+    if step == "json" || step.hasPrefix("summary_") { return nil }
+    if step == "evidence_platform" { return "evidence" }
+    return step.hasPrefix("attestation_type_") ? "attestation_type" : step
   }
 }
 

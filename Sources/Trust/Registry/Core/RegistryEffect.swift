@@ -28,6 +28,10 @@ package enum RegistryEffect: Equatable, Sendable {
   case codeWanted(DeviceID, attestedBy: KeyIdentifier?)
   /// Something speaks against a device that asks for a code.
   case doubted(RiskReport)
+  /// Somebody has reported it so often that it may not ask him any more.
+  case serviceBarred(String, reports: Int)
+  /// A phone has sent members that the gate does not know: told once of each.
+  case strangeMembers(DeviceID, StrangeMembers)
   /// It has proved to a desktop that it is near.
   case near(PresencePass)
   /// What the desktop has seen counts no more: its token is another one, or it is no service any more.
@@ -44,7 +48,7 @@ package enum RegistryEffect: Equatable, Sendable {
     switch self {
     case .deviceGone, .deviceRevoked, .subjectRevoked, .attestedKeyRevoked: true
     case .deviceActive, .deviceWaits, .formerKey, .deviceExpired, .approvalsOpen, .codeWanted, .doubted,
-      .near, .desktopEnded, .services, .keySet, .wake:
+      .serviceBarred, .strangeMembers, .near, .desktopEnded, .services, .keySet, .wake:
       false
     }
   }

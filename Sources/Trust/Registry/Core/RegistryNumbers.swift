@@ -14,6 +14,9 @@ package struct RegistryNumbers: Equatable, Sendable {
   package internal(set) var codes = [Int](repeating: 0, count: codeStates.count)
   package internal(set) var codesEnded = [Int](repeating: 0, count: codeStates.count)
 
+  /// Of the file and its log.
+  package internal(set) var bytes: Int64 = 0
+
   /// Of a gate without devices.
   package init() {}
 }

@@ -41,6 +41,8 @@ package struct RegistrySettings: Sendable {
   package var codeLife: Duration = .seconds(120)
   /// How old the last attestation of a device may be that asks for one, where its class says nothing else.
   package var codeAttestationMaximumAge: Duration = .seconds(600)
+  /// How many bytes a service may leave in the store within a day.
+  package var serviceBytesPerDay = 64 << 20
   /// How strong a phone's signal has to be for desktops.
   package var presenceStrengths = SignalStrengths.none
 

@@ -154,7 +154,7 @@ extension RegistryWorker {
       try store.beginCopy(named: name)
       copying = request
     } catch {
-      request.completion(.refused(Self.copyRefusal(error)))
+      request.completion(.refused(Self.copyRefusal(error, named: name)))
     }
   }
 
@@ -166,7 +166,7 @@ extension RegistryWorker {
       request.completion(.answered(Array("{}".utf8)))
     } catch {
       copying = nil
-      request.completion(.refused(Self.copyRefusal(error)))
+      request.completion(.refused(Self.copyRefusal(error, named: "it")))
     }
   }
 
@@ -179,9 +179,13 @@ extension RegistryWorker {
   }
 
   /// What fails here is the copy, and not the store.
-  private static func copyRefusal(_ failure: StoreFailure) -> RegistryRefusal {
+  private static func copyRefusal(_ failure: StoreFailure, named name: String) -> RegistryRefusal {
     switch failure {
-    case .constraint: RegistryRefusal(.badRequest, "copy_name_taken")
+    case .constraint:
+      RegistryRefusal(
+        .badRequest, "copy_name_taken",
+        says: "there is a file \(name) beside the store already: give the copy another name, or move that "
+          + "file away")
     case .full: RegistryRefusal(.storeUnavailable, "copy_disk_full")
     case .broken, .inUse: RegistryRefusal(.storeUnavailable, "copy_failed")
     }

@@ -85,6 +85,7 @@ struct DeviceAnswer {
   mutating func putAllForOperator(_ device: DeviceRecord) {
     putAll(device)
     put("play_attested_at", device.playAttestedAt)
+    put("play_level", device.playTrust?.rawValue)
     put("attestation_failed_at", device.attestationFailedAt)
     put("key_id", device.attestedKey?.base64)
     put("replaces", device.replaces?.text)

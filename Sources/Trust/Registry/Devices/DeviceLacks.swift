@@ -45,10 +45,20 @@ extension DeviceRecord {
 
   /// Whether it is what its class expects, or an operator has excepted it from what it lacks. Nobody is excepted from being
   /// rooted.
-  func meets(_ expected: AssuranceClass, at now: UnixTime) -> Bool {
-    let needsPlay = expected.needsPlay && platform == .android
-    return !isRooted && (level >= expected.level || isExcepted(from: .level, at: now))
-      && (verification >= expected.userVerification || isExcepted(from: .verification, at: now))
-      && (!needsPlay || playAttestedAt != nil || isExcepted(from: .play, at: now))
+  func meets(_ expected: AssuranceClass, at now: UnixTime) -> Bool { lacks(for: expected, at: now).isEmpty }
+
+  /// What it lacks for its class, by the words of exceptions; `rooted` beside them.
+  func lacks(for expected: AssuranceClass, at now: UnixTime) -> [String] {
+    var lacks: DeviceLacks = []
+    if level < expected.level { lacks.insert(.level) }
+    if verification < expected.userVerification { lacks.insert(.verification) }
+    if expected.needsPlay, platform == .android, !isTrusted(as: expected.playMinimum) { lacks.insert(.play) }
+    if let exception, now < exception.until { lacks.subtract(exception.lacks) }
+    return (isRooted ? ["rooted"] : []) + lacks.words
+  }
+
+  /// One whose trust was not kept had the least that is taken.
+  private func isTrusted(as minimum: PlayTrust?) -> Bool {
+    playAttestedAt != nil && (playTrust ?? .device) >= (minimum ?? .device)
   }
 }

@@ -9,6 +9,8 @@ package final class DeviceMemory {
   package static let enrolmentsAnHour = 20
   /// Failed attestations of a device in an hour, from one address: strangers' failures keep nobody else out.
   package static let failuresAnHour = 3
+  /// Changes of what a device says of itself that the audit has in an hour: an app that is updated makes one.
+  package static let reportsAnHour = 10
   /// How long no more are looked at then.
   package static let pause: Duration = .seconds(900)
 
@@ -23,6 +25,12 @@ package final class DeviceMemory {
   let pairings = PairingMemory()
   /// What the part of presence remembers.
   let presence = PresenceMemory()
+  /// What services have left behind.
+  let quota = ServiceQuota()
+  /// Whose members that nobody knows were told of.
+  var strangers = StrangeMembers.Told()
+  /// Rows of the audit about what devices say of themselves.
+  var reports = Tally<DeviceID>(limit: DeviceMemory.reportsAnHour)
   /// Serials that are revoked, as far as the gate has told; nil before it has.
   var revokedSerials: RevokedSerials?
   /// Behind the key store, which has judged evidence before it comes here.

@@ -34,6 +34,13 @@ enum DeviceOrders: OrderReader {
     guard let subject = Subject(text) else { throw FormError("subject") }
     return subject
   }
+
+  /// One that is there already, under whatever rules it came in.
+  static func knownSubject(_ arguments: OrderArguments) throws(FormError) -> Subject? {
+    guard let text = try arguments.optionalText("subject") else { return nil }
+    guard let subject = Subject(stored: text) else { throw FormError("subject") }
+    return subject
+  }
 }
 
 /// A page, in the order of their making; the next one begins after the last of it.
@@ -46,7 +53,7 @@ package struct ListDevices: RegistryCall {
   private let limit: Int
 
   init(_ arguments: OrderArguments) throws(FormError) {
-    subject = try DeviceOrders.subject(arguments)
+    subject = try DeviceOrders.knownSubject(arguments)
     let state = try arguments.optionalText("state")
     self.state = state.flatMap { word in DeviceRecord.State.allCases.first { $0.word.isSameText(as: word) } }
     if state != nil, self.state == nil { throw FormError("state") }
@@ -149,10 +156,27 @@ package struct RenameDevice: RegistryCall {
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var device = try desk.device(id)
+    try requireDifference(from: device, desk)
     device.name = name
     try desk.keep(device)
     try desk.record(.deviceRenamed, .device(id))
     return .reply(.answered(device.forOperator))
+  }
+}
+
+extension RenameDevice {
+  /// Phones choose their names, and two of one kind may have the same; what an operator calls one tells it from the others.
+  fileprivate func requireDifference(from device: DeviceRecord, _ desk: Desk) throws(CallFailure) {
+    guard let subject = device.subject else { return }
+    let devices = try desk.storing { (store) throws(StoreFailure) in try store.activeDevices(of: subject) }
+    let alike = devices.first { $0.id != device.id && $0.name?.text.looksLike(name.text) == true }
+    guard let alike else { return }
+    throw .refused(
+      RegistryRefusal(
+        .badRequest, "device_name_alike",
+        says:
+          "\(subject.name) has a device of that name, or one that looks like it (\(alike.id.text)): choose "
+          + "another"))
   }
 }
 

@@ -57,6 +57,8 @@ package struct DeviceRecord: Equatable, Sendable {
   package var attestedAt: UnixTime?
   /// When Play Integrity vouched for its keys.
   package var playAttestedAt: UnixTime?
+  /// How far it trusted the phone then; nil also where that was not kept.
+  package var playTrust: PlayTrust?
   package var attestationFailedAt: UnixTime?
   package var appVersion: String?
   package var patchLevel: String?

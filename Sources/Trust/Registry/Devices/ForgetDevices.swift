@@ -13,7 +13,7 @@ private enum Whom: Sendable {
   case subject(Subject)
 
   init(_ arguments: OrderArguments) throws(FormError) {
-    switch (try arguments.optionalText("id"), try DeviceOrders.subject(arguments)) {
+    switch (try arguments.optionalText("id"), try DeviceOrders.knownSubject(arguments)) {
     case (.some, nil): self = .device(try DeviceOrders.id(arguments))
     case (nil, let subject?): self = .subject(subject)
     case (nil, nil), (.some, _?): throw FormError("id")

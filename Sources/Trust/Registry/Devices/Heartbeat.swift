@@ -12,6 +12,12 @@ package struct HeartbeatForm: Equatable, Sendable {
   package let isRooted: Bool?
   /// Both or neither.
   package let proof: Proof?
+  /// Members that nothing is made of.
+  package let strangers: [String]
+
+  private static let names = [
+    "device_id", "app_version", "os_patch_level", "last_attest_at", "rooted", "nonce", "signature",
+  ]
 
   package struct Proof: Equatable, Sendable {
     package let nonce: Bytes32
@@ -25,6 +31,7 @@ package struct HeartbeatForm: Equatable, Sendable {
     }
     // When it has attested, the gate knows better.
     _ = try form.optional("last_attest_at") { $0.integer }
+    strangers = form.object.members.map(\.name).filter { !Self.names.contains($0) }
     isRooted = try form.optional("rooted") { $0.boolean }
     let nonce = try form.optionalHex("nonce")
     let signature = try form.optionalSignature("signature")
@@ -56,11 +63,15 @@ package struct Heartbeat: RegistryCall {
         server: desk.server, device: device.id, nonce: nonce.bytes, for: .heartbeat)
       try desk.require(proof.signature, of: message, by: device.keys.device, "heartbeat_signature")
       let changes = changes(to: device)
-      if !changes.isEmpty { try desk.record(.deviceReported, changes) }
+      if !changes.isEmpty, !desk.devices.reports.isFull(device.id, now: desk.now) {
+        desk.devices.reports.note(device.id, now: desk.now)
+        try desk.record(.deviceReported, changes)
+      }
       take(&device)
       device.seenAt = desk.now
       try desk.keep(device)
     }
+    desk.noteStrangers(form.strangers, in: .heartbeat, of: device.id)
     return .reply(answer(device, desk))
   }
 
@@ -88,6 +99,18 @@ package struct Heartbeat: RegistryCall {
     return changes
   }
 
+  /// What keeps the phone from codes until something else becomes of it.
+  private func lacks(of device: DeviceRecord, _ expected: AssuranceClass, _ desk: Desk) -> [String] {
+    let lacks = device.lacks(for: expected, at: desk.now)
+    return desk.reachesMinimum(device.level) || lacks.contains("level") ? lacks : ["level"] + lacks
+  }
+
+  /// What it can mend when it asks for a code: attest anew, come near.
+  private func remediable(of device: DeviceRecord, _ expected: AssuranceClass, _ desk: Desk) -> [String] {
+    (desk.hasFreshAttestation(device, expected) ? [] : ["attestation"])
+      + (desk.isNearEnough(device, expected) ? [] : ["presence"])
+  }
+
   private func answer(_ device: DeviceRecord, _ desk: Desk) -> Reply {
     let expected = desk.settings.assurance.assurance(of: device.subject?.name)
     var policy = DeviceAnswer()
@@ -95,7 +118,10 @@ package struct Heartbeat: RegistryCall {
     policy.put(
       "require_presence", expected.needsPresence && !device.isExcepted(from: .presence, at: desk.now))
     policy.put("min_app_version", expected.minAppVersion?.description)
-    policy.put("otp_allowed", desk.reachesMinimum(device.level) && device.meets(expected, at: desk.now))
+    let lacks = lacks(of: device, expected, desk)
+    policy.put("otp_allowed", lacks.isEmpty)
+    let soon = lacks + remediable(of: device, expected, desk)
+    if !soon.isEmpty { policy.put("otp_lacks", soon) }
     policy.put("next_heartbeat_s", Int64(expected.nextHeartbeat))
     var answer = DeviceAnswer()
     answer.put("policy", raw: policy.bytes())

@@ -134,7 +134,7 @@ extension Desk {
       device.level = .bare
       device.verification = device.keys.verification(by: nil)
       device.attestedAt = nil
-      device.playAttestedAt = nil
+      (device.playAttestedAt, device.playTrust) = (nil, nil)
       device.endTokens()
       try keep(device)
       try record(
@@ -154,7 +154,7 @@ extension DeviceRecord {
   mutating func note(_ evidence: VerifiedEvidence?, at now: UnixTime) {
     guard let evidence else { return }
     attestedAt = now
-    if case .playIntegrity = evidence { playAttestedAt = now }
+    if case .playIntegrity(let trust) = evidence { (playAttestedAt, playTrust) = (now, trust) }
     // An attestation is newer than what the app has said.
     isRooted = false
   }

@@ -57,7 +57,7 @@ package struct Rotate: RegistryCall {
     device.level = level
     device.verification = form.keys.verification(by: evidence)
     device.attestedAt = nil
-    device.playAttestedAt = nil
+    (device.playAttestedAt, device.playTrust) = (nil, nil)
     // Without evidence the app's key stays the device's, which is revoked with it, and vouches for nothing.
     if let attestedKey { try desk.setAttestedKey(attestedKey, of: &device) }
     device.note(evidence, at: desk.now)

@@ -36,6 +36,8 @@ package struct OpenPairing: RegistryCall {
     guard let pin = desk.settings.pins.first, let address = PublicAddress(desk.settings.publicURL) else {
       throw .refused(.internalError, "pairing_address")
     }
+    // An operator pairs as many phones as he likes.
+    if let service { try desk.leave(0, by: service) }
     let secret = PairingSecret(random: desk.entropy)
     let pairing = PairingRecord(
       id: PairingID(random: desk.entropy), service: service, subject: subject, name: name, secret: secret,

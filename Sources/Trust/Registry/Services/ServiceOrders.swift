@@ -52,7 +52,7 @@ package struct AddService: RegistryCall {
   }
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    guard try desk.service(named: name) == nil else { throw .refused(.badRequest, "service_name_taken") }
+    try requireName(desk)
     let token = ServiceToken.make(desk)
     let service = ServiceRecord(
       id: ServiceID(random: desk.entropy), name: name, tokenHash: ServiceToken.hash(token), scopes: scopes,
@@ -61,6 +61,28 @@ package struct AddService: RegistryCall {
     try desk.record(.serviceAdded, .service(service.id), .word("name", name.text))
     try desk.announceServices()
     return .reply(.created(service.json(token: token)))
+  }
+}
+
+extension AddService {
+  /// One that nobody takes for another's: phones show it.
+  private func requireName(_ desk: Desk) throws(CallFailure) {
+    let services = try desk.storing { (store) throws(StoreFailure) in try store.services() }
+    let alike = services.first { $0.revokedAt == nil && $0.name.text.looksLike(name.text) }
+    guard let known = alike?.name.text else { return }
+    guard known == name.text else {
+      throw .refused(
+        RegistryRefusal(
+          .badRequest, "service_name_alike",
+          says:
+            "\(name) looks like \(known), a service that is there already: give it a name that people can tell "
+            + "from it"))
+    }
+    throw .refused(
+      RegistryRefusal(
+        .badRequest, "service_name_taken",
+        says: "there is a service \(known) already: `portcullis services rotate \(known)` gives it a new "
+          + "token"))
   }
 }
 
@@ -105,10 +127,14 @@ package struct RevokeService: RegistryCall {
 
 package struct ListServices: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    let services = try desk.storing { (store) throws(StoreFailure) in try store.services() }
+    let (services, bars) = try desk.storing { (store) throws(StoreFailure) in
+      (try store.services(), try store.bars().filter { $0.requester == nil })
+    }
     var writer = JSONWriter()
     writer.beginArray()
-    for service in services { service.write(to: &writer) }
+    for service in services {
+      service.write(to: &writer, barredFor: bars.count { $0.service == service.id })
+    }
     writer.endArray()
     return .reply(.answered(writer.bytes))
   }
@@ -127,7 +153,8 @@ extension ServiceRecord {
     return writer.bytes
   }
 
-  fileprivate func write(to writer: inout JSONWriter, token: String? = nil) {
+  /// - Parameter count: so many subjects have reported it so often that it may not ask them.
+  fileprivate func write(to writer: inout JSONWriter, token: String? = nil, barredFor count: Int = 0) {
     writer.beginObject()
     writer.name("id")
     writer.value(id.text)
@@ -149,6 +176,10 @@ extension ServiceRecord {
     }
     writer.name("subjects")
     writer.value(String(decoding: subjects.text, as: UTF8.self))
+    if count > 0 {
+      writer.name("barred_for")
+      writer.value(Int64(count))
+    }
     for (name, time) in [("created_at", createdAt), ("rotated_at", rotatedAt), ("revoked_at", revokedAt)] {
       guard let time else { continue }
       writer.name(name)

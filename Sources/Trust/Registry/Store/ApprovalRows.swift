@@ -1,6 +1,7 @@
-/// The rows of requests for approvals, and of whom they were put to.
+/// The rows of requests for approvals; of whom they were put to in `ApprovalDeviceRows.swift`.
 internal import ApprovalPolicy
 internal import Bytes
+internal import Crypto
 package import DeviceWire
 internal import JSON
 internal import SQLite
@@ -21,7 +22,8 @@ extension SQLiteStore {
       match_code TEXT NOT NULL,
       created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
       idempotency_key TEXT, idempotency_hash BLOB,
-      state INTEGER NOT NULL, ended_at INTEGER, lacks_devices INTEGER NOT NULL, operator INTEGER
+      state INTEGER NOT NULL, ended_at INTEGER, lacks_devices INTEGER NOT NULL, operator INTEGER,
+      summary_hash BLOB, operation TEXT
     ) STRICT;
     CREATE INDEX approvals_open ON approvals (expires_at) WHERE state = 0;
     CREATE INDEX approvals_open_of ON approvals (service, requester) WHERE state = 0;
@@ -32,7 +34,12 @@ extension SQLiteStore {
       device BLOB NOT NULL, is_open INTEGER NOT NULL, wrong_codes INTEGER NOT NULL,
       PRIMARY KEY (approval, device)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX approval_devices_open ON approval_devices (device) WHERE is_open = 1
+    CREATE INDEX approval_devices_open ON approval_devices (device) WHERE is_open = 1;
+    \(wholeApprovals)
+    """
+  /// Ended ones whose summary is there yet.
+  static let wholeApprovals = """
+    CREATE INDEX approvals_whole ON approvals (ended_at) WHERE ended_at IS NOT NULL AND summary_hash IS NULL
     """
 
   static let approvalColumns = """
@@ -40,6 +47,8 @@ extension SQLiteStore {
     bars_requester, presence, approvers, lease_seconds, lease_uses, match_code, created_at, expires_at, \
     idempotency_key, idempotency_hash, state, ended_at, lacks_devices, operator
     """
+  /// With what is left of a summary.
+  static let readColumns = approvalColumns + ", summary_hash, operation"
   private static let insertApproval = """
     INSERT INTO approvals (\(approvalColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \
     ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)
@@ -101,7 +110,7 @@ extension SQLiteStore {
       case .some(let state): "approvals WHERE state = \(state.rawValue)"
       }
     return (
-      "SELECT \(approvalColumns) FROM \(rows) ORDER BY number DESC LIMIT ?1", [.integer(Int64(limit))]
+      "SELECT \(readColumns) FROM \(rows) ORDER BY number DESC LIMIT ?1", [.integer(Int64(limit))]
     )
   }
 
@@ -150,9 +159,26 @@ extension SQLiteStore {
       """, [.integer(time.value), .integer(Int64(limit))])
   }
 
+  package func shortenApprovals(endedBefore time: UnixSeconds, limit: Int) throws(StoreFailure) -> Int {
+    let whole = try all(
+      """
+      SELECT number, summary FROM approvals INDEXED BY approvals_whole
+      WHERE ended_at IS NOT NULL AND summary_hash IS NULL AND ended_at < ?1 ORDER BY ended_at LIMIT ?2
+      """, [.integer(time.value), .integer(Int64(limit))]
+    ) { (row) throws(SQLiteError) in (number: try row.integer(0), summary: try row.blob(1)) }
+    for row in whole {
+      let operation = (try? Summary(canonical: row.summary.span))?.operation
+      try run(
+        "UPDATE approvals SET summary = x'', summary_hash = ?2, operation = ?3 WHERE number = ?1",
+        [.integer(row.number), .hash(SHA256.hash(row.summary.span)), .text(orNull: operation)])
+    }
+    return whole.count
+  }
+
   package func deleteApprovals(of subject: Subject) throws(StoreFailure) {
     try run("DELETE FROM approvals WHERE \(Self.naming)", Self.names(subject))
     try run("DELETE FROM approval_bars WHERE subject = ?1 OR requester = ?1", [.text(subject.name)])
+    try run("DELETE FROM service_reports WHERE subject = ?1", [.text(subject.name)])
     let listed = try all(
       "SELECT number, approvers FROM approvals WHERE approvers IS NOT NULL AND instr(approvers, ?1) > 0",
       [.text(String(decoding: Self.json(subject.name), as: UTF8.self))]
@@ -184,105 +210,17 @@ extension SQLiteStore {
     return writer.bytes
   }
 
-  // MARK: Whom they were put to
-
-  package func devices(of approval: ApprovalID) throws(StoreFailure) -> [DeviceID] {
-    try ids(
-      """
-      SELECT device FROM approval_devices
-      WHERE approval = (SELECT number FROM approvals WHERE id = ?1) AND is_open = 1
-      """, [.id(approval)])
-  }
-
-  package func isPut(_ approval: ApprovalID, to device: DeviceID) throws(StoreFailure) -> Bool {
-    try count(
-      """
-      SELECT count(*) FROM approval_devices
-      WHERE approval = (SELECT number FROM approvals WHERE id = ?1) AND device = ?2
-      """, [.id(approval), .id(device)]) > 0
-  }
-
-  package func openApprovals(
-    for device: DeviceID, after place: Int64
-  ) throws(StoreFailure) -> [(place: Int64, approval: ApprovalRecord)] {
-    try all(
-      """
-      SELECT \(Self.approvalColumns), number FROM approval_devices JOIN approvals ON number = approval
-      WHERE device = ?1 AND is_open = 1 AND number > ?2 ORDER BY number
-      """, [.id(device), .integer(place)]
-    ) { (row) throws(SQLiteError) in
-      (place: try row.integer(25), approval: try Self.approval(row))
-    }
-  }
-
-  package func openApprovals(putTo device: DeviceID) throws(StoreFailure) -> [ApprovalID] {
-    // Also those that it has voted on, of which no index knows: few devices are revoked.
-    try ids(
-      """
-      SELECT id FROM approvals JOIN approval_devices ON approval = number
-      WHERE state = 0 AND device = ?1
-      """, [.id(device)])
-  }
-
-  package func countOpen(for device: DeviceID) throws(StoreFailure) -> Int {
-    try count("SELECT count(*) FROM approval_devices WHERE device = ?1 AND is_open = 1", [.id(device)])
-  }
-
-  package func lastPlace() throws(StoreFailure) -> Int64 {
-    try first("SELECT seq FROM sqlite_sequence WHERE name = 'approvals'") { (row) throws(SQLiteError) in
-      try row.integer(0)
-    } ?? 0
-  }
-
-  package func close(_ approval: ApprovalID, for device: DeviceID?) throws(StoreFailure) {
-    try run(
-      """
-      UPDATE approval_devices SET is_open = 0
-      WHERE approval = (SELECT number FROM approvals WHERE id = ?1) AND (?2 IS NULL OR device = ?2) AND is_open = 1
-      """, [.id(approval), .id(orNull: device)])
-  }
-
-  package func open(_ approval: ApprovalID, for device: DeviceID) throws(StoreFailure) {
-    try run(
-      """
-      UPDATE approval_devices SET is_open = 1
-      WHERE approval = (SELECT number FROM approvals WHERE id = ?1 AND state = 0) AND device = ?2
-      """, [.id(approval), .id(device)])
-  }
-
-  package func countTry(of device: DeviceID, on approval: ApprovalID) throws(StoreFailure) -> Int {
-    let values: [SQLValue] = [.id(approval), .id(device)]
-    let place = "approval = (SELECT number FROM approvals WHERE id = ?1) AND device = ?2"
-    try run("UPDATE approval_devices SET wrong_codes = wrong_codes + 1 WHERE \(place)", values)
-    return try count("SELECT wrong_codes FROM approval_devices WHERE \(place)", values)
-  }
-
-  package func subjects(
-    beginningWith prefix: [UInt8], after: Subject?, limit: Int
-  ) throws(StoreFailure) -> [Subject] {
-    // As bytes, which is how the index is sorted; a prefix may end within a character.
-    let start = after.map { Array($0.name.utf8) } ?? prefix
-    let found = try all(
-      """
-      SELECT DISTINCT subject FROM devices
-      WHERE subject IS NOT NULL AND subject >= CAST(?1 AS TEXT) AND subject <> ?2 AND state = 1
-      ORDER BY subject LIMIT ?3
-      """, [.blob(start), .text(after?.name ?? ""), .integer(Int64(limit))]
-    ) { (row) throws(SQLiteError) in try row.word(0) { Subject($0) } }
-    return Array(found.prefix { $0.name.utf8.starts(with: prefix) })
-  }
-
   // MARK: Rows
 
   private func approvals(
     where condition: String, _ values: [SQLValue]
   ) throws(StoreFailure) -> [ApprovalRecord] {
-    try all("SELECT \(Self.approvalColumns) FROM approvals WHERE \(condition)", values) {
+    try all("SELECT \(Self.readColumns) FROM approvals WHERE \(condition)", values) {
       (row) throws(SQLiteError) in try Self.approval(row)
     }
   }
 
-  private func ids<Kind>(_ sql: String, _ values: [SQLValue]) throws(StoreFailure) -> [Identifier<Kind>] {
+  func ids<Kind>(_ sql: String, _ values: [SQLValue]) throws(StoreFailure) -> [Identifier<Kind>] {
     try all(sql, values) { (row) throws(SQLiteError) in try row.id(0) }
   }
 
@@ -303,19 +241,22 @@ extension SQLiteStore {
     ]
   }
 
-  private static func approval(_ row: borrowing Row) throws(SQLiteError) -> ApprovalRecord {
+  static func approval(_ row: borrowing Row) throws(SQLiteError) -> ApprovalRecord {
     let created = try row.number(17) { UnixSeconds($0) }
     let expires = try row.number(18) { UnixSeconds($0) }
     let code = try row.word(16) { MatchCode($0) }
     var approval = ApprovalRecord(
       id: try row.id(0), service: try row.service(1), user: try row.user(2), requester: try row.text(3),
-      subject: try row.textOrNil(4).flatMap { Subject($0) }, summary: try row.blob(5),
+      subject: try row.textOrNil(4).flatMap { Subject(stored: $0) }, summary: try row.blob(5),
       terms: try terms(row, digits: code.text.utf8.count, seconds: Int(expires - created)), matchCode: code,
       createdAt: created, expiresAt: expires, idempotency: try idempotency(row))
     approval.state = try row.number(21) { ApprovalRecord.State(rawValue: Int($0)) }
     approval.endedAt = try row.integerOrNil(22).flatMap { UnixSeconds($0) }
     approval.lacksDevices = try row.flag(23)
     approval.operatorUser = try row.user(24)
+    if let hash = try row.hashOrNil(25) {
+      approval.remains = ApprovalRecord.Remains(summaryHash: hash, operation: try row.textOrNil(26))
+    }
     return approval
   }
 

@@ -26,7 +26,8 @@ extension SQLiteStore {
       token_series INTEGER NOT NULL,
       play_attested_at INTEGER,
       exception_of INTEGER,
-      chain INTEGER REFERENCES android_chains (number)
+      chain INTEGER REFERENCES android_chains (number),
+      play_level INTEGER
     ) STRICT;
     CREATE UNIQUE INDEX devices_by_key ON devices (substr(device_key, 1, 16));
     CREATE UNIQUE INDEX devices_by_approval_key ON devices (substr(approval_key, 1, 16))
@@ -45,18 +46,19 @@ extension SQLiteStore {
   package static let deviceColumns = """
     id, state, subject, name, platform, device_key, approval_key, level, verification, attested_key, created_at, \
     activated_at, revoked_at, seen_at, attested_at, attestation_failed_at, app_version, patch_level, is_rooted, \
-    exception_until, exception_reason, replaces, token_series, play_attested_at, exception_of
+    exception_until, exception_reason, replaces, token_series, play_attested_at, exception_of, play_level
     """
   private static let insertDevice = """
     INSERT INTO devices (\(deviceColumns)) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, \
+    ?26)
     """
   /// Numbered as the columns above; without the keys, each of which has an index with a page to be written.
   private static let updateDevice = """
     UPDATE devices SET (state, subject, name, platform, level, verification, activated_at, revoked_at, seen_at, \
     attested_at, attestation_failed_at, app_version, patch_level, is_rooted, exception_until, exception_reason, \
-    replaces, token_series, play_attested_at, exception_of) = (?2, ?3, ?4, ?5, ?8, ?9, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-    ?20, ?21, ?22, ?23, ?24, ?25) WHERE id = ?1
+    replaces, token_series, play_attested_at, exception_of, play_level) = (?2, ?3, ?4, ?5, ?8, ?9, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+    ?20, ?21, ?22, ?23, ?24, ?25, ?26) WHERE id = ?1
     """
   private static let updateKeys =
     "UPDATE devices SET (device_key, approval_key, attested_key) = (?2, ?3, ?4) WHERE id = ?1"
@@ -188,7 +190,7 @@ extension SQLiteStore: DeviceTable {
     ActiveDevice(
       id: try row.id(0), key: try row.point(1), level: try row.number(2) { Level(stored: $0) },
       attestedKey: try row.hashOrNil(3).map { KeyIdentifier($0) },
-      subject: try row.textOrNil(4).flatMap { Subject($0) })
+      subject: try row.textOrNil(4).flatMap { Subject(stored: $0) })
   }
 
   package func attestedKeys(among keys: [KeyIdentifier]) throws(StoreFailure) -> [KeyIdentifier] {
@@ -252,14 +254,15 @@ extension SQLiteStore: DeviceTable {
       .time(orNull: device.exception?.until), .text(orNull: device.exception?.reason),
       .id(orNull: device.replaces), .integer(Int64(device.tokenSeries)),
       .time(orNull: device.playAttestedAt), .integer(orNull: device.exception.flatMap(\.lacks.stored)),
+      .integer(orNull: device.playTrust.map { $0 == .strong ? 2 : 1 }),
     ]
   }
 
   private func deviceRecord(_ row: borrowing Row) throws(SQLiteError) -> DeviceRecord {
     var device = DeviceRecord(
       id: try row.id(0), state: try row.number(1) { DeviceRecord.State(rawValue: Int($0)) },
-      subject: try row.textOrNil(2).flatMap { Subject($0) },
-      name: try row.textOrNil(3).flatMap { DeviceName($0) },
+      subject: try row.textOrNil(2).flatMap { Subject(stored: $0) },
+      name: try row.textOrNil(3).flatMap { DeviceName(stored: $0) },
       platform: try row.integer(4) == 0 ? .ios : .android, keys: try keys(row, 5, 6),
       level: try row.number(7) { Level(stored: $0) },
       verification: try row.number(8) { UserVerification(stored: $0) },
@@ -279,6 +282,7 @@ extension SQLiteStore: DeviceTable {
     device.replaces = try row.idOrNil(21)
     device.tokenSeries = try row.number(22) { UInt32(exactly: $0) }
     device.playAttestedAt = try row.timeOrNil(23)
+    device.playTrust = try row.integerOrNil(25).map { $0 >= 2 ? .strong : .device }
     return device
   }
 

@@ -60,7 +60,7 @@ extension SQLiteStore: FormerKeyTable {
       let key = KeyIdentifier(try row.hash(0))
       last = key
       guard try row.number(3, { DeviceRecord.State(rawValue: Int($0)) }) != .revoked else { return }
-      body(key, try row.id(1), try row.textOrNil(2).flatMap { Subject($0) })
+      body(key, try row.id(1), try row.textOrNil(2).flatMap { Subject(stored: $0) })
     }
     return last
   }

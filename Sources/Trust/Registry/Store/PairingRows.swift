@@ -101,8 +101,8 @@ extension SQLiteStore: PairingTable {
       id: try row.id(0),
       state: try row.number(1) { PairingRecord.State(rawValue: Int($0)) },
       service: try row.idOrNil(2),
-      subject: row.isNull(3) ? nil : try row.word(3) { Subject($0) },
-      name: row.isNull(4) ? nil : try row.word(4) { DeviceName($0) },
+      subject: row.isNull(3) ? nil : try row.word(3) { Subject(stored: $0) },
+      name: row.isNull(4) ? nil : try row.word(4) { DeviceName(stored: $0) },
       secret: row.isNull(5) ? nil : try row.value(5) { PairingSecret($0) },
       serverKeyHash: try row.hash(6), createdAt: try row.time(7), expiresAt: try row.time(8))
     pairing.endedAt = try row.timeOrNil(9)

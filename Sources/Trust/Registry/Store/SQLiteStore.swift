@@ -2,6 +2,7 @@
 /// files of their own beside this one (docs/devices.md, "The store").
 internal import Crypto
 internal import SQLite
+internal import System
 
 /// Used by one thread at a time.
 package final class SQLiteStore: RegistryStore {
@@ -85,6 +86,8 @@ package final class SQLiteStore: RegistryStore {
 
   package func numbers() throws(StoreFailure) -> RegistryNumbers {
     lastNumbers = try tallies()
+    // What cannot be seen is not worth a failure.
+    for file in [path, path + "-wal"] { lastNumbers.bytes += (try? FileStamp.of(file).size) ?? 0 }
     return lastNumbers
   }
 

@@ -13,6 +13,7 @@ extension SQLiteStore {
     serviceTables,
     approvalTables,
     voteTables,
+    reportTables,
     codeTables,
     signalTables,
     tallyTable,
@@ -112,6 +113,14 @@ extension SQLiteStore {
       position_at = CASE WHEN latitude IS NULL THEN NULL ELSE at END,
       asn_at = CASE WHEN asn IS NULL THEN NULL ELSE at END,
       country_at = CASE WHEN country IS NULL THEN NULL ELSE at END
+    """,
+    // Summaries that are cut to their hashes, reports of services, and how far Play Integrity trusted a phone.
+    """
+    ALTER TABLE approvals ADD COLUMN summary_hash BLOB;
+    ALTER TABLE approvals ADD COLUMN operation TEXT;
+    \(wholeApprovals);
+    \(reportTables);
+    ALTER TABLE devices ADD COLUMN play_level INTEGER
     """,
   ]
 

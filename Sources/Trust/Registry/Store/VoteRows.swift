@@ -1,4 +1,4 @@
-/// The rows of votes, leases and bars.
+/// The rows of votes and leases, and of those who are barred.
 internal import Bytes
 package import DeviceWire
 internal import SQLite
@@ -50,7 +50,7 @@ extension SQLiteStore: ApprovalTable {
         UInt8(exactly: number).flatMap { Decision(byte: $0) }.flatMap { Vote($0, matchCode: code) }
       }
       return VoteRecord(
-        device: try row.id(0), subject: try row.word(1) { Subject($0) },
+        device: try row.id(0), subject: try row.word(1) { Subject(stored: $0) },
         key: try row.value(2) { P256Point(stored: $0) }, vote: vote,
         issuedAt: try row.number(5) { UnixSeconds($0) }, level: try row.number(6) { Level(stored: $0) },
         verification: try row.number(7) { UserVerification(stored: $0) },
@@ -154,38 +154,5 @@ extension SQLiteStore: ApprovalTable {
       lease.endedAt = try row.integerOrNil(4).flatMap { UnixSeconds($0) }
       return lease
     }
-  }
-
-  // MARK: Bars
-
-  package func isBarred(
-    _ requester: String, of service: ServiceID?, for subject: Subject
-  ) throws(StoreFailure) -> Bool {
-    try count(
-      "SELECT count(*) FROM approval_bars WHERE service = ?1 AND requester = ?2 AND subject = ?3",
-      [.service(service), .text(requester), .text(subject.name)]) > 0
-  }
-
-  package func insert(_ bar: BarRecord) throws(StoreFailure) {
-    try run(
-      "INSERT OR REPLACE INTO approval_bars (service, requester, subject, at) VALUES (?1, ?2, ?3, ?4)",
-      [.service(bar.service), .text(bar.requester), .text(bar.subject.name), .integer(bar.at.value)])
-  }
-
-  package func bars() throws(StoreFailure) -> [BarRecord] {
-    try all("SELECT service, requester, subject, at FROM approval_bars ORDER BY at") {
-      (row) throws(SQLiteError) in
-      BarRecord(
-        service: try row.service(0), requester: try row.text(1), subject: try row.word(2) { Subject($0) },
-        at: try row.number(3) { UnixSeconds($0) })
-    }
-  }
-
-  package func deleteBar(
-    of requester: String, of service: ServiceID?, for subject: Subject
-  ) throws(StoreFailure) -> Bool {
-    try run(
-      "DELETE FROM approval_bars WHERE service = ?1 AND requester = ?2 AND subject = ?3",
-      [.service(service), .text(requester), .text(subject.name)]) > 0
   }
 }

@@ -87,6 +87,7 @@ package enum RefusalAdvice {
     .pairingRejected:
       "The code on the screen was used, burnt, or is over: make a new one with portcullis pair.",
     .clientOutdated: "The app is older than the policy allows: its person has to update it.",
+    .quotaExceeded: "One service asks so much that it would fill the disk: see SERVICE_STORE_PER_DAY.",
     .tooManyOpen: "As many wait as may: if a service does this, it asks without end.",
     .subjectLocked:
       "Too many wrong codes for this person: find out whose, then run portcullis devices unlock.",
