@@ -529,7 +529,8 @@ static void become(const struct portcullis_program *program, pid_t parent, int *
   sigset_t blocked;
   sigemptyset(&blocked);
   for (int index = 0; index < program->signal_count; index++) sigaddset(&blocked, program->signals[index]);
-  signal(SIGPIPE, SIG_DFL);
+  // What the parent ignores stays ignored over execve: the new program has every signal as if a shell had started it.
+  for (int number = 1; number <= SIGSYS; number++) signal(number, SIG_DFL);
   if (sigprocmask(SIG_SETMASK, &blocked, NULL) != 0) return;
   if (program->digits) {
     char reversed[12];
