@@ -73,8 +73,9 @@ demo: release  ## Build, then play the whole story on loopback; with CONSOLE=1 l
 .PHONY: test
 test: builds unit-tests end-to-end conformance-quick  ## Build, then run every test
 ifdef CI
-# The parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is built.
-test: fuzz-quick bench-smoke whole-package plain-release
+# The layout, the parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is
+# built.
+test: lint fuzz-quick bench-smoke whole-package plain-release
 endif
 
 ##@ Building

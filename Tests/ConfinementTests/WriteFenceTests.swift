@@ -1,12 +1,14 @@
 import CLinux
 import Glibc
+import Obligation
 import System
 import Testing
 
 @testable import Confinement
 
 /// Each in a process of its own, as a fence stays for ever.
-@Suite(.enabled(if: portcullis_landlock_version() > 0, "the kernel has no Landlock"))
+@Suite(
+  .enabled(if: Obligation.runs(portcullis_landlock_version() > 0, "Landlock"), "the kernel has no Landlock"))
 struct WriteFenceTests {
   static func opened(_ path: String, _ flags: Int32) -> Int32 {
     do throws(SystemError) {

@@ -2,6 +2,7 @@
 /// (docs/android.md, "Steps of a key attestation").
 import Crypto
 import Foundation
+import Obligation
 import Testing
 import Vectors
 
@@ -21,6 +22,7 @@ import Vectors
   @Test func decisions() throws {
     guard let contents = try? Data(contentsOf: Self.file) else {
       print("no vectors at \(Self.file.path()): nothing to test here")
+      #expect(!Obligation.runs(false, "vectors"))
       return
     }
     var found: [String: String?] = [:]
