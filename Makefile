@@ -372,8 +372,10 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
 	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
-	install -m 644 config/portcullis-android-revocation.service config/portcullis-android-revocation.timer \
-	  '$(DESTDIR)$(UNITDIR)/'
+	sed -e 's|/usr/local/bin/|$(BINDIR)/|' config/portcullis-android-revocation.service \
+	  >'$(DESTDIR)$(UNITDIR)/portcullis-android-revocation.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis-android-revocation.service'
+	install -m 644 config/portcullis-android-revocation.timer '$(DESTDIR)$(UNITDIR)/'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
