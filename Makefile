@@ -361,6 +361,7 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1' \
 	  '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
+	umask 022; $(PYTHON) scripts/sbom '$(DESTDIR)$(BINDIR)/portcullis' >'$(DESTDIR)$(DATADIR)/sbom.cdx.json'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/prometheus-alerts.yml config/grafana-dashboard.json '$(DESTDIR)$(DATADIR)/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
