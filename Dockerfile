@@ -7,19 +7,26 @@
 #
 # (`portcullis demo` needs --tmpfs /tmp beside --read-only. `make image-test` carries out the second stage without docker.)
 
-FROM swift:6.3-bookworm AS build
+# Base images by their tags, unless the build names digests, of which whoever builds has seen what they stand for:
+#   docker build --build-arg SWIFT_IMAGE=swift:6.3-bookworm@sha256:… --build-arg DEBIAN_IMAGE=debian:bookworm-slim@sha256:… …
+# (docs/operating.md, "With Docker", has the commands that say them.)
+ARG SWIFT_IMAGE=swift:6.3-bookworm
+ARG DEBIAN_IMAGE=debian:bookworm-slim
+
+FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update \
   && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
     libcbor-dev libmaxminddb-dev libqrencode-dev libseccomp-dev libsqlite3-dev libssl-dev make pkg-config python3 zlib1g-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
-# The packages that the manifest names are fetched again only when it changes.
-COPY Package.swift ./
-RUN swift package resolve
+# The packages that the manifest names are fetched again only when it changes. Each has one version there; where this
+# checkout has resolved them before, its revisions hold, and others end the build.
+COPY Package.swift Package.resolve[d] ./
+RUN if [ -e Package.resolved ]; then swift package resolve --force-resolved-versions; else swift package resolve; fi
 COPY . .
 RUN make release && make install DESTDIR=/install PREFIX=/usr
 
-FROM debian:bookworm-slim
+FROM ${DEBIAN_IMAGE}
 # The image has libgcc-s1 already, as apt itself needs it.
 RUN apt-get update \
   && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \

@@ -73,8 +73,9 @@ demo: release  ## Build, then play the whole story on loopback; with CONSOLE=1 l
 .PHONY: test
 test: builds unit-tests end-to-end conformance-quick  ## Build, then run every test
 ifdef CI
-# The parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is built.
-test: fuzz-quick bench-smoke whole-package plain-release
+# The layout, the parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is
+# built.
+test: lint fuzz-quick bench-smoke whole-package plain-release
 endif
 
 ##@ Building
@@ -369,6 +370,7 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1' \
 	  '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
+	umask 022; $(PYTHON) scripts/sbom '$(DESTDIR)$(BINDIR)/portcullis' >'$(DESTDIR)$(DATADIR)/sbom.cdx.json'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/prometheus-alerts.yml config/grafana-dashboard.json '$(DESTDIR)$(DATADIR)/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
@@ -380,8 +382,10 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
 	  >'$(DESTDIR)$(UNITDIR)/portcullis.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis.service'
-	install -m 644 config/portcullis-android-revocation.service config/portcullis-android-revocation.timer \
-	  '$(DESTDIR)$(UNITDIR)/'
+	sed -e 's|/usr/local/bin/|$(BINDIR)/|' config/portcullis-android-revocation.service \
+	  >'$(DESTDIR)$(UNITDIR)/portcullis-android-revocation.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis-android-revocation.service'
+	install -m 644 config/portcullis-android-revocation.timer '$(DESTDIR)$(UNITDIR)/'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied

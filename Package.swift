@@ -213,11 +213,12 @@ let modules = [
 
 let testTargets = [
   tests("Bytes"),
-  tests("Device", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "System"]),
+  tests(
+    "Device", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "Obligation", "System"]),
   tests("PortcullisClient", ["PortcullisProtocol"]),
   tests("Bench", ["Device", "Identity", "JSON", "System"]),
   tests("Addresses"),
-  tests("Charsets", ["Confinement", "System"]),
+  tests("Charsets", ["Confinement", "Obligation", "System"]),
   tests("PortcullisProtocol"),
   tests("HTTPWire", ["Bytes", "PortcullisProtocol"]),
   tests("ProxyProtocol", ["Addresses", "Bytes", "Identity"]),
@@ -228,7 +229,9 @@ let testTargets = [
   tests("Deflate", ["CZlib", "WebSocketWire"]),
   tests("TelnetWire", ["CZlib", "Deflate", "JSON", "System"]),
   tests("Crypto", ["Bytes"]),
-  tests("AppAttest", ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "System", "X509", "X509Tests"]),
+  tests(
+    "AppAttest",
+    ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "Obligation", "System", "X509", "X509Tests"]),
   tests(
     "Control",
     [
@@ -237,15 +240,15 @@ let testTargets = [
       "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
     ]),
   tests("Identity", ["Bytes", "Crypto"]),
-  tests("QRCode"),
-  tests("GeoDatabase", ["Addresses"]),
+  tests("QRCode", ["Obligation"]),
+  tests("GeoDatabase", ["Addresses", "Obligation"]),
   tests("X509", ["Bytes", "COpenSSL", "System"]),
   tests("JSON"),
   tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "System", "X509"]),
   tests("ApprovalPolicy", ["DeviceWire"]),
   tests("System"),
-  tests("Confinement", ["CLinux", "CSeccomp", "System"]),
-  tests("Sockets", ["Addresses", "System"]),
+  tests("Confinement", ["CLinux", "CSeccomp", "Obligation", "System"]),
+  tests("Sockets", ["Addresses", "CLinux", "System"]),
   tests("Supervision", ["System"]),
   tests("Metrics", ["PortcullisProtocol", "System"]),
   tests("Console", ["JSON", "PortcullisProtocol", "System"]),
@@ -255,7 +258,7 @@ let testTargets = [
       "Addresses", "Bytes", "HTTPWire", "Metrics", "PortcullisProtocol", "Sockets", "System", "TLS",
       "TLSPeers",
     ]),
-  tests("SQLite", ["Confinement", "FaultDisk", "System"]),
+  tests("SQLite", ["Confinement", "FaultDisk", "Obligation", "System"]),
   tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(
     "Keeping", ["Addresses", "Bytes", "Charsets", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
@@ -280,8 +283,11 @@ let testTargets = [
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),
   tests("Risk", ["Addresses", "ApprovalPolicy", "DeviceWire", "System"]),
-  tests("Vectors", ["Bytes", "Crypto", "DeviceWire", "Risk"]),
-  .testTarget(name: "ManifestTests", swiftSettings: strict),
+  tests("Vectors", ["Bytes", "Crypto", "DeviceWire", "Obligation", "Risk"]),
+  .testTarget(name: "ManifestTests", dependencies: ["Obligation"], swiftSettings: strict),
+
+  // Which tests may be skipped, and where.
+  .target(name: "Obligation", path: "Tests/Support/Obligation", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.
   .target(
@@ -326,8 +332,8 @@ let package = Package(
     .library(name: "PortcullisProtocol", targets: ["PortcullisProtocol"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
   ],
   targets: modules.map(\.target) + testTargets
 )

@@ -96,6 +96,17 @@ import Testing
     #expect(target.description == text)
   }
 
+  /// Port 53 for a name that has to be looked up.
+  @Test(
+    arguments: [
+      ("127.0.0.1:4000", [4000]), ("[::1]:23", [23]), ("mud.example.com:4000", [4000, 53]),
+      ("unix:/run/mud.sock", []),
+      ("echo:", []),
+    ] as [(String, [UInt16])])
+  func portsThatAreCalled(text: String, ports: [UInt16]) throws {
+    #expect(try BackendTarget(parsing: text).calledPorts == ports)
+  }
+
   @Test(arguments: [
     ("", BackendTarget.ParseError.malformed), ("mud", .malformed), ("mud:", .malformedPort),
     ("mud:x", .malformedPort),

@@ -80,6 +80,61 @@ import Testing
     #expect(verdict.serials.count == (count <= 20 ? 3 : 2))
   }
 
+  /// What a phone writes of its own certificate, on which nothing hangs: FALSE where that is the default, and any dates.
+  @Test func formsThatDecideNothing() throws {
+    let authority = try HandmadeAuthority()
+    func rejection(_ extensions: [CertificateExtension], _ old: [UInt8], _ new: [UInt8]) throws
+      -> AndroidKeyRejection?
+    {
+      let chain = try authority.chain(extensions: extensions) { body in
+        let place = body.firstRange(of: old)
+        #expect(place != nil)
+        if let place { body.replaceSubrange(place, with: new) }
+      }
+      return try authority.phone.rejection(chain)
+    }
+    let unknown = CertificateExtension([1, 3, 6, 1, 4, 1, 99, 1], critical: true, [0x05, 0x00])
+    // critical: TRUE of an extension that nobody reads, FALSE written out, and a TRUE that is none.
+    let head: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0x63, 0x01, 0x01, 0x01]
+    #expect(try rejection([unknown], head + [0xFF], head + [0xFF]) == .criticalExtension)
+    #expect(try rejection([unknown], head + [0xFF], head + [0x00]) == nil)
+    #expect(try rejection([unknown], head + [0xFF], head + [0x01]) == .certificate)
+    // cA, likewise.
+    let constraints = CertificateExtension([2, 5, 29, 19], [0x30, 0x03, 0x01, 0x01, 0xFF])
+    #expect(
+      try rejection([constraints], [0x30, 0x03, 0x01, 0x01, 0xFF], [0x30, 0x03, 0x01, 0x01, 0xFF])
+        == .leafAuthority)
+    #expect(
+      try rejection([constraints], [0x30, 0x03, 0x01, 0x01, 0xFF], [0x30, 0x03, 0x01, 0x01, 0x00]) == nil)
+    // 2026-01-01, the day of these tests.
+    let date = [0x17, 0x0D] + Array("260101000000Z".utf8)
+    #expect(try rejection([], date, [0x17, 0x0D] + Array("no date at all".utf8.prefix(13))) == nil)
+    #expect(try rejection([], date, [0x0C, 0x0D] + Array("260101000000Z".utf8)) == nil)
+  }
+
+  /// The second certificate is the device's own: what it may do is not asked. From the third on it is, in any form that means
+  /// the same.
+  @Test func authoritiesInOtherForms() throws {
+    func usage(_ bits: [UInt8]) -> CertificateExtension {
+      CertificateExtension([2, 5, 29, 15], [0x03, 0x02] + bits)
+    }
+    let odd = [
+      CertificateExtension([2, 5, 29, 19], [0x05, 0x00]),
+      CertificateExtension([2, 5, 29, 15], [0x04, 0x00]),
+    ]
+    let ordinary = try HandmadeAuthority()
+    #expect(try ordinary.phone.rejection(ordinary.chain(through: odd)) == nil)
+    // keyCertSign is bit 5: with the bits behind it written out, and without.
+    for (bits, rejection) in [
+      ([0x02, 0x04], nil), ([0x00, 0x04], nil), ([0x00, 0x80], .authority), ([0x00, 0x00], .certificate),
+    ] as [([UInt8], AndroidKeyRejection?)] {
+      let authority = try HandmadeAuthority(extensions: [.basicConstraints(authority: true), usage(bits)])
+      #expect(try authority.phone.rejection(authority.chain(through: [])) == rejection, "\(bits)")
+    }
+    let broken = try HandmadeAuthority(extensions: odd)
+    #expect(try broken.phone.rejection(broken.chain(through: [])) == .certificate)
+  }
+
   @Test func otherKeys() throws {
     let phone = try AttestedPhone()
     let other = try SigningKey.generate(.p256)

@@ -97,6 +97,44 @@ import Testing
     #expect(try phone.rejection() == nil)
   }
 
+  /// Entries of the software's list on which nothing hangs, in forms that they have nowhere; and the hardware's 709.
+  @Test(arguments: [
+    Entry.purpose, Entry.algorithm, Entry.keySize, Entry.curve, Entry.authenticators, Entry.origin,
+    Entry.rootOfTrust, Entry.patch,
+  ])
+  func softwareThatDecidesNothing(number: UInt32) throws {
+    for value in [[0x02, 0x02, 0x00, 0x01], [0x01, 0x01, 0x01], [0x30, 0x00], [0x02, 0x01, 0x80]] as [[UInt8]]
+    {
+      var phone = try AttestedPhone()
+      phone.description.software[number] = value
+      #expect(try phone.rejection() == nil)
+      phone.description.hardware[Entry.applicationID] = value
+      #expect(try phone.rejection() == nil)
+    }
+  }
+
+  @Test(arguments: [
+    Entry.noAuthentication, Entry.authenticationTimeout, Entry.allApplications, Entry.applicationID,
+  ])
+  func softwareThatDecides(number: UInt32) throws {
+    var phone = try AttestedPhone()
+    phone.description.software[number] = [0x01, 0x01, 0x01]
+    #expect(try phone.rejection() == .description)
+  }
+
+  /// Android puts two numbers of the app's into 64 bits, and with the highest bit set they are negative.
+  @Test(
+    arguments: [[0x80, 0, 0, 1, 0, 0, 0, 7], [0xFF], [0x00, 0xFF, 0, 0, 0, 0, 0, 0, 0], [0, 1]] as [[UInt8]])
+  func anyVersionOfAPackage(version: [UInt8]) throws {
+    var phone = try AttestedPhone()
+    let package = DERWriter.sequence(
+      DERWriter.octetString(Array(AttestedPhone.package.utf8)), [0x02, UInt8(version.count)] + version)
+    let digest = DERWriter.octetString(AttestedPhone.digest.array)
+    phone.description.software[Entry.applicationID] = DERWriter.octetString(
+      DERWriter.sequence(DERWriter.set(package), DERWriter.set(digest)))
+    #expect(try phone.rejection() == nil)
+  }
+
   /// A root of trust of a verified system whose second member is `element`.
   private static func lockedAs(_ element: [UInt8]) -> [UInt8] {
     DERWriter.sequence(DERWriter.octetString([]), element, [0x0A, 0x01, 0x00])

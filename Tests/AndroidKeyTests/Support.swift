@@ -62,8 +62,13 @@ struct HandmadeAuthority {
   private let key: SigningKeyBox
   private let above: [[UInt8]]
 
-  /// - Parameter rootSerial: a number of the sender's, as the root is pinned by its key.
-  init(rootSerial: [UInt8] = [1]) throws {
+  /// - Parameters:
+  ///   - rootSerial: a number of the sender's, as the root is pinned by its key.
+  ///   - extensions: of the certificate above the device's own, or in its place.
+  init(
+    rootSerial: [UInt8] = [1],
+    extensions: [CertificateExtension] = [.basicConstraints(authority: true), .keyUsage(.keyCertSign)]
+  ) throws {
     phone = try AttestedPhone()
     let rootKey = try SigningKey.generate(.p256)
     key = SigningKeyBox(try SigningKey.generate(.p256))
@@ -72,7 +77,7 @@ struct HandmadeAuthority {
       var builder = CertificateBuilder(
         subject: name(subject), issuer: name("root"), notBefore: AttestedPhone.now.adding(days: -1),
         notAfter: AttestedPhone.now.adding(days: 1),
-        extensions: [.basicConstraints(authority: true), .keyUsage(.keyCertSign)])
+        extensions: subject == "root" ? [.basicConstraints(authority: true)] : extensions)
       if subject == "root" { builder.serialNumber = rootSerial }
       return try builder.sign(subjectPublicKeyInfo: key.subjectPublicKeyInfo(), with: rootKey).der
     }
@@ -101,6 +106,28 @@ struct HandmadeAuthority {
     return [leaf.der, middle.der] + above
   }
 
+  /// - Parameters:
+  ///   - extensions: of the leaf, beside its description.
+  ///   - rewrite: changes what is signed, in place.
+  func chain(
+    extensions: [CertificateExtension], rewritten rewrite: (inout [UInt8]) -> Void
+  ) throws -> [[UInt8]] {
+    let builder = CertificateBuilder(
+      subject: DistinguishedName((.commonName, "key")),
+      issuer: DistinguishedName((.commonName, "attestation")), notBefore: AttestedPhone.now,
+      notAfter: AttestedPhone.now.adding(days: 1),
+      extensions: [CertificateExtension([1, 3, 6, 1, 4, 1, 11129, 2, 1, 17], phone.description.der)]
+        + extensions)
+    let issued = try builder.sign(subjectPublicKeyInfo: phone.key.key.subjectPublicKeyInfo(), with: key.key)
+    let parsed = try ChainCertificate(issued.der, place: 0).parsed
+    var body = Array(issued.der[parsed.toBeSigned])
+    let count = body.count
+    rewrite(&body)
+    precondition(body.count == count, "the lengths around it would be others")
+    let algorithm = Array(issued.der[parsed.signatureAlgorithmIdentifier])
+    return [DERWriter.sequence(body, algorithm, DERWriter.bitString(try key.key.sign(body, .sha256)))] + above
+  }
+
   /// - Parameter afterKey: elements between the key and the extensions.
   func chain(serial: [UInt8], afterKey: [UInt8] = []) throws -> [[UInt8]] {
     var builder = CertificateBuilder(
@@ -110,7 +137,7 @@ struct HandmadeAuthority {
       extensions: [CertificateExtension([1, 3, 6, 1, 4, 1, 11129, 2, 1, 17], phone.description.der)])
     builder.serialNumber = serial
     let issued = try builder.sign(subjectPublicKeyInfo: phone.key.key.subjectPublicKeyInfo(), with: key.key)
-    let parsed = try ChainCertificate(issued.der, isLeaf: true).parsed
+    let parsed = try ChainCertificate(issued.der, place: 0).parsed
     var body = DERReader(issued.der.span, in: parsed.toBeSigned)
     let content = try body.next(.sequence).content
     let place = parsed.subjectPublicKeyInfo.upperBound

@@ -76,6 +76,10 @@ struct AssertionBuilder {
       $0.flags = 0xC0
       $0.extensions = AttestationTests.extensions()
     },
+    Case("flags C1 and a map", nil) {
+      $0.flags = 0xC1
+      $0.extensions = AttestationTests.extensions()
+    },
     Case("flags 40 and a map", nil) { $0.extensions = AttestationTests.extensions() },
     Case("flags C0 without a map", .extensions) { $0.flags = 0xC0 },
     Case("credential data", .extensions) { $0.extensions = [UInt8](repeating: 0, count: 127) },
@@ -83,6 +87,8 @@ struct AssertionBuilder {
     Case("no authenticator data", .authenticatorData) { $0.cut = 37 },
     Case("counter equal", .signCount) { $0.storedCounter = 8 },
     Case("counter lower", .signCount) { $0.storedCounter = 9 },
+    Case("counter higher by one", nil) { ($0.signCount, $0.storedCounter) = (9, 8) },
+    Case("counter higher by a thousand", nil) { ($0.signCount, $0.storedCounter) = (1008, 8) },
     Case("counter at its end", nil) { ($0.signCount, $0.storedCounter) = (.max, .max - 1) },
     Case("counter wrapped", .signCount) { ($0.signCount, $0.storedCounter) = (0, .max) },
     Case("counter beyond Int32", nil) { ($0.signCount, $0.storedCounter) = (0x8000_0000, 0x7FFF_FFFF) },

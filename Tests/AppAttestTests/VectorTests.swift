@@ -1,5 +1,6 @@
 /// All vectors of `../shared/vectors` (their README says what each field means).
 import Foundation
+import Obligation
 import Testing
 
 @testable import AppAttest
@@ -37,6 +38,7 @@ import Testing
         missing += count
       }
     }
+    #expect(missing == 0 || !Obligation.runs(false, "vectors"), "\(VectorFiles.folder.path())")
     let all = Self.known.values.reduce(0, +)
     let rest = missing > 0 ? "; \(missing) are missing, as \(VectorFiles.folder.path()) is not whole" : ""
     print("vectors: \(all - missing) of \(all) known cases are judged\(rest)")

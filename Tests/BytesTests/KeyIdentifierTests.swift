@@ -20,11 +20,14 @@ import Testing
     #expect(KeyIdentifier(base64: text)?.digest.array == Self.digest)
   }
 
-  /// 31 and 33 bytes, both alphabets, a standard one without padding, spare bits, white space, nothing.
+  /// 31 and 33 bytes, both alphabets, a standard one without padding, spare bits, white space, nothing; hexadecimal, and what
+  /// encoders with line breaks write.
   @Test(arguments: [
     "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4Q==", "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eDf",
     "__79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA=", "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA",
     "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eB=", " //79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA=", "",
+    "fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8e7e6e5e4e3e2e1e0",
+    "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA=\n", "//79/Pv6+fj39vX08/Lx8O/u\r\n7ezr6uno5+bl5OPi4eA=",
   ])
   func refused(text: String) {
     #expect(KeyIdentifier(base64: text) == nil)

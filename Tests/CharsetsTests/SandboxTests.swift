@@ -1,5 +1,6 @@
 import Confinement
 import Glibc
+import Obligation
 import Synchronization
 import System
 import Testing
@@ -9,7 +10,9 @@ import Testing
 /// What is open before the sandbox is raised serves behind it.
 @Suite struct SandboxTests {
   /// In a process of its own, as a filter stays for ever.
-  @Test(.enabled(if: SystemCallFilter.isAvailable, "the kernel has no seccomp filters"))
+  @Test(
+    .enabled(
+      if: Obligation.runs(SystemCallFilter.isAvailable, "seccomp"), "the kernel has no seccomp filters"))
   func everyCharsetServesBehindTheSandbox() async {
     await #expect(processExitsWith: .success) {
       let open = CharsetLibrary()
@@ -37,7 +40,9 @@ import Testing
   }
 
   /// Why they are opened beforehand; those that need no module are there all the same.
-  @Test(.enabled(if: SystemCallFilter.isAvailable, "the kernel has no seccomp filters"))
+  @Test(
+    .enabled(
+      if: Obligation.runs(SystemCallFilter.isAvailable, "seccomp"), "the kernel has no seccomp filters"))
   func nothingCanBeOpenedBehindTheSandbox() async {
     await #expect(processExitsWith: .success) {
       try SystemCallFilter.prepare().install()

@@ -1,11 +1,12 @@
 import CLinux
 import Glibc
+import Obligation
 import System
 import Testing
 
 @testable import Confinement
 
-@Suite(.enabled(if: geteuid() == 0, "only root can become somebody else"))
+@Suite(.enabled(if: Obligation.runs(geteuid() == 0, "root"), "only root can become somebody else"))
 struct CredentialsTests {
   @Test func rootBecomesSomebodyElseForGood() async {
     await #expect(processExitsWith: .success) {

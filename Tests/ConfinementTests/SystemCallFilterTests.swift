@@ -1,11 +1,13 @@
 import Glibc
+import Obligation
 import System
 import Testing
 
 @testable import Confinement
 
 /// Each in a process of its own, as a filter stays for ever.
-@Suite(.enabled(if: SystemCallFilter.isAvailable, "the kernel has no seccomp filters"))
+@Suite(
+  .enabled(if: Obligation.runs(SystemCallFilter.isAvailable, "seccomp"), "the kernel has no seccomp filters"))
 struct SystemCallFilterTests {
   @Test func noCallIsBothAllowedAndRefused() {
     let conditional = Set(SystemCallTable.conditional(process: 1).map(\.name))

@@ -1,12 +1,14 @@
 import CLinux
 import Glibc
+import Obligation
 import System
 import Testing
 
 @testable import Confinement
 
 /// Each in a process of its own, as a fence stays for ever.
-@Suite(.enabled(if: portcullis_landlock_version() > 0, "the kernel has no Landlock"))
+@Suite(
+  .enabled(if: Obligation.runs(portcullis_landlock_version() > 0, "Landlock"), "the kernel has no Landlock"))
 struct WriteFenceTests {
   static func opened(_ path: String, _ flags: Int32) -> Int32 {
     do throws(SystemError) {
@@ -58,6 +60,62 @@ struct WriteFenceTests {
       for name in ["old", "newer", "second"] { _ = unsafe unlink("\(path)/\(name)") }
       _ = unsafe rmdir(path + "/sub")
       _ = unsafe rmdir(path)
+    }
+  }
+
+  /// A port of loopback that is listened to, and its number.
+  static func listening() -> (descriptor: Int32, address: sockaddr_in) {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        _ = unsafe bind(descriptor, pointer, length)
+        _ = unsafe getsockname(descriptor, pointer, &length)
+      }
+    }
+    _ = listen(descriptor, 8)
+    return (descriptor, address)
+  }
+
+  static func called(_ address: sockaddr_in, binding: Bool = false) -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = address
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe binding ? bind(descriptor, pointer, length) : connect(descriptor, pointer, length)
+        return result == 0 ? 0 : errno
+      }
+    }
+  }
+
+  @Test(
+    .enabled(
+      if: Obligation.runs(portcullis_landlock_version() >= 6, "Landlock"),
+      "the kernel's Landlock is older than 6"))
+  func onlyTheGameIsCalledAndNobodyGetsASignal() async {
+    await #expect(processExitsWith: .success) {
+      let (game, other) = (WriteFenceTests.listening(), WriteFenceTests.listening())
+      var fresh = other.address
+      fresh.sin_port = 0
+      guard game.address.sin_port != 0, WriteFenceTests.called(other.address) == 0, kill(getppid(), 0) == 0
+      else {
+        exit(EXIT_FAILURE)
+      }
+      _ = try WriteFence.raise(
+        writableFolders: [], tcpPorts: [UInt16(bigEndian: game.address.sin_port)], usesAbstractSockets: false)
+      let found: [(name: String, errno: Int32?, expected: Int32)] = [
+        ("the game", WriteFenceTests.called(game.address), 0),
+        ("another port", WriteFenceTests.called(other.address), EACCES),
+        ("a port of its own", WriteFenceTests.called(fresh, binding: true), EACCES),
+        ("a signal to the parent", kill(getppid(), 0) == -1 ? errno : 0, EPERM),
+        ("a signal to itself", kill(getpid(), 0) == -1 ? errno : 0, 0),
+        ("a signal to a thread", pthread_kill(pthread_self(), 0), 0),
+      ]
+      Attempts.finish(found)
     }
   }
 

@@ -3,11 +3,14 @@ import Crypto
 import Device
 import Foundation
 import Identity
+import Obligation
 import System
 import Testing
 
 /// The chain judged by `openssl`, the shape by the bytes that docs/app-attest.md, "Attestation" demands.
-@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
+  .timeLimit(.minutes(2)))
 struct AttestationAuthorityTests {
   private let folder: TemporaryFolder
   private let openssl: String

@@ -1,11 +1,14 @@
 import Bytes
 import Crypto
 import Device
+import Obligation
 import System
 import Testing
 
 /// `openssl` is the judge of what is issued here.
-@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
+  .timeLimit(.minutes(2)))
 struct CertificateTests {
   private let folder: TemporaryFolder
   private let openssl: String

@@ -1,9 +1,12 @@
 import Device
 import Foundation
+import Obligation
 import System
 import Testing
 
-@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
+  .timeLimit(.minutes(2)))
 struct DevelopmentCertificatesTests {
   private typealias Name = DevelopmentCertificates.FileName
   private let folder: TemporaryFolder

@@ -2,11 +2,14 @@ import Bytes
 import Crypto
 import Device
 import Foundation
+import Obligation
 import System
 import Testing
 
 /// The client against `openssl s_server`: whom it trusts, what it shows, how it gives up.
-@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
+  .timeLimit(.minutes(2)))
 struct GateClientTests {
   private typealias Name = DevelopmentCertificates.FileName
   private let folder: TemporaryFolder

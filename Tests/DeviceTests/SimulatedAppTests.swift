@@ -4,11 +4,14 @@ import Device
 import Foundation
 import Identity
 import JSON
+import Obligation
 import System
 import Testing
 
 /// The app against a gate of a few lines that keeps no state: what exactly goes over the wire.
-@Suite(.enabled(if: Tool.path("python3") != nil, "python3 is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: Obligation.runs(Tool.path("python3") != nil, "python3"), "python3 is not installed"),
+  .timeLimit(.minutes(2)))
 struct SimulatedAppTests {
   private static let appID = "ABCDE12345.org.example.game"
   private let folder: TemporaryFolder

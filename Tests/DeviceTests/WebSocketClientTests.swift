@@ -1,11 +1,14 @@
 import Device
 import Foundation
+import Obligation
 import System
 import Testing
 
 /// The WebSocket client against Python's `websockets`, a server that others have written.
 @Suite(
-  .enabled(if: PythonServer.isAvailable, "python3 with websockets is not installed"), .timeLimit(.minutes(2)))
+  .enabled(
+    if: Obligation.runs(PythonServer.isAvailable, "websockets"), "python3 with websockets is not installed"),
+  .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
   private let folder: TemporaryFolder
   private let server: ServerProcess

@@ -32,6 +32,9 @@ from town import Town, settings
 from turns import turn
 from waiting import eventually, patience
 
+# What a skipped test comes to.
+pytest_plugins = ["obligation"]
+
 TEAM, BUNDLE = "ABCDEF12K4", "org.example.mudproxy"
 APP_ID = f"{TEAM}.{BUNDLE}"
 COROUTINE_LIMIT = 120

@@ -1,8 +1,9 @@
 /// MaxMind's published test databases, good ones and those that have harmed readers, where `make maxmind-data` has put them;
-/// where they are not, the tests say so.
+/// where they are not, the tests say so, and fail in CI.
 import Addresses
 import Foundation
 import GeoDatabase
+import Obligation
 import Testing
 
 @Suite struct PublishedDatabaseTests {
@@ -14,6 +15,7 @@ import Testing
     let path = folder.appending(path: name).path()
     if FileManager.default.fileExists(atPath: path) { return path }
     print("no \(name) at \(folder.path()): nothing to test here (make maxmind-data)")
+    if Obligation.runs(false, "maxmind") { Issue.record("no \(name)") }
     return nil
   }
 

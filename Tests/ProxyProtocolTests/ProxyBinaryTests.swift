@@ -34,6 +34,28 @@ import Testing
     #expect(outcomes(header).dropLast().allSatisfy { $0 == .needMore })
   }
 
+  /// What load balancers add, by their documents: AWS a CRC32C, the id of a VPC endpoint (0xEA, 01) and NOOPs for alignment;
+  /// Google the id of a Private Service Connect connection (0xE0); Azure that of a private link (0xEE, 01); HAProxy ALPN,
+  /// the name, a unique id and what TLS was.
+  @Test(
+    arguments: [
+      [0x03, 0, 4, 0xA9, 0xB8, 0x7E, 0x8F, 0xEA, 0, 23, 0x01] + Array("vpce-08d2bf15fac5001c9".utf8)
+        + [0x04, 0, 3, 0, 0, 0],
+      [0xE0, 0, 8, 0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0xDE, 0xF0],
+      [0xEE, 0, 5, 0x01, 0x16, 0x00, 0x00, 0x0A],
+      [0x01, 0, 8] + Array("http/1.1".utf8) + [0x02, 0, 9] + Array("localhost".utf8) + [
+        0x05, 0, 4, 1, 2, 3, 4,
+      ]
+        + [0x20, 0, 15, 0x01, 0, 0, 0, 0, 0x21, 0, 7] + Array("TLSv1.3".utf8),
+    ] as [[UInt8]])
+  func ofLoadBalancers(values: [UInt8]) throws {
+    for (family, block, meaning) in [(0x11, ipv4Block, Self.ipv4), (0x21, ipv6Block, Self.ipv6)] {
+      let header = binary(0x21, UInt8(family), block + values)
+      let whole = ProxyHeaderParser.Outcome.header(try #require(meaning), consumed: header.count)
+      #expect(parse(header + [0x16, 0x03, 0x01]) == whole)
+    }
+  }
+
   @Test(
     arguments: [
       (binary(0x31, 0x11, ipv4Block), .version), (binary(0x11, 0x11, ipv4Block), .version),

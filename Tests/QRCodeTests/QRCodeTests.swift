@@ -1,4 +1,5 @@
 import Foundation
+import Obligation
 import Testing
 
 @testable import QRCode
@@ -49,7 +50,9 @@ import Testing
 
   /// What is shown is read by zbar, which knows nothing of how it was made.
   @Test(
-    .enabled(if: FileManager.default.isExecutableFile(atPath: reader), "needs Debian's zbar-tools"),
+    .enabled(
+      if: Obligation.runs(FileManager.default.isExecutableFile(atPath: reader), "zbar"),
+      "needs Debian's zbar-tools"),
     arguments: [
       pairing, pairing + "_", "A", "https://example.com/a?b",
       String(repeating: "LONG $%*+-./:09AZ ", count: 20),

@@ -1,12 +1,14 @@
 import Confinement
 import Glibc
+import Obligation
 import System
 import Testing
 
 @testable import SQLite
 
 /// What a serving gate does with its database works behind the gate's own fences, without a call that they do not have.
-@Suite(.enabled(if: SystemCallFilter.isAvailable, "the kernel has no seccomp filters"))
+@Suite(
+  .enabled(if: Obligation.runs(SystemCallFilter.isAvailable, "seccomp"), "the kernel has no seccomp filters"))
 struct SandboxTests {
   @Test func allThatAGateDoesWithItsDatabase() async throws {
     await #expect(processExitsWith: .success) {

@@ -67,6 +67,20 @@ import Testing
     #expect(said.dropFirst(2) == ["0", "1", "2", "3", "4", "/dev/null", "/dev/null"])
   }
 
+  /// What this process ignores, the program gets as ever.
+  @Test func theProgramHasItsSignals() async {
+    await #expect(processExitsWith: .success) {
+      StraySignals.ignore()
+      let process = try ChildProcess.start(
+        ChildProcess.Program(
+          path: "/bin/sh", arguments: ["sh", "-c", "kill -USR1 $$; exit 3"], environment: [], descriptors: [])
+      )
+      var status: Int32 = 0
+      guard unsafe waitpid(process.number, &status, 0) == process.number else { exit(1) }
+      exit(status & 0x7F == SIGUSR1 ? 0 : 2)
+    }
+  }
+
   @Test func withoutDescriptorsNobodyIsTold() throws {
     let folder = try TemporaryFolder(prefix: "child-")
     let path = folder.path + "/said"

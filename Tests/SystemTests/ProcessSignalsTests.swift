@@ -21,6 +21,36 @@ import Testing
     }
   }
 
+  /// Each would end the process; SIGXCPU and SIGQUIT still do.
+  @Test func straySignalsEndNothing() async {
+    await #expect(processExitsWith: .success) {
+      let signals = try ProcessSignals()
+      for number in StraySignals.all { guard raise(number) == 0 else { exit(1) } }
+      guard signals.next(milliseconds: 0) == nil else { exit(2) }
+      exit(0)
+    }
+    await #expect(processExitsWith: .signal(SIGXCPU)) {
+      StraySignals.ignore()
+      raise(SIGXCPU)
+    }
+  }
+
+  @Test func aFileThatMayNotGrowIsAnError() async {
+    await #expect(processExitsWith: .success) {
+      StraySignals.ignoreFileLimit()
+      var path = Array("/tmp/limited-XXXXXX".utf8CString)
+      let file = unsafe mkstemp(&path)
+      unsafe unlink(path)
+      var limit = rlimit(rlim_cur: 1, rlim_max: 1)
+      guard file >= 0, unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else {
+        exit(1)
+      }
+      guard unsafe write(file, [1, 2], 1) == 1 else { exit(2) }
+      let written = unsafe write(file, [1], 1)
+      exit(written == -1 && errno == EFBIG ? 0 : 3)
+    }
+  }
+
   @Test func sigpipeIsIgnored() async {
     await #expect(processExitsWith: .success) {
       let signals = try ProcessSignals()

@@ -45,13 +45,28 @@ import Testing
     #expect(client.handshake() == .finished)
   }
 
+  /// Alerts by which clients refuse a certificate or an offer (RFC 8446 §6.2), and one that nobody has defined.
+  @Test(arguments: [40, 42, 43, 45, 46, 47, 48, 49, 50, 51, 70, 71, 80, 110, 115, 120] as [UInt8])
+  func theClientsAlertIsTold(number: UInt8) throws {
+    let client = try TestClient(ClientOptions(version: .tls12))
+    _ = client.handshake()
+    var accepted = try server.accept()
+    #expect(accepted.handshake(client.takeOutput()) == .wantsInput)
+    let result = accepted.handshake([21, 3, 3, 0, 2, 2, number])
+    guard case .failed(.alert(let reason)) = result else {
+      Issue.record("\(result)")
+      return
+    }
+    #expect(!reason.isEmpty)
+  }
+
   @Test func noOldVersion() throws {
     let client = try TestClient(ClientOptions(version: .tls11, suites: "ALL@SECLEVEL=0"))
     _ = client.handshake()
     var accepted = try server.accept()
     let hello = client.takeOutput()
     try #require(!hello.isEmpty)
-    guard case .failed(let reason) = accepted.handshake(hello) else {
+    guard case .failed(.protocol(let reason)) = accepted.handshake(hello) else {
       Issue.record("TLS 1.1 was accepted")
       return
     }
@@ -69,7 +84,7 @@ import Testing
     var accepted = try Server(minimum: minimum).accept()
     let result = handshake(client, &accepted)
     #expect((result == .finished) == isIn)
-    if !isIn { #expect(result == .failed(reason: "unsupported protocol")) }
+    if !isIn { #expect(result == .failed(.protocol(reason: "unsupported protocol"))) }
   }
 
   @Test(arguments: [
@@ -80,7 +95,7 @@ import Testing
     var accepted = try server.accept()
     _ = client.handshake()
     let result = accepted.handshake(client.takeOutput())
-    #expect(result == .failed(reason: "no shared cipher"))
+    #expect(result == .failed(.protocol(reason: "no shared cipher")))
     #expect(Self.alert(accepted.takeOutput()) == 40)
   }
 
@@ -97,7 +112,8 @@ import Testing
   @Test(arguments: both) func noOtherProtocol(version: ClientOptions.Version) throws {
     let client = try TestClient(ClientOptions(version: version, protocols: ["h2"]))
     var accepted = try server.accept()
-    guard case .failed = handshake(client, &accepted) else {
+    // no_application_protocol (RFC 7301 §3.2)
+    guard case .failed(.protocol(reason: "no application protocol")) = handshake(client, &accepted) else {
       Issue.record("h2 was accepted")
       return
     }
@@ -113,7 +129,7 @@ import Testing
     ] as [(String, [UInt8])])
   func garbageFails(what: String, bytes: [UInt8]) throws {
     var accepted = try server.accept()
-    guard case .failed(let reason) = accepted.handshake(bytes) else {
+    guard case .failed(.protocol(let reason)) = accepted.handshake(bytes) else {
       Issue.record("\(what) was taken")
       return
     }

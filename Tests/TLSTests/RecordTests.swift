@@ -103,7 +103,7 @@ import Testing
     bytes[bytes.count - 1] ^= 1
     let read = joined.server.read(bytes)
     #expect(read.records == [Array("genuine".utf8)])
-    #expect(read.last == .failed(reason: "decryption failed or bad record mac"))
+    #expect(read.last == .failed(.protocol(reason: "decryption failed or bad record mac")))
     joined.client.feed(joined.server.takeOutput())
     #expect(joined.client.read() == .failed)
     #expect(joined.server.write("x") == false)

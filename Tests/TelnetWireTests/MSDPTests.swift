@@ -103,9 +103,10 @@ import Testing
     arguments: [
       ("1 'NAME' 2 'Aard' 1 'PORT' 2 '23' 2 '4000'", #"{"NAME":"Aard","PORT":["23","4000"]}"#),
       ("", "{}"),
-      ("1 'A' 2 3 4", nil),
-      ("1 'A' 2 5 6", nil),
-      ("2 'A'", nil),
+      // What opens and closes in MSDP, 3 to 6, is text: a name in mIRC's colours.
+      ("1 'NAME' 2 3 '04Mud' 15 1 'A' 2 4 5 6", #"{"NAME":"\u000304Mud\u000F","A":"\u0004\u0005\u0006"}"#),
+      ("1 'A' 2 3 1 'B' 2 4", #"{"A":"\u0003","B":"\u0004"}"#),
+      ("2 'A'", nil), ("3 1 'A' 2 'B'", nil),
     ] as [(String, String?)])
   func statusOfTheGame(body: String, json: String?) {
     let talk = Conversation.everyWay(wire("IAC SB 70 \(body) IAC SE"), after: Self.on)

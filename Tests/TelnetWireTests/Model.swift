@@ -374,6 +374,8 @@ enum Samples {
   static let mssp: [[UInt8]: String] = [
     []: "{}",
     wire("1 'NAME' 2 'Mud'"): #"{"NAME":"Mud"}"#,
+    // Broken in MSDP.
+    wire("1 'A' 2 3"): #"{"A":"\u0003"}"#,
   ]
   static let broken: [[UInt8]] = [wire("2 'x'"), wire("1 'A' 2 3"), wire("'x'")]
 }

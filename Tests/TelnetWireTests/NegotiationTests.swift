@@ -63,13 +63,16 @@ import Testing
     #expect(talker.output.isEmpty)
   }
 
-  /// Each time, and in its place: a game waits for the answer to TIMING-MARK as a sign that it was heard.
+  /// Each time, and in its place: a game waits for the answer to TIMING-MARK as a sign that it was heard. 85 is MCCP1, whose
+  /// subnegotiation is no telnet.
   @Test func whatIsNotWantedIsRefusedEachTime() {
     let talk = Conversation.everyWay(
-      wire("IAC DO 6 IAC DO 24 IAC DO 6 IAC WILL 6 IAC DO 6 IAC WILL 91 IAC WILL 91 IAC DO 34"))
+      wire("IAC DO 6 IAC DO 24 IAC DO 6 IAC WILL 6 IAC DO 6 IAC WILL 91 IAC WILL 91 IAC DO 34 IAC WILL 85"))
     #expect(
       talk.output
-        == wire("IAC WONT 6 IAC WILL 24 IAC WONT 6 IAC DONT 6 IAC WONT 6 IAC DONT 91 IAC DONT 91 IAC WONT 34")
+        == wire(
+          "IAC WONT 6 IAC WILL 24 IAC WONT 6 IAC DONT 6 IAC WONT 6 IAC DONT 91 IAC DONT 91 IAC WONT 34 IAC DONT 85"
+        )
     )
   }
 

@@ -2,6 +2,7 @@
 /// (docs/android.md, "Steps of a key attestation").
 import Crypto
 import Foundation
+import Obligation
 import Testing
 import Vectors
 
@@ -9,18 +10,20 @@ import Vectors
   private static let file = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../../shared/vectors/devices/android-key.jsonl").standardizedFileURL
 
-  /// The root is pinned by its key, and what it says of itself is worth nothing; a certificate is DER or none.
+  /// The root is pinned by its key, and what it says of itself is worth nothing. A default that is written out means the same,
+  /// and no date of the leaf's decides anything; what decides has its one form.
   private static let decisions: [String: String?] = [
     "ak-chain-root-own-signature-broken": nil,
     "ak-extension-critical": nil,
-    "ak-certificate-leaf-encoded-default-false": "cert_der",
+    "ak-certificate-leaf-encoded-default-false": nil,
     "ak-certificate-leaf-critical-boolean-01": "cert_der",
-    "ak-dates-leaf-date-text": "cert_der",
+    "ak-dates-leaf-date-text": nil,
   ]
 
   @Test func decisions() throws {
     guard let contents = try? Data(contentsOf: Self.file) else {
       print("no vectors at \(Self.file.path()): nothing to test here")
+      #expect(!Obligation.runs(false, "vectors"))
       return
     }
     var found: [String: String?] = [:]

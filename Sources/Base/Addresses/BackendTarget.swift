@@ -16,6 +16,15 @@ package enum BackendTarget: Hashable, Sendable {
     case malformedPath
   }
 
+  /// The TCP ports that are connected to for it: its own, and with a name that of DNS, whose long answers come so
+  /// (RFC 7766).
+  package var calledPorts: [UInt16] {
+    switch self {
+    case .tcp(let host, let port): IPAddress(host) == nil ? [port, 53] : [port]
+    case .unix, .echo: []
+    }
+  }
+
   /// The longest path of a UNIX socket: `sun_path` less the final NUL (unix(7)).
   package static let longestSocketPath = 107
 

@@ -48,7 +48,7 @@ package final class UnixListener: Sendable {
   package static func bind(_ path: String, group: UInt32? = nil) throws(UnixListenerError) -> UnixListener {
     let listener = try bindAlone(path)
     do throws(SystemError) {
-      if let group { try listener.open(to: group) } else { try listener.close() }
+      if let group { try listener.open(to: group) }
     } catch {
       listener.remove()
       throw .failed(error)
@@ -77,10 +77,12 @@ package final class UnixListener: Sendable {
     let socket = Socket(owning: descriptor)
     // The mask is the process's; what other threads create meanwhile is meant for this user alone as well.
     let mask = umask(0o077)
+    defer { _ = umask(mask) }
+    // The name gets the mode that the socket has (Linux, unix_bind): so it is right from the first moment, and no name has to
+    // be looked up again, behind which the folder's owner could put something else.
+    guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod") }
     let isBound = unsafe portcullis_bind(descriptor, &form) == 0
-    let failure = SystemError("bind")
-    _ = umask(mask)
-    guard isBound else { throw failure }
+    guard isBound else { throw SystemError("bind") }
     guard Glibc.listen(descriptor, 16) == 0 else { throw SystemError("listen") }
     guard let status = Self.status(of: path) else { throw SystemError("lstat") }
     return UnixListener(socket: socket, path: path, identity: Identity(status))
@@ -90,12 +92,9 @@ package final class UnixListener: Sendable {
   private func open(to group: UInt32) throws(SystemError) {
     guard let status = Self.status(of: path) else { throw SystemError("lstat") }
     if status.st_gid != group, unsafe lchown(path, .max, group) != 0 { throw SystemError("lchown") }
-    guard unsafe chmod(path, 0o660) == 0 else { throw SystemError("chmod") }
-  }
-
-  /// To all but the user. It was so from the start; what is left over says nothing of a socket.
-  private func close() throws(SystemError) {
-    guard unsafe chmod(path, 0o600) == 0 else { throw SystemError("chmod") }
+    guard unsafe portcullis_chmod_same(path, identity.device, identity.inode, 0o660) == 0 else {
+      throw SystemError("chmod")
+    }
   }
 
   private static func removeStale(_ path: String) throws(UnixListenerError) {

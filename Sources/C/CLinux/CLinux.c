@@ -27,6 +27,7 @@
 #include <sys/resource.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -529,7 +530,8 @@ static void become(const struct portcullis_program *program, pid_t parent, int *
   sigset_t blocked;
   sigemptyset(&blocked);
   for (int index = 0; index < program->signal_count; index++) sigaddset(&blocked, program->signals[index]);
-  signal(SIGPIPE, SIG_DFL);
+  // What the parent ignores stays ignored over execve: the new program has every signal as if a shell had started it.
+  for (int number = 1; number <= SIGSYS; number++) signal(number, SIG_DFL);
   if (sigprocmask(SIG_SETMASK, &blocked, NULL) != 0) return;
   if (program->digits) {
     char reversed[12];
@@ -570,14 +572,49 @@ int portcullis_reap(int *code, int *signal) {
   *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return process;
 }
+int portcullis_chmod_same(const char *path, uint64_t device, uint64_t inode, uint32_t mode) {
+  int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return -1;
+  struct stat status;
+  int result = fstat(file, &status);
+  if (result == 0 && (status.st_dev != device || status.st_ino != inode)) {
+    errno = ESTALE;
+    result = -1;
+  }
+  if (result == 0) {
+    // fchmod(2) takes no such descriptor, and its name below /proc leads to the file itself. Where there is no /proc, the
+    // path has to do.
+    char link[32];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    result = chmod(link, (mode_t)mode);
+    if (result != 0 && errno == ENOENT) result = chmod(path, (mode_t)mode);
+  }
+  int failure = errno;
+  close(file);
+  errno = failure;
+  return result;
+}
 void portcullis_close_from(int first) { (void)syscall(SYS_close_range, (unsigned)first, ~0u, 0); }
 
 int portcullis_landlock_version(void) {
   return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
-int portcullis_landlock_begin(uint64_t handled) {
-  // The first member alone, as in the first version: the kernel takes the others for zero.
-  return (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
+// As of version 6; the headers of Debian 12 have the first member alone.
+struct landlock_rules {
+  uint64_t files, network, scoped;
+};
+int portcullis_landlock_begin(uint64_t files, uint64_t network, uint64_t scoped) {
+  struct landlock_rules rules = {.files = files, .network = network, .scoped = scoped};
+  // No more than is asked for, as older versions know no more: the kernel takes the others for zero.
+  size_t length = scoped ? sizeof rules : network ? 2 * sizeof files : sizeof files;
+  return (int)syscall(SYS_landlock_create_ruleset, &rules, length, 0);
+}
+int portcullis_landlock_permit_port(int rules, uint64_t permitted, uint16_t port) {
+  const int net_port = 2;  // LANDLOCK_RULE_NET_PORT
+  struct {
+    uint64_t permitted, port;
+  } rule = {.permitted = permitted, .port = port};
+  return (int)syscall(SYS_landlock_add_rule, rules, net_port, &rule, 0);
 }
 int portcullis_landlock_permit(int rules, uint64_t permitted, int folder) {
   struct landlock_path_beneath_attr beneath = {.allowed_access = permitted, .parent_fd = folder};

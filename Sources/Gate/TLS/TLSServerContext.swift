@@ -237,10 +237,12 @@ package enum TLSVersion: Sendable {
     .refused(call: call, reason: takeReason())
   }
 
-  static func takeReason() -> String {
+  static func takeReason() -> String { takeError().reason }
+
+  static func takeError() -> (code: UInt, reason: String) {
     let code = portcullis_take_error()
-    guard code != 0, let reason = unsafe ERR_reason_error_string(code) else { return "unknown" }
+    guard code != 0, let reason = unsafe ERR_reason_error_string(code) else { return (code, "unknown") }
     // OpenSSL's reason strings are static and ASCII.
-    return unsafe String(cString: reason)
+    return (code, unsafe String(cString: reason))
   }
 }

@@ -11,7 +11,7 @@ package enum HandshakeResult: Equatable, Sendable {
   /// The turn's share is used up, and there may be more: to be gone on with in a later turn.
   case wantsTurn
   /// An alert may wait in the outbox.
-  case failed(reason: String)
+  case failed(TLSFailure)
 }
 
 package enum TLSReadResult: Equatable, Sendable {
@@ -26,7 +26,7 @@ package enum TLSReadResult: Equatable, Sendable {
   case truncated
   /// A bound was reached: nothing is read any more, but writing goes on.
   case excessive(TLSExcess)
-  case failed(reason: String)
+  case failed(TLSFailure)
 }
 
 /// Messages that cost more than the data they bring (docs/protocol.md, "TLS"); the words are for the log.
@@ -134,9 +134,9 @@ package enum TLSExcess: String, Sendable {
     if error == SSL_ERROR_WANT_READ { return transport.hasWithheld ? .wantsTurn : .wantsInput }
     if let excess = transport.excess {
       portcullis_clear_errors()
-      return .failed(reason: excess.rawValue)
+      return .failed(.excess(excess))
     }
-    return .failed(reason: failureReason(error))
+    return .failed(failure(error))
   }
 
   /// One record's worth of plaintext at most.
@@ -170,7 +170,7 @@ package enum TLSExcess: String, Sendable {
         portcullis_clear_errors()
         return .truncated
       }
-      return .failed(reason: failureReason(error))
+      return .failed(failure(error))
     }
   }
 
@@ -215,16 +215,16 @@ package enum TLSExcess: String, Sendable {
   /// What a record of data costs beside its bytes, as if it had come in so many more.
   private static let recordCost: Int64 = 256
 
-  private func failureReason(_ error: Int32) -> String {
+  private func failure(_ error: Int32) -> TLSFailure {
     let number = transport.errorNumber
     if number != 0 {
       portcullis_clear_errors()
-      return SystemError("recv", number).description
+      return .receive(SystemError("recv", number))
     }
     if transport.hasEnded {
       portcullis_clear_errors()
-      return "the peer closed"
+      return .peerClosed
     }
-    return error == SSL_ERROR_SSL ? TLSServerContext.takeReason() : "no memory"
+    return error == SSL_ERROR_SSL ? .takeError() : .memory
   }
 }

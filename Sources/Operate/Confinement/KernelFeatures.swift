@@ -49,7 +49,12 @@ package struct KernelFeatures: Equatable, Sendable {
     case nil: losses.append("no Landlock (since 5.13): the process may write wherever its user may")
     case let version? where version < 3:
       losses.append(
-        "Landlock \(version) (3 since 6.2): files elsewhere that its user may write can be cut short")
+        "Landlock \(version) (3 since 6.2): files elsewhere that its user may write can be cut short, and any TCP port called"
+      )
+    case let version? where version < 4:
+      losses.append("Landlock \(version) (4 since 6.7): any TCP port can be called, not the game's alone")
+    case let version? where version < 6:
+      losses.append("Landlock \(version) (6 since 6.12): other processes of its user can be sent signals")
     case _?: break
     }
     if filtersCalls == false {

@@ -12,10 +12,10 @@ struct SupervisorSignals: ~Copyable {
 
   private let descriptor: OwnedDescriptor
 
-  /// To be made before other threads start: they inherit that the signals are blocked. SIGPIPE is ignored from here on.
+  /// To be made before other threads start: they inherit that the signals are blocked. Stray signals are ignored from here on.
   init() throws(SystemError) {
-    _ = signal(SIGPIPE, SIG_IGN)
     let wanted = [SIGTERM, SIGINT, SIGHUP, SIGUSR2, SIGCHLD]
+    StraySignals.ignore(except: wanted)
     let number = unsafe wanted.withUnsafeBufferPointer { buffer in
       unsafe portcullis_signalfd(buffer.baseAddress, Int32(buffer.count))
     }

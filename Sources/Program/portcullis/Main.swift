@@ -2,6 +2,7 @@
 import ArgumentParser
 import Configuration
 import Glibc
+import System
 
 @main
 struct Portcullis: ParsableCommand {
@@ -30,6 +31,7 @@ struct Portcullis: ParsableCommand {
       complain("the command line cannot be read")
       Glibc.exit(ExitStatus.osError.rawValue)
     }
+    StraySignals.ignoreFileLimit()
     main(Array(arguments.dropFirst()))
   }
 }

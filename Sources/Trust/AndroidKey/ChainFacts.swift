@@ -19,14 +19,15 @@ package enum ChainFacts {
   package static func all(of chain: [[UInt8]]) -> [Fact] {
     var facts = [Fact("certificates", "\(chain.count)")]
     let certificates = chain.prefix(AttestationChain.longest).enumerated().map { index, der in
-      try? ChainCertificate(der, isLeaf: index == 0)
+      try? ChainCertificate(der, place: index)
     }
     for (index, certificate) in certificates.enumerated() {
       guard let certificate else {
         facts.append(Fact("certificate \(index + 1)", "cannot be read"))
         continue
       }
-      let dates = "\(certificate.parsed.notBefore.timestamp) to \(certificate.parsed.notAfter.timestamp)"
+      let dates = [certificate.parsed.notBefore, certificate.parsed.notAfter]
+        .map { $0?.timestamp ?? "no time" }.joined(separator: " to ")
       facts.append(
         Fact(
           "certificate \(index + 1)",

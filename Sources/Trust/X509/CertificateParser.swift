@@ -12,10 +12,17 @@ package enum CertificateParseError: Error, Equatable {
 package struct CertificateRules: Sendable {
   /// That there is an extension at all.
   package var needsExtensions = true
-  /// What a key is for is left alone where nothing hangs on it: devices of some makers write it wrongly.
+  /// What a key is for, and whether it may sign certificates, is left alone where nothing hangs on it: devices of some makers
+  /// write it wrongly.
   package var readsKeyUsage = true
+  package var readsBasicConstraints = true
+  /// That both ends of its time are times.
+  package var readsValidity = true
   /// That serial numbers are as long as RFC 5280 allows, and that there are no unique identifiers, which it forbids.
   package var keepsToProfile = true
+  /// Whether what goes without saying may be said all the same (X.690 §11.5, §11.2.2): FALSE where that is the default, and
+  /// bits that are not set. It means the same, and where bytes are signed nothing hangs on their form.
+  package var mayEncodeDefaults = false
   /// That an ECDSA signature has its strict form, for a key on P-384 at most.
   package var checksSignatureForm = true
   /// Of its encoding.
@@ -64,8 +71,8 @@ package enum CertificateParser {
     let serialNumber: Range<Int>
     let signatureAlgorithm: Range<Int>
     let issuer: Range<Int>
-    let notBefore: UnixTime
-    let notAfter: UnixTime
+    let notBefore: UnixTime?
+    let notAfter: UnixTime?
     let subject: Range<Int>
     let publicKey: Range<Int>
     /// Content of `Extensions`.
@@ -85,8 +92,8 @@ package enum CertificateParser {
     let algorithm = try fields.next(.sequence).whole
     let issuer = try parseName(der, &fields)
     var validity = DERReader(der, in: try fields.next(.sequence).content)
-    let notBefore = try parseTime(der, try validity.next())
-    let notAfter = try parseTime(der, try validity.next())
+    let notBefore = try parseTime(der, try validity.next(), rules)
+    let notAfter = try parseTime(der, try validity.next(), rules)
     try validity.expectEnd()
     let subject = try parseName(der, &fields)
     let publicKey = try fields.next(.sequence).whole
@@ -133,12 +140,19 @@ package enum CertificateParser {
     return name.whole
   }
 
-  private static func parseTime(_ der: Span<UInt8>, _ element: DERElement) throws(DERError) -> UnixTime {
+  private static func parseTime(
+    _ der: Span<UInt8>, _ element: DERElement, _ rules: CertificateRules
+  ) throws(DERError) -> UnixTime? {
     let content = der.extracting(element.content)
-    switch element.tag {
-    case .utcTime: return try DERValue.utcTime(content)
-    case .generalizedTime: return try DERValue.generalizedTime(content)
-    default: throw .unexpectedTag
+    do throws(DERError) {
+      switch element.tag {
+      case .utcTime: return try DERValue.utcTime(content)
+      case .generalizedTime: return try DERValue.generalizedTime(content)
+      default: throw .unexpectedTag
+      }
+    } catch {
+      if rules.readsValidity { throw error }
+      return nil
     }
   }
 

@@ -17,7 +17,7 @@ enum ExtensionParser {
       var reader = DERReader(der, in: content)
       while !reader.isAtEnd {
         let element = try reader.next(.sequence)
-        result.all.append(try parseExtension(der, element.content))
+        result.all.append(try parseExtension(der, element.content, rules))
       }
     } catch {
       throw .der(error)
@@ -28,10 +28,10 @@ enum ExtensionParser {
     }
     do throws(DERError) {
       for one in result.all {
-        if one.identifier == ObjectIdentifiers.basicConstraints {
-          result.basicConstraints = try parseBasicConstraints(der, one.value)
+        if one.identifier == ObjectIdentifiers.basicConstraints, rules.readsBasicConstraints {
+          result.basicConstraints = try parseBasicConstraints(der, one.value, rules)
         } else if one.identifier == ObjectIdentifiers.keyUsage, rules.readsKeyUsage {
-          result.keyUsage = try parseKeyUsage(der, one.value)
+          result.keyUsage = try parseKeyUsage(der, one.value, rules)
         }
       }
     } catch {
@@ -42,14 +42,14 @@ enum ExtensionParser {
 
   /// SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING }
   private static func parseExtension(
-    _ der: Span<UInt8>, _ content: Range<Int>
+    _ der: Span<UInt8>, _ content: Range<Int>, _ rules: CertificateRules
   ) throws(DERError) -> ParsedCertificate.Extension {
     var fields = DERReader(der, in: content)
     let identifier = try fields.next(.objectIdentifier)
     var isCritical = false
     if let critical = try fields.nextIfPresent(.boolean) {
       isCritical = try DERValue.boolean(der.extracting(critical.content))
-      guard isCritical else { throw .encodedDefault }
+      guard isCritical || rules.mayEncodeDefaults else { throw .encodedDefault }
     }
     let value = try fields.next(.octetString)
     try fields.expectEnd()
@@ -60,7 +60,7 @@ enum ExtensionParser {
   /// SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER (0..MAX) OPTIONAL }; the latter only with
   /// the former (RFC 5280 §4.2.1.9).
   private static func parseBasicConstraints(
-    _ der: Span<UInt8>, _ value: Range<Int>
+    _ der: Span<UInt8>, _ value: Range<Int>, _ rules: CertificateRules
   ) throws(DERError) -> ParsedCertificate.BasicConstraints {
     try DERWalk.check(der, in: value)
     var outer = DERReader(der, in: value)
@@ -68,7 +68,7 @@ enum ExtensionParser {
     var isAuthority = false
     if let flag = try fields.nextIfPresent(.boolean) {
       isAuthority = try DERValue.boolean(der.extracting(flag.content))
-      guard isAuthority else { throw .encodedDefault }
+      guard isAuthority || rules.mayEncodeDefaults else { throw .encodedDefault }
     }
     var pathLength: Int?
     if let limit = try fields.nextIfPresent(.integer) {
@@ -81,17 +81,18 @@ enum ExtensionParser {
     return ParsedCertificate.BasicConstraints(isAuthority: isAuthority, pathLength: pathLength)
   }
 
-  /// A BIT STRING with named bits: no trailing zero bits (X.690 §11.2.2), at least one bit (RFC 5280
-  /// §4.2.1.3), nine at most.
+  /// A BIT STRING with named bits: no trailing zero bits (X.690 §11.2.2) unless the rules let defaults be written out, at
+  /// least one bit (RFC 5280 §4.2.1.3), nine at most.
   private static func parseKeyUsage(
-    _ der: Span<UInt8>, _ value: Range<Int>
+    _ der: Span<UInt8>, _ value: Range<Int>, _ rules: CertificateRules
   ) throws(DERError) -> ParsedCertificate.KeyUsage {
     try DERWalk.check(der, in: value)
     var outer = DERReader(der, in: value)
     let content = der.extracting(try outer.next(.bitString).content)
     guard (2...3).contains(content.count) else { throw .keyUsage }
     let unused = content[0]
-    guard content[content.count - 1] >> unused & 1 == 1, content.count == 2 || unused == 7 else {
+    let isShortest = content[content.count - 1] >> unused & 1 == 1
+    guard isShortest && (content.count == 2 || unused == 7) || rules.mayEncodeDefaults else {
       throw .keyUsage
     }
     var bits: UInt16 = 0
@@ -100,6 +101,7 @@ enum ExtensionParser {
         bits |= 1 << UInt16((byte - 1) * 8 + bit)
       }
     }
+    guard bits != 0 else { throw .keyUsage }
     return ParsedCertificate.KeyUsage(rawValue: bits)
   }
 }

@@ -48,8 +48,9 @@ package struct ParsedCertificate: Sendable {
   /// Both names as they are encoded.
   package let issuer: [UInt8]
   package let subject: [UInt8]
-  package let notBefore: UnixTime
-  package let notAfter: UnixTime
+  /// Nil only where the rules let a time be anything.
+  package let notBefore: UnixTime?
+  package let notAfter: UnixTime?
   /// Of the signature; that of the body, which RFC 5280 §4.1.1.2 wants to be the same.
   package let signatureAlgorithm: SignatureAlgorithm
   package let innerSignatureAlgorithm: SignatureAlgorithm
@@ -61,7 +62,7 @@ package struct ParsedCertificate: Sendable {
   package let publicKey: PublicKey
   /// The key whole, within `der`.
   package let subjectPublicKeyInfo: Range<Int>
-  /// Nil: the extension is absent.
+  /// Nil: the extension is absent, or not read.
   package let basicConstraints: BasicConstraints?
   /// Nil also where it is not read.
   package let keyUsage: KeyUsage?
@@ -75,6 +76,7 @@ package struct ParsedCertificate: Sendable {
 
   /// RFC 5280 §4.1.2.5: both ends are included; they have no fractions of a second.
   package func isValid(at time: UnixTime) -> Bool {
-    notBefore.seconds <= time.seconds && time.seconds <= notAfter.seconds
+    guard let notBefore, let notAfter else { return false }
+    return notBefore.seconds <= time.seconds && time.seconds <= notAfter.seconds
   }
 }

@@ -19,29 +19,32 @@ enum MSDPByte {
 struct MSDPReader {
   private let bytes: ArraySlice<UInt8>
   private let charset: TelnetCharset
+  /// What ends a text.
+  private let grammar: ClosedRange<UInt8>
   private var position: Int
   private var depth = 0
   private var json: [UInt8] = []
 
-  private init(_ bytes: ArraySlice<UInt8>, _ charset: TelnetCharset) {
+  private init(_ bytes: ArraySlice<UInt8>, _ charset: TelnetCharset, _ grammar: ClosedRange<UInt8>) {
+    self.grammar = grammar
     self.bytes = bytes
     self.charset = charset
     position = bytes.startIndex
     json.reserveCapacity(bytes.count + 2)
   }
 
-  static func json(_ body: ArraySlice<UInt8>, _ charset: TelnetCharset) -> [UInt8]? {
-    var reader = Self(body, charset)
+  static func json(
+    _ body: ArraySlice<UInt8>, _ charset: TelnetCharset,
+    grammar: ClosedRange<UInt8> = MSDPByte.variable...MSDPByte.arrayClose
+  ) -> [UInt8]? {
+    var reader = Self(body, charset, grammar)
     guard reader.readMembers(), reader.position == body.endIndex else { return nil }
     return reader.json
   }
 
-  /// MSSP knows variables and values alone.
+  /// MSSP knows variables and values alone: bytes that open and close in MSDP are text here, such as colours.
   static func jsonOfMSSP(_ body: ArraySlice<UInt8>, _ charset: TelnetCharset) -> [UInt8]? {
-    guard !body.contains(where: { (MSDPByte.tableOpen...MSDPByte.arrayClose).contains($0) }) else {
-      return nil
-    }
-    return json(body, charset)
+    json(body, charset, grammar: MSDPByte.variable...MSDPByte.value)
   }
 
   // MARK: Grammar
@@ -116,7 +119,7 @@ struct MSDPReader {
   private mutating func readText() {
     let start = position
     var isPlain = true
-    while position < bytes.endIndex, !(MSDPByte.variable...MSDPByte.arrayClose).contains(bytes[position]) {
+    while position < bytes.endIndex, !grammar.contains(bytes[position]) {
       if !Self.isPlain(bytes[position]) { isPlain = false }
       position += 1
     }
@@ -137,7 +140,7 @@ struct MSDPReader {
   }
 
   private mutating func take(_ byte: UInt8) -> Bool {
-    guard position < bytes.endIndex, bytes[position] == byte else { return false }
+    guard position < bytes.endIndex, bytes[position] == byte, grammar.contains(byte) else { return false }
     position += 1
     return true
   }

@@ -1,13 +1,16 @@
 import Bytes
 import Crypto
 import DeviceWire
+import Obligation
 import System
 import Testing
 
 @testable import Device
 
 /// What a phone's hardware says of its keys: chains judged by `openssl`, descriptions by their bytes.
-@Suite(.enabled(if: Tool.openssl != nil, "openssl is not installed"), .timeLimit(.minutes(2)))
+@Suite(
+  .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
+  .timeLimit(.minutes(2)))
 struct AndroidHardwareTests {
   private let folder: TemporaryFolder
   private let openssl: String

@@ -89,6 +89,21 @@ def test_a_game_that_comes_back(gates, door):
     door.becomes("game", "failed")
 
 
+def test_the_metric_of_the_game_says_what_its_check_says(gates, door):
+    """No player calls: the gate's own calls count."""
+
+    def scraped(value):
+        said = set(door.ask("/metrics").text.splitlines())
+        return {f"portcullis_game_up {value}", f'portcullis_check_ok{{check="game"}} {value}'} <= said
+
+    port = free_port()
+    gates(f"127.0.0.1:{port}", READY_NEEDS="game", **door.settings)
+    eventually(lambda: scraped(0), "a game that is away")
+    with socket.create_server(("127.0.0.1", port)):
+        eventually(lambda: scraped(1), "a game that is there")
+    eventually(lambda: scraped(0), "a game that has gone")
+
+
 def test_a_game_that_goes_away_while_the_disk_hangs(gates, door, fault):
     """Whoever asks the disk waits for it, and nobody waits for him; what he last saw is no news any more."""
     with socket.create_server(("127.0.0.1", free_port())) as game:

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import socket
+import sqlite3
 import threading
 
 import pytest
@@ -128,6 +129,18 @@ def test_a_second_gate_on_the_same_store(gates, backend, gate, settings, folder)
     other.launch()
     assert other.wait() == BUSY and "DEVICES_PATH" in other.log_text()
     assert add(gate, "still").get("answer") == "registry"
+
+
+def test_a_start_while_another_program_reads_the_store(gate, settings):
+    """`sqlite3 devices.db`, left open in a transaction: a sentence that says so, and a start once it has gone."""
+    gate.stop()
+    reader = sqlite3.connect(settings["DEVICES_PATH"], isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    gate.launch()
+    assert gate.wait() == BUSY and "DEVICES_PATH" in gate.log_text()
+    reader.close()
+    gate.start()
 
 
 class Operator(threading.Thread):

@@ -33,6 +33,7 @@ EXPECTED = {
     "usr/share/portcullis/certs/Apple_App_Attestation_Root_CA.pem": 0o644,
     "usr/share/portcullis/prometheus-alerts.yml": 0o644,
     "usr/share/portcullis/grafana-dashboard.json": 0o644,
+    "usr/share/portcullis/sbom.cdx.json": 0o644,
     "etc/portcullis/portcullis.env.example": 0o644,
     "usr/share/man/man1/portcullis.1": 0o644,
     "usr/share/man/man1/portcullis-keys-revoke.1": 0o644,

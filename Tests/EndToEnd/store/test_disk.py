@@ -5,6 +5,8 @@
 
 import errno
 import json
+import resource
+import signal
 import subprocess
 
 import pytest
@@ -119,6 +121,42 @@ def test_a_start_on_a_disk_that_takes_nothing(gates, backend, fault, error):
     assert gate.wait() == IO_ERROR, gate.log_tail()
     text = gate.log_text()
     assert "ATTESTED_KEYS_PATH" in text and "attested-keys.json" in text
+
+
+def test_a_limit_on_the_size_of_files(gates, backend, device, new_device):
+    """`LimitFSIZE=` of a unit is a full disk, and not the end of all sessions by SIGXFSZ."""
+    gate = gates(backend)
+    gate.app.register(device)
+    player = RawWebSocket(gate, device.headers(gate.app.nonce()))
+    assert player.read_frame()[2].startswith(b"Welcome")
+    # Not of the log either, which is a file here: it goes silent meanwhile.
+    before = resource.prlimit(gate.process.pid, resource.RLIMIT_FSIZE, (gate.journal_bytes(), resource.RLIM_INFINITY))
+    newcomer = new_device()
+    assert_refusal(gate.app.post(newcomer.registration(gate.app.nonce())), *UNAVAILABLE)
+    shown = statistics(gate)
+    assert shown["service"] == "stalled" and "File too large" in shown["reason"], shown
+    player.frame(BINARY, b"look\n")
+    assert b"look" in player.read_frame()[2]
+    resource.prlimit(gate.process.pid, resource.RLIMIT_FSIZE, before)
+    eventually(lambda: registers(gate, newcomer), "a registration")
+    player.close()
+    gate.app.close()
+    gate.stop()
+    assert set(gate.keys()) == {device.key_id_b64, newcomer.key_id_b64}
+
+
+@pytest.mark.parametrize("number", [signal.SIGXFSZ, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM])
+def test_a_signal_that_is_no_order_ends_nothing(gates, backend, device, number):
+    gate = gates(backend)
+    gate.app.register(device)
+    player = RawWebSocket(gate, device.headers(gate.app.nonce()))
+    assert player.read_frame()[2].startswith(b"Welcome")
+    gate.signal(number)
+    player.frame(BINARY, b"look\n")
+    assert b"look" in player.read_frame()[2]
+    player.close()
+    gate.app.close()
+    gate.stop()
 
 
 def test_commands_end_with_the_same_status(gates, backend, device):

@@ -17,7 +17,7 @@ enum AndroidKeyHarness {
     for fact in ChainFacts.all(of: [bytes]) {
       try require(fact.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a line is broken by \(fact.name)")
     }
-    if (try? ChainCertificate(bytes, isLeaf: true)) != nil { return try checkLeaf(bytes) }
+    if (try? ChainCertificate(bytes, place: 0)) != nil { return try checkLeaf(bytes) }
     return try checkDescription(bytes)
   }
 
@@ -32,7 +32,7 @@ enum AndroidKeyHarness {
   private static func checkLeaf(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     let passes = verify(bytes) != nil
     if passes { try require(signed.contains(body(of: bytes)), "forged: \(Hex.encode(bytes.span))") }
-    guard let leaf = signedAnew(bytes), let parsed = try? ChainCertificate(leaf, isLeaf: true),
+    guard let leaf = signedAnew(bytes), let parsed = try? ChainCertificate(leaf, place: 0),
       let range = parsed.description
     else { return passes ? .accepted : .refused }
     try checkSigned(leaf, Array(parsed.parsed.der[range]))
@@ -57,12 +57,12 @@ enum AndroidKeyHarness {
   }
 
   private static func body(of certificate: [UInt8]) -> [UInt8] {
-    guard let parsed = try? ChainCertificate(certificate, isLeaf: true) else { return [] }
+    guard let parsed = try? ChainCertificate(certificate, place: 0) else { return [] }
     return Array(parsed.parsed.der[parsed.parsed.toBeSigned])
   }
 
   private static func signedAnew(_ certificate: [UInt8]) -> [UInt8]? {
-    guard let parsed = try? ChainCertificate(certificate, isLeaf: true) else { return nil }
+    guard let parsed = try? ChainCertificate(certificate, place: 0) else { return nil }
     let message = Array(parsed.parsed.der[parsed.parsed.toBeSigned])
     let algorithm = Array(parsed.parsed.der[parsed.parsed.signatureAlgorithmIdentifier])
     return DERWriter.sequence(message, algorithm, DERWriter.bitString(authority.sign(message)))

@@ -1,7 +1,11 @@
 /// What a scrape says, by itself and against docs/metrics.md.
 import Foundation
+import Glibc
 import Metrics
 import PortcullisProtocol
+import Registry
+import System
+import TLS
 import Testing
 
 @testable import Gateway
@@ -73,13 +77,15 @@ import Testing
     ] {
       #expect(found["portcullis_" + series] == 0, "\(series)")
     }
-    #expect(found["portcullis_game_up"] == 1)
+    // Nobody has asked the checks.
+    #expect(found["portcullis_game_up"] == nil)
   }
 
   @Test func checksAndVersionAreSaid() throws {
     let lines = try lines(version: "1.2.3-\"x\"")
     #expect(lines.contains("portcullis_check_ok{check=\"listening\"} 1"))
     #expect(lines.contains("portcullis_check_ok{check=\"game\"} 0"))
+    #expect(lines.contains("portcullis_game_up 0"))
     #expect(lines.contains(#"portcullis_build_info{version="1.2.3-\"x\""} 1"#))
   }
 
@@ -110,24 +116,38 @@ import Testing
 }
 
 @Suite struct CounterWordTests {
-  /// As the log has them: from OpenSSL 3, from the gate, from the kernel.
+  /// The cause decides what is counted; the log's word is made from it, whatever it is.
   @Test(arguments: [
-    ("timeout", HandshakeFailure.timeout), ("proxy_header_timeout", .proxyHeader),
-    ("proxy_header_cut", .proxyHeader),
-    ("memory", .memory), ("no memory", .memory), ("the peer closed", .closed),
-    ("recv: Connection reset by peer", .closed), ("tls_message_too_long", .excess),
-    ("tls_hello_too_dear", .excess),
-    ("sslv3 alert certificate unknown", .alert), ("tlsv1 alert unknown ca", .alert),
-    ("unsupported protocol", .protocol), ("http request", .protocol), ("", .protocol),
+    (HandshakeCause.timeout, HandshakeFailure.timeout, "timeout"),
+    (.memory, .memory, "memory"), (.tls(.memory), .memory, "no memory"),
+    (.proxyHeader(.timeout), .proxyHeader, "proxy_header_timeout"),
+    (.proxyHeader(.cut), .proxyHeader, "proxy_header_cut"),
+    (.proxyHeader(.peerClosed), .closed, "the peer closed"), (.proxyHeader(.vanished), .closed, "recv"),
+    (
+      .proxyHeader(.receive(SystemError("recv", ECONNRESET))), .closed, "recv: Connection reset by peer"
+    ),
+    (.tls(.peerClosed), .closed, "the peer closed"),
+    (.tls(.receive(SystemError("read", ECONNRESET))), .closed, "read: Connection reset by peer"),
+    (.tls(.excess(.helloTooDear)), .excess, "tls_hello_too_dear"),
+    (.tls(.alert(reason: "certificate unknown")), .alert, "certificate unknown"),
+    (.tls(.protocol(reason: "recv alert timeout tls_")), .protocol, "recv alert timeout tls_"),
   ])
-  func handshakeFailures(_ reason: String, _ failure: HandshakeFailure) {
-    #expect(HandshakeFailure(reason: reason) == failure)
+  func handshakeFailures(cause: HandshakeCause, failure: HandshakeFailure, step: String) {
+    #expect(cause.failure == failure)
+    #expect(cause.step == step)
   }
 
-  @Test func limitsAreStepsOfTheLog() {
-    for limit in RateLimit.allCases { #expect(RateLimit(step: limit.word) == limit) }
-    #expect(RateLimit(step: "enrolments_per_hour") == .registry)
-    #expect(RateLimit(step: "stranger_rate") == .challengeRate)
+  @Test func aRefusalNamesItsLimit() {
+    for limit in RateLimit.allCases {
+      let refusal = Refusal.limited(limit)
+      #expect(refusal.code == .rateLimited && refusal.limit == limit && refusal.step == limit.word)
+    }
+    let stranger = Refusal.limited(.challengeRate, step: "stranger_rate")
+    #expect(stranger.limit == .challengeRate && stranger.step == "stranger_rate")
+    // The registry's limits are counted as its own, whatever it calls them.
+    #expect(Refusal(RegistryRefusal(.rateLimited, "device_rate")).limit == .registry)
+    #expect(Refusal(RegistryRefusal(.notFound, "device_rate")).limit == nil)
+    #expect(Refusal(.notFound, step: "device_rate").limit == nil)
   }
 
   @Test func wordsAreLabels() {

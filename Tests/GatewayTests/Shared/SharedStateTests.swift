@@ -139,7 +139,7 @@ import Testing
       (.seconds(5), 5), (.milliseconds(59_001), 60),
     ] as [(Duration?, Int)])
   func retryAfterIsRoundedUp(wait: Duration?, seconds: Int) {
-    let response = Refusal(.rateLimited, step: "x", retryAfter: wait).response(
+    let response = Refusal.limited(.challengeRate, retryAfter: wait).response(
       tellsStep: false, provesByDevice: false)
     let text = String(decoding: response.encoded(closing: false, toHead: false, date: ""), as: UTF8.self)
     #expect(text.contains("\r\nRetry-After: \(seconds)\r\n"))

@@ -13,9 +13,9 @@ package struct ProcessSignals: ~Copyable {
   /// That made it, and reads.
   private let reader = pthread_self()
 
-  /// To be made before other threads start: they inherit that the signals are blocked. SIGPIPE is ignored from here on.
+  /// To be made before other threads start: they inherit that the signals are blocked. Stray signals are ignored from here on.
   package init() throws(SystemError) {
-    _ = signal(SIGPIPE, SIG_IGN)
+    StraySignals.ignore()
     let wanted = [SIGTERM, SIGINT, SIGHUP]
     let descriptor = unsafe wanted.withUnsafeBufferPointer { buffer in
       unsafe portcullis_signalfd(buffer.baseAddress, Int32(buffer.count))

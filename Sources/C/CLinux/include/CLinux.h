@@ -149,9 +149,14 @@ int portcullis_take_effective_user(uint32_t user);  // the real and the saved on
 int portcullis_take_user(uint32_t user);  // for good: setresuid of all three
 int portcullis_is_only(uint32_t user, uint32_t group);  // whether real, effective and saved one are these
 
+// The mode of what has this device and inode; ESTALE where the path leads to something else by now, ELOOP to a link's target.
+int portcullis_chmod_same(const char *path, uint64_t device, uint64_t inode, uint32_t mode);
+
 // ---- landlock(7). The version of the kernel's, or -1 with errno.
 int portcullis_landlock_version(void);
-int portcullis_landlock_begin(uint64_t handled);  // a descriptor of the rules, close-on-exec
+// A descriptor of the rules, close-on-exec; network takes version 4, scoped version 6.
+int portcullis_landlock_begin(uint64_t files, uint64_t network, uint64_t scoped);
+int portcullis_landlock_permit_port(int rules, uint64_t permitted, uint16_t port);
 int portcullis_landlock_permit(int rules, uint64_t permitted, int folder);
 int portcullis_landlock_enforce(int rules);  // on the calling thread and those it starts
 

@@ -27,7 +27,7 @@ extension Connection {
     if exchange.hasReceived { return refuse(Refusal(.badRequest, step: "bytes_before_101"), closing: true) }
     if role == .proxyWithFields, !enterCount() {
       leaveCount()
-      return refuse(Refusal(.rateLimited, step: "connections_per_address"), to: head)
+      return refuse(.limited(.connectionsPerAddress), to: head)
     }
     do throws(Refusal) {
       let claim = try claim(of: head, upgrade)

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import HTTPWire
 internal import PortcullisProtocol
+internal import Registry
 internal import System
 
 struct Refusal: Error, Equatable {
@@ -19,11 +20,23 @@ struct Refusal: Error, Equatable {
   private let allow: String
   /// The gate's own, for a peer whose clock is too far from it.
   private let time: UnixTime?
+  /// The limit that was reached: set where `code` is `rateLimited`, and nowhere else.
+  let limit: RateLimit?
 
   init(
     _ code: RefusalCode, step: String, keyID: KeyIdentifier? = nil, retryAfter: Duration? = nil,
     allow: String = "GET", time: UnixTime? = nil, chain: String? = nil, sentence: String? = nil,
     field: String? = nil
+  ) {
+    assert(code != .rateLimited, "Refusal.limited names the limit")
+    self.init(
+      code, step: step, keyID: keyID, retryAfter: retryAfter, allow: allow, time: time, chain: chain,
+      sentence: sentence, field: field, limit: nil)
+  }
+
+  private init(
+    _ code: RefusalCode, step: String, keyID: KeyIdentifier?, retryAfter: Duration?, allow: String,
+    time: UnixTime?, chain: String?, sentence: String?, field: String?, limit: RateLimit?
   ) {
     self.field = field
     self.code = code
@@ -34,6 +47,22 @@ struct Refusal: Error, Equatable {
     self.retryAfter = retryAfter
     self.allow = allow
     self.time = time
+    self.limit = limit
+  }
+
+  /// A limit is reached.
+  /// - Parameter step: the log's word, where it is not the limit's own.
+  static func limited(_ limit: RateLimit, step: String? = nil, retryAfter: Duration? = nil) -> Refusal {
+    Refusal(
+      .rateLimited, step: step ?? limit.word, keyID: nil, retryAfter: retryAfter, allow: "GET", time: nil,
+      chain: nil, sentence: nil, field: nil, limit: limit)
+  }
+
+  /// The registry's decision, whose limits are its own.
+  init(_ refusal: RegistryRefusal) {
+    self.init(
+      refusal.code, step: refusal.step, keyID: nil, retryAfter: refusal.retryAfter, allow: "GET",
+      time: refusal.time, chain: nil, sentence: nil, field: nil, limit: refusal.code == .rateLimited ? .registry : nil)
   }
 
   /// - Parameters:

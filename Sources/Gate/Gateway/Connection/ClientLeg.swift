@@ -33,17 +33,17 @@ struct ClientLeg: ~Copyable {
     switch socket.peek(into: &room) {
     case .bytes(let count):
       switch ProxyHeaderParser.parse(room.span.extracting(0..<count)) {
-      case .needMore: return tls.hasHangup ? .failed(reason: "proxy_header_cut") : .needMore
-      case .refused(let violation): return .failed(reason: "proxy_header_\(violation.rawValue)")
+      case .needMore: return tls.hasHangup ? .failed(.cut) : .needMore
+      case .refused(let violation): return .failed(.refused(violation))
       case .header(let header, let consumed):
         var taken = bytes._mutatingExtracting(0..<consumed)
         // What was seen is there to be received, all of it.
-        guard case .bytes(consumed) = socket.receive(into: &taken) else { return .failed(reason: "recv") }
+        guard case .bytes(consumed) = socket.receive(into: &taken) else { return .failed(.vanished) }
         return .header(header)
       }
     case .wouldBlock: return .needMore
-    case .ended: return .failed(reason: "the peer closed")
-    case .failed(let error): return .failed(reason: error.description)
+    case .ended: return .failed(.peerClosed)
+    case .failed(let error): return .failed(.receive(error))
     }
   }
 

@@ -7,7 +7,7 @@ internal import TLS
 
 extension Connection {
   func advanceHandshake() {
-    if loop.memoryShortage() != nil { return handshakeFailed("memory") }
+    if loop.memoryShortage() != nil { return handshakeFailed(.memory) }
     loop.noteHandshakeBegun(self)
     switch client.handshake() {
     case .wantsInput: break
@@ -18,11 +18,11 @@ extension Connection {
       arm(at: loop.now + loop.settings.limits.httpHeadTimeout)
       // The request may have come with the client's last handshake message.
       loop.queue(self)
-    case .failed(let reason):
+    case .failed(let failure):
       if client.tls.beganWithProxyHeader { counters.unexpectedProxyHeaders.add() }
       // The alert that explains it may still go out.
       _ = client.flush(loop.outbox)
-      handshakeFailed(reason)
+      handshakeFailed(.tls(failure))
     }
   }
 
@@ -35,9 +35,9 @@ extension Connection {
     }
   }
 
-  func handshakeFailed(_ reason: String) {
-    counters.failed(HandshakeFailure(reason: reason))
-    loop.shared.log.handshakeFailed(self, reason: reason)
+  func handshakeFailed(_ cause: HandshakeCause) {
+    counters.failed(cause.failure)
+    loop.shared.log.handshakeFailed(self, reason: cause.step)
     close()
   }
 

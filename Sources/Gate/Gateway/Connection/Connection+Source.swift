@@ -22,7 +22,7 @@ internal import Sockets
 enum ProxyHeaderReading {
   case needMore
   case header(ProxyHeader)
-  case failed(reason: String)
+  case failed(ProxyHeaderFailure)
 }
 
 extension Connection {
@@ -46,9 +46,9 @@ extension Connection {
     switch loop.scratch.withBytes({ bytes in client.takeProxyHeader(&bytes) }) {
     case .needMore: break
     case .header(let header): begin(header)
-    case .failed(let reason):
+    case .failed(let failure):
       client.socket.resetOnClose()
-      handshakeFailed(reason)
+      handshakeFailed(.proxyHeader(failure))
     }
   }
 

@@ -222,8 +222,8 @@ final class Connection {
   func entryExpired(tick: UInt64) {
     guard alarm.rings(tick: tick, for: token, in: loop.wheel, now: loop.now) else { return }
     switch stage {
-    case .proxyHeader: handshakeFailed("proxy_header_timeout")
-    case .handshake: handshakeFailed("timeout")
+    case .proxyHeader: handshakeFailed(.proxyHeader(.timeout))
+    case .handshake: handshakeFailed(.timeout)
     case .exchange(let exchange): exchangeExpired(exchange)
     case .admission(let admission): admissionExpired(admission)
     case .session(let attachment): sessionDeadlineReached(attachment)

@@ -59,11 +59,11 @@ extension Connection {
       guard let token, token.isDeviceToken else { throw Refusal(.tokenRejected, step: "bearer") }
       let hash = SHA256.hash(Array(token.text.utf8).span)
       if let device = loop.shared.acceptedTokens.device(of: hash) {
-        try pay(from: loop.shared.deviceRates, device, loop.settings.deviceAllowance, "device_rate")
+        try pay(from: loop.shared.deviceRates, device, loop.settings.deviceAllowance, .deviceRate)
       } else {
         // Anybody can invent one after the other, and none that says to be a device's uses up what that one has.
         try payAsStranger()
-        try pay(from: loop.shared.deviceRates, hash, loop.settings.deviceAllowance, "device_rate")
+        try pay(from: loop.shared.deviceRates, hash, loop.settings.deviceAllowance, .deviceRate)
         request.strangeToken = hash
       }
       request.bearer = token
@@ -72,26 +72,29 @@ extension Connection {
         try payAsAnybody()
         throw Refusal(.tokenRejected, step: "bearer")
       }
-      try pay(from: loop.shared.serviceRates, service, loop.settings.serviceAllowance, "service_rate")
+      try pay(from: loop.shared.serviceRates, service, loop.settings.serviceAllowance, .serviceRate)
       (request.bearer, request.service) = (token, service)
     }
     return request
   }
 
   private func payAsAnybody() throws(Refusal) {
-    try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, "register_rate")
+    try pay(from: loop.shared.registerRates, payer, loop.settings.registerAllowance, .registerRate)
   }
 
   /// Whoever is at home has many phones behind one address, and each has a new token now and then.
   private func payAsStranger() throws(Refusal) {
-    try pay(from: loop.shared.challengeRates, payer, loop.settings.challengeAllowance, "stranger_rate")
+    try pay(
+      from: loop.shared.challengeRates, payer, loop.settings.challengeAllowance, .challengeRate,
+      step: "stranger_rate")
   }
 
   private func pay(
-    from rates: RateTable, _ owner: some Hashable, _ allowance: RateTable.Allowance, _ step: String
+    from rates: RateTable, _ owner: some Hashable, _ allowance: RateTable.Allowance, _ limit: RateLimit,
+    step: String? = nil
   ) throws(Refusal) {
     guard let wait = rates.take(owner, allowance, now: loop.now) else { return }
-    throw Refusal(.rateLimited, step: step, retryAfter: wait)
+    throw .limited(limit, step: step, retryAfter: wait)
   }
 
   /// A request that is whole with its head.
@@ -177,9 +180,7 @@ extension Connection {
     case .permitted:
       if let work = pending.evidenceToJudge.take() { attest(work, for: pending) }
     case .refused(let refusal):
-      refuse(
-        Refusal(refusal.code, step: refusal.step, retryAfter: refusal.retryAfter, time: refusal.time),
-        of: pending)
+      refuse(Refusal(refusal), of: pending)
     }
   }
 

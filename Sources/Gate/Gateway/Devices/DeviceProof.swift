@@ -59,9 +59,7 @@ extension Connection {
     guard case .refused(let refusal) = reply else {
       return refuse(Refusal(.deviceUnknown, step: "device_unknown"), closing: pending.closesAfterAnswer)
     }
-    refuse(
-      Refusal(refusal.code, step: refusal.step, retryAfter: refusal.retryAfter),
-      closing: pending.closesAfterAnswer)
+    refuse(Refusal(refusal), closing: pending.closesAfterAnswer)
   }
 
   /// The device that the fields prove, which may come in.

@@ -25,7 +25,7 @@ extension Connection {
   func refuse(_ refusal: Refusal, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {
     guard case .exchange(let exchange) = stage else { return }
     counters.refused(refusal.code)
-    if refusal.code == .rateLimited { counters.limited(RateLimit(step: refusal.step)) }
+    if let limit = refusal.limit { counters.limited(limit) }
     counters.noteRefused(exchange.asked)
     loop.shared.log.refused(self, refusal)
     loop.shared.remember(refusal, of: self)

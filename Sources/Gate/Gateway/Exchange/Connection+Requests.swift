@@ -66,7 +66,7 @@ extension Connection {
   // MARK: Endpoints
 
   private func route(_ head: RequestHead, _ exchange: Exchange) {
-    if isOverLimit { return refuse(Refusal(.rateLimited, step: "connections_per_address"), closing: true) }
+    if isOverLimit { return refuse(.limited(.connectionsPerAddress), closing: true) }
     if loop.memoryShortage() != nil {
       return refuse(Refusal(.overloaded, step: "memory"), closing: true, toHead: head.method == .head)
     }
@@ -102,7 +102,7 @@ extension Connection {
 
   private func challenge(for head: RequestHead) {
     if let wait = loop.shared.challengeRates.take(payer, loop.settings.challengeAllowance, now: loop.now) {
-      return refuse(Refusal(.rateLimited, step: "challenge_rate", retryAfter: wait), to: head)
+      return refuse(.limited(.challengeRate, retryAfter: wait), to: head)
     }
     let scope: ChallengeScope
     do throws(DeviceQuery.Malformed) {

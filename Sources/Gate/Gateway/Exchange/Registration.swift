@@ -13,7 +13,7 @@ internal import System
 extension Connection {
   func refusalBeforeRegistration() -> Refusal? {
     if let wait = loop.shared.registerRates.take(payer, loop.settings.registerAllowance, now: loop.now) {
-      return Refusal(.rateLimited, step: "register_rate", retryAfter: wait)
+      return .limited(.registerRate, retryAfter: wait)
     }
     if !loop.shared.store.isAccepting { return Refusal(.storeUnavailable, step: "store") }
     return nil

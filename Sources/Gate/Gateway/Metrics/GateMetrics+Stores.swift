@@ -10,7 +10,11 @@ extension GateMetrics {
       "game_connects_total", "Calls to the game, one for each address that was tried.", by: "result",
       ("connected", { $0.sum(\.gameConnected) }), ("refused", { $0.sum(\.gameRefused) }),
       ("timed_out", { $0.sum(\.gameTimedOut) }), ("failed", { $0.sum(\.gameFailed) })),
-    gauge("game_up", "Whether the game took the last call.") { $0.shared.backends.isUp ? 1 : 0 },
+    // The check calls the game where no player does. Without it nothing is known, and no series says so.
+    gauge("game_up", "Whether the game can be reached, as the check game says.") { source, text in
+      guard let check = source.checks.first(where: { $0.name == "game" }) else { return }
+      text.sample(value: check.isOK ? 1 : 0)
+    },
   ]
 
   // MARK: The key store

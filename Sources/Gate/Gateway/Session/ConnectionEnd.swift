@@ -129,7 +129,7 @@ extension ConnectionEnd {
     case .excessive(let excess): self = .tlsExcess(excess)
     case .closed: self = .playerVanished(reason: "close_notify without Close")
     case .truncated: self = .playerVanished(reason: "connection ended")
-    case .failed(let reason): self = .playerVanished(reason: reason)
+    case .failed(let failure): self = .playerVanished(reason: failure.reason)
     }
   }
 }

@@ -29,8 +29,6 @@ package final class BackendDirectory: Sendable {
 
   package let target: BackendTarget
   private let state: Mutex<State>
-  /// Whether the last call was taken: read without the lock, which loops wait for.
-  private let isReached = Atomic(true)
 
   package init(target: BackendTarget) {
     self.target = target
@@ -77,17 +75,12 @@ package final class BackendDirectory: Sendable {
   /// Nil unless the last connect failed.
   var failedAt: MonotonicTime? { state.withLock { $0.failedAt } }
 
-  /// Whether the game took the last call, or none was made yet.
-  var isUp: Bool { isReached.load(ordering: .relaxed) }
-
   func noteFailure(at now: MonotonicTime) {
-    isReached.store(false, ordering: .relaxed)
     state.withLock { $0.failedAt = now }
   }
 
   /// - Parameter address: the one at which the game took the call.
   func noteSuccess(at address: SocketAddress?) {
-    isReached.store(true, ordering: .relaxed)
     state.withLock { state in
       if state.failedAt != nil { state.failedAt = nil }
       if let address, address != state.addresses.first {

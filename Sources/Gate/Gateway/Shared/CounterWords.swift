@@ -29,21 +29,6 @@ enum HandshakeFailure: Int, CaseIterable {
     case .protocol: "protocol"
     }
   }
-
-  /// From the reason that the log has.
-  init(reason: String) {
-    switch reason {
-    case "timeout": self = .timeout
-    case "memory", "no memory": self = .memory
-    case "the peer closed": self = .closed
-    case _ where reason.hasPrefix("recv"): self = .closed
-    case _ where reason.hasPrefix("proxy_header"): self = .proxyHeader
-    case _ where reason.hasPrefix("tls_"): self = .excess
-    // As OpenSSL calls what it was sent: "sslv3 alert certificate unknown", "tlsv1 alert unknown ca".
-    case _ where reason.contains(" alert "): self = .alert
-    default: self = .protocol
-    }
-  }
 }
 
 /// What somebody had too much of.
@@ -59,7 +44,7 @@ enum RateLimit: Int, CaseIterable {
   /// The registry's own, such as new devices of an address in an hour.
   case registry
 
-  /// The step that the log names.
+  /// The step that the log names, unless a limit has several.
   var word: String {
     switch self {
     case .maxConnections: "max_connections"
@@ -72,11 +57,6 @@ enum RateLimit: Int, CaseIterable {
     case .serviceRate: "service_rate"
     case .registry: "registry"
     }
-  }
-
-  init(step: String) {
-    // A token that nobody knows counts as a challenge of its address.
-    self = step == "stranger_rate" ? .challengeRate : Self.allCases.first { $0.word == step } ?? .registry
   }
 }
 

@@ -21,6 +21,7 @@ struct Verify: ParsableCommand {
       VerifyApproval.self,
       VerifyAndroidKey.self,
       VerifyPlayIntegrity.self,
+      VerifyRevocationList.self,
     ], defaultSubcommand: VerifyCases.self)
 }
 

@@ -296,7 +296,11 @@ struct Opening {
 
   private func landlock(_ folders: [String]) throws(SystemError) -> Logger.MetadataValue {
     guard configuration.isSandboxed else { return "off" }
-    switch try WriteFence.raise(writableFolders: folders) {
+    let manager = ProcessContext.environment().first { $0.0 == "NOTIFY_SOCKET" }?.1 ?? ""
+    let outcome = try WriteFence.raise(
+      writableFolders: folders, tcpPorts: configuration.backend.target.calledPorts,
+      usesAbstractSockets: manager.utf8.first == UInt8(ascii: "@"))
+    switch outcome {
     case .raised(let version): return "\(version)"
     case .unavailable: return "unavailable"
     }

@@ -20,7 +20,7 @@ struct AttestationChain {
     var hasDuplicate = false
     for (index, der) in chain.enumerated() {
       do throws(AndroidKeyRejection) {
-        certificates.append(try ChainCertificate(der, isLeaf: index == 0))
+        certificates.append(try ChainCertificate(der, place: index))
       } catch .duplicateExtension {
         hasDuplicate = true
       }
@@ -79,8 +79,8 @@ struct AttestationChain {
   func checkValidity(at now: UnixSeconds) throws(AndroidKeyRejection) {
     let isFactory = beforeRoot.subjectHasSerialNumber
     for certificate in certificates.dropFirst().dropLast() {
-      guard certificate.parsed.notBefore.seconds <= now.value,
-        isFactory || now.value <= certificate.parsed.notAfter.seconds
+      guard let notBefore = certificate.parsed.notBefore, let notAfter = certificate.parsed.notAfter,
+        notBefore.seconds <= now.value, isFactory || now.value <= notAfter.seconds
       else { throw .validity }
     }
   }

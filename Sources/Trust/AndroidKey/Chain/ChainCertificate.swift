@@ -10,11 +10,17 @@ struct ChainCertificate {
   /// SHA-256 of its `SubjectPublicKeyInfo`.
   let keyHash: Bytes32
 
-  init(_ der: [UInt8], isLeaf: Bool) throws(AndroidKeyRejection) {
+  /// - Parameter place: 0 is the leaf, 1 the device's own.
+  init(_ der: [UInt8], place: Int) throws(AndroidKeyRejection) {
     guard der.count <= Self.maximumBytes else { throw .certificate }
     var rules = CertificateRules()
     rules.needsExtensions = false
-    rules.readsKeyUsage = !isLeaf
+    // As `AttestationChain` asks: what these certificates may do from the third on, the leaf whether it is an authority, and
+    // not when the leaf is valid.
+    rules.readsKeyUsage = place >= 2
+    rules.readsBasicConstraints = place != 1
+    rules.readsValidity = place != 0
+    rules.mayEncodeDefaults = true
     rules.keepsToProfile = false
     rules.checksSignatureForm = false
     rules.strictness = .devices

@@ -17,7 +17,8 @@ struct ApplicationID {
     while !members.isAtEnd {
       var package = DERReader(der, in: try members.next(.sequence).content)
       packages.append(der.extracting(try package.next(.octetString).content).array)
-      _ = try DERValue.unsigned(der.extracting(try package.next(.integer).content))
+      // Its version, on which nothing hangs: in 64 bits of which the app may set the highest, so that it is negative.
+      _ = try package.next(.integer)
       try package.expectEnd()
     }
     members = DERReader(der, in: try fields.next(.set).content)

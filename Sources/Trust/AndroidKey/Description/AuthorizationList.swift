@@ -25,9 +25,22 @@ struct AuthorizationList {
     let bootState: UInt64
   }
 
+  /// Who holds to the list. Only some entries of each decide anything; of the others, one that cannot be read counts as
+  /// absent, since nothing hangs on it.
+  enum Enforcer {
+    case software, hardware
+
+    fileprivate func decides(_ number: UInt32) -> Bool {
+      switch self {
+      case .software: [503, 505, 600, 709].contains(number)
+      case .hardware: number != 709
+      }
+    }
+  }
+
   /// `content` is that of the SEQUENCE in `der`, whose heads are known to be DER's. Each entry is `[n] EXPLICIT` around one value, and
   /// no n comes twice: which of two would count? Their order is not judged.
-  init(_ der: Span<UInt8>, in content: Range<Int>) throws(DERError) {
+  init(_ der: Span<UInt8>, in content: Range<Int>, of enforcer: Enforcer) throws(DERError) {
     var entries = DERReader(der, in: content)
     var seen: Set<UInt32> = []
     while !entries.isAtEnd {
@@ -38,7 +51,11 @@ struct AuthorizationList {
       var values = DERReader(der, in: entry.content)
       let value = try values.next()
       try values.expectEnd()
-      try read(entry.tag.number, value, der)
+      do throws(DERError) {
+        try read(entry.tag.number, value, der)
+      } catch {
+        if enforcer.decides(entry.tag.number) { throw error }
+      }
     }
   }
 

@@ -24,8 +24,8 @@ struct KeyDescription {
     challenge = der.extracting(try fields.next(.octetString).content).array
     // An identifier of the device's own making, which nobody asks for.
     _ = try fields.next(.octetString)
-    software = try AuthorizationList(der, in: try fields.next(.sequence).content)
-    hardware = try AuthorizationList(der, in: try fields.next(.sequence).content)
+    software = try AuthorizationList(der, in: try fields.next(.sequence).content, of: .software)
+    hardware = try AuthorizationList(der, in: try fields.next(.sequence).content, of: .hardware)
     try fields.expectEnd()
   }
 }
