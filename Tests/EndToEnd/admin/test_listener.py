@@ -431,7 +431,10 @@ def test_what_is_no_http(gates, backend, door):
         (b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 9000, b"431"),
         (b"GET /\x00 HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
         (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", b"413"),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"501"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", b"501"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;a\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10001\r\n", b"413"),
+        (b"DELETE / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"405"),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"505"),
     ]:
         with door.raw() as client:
