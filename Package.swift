@@ -135,7 +135,7 @@ let modules = [
   Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
   Module("Supervision", in: .operate, ["CLinux", "System"]),
   Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
-  Module("Metrics", in: .operate, ["KeyStore", "PortcullisProtocol", "System"]),
+  Module("Metrics", in: .operate, ["Bytes", "PortcullisProtocol", "System"]),
   Module("Console", in: .operate, ["JSON", "PortcullisProtocol", "System"]),
 
   // Connections and sessions.

@@ -4,6 +4,7 @@
 /// and the tests, which replay the seeds, find it by these.
 package enum Harness: String, CaseIterable, Sendable {
   case httpHead = "http-head"
+  case chunkedBody = "chunked-body"
   case registerBody = "register-body"
   case webSocket = "websocket"
   case sessionMessage = "session-message"
@@ -44,6 +45,7 @@ package enum Harness: String, CaseIterable, Sendable {
   package func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {
     switch self {
     case .httpHead: try HTTPHeadHarness.check(bytes)
+    case .chunkedBody: try ChunkedHarness.check(bytes)
     case .registerBody: try RegistrationHarness.check(bytes)
     case .webSocket: try WebSocketHarness.check(bytes)
     case .sessionMessage: try SessionMessageHarness.check(bytes)

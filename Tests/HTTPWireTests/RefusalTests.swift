@@ -72,6 +72,13 @@ import Testing
       "POST / HTTP/1.1", "Host: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
       .lengthWithTransferEncoding
     ),
+    ("POST / HTTP/1.1", "Host: a\r\nTransfer-Encoding: gzip, chunked\r\n", .transferEncoding),
+    (
+      "POST / HTTP/1.1", "Host: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+      .transferEncoding
+    ),
+    ("POST / HTTP/1.0", "Host: a\r\nTransfer-Encoding: chunked\r\n", .transferEncodingVersion),
+    ("GET / HTTP/1.1", "Host: a\r\nTransfer-Encoding: chunked\r\n", .bodyOnGet),
     ("GET / HTTP/1.1", "Host: a\r\nExpect: 200-maybe\r\n", .expectation),
   ])
   func meaning(line: String, fields: String, rule: RequestRefusal.Rule) {

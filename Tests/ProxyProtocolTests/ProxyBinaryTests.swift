@@ -6,8 +6,8 @@ import Testing
 @Suite struct ProxyBinaryTests {
   static let ipv4 = relayed("203.0.113.9:4660", "198.51.100.1:443")
   static let ipv6 = relayed("[2001:db8::7]:4660", "[2001:db8::1]:443")
-  /// An empty value, one of three bytes, and a CRC32C, which is not checked.
-  static let values: [UInt8] = [0x04, 0, 0, 0xEA, 0, 3, 1, 2, 3, 0x03, 0, 4, 9, 9, 9, 9]
+  /// An empty value, and one of three bytes.
+  static let values: [UInt8] = [0x04, 0, 0, 0xEA, 0, 3, 1, 2, 3]
 
   @Test(arguments: [
     (binary(0x21, 0x11, ipv4Block), ipv4), (binary(0x21, 0x21, ipv6Block), ipv6),
@@ -85,7 +85,7 @@ import Testing
     #expect(refusals.allSatisfy { $0 == .refused(violation) } && !refusals.isEmpty)
   }
 
-  /// 536 bytes in all are the most, and the length alone decides.
+  /// 4,096 bytes in all are the most, and the length alone decides.
   @Test func length() {
     func header(_ count: Int) -> [UInt8] {
       let value = count - 16 - 12 - 3
@@ -93,7 +93,7 @@ import Testing
         0x21, 0x11,
         ipv4Block + [0xEA, UInt8(value >> 8), UInt8(value & 0xFF)] + [UInt8](repeating: 7, count: value))
     }
-    for count in [535, 536] {
+    for count in [537, 4095, 4096] {
       let outcome = parse(header(count) + [1])
       guard case .header(_, let consumed) = outcome else {
         Issue.record("\(count) bytes: \(outcome)")
@@ -101,13 +101,63 @@ import Testing
       }
       #expect(consumed == count)
     }
-    #expect(parse(header(537)) == .refused(.tooLong))
-    #expect(parse(Array(header(537).prefix(15))) == .needMore)
-    #expect(parse(Array(header(537).prefix(16))) == .refused(.tooLong))
+    #expect(parse(header(4097)) == .refused(.tooLong))
+    #expect(parse(Array(header(4097).prefix(15))) == .needMore)
+    #expect(parse(Array(header(4097).prefix(16))) == .refused(.tooLong))
     #expect(parse(binary(0x21, 0x11, [], length: 0xFFFF)) == .refused(.tooLong))
     // LOCAL is discarded, but not without end.
-    #expect(parse(binary(0x20, 0x00, [], length: 521)) == .refused(.tooLong))
-    #expect(parse(binary(0x20, 0x00, [], length: 520)) == .needMore)
+    #expect(parse(binary(0x20, 0x00, [], length: 4081)) == .refused(.tooLong))
+    #expect(parse(binary(0x20, 0x00, [], length: 4080)) == .needMore)
+  }
+
+  /// A value of type `PP2_TYPE_SSL` with the client's certificate in it (§2.2.6), and NOOP values after it.
+  @Test(arguments: [550, 1100, 2048]) func aClientCertificate(bytes count: Int) throws {
+    func value(_ type: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+      [type, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)] + bytes
+    }
+    let certificate = value(0x28, [UInt8](repeating: 0x30, count: count))
+    let secured = value(0x20, [0x07, 0, 0, 0, 0] + value(0x21, Array("TLSv1.3".utf8)) + certificate)
+    let header = binary(0x21, 0x11, ipv4Block + secured + value(0x04, [UInt8](repeating: 0, count: 600)))
+    let meaning = try #require(Self.ipv4)
+    #expect(parse(header) == .header(meaning, consumed: header.count))
+    #expect(outcomes(header).dropLast().allSatisfy { $0 == .needMore })
+  }
+
+  // MARK: CRC-32C (§2.2.3)
+
+  /// Of the header with `ipv4Block` and this value alone, computed by a few lines of Python.
+  private static let sum: [UInt8] = [0x56, 0xD6, 0x7B, 0xC0]
+
+  @Test func theChecksumIsChecked() throws {
+    let meaning = try #require(Self.ipv4)
+    let good = binary(0x21, 0x11, ipv4Block + [0x03, 0, 4] + Self.sum)
+    #expect(parse(good) == .header(meaning, consumed: good.count))
+    #expect(outcomes(good).dropLast().allSatisfy { $0 == .needMore })
+    // Each bit of the addresses and of the sum counts.
+    for index in 16..<good.count where !(28..<31).contains(index) {
+      for bit in 0..<8 {
+        var bad = good
+        bad[index] ^= 1 << UInt8(bit)
+        #expect(parse(bad) == .refused(.checksum))
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      [0x03, 0, 0], [0x03, 0, 3, 0, 0, 0], [0x03, 0, 5, 0, 0, 0, 0, 0],
+      [0x03, 0, 4] + sum + [0x03, 0, 4] + sum,
+    ] as [[UInt8]])
+  func aChecksumThatIsNone(values: [UInt8]) {
+    #expect(parse(binary(0x21, 0x11, ipv4Block + values)) == .refused(.checksum))
+  }
+
+  /// The block of LOCAL and of an unspecified family is discarded as it is.
+  @Test func whatIsDiscardedIsNotSummed() {
+    let values: [UInt8] = [0x03, 0, 4, 9, 9, 9, 9]
+    for header in [binary(0x20, 0x11, ipv4Block + values), binary(0x21, 0x00, values)] {
+      #expect(parse(header) == .header(.socketAddresses, consumed: header.count))
+    }
   }
 
   @Test func versionAndCommandAreJudgedAtOnce() {

@@ -45,9 +45,9 @@ package struct Limits: Sendable, Equatable {
 
   /// Fields of one HTTP head: a browser sends about twenty.
   package static let headFields = 64
-  /// Request bodies held at once over all connections: room for 256 of the largest allowed by default.
+  /// What has arrived of request bodies, over all connections: room for 256 of the largest allowed by default.
   package static let bodiesInFlightBytes = 16 << 20
-  /// Of them, those of one address.
+  /// Of them, those of one address, of one device or of one service.
   package static let bodiesOfAddressBytes = 2 << 20
   /// What `MAX_CONNECTIONS` is when nothing is stated and the descriptors suffice.
   package static let defaultConnections = 20_000

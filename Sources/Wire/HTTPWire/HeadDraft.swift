@@ -38,7 +38,7 @@ struct HeadDraft: Sendable {
     // (RFC 9110 §9.3.6): it is never read as a request.
     let isConnect = Symbol.equal(bytes.extracting(method), "CONNECT")
     let keepsAlive = version == .http11 && !findings.closes && !isConnect
-    let hasBody = (findings.length ?? 0) > 0
+    let hasBody = findings.isChunked || (findings.length ?? 0) > 0
     if let rule = findings.brokenMeaning(fields, bytes) {
       let consumed = keepsAlive && !hasBody ? bytes.count : nil
       return .failure(RequestRefusal(rule, consumed: consumed, isHead: methodKind == .head))
@@ -49,7 +49,7 @@ struct HeadDraft: Sendable {
     return .success(
       RequestHead(
         bytes: copy, method: methodKind, methodRange: method, version: version, target: parsedTarget,
-        fields: fields, bodyLength: findings.length,
+        fields: fields, bodyLength: findings.length, isChunked: findings.isChunked,
         // RFC 9110 §10.1.1: not from HTTP/1.0, and pointless without a body.
         expectsContinue: findings.expectsContinue && version == .http11 && hasBody, keepsAlive: keepsAlive))
   }
@@ -70,7 +70,8 @@ private struct Findings {
   private var lengths = 0
   private var lengthIsValid = true
   private(set) var length: Int?
-  private var hasTransferEncoding = false
+  private var codings = 0
+  private var codingIsChunked = false
   private(set) var closes = false
   private(set) var expectsContinue = false
   private var expectsMore = false
@@ -88,7 +89,8 @@ private struct Findings {
         length = Self.number(value)
         lengthIsValid = lengthIsValid && length != nil
       case 17 where Symbol.equalIgnoringCase(name, "transfer-encoding"):
-        hasTransferEncoding = true
+        codings += 1
+        codingIsChunked = Symbol.equalIgnoringCase(value, "chunked")
       case 10 where Symbol.equalIgnoringCase(name, "connection"):
         var elements = ListElements(in: field.value)
         while let element = elements.next(bytes) {
@@ -105,16 +107,21 @@ private struct Findings {
     }
   }
 
+  /// That one coding alone: anything else is one that the gate does not speak, or may be read in two ways.
+  var isChunked: Bool { codings == 1 && codingIsChunked }
+
   /// The first rule broken that leaves in doubt where this request ends or whom it is for.
   func brokenFraming(version: RequestHead.Version, method: RequestHead.Method) -> RequestRefusal.Rule? {
     if hosts > 1 { return .hostRepeated }
     if hosts == 0, version == .http11 { return .hostMissing }
     if !hostIsValid { return .host }
-    if lengths > 0, hasTransferEncoding { return .lengthWithTransferEncoding }
-    if hasTransferEncoding { return .transferEncoding }
+    if lengths > 0, codings > 0 { return .lengthWithTransferEncoding }
+    // RFC 9112 §6.1: framing that is faulty. Who is in between may not know the field.
+    if codings > 0, version == .http10 { return .transferEncodingVersion }
+    if codings > 0, !isChunked { return .transferEncoding }
     if lengths > 1 { return .contentLengthRepeated }
     if !lengthIsValid { return .contentLength }
-    if method == .get, let length, length > 0 { return .bodyOnGet }
+    if method == .get, isChunked || (length ?? 0) > 0 { return .bodyOnGet }
     return nil
   }
 

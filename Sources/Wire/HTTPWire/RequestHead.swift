@@ -15,6 +15,8 @@ package struct RequestHead: Sendable {
   package let version: Version
   /// What `Content-Length` says; nil without one. A number too large for `Int` is `Int.max`.
   package let bodyLength: Int?
+  /// `Transfer-Encoding: chunked`, which comes without a length: `ChunkedDecoder` reads the body.
+  package let isChunked: Bool
   /// The peer waits for `100 Continue` before it sends the body.
   package let expectsContinue: Bool
   /// HTTP/1.1 without `Connection: close`, and no CONNECT; HTTP/1.0 is served and closed.
@@ -33,7 +35,7 @@ package struct RequestHead: Sendable {
 
   init(
     bytes: [UInt8], method: Method, methodRange: Range<Int>, version: Version, target: RequestTarget,
-    fields: [FieldRange], bodyLength: Int?, expectsContinue: Bool, keepsAlive: Bool
+    fields: [FieldRange], bodyLength: Int?, isChunked: Bool, expectsContinue: Bool, keepsAlive: Bool
   ) {
     self.bytes = bytes
     self.method = method
@@ -42,6 +44,7 @@ package struct RequestHead: Sendable {
     self.target = target
     self.fields = fields
     self.bodyLength = bodyLength
+    self.isChunked = isChunked
     self.expectsContinue = expectsContinue
     self.keepsAlive = keepsAlive
   }

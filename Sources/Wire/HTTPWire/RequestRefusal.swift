@@ -47,6 +47,8 @@ package struct RequestRefusal: Error, Equatable, Sendable {
     case contentLengthRepeated = "content_length_repeated"
     case contentLength = "content_length"
     case lengthWithTransferEncoding = "length_with_transfer_encoding"
+    case transferEncodingVersion = "transfer_encoding_version"
+    /// Anything but `chunked`, once.
     case transferEncoding = "transfer_encoding"
     case bodyOnGet = "body_on_get"
     case fieldRepeated = "field_repeated"
@@ -57,7 +59,7 @@ package struct RequestRefusal: Error, Equatable, Sendable {
       case .emptyLine, .bareLineFeed, .bareCarriageReturn, .method, .target, .version, .fieldName,
         .spaceBeforeColon, .foldedLine, .fieldValue, .hostMissing, .hostRepeated, .host,
         .contentLengthRepeated,
-        .contentLength, .lengthWithTransferEncoding, .bodyOnGet, .fieldRepeated:
+        .contentLength, .lengthWithTransferEncoding, .transferEncodingVersion, .bodyOnGet, .fieldRepeated:
         .badRequest
       case .unknownVersion: .versionNotSupported
       case .requestLineLength: .uriTooLong

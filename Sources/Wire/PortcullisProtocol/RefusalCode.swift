@@ -115,7 +115,7 @@ public enum RefusalCode: String, CaseIterable, Sendable {
     case .rateLimited: "Too many requests; try again later."
     case .headersTooLarge: "The request header is too large."
     case .internalError: "Something went wrong here."
-    case .notImplemented: "Transfer codings are not supported; send a Content-Length."
+    case .notImplemented: "No transfer coding but chunked is supported."
     case .backendUnavailable: "The game cannot be reached; try again later."
     case .overloaded: "Too much is going on; try again later."
     case .shuttingDown: "The gate is shutting down; try again later."

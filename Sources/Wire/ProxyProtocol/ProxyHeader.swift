@@ -10,9 +10,9 @@ package enum ProxyHeader: Equatable, Sendable {
   /// meant.
   case relayed(source: Endpoint, destination: Endpoint)
 
-  /// Of either version, as docs/protocol.md, "Proxies in front" bounds it: what fits one segment on every path of IPv4
-  /// (576 bytes less 40 of IP and TCP headers), so that an honest sender's header comes in one piece.
-  package static let byteLimit = 536
+  /// Of version 2, its first 16 bytes included (docs/protocol.md, "Proxies in front"). The largest honest header carries a
+  /// client's certificate (`PP2_SUBTYPE_SSL_CLIENT_CERT`) of 1 to 2 KiB; other receivers allow 4,096 bytes as well.
+  package static let byteLimit = 4096
   /// Of version 1, its CR LF included (§2.1).
   package static let lineLimit = 107
 
@@ -24,6 +24,8 @@ package enum ProxyHeader: Equatable, Sendable {
   ]
   /// Signature, version and command, family and transport, length.
   static let binaryPrefixBytes = 16
+  /// §2.2.3: the type of a value that holds CRC-32C over the whole header, taken with its own four bytes as zeros.
+  static let checksumType: UInt8 = 0x03
 }
 
 /// The rule that a PROXY header breaks; the raw value is the word for the log.
@@ -51,4 +53,6 @@ package enum ProxyHeaderViolation: String, Error, CaseIterable, Sendable {
   case addressLength = "address_length"
   /// A type-length-value reaches past the end.
   case values
+  /// There is a CRC-32C, and it is not that of the header.
+  case checksum
 }

@@ -4,6 +4,7 @@
 /// It keeps no state: the caller shows it everything from the stream's first byte each time (a peek at the
 /// socket), of which it reads `ProxyHeader.byteLimit` bytes at most.
 internal import Addresses
+internal import Bytes
 
 package enum ProxyHeaderParser {
   package enum Outcome: Equatable, Sendable {
@@ -102,14 +103,14 @@ package enum ProxyHeaderParser {
     guard bytes.count >= end else { return nil }
     // LOCAL: the block is to be discarded, "including the family which is ignored" (§2.2).
     if bytes[12] & 0x0F == 0 { return (.socketAddresses, end) }
-    let header = try parseBlock(bytes.extracting(ProxyHeader.binaryPrefixBytes..<end), family: bytes[13])
-    return (header, end)
+    return (try parseAddresses(bytes.extracting(0..<end), family: bytes[13]), end)
   }
 
-  /// Addresses, and the type-length-values behind them.
-  private static func parseBlock(
-    _ block: Span<UInt8>, family: UInt8
+  /// Addresses, and the type-length-values after them, of a whole header.
+  private static func parseAddresses(
+    _ header: Span<UInt8>, family: UInt8
   ) throws(ProxyHeaderViolation) -> ProxyHeader {
+    let block = header.extracting(ProxyHeader.binaryPrefixBytes..<header.count)
     let addressBytes: Int
     switch family {
     // UNSPEC: how long its addresses are cannot be known, so nothing in the block has a meaning.
@@ -123,7 +124,7 @@ package enum ProxyHeaderParser {
     }
     let addressesEnd = 2 * addressBytes + 4
     guard block.count >= addressesEnd else { throw .addressLength }
-    try checkValues(block.extracting(addressesEnd..<block.count))
+    try checkValues(of: header, from: ProxyHeader.binaryPrefixBytes + addressesEnd)
     guard
       let source = IPAddress(networkBytes: block.extracting(0..<addressBytes)),
       let destination = IPAddress(networkBytes: block.extracting(addressBytes..<2 * addressBytes))
@@ -134,14 +135,31 @@ package enum ProxyHeaderParser {
       destination: Endpoint(address: destination.unmapped, port: port(2 * addressBytes + 2)))
   }
 
-  /// None of them has a meaning here, but they have to fill the block exactly.
-  private static func checkValues(_ values: Span<UInt8>) throws(ProxyHeaderViolation) {
-    var position = 0
-    while position < values.count {
-      guard position + 3 <= values.count else { throw .values }
-      position += 3 + (Int(values[position + 1]) << 8 | Int(values[position + 2]))
+  /// They have to fill the header exactly. The checksum is the only one with a meaning here.
+  private static func checkValues(of header: Span<UInt8>, from start: Int) throws(ProxyHeaderViolation) {
+    var position = start
+    var checksums: [Range<Int>] = []
+    while position < header.count {
+      guard position + 3 <= header.count else { throw .values }
+      let value = position + 3
+      let end = value + (Int(header[position + 1]) << 8 | Int(header[position + 2]))
+      guard end <= header.count else { throw .values }
+      if header[position] == ProxyHeader.checksumType { checksums.append(value..<end) }
+      position = end
     }
-    guard position == values.count else { throw .values }
+    if checksums.isEmpty { return }
+    // A second one would be over bytes that the first one has as zeros, or the other way round.
+    guard checksums.count == 1, checksums[0].count == 4, isChecksum(at: checksums[0], of: header) else {
+      throw .checksum
+    }
+  }
+
+  private static func isChecksum(at value: Range<Int>, of header: Span<UInt8>) -> Bool {
+    var sum = CRC32C()
+    sum.update(header.extracting(0..<value.lowerBound))
+    sum.update([UInt8](repeating: 0, count: value.count).span)
+    sum.update(header.extracting(value.upperBound..<header.count))
+    return value.reduce(0) { number, index in number << 8 | UInt32(header[index]) } == sum.value
   }
 }
 

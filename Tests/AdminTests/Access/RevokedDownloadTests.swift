@@ -51,7 +51,7 @@ import Testing
     let door = try AdminDoor.bind(Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 0))
     let endpoint = try #require(door.endpoint)
     let server = try AdminServer.start(
-      on: door, handler: gate, access: console.access, tls: nil, clock: SystemClock())
+      on: door, handler: gate, access: console.access, tls: nil, arrivals: nil, clock: SystemClock())
     defer { server.stop() }
     let socket = try Socket.connecting(to: .internet(endpoint))
     let lines = ["GET /export HTTP/\(version)", "Host: \(endpoint)", try console.token("ci"), "", ""]

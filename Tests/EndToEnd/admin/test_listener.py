@@ -304,6 +304,110 @@ def test_probes_beside_handshakes_that_stop(exposed):
     assert gate.app.request("GET", "/healthz").status == 200
 
 
+@pytest.fixture
+def still(gates, backend, fault):
+    """The same, with a clock that stands still: no deadline closes who is silent."""
+    fault.stand_still()
+    door = AdminDoor()
+    gate = gates(backend, ADMIN_LISTEN=f"0.0.0.0:{door.port}", **fault.environment)
+    door.context = tls_context(gate)
+    return gate, door
+
+
+def silent(door, source, stack):
+    """A connection from this address that says nothing."""
+    peer = stack.enter_context(socket.socket())
+    peer.bind((source, 0))
+    peer.settimeout(patience(60))
+    peer.connect(("127.0.0.1", door.port))
+    peer.setblocking(False)
+    return peer
+
+
+def is_closed(peer):
+    try:
+        return peer.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_an_address_has_eight_places_without_an_answer(still):
+    gate, door = still
+    with contextlib.ExitStack() as stack:
+        other = silent(door, "127.0.2.1", stack)
+        crowd = [silent(door, "127.0.1.1", stack) for _ in range(12)]
+        eventually(lambda: sum(map(is_closed, crowd)) == 4, "the ninth and those after it take a place each")
+        assert all(map(is_closed, crowd[:4])) and not is_closed(other)
+        door.reads("/livez", 200)
+        assert sum(map(is_closed, crowd)) == 4 and not is_closed(other)
+    assert gate.event(event="turned_away", step="admin_places")["source"].startswith("127.0.1.1:")
+
+
+def test_the_address_with_most_places_makes_room(still):
+    _, door = still
+    with contextlib.ExitStack() as stack:
+        few = [silent(door, f"127.0.2.{number}", stack) for number in range(1, 9)]
+        many = [silent(door, f"127.0.1.{1 + number % 7}", stack) for number in range(56)]
+        for probes in range(1, 6):
+            assert door.ask("/livez").status == 200
+            eventually(lambda: sum(map(is_closed, many)) >= 1, "a place for the probe")
+            assert sum(map(is_closed, many)) <= probes
+        assert not any(map(is_closed, few))
+
+
+def test_probes_beside_a_flood_of_one_address(still):
+    """Thousands of connections a second, none of which says a byte: no probe has to be tried again."""
+    _, door = still
+    is_over, opened = threading.Event(), []
+
+    def pour():
+        while not is_over.is_set():
+            with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+                for _ in range(100):
+                    silent(door, "127.0.1.1", stack)
+                    opened.append(True)
+
+    flood = threading.Thread(target=pour)
+    flood.start()
+    try:
+        eventually(lambda: len(opened) > 200, "a flood")
+        for _ in range(40):
+            assert door.ask("/livez").status == 200
+        # The same beyond what `HANDSHAKE_RATE` lets in at once, which is 600.
+        eventually(lambda: len(opened) > 1000, "a flood beyond the rate")
+        assert door.ask("/livez").status == 200
+    finally:
+        is_over.set()
+        flood.join()
+
+
+def test_handshakes_have_a_rate(gates, backend, fault):
+    """Apart from that of players, and for each address."""
+    fault.stand_still()
+    door = AdminDoor()
+    settings = {"ADMIN_LISTEN": f"0.0.0.0:{door.port}", "HANDSHAKE_RATE": "1/m"}
+    gate = gates(backend, start=False, **settings, **fault.environment).launch()
+    context = tls_context(gate)
+
+    def is_answered(source):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            peer = silent(door, source, stack)
+            peer.settimeout(patience(60))
+            client = stack.enter_context(context.wrap_socket(peer, server_hostname="localhost"))
+            client.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return client.recv(100).startswith(b"HTTP/1.1 200 ")
+        return False
+
+    eventually(lambda: is_answered("127.0.1.1"), "the one handshake of the burst")
+    assert not is_answered("127.0.1.1")
+    assert is_answered("127.0.1.2")
+    fault.jump(61)
+    assert is_answered("127.0.1.1")
+    assert gate.event(event="turned_away", step="admin_handshake_rate")["source"].startswith("127.0.1.1:")
+
+
 def test_key_updates_without_end(exposed, library):
     """As at the door of players: an end, and nobody else's time."""
     gate, door = exposed
@@ -327,7 +431,10 @@ def test_what_is_no_http(gates, backend, door):
         (b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 9000, b"431"),
         (b"GET /\x00 HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
         (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", b"413"),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"501"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", b"501"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;a\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10001\r\n", b"413"),
+        (b"DELETE / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"405"),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"505"),
     ]:
         with door.raw() as client:

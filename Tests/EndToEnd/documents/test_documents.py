@@ -257,10 +257,11 @@ def test_every_event_is_told_with_its_level():
 
 def test_every_step_of_the_gate_is_told():
     steps = set()
-    for text in swift("Gate/Gateway", "Gate/TLS"):
+    for text in swift("Gate/Gateway", "Gate/TLS", "Gate/Admin/Serving"):
         for pattern in (
             r'\bstep"?: "(\w+)"', r'\brefuse\(\.\w+, "(\w+)"', r'\bturnedAway\(\w+, reason: "(\w+)"',
-            r'case \w+ = "((?:nonce|tls)_\w+)"', r'case \.\w+(?:, \.\w+)*: "(regist\w+_timeout)"',
+            r'case \w+ = "((?:nonce|tls|admin)_\w+)"', r'case \.dropped: "(\w+)"',
+            r'case \.\w+(?:, \.\w+)*: "(regist\w+_timeout)"',
         ):
             steps |= set(re.findall(pattern, text))
         # Words that are made from causes and limits.

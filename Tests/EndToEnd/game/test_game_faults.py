@@ -326,3 +326,59 @@ def test_the_bound_is_judged_for_what_it_is():
     assert cost_of_sessions(Peer, []) > BOUND
     for each in (near, far, listener):
         each.close()
+
+
+# ---- a game that has closed its side
+
+
+def ends_and_reads_on(connection):
+    """Says goodbye, closes its sending side, and reads what still comes until the gate's end."""
+    connection.write(b"Goodbye.")
+    connection.close()
+    while connection.read():
+        pass
+
+
+@pytest.mark.parametrize("subprotocol", [None, "json.mudstandards.org", "portcullis.v1"])
+def test_it_does_not_wait_for_the_apps_close(gates, backends, fault, subprotocol):
+    """The clock stands still: no deadline of the app's Close can be over."""
+    fault.stand_still()
+    backend = backends(ends_and_reads_on)
+    gate = gates(backend, REQUIRE_APP_AUTH="false", **fault.environment)
+    fields = {"Sec-WebSocket-Protocol": subprotocol} if subprotocol else {}
+    with RawWebSocket(gate, fields) as client:
+        eventually(lambda: backend.connection().ended.is_set(), "the gate's end at the game")
+        # What comes now has no reader, and does not disturb the closing handshake.
+        client.frame(BINARY, b"still here?")
+        opcode = None
+        while opcode != CLOSE:
+            _, opcode, payload = client.read_frame()
+        assert payload[:2] == (1000).to_bytes(2, "big")
+        client.frame(CLOSE, payload[:2])
+        assert client.closed()
+    assert b"still here?" not in backend.connection().received
+
+
+def test_it_gets_what_was_said_before(gates, backends, fault):
+    """More than the kernel's buffers hold waits when the game closes its side; it takes all of it, then the gate's end."""
+    fault.stand_still()
+    ending = threading.Event()
+
+    def play(connection):
+        ending.wait(patience(60))
+        connection.close()
+        while connection.read():
+            pass
+
+    backend = backends(play, receive_buffer=4 * KIB)
+    gate = gates(backend, REQUIRE_APP_AUTH="false", QUEUE_MAX_BYTES="16MiB", **fault.environment)
+    sent = os.urandom(8192 * KIB)
+    with RawWebSocket(gate) as client:
+        for start in range(0, len(sent), 32 * KIB):
+            client.frame(BINARY, sent[start : start + 32 * KIB])
+        # A pong says that all before it was read.
+        client.frame(PING, b"all")
+        assert client.read_frame()[1:] == (PONG, b"all")
+        ending.set()
+        eventually(lambda: backend.connection().ended.is_set(), "the gate's end at the game")
+        assert backend.connection().received == sent

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 
 import pytest
 
@@ -183,31 +182,6 @@ def test_a_full_pool_of_registrations_is_overloaded(gates, backend, new_device):
             assert client.send(request).reply().status == 200
         client.close()
     assert len(gate.keys()) == 60
-
-
-def test_bodies_in_flight_are_bounded(gates, backend):
-    """Two MiB of announced bodies of an address, sixteen of all, and no more, however many connections announce them."""
-    gate = gates(backend, MAX_CONNECTIONS_PER_ADDRESS=10_000, HTTP_BODY_TIMEOUT="600s", HANDSHAKE_RATE="1000/s")
-    opening = head("POST", "/attest/register", JSON, "Content-Length: 65536", "Expect: 100-continue")
-    clients = []
-
-    def announced(address):
-        plain = socket.socket()
-        plain.bind((f"127.0.0.{address}", 0))
-        plain.connect((gate.host, gate.port))
-        clients.append(Raw(gate, connected=plain).send(opening))
-        return clients[-1].reply()
-
-    for address in range(2, 10):
-        assert {announced(address).status for _ in range(32)} == {100}
-        assert_refusal(announced(address), 503, "overloaded")
-    assert_refusal(announced(10), 503, "overloaded")
-    # What one gives back another may have.
-    clients[0].close()
-    eventually(lambda: announced(10).status == 100, "room for another")
-    for client in clients:
-        client.close()
-    assert gate.app.request("GET", "/healthz").status == 200
 
 
 @pytest.mark.parametrize(

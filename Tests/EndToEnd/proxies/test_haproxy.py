@@ -219,3 +219,35 @@ def test_on_both_sides_the_clients_address_comes_through(
         # Version 2.6 does not pass on values that it does not know.
         assert 0xE0 not in tlvs(data[28 : 16 + length])
         eventually(lambda: first_bytes(game, 28)[16 + length :] == b"play", "the payload after the header")
+
+
+@pytest.mark.parametrize("framing", ["chunks", "a length"])
+def test_http_2_in_front_of_it(gates, backends, haproxy, folder, pki, device, framing):
+    """A body without a length, which HTTP/2 allows, comes as chunks (RFC 9113 §8.1, RFC 9112 §7.1)."""
+    gate = gates(backends(echo), TRUSTED_PROXIES=ALONE)
+    both = folder / "front.pem"
+    both.write_bytes(pki.server_certificate.read_bytes() + pki.server_key.read_bytes())
+    front = haproxy(
+        f"ssl crt {both} alpn h2,http/1.1", f"{gate.address} ssl verify none", "option forwardfor", mode="http"
+    )
+
+    def post(document):
+        body = json.dumps(document)
+        arguments = ["-X", "POST", "-T", "-"] if framing == "chunks" else ["--data-binary", "@-"]
+        done = subprocess.run(
+            ["curl", "-sS", "--http2", "-w", "%{http_version} %{http_code}", "--max-time", "60"]
+            + ["--cacert", str(pki.server_ca), "--resolve", f"localhost:{front.port}:127.0.0.1"]
+            + ["-H", "Content-Type: application/json", *arguments]
+            + [f"https://localhost:{front.port}/attest/register"],
+            input=body.encode(),
+            capture_output=True,
+            timeout=patience(70),
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode()
+
+    assert post(device.registration(gate.app.nonce())) == '{"registered":true}2 200'
+    # What is refused for its body is refused for that alone, through both.
+    assert post({"pad": "a" * 70_000}).endswith("2 413")
+    assert post([]).endswith("2 400")
+    assert "not_implemented" not in gate.log_text()

@@ -39,7 +39,7 @@ def plain(gate):
 WHOLE = {
     "version 1": line(STRANGER),
     "version 2": version_2(1, 0x11, ipv4(STRANGER, "127.0.0.1", 1234, 8443), b"\xea\x00\x03abc"),
-    "536 bytes": version_2(1, 0x21, ipv6(HOME, "::1", 1, 2), b"\xea\x01\xe1" + bytes(481)),
+    "4,096 bytes": version_2(1, 0x21, ipv6(HOME, "::1", 1, 2), b"\x20\x0f\xc9" + bytes(4041)),
 }
 
 
@@ -53,7 +53,7 @@ def test_a_header_may_come_byte_by_byte(by_header, what):
             secured.sendall(head("GET", "/attest/no").encode())
             assert secured.recv(65536).startswith(b"HTTP/1.1 404 ")
     source = gate.event(code="not_found")["source"]
-    assert source.startswith(f"[{HOME}]:" if what == "536 bytes" else STRANGER + ":1234")
+    assert source.startswith(f"[{HOME}]:" if what == "4,096 bytes" else STRANGER + ":1234")
 
 
 @pytest.mark.parametrize("what", WHOLE)
@@ -87,7 +87,7 @@ def test_the_hello_may_come_with_the_header(by_header, what):
 def test_one_byte_too_many_is_closed_before_the_rest_comes(by_header):
     gate = by_header()
     with plain(gate) as stream:
-        stream.sendall(SIGNATURE + b"\x21\x11" + (521).to_bytes(2, "big"))
+        stream.sendall(SIGNATURE + b"\x21\x11" + (4081).to_bytes(2, "big"))
         with contextlib.suppress(ConnectionError):
             assert stream.recv(1) == b""
     gate.event(event="handshake_failed", step="proxy_header_too_long")

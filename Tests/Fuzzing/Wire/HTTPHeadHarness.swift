@@ -53,6 +53,7 @@ enum HTTPHeadHarness {
 
     var hosts = 0
     var lengths = 0
+    var codings = 0
     for index in 0..<head.fieldCount {
       let (name, value) = head.field(at: index)
       try require(!name.isEmpty && name.utf8.allSatisfy(TokenSyntax.isTokenByte), "a name that is no token")
@@ -63,13 +64,18 @@ enum HTTPHeadHarness {
       case "content-length":
         lengths += 1
         try require(value.utf8.allSatisfy { (0x30...0x39).contains($0) }, "a length with other than digits")
-      case "transfer-encoding": throw BrokenProperty("a transfer coding was let through")
+      case "transfer-encoding":
+        codings += 1
+        try require(value.lowercased() == "chunked", "a transfer coding was let through: \(value)")
       default: break
       }
     }
     try require(hosts == 1 || (hosts == 0 && head.version == .http10), "\(hosts) hosts")
     try require(lengths <= 1 && (lengths == 1) == (head.bodyLength != nil), "\(lengths) lengths")
-    try require(head.method != .get || (head.bodyLength ?? 0) == 0, "a body on GET")
+    try require(codings <= 1 && (codings == 1) == head.isChunked, "\(codings) transfer codings")
+    try require(
+      codings == 0 || lengths == 0 && head.version == .http11, "a body that may be read in two ways")
+    try require(head.method != .get || (head.bodyLength ?? 0) == 0 && !head.isChunked, "a body on GET")
     try require(head.pathIs(head.path), "the path is not its own")
   }
 
@@ -115,7 +121,7 @@ enum HTTPHeadHarness {
     private static func describe(_ head: RequestHead) -> [String] {
       [
         head.methodName, "\(head.version)", head.path, head.query ?? "-", head.host ?? "-",
-        "\(head.bodyLength ?? -1) \(head.expectsContinue) \(head.keepsAlive)",
+        "\(head.bodyLength ?? -1) \(head.isChunked) \(head.expectsContinue) \(head.keepsAlive)",
       ] + (0..<head.fieldCount).map { "\(head.field(at: $0))" }
     }
   }

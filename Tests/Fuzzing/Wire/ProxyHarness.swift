@@ -19,7 +19,7 @@ enum ProxyHarness {
     let whole = ProxyHeaderParser.parse(bytes.span)
     // What was said of the beginning holds for the rest of the stream.
     var settled: ProxyHeaderParser.Outcome?
-    for count in 0...min(bytes.count, 600) where count < 128 || count % 16 == 0 {
+    for count in 0...min(bytes.count, 4200) where count < 128 || count % 64 == 0 {
       let outcome = ProxyHeaderParser.parse(bytes.span.extracting(0..<count))
       if let settled {
         try require(outcome == settled, "\(settled) became \(outcome) at \(count)")

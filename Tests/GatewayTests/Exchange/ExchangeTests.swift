@@ -39,17 +39,22 @@ import Testing
     case .serve(let head): "serve \(head.methodName) \(head.path)"
     case .work(_, let body): "work \(String(decoding: body, as: UTF8.self))"
     case .refuse(let refusal): "refuse \(refusal.step)"
+    case .refuseBody(_, let refusal): "refuse \(refusal.code.rawValue) \(refusal.step)"
     case .wait: "wait"
     }
   }
 
+  /// With `length` nil, a body in chunks.
   private static func request(
-    _ number: UInt64, length: Int, bodies: BodyBudget = BodyBudget(limit: 1000, share: 1000)
+    _ number: UInt64, length: Int?, bodies: BodyPool = BodyPool(limit: 1 << 20, share: 1 << 20),
+    limit: Int = 1 << 20
   ) throws -> PendingRequest {
-    let head = try head("POST /attest/register HTTP/1.1", "Content-Length: \(length)")
-    return try #require(
-      PendingRequest.reserve(
-        number, .register, head, length: length, bodies: bodies, payer: .loopbackV4, now: start))
+    let framing = length.map { "Content-Length: \($0)" } ?? "Transfer-Encoding: chunked"
+    let head = try head("POST /attest/register HTTP/1.1", framing)
+    let charge = bodies.open(.anybody, .address(.loopbackV4)) {}
+    return PendingRequest(
+      RequestID(number: number), .register, head, body: IncomingBody(head, limit: limit, charge: charge),
+      now: start)
   }
 
   @Test func aHeadByteByByte() {
@@ -165,16 +170,65 @@ import Testing
     #expect(exchange.expired(isBlocked: false) == .finish)
   }
 
-  /// What a body has reserved is given back with its request, however that ends.
-  @Test func theBudgetComesBack() throws {
-    let bodies = BodyBudget(limit: 10, share: 10)
+  /// What came of a body is charged until its request is answered, however that ends.
+  @Test func whatABodyTookComesBack() throws {
+    let bodies = BodyPool(limit: 1 << 20, share: 1 << 20)
     do {
       let exchange = Self.exchange()
-      exchange.awaitBody(of: try Self.request(1, length: 10, bodies: bodies))
-      #expect(!bodies.reserve(1, for: .loopbackV4))
+      exchange.awaitBody(of: try Self.request(1, length: 65_536, bodies: bodies))
+      // An announcement takes nothing.
+      #expect(Self.word(exchange.next(now: Self.start)) == "read" && bodies.heldBytes == 0)
+      Self.give("{", to: exchange)
+      #expect(Self.word(exchange.next(now: Self.start)) == "read" && bodies.heldBytes == 4096)
+      Self.give(String(repeating: " ", count: 4096), to: exchange)
+      #expect(Self.word(exchange.next(now: Self.start)) == "read" && bodies.heldBytes == 8192)
       exchange.answered(isLast: true, bodyLeft: 0, now: Self.start)
     }
-    #expect(bodies.reserve(10, for: .loopbackV4))
+    #expect(bodies.heldBytes == 0)
+  }
+
+  /// Wherever a piece ends, the body is the same, and what comes after it is the next request.
+  @Test func aBodyInChunks() throws {
+    let chunks = Array("2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n".utf8)
+    for cut in 0...chunks.count {
+      let exchange = Self.exchange()
+      exchange.awaitBody(of: try Self.request(1, length: nil))
+      exchange.receive(chunks.span.extracting(0..<cut), now: Self.start)
+      if cut < chunks.count { #expect(Self.word(exchange.next(now: Self.start)) == "read") }
+      exchange.receive(chunks.span.extracting(cut..<chunks.count), now: Self.start)
+      Self.give(Self.get, to: exchange)
+      #expect(Self.word(exchange.next(now: Self.start)) == "work abcd")
+      exchange.answered(isLast: false, bodyLeft: 0, now: Self.start)
+      #expect(Self.word(exchange.next(now: Self.start)) == "serve GET /healthz")
+    }
+  }
+
+  @Test(arguments: [
+    ("5\r", "refuse content_too_large chunked_length"), ("2;", "refuse bad_request chunk_extension"),
+    ("4\r\nabcd\r\n1\r", "refuse content_too_large chunked_length"),
+  ])
+  func chunksThatAreNone(text: String, word: String) throws {
+    let exchange = Self.exchange()
+    exchange.awaitBody(of: try Self.request(1, length: nil, limit: 4))
+    Self.give(text, to: exchange)
+    #expect(Self.word(exchange.next(now: Self.start)) == word)
+  }
+
+  /// One that has to make room is refused with its next step, and its answer ends the connection.
+  @Test func aBodyThatMadeRoom() throws {
+    let bodies = BodyPool(limit: 16_384, share: 16_384)
+    let (first, second) = (Self.exchange(), Self.exchange())
+    let request = try Self.request(1, length: 9000, bodies: bodies)
+    first.awaitBody(of: request)
+    Self.give(String(repeating: "a", count: 8192), to: first)
+    #expect(Self.word(first.next(now: Self.start)) == "read")
+    #expect(first.awaitsBody(of: request.id) === request)
+    let later = Self.start + .seconds(2)
+    second.awaitBody(of: try Self.request(2, length: 8192, bodies: bodies))
+    Self.give(String(repeating: "b", count: 8192), to: second, at: later)
+    #expect(Self.word(second.next(now: later)).hasPrefix("work bbb"))
+    Self.give(String(repeating: "a", count: 808), to: first, at: later)
+    #expect(Self.word(first.next(now: later)) == "refuse overloaded bodies_in_flight")
   }
 
   /// While one waits with the registry, the peer's end has to be noticed: so much is read as a head takes, and nothing of it
@@ -182,10 +236,7 @@ import Testing
   @Test func aLongPoll() throws {
     let exchange = Self.exchange()
     let head = try head("GET /approvals?wait=25 HTTP/1.1")
-    let request = try #require(
-      PendingRequest.reserve(
-        7, .standing, head, length: 0, bodies: BodyBudget(limit: 0, share: 0), payer: .loopbackV4,
-        now: Self.start))
+    let request = PendingRequest(RequestID(number: 7), .standing, head, now: Self.start)
     exchange.work(on: request)
     #expect(exchange.poll == nil && !exchange.readsWhileWaiting)
     request.poll = RequestHandle(number: 1)

@@ -94,6 +94,17 @@ import WebSocketWire
     #expect(isOpen == (state == .open))
   }
 
+  /// A game that has closed its side has no use for what comes then, whichever end came first.
+  @Test(
+    arguments: [[.session(.gameClosed)], [.session(.draining), .session(.gameClosed)]] as [[ConnectionEnd]])
+  func nothingIsDeliveredToAGameThatHasClosed(ends: [ConnectionEnd]) {
+    var handshake = ClosingHandshake()
+    for end in ends { _ = handshake.end(end) }
+    let (delivers, state) = (handshake.delivers, handshake.state)
+    #expect(!delivers)
+    #expect(state == .awaitingReply)
+  }
+
   /// Whatever comes in whatever order, one Close frame goes out at most.
   @Test(arguments: ends, ends) func oneCloseAtMost(first: ConnectionEnd, second: ConnectionEnd) {
     var handshake = ClosingHandshake()

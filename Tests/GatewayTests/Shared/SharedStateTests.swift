@@ -31,32 +31,6 @@ import Testing
     #expect(!count.enter(limit: 0))
     #expect(count.value == 3)
   }
-
-  @Test func bodiesShareABudget() {
-    let budget = BodyBudget(limit: 100, share: 100)
-    #expect(budget.reserve(60, for: .loopbackV4))
-    #expect(!budget.reserve(41, for: .loopbackV4))
-    #expect(budget.reserve(40, for: .loopbackV6))
-    #expect(!budget.reserve(1, for: .loopbackV6))
-    budget.release(60, for: .loopbackV4)
-    #expect(budget.reserve(60, for: .loopbackV6))
-  }
-
-  /// Attack: one address announces bodies that never come.
-  @Test func anAddressHasAShareOfIt() {
-    let budget = BodyBudget(limit: 100, share: 40)
-    #expect(budget.reserve(40, for: .loopbackV4))
-    #expect(!budget.reserve(1, for: .loopbackV4))
-    // What is announced as nothing takes no room.
-    #expect(budget.reserve(0, for: .loopbackV4))
-    #expect(budget.reserve(40, for: .loopbackV6))
-    budget.release(10, for: .loopbackV4)
-    #expect(!budget.reserve(11, for: .loopbackV4))
-    #expect(budget.reserve(10, for: .loopbackV4))
-    // A single body is not refused for its length, which is judged elsewhere.
-    budget.release(40, for: .loopbackV4)
-    #expect(budget.reserve(60, for: .loopbackV4) && !budget.reserve(1, for: .loopbackV4))
-  }
 }
 
 @Suite struct BackendDirectoryTests {

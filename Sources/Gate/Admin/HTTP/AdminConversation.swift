@@ -25,6 +25,9 @@ struct AdminConversation {
   private var start = 0
   /// Its body is not whole.
   private var pending: RequestHead?
+  /// Of one in chunks.
+  private var decoder: ChunkedDecoder?
+  private var decoded: [UInt8] = []
 
   /// Whether a byte of a request has come that is not whole.
   var hasBegun: Bool { pending != nil || start < buffer.count }
@@ -58,7 +61,7 @@ struct AdminConversation {
   private mutating func begin(_ head: RequestHead) -> Step {
     let length = head.bodyLength ?? 0
     // A body that nobody reads would be taken for the next request.
-    guard length == 0 || head.method == .post else {
+    guard length == 0 && !head.isChunked || head.method == .post else {
       return .refused(
         head.method == .other || head.method == .delete
           ? .methodNotAllowed() : .text(.badRequest, "this request has no body"),
@@ -68,19 +71,37 @@ struct AdminConversation {
       return .refused(
         .text(.contentTooLarge, "a form has at most \(Limits.bodyBytes) bytes"), isHead: false, closing: true)
     }
-    guard length > 0 else { return .call(AdminCall(head: head, body: [])) }
+    guard length > 0 || head.isChunked else { return .call(AdminCall(head: head, body: [])) }
     pending = head
-    if head.expectsContinue, buffer.count - start < length { return .sendContinue }
+    if head.isChunked { decoder = ChunkedDecoder(limit: Limits.bodyBytes) }
+    if head.expectsContinue, buffer.count - start < max(1, length) { return .sendContinue }
     return body(of: head)
   }
 
   private mutating func body(of head: RequestHead) -> Step {
+    if decoder != nil { return chunkedBody(of: head) }
     let length = head.bodyLength ?? 0
     guard buffer.count - start >= length else { return .needMore }
     let body = Array(buffer[start..<start + length])
     start += length
     pending = nil
     return .call(AdminCall(head: head, body: body))
+  }
+
+  private mutating func chunkedBody(of head: RequestHead) -> Step {
+    let buffer = buffer
+    do throws(ChunkedDecoder.Violation) {
+      start += try decoder?.decode(buffer.span.extracting(start...), into: &decoded) ?? 0
+    } catch {
+      return .refused(
+        error == .bodyLength
+          ? .text(.contentTooLarge, "a form has at most \(Limits.bodyBytes) bytes")
+          : .text(.badRequest, "the body's chunks are malformed: \(error.step)"), isHead: false, closing: true
+      )
+    }
+    guard decoder?.isWhole == true else { return .needMore }
+    defer { (pending, decoder, decoded) = (nil, nil, []) }
+    return .call(AdminCall(head: head, body: decoded))
   }
 }
 

@@ -1,4 +1,5 @@
 /// One peer of the admin listener, from the accept to the close: what it is about, and until when it may be.
+internal import Addresses
 internal import HTTPWire
 internal import Sockets
 internal import System
@@ -22,6 +23,8 @@ final class AdminConnection {
 
   let token: UInt64
   let transport: AdminTransport
+  /// Nil at a UNIX socket.
+  let peer: Endpoint?
   var leg: AdminLeg
   var conversation = AdminConversation()
   private(set) var stage: Stage
@@ -48,10 +51,11 @@ final class AdminConnection {
 
   init(
     token: UInt64, _ socket: consuming Socket, tls: consuming TLSSession?, _ outbox: Outbox,
-    transport: AdminTransport,
+    transport: AdminTransport, peer: Endpoint? = nil,
     now: MonotonicTime
   ) {
     self.token = token
+    self.peer = peer
     self.transport = transport
     stage = transport == .tls ? .handshake : .request
     leg = AdminLeg(socket, tls: tls, outbox)
@@ -103,16 +107,25 @@ final class AdminConnection {
     if stage == .download, !manner.isChunked { leg.socket.resetOnClose() }
   }
 
+  /// For whom its place counts: an address, or for IPv6 its /64.
+  var payer: IPAddress? { peer?.address.accountingPrefix }
+
+  /// It has asked for nothing yet that was answered, or is being.
+  var isUnanswered: Bool { !hasBeenAnswered && (stage == .handshake || stage == .request) }
+
   /// How soon it makes room for another, the lowest first; nil for never. Who waits between two requests loses nothing.
   /// Who has said nothing yet goes no sooner than who has sent a byte: a probe says something in a moment.
   var dispensability: Int? {
     switch stage {
     case .lingering: 0
-    case .request: hasBeenAnswered && !conversation.hasBegun ? 1 : 2
+    case .request: hasBeenAnswered && !conversation.hasBegun ? Self.idle : 2
     case .handshake: 2
     case .answer: 3
     case .download: 4
     case .work: nil
     }
   }
+
+  /// The dispensability of one that waits between two requests.
+  static let idle = 1
 }

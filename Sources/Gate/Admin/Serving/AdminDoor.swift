@@ -37,7 +37,8 @@ package final class AdminDoor: Sendable {
   }
 
   enum Arrival: ~Copyable {
-    case peer(Socket, UnixPeer?)
+    case peer(Socket, Endpoint)
+    case local(Socket, UnixPeer?)
     case nobody
     /// Out of descriptors, most likely: the peer stays in the queue.
     case failed
@@ -47,9 +48,9 @@ package final class AdminDoor: Sendable {
     switch kind {
     case .internet(let listener):
       switch listener.accept() {
-      case .accepted(let socket, _):
+      case .accepted(let socket, let peer):
         socket.set(.noDelay)
-        return .peer(socket, nil)
+        return .peer(socket, peer)
       case .wouldBlock: return .nobody
       // Another may wait behind it, and is reported again.
       case .aborted: return .nobody
@@ -60,17 +61,10 @@ package final class AdminDoor: Sendable {
       switch listener.accept() {
       case .peer(let socket):
         let peer = socket.peer()
-        return .peer(socket, peer)
+        return .local(socket, peer)
       case .nobody: return .nobody
       case .failed: return .failed
       }
-    }
-  }
-
-  var isUnix: Bool {
-    switch kind {
-    case .internet: false
-    case .unix: true
     }
   }
 

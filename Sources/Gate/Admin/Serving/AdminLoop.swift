@@ -1,4 +1,5 @@
 /// The fast thread: accepts, reads requests, answers out of memory, and hands the rest to the slow one.
+internal import Addresses
 internal import Bytes
 internal import HTTPWire
 internal import Sockets
@@ -43,6 +44,8 @@ final class AdminLoop {
   enum Limits {
     /// Operators' browsers and a few programs; who comes then takes the place of who is needed least.
     static let connections = 64
+    /// Of one address, before the first answer: a browser opens six at once.
+    static let unanswered = 8
     /// Taken in one turn.
     static let accepts = 16
     /// Of one connection in one turn.
@@ -66,6 +69,8 @@ final class AdminLoop {
   private let mailbox: AdminMailbox
   /// Nil where no TLS is spoken.
   private let tls: AdminTLS?
+  /// Nil where peers are of this host.
+  private let arrivals: (any AdminArrivals)?
   private let clock: any Clock
   private let poller: Poller
   private let outbox = Outbox()
@@ -78,14 +83,14 @@ final class AdminLoop {
 
   init(
     _ door: AdminDoor, _ routing: AdminRouting, _ worker: AdminWorker, _ mailbox: AdminMailbox,
-    tls: AdminTLS?,
-    clock: any Clock
+    tls: AdminTLS?, arrivals: (any AdminArrivals)?, clock: any Clock
   ) throws(SystemError) {
     self.door = door
     self.routing = routing
     self.worker = worker
     self.mailbox = mailbox
     self.tls = tls
+    self.arrivals = arrivals
     self.clock = clock
     now = clock.monotonic()
     poller = try Poller(capacity: 128)
@@ -185,7 +190,16 @@ final class AdminLoop {
       case .peer(let socket, let peer):
         // Who came before has been served in between: its time is not taken from this one's.
         now = clock.monotonic()
-        welcome(socket, peer)
+        guard tls == nil || arrivals?.mayShakeHands(peer, now: now) != false else {
+          arrivals?.note(turnedAway: peer, because: .handshakeRate)
+          socket.resetOnClose()
+          continue
+        }
+        keepShare(of: peer.address.accountingPrefix)
+        welcome(socket, tls != nil ? .tls : .loopback, peer)
+      case .local(let socket, let peer):
+        now = clock.monotonic()
+        welcome(socket, tls != nil ? .tls : .unix(peer), nil)
       case .nobody: return
       case .failed:
         door.unregister(from: poller)
@@ -204,7 +218,7 @@ final class AdminLoop {
     }
   }
 
-  private func welcome(_ socket: consuming Socket, _ peer: UnixPeer?) {
+  private func welcome(_ socket: consuming Socket, _ transport: AdminTransport, _ peer: Endpoint?) {
     if connections.count >= Limits.connections, !makeRoom() { return }
     let token = nextToken
     nextToken += 1
@@ -213,25 +227,53 @@ final class AdminLoop {
       session = TLSSession.accepting(on: socket, context: tls.context, outbox: outbox)
       if session == nil { return }
     }
-    let transport: AdminTransport = tls != nil ? .tls : door.isUnix ? .unix(peer) : .loopback
     let connection = AdminConnection(
-      token: token, socket, tls: session, outbox, transport: transport, now: now)
+      token: token, socket, tls: session, outbox, transport: transport, peer: peer, now: now)
     guard (try? poller.add(connection.leg.socket, token: token)) != nil else { return }
     connections[token] = connection
     // What it wants has often come with it, and a probe is answered before the next peer could push it out.
     attend(token)
   }
 
-  /// Whoever is needed least goes, and of those who has waited longest.
+  /// An address that has its share of places without an answer gives up the one that has waited longest.
+  private func keepShare(of payer: IPAddress) {
+    let unanswered = connections.values.filter { $0.isUnanswered && $0.payer == payer }
+    guard unanswered.count >= Limits.unanswered else { return }
+    if let oldest = unanswered.min(by: { ($0.since, $0.token) < ($1.since, $1.token) }) { turnAway(oldest) }
+  }
+
+  /// Whoever loses nothing goes first, then one of the address with most places; of those whoever is needed least, and has
+  /// waited longest.
   private func makeRoom() -> Bool {
-    func rank(_ connection: AdminConnection) -> (Int, MonotonicTime, UInt64) {
-      (connection.dispensability ?? .max, connection.since, connection.token)
+    var places: [IPAddress: Int] = [:]
+    for connection in connections.values {
+      if let payer = connection.payer { places[payer, default: 0] += 1 }
     }
-    let candidates = connections.values.filter { $0.dispensability != nil }
-    let first = candidates.min { rank($0) < rank($1) }
+    func rank(_ connection: AdminConnection, _ dispensability: Int) -> (Int, Int, Int, MonotonicTime, UInt64)
+    {
+      let losesNothing = dispensability <= AdminConnection.idle
+      let count = connection.payer.flatMap { places[$0] } ?? 0
+      return (
+        losesNothing ? dispensability : .max, losesNothing ? 0 : -count, dispensability, connection.since,
+        connection.token
+      )
+    }
+    var first: (connection: AdminConnection, rank: (Int, Int, Int, MonotonicTime, UInt64))?
+    for connection in connections.values {
+      guard let dispensability = connection.dispensability else { continue }
+      let found = rank(connection, dispensability)
+      if first.map({ found < $0.rank }) ?? true { first = (connection, found) }
+    }
     guard let first else { return false }
-    first.leg.socket.resetOnClose()
-    close(first)
+    turnAway(first.connection)
     return true
+  }
+
+  private func turnAway(_ connection: AdminConnection) {
+    if let peer = connection.peer, connection.isUnanswered {
+      arrivals?.note(turnedAway: peer, because: .places)
+    }
+    connection.leg.socket.resetOnClose()
+    close(connection)
   }
 }

@@ -59,18 +59,22 @@ package final class AdminServer: Sendable {
   }
 
   /// Serves what is bound, which is removed if that fails.
-  /// - Parameter tls: for a door that others than this host reach; nil for any other.
+  /// - Parameters:
+  ///   - tls: for a door that others than this host reach; nil for any other.
+  ///   - arrivals: what holds for an address there.
   package static func start(
-    on door: AdminDoor, handler: any AdminHandler, access: AdminAccess, tls: TLSMaterial?, clock: any Clock
+    on door: AdminDoor, handler: any AdminHandler, access: AdminAccess, tls: TLSMaterial?,
+    arrivals: (any AdminArrivals)?, clock: any Clock
   ) throws(StartError) -> AdminServer {
     let routing = AdminRouting(
       handler: handler, judge: { access.judge($0, $1, over: $2) }, isCalled: { access.isCalled($0) },
       holds: { access.holds($0) })
-    return try start(on: door, routing, tls: tls, clock)
+    return try start(on: door, routing, tls: tls, arrivals: arrivals, clock)
   }
 
   static func start(
-    on door: AdminDoor, _ routing: AdminRouting, tls: TLSMaterial?, _ clock: any Clock
+    on door: AdminDoor, _ routing: AdminRouting, tls: TLSMaterial?, arrivals: (any AdminArrivals)? = nil,
+    _ clock: any Clock
   ) throws(StartError) -> AdminServer {
     do throws(StartError) {
       var served: AdminTLS?
@@ -78,7 +82,7 @@ package final class AdminServer: Sendable {
         do throws(TLSConfigurationError) { served = try AdminTLS(tls) } catch { throw .tls(error) }
       }
       do throws(SystemError) {
-        return try start(on: door, routing, served, clock)
+        return try start(on: door, routing, served, arrivals, clock)
       } catch {
         throw .failed(error)
       }
@@ -89,11 +93,13 @@ package final class AdminServer: Sendable {
   }
 
   private static func start(
-    on door: AdminDoor, _ routing: AdminRouting, _ tls: AdminTLS?, _ clock: any Clock
+    on door: AdminDoor, _ routing: AdminRouting, _ tls: AdminTLS?, _ arrivals: (any AdminArrivals)?,
+    _ clock: any Clock
   ) throws(SystemError) -> AdminServer {
     let (mailbox, worker) = (try AdminMailbox(), AdminWorker(routing.handler, holds: routing.holds))
     let server = AdminServer(door: door, tls: tls, mailbox: mailbox, worker: worker)
-    let start = LoopStart(try AdminLoop(door, routing, worker, mailbox, tls: tls, clock: clock))
+    let start = LoopStart(
+      try AdminLoop(door, routing, worker, mailbox, tls: tls, arrivals: arrivals, clock: clock))
     do throws(SystemError) {
       try server.run("admin") { start.loop.run() }
       try server.run("admin-work") { worker.run(mailbox.post) }

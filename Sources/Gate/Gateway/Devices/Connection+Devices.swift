@@ -60,6 +60,7 @@ extension Connection {
       let hash = SHA256.hash(Array(token.text.utf8).span)
       if let device = loop.shared.acceptedTokens.device(of: hash) {
         try pay(from: loop.shared.deviceRates, device, loop.settings.deviceAllowance, .deviceRate)
+        request.device = device
       } else {
         // Anybody can invent one after the other, and none that says to be a device's uses up what that one has.
         try payAsStranger()
@@ -99,15 +100,11 @@ extension Connection {
 
   /// A request that is whole with its head.
   private func begin(_ request: DeviceRequest, _ head: RequestHead, _ exchange: Exchange) {
-    if let length = head.bodyLength, length > 0 {
+    if head.isChunked || (head.bodyLength ?? 0) > 0 {
       return refuse(Refusal(.badRequest, step: "body"), to: head)
     }
-    guard
-      let pending = PendingRequest.reserve(
-        loop.nextRequestNumber(), .device(request), head, length: 0, bodies: loop.shared.bodies, payer: payer,
-        now: loop.now
-      )
-    else { return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head) }
+    let pending = PendingRequest(
+      RequestID(number: loop.nextRequestNumber()), .device(request), head, now: loop.now)
     exchange.work(on: pending)
     work(on: pending, [])
   }

@@ -40,11 +40,11 @@ struct DeviceProof {
 extension Connection {
   /// The door does not know why: the registry does, and tells whoever can sign for the device.
   func refuseDevice(_ refusal: Refusal, to head: RequestHead, _ exchange: Exchange) {
-    guard let devices = loop.shared.devices, let proof = try? DeviceProof(head),
-      let pending = PendingRequest.reserve(
-        loop.nextRequestNumber(), .standing, head, length: 0, bodies: loop.shared.bodies, payer: payer,
-        now: loop.now)
-    else { return refuse(refusal, to: head) }
+    guard let devices = loop.shared.devices, let proof = try? DeviceProof(head) else {
+      return refuse(refusal, to: head)
+    }
+    let pending = PendingRequest(
+      RequestID(number: loop.nextRequestNumber()), .standing, head, now: loop.now)
     exchange.work(on: pending)
     let (mailbox, token, id) = (loop.mailbox, token, pending.id)
     let call = JudgeUpgrade(proof.device, nonce: SpentNonce(spent: proof.nonce), signature: proof.signature)

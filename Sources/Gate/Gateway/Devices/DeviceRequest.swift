@@ -1,5 +1,6 @@
 /// A request about devices, from its head to the registry's answer.
 internal import Bytes
+internal import DeviceWire
 internal import HTTPWire
 internal import Registry
 
@@ -11,6 +12,8 @@ struct DeviceRequest: Equatable {
   var bearer: BearerToken?
   /// Of a device's token of which nobody here knows whose it is.
   var strangeToken: Bytes32?
+  /// Of a device whose token is known here.
+  var device: DeviceID?
   /// Of a service's request.
   var service: ServiceID?
 

@@ -11,6 +11,8 @@ enum Answer: Sendable {
   case refused(Refusal)
   /// Of a device, judged by the pool.
   case evidence(VerifiedEvidence)
+  /// Its body, which was on its way, has made room for another.
+  case bodyDropped
   /// To a request about devices.
   case registry(Reply)
 }

@@ -9,17 +9,17 @@ extension Connection {
   // MARK: Answers
 
   func respond(_ response: Response, to head: RequestHead) {
-    respond(response, closing: !head.keepsAlive, bodyLeft: head.bodyLength ?? 0)
+    respond(response, closing: !head.keepsAlive || head.isChunked, bodyLeft: head.bodyLength ?? 0)
   }
 
-  /// Refuses `head`. The connection lives on when its framing allows it: a body is read past, unless the peer waits
-  /// for leave to send it, which leaves open whether it will.
+  /// Refuses `head`. The connection lives on when its framing allows it: a body with a length is read past, unless the peer
+  /// waits for leave to send it, which leaves open whether it will.
   func refuse(_ refusal: Refusal, to head: RequestHead) {
     let body = head.bodyLength ?? 0
     let isTooLong = body > loop.settings.limits.httpBodyBytes
     refuse(
-      refusal, closing: !head.keepsAlive || isTooLong || head.expectsContinue, toHead: head.method == .head,
-      bodyLeft: body)
+      refusal, closing: !head.keepsAlive || isTooLong || head.expectsContinue || head.isChunked,
+      toHead: head.method == .head, bodyLeft: body)
   }
 
   func refuse(_ refusal: Refusal, closing: Bool, toHead: Bool = false, bodyLeft: Int = 0) {

@@ -19,6 +19,7 @@ extension Connection {
       switch exchange.next(now: loop.now) {
       case .serve(let head): route(head, exchange)
       case .work(let request, let body): work(on: request, body)
+      case .refuseBody(let request, let refusal): refuse(refusal, of: request)
       case .refuse(let refusal):
         refuse(
           Refusal(refusal.code, step: refusal.step), closing: !refusal.connectionMayLive,
@@ -140,17 +141,29 @@ extension Connection {
   func expectBody(of head: RequestHead, for endpoint: BodyEndpoint, _ exchange: Exchange) {
     if endpoint == .register { exchange.asked = .registration }
     if let refusal = refusalBeforeBody(of: head, for: endpoint) { return refuse(refusal, to: head) }
-    guard
-      let request = PendingRequest.reserve(
-        loop.nextRequestNumber(), endpoint, head, length: head.bodyLength ?? 0, bodies: loop.shared.bodies,
-        payer: payer, now: loop.now)
-    else { return refuse(Refusal(.overloaded, step: "bodies_in_flight"), to: head) }
     let hasBody = exchange.hasReceived
-    exchange.awaitBody(of: request)
+    let id = RequestID(number: loop.nextRequestNumber())
+    let body = IncomingBody(
+      head, limit: loop.settings.limits.httpBodyBytes, charge: charge(for: endpoint, of: id))
+    exchange.awaitBody(of: PendingRequest(id, endpoint, head, body: body, now: loop.now))
     if head.expectsContinue, !hasBody {
       let interim = Response.interimContinue
       if !client.tls.write(interim.span) { close() }
     }
+  }
+
+  /// Nothing is charged before it comes.
+  private func charge(for endpoint: BodyEndpoint, of id: RequestID) -> BodyCharge {
+    let (mailbox, token) = (loop.mailbox, token)
+    let (part, owner) = endpoint.bodyPart
+    return loop.shared.bodies.open(part, owner ?? .address(payer)) {
+      mailbox.post(.answer(token, id, .bodyDropped))
+    }
+  }
+
+  private func refuse(_ refusal: IncomingBody.Refusal, of request: PendingRequest) {
+    if case .device = request.endpoint { loop.shared.devices?.registry.note(refusal: refusal.code) }
+    refuse(Refusal(refusal.code, step: refusal.step), closing: true)
   }
 
   private func refusalBeforeBody(of head: RequestHead, for endpoint: BodyEndpoint) -> Refusal? {
@@ -158,8 +171,11 @@ extension Connection {
     guard MediaType.isJSON(head.value("Content-Type")) else {
       return Refusal(.unsupportedMediaType, step: "content_type")
     }
-    guard let length = head.bodyLength else { return Refusal(.lengthRequired, step: "content_length") }
-    if length > loop.settings.limits.httpBodyBytes {
+    // Of one in chunks each size is judged when it comes.
+    guard head.isChunked || head.bodyLength != nil else {
+      return Refusal(.lengthRequired, step: "content_length")
+    }
+    if (head.bodyLength ?? 0) > loop.settings.limits.httpBodyBytes {
       return Refusal(.contentTooLarge, step: "content_length")
     }
     switch endpoint {
@@ -188,7 +204,12 @@ extension Connection {
 
   /// The work is done.
   func answered(_ request: RequestID, _ answer: Answer) {
-    guard case .exchange(let exchange) = stage, let pending = exchange.working(on: request) else { return }
+    guard case .exchange(let exchange) = stage else { return }
+    if case .bodyDropped = answer {
+      if let waiting = exchange.awaitsBody(of: request) { refuse(.dropped, of: waiting) }
+      return
+    }
+    guard let pending = exchange.working(on: request) else { return }
     switch answer {
     case .found(let finding): found(finding, for: pending)
     case .registered(let keyID):
@@ -205,6 +226,7 @@ extension Connection {
       let refusal = found.ofEvidence
       evidenceFailed(refusal, pending)
       refuse(refusal, closing: pending.closesAfterAnswer)
+    case .bodyDropped: fatalError("Connection: a body that was dropped is no answer to work")
     case .registry(let reply):
       switch pending.endpoint {
       case .device(let request): answered(reply, to: request, pending)

@@ -31,6 +31,8 @@ final class Exchange {
     case serve(RequestHead)
     case work(PendingRequest, body: [UInt8])
     case refuse(RequestRefusal)
+    /// The body of this request cannot be had: the connection ends with the answer.
+    case refuseBody(PendingRequest, IncomingBody.Refusal)
     /// An answer is awaited, or the last one is out.
     case wait
   }
@@ -90,12 +92,7 @@ final class Exchange {
   func next(now: MonotonicTime) -> Step {
     switch phase {
     case .head: return received.isEmpty ? .read : readHead()
-    case .body(let request):
-      guard received.count >= request.length else { return .read }
-      let body = Array(received.prefix(request.length))
-      drop(request.length)
-      phase = .working(request, until: .never)
-      return .work(request, body: body)
+    case .body(let request): return readBody(of: request, now: now)
     case .discarding(let left, let since):
       let count = min(left, received.count)
       drop(count)
@@ -120,6 +117,24 @@ final class Exchange {
       if let consumed = refusal.consumed { drop(consumed) }
       return .refuse(refusal)
     }
+  }
+
+  private func readBody(of request: PendingRequest, now: MonotonicTime) -> Step {
+    switch request.body?.take(received.span, now: now) {
+    case .needMore(let consumed)?:
+      drop(consumed)
+      return .read
+    case .refused(let refusal)?: return .refuseBody(request, refusal)
+    case .whole(let body, let consumed)?:
+      drop(consumed)
+      return work(on: request, body)
+    case nil: return work(on: request, [])
+    }
+  }
+
+  private func work(on request: PendingRequest, _ body: [UInt8]) -> Step {
+    phase = .working(request, until: .never)
+    return .work(request, body: body)
   }
 
   // MARK: Answers out
@@ -162,6 +177,12 @@ final class Exchange {
   func working(on request: RequestID) -> PendingRequest? {
     guard case .working(let working, _) = phase, working.id == request else { return nil }
     return working
+  }
+
+  /// The request whose body is on its way, if it is this one.
+  func awaitsBody(of request: RequestID) -> PendingRequest? {
+    guard case .body(let waiting) = phase, waiting.id == request else { return nil }
+    return waiting
   }
 
   /// Whether the answer about to be given is the connection's last: when the peer was refused too often, or says so.

@@ -39,4 +39,14 @@ enum BodyEndpoint: Equatable {
   case device(DeviceRequest)
   /// An upgrade by a device that may not come in, of which the registry says why.
   case standing
+
+  /// To which part of the pool its body is charged, and to whom where that is not the address.
+  var bodyPart: (part: BodyPart, owner: BodyOwner?) {
+    guard case .device(let request) = self else { return (.anybody, nil) }
+    if let service = request.service { return (.known, .service(service)) }
+    if let device = request.device { return (.known, .device(device)) }
+    // A vote of a phone whose token this gate has not seen since its start.
+    if case .decide = request.endpoint { return (.known, nil) }
+    return (.anybody, nil)
+  }
 }

@@ -4,7 +4,7 @@ internal import WebSocketWire
 struct ClosingHandshake: ~Copyable {
   enum State: Equatable {
     case open
-    /// Our Close is out; until the player's comes, its messages still go to the game.
+    /// Our Close is out; until the player's comes, its messages still go to a game that has not closed its side.
     case awaitingReply
     case done
   }
@@ -20,13 +20,15 @@ struct ClosingHandshake: ~Copyable {
   }
 
   private(set) var state = State.open
+  private var gameHasClosed = false
 
   /// Whether messages from the player go to the game.
-  var delivers: Bool { state != .done }
+  var delivers: Bool { state != .done && !gameHasClosed }
   var isOpen: Bool { state == .open }
 
   /// The player, the game, the gate or the operator ends the session.
   mutating func end(_ end: ConnectionEnd) -> Action {
+    if case .session(.gameClosed) = end { gameHasClosed = true }
     switch state {
     case .open:
       switch end {

@@ -87,6 +87,16 @@ extension Connection {
     perform(
       hasLastWord(attachment, end) && action == .finish ? .closeAndFinish(nil, reason: "") : action,
       attachment)
+    releaseClosedGame(attachment)
+  }
+
+  /// A game that has closed its side keeps its connection until it has taken what was said before, and no longer: the
+  /// app's Close may take 5 s, or never come.
+  func releaseClosedGame(_ attachment: Attachment) {
+    guard case .session = stage, !attachment.stream.closing.delivers, !attachment.session.game.waits else {
+      return
+    }
+    attachment.session.game.leg = nil
   }
 
   /// Under `portcullis.v1` each end of a session is told, also one that elsewhere just happens.

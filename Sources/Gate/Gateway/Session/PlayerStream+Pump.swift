@@ -33,6 +33,8 @@ extension Connection {
       endSession(attachment, end)
       // What the player sends before its own Close is still for the game.
       if case .session = stage { hasMore = true }
+    } else if !attachment.stream.closing.delivers {
+      releaseClosedGame(attachment)
     }
     loop.noteMoved(self, isMuch: attachment.stream.taken >= PlayerStream.heavyBytes)
     loop.noteWork(attachment.stream.taken)

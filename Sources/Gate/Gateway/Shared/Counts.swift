@@ -1,5 +1,4 @@
 /// Numbers that all loops change and any thread reads: counts with a limit or without one, sums, and names given out once.
-internal import Addresses
 internal import Synchronization
 
 /// A number that all loops add to.
@@ -49,47 +48,5 @@ final class Sum: Sendable {
     if change(by: amount) <= limit { return true }
     _ = change(by: -amount)
     return false
-  }
-}
-
-/// Bytes of request bodies that all connections together, and those of one address, may have announced (docs/settings.md,
-/// "More about some limits"): an announcement costs who makes it nothing.
-final class BodyBudget: Sendable {
-  private struct Used {
-    var inAll = 0
-    var ofPayer: [IPAddress: Int] = [:]
-  }
-
-  private let used = Mutex(Used())
-  private let limit: Int
-  private let share: Int
-
-  /// - Parameter share: of one address.
-  init(limit: Int, share: Int) {
-    self.limit = limit
-    self.share = share
-  }
-
-  /// False where there is not so much left.
-  func reserve(_ count: Int, for payer: IPAddress) -> Bool {
-    if count == 0 { return true }
-    return used.withLock { used in
-      let ofPayer = used.ofPayer[payer, default: 0]
-      // One body may be larger than a share.
-      guard count <= limit - used.inAll, ofPayer == 0 || count <= share - ofPayer else { return false }
-      used.inAll += count
-      used.ofPayer[payer] = ofPayer + count
-      return true
-    }
-  }
-
-  /// What was reserved.
-  func release(_ count: Int, for payer: IPAddress) {
-    if count == 0 { return }
-    used.withLock { used in
-      used.inAll -= count
-      let left = used.ofPayer[payer, default: 0] - count
-      used.ofPayer[payer] = left > 0 ? left : nil
-    }
   }
 }

@@ -90,7 +90,7 @@ final class Shared: Sendable {
   /// The same of sessions that outlive the process.
   let keptSessions = Atomic(0)
   let certificates = CertificateWatch(noticeDays: CertificateSummary.renewalDays)
-  let bodies = BodyBudget(limit: Limits.bodiesInFlightBytes, share: Limits.bodiesOfAddressBytes)
+  let bodies = BodyPool(limit: Limits.bodiesInFlightBytes, share: Limits.bodiesOfAddressBytes)
 
   init(
     clock: any Clock, entropy: any Entropy, store: any AttestedKeyStore, attestations: AttestationVerifier,

@@ -3,7 +3,7 @@
 ///
 /// A place is written over as a whole when its minute is a day old. What a crash, a full disk or a failing one has left
 /// half written does not check, and is left out; the rest counts. Numbers are little-endian.
-internal import KeyStore
+internal import Bytes
 internal import PortcullisProtocol
 internal import System
 

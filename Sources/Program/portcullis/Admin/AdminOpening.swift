@@ -48,6 +48,7 @@ final class OpenAdmin {
   let server: AdminServer
   let access: AdminAccess
   let checks: GateChecks
+  private let arrivals: GateArrivals
   private let errands: PromptErrands
   private let history: HistoryKeeper
   /// With the port that the kernel chose where it was to choose one.
@@ -56,12 +57,14 @@ final class OpenAdmin {
   private var isExposed: Bool { address.isExposed }
 
   fileprivate init(
-    server: AdminServer, access: AdminAccess, checks: GateChecks, errands: PromptErrands,
+    server: AdminServer, access: AdminAccess, checks: GateChecks, arrivals: GateArrivals,
+    errands: PromptErrands,
     history: HistoryKeeper, operators: AdminOperators, address: GateConfiguration.AdminAddress
   ) {
     self.history = history
     self.errands = errands
     self.server = server
+    self.arrivals = arrivals
     self.operators = operators
     self.access = access
     self.checks = checks
@@ -74,6 +77,7 @@ final class OpenAdmin {
     operators.update(users.people)
     access.reload(AdminAccess.Settings(configuration, users, tls))
     checks.reload(configuration)
+    arrivals.reload(configuration)
   }
 
   /// When the gate has stopped, so that the history has all that came.
@@ -129,7 +133,8 @@ struct AdminOpening {
   }
 
   func serve(
-    _ door: AdminDoor, _ sources: ConsolePages.Sources, _ devices: Gateway.Devices?, _ tls: TLSMaterial
+    _ door: AdminDoor, _ sources: ConsolePages.Sources, _ devices: Gateway.Devices?, _ tls: TLSMaterial,
+    _ arrivals: GateArrivals
   ) throws -> OpenAdmin {
     let (gate, control) = (sources.gate, sources.control)
     guard let stated = configuration.admin.listen else {
@@ -157,7 +162,7 @@ struct AdminOpening {
         handler: GateAdmin(
           gate: gate, checks: checks,
           pages: ConsolePages(sources, checks: checks, errands: errands, kernel: kernel)), access: access,
-        tls: address.isExposed ? tls : nil, clock: clock)
+        tls: address.isExposed ? tls : nil, arrivals: arrivals, clock: clock)
       let history = AdminHistory.keeper(gate, path: AdminHistory.path(configuration), clock: clock, logger)
       do throws(SystemError) {
         try history.begin()
@@ -167,7 +172,8 @@ struct AdminOpening {
       }
       control.open(AdminControl(access, operators, base: address.base(tls)))
       return OpenAdmin(
-        server: server, access: access, checks: checks, errands: errands, history: history,
+        server: server, access: access, checks: checks, arrivals: arrivals, errands: errands,
+        history: history,
         operators: operators, address: address)
     } catch {
       door.remove()

@@ -41,7 +41,8 @@ final class DemoConsole: ConsoleVisit {
       door,
       ConsolePages.Sources(
         gate: insides.gate, control: control, store: insides.store, pseudonyms: nil, settings: settings,
-        hasDevices: true, log: logger, name: "demo"), insides.devices, insides.tls)
+        hasDevices: true, log: logger, name: "demo"), insides.devices, insides.tls,
+      GateArrivals(configuration, insides.log))
     open = (admin, settings, insides)
     return admin.address.base(insides.tls) + admin.access.makeLink(for: Self.operatorName)
   }

@@ -192,7 +192,8 @@ struct Opening {
     let control = GateControl(gate: gate, registry: registry, clock: SystemClock(), process: Int(getpid()))
     // Before anybody can give orders about it.
     let openAdmin = try admin.door.map {
-      try admin.opening.serve($0, console(gate, control, parts, store), parts.devices, parts.tls)
+      try admin.opening.serve(
+        $0, console(gate, control, parts, store), parts.devices, parts.tls, GateArrivals(configuration, log))
     }
     var server: ControlServer?
     do {

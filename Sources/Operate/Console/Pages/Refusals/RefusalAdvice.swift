@@ -21,7 +21,7 @@ package enum RefusalAdvice {
     .unsupportedMediaType: "A registration that is not sent as application/json: a bug of the app.",
     .expectationFailed: "An Expect header that means nothing here: a bug of the client.",
     .notImplemented:
-      "A body sent in chunks: a bug of the app, or a proxy in front that makes chunks of bodies.",
+      "A transfer coding other than chunked: a bug of the app, or scanners.",
     .versionNotSupported: "Scanners, or a proxy in front that is to be set to HTTP/1.1.",
     .methodNotAllowed: "Scanners. If it is your app, it asks in another way than the protocol says.",
     .notFound: "Scanners. If it is your app, look at the address that it was built with.",

@@ -1,5 +1,5 @@
-/// CRC-32C (Castagnoli, RFC 3720 §B.4), eight bytes a step: the checksum of a journal batch, and of what else may be half
-/// written.
+/// CRC-32C (Castagnoli, RFC 3720 §B.4), eight bytes a step: the checksum of a journal batch, of other files that may be half
+/// written, and of PROXY headers.
 package struct CRC32C {
   private var state: UInt32 = ~0
 
