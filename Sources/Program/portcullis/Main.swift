@@ -7,7 +7,7 @@ import Glibc
 struct Portcullis: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "portcullis",
-    abstract: "A gate in front of a game server that lets in only the genuine iOS app.",
+    abstract: "A gate in front of a game server that lets in only the genuine iOS or Android app.",
     version: Version.text,
     subcommands: [
       Serve.self, Supervise.self, Check.self, Doctor.self, ConfigCommand.self, Keys.self, Sessions.self,
@@ -30,6 +30,17 @@ struct Portcullis: ParsableCommand {
       complain("the command line cannot be read")
       Glibc.exit(ExitStatus.osError.rawValue)
     }
-    main(Array(arguments.dropFirst()))
+    let words = Array(arguments.dropFirst())
+    do {
+      var command = try parseAsRoot(CommandNames.resolved(words))
+      try command.run()
+    } catch {
+      // What the parser makes of a command that it does not know is a complaint about the next word.
+      if exitCode(for: error) == .validationFailure, let advice = CommandNames.advice(words) {
+        complain(advice)
+        Glibc.exit(ExitStatus.usage.rawValue)
+      }
+      exit(withError: error)
+    }
   }
 }
