@@ -38,6 +38,14 @@ import Testing
     #expect(!code.isDark(column: -1, row: 0) && !code.isDark(column: 0, row: 21))
   }
 
+  /// Fewer modules, and fewer light ones around them: what an 80 by 24 window has room for.
+  @Test func smallerCodes() throws {
+    let code = try #require(QRCode(Self.pairing, correction: .low))
+    #expect(code.width == 37 && code.terminalColumns(quietZone: QRCode.narrowQuietZone) == 41)
+    #expect(code.terminalLines(quietZone: QRCode.narrowQuietZone).count == 21)
+    #expect(code.terminalLines.count == 23 && code.terminalColumns == 45)
+  }
+
   @Test func linesAreOfOneWidth() throws {
     let code = try #require(QRCode("A"))
     let lines = code.terminalLines

@@ -6,17 +6,27 @@ package struct QRCode: Equatable, Sendable {
   package let width: Int
   private let darkness: [Bool]
 
-  /// Nil: nothing, or more than a code holds, which is 2,331 bytes, or 3,391 of the characters below.
+  /// How much of a code may be hidden or misread.
+  package enum Correction: Sendable {
+    /// Some 7 %: what a screen shows is neither torn nor dirty.
+    case low
+    /// Some 15 %.
+    case medium
+  }
+
+  /// Nil: nothing, or more than a code holds, which is 2,331 bytes, or 3,391 of the characters below, with `.medium`.
   ///
-  /// Error correction M, which mends some 15 %. Two characters take 11 bits if all are of `0–9 A–Z $%*+-./:` and space, and
+  /// Two characters take 11 bits if all are of `0–9 A–Z $%*+-./:` and space, and
   /// 16 otherwise. Of what is not ASCII readers have to guess the charset.
-  package init?(_ text: String) {
+  package init?(_ text: String, correction: Correction = .medium) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty, bytes.count <= Self.longest else { return nil }
     let mode = bytes.allSatisfy(Self.isAlphanumeric) ? QR_MODE_AN : QR_MODE_8
     // Both are freed on every way out. The library copies the bytes when they are appended, and owns the code's data as
     // long as the code, width × width bytes of it.
-    guard let input = unsafe QRinput_new2(0, QR_ECLEVEL_M) else { return nil }
+    guard let input = unsafe QRinput_new2(0, correction == .low ? QR_ECLEVEL_L : QR_ECLEVEL_M) else {
+      return nil
+    }
     defer { unsafe QRinput_free(input) }
     let appended = unsafe bytes.withUnsafeBufferPointer { buffer in
       unsafe QRinput_append(input, mode, Int32(buffer.count), buffer.baseAddress)

@@ -39,6 +39,9 @@ package struct GateConfiguration: Sendable, Equatable {
   package internal(set) var sessions = Sessions()
   package internal(set) var limits = Limits()
 
+  /// Where the values are from: what commands say of a path depends on it.
+  package internal(set) var origin = Origin()
+
   /// Settings that only together, or with the machine's measures, give one of the values above.
   var stated = StatedSettings()
 
@@ -47,6 +50,13 @@ package struct GateConfiguration: Sendable, Equatable {
 }
 
 extension GateConfiguration {
+  package struct Origin: Sendable, Equatable {
+    /// The settings file that was read; nil for the environment alone.
+    package internal(set) var file: String?
+    /// Settings that file or environment state; all others have their defaults.
+    package internal(set) var statedNames: Set<String> = []
+  }
+
   package struct Backend: Sendable, Equatable {
     package internal(set) var target = BackendTarget.echo
     /// Sent first on each connection to the game.

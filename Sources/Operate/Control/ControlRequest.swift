@@ -223,6 +223,8 @@ package struct ControlRefusal: Error, Equatable, Sendable {
     /// What the registry's rules do not allow as things stand.
     case notAllowed = "not_allowed"
     case wrongArguments = "wrong_arguments"
+    /// Six digits that are not those of the phone.
+    case wrongDigits = "wrong_digits"
     /// The gate serves without `DEVICES_PATH`.
     case devicesOff = "devices_off"
     /// The gate serves without `ADMIN_LISTEN`.

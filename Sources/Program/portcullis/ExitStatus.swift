@@ -3,6 +3,8 @@ import ArgumentParser
 import Glibc
 
 enum ExitStatus: Int32 {
+  /// A question at the terminal was not answered with yes.
+  case declined = 1
   case usage = 64
   case dataError = 65
   case unavailable = 69
@@ -31,6 +33,9 @@ func complain(_ lines: String...) {
 func tell(_ text: String) {
   write(text, to: 2)
 }
+
+/// Whether a person is at this end.
+func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
 private func write(_ text: String, to descriptor: Int32) {
   var bytes = Array(text.utf8)[...]

@@ -8,7 +8,7 @@ import System
 struct Portcullis: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "portcullis",
-    abstract: "A gate in front of a game server that lets in only the genuine iOS app.",
+    abstract: "A gate in front of a game server that lets in only the genuine iOS or Android app.",
     version: Version.text,
     subcommands: [
       Serve.self, Supervise.self, Check.self, Doctor.self, ConfigCommand.self, Keys.self, Sessions.self,
@@ -32,6 +32,17 @@ struct Portcullis: ParsableCommand {
       Glibc.exit(ExitStatus.osError.rawValue)
     }
     StraySignals.ignoreFileLimit()
-    main(Array(arguments.dropFirst()))
+    let words = Array(arguments.dropFirst())
+    do {
+      var command = try parseAsRoot(CommandNames.resolved(words))
+      try command.run()
+    } catch {
+      // What the parser makes of a command that it does not know is a complaint about the next word.
+      if exitCode(for: error) == .validationFailure, let advice = CommandNames.advice(words) {
+        complain(advice)
+        Glibc.exit(ExitStatus.usage.rawValue)
+      }
+      exit(withError: error)
+    }
   }
 }

@@ -5,16 +5,20 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import select
 import shutil
 import socket
 import stat
+import subprocess
 import tempfile
 
 import pytest
 
+from gate import BINARY, process_environment
 from handset import Handset
 from orders import ask, ask_as, read_line
+from terminal import Terminal
 from waiting import LONG, eventually, patience
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become others")
@@ -191,12 +195,87 @@ def test_operators_see_and_lift_bars_and_those_who_ask_do_not(gate):
     assert error(ask_as(BOB, GROUP, path(gate), lift)) == "unknown_object"
 
 
+def facts(text):
+    """Names and values below each other; names have single blanks in them."""
+    return dict(re.split(r"  +", line, maxsplit=1) for line in text.splitlines())
+
+
+ASKED = order("approvals-request", operation="host.reboot", target={"host": "a b"}, text="the disk is full")
+EXPECTED = {
+    "operation": "host.reboot", "target host": '"a b"', "text": '"the disk is full"', "requester": "uid:54321",
+    "service": "host", "policy factors": "operator", "state": "pending",
+}  # fmt: skip
+
+
+def as_bob(gate, *arguments):
+    return ["setpriv", f"--reuid={BOB}", f"--regid={GROUP}", "--clear-groups", str(BINARY), "approvals", *arguments]
+
+
+@pytest.fixture
+def bobs_environment(gate, place):
+    """What an operator needs of the settings."""
+    return process_environment({"PATH": os.environ["PATH"], "DEVICES_PATH": gate.environment["DEVICES_PATH"],
+                                "PUBLIC_URL": gate.environment["PUBLIC_URL"], "CONTROL_SOCKET": place / "none.sock",
+                                "APPROVALS_SOCKET": path(gate)})  # fmt: skip
+
+
+@root
+def test_who_confirms_at_the_prompt_sees_what_first(gate, place, bobs_environment):
+    id = ask_as(ALICE, GROUP, path(gate), ASKED)["result"]["id"]
+    shown = subprocess.run(as_bob(gate, "show", id), cwd=place, env=bobs_environment, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    assert EXPECTED.items() <= facts(shown.stdout).items(), shown.stdout
+    # What is to be done stands first, and not among what the gate keeps beside it.
+    assert shown.stdout.startswith("operation"), shown.stdout
+    # A script has decided; it says the same, and then what came of it.
+    done = subprocess.run(as_bob(gate, "approve", id), cwd=place, env=bobs_environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)  # fmt: skip
+    *before, last = done.stdout.splitlines()
+    assert done.returncode == 0 and last == f"{id}  approved", done
+    assert EXPECTED.items() <= facts("\n".join(before)).items()
+
+
+@root
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
+def test_at_a_terminal_approve_asks(gate, place, bobs_environment, options):
+    id = ask_as(ALICE, GROUP, path(gate), ASKED)["result"]["id"]
+
+    def state():
+        return ask_as(BOB, GROUP, path(gate), order("approvals-show", id=id))["result"]["state"]
+
+    for answer, status, then in (("", 1, "pending"), ("n", 1, "pending"), ("yes", 0, "approved")):
+        terminal = Terminal(as_bob(gate, "approve", id, *options), columns=120, cwd=place, env=bobs_environment)
+        try:
+            terminal.until("approve this request? [y/N] ")
+            assert EXPECTED.items() <= facts(terminal.shown.rpartition("approve this")[0].replace("\r", "")).items()
+            assert state() == "pending", "decided before the answer"
+            terminal.press(answer + "\n")
+            assert terminal.wait() == status, terminal.shown
+        finally:
+            terminal.close()
+        assert state() == then, answer
+
+
+@root
+def test_the_approvals_socket_names_its_users_in_the_log(gate):
+    id = ask_as(ALICE, GROUP, path(gate), ASKED)["result"]["id"]
+    assert error(ask_as(ALICE, GROUP, path(gate), order("approvals-approve", id=id))) == "not_allowed"
+    ask_as(BOB, GROUP, path(gate), order("approvals-approve", id=id))
+    refused = gate.event(event="operator_action", action="approvals-approve", uid=str(ALICE))
+    assert (refused["result"], refused["reason"], refused["about"]) == ("refused", "not_allowed", id), refused
+    done = gate.event(event="operator_action", action="approvals-approve", uid=str(BOB))
+    assert (done["result"], done["actor"]) == ("done", f'"user {BOB}"'), done
+
+
 @root
 def test_the_commands(gate):
     done = gate.command("approvals", "request", "--operation", "host.reboot", "--target", "host=a", "--text", "now")
     assert done.returncode == 0, done.stderr
     id = done.stdout.strip()
-    assert id in gate.command("approvals", "list").stdout
+    (line,) = gate.command("approvals", "list").stdout.splitlines()
+    assert line.startswith(f"{id}  pending  host.reboot  host  uid:0  ") and line.endswith("  host=a  now"), line
+    (row,) = json.loads(gate.command("approvals", "list", "--json").stdout)
+    assert (row["target"], row["text"]) == ({"host": "a"}, "now"), row
     shown = json.loads(gate.command("approvals", "show", id, "--json").stdout)
     assert shown["id"] == id and shown["state"] == "pending", shown
     assert gate.command("approvals", "approve", id).returncode == 65  # root asked, and is no operator

@@ -129,7 +129,13 @@ def test_not_while_a_gate_runs(gate, folder):
     before = (folder / "devices.db").stat().st_ino
     done = gate.command("devices", "restore", "copy.db")
     assert done.returncode == BUSY and not (folder / "devices.db.replaced").exists(), done
+    assert done.stderr == (
+        f"portcullis: the gate is running (process {gate.process.pid}): stop it first (systemctl stop portcullis)\n"
+    )
     assert (folder / "devices.db").stat().st_ino == before and names(gate) == set()
+    # Under another CONTROL_SOCKET it does not answer, and the remedy is to name its settings.
+    done = gate.command("devices", "restore", "copy.db", CONTROL_SOCKET=folder / "other.sock")
+    assert done.returncode == BUSY and "run this command with the gate's --config" in done.stderr, done
     # Nor a gate that has the store under other settings.
     done = gate.command(
         "devices", "restore", "copy.db",

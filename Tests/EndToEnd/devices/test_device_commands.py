@@ -3,6 +3,8 @@
 import contextlib
 import errno
 import json
+import os
+import pwd
 import socket
 import sqlite3
 import uuid
@@ -10,8 +12,10 @@ import uuid
 import pytest
 
 import faults
+from gate import BINARY, process_environment
 from orders import order
 from phones import ask
+from terminal import Terminal
 
 USAGE, UNKNOWN, IO_ERROR, UNAVAILABLE, REFUSED, CONFIGURATION = 64, 65, 74, 69, 77, 78
 APP = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
@@ -63,6 +67,7 @@ def test_what_is_shown(home):
 
 def test_what_is_changed(home):
     device = home.pair("anna.json")["device_id"]
+    assert done(devices(home, "list")).splitlines()[0].endswith("  excepted_until=-")
     done(devices(home, "assign", device, "berta"))
     done(devices(home, "rename", device, "Reception"))
     done(devices(home, "except", device, "--until", "2099-12-31", "--reason", "custom ROM"))
@@ -70,7 +75,7 @@ def test_what_is_changed(home):
     assert (shown["subject"], shown["device_name"]) == ("berta", "Reception"), shown
     assert shown["except"] == {"until": 4102444800, "reason": "custom ROM"}, shown
     assert "2100-01-01T00:00:00.000Z" in done(devices(home, "show", device))
-    assert done(devices(home, "list")).splitlines()[0].endswith("  2100-01-01T00:00:00.000Z")
+    assert done(devices(home, "list")).splitlines()[0].endswith("  excepted_until=2100-01-01T00:00:00.000Z")
     lacks = ("--lacks", "presence", "--lacks", "play")
     done(devices(home, "except", device, "--until", "2099-12-31", "--reason", "no BLE", *lacks))
     shown = json.loads(done(devices(home, "show", device, "--json")))
@@ -94,6 +99,104 @@ def test_how_commands_end(home, arguments):
         # Characters that turn a line around, and nothing at all.
         for wrong in ("\u202egnihton", ""):
             assert devices(home, verb, device, wrong).returncode == USAGE, wrong
+
+
+@pytest.mark.parametrize(
+    ["arguments", "refusal"],
+    [
+        ("devices show no-id", "devices show: ID no-id is not allowed: write an id as devices list shows it"),
+        ("devices assign {id} \u202ex", 'devices assign: SUBJECT "\\u202ex" is not allowed: write 1 to 128 bytes on one line'),
+        ("devices rename {id} \u202ex", 'devices rename: NAME "\\u202ex" is not allowed: write 1 to 128 bytes on one line'),
+        ("devices except {id} --until 1d --reason \x1b[2J", "devices except: --reason "),
+        ("services add mud --scopes approvls,codes",
+         "services add: --scopes approvls,codes is not allowed: write one or more of approvals, codes, presence, pairings, "
+         "devices.read, with commas between"),
+        ("services add host --scopes codes", "services add: NAME host is not allowed: write 1 to 64 letters, digits and . _ -"),
+        ("approvals show x", "approvals show: ID x is not allowed: write an id as approvals list shows it"),
+        ("pair --subject \u202ex", 'pair: --subject "\\u202ex" is not allowed: write 1 to 128 bytes'),
+    ],
+    ids=lambda text: text.split(" --")[0],
+)  # fmt: skip
+def test_what_is_refused_names_command_option_value_and_what_is_allowed(home, arguments, refusal):
+    device = home.pair("anna.json")["device_id"] if "{id}" in arguments else ""
+    refused = home.gate.command(*arguments.format(id=device).split(" "))
+    assert refused.returncode == USAGE and f"portcullis: {refusal}" in refused.stderr, refused
+    assert "no good" not in refused.stderr and "\x1b" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ["verb", "question", "then"],
+    [
+        (("assign", "berta"), "assign this device to berta? [y/N] ", {"subject": "berta"}),
+        (("except", "--until", "2099-12-31", "--reason", "custom ROM", "--lacks", "play"),
+         "let this device pass until 2100-01-01T00:00:00.000Z without play? [y/N] ", {}),
+        (("forget",), "forget this device for good? [y/N] ", None),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_at_a_terminal_the_device_is_shown_before_it_is_decided_on(home, verb, question, then):
+    device = home.pair("anna.json", "--name", "Anna's phone")["device_id"]
+    word, *rest = verb
+    before = json.loads(done(devices(home, "show", device, "--json")))
+    for answer, status in (("n", 1), ("y", 0)):
+        terminal = Terminal(
+            [str(BINARY), "devices", word, device, *rest], columns=150, cwd=home.gate.folder,
+            env=process_environment(home.gate.environment))  # fmt: skip
+        try:
+            terminal.until(question)
+            facts = terminal.shown.rpartition(question)[0]
+            assert "Anna's phone" in facts and "subject      anna" in facts and "level" in facts, terminal.shown
+            terminal.press(answer + "\n")
+            assert terminal.wait() == status, terminal.shown
+        finally:
+            terminal.close()
+        shown = devices(home, "show", device, "--json")
+        if status == 1:
+            unmoved = json.loads(done(shown))
+            assert {**unmoved, "seen_at": 0} == {**before, "seen_at": 0}
+        elif then is None:
+            assert shown.returncode == UNKNOWN
+        else:
+            assert then.items() <= json.loads(done(shown)).items()
+
+
+def test_every_change_by_the_control_socket_names_its_user(home, new_device):
+    """In the log and in the audit; and what only looks is in neither."""
+    gate = home.gate
+    key = gate.app.register(new_device()).key_id_b64
+    (gate.folder / "foreign.json").write_text("{}")
+    changes = [
+        (("keys", "revoke", key, "--reason", "lost"), "key_revoked", {"key_id": key, "reason": "lost"}),
+        (("keys", "prune", "--unused", "180d"), "keys_pruned", {"count": 0, "unused_seconds": 180 * 86_400}),
+        (("keys", "import", "--from", "goldfinch", "--until", "30d", "foreign.json"), "keys_imported", {"count": 0}),
+        (("drain",), "drain_begun", {}), (("undrain",), "drain_ended", {}), (("drain", "--end"), "all_sessions_ended", {}),
+    ]  # fmt: skip
+    for words, event, members in changes:
+        done(gate.command(*words))
+        logged = gate.event(event="operator_action", action=event)
+        assert (logged["result"], logged["uid"]) == ("done", str(os.geteuid())), logged
+        assert logged["actor"] == pwd.getpwuid(os.geteuid()).pw_name
+        rows = [row for row in json.loads(done(gate.command("audit", "list", "--json"))) if row["event"] == event]
+        assert len(rows) == 1 and members.items() <= rows[0].items(), (event, rows)
+        assert rows[0]["uid"] == os.geteuid() and rows[0]["pid"] > 0, rows
+    # Refused: it stands in the log, and nothing was done that the audit could tell of.
+    assert gate.command("sessions", "close", "99").returncode == UNKNOWN
+    refused = gate.event(event="operator_action", action="session_ended")
+    assert (refused["result"], refused["reason"], refused["about"]) == ("refused", "unknown_session", "99"), refused
+    logged = len([one for one in gate.events() if one.get("event") == "operator_action"])
+    for words in ("stats", "keys list", "sessions list", "devices list", "services list", "approvals list", "audit verify"):
+        done(gate.command(*words.split()))
+    done(gate.command("services", "add", "web", "--scopes", "codes"))
+    assert gate.event(event="operator_action", action="services-add")["about"] == "web"
+    assert len([one for one in gate.events() if one.get("event") == "operator_action"]) == logged + 1
+    assert "session_ended" not in gate.command("audit", "list").stdout
+
+
+def test_the_name_of_who_is_forgotten_is_in_no_line_of_the_log(home):
+    home.pair("anna.json", subject="zebedee-4711")
+    done(devices(home, "forget", "--subject", "zebedee-4711"))
+    assert home.gate.event(event="operator_action", action="devices-forget")["result"] == "done"
+    assert "zebedee" not in home.gate.log_text()
 
 
 def test_a_revoked_device_is_out_at_once_and_stays_out(home):

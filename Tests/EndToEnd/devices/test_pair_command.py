@@ -8,6 +8,7 @@ import time
 import pytest
 import qr_screen
 from gate import BINARY, process_environment
+from screen import Screen
 from scripted_control import Refused, ScriptedControl
 from terminal import Terminal
 from waiting import LONG, eventually, patience
@@ -25,13 +26,16 @@ class Pairing:
 
     def __init__(self):
         self.stage, self.wrong, self.name = "open", 0, "Anna's phone"
+        self.platform, self.uri, self.level, self.uv = "ios", URI, "bare", "app"
 
     def open(self, arguments):
-        return {"pairing_id": PAIRING, "uri": URI, "expires_at": int(time.time()) + 300}
+        return {"pairing_id": PAIRING, "uri": self.uri, "expires_at": int(time.time()) + 300}
 
     def status(self, arguments):
         assert arguments["pairing_id"] == PAIRING
-        known = {} if self.stage == "open" else {"device_name": self.name, "level": "bare", "uv": "app"}
+        known = {}
+        if self.stage != "open":
+            known = {"device_name": self.name, "platform": self.platform, "level": self.level, "uv": self.uv}
         return {"status": self.stage, "expires_at": int(time.time()) + 300, **known}
 
     def confirm(self, arguments):
@@ -73,11 +77,11 @@ def at_terminal(tmp_path, control):
     """Starts the command in a terminal of so many columns."""
     opened = []
 
-    def start(*arguments, columns=100):
+    def start(*arguments, columns=100, rows=50):
         terminal = Terminal(
             [str(BINARY), "pair", *arguments],
             columns=columns,
-            rows=50,
+            rows=rows,
             cwd=tmp_path,
             env=environment(tmp_path),
         )
@@ -195,10 +199,90 @@ def test_control_c_burns_it(at_terminal, control, pairing):
     assert control.asked[-1] == ("pair-burn", {"pairing_id": PAIRING})
 
 
-def test_a_narrow_terminal_gets_the_text(at_terminal, pairing):
-    terminal = at_terminal(columns=40)
+def uri(host):
+    return URI.replace("GATE.EXAMPLE.COM:8443", host)
+
+
+# Fifteen characters, and forty-four: 25 and 27 lines of the code that is read most easily.
+HOSTS = ["10.0.0.123:8443", "GATE.SOMEWHERE.IN.A.LONG.EXAMPLE.ORG:8443XXX"]
+
+
+@pytest.mark.skipif(qr_screen.READER is None, reason="needs Debian's zbar-tools")
+@pytest.mark.parametrize("host", HOSTS, ids=[f"{len(host)} characters" for host in HOSTS])
+def test_a_window_of_80_by_24_shows_all_of_the_code_and_what_stands_below_it(at_terminal, pairing, tmp_path, host):
+    pairing.uri = uri(host)
+    terminal = at_terminal(columns=80, rows=24)
+    terminal.until("waiting for a phone that scans the code 4:")
+    # The window as it is, also when the time has been written over.
+    terminal.until("\x1b8" if len(host) > 20 else "\x1b7\x1b[1A")
+    screen = Screen(terminal.shown, 80, 24)
+    assert qr_screen.read(screen.code(), tmp_path) == pairing.uri
+    assert "waiting for a phone that scans the code 4:" in "\n".join(screen.lines[-2:]) and screen.lines[-1], screen.lines
+
+
+@pytest.mark.parametrize("name", ["x", "Anna's phone with a very long name, as long as such a name may be, and still more", "電話" * 20])
+def test_what_is_typed_stays_on_a_line_that_it_shares(at_terminal, control, pairing, name):
+    """With the longest words that there are for a phone's standing."""
+    pairing.uri, pairing.name, pairing.level, pairing.uv = uri(HOSTS[1]), name, "hardware_attested", "hardware"
+    terminal = at_terminal(columns=80, rows=24)
+    terminal.until("waiting for a phone")
+    pairing.stage = "revealed"
+    terminal.until("(hardware_attested, uv hardware): type its six digits")
+    terminal.press("0421")
+    writes = terminal.shown.count("\x1b8")
+    eventually(lambda: terminal.shown.count("\x1b8") > writes + 1, "the time, written over")
+    line = Screen(terminal.shown[: terminal.shown.rindex("\x1b8") + 2], 80, 24).lines[-1]
+    assert line.endswith(" > 0421") and "type its six digits 4:5" in line, line
+    terminal.press("37\n")
+    assert terminal.wait() == 0
+    assert control.count("pair-confirm") == 1
+
+
+@pytest.mark.parametrize(
+    ["columns", "rows", "here"],
+    [
+        (40, 50, "this one has 40 columns and 50 rows"),
+        (79, 22, "this one has 79 columns and 22 rows"),
+        (0, 0, "this one does not say how large it is"),
+    ],
+)
+def test_a_window_that_is_too_small_gets_the_text_and_which_one_would_do(at_terminal, pairing, columns, rows, here):
+    terminal = at_terminal(columns=columns, rows=rows)
+    terminal.until(f"portcullis: a window of 46 columns and 23 rows shows the code; {here}\r\n")
     terminal.until("waiting for a phone")
     assert URI in terminal.shown and "▀" not in terminal.shown
+
+
+@pytest.mark.skipif(qr_screen.READER is None, reason="needs Debian's zbar-tools")
+def test_the_window_that_is_named_does(at_terminal, pairing, tmp_path):
+    terminal = at_terminal(columns=46, rows=23)
+    terminal.until("waiting for a phone that scans the code")
+    screen = Screen(terminal.shown, 46, 23)
+    assert qr_screen.read(screen.code(), tmp_path) == URI
+
+
+@pytest.mark.parametrize("stage", ["phone", "revealed"])
+def test_a_phone_of_another_platform_than_was_asked_for_ends_it(at_terminal, control, pairing, stage):
+    pairing.platform = "android"
+    terminal = at_terminal("ios")
+    terminal.until("waiting for a phone")
+    pairing.stage = stage
+    terminal.until("is of the platform android, and pair ios was asked for: the pairing is over")
+    assert terminal.wait() == 1
+    assert control.asked[-1] == ("pair-burn", {"pairing_id": PAIRING}) and control.count("pair-confirm") == 0
+
+
+def test_a_phone_of_the_platform_that_was_asked_for_is_let_in(at_terminal, pairing):
+    terminal = at_terminal("ios")
+    pairing.stage = "revealed"
+    terminal.until("type the six digits")
+    terminal.press(DIGITS + "\n")
+    assert terminal.wait() == 0
+
+
+def test_a_platform_that_there_is_none_of_is_refused(in_script, control):
+    process = in_script("windows")
+    assert process.wait(patience(LONG)) == 64 and control.count("pair-open") == 0
 
 
 def test_a_phones_name_cannot_pass_for_the_program(at_terminal, pairing):

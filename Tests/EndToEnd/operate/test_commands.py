@@ -50,6 +50,43 @@ def test_nonsense_is_a_usage_error(commands):
     assert commands("keys", "--sideways").returncode == USAGE
 
 
+@pytest.mark.parametrize(
+    ["typed", "meant"],
+    [
+        ("status", "there is no command status: did you mean portcullis stats?"),
+        ("status --config x.env", "there is no command status: did you mean portcullis stats?"),
+        ("session list", "there is no command session: did you mean portcullis sessions list?"),
+        ("devices remov ID", "portcullis devices has no command remov: did you mean portcullis devices revoke?"),
+        ("simulate phon enrol", "portcullis simulate has no command phon: did you mean portcullis simulate phone enroll?"),
+        ("restore x.db", "there is no command restore: did you mean portcullis devices restore?"),
+        ("pins nxt", "portcullis pins has no command nxt: did you mean portcullis pins next?"),
+        ("levitate", "there is no command levitate: portcullis --help lists those that there are"),
+    ],
+)
+def test_a_command_that_does_not_exist_gets_the_nearest_one(commands, typed, meant):
+    done = commands(*typed.split())
+    assert (done.returncode, done.stdout, done.stderr) == (USAGE, "", f"portcullis: {meant}\n")
+    # What is suggested exists.
+    if "did you mean" in meant:
+        suggested = meant.partition("did you mean portcullis ")[2].removesuffix("?").split()
+        shown = commands(*suggested, "--help")
+        assert shown.returncode == 0 and f"USAGE: portcullis {' '.join(suggested)} " in shown.stdout, shown.stdout
+
+
+def test_arguments_of_a_command_that_stands_for_none_are_no_commands(commands):
+    assert commands("verify", "no-such-file").stderr.startswith("portcullis: no-such-file: ")
+
+
+def test_remove_is_another_word_for_revoke(gates, backend, new_device):
+    gate = gates(backend)
+    device = gate.app.register(new_device())
+    done = gate.command("keys", "remove", device.key_id_b64)
+    assert done.returncode == 0 and done.stdout.startswith("revoked "), done
+    assert gate.keys()[device.key_id_b64]["revokedAt"]
+    for group in ("admin", "devices", "services"):
+        assert f"portcullis {group} revoke " in gate.command(group, "remove", "--help").stdout
+
+
 def test_config_shows_values_and_where_they_came_from(commands):
     shown = commands("config", MAX_SESSIONS_PER_KEY="3")
     assert shown.returncode == 0, shown.stderr
@@ -183,7 +220,9 @@ async def test_closing_a_session(gates, backend, device):
     assert await closed_with(connection) == 1008
     assert await refusal(gate, device.headers(gate.app.nonce())) == (101, None)  # it may come back
     eventually(lambda: gate.command("sessions", "list").stdout == "", "the end of that one")
-    assert gate.command("sessions", "close", device.key_id_b64).returncode == DATA_ERROR
+    for session in ("99", device.key_id_b64, "0-dead"):
+        refused = gate.command("sessions", "close", session)
+        assert refused.returncode == DATA_ERROR and f" {session}: sessions list shows all" in refused.stderr, refused
 
 
 @pytest.mark.parametrize("command", [("sessions", "close"), ("keys", "revoke")])

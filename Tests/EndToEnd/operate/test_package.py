@@ -1,6 +1,7 @@
 """`make deb`: the package as Debian's tools see it, and what dpkg does with it on a machine of its own."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import pytest
 
 import package_root
 from gate import BINARY, ROOT, SANITIZER
+from waiting import eventually
 
 # Time is for the tests; the package that is deployed is compressed as dpkg does it.
 FAST = {"DPKG_DEB_COMPRESSOR_LEVEL": "1"}
@@ -201,11 +203,13 @@ class Scripts:
 
     NOTED = "systemctl deb-systemd-invoke deb-systemd-helper systemd-sysusers systemd-tmpfiles adduser install getent"
 
-    def __init__(self, folder, active):
+    def __init__(self, folder, active, booted=True):
         self.folder, self.record = folder, folder / "calls"
         self.booted = folder / "booted"
-        for place in (self.booted, folder / "bin"):
-            place.mkdir()
+        self.program = folder / "portcullis"
+        (folder / "bin").mkdir()
+        if booted:
+            self.booted.mkdir()
         for name in self.NOTED.split():
             program = folder / "bin" / name
             inactive = "case $* in *is-active*) exit 3 ;; esac\n" if not active else ""
@@ -217,7 +221,7 @@ class Scripts:
         text = (ROOT / "packaging" / "debian" / name).read_text()
         assert "/run/systemd/system" in text
         script = self.folder / name
-        script.write_text(text.replace("/run/systemd/system", str(self.booted)))
+        script.write_text(text.replace("/run/systemd/system", str(self.booted)).replace("/usr/bin/portcullis", str(self.program)))
         self.record.write_text("")
         done = subprocess.run(
             ["/bin/sh", script, *arguments],
@@ -250,3 +254,46 @@ def test_a_removal_stops_the_gate(folder):
     said, (stop,) = scripts.run("prerm", "remove")
     assert said == "" and stop.startswith("deb-systemd-invoke stop portcullis.service ")
     assert scripts.run("postrm", "remove") == ("", [RELOAD])
+
+
+@pytest.fixture
+def unmanaged(folder):
+    """A program where the package has its own, which runs with these arguments until the test ends."""
+    started = []
+
+    def start(*arguments):
+        program = folder / "portcullis"
+        if not program.exists():
+            shutil.copy(shutil.which("dash"), program)
+        # Its own gate is a child of the parent, as that of `supervise` is.
+        script = f'"{program}" -c "read line" serve; :' if "supervise" in arguments else "read line"
+        process = subprocess.Popen([program, "-c", script, *arguments], stdin=subprocess.PIPE)
+        started.append(process)
+        eventually(lambda: os.readlink(f"/proc/{process.pid}/exe") == str(program), "the program")
+        return process.pid
+
+    yield start
+    for process in started:
+        process.communicate()
+
+
+@pytest.mark.parametrize("booted", [True, False], ids=["systemd", "no-systemd"])
+def test_gates_that_systemd_does_not_manage_are_named(folder, unmanaged, booted):
+    scripts = Scripts(folder, active=False, booted=booted)
+    parent, alone = unmanaged("supervise", "--", "serve"), unmanaged("serve", "--config", "x.env")
+    unmanaged("stats")
+    eventually(lambda: pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().strip(), "the parent's gate")
+    told, _ = scripts.run("prerm", "remove")
+    assert set(told.splitlines()) == {
+        f"portcullis: a gate is running (pid {pid}) and goes on; 'kill {pid}' stops it." for pid in (parent, alone)
+    }
+    assert scripts.run("prerm", "upgrade", "0.1.0-2")[0] == ""
+    # dpkg has put another program there.
+    scripts.program.unlink()
+    told, _ = scripts.run("postinst", "configure", "0.1.0-1")
+    assert set(told.splitlines()) == {
+        f"portcullis: a gate is running (pid {parent}), still that of version 0.1.0-1; 'kill -USR2 {parent}' takes this one.",
+        f"portcullis: a gate is running (pid {alone}), still that of version 0.1.0-1; stop it by 'kill {alone}', and start "
+        "it again.",
+    }
+    assert scripts.run("postinst", "configure", "")[0] == "", "a first installation finds none"

@@ -35,6 +35,8 @@ package struct ConfigurationLoader {
     loader.readFile()
     loader.readEnvironment(environment)
     loader.readSettings()
+    loader.configuration.origin = GateConfiguration.Origin(
+      file: file?.path, statedNames: Set(loader.stated.keys))
     var rules = CombinationRules(
       configuration: loader.configuration, stated: loader.stated, invalid: loader.invalid,
       places: loader.stated.mapValues { loader.place($0.source) })

@@ -1,6 +1,6 @@
 /// Names that are no settings: which are refused, and which look like a slip of the finger (docs/settings.md,
 /// "Problems").
-enum NameCheck {
+package enum NameCheck {
   /// Names with these beginnings are ours, so an unknown one is an error wherever it stands.
   static let ownPrefixes = ["APPATTEST_", "PORTCULLIS_", "KEYSTORE_", "MTLS_"]
 
@@ -26,7 +26,7 @@ enum NameCheck {
   private static let longestName = SettingTable.settings.map(\.name.utf8.count).max() ?? 0
 
   /// Optimal string alignment distance (Damerau–Levenshtein without editing twice), or nil beyond `limit`.
-  static func distance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int? {
+  package static func distance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int? {
     guard abs(left.count - right.count) <= limit else { return nil }
     var beforeLast: [Int] = []
     var last = Array(0...right.count)

@@ -17,8 +17,12 @@ package final class SoftwareDesktop {
   package static func token(in path: String) throws(DeviceError) -> String {
     let text = String(decoding: try PEMFile.read(path), as: UTF8.self)
     let line = text.hasSuffix("\n") ? text.dropLast() : Substring(text)
+    guard !line.isEmpty else {
+      throw .unusable(path: path, reason: "the file is empty: services rotate NAME makes another token")
+    }
     guard (1...256).contains(line.utf8.count), line.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw .unusable(path: path, reason: "not the token of a service alone")
+      throw .unusable(
+        path: path, reason: "holds more than a token: leave one line in it, as services add prints it")
     }
     return String(line)
   }

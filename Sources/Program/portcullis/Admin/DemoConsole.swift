@@ -34,9 +34,10 @@ final class DemoConsole: ConsoleVisit {
     let users = AdminUsers(people: AdminOperators.People(names: [geteuid(): Self.operatorName]))
     let opening = AdminOpening(configuration, users, AdminTokens(), logger)
     guard let door = try opening.port() else { fatalError("a demonstration without ADMIN_LISTEN") }
+    let actions = OperatorActions(logger: logger)
     let control = GateControl(
-      gate: insides.gate, registry: RegistryControl(insides.devices.registry), clock: SystemClock(),
-      process: Int(getpid()))
+      gate: insides.gate, registry: RegistryControl(insides.devices.registry, actions), actions: actions,
+      clock: SystemClock(), process: Int(getpid()))
     let admin = try opening.serve(
       door,
       ConsolePages.Sources(

@@ -42,7 +42,7 @@ struct Check: ParsableCommand {
     let account = try account()
     var report = CheckReport()
     SettingsChecks.clock(&report)
-    switch SettingsChecks.load(try Startup.file(settings.config), &report) {
+    switch SettingsChecks.load(try Startup.file(settings.read()), &report) {
     case .success(let configuration): check(configuration, account, &report)
     case .failure(let failure):
       // What else there is to mend.
@@ -80,7 +80,7 @@ struct Check: ParsableCommand {
     _ files: GateFiles, running: Int?, _ account: Account?, _ report: inout CheckReport
   ) -> AccessChecks {
     AccessChecks(
-      files: files, file: settings.config, running: running, named: account,
+      files: files, file: settings.path, running: running, named: account,
       wanted: wantedUser(files, &report))
   }
 

@@ -8,7 +8,7 @@ struct ConfigCommand: ParsableCommand {
     commandName: "config",
     abstract: "Show the effective settings and where each came from.",
     discussion: """
-      Reads the environment and the file of --config as the server would, and prints one line a setting in a \
+      Reads the environment and the settings file as the server would, and prints one line a setting in a \
       form that such a file can hold. With a problem in them, prints all problems and ends with status 78. \
       Secrets are never shown.
       """)
@@ -19,22 +19,11 @@ struct ConfigCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let loaded = try Startup.configuration(file: settings.config)
+    let loaded = try Startup.configuration(file: settings.read())
     for warning in loaded.warnings { complain("warning: \(warning)") }
     var output = Output()
     let report = json ? ConfigurationReport.json(loaded) : ConfigurationReport.text(loaded)
     for line in report.split(separator: "\n") { try output.line(String(line)) }
     try output.flush()
-  }
-}
-
-/// The option that every command has which needs settings.
-struct SettingsFile: ParsableArguments {
-  @Option(help: "A file of NAME=value lines; the environment wins over it.", completion: .file())
-  var config: String?
-
-  /// Enough for commands on the store and the control socket, which need neither certificates nor app ids.
-  func values() throws -> GateConfiguration {
-    try Startup.configuration(file: config, scope: .values).configuration
   }
 }

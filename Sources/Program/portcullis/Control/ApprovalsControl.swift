@@ -6,7 +6,8 @@ import Sockets
 
 final class ApprovalsControl: ControlHandler {
   private static let verbs: Set = [
-    "approvals-request", "approvals-list", "approvals-show", "approvals-approve", "approvals-deny",
+    "approvals-request", "approvals-list", "approvals-show", "approvals-look", "approvals-approve",
+    "approvals-deny",
     "approvals-cancel", "bars-list", "bars-lift",
   ]
 

@@ -11,7 +11,12 @@ enum ControlAccess {
     _ request: ControlRequest, _ configuration: GateConfiguration,
     within time: Duration = ControlClient.patience
   ) throws -> ControlAnswer {
-    try ask(request, at: configuration.controlSocketPath, within: time)
+    do {
+      return try ControlClient.ask(
+        request, at: configuration.controlSocketPath, within: time, onWaiting: tellOfWaiting)
+    } catch {
+      throw failure(error, configuration.unstated("CONTROL_SOCKET"))
+    }
   }
 
   /// The same at the socket that `setting` names.
@@ -36,7 +41,7 @@ enum ControlAccess {
     } catch .notRunning {
       return nil
     } catch {
-      throw failure(error)
+      throw failure(error, configuration.unstated("CONTROL_SOCKET"))
     }
   }
 
@@ -44,7 +49,7 @@ enum ControlAccess {
     complain(refusal.message)
     let status: ExitStatus =
       switch refusal.code {
-      case .unknownKey, .unknownSession, .unknownObject, .notAllowed: .dataError
+      case .unknownKey, .unknownSession, .unknownObject, .notAllowed, .wrongDigits: .dataError
       case .wrongArguments: .usage
       case .devicesOff, .adminOff: .configuration
       case .notWritten: .ioError
@@ -58,16 +63,29 @@ enum ControlAccess {
   /// The gate answered something else than was asked.
   static func unexpected(_ answer: ControlAnswer) -> ExitCode {
     if case .refused(let refusal) = answer { return self.refusal(refusal) }
-    complain("the running gate gave an answer to another question; is it of this version?")
+    complain(
+      "unexpected reply type (internal error): portcullis check --health says which version the running gate has"
+    )
     return ExitStatus.software.code
   }
+
+  /// What a path that is no absolute one begins in.
+  static var folder: String { (try? RealPath.of(".")) ?? "this folder" }
 
   private static func tellOfWaiting() {
     if isatty(2) == 1 { complain("waiting for the gate to finish ...") }
   }
 
-  private static func failure(_ error: ControlClientError) -> ExitCode {
-    complain(error.description)
+  /// - Parameter unstated: what comes first where the path is a default: it may be another gate's, or nobody's.
+  private static func failure(_ error: ControlClientError, _ unstated: String? = nil) -> ExitCode {
+    let start = unstated.map { "\($0); " } ?? ""
+    switch error {
+    case .notRunning(let path, _) where unstated != nil:
+      complain("\(start)no gate answers at \(path) in \(folder)")
+    case .failed(let path, let error) where error.number == EACCES:
+      complain("\(start)\(path): \(error): \(AccessRemedy.text(for: path))")
+    default: complain(start + error.description)
+    }
     switch error {
     case .failed(_, let error): return (error.number == EACCES ? ExitStatus.noPermission : .unavailable).code
     case .notRunning: return ExitStatus.unavailable.code

@@ -8,12 +8,12 @@ import System
 
 struct Drain: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Let nobody begin to play at the running gate, or end all sessions for good.",
+    abstract: "Stop accepting new players, or end all sessions for good.",
     discussion: """
       From then on /healthz and new players are answered 503; whoever plays plays on, and may come back to the session that \
       is here. undrain takes it back, and so does a restart. With --wait it returns when nobody plays any more (0), or when \
       the time is over or somebody has taken it back (75); the gate then still drains. With --end all sessions end at \
-      once, those too that a restart keeps, and new players are refused until the gate is started again.
+      once, including sessions that a restart would keep, and new players are refused until the gate is started again.
       """)
 
   @OptionGroup var settings: SettingsFile

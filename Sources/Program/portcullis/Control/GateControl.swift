@@ -18,13 +18,17 @@ final class GateControl: ControlHandler {
   private let registry: RegistryControl?
   /// Nil in a gate without an admin listener.
   private let console = Mutex<AdminControl?>(nil)
+  private let actions: OperatorActions
   private let clock: any Clock
   private let startedAt: MonotonicTime
   private let process: Int
   private let draining = Atomic<Bool>(false)
 
-  init(gate: Gate, registry: RegistryControl? = nil, clock: any Clock, process: Int) {
+  init(
+    gate: Gate, registry: RegistryControl? = nil, actions: OperatorActions, clock: any Clock, process: Int
+  ) {
     self.gate = gate
+    self.actions = actions
     self.registry = registry
     self.clock = clock
     self.process = process
@@ -38,7 +42,27 @@ final class GateControl: ControlHandler {
     draining.store(true, ordering: .relaxed)
   }
 
+  /// - Parameter peer: who asks at a socket; nil for the console, which says itself who has changed what.
   func answer(_ request: ControlRequest, from peer: UnixPeer?) -> ControlAnswer {
+    let answer = carryOut(request, from: peer)
+    if let peer, let change = OperatorChange(request, answer) { tell(of: change, answer, by: peer) }
+    return answer
+  }
+
+  private func tell(of change: OperatorChange, _ answer: ControlAnswer, by peer: UnixPeer) {
+    actions.log(change.event.word, change.about, answer, by: peer)
+    var members = change.members
+    if case .refused(let refusal) = answer {
+      // What may be done is not kept from whoever reads the audit.
+      guard refusal.isPerhapsDone else { return }
+      members.append(.word("result", "perhaps"))
+    }
+    registry?.noteLater(
+      NoteOperatorAction(change.event, members), change.event.word,
+      by: .process(user: peer.user, process: peer.process))
+  }
+
+  private func carryOut(_ request: ControlRequest, from peer: UnixPeer?) -> ControlAnswer {
     switch request {
     case .health: .health(health)
     case .statistics: .statistics(statistics)
@@ -213,7 +237,8 @@ final class GateControl: ControlHandler {
     }
     guard let closed else { return Self.silentLoop }
     if closed.ended + closed.left == 0 {
-      return .refused(ControlRefusal(.unknownSession, "there is no such session"))
+      return .refused(
+        ControlRefusal(.unknownSession, "there is no session \(selection.shown): sessions list shows all"))
     }
     return .sessionsClosed(ended: closed.ended, left: closed.left)
   }

@@ -2,6 +2,7 @@
 import Bytes
 import Control
 import JSON
+import Logging
 import PortcullisProtocol
 import Registry
 import Sockets
@@ -14,17 +15,21 @@ final class RegistryControl: Sendable {
   private static let longestWait: Duration = .seconds(5)
 
   private let registry: Registry
+  private let actions: OperatorActions
   private let waiters = Atomic<Int>(0)
 
-  init(_ registry: Registry) {
+  init(_ registry: Registry, _ actions: OperatorActions) {
     self.registry = registry
+    self.actions = actions
   }
 
   func answer(_ order: RegistryOrder, from peer: UnixPeer?) -> ControlAnswer {
     guard let peer else {
       return .refused(ControlRefusal(.notPermitted, "the kernel does not tell who asks"))
     }
-    return answer(order, by: .process(user: peer.user, process: peer.process))
+    let answer = answer(order, by: .process(user: peer.user, process: peer.process))
+    actions.log(order, answer, by: peer)
+    return answer
   }
 
   func answer(_ order: RegistryOrder, by origin: Origin) -> ControlAnswer {
@@ -35,13 +40,17 @@ final class RegistryControl: Sendable {
       }
       return answer(call, wait: wait(order), by: origin)
     } catch {
-      let verb = PrintableText.field(order.verb)
       switch error {
-      case .unknownVerb: return .refused(ControlRefusal(.unknownCommand, "not an order: \(verb)"))
+      case .unknownVerb:
+        let verb = PrintableText.field(order.verb)
+        return .refused(
+          ControlRefusal(
+            .unknownCommand,
+            "the running gate knows no order \(verb): restart it, so that it is of this version"))
       case .wrongArgument(let name):
         return .refused(
           ControlRefusal(
-            .wrongArguments, "\(verb): \(PrintableText.field(name, limit: 64)) is missing or no good"))
+            .wrongArguments, OrderWords.refusal(order.verb, name, order.arguments[name])))
       }
     }
   }
@@ -70,6 +79,18 @@ final class RegistryControl: Sendable {
     return refusal
   }
 
+  /// The same without waiting for the disk: what was done is done, and the log has it in any case.
+  func noteLater(_ action: NoteOperatorAction, _ word: String, by origin: Origin) {
+    let logger = actions.logger
+    let lack: @Sendable (String) -> Void = { code in
+      logger.error("admin_not_audited", metadata: ["action": "\(word)", "reason": "\(code)"])
+    }
+    let handle = registry.submit(action, lane: .host, origin: origin) { reply in
+      if case .refused(let refusal) = reply { lack(refusal.code.rawValue) }
+    }
+    if handle == nil { lack("overloaded") }
+  }
+
   private func answer(_ call: any RegistryCall, wait: Duration?, by origin: Origin) -> ControlAnswer {
     let waiting = wait == nil ? 0 : waiters.add(1, ordering: .relaxed).newValue
     defer { if wait != nil { waiters.subtract(1, ordering: .relaxed) } }
@@ -92,12 +113,12 @@ final class RegistryControl: Sendable {
         ControlRefusal(.timeout, "the registry does not answer in time: what was ordered may yet be done"))
     case .answered(let bytes), .created(let bytes):
       guard let value = try? JSONValue(parsing: bytes.span, depthLimit: 12) else {
-        return .refused(ControlRefusal(.badRequest, "the registry gave an answer that is no JSON"))
+        return .refused(ControlRefusal(.badRequest, "unreadable reply (internal error)"))
       }
       return .registry(value)
     // No operator asks whether he may ask.
     case .permitted:
-      return .refused(ControlRefusal(.badRequest, "the registry has answered another question"))
+      return .refused(ControlRefusal(.badRequest, "unexpected reply type (internal error)"))
     case .refused(let refusal): return .refused(Self.refusal(refusal))
     }
   }
@@ -117,6 +138,8 @@ final class RegistryControl: Sendable {
         .notAllowed,
         "the phone is being paired: type its six digits where its QR code is shown, which confirms it "
           + "(\(refusal.code.rawValue), \(refusal.step))")
+    // The try is used up; with the last of them the pairing is over, and the code is another.
+    case .codeRejected where refusal.step == "pairing_digits": return ControlRefusal(.wrongDigits, why)
     case .overloaded: return ControlRefusal(.busy, why)
     case .shuttingDown: return ControlRefusal(.shuttingDown, why)
     case .internalError: return ControlRefusal(.badRequest, why)

@@ -31,7 +31,7 @@ struct SessionsList: ParsableCommand {
     var output = Output()
     if !json, Output.isTerminal {
       try output.line(
-        "SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  KEPT  CREDENTIAL"
+        "SESSION  STATE  SINCE  CONNECTION  SOURCE  SECONDS  FROM-PLAYER  FROM-GAME  BUFFERED  KEPT  CREDENTIAL  WHO"
       )
     }
     for session in sessions {

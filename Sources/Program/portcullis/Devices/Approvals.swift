@@ -72,8 +72,8 @@ struct ApprovalsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List approvals.",
     discussion: """
-      One line an approval: its id, state, operation, service, requester, subject and when it expires. With --json \
-      one array.
+      One line an approval: its id, state, operation, service, requester, subject, when it expires, target and text. \
+      With --json one array.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -85,7 +85,9 @@ struct ApprovalsList: ParsableCommand {
     let result = try RegistryAccess.orderOfUser(
       "approvals-list", [("state", state.map { .string($0.rawValue) })], try settings.values())
     try RegistryText.list(
-      result, ["id", "state", "operation", "service", "requester", "subject", "expires_at"], json: json)
+      result,
+      ["id", "state", "operation", "service", "requester", "subject", "expires_at", "target", "text"],
+      json: json)
   }
 }
 
@@ -96,16 +98,25 @@ enum ApprovalState: String, CaseIterable, ExpressibleByArgument {
 struct ApprovalsShow: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show one approval.",
-    discussion: "With --json as verify approval reads it. Ends with status 65 when there is no such approval."
-  )
+    discussion: """
+      What is to be done, for whom, and what the policy asks for. With --json as verify approval reads it. Ends with \
+      status 65 when there is no such approval.
+      """)
 
   @OptionGroup var settings: SettingsFile
   @Argument(help: "The approval's id.") var approval: String
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.orderOfUser(
-      "approvals-show", [("id", .string(approval))], try settings.values())
-    try RegistryText.show(result, json: json)
+    let configuration = try settings.values()
+    let id = JSONValue.string(approval)
+    if json {
+      let result = try RegistryAccess.orderOfUser("approvals-show", [("id", id)], configuration)
+      return try RegistryText.show(result, json: true)
+    }
+    let result = try RegistryAccess.orderOfUser("approvals-look", [("id", id)], configuration)
+    var output = Output()
+    for line in ApprovalFacts.lines(result) { try output.line(line) }
+    try output.flush()
   }
 }

@@ -8,7 +8,8 @@ struct ApprovalsApprove: ParsableCommand {
     commandName: "approve", abstract: "Approve as an operator.",
     discussion: """
       Counts as the factor operator, where the policy asks for it, of a user of APPROVAL_OPERATORS who is not the \
-      requester.
+      requester. Shows the request first, as approvals show does; at a terminal it asks then, and ends with status 1 \
+      unless the answer is yes.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -16,9 +17,29 @@ struct ApprovalsApprove: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
+    let configuration = try settings.values()
+    let arguments = [(name: "id", value: JSONValue?.some(.string(approval)))]
+    let found = try RegistryAccess.orderOfUser("approvals-look", arguments, configuration, needsSocket: true)
+    try show(found)
+    // Where his word does not count, the refusal says why.
+    if Question.canBeAsked, found.object?["own_word"]?.string == "awaited" {
+      try Question.ask("approve this request?")
+    }
     let result = try RegistryAccess.orderOfUser(
-      "approvals-approve", [("id", .string(approval))], try settings.values(), needsSocket: true)
+      "approvals-approve", arguments, configuration, needsSocket: true)
     try ApprovalText.say(approval, result, json: json)
+  }
+
+  /// Before a JSON object on standard output only where somebody reads along.
+  private func show(_ found: JSONValue) throws {
+    let lines = ApprovalFacts.lines(found)
+    guard !json else {
+      if Question.canBeAsked { for line in lines { tell(line + "\n") } }
+      return
+    }
+    var output = Output()
+    for line in lines { try output.line(line) }
+    try output.flush()
   }
 }
 

@@ -1,5 +1,6 @@
 /// `portcullis devices`: phones and their keys, asked of the running gate (docs/operating.md, "Commands").
 import ArgumentParser
+import Bytes
 import JSON
 import System
 
@@ -18,8 +19,8 @@ struct DevicesList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List devices.",
     discussion: """
-      One line a device: its id, state, subject, level of its keys, how a person is verified, platform and name. \
-      With --json one array.
+      One line a device: its id, state, subject, level of its keys, how a person is verified, platform and name, and \
+      excepted_until= with the end of its exception, or - where it has none. With --json one array.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -41,11 +42,11 @@ struct DevicesList: ParsableCommand {
     let members = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
     if json { return try RegistryText.list(.array(try pages.all()), members, json: true) }
     var output = Output()
-    if Output.isTerminal { try output.line(RegistryText.heading(members + ["excepted_until"])) }
+    if Output.isTerminal { try output.line(RegistryText.heading(members + ["exception"])) }
     try pages.each { rows throws in
       for row in rows {
         let exception = RegistryText.text(row.object?["except"]?.object?["until"], of: "until")
-        try output.line(RegistryText.line(row, members) + "  " + exception)
+        try output.line(RegistryText.line(row, members) + "  excepted_until=" + exception)
       }
     }
     try output.flush()
@@ -85,16 +86,19 @@ struct DevicesConfirm: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
+    let configuration = try settings.values()
+    let owner = subject.map { ", as \(PrintableText.field($0, limit: 128))'s" } ?? ""
+    try DeviceQuestion.ask("confirm this device\(owner)?", of: device, configuration)
     let result = try RegistryAccess.order(
-      "devices-confirm", [("id", .string(device)), ("subject", subject.map(JSONValue.string))],
-      try settings.values())
+      "devices-confirm", [("id", .string(device)), ("subject", subject.map(JSONValue.string))], configuration)
     try RegistryText.say("confirmed \(device)", result, json: json)
   }
 }
 
 struct DevicesAssign: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "assign", abstract: "Say to whom a device belongs.")
+    commandName: "assign", abstract: "Say to whom a device belongs.",
+    discussion: "At a terminal it shows the device and asks first, as confirm, except and forget do.")
 
   @OptionGroup var settings: SettingsFile
   @Argument(help: "The device's id.") var device: String
@@ -102,8 +106,11 @@ struct DevicesAssign: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
+    let configuration = try settings.values()
+    try DeviceQuestion.ask(
+      "assign this device to \(PrintableText.field(subject, limit: 128))?", of: device, configuration)
     let result = try RegistryAccess.order(
-      "devices-assign", [("id", .string(device)), ("subject", .string(subject))], try settings.values())
+      "devices-assign", [("id", .string(device)), ("subject", .string(subject))], configuration)
     try RegistryText.say("assigned \(device)", result, json: json)
   }
 }

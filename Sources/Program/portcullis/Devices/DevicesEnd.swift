@@ -1,5 +1,6 @@
 /// `portcullis devices revoke`, `except`, `forget`, `backup` and `unlock` (docs/operating.md, "Commands").
 import ArgumentParser
+import Bytes
 import JSON
 import System
 
@@ -45,14 +46,18 @@ struct DevicesExcept: ParsableCommand {
   @Flag(help: "One JSON object.") var json = false
 
   func run() throws {
+    let configuration = try settings.values()
     let seconds = until.seconds(after: SystemClock().wall())
+    let end = UnixTime(milliseconds: seconds * 1000).timestamp
+    let lacking =
+      lacks.isEmpty ? "all that its class asks for" : lacks.map(\.rawValue).joined(separator: ", ")
+    try DeviceQuestion.ask("let this device pass until \(end) without \(lacking)?", of: device, configuration)
     let result = try RegistryAccess.order(
       "devices-except",
       [
         ("id", .string(device)), ("until", .number(JSONNumber(seconds))), ("reason", .string(reason)),
         ("lacks", lacks.isEmpty ? nil : .array(lacks.map { .string($0.rawValue) })),
-      ], try settings.values())
-    let end = UnixTime(milliseconds: seconds * 1000).timestamp
+      ], configuration)
     try RegistryText.say("excepted \(device)  until \(end)", result, json: json)
   }
 }
@@ -82,9 +87,16 @@ struct DevicesForget: ParsableCommand {
   }
 
   func run() throws {
+    let configuration = try settings.values()
+    if let device { try DeviceQuestion.ask("forget this device for good?", of: device, configuration) }
+    if let subject {
+      let name = PrintableText.field(subject, limit: 128)
+      try DeviceQuestion.ask(
+        "forget \(name) and all of these devices for good?", ofAll: subject, configuration)
+    }
     let result = try RegistryAccess.order(
       "devices-forget", [("id", device.map(JSONValue.string)), ("subject", subject.map(JSONValue.string))],
-      try settings.values())
+      configuration)
     try RegistryText.say("forgotten", result, json: json)
   }
 }

@@ -14,11 +14,15 @@ struct Pair: ParsableCommand {
     discussion: """
       The code is good for one phone and five minutes. Whoever photographs it can answer in your phone's place: \
       look at the name that is shown, and type the digits from the phone in your hand. Three wrong ones end the pairing, \
-      and so does Control-C. Where output is no terminal, the code's text is written instead.
+      and so does Control-C. A phone of another platform than the one that is named ends it too. Where output is no \
+      terminal, or its window is too small, the code's text is written instead.
       Asks the running gate over CONTROL_SOCKET. Exit status: 0 paired, 1 not.
       """)
 
   @OptionGroup var settings: SettingsFile
+
+  @Argument(help: "Which kind of phone is to be paired; any, when left out.")
+  var platform: DevicePlatform?
 
   @Option(help: "Whom the phone belongs to, as services name the person.")
   var subject: String?
@@ -76,6 +80,7 @@ struct Pair: ParsableCommand {
     var typed: PairingDigits?
     while true {
       let status = try status(of: pairing)
+      try requirePlatform(of: status, &view)
       switch status.stage {
       case .active, .refused: return status
       case .open:
@@ -102,6 +107,17 @@ struct Pair: ParsableCommand {
         throw ExitCode(1)
       }
     }
+  }
+
+  /// Another kind of phone than the one in the operator's hand is somebody else's.
+  private func requirePlatform(of status: PairingStatus, _ view: inout PairingView) throws {
+    guard let platform, let found = status.platform, found != platform, status.stage != .refused else {
+      return
+    }
+    view.tell(
+      "\(status.shownName) is of the platform \(found.rawValue), and pair \(platform.rawValue) was asked for: the pairing "
+        + "is over")
+    throw ExitCode(1)
   }
 
   private static let interval: Duration = .milliseconds(500)

@@ -149,8 +149,11 @@ enum RegistryText {
     case .string(let string): PrintableText.field(string, limit: 8192)
     case .array(let elements):
       elements.isEmpty ? "-" : elements.map { text($0, of: name) }.joined(separator: ",")
-    case .object:
-      "{}"
+    case .object(let object):
+      object.members.isEmpty
+        ? "-"
+        : object.members.map { "\(PrintableText.field($0.name, limit: 128))=\(text($0.value, of: $0.name))" }
+          .joined(separator: ",")
     }
   }
 

@@ -50,7 +50,7 @@ struct Doctor: ParsableCommand {
       HTTPFindings(url: target, address: address, certificate: reach.pin(at: address)).look(&report)
     }
     // A client's machine has no settings, which is as it should be.
-    let configuration = try? Startup.configuration(file: settings.config, scope: .values, tell: { _ in })
+    let configuration = try? Startup.configuration(file: settings.read(), scope: .values, tell: { _ in })
       .configuration
     CountFindings(configuration: configuration).look(&report)
     if game { GameFindings(configuration: configuration).look(&report) }

@@ -122,6 +122,7 @@ struct KeysImport: ParsableCommand {
         ? try ControlAccess.askIfRunning(request, configuration)
         : try ControlAccess.ask(request, configuration)
       guard let answer else {
+        try StoreAccess.requireStoreOrSettings(configuration)
         try StoreAccess.locked(configuration) { store in try takeByHand(keys, imported, store, &done) }
         return .store
       }

@@ -4,19 +4,56 @@ import ArgumentParser
 import Bytes
 import Configuration
 import Confinement
+import Control
 import Crypto
 import Gateway
+import Glibc
 import KeyStore
 import System
 
 enum StoreAccess {
   static func read(_ configuration: GateConfiguration) throws -> KeyStoreReader.Contents {
+    let contents: KeyStoreReader.Contents
     do {
-      return try KeyStoreReader.read(configuration.store.path)
+      contents = try KeyStoreReader.read(configuration.store.path)
     } catch {
-      complain("ATTESTED_KEYS_PATH: \(error)")
-      throw status(error).code
+      throw failure(error, configuration)
     }
+    // Nothing at a path that somebody has stated is a gate before its first start; at a default it is the wrong folder.
+    if !contents.isThere, configuration.unstated("ATTESTED_KEYS_PATH") != nil { throw missing(configuration) }
+    return contents
+  }
+
+  /// A change of keys that there are: a store that is not there is not made, as an empty one would take it and ban nobody.
+  private static func requireStore(_ configuration: GateConfiguration) throws {
+    if try !read(configuration).isThere { throw missing(configuration) }
+  }
+
+  /// Where nobody has stated any setting, nothing says that a gate will ever look into this folder.
+  static func requireStoreOrSettings(_ configuration: GateConfiguration) throws {
+    if configuration.origin.statedNames.isEmpty { try requireStore(configuration) }
+  }
+
+  private static func missing(_ configuration: GateConfiguration) -> ExitCode {
+    let path = configuration.store.path
+    let place = path.hasPrefix("/") ? path : "\(path) in \(ControlAccess.folder)"
+    complain(
+      configuration.unstated("ATTESTED_KEYS_PATH").map { "\($0); there is no key store at \(place)" }
+        ?? "ATTESTED_KEYS_PATH: there is no key store at \(place): correct the path, or start the gate, which makes it"
+    )
+    return ExitStatus.configuration.code
+  }
+
+  private static func failure(_ error: KeyStoreError, _ configuration: GateConfiguration) -> ExitCode {
+    let start = configuration.unstated("ATTESTED_KEYS_PATH").map { "\($0); " } ?? "ATTESTED_KEYS_PATH: "
+    switch error {
+    // Only a gate makes a store: to whoever looks for one its folder's absence says that it is elsewhere.
+    case .directoryMissing: return missing(configuration)
+    case .failed(let path, let error) where error.number == EACCES:
+      complain("\(start)\(path): \(error): \(AccessRemedy.text(for: path))")
+    default: complain("\(start)\(error)")
+    }
+    return status(error).code
   }
 
   /// Opens the store under its lock, lets `change` begin one change, and waits until that is durable.
@@ -25,11 +62,14 @@ enum StoreAccess {
     _ configuration: GateConfiguration, _ change: (KeyStore, CommitWait) throws -> Result,
     next: () throws -> Void = {}
   ) throws -> Result {
-    try locked(configuration) { store in
+    try requireStore(configuration)
+    return try locked(configuration) { store in
       let wait = CommitWait()
       let result = try change(store, wait)
       guard wait.wait(within: CommitResult.deadline) == .committed else {
-        complain("\(configuration.store.path) cannot be written: nothing is certain to have changed")
+        complain(
+          "\(configuration.store.path) cannot be written: the change may or may not have been saved; make room on the disk, "
+            + "and run the command again")
         throw ExitStatus.ioError.code
       }
       try next()
@@ -47,18 +87,26 @@ enum StoreAccess {
       let options = KeyStore.Options(maximumKeys: configuration.store.maximumKeys)
       store = try KeyStore.open(path: configuration.store.path, options: options) { event in report(event) }
     } catch {
-      if case .locked(_, let owner) = error {
-        let process = owner?.description ?? "another process"
-        complain(
-          "\(process) owns \(configuration.store.path), but no gate answers at "
-            + "\(configuration.controlSocketPath): give the same CONTROL_SOCKET as that gate has, or stop it")
-      } else {
-        complain("ATTESTED_KEYS_PATH: \(error)")
-      }
+      guard case .locked(_, let owner) = error else { throw failure(error, configuration) }
+      complain(inUse(configuration, by: owner))
       throw status(error).code
     }
     defer { store.close() }
     return try body(store)
+  }
+
+  /// Who has the store. A gate is asked first: one that answers has to be stopped, one elsewhere has other settings.
+  private static func inUse(_ configuration: GateConfiguration, by owner: StoreOwner?) -> String {
+    let socket = configuration.controlSocketPath
+    if case .health(let health)? = try? ControlClient.ask(
+      .health, at: socket, within: ControlClient.briefPatience)
+    {
+      return "the gate is running (process \(health.process)): stop it first (systemctl stop portcullis)"
+    }
+    let process = owner?.description ?? "another process"
+    return
+      "\(process) owns \(configuration.store.path), and no gate answers at \(socket): stop it first, or run this command "
+      + "with the gate's --config"
   }
 
   /// Files that root made could not be opened by the gate, and what root opens might be a link that its user put there.

@@ -188,8 +188,10 @@ struct Opening {
     _ admin: (opening: AdminOpening, door: AdminDoor?),
     _ users: ApprovalUsers
   ) throws -> OpenGate {
-    let registry = parts.devices.map { RegistryControl($0.registry) }
-    let control = GateControl(gate: gate, registry: registry, clock: SystemClock(), process: Int(getpid()))
+    let actions = OperatorActions(logger: logger)
+    let registry = parts.devices.map { RegistryControl($0.registry, actions) }
+    let control = GateControl(
+      gate: gate, registry: registry, actions: actions, clock: SystemClock(), process: Int(getpid()))
     // Before anybody can give orders about it.
     let openAdmin = try admin.door.map {
       try admin.opening.serve(

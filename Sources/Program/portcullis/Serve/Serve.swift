@@ -17,7 +17,11 @@ import TLS
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Run the gate in the foreground.")
 
-  @Option(help: "A file of NAME=value lines; the environment wins over it.", completion: .file())
+  @Option(
+    name: [.customShort("c"), .long],
+    help:
+      "A file of NAME=value lines; the environment wins over it. Without it the environment alone is read.",
+    completion: .file())
   var config: String?
 
   func run() throws {
@@ -43,6 +47,7 @@ struct Serve: ParsableCommand {
       log.logger(label: "portcullis").warning(
         "configuration", metadata: ["code": "\(warning.code)", "reason": "\(warning)"])
     }
+    warnOfUnreadFile(log.logger(label: "portcullis"))
     warnOfOpenWays(loaded.configuration, log.logger(label: "portcullis"))
     let settings = SettingsInForce(loaded, file: config, ring: signals.hangUp)
     let opening = Opening(
@@ -96,6 +101,18 @@ struct Serve: ParsableCommand {
       case nil: break
       }
     }
+  }
+
+  /// Commands read a file that stands in its usual place, and the gate only one that is named: a gate that was started by
+  /// its environment does not get other settings by a file that somebody leaves there.
+  private func warnOfUnreadFile(_ logger: Logger) {
+    guard config == nil, let file = SettingsPlaces.system.file else { return }
+    logger.warning(
+      "configuration",
+      metadata: [
+        "code": "settings_file_unread",
+        "reason": "\(file) is there and was not read: serve reads the file of --config alone",
+      ])
   }
 
   /// Whatever lets in somebody else than the genuine app is said at every start.

@@ -9,9 +9,12 @@ package enum KeyStoreReader {
     private let table: KeyTable
     package let snapshotBytes: Int64
     package let journalBytes: Int64
+    /// Whether there was any file of it.
+    package let isThere: Bool
 
-    fileprivate init(_ table: KeyTable, snapshotBytes: Int64, journalBytes: Int64) {
+    fileprivate init(_ table: KeyTable, snapshotBytes: Int64, journalBytes: Int64, isThere: Bool) {
       self.table = table
+      self.isThere = isThere
       self.snapshotBytes = snapshotBytes
       self.journalBytes = journalBytes
     }
@@ -89,7 +92,8 @@ package enum KeyStoreReader {
     try loader.checkOrder(segments)
     return Contents(
       table, snapshotBytes: loaded?.bytes ?? 0,
-      journalBytes: segments.reduce(0) { $0 + Int64($1.bytes) })
+      journalBytes: segments.reduce(0) { $0 + Int64($1.bytes) },
+      isThere: snapshot != nil || !journals.isEmpty)
   }
 
   private static func identity(_ loader: StoreLoader) throws(KeyStoreError) -> FileIdentity? {

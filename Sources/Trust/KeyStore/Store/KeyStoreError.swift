@@ -23,7 +23,8 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
     switch self {
     case .locked(let path, let owner):
       let process = owner?.description ?? "another process"
-      return "\(path) belongs to \(process): stop it first, or ask it through its control socket"
+      return "\(path) belongs to \(process): stop it first, or run this command with the gate's "
+        + "--config; a second gate needs an ATTESTED_KEYS_PATH of its own"
     case .directoryMissing(let path):
       return "the directory \(path) does not exist: create it, owned by the user the gate runs as, mode 0700"
     case .notAFile(let path):

@@ -99,10 +99,23 @@ struct ListAllApprovals: RegistryCall {
         writer.name(name)
         writer.value(text)
       }
+      if let name = summary.requester.name {
+        writer.name("requester_name")
+        writer.value(name)
+      }
       if let subject = approval.subject {
         writer.name("subject")
         writer.value(subject.name)
       }
+      writer.name("target")
+      writer.beginObject()
+      for (name, text) in summary.target.members {
+        writer.name(name)
+        writer.value(text)
+      }
+      writer.endObject()
+      writer.name("text")
+      writer.value(summary.text)
       writer.name("created_at")
       writer.value(approval.createdAt.value)
       writer.name("expires_at")

@@ -89,8 +89,8 @@ struct SearchAudit: RegistryCall {
   }
 }
 
-/// What an operator of the console has done that is no call of a part: sessions and keys that he has ended, settings that he
-/// had read again. The row names him by its origin.
+/// What an operator has done, in the console or by the control socket, that is no call of a part: sessions and keys that he
+/// has ended, settings that he had read again. The row names him by its origin.
 package struct NoteOperatorAction: RegistryCall {
   private let event: AuditEntry.Event
   private let members: [AuditEntry.Member]
@@ -110,6 +110,8 @@ extension AuditEntry.Event {
   package static let sessionEnded = Self("session_ended")
   package static let allSessionsEnded = Self("all_sessions_ended")
   package static let keyRevoked = Self("key_revoked")
+  package static let keysPruned = Self("keys_pruned")
+  package static let keysImported = Self("keys_imported")
   package static let reloaded = Self("reloaded")
   package static let drainBegun = Self("drain_begun")
   package static let drainEnded = Self("drain_ended")

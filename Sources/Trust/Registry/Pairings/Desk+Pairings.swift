@@ -112,6 +112,8 @@ extension PairingRecord {
         writer.name("device_name")
         writer.value(name.text)
       }
+      writer.name("platform")
+      writer.value(device.platform.rawValue)
       writer.name("level")
       writer.value(device.level.rawValue)
       writer.name("uv")

@@ -77,6 +77,6 @@ extension RefusalsPage: ConsolePage {
           refusal.keyID.map { .link(.code(Wording.shortKey($0)), .key($0)) } ?? .none,
           .optional(code: refusal.connection),
         ]
-      }, empty: isFiltered ? "No refusal is like that." : "Nobody has been refused.")
+      }, empty: isFiltered ? "No refusals match this filter." : "Nobody has been refused.")
   }
 }

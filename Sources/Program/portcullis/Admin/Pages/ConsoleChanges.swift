@@ -129,9 +129,10 @@ extension ConsolePages {
   private static func advice(_ refusal: ControlRefusal, _ field: String) -> String {
     switch (refusal.code, field) {
     case (.wrongArguments, "digits"): "Type the six digits that the phone shows."
-    case (.wrongArguments, _): "Nobody can be called so: correct the subject."
-    case (.notAllowed, "digits"):
-      "These are not the digits that the phone shows. If they differ on both, somebody stands between: revoke the device."
+    case (.wrongArguments, _): "Invalid subject name: write 1 to 128 bytes on one line."
+    case (.wrongDigits, _):
+      "These are not the digits that the phone shows. One try is used up. If they differ on both, somebody stands between: "
+        + "revoke the device."
     default: refusal.message
     }
   }

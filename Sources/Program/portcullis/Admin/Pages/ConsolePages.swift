@@ -162,7 +162,7 @@ extension ControlRefusal {
   var isPerhapsDone: Bool {
     switch code {
     case .timeout, .notWritten, .storeUnavailable: true
-    case .badRequest, .unknownCommand, .tooLarge, .wrongArguments, .notPermitted, .unknownKey,
+    case .badRequest, .unknownCommand, .tooLarge, .wrongArguments, .wrongDigits, .notPermitted, .unknownKey,
       .unknownSession, .unknownObject, .notAllowed, .devicesOff, .adminOff, .busy, .shuttingDown:
       false
     }
@@ -170,7 +170,7 @@ extension ControlRefusal {
 
   var kind: ErrorPage.Kind {
     switch code {
-    case .badRequest, .unknownCommand, .tooLarge, .wrongArguments: .badRequest
+    case .badRequest, .unknownCommand, .tooLarge, .wrongArguments, .wrongDigits: .badRequest
     case .notPermitted: .forbidden
     case .unknownKey, .unknownSession, .unknownObject, .devicesOff, .adminOff: .notFound
     case .notAllowed: .conflict

@@ -32,7 +32,7 @@ extension ConsolePages {
     switch control.answer(order, by: origin) {
     case .registry(let value): return .success(value)
     case .refused(let refusal): return .failure(refusal)
-    default: return .failure(ControlRefusal(.badRequest, "the registry gave an answer to another question"))
+    default: return .failure(ControlRefusal(.badRequest, "unexpected reply type (internal error)"))
     }
   }
 }

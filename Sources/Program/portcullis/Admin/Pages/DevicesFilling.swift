@@ -25,7 +25,8 @@ extension ConsolePages {
     switch order("devices-browse", arguments, request) {
     case .failure(let refusal):
       guard refusal.code == .wrongArguments, after == nil else { throw ConsoleFailure(refusal) }
-      let problem = FieldProblem(field: "subject", text: "Nobody can be called so: correct the subject.")
+      let problem = FieldProblem(
+        field: "subject", text: "Invalid subject name: write 1 to 128 bytes on one line.")
       return DevicesPage(filter: filter, problems: [problem], rows: [], end: ListEnd(), pairings: [])
     case .success(let found):
       let pairings = after == nil ? try ask("pair-browse", [], request).array ?? [] : []
