@@ -46,7 +46,7 @@ import Testing
 
   /// Messages wait for their time, and the game takes nothing: neither is a reason to look again and again.
   @Test func aGameThatStallsWakesNobody() throws {
-    let harness = try LoopHarness([("INPUT_RATE", "2/s"), ("WRITE_STALL_TIMEOUT", "60s")], hasGame: true)
+    let harness = try LoopHarness([("INPUT_RATE", "8/s"), ("WRITE_STALL_TIMEOUT", "60s")], hasGame: true)
     let app = TestApp(harness)
     try app.connect()
     for _ in 0..<19 {

@@ -47,7 +47,7 @@ import Testing
   @Test func soManyTimesAsOften() {
     var allowance = InputAllowance(Rate(count: 2, per: .seconds(1), burst: 1), times: 3)
     #expect(taken(by: &allowance, at: at(0)) == 3)
-    #expect(allowance.next(now: at(0)).nanoseconds == at(166_666_666).nanoseconds)
+    #expect(allowance.next(now: at(0)).nanoseconds == at(166_666_665).nanoseconds)
   }
 
   /// Nothing comes round from the end of time to its beginning.
