@@ -5,6 +5,8 @@ import contextlib
 import errno
 import hashlib
 import json
+import pathlib
+import re
 import os
 import sqlite3
 import subprocess
@@ -14,9 +16,11 @@ import pytest
 
 import faults
 from gate import BINARY, process_environment
+from phones import ask
 from orders import answered, order
 
-USAGE, UNKNOWN, IO_ERROR, BUSY, CONFIGURATION = 64, 65, 74, 75, 78
+ROOT = pathlib.Path(__file__).parents[3]
+USAGE, UNKNOWN, CANNOT_CREATE, IO_ERROR, BUSY, CONFIGURATION = 64, 65, 73, 74, 75, 78
 
 
 @pytest.fixture
@@ -175,6 +179,65 @@ def test_a_name_that_is_taken(gate, folder):
     (folder / "notes").write_text("mine")
     assert gate.command("devices", "backup", "notes").returncode == USAGE
     assert (folder / "notes").read_text() == "mine"
+
+def test_a_path_outside_of_what_the_gate_may_write(gate, folder):
+    """The command carries it there; nothing of it stays beside the store."""
+    add(gate, "one")
+    elsewhere = folder / "safe"
+    elsewhere.mkdir()
+    copy = elsewhere / "devices.db"
+    old = os.umask(0)
+    try:
+        done = gate.command("devices", "backup", str(copy))
+    finally:
+        os.umask(old)
+    assert done.returncode == 0 and str(copy) in done.stdout, done
+    assert copy.stat().st_mode & 0o777 == 0o600 and os.listdir(elsewhere) == ["devices.db"]
+    assert not [path for path in folder.iterdir() if "backup" in path.name or "handover" in path.name]
+    before = copy.read_bytes()
+    assert gate.command("devices", "backup", str(copy)).returncode == USAGE
+    assert copy.read_bytes() == before
+    done = gate.command("devices", "backup", str(folder / "none" / "devices.db"))
+    assert done.returncode == IO_ERROR and "none" in done.stderr, done
+    # One that was killed between the two has left its file.
+    (folder / "devices-backup.handover").write_bytes(b"of before")
+    done = gate.command("devices", "backup", "./safe/again.db")
+    assert done.returncode == 0 and (elsewhere / "again.db").read_bytes().startswith(b"SQLite format 3"), done
+    add(gate, "two")
+    gate.stop()
+    assert gate.command("devices", "restore", str(copy)).returncode == 0
+    gate.start()
+    assert names(gate) == {"one"}
+
+
+def test_a_token_goes_into_a_file_only_when_there_is_one(gate, folder):
+    file = folder / "mud.token"
+    command = ("services", "add", "mud", "--scopes", "approvals", "--token-file", "mud.token")
+
+    def is_good():
+        with_token = ask(gate, "GET", "/approvals/00000000-0000-0000-0000-000000000000", token=file.read_text().strip())
+        return with_token.status == 404
+
+    done = gate.command(*command)
+    assert done.returncode == 0 and file.read_text().strip() not in done.stdout and is_good(), done
+    assert file.stat().st_mode & 0o777 == 0o600
+    first = file.read_text()
+    done = gate.command(*command)
+    assert done.returncode == CANNOT_CREATE and "mud.token" in done.stderr, done
+    # Whatever else the gate refuses: no file, and none that was there is another one.
+    done = gate.command(*command[:-1], "other.token")
+    assert done.returncode == USAGE and not (folder / "other.token").exists(), done
+    assert gate.command("services", "rotate", "nobody", "--token-file", "mud.token").returncode == UNKNOWN
+    assert file.read_text() == first and is_good()
+    done = gate.command("services", "rotate", "mud", "--token-file", "mud.token", "--json")
+    assert done.returncode == 0 and "token" not in json.loads(done.stdout), done
+    assert file.read_text() != first and is_good() and file.stat().st_mode & 0o777 == 0o600
+    # Nowhere to put it: nothing is rotated.
+    kept = file.read_text()
+    done = gate.command("services", "rotate", "mud", "--token-file", "none/mud.token")
+    assert done.returncode == CANNOT_CREATE and file.read_text() == kept and is_good(), done
+    assert not [path for path in folder.iterdir() if path.name.endswith(".new")]
+
 
 
 def test_the_audit_from_one_log_to_the_next(gate, folder):

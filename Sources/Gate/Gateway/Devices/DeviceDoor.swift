@@ -81,7 +81,7 @@ package final class DeviceDoor: RegistryListener {
     case .services(let services): state.withLock { $0.services = services }
     case .keySet(let keys): state.withLock { $0.keySet = keys }
     case .doubted(let report): log.doubts(report)
-    case .near, .desktopEnded, .wake: break
+    case .near, .desktopEnded, .wake, .wakeAll, .erased: break
     }
   }
 

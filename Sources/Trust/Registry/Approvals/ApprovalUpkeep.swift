@@ -11,6 +11,7 @@ struct ApprovalUpkeep: Upkeep {
     let thrown = try desk.storing { (store) throws(StoreFailure) in
       try store.deleteApprovals(endedBefore: kept, limit: Self.batch)
     }
+    if thrown > 0 { desk.announce(.erased) }
     if thrown == Self.batch { return desk.now }
     let next = try desk.storing { (store) throws(StoreFailure) in try store.nextExpiry() }
     return next.map { UnixTime($0) }

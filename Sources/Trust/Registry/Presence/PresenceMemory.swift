@@ -66,7 +66,8 @@ extension PresenceMemory {
     case .deviceGone(let device): forget(device)
     case .desktopEnded(let desktop): forget(seenBy: desktop)
     case .deviceActive, .deviceWaits, .formerKey, .deviceExpired, .deviceRevoked, .subjectRevoked,
-      .attestedKeyRevoked, .approvalsOpen, .codeWanted, .doubted, .services, .keySet, .wake:
+      .attestedKeyRevoked, .approvalsOpen, .codeWanted, .doubted, .services, .keySet, .wake,
+      .wakeAll, .erased:
       break
     }
   }
