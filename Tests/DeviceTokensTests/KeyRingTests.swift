@@ -49,6 +49,27 @@ import Testing
     #expect(ring.nextChange == at(59 * day))
   }
 
+  /// An operator's order: neither the key that signed nor the one that was to come next signs again.
+  @Test(arguments: [false, true]) func aKeyThatNobodyHasSeen(endingTokens: Bool) throws {
+    var ring = try ring()
+    let (first, text) = (ring.current.key.identifier, try ring.issue(token()))
+    #expect(try advance(&ring, to: 29 * day))
+    let published = try #require(ring.next).key.identifier
+    ring.replace(with: try TokenKey.generate(), at: at(29 * day + 1), endingTokens: endingTokens)
+    #expect(ring.next == nil && ![first, published].contains(ring.current.key.identifier))
+    #expect(roles(ring) == (endingTokens ? [.current] : [.current, .previous]))
+    if endingTokens {
+      #expect(throws: TokenRejection.key) { _ = try verify(text, under: ring) }
+      #expect(ring.key(identifier: first) == nil)
+    } else {
+      _ = try verify(text, under: ring)
+      #expect(ring.nextChange == at(29 * day + 1 + hour))
+    }
+    #expect(!String(decoding: ring.jwks, as: UTF8.self).contains(published))
+    // As it is kept.
+    #expect(TokenKeyRing(ring.members)?.current.key.identifier == ring.current.key.identifier)
+  }
+
   /// A gate that was off for half a year still publishes its next key for a day.
   @Test func aLongSleep() throws {
     var ring = try ring()

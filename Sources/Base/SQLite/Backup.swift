@@ -11,12 +11,17 @@ internal import System
   private let folder: String
   private let path: String
   private let unfinished: String
+  private let stripping: String
   private var handle: OpaquePointer?
 
   /// - Parameters:
   ///   - name: of a new file in the folder of the database, without a slash.
   ///   - path: the database's own, as it was opened.
-  package init(of source: Database, at path: String, to name: String) throws(SQLiteError) {
+  ///   - stripping: statements that take out of the copy what is not to leave with it. Tables that held such a thing have to
+  ///     be dropped and made anew: then all their pages are overwritten, and not their rows alone.
+  package init(
+    of source: Database, at path: String, to name: String, stripping: String = ""
+  ) throws(SQLiteError) {
     let folder = try DatabaseFile.naming { () throws(SystemError) in
       try RealPath.of(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
     }
@@ -25,6 +30,7 @@ internal import System
         .other, code: SQLITE_MISUSE, "the name of a copy is that of a file in the same folder")
     }
     self.source = source
+    self.stripping = stripping
     self.folder = folder
     self.path = folder + "/" + name
     unfinished = self.path + ".unfinished"
@@ -68,9 +74,24 @@ internal import System
       try? FileNames.remove(unfinished)
       throw unsafe SQLiteError(lastOf: copy.handle, result)
     }
+    do throws(SQLiteError) {
+      try strip(copy)
+    } catch {
+      self.copy = nil
+      for end in ["", "-wal"] { try? FileNames.remove(unfinished + end) }
+      throw error
+    }
     self.copy = nil
     try finish()
     return true
+  }
+
+  /// Without any journal, as that would hold what is taken out: a copy that is not finished is thrown away.
+  private func strip(_ copy: Database) throws(SQLiteError) {
+    // The copied header asks for a write-ahead log.
+    let mode = try copy.first("PRAGMA journal_mode = OFF") { row throws(SQLiteError) in try row.text(0) }
+    guard mode == "off" else { throw SQLiteError(.io, code: SQLITE_CANTOPEN, "the copy keeps a journal") }
+    try copy.execute("PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; BEGIN; \(stripping); COMMIT")
   }
 
   private func finish() throws(SQLiteError) {

@@ -208,8 +208,14 @@ internal import CSQLite
     guard answer == "ok" else { throw SQLiteError(.corrupt, code: SQLITE_CORRUPT, answer ?? "no answer") }
   }
 
-  /// Moves what is in the log to the file itself, and makes the log empty.
-  package func checkpoint() throws(SQLiteError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+  /// Moves what is in the log to the file itself, and makes the log a file of no bytes. The statement itself succeeds where
+  /// somebody keeps it from doing so, and says that in its row.
+  package func checkpoint() throws(SQLiteError) {
+    let isBusy = try first("PRAGMA wal_checkpoint(TRUNCATE)") { row throws(SQLiteError) in try row.flag(0) }
+    guard isBusy == false else {
+      throw SQLiteError(.io, code: SQLITE_BUSY, "the write-ahead log cannot be emptied")
+    }
+  }
 
   private func pragma(_ name: String) throws(SQLiteError) -> Int64 {
     try first("PRAGMA " + name) { row throws(SQLiteError) in try row.integer(0) } ?? 0

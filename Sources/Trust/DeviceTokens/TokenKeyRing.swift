@@ -1,4 +1,4 @@
-/// Which key signs tokens, which one signed before and which comes next: a machine that time alone moves.
+/// Which key signs tokens, which one signed before and which comes next: time moves it, and an operator may.
 package import DeviceWire
 
 package struct TokenKeyRing: Sendable {
@@ -92,6 +92,15 @@ package struct TokenKeyRing: Sendable {
     guard now >= current.since + (Self.signingTime - Self.noticeTime) else { return hasChanged }
     next = Member(role: .next, key: try makeKey(), since: now)
     return true
+  }
+
+  /// A key that nobody has seen signs from now on. The one that was to come next never does: whoever has copied the store has
+  /// that one, too.
+  /// - Parameter endingTokens: what was signed before is good no more; else as long as after any other change.
+  package mutating func replace(with key: TokenKey, at now: UnixSeconds, endingTokens: Bool) {
+    previous = endingTokens ? nil : Member(role: .previous, key: current.key, since: now)
+    current = Member(role: .current, key: key, since: now)
+    next = nil
   }
 
   /// `/.well-known/jwks.json` (RFC 7517 §5).

@@ -64,6 +64,11 @@ package final class TokenVerifier {
     return token
   }
 
+  /// For another ring: what was found good was so under the one before.
+  package func forget() {
+    (known, old) = ([:], [:])
+  }
+
   private func remember(_ token: DeviceToken, as hash: Bytes32) {
     if known.count >= capacity {
       old = known

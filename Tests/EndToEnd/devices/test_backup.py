@@ -1,11 +1,12 @@
 """`devices backup` beside a running gate and `devices restore` without one, and what a restored store no longer holds open."""
 
-import base64
 import contextlib
 import errno
 import hashlib
 import json
 import os
+import pathlib
+import re
 import sqlite3
 import subprocess
 import time
@@ -15,8 +16,10 @@ import pytest
 import faults
 from gate import BINARY, process_environment
 from orders import answered, order
+from phones import ask
 
-USAGE, UNKNOWN, IO_ERROR, BUSY, CONFIGURATION = 64, 65, 74, 75, 78
+ROOT = pathlib.Path(__file__).parents[3]
+USAGE, UNKNOWN, CANNOT_CREATE, IO_ERROR, BUSY, CONFIGURATION = 64, 65, 73, 74, 75, 78
 
 
 @pytest.fixture
@@ -183,6 +186,65 @@ def test_a_name_that_is_taken(gate, folder):
     assert (folder / "notes").read_text() == "mine"
 
 
+def test_a_path_outside_of_what_the_gate_may_write(gate, folder):
+    """The command carries it there; nothing of it stays beside the store."""
+    add(gate, "one")
+    elsewhere = folder / "safe"
+    elsewhere.mkdir()
+    copy = elsewhere / "devices.db"
+    old = os.umask(0)
+    try:
+        done = gate.command("devices", "backup", str(copy))
+    finally:
+        os.umask(old)
+    assert done.returncode == 0 and str(copy) in done.stdout, done
+    assert copy.stat().st_mode & 0o777 == 0o600 and os.listdir(elsewhere) == ["devices.db"]
+    assert not [path for path in folder.iterdir() if "backup" in path.name or "handover" in path.name]
+    before = copy.read_bytes()
+    assert gate.command("devices", "backup", str(copy)).returncode == USAGE
+    assert copy.read_bytes() == before
+    done = gate.command("devices", "backup", str(folder / "none" / "devices.db"))
+    assert done.returncode == IO_ERROR and "none" in done.stderr, done
+    # One that was killed between the two has left its file.
+    (folder / "devices-backup.handover").write_bytes(b"of before")
+    done = gate.command("devices", "backup", "./safe/again.db")
+    assert done.returncode == 0 and (elsewhere / "again.db").read_bytes().startswith(b"SQLite format 3"), done
+    add(gate, "two")
+    gate.stop()
+    assert gate.command("devices", "restore", str(copy)).returncode == 0
+    gate.start()
+    assert names(gate) == {"one"}
+
+
+def test_a_token_goes_into_a_file_only_when_there_is_one(gate, folder):
+    file = folder / "mud.token"
+    command = ("services", "add", "mud", "--scopes", "approvals", "--token-file", "mud.token")
+
+    def is_good():
+        with_token = ask(gate, "GET", "/approvals/00000000-0000-0000-0000-000000000000", token=file.read_text().strip())
+        return with_token.status == 404
+
+    done = gate.command(*command)
+    assert done.returncode == 0 and file.read_text().strip() not in done.stdout and is_good(), done
+    assert file.stat().st_mode & 0o777 == 0o600
+    first = file.read_text()
+    done = gate.command(*command)
+    assert done.returncode == CANNOT_CREATE and "mud.token" in done.stderr, done
+    # Whatever else the gate refuses: no file, and none that was there is another one.
+    done = gate.command(*command[:-1], "other.token")
+    assert done.returncode == USAGE and not (folder / "other.token").exists(), done
+    assert gate.command("services", "rotate", "nobody", "--token-file", "mud.token").returncode == UNKNOWN
+    assert file.read_text() == first and is_good()
+    done = gate.command("services", "rotate", "mud", "--token-file", "mud.token", "--json")
+    assert done.returncode == 0 and "token" not in json.loads(done.stdout), done
+    assert file.read_text() != first and is_good() and file.stat().st_mode & 0o777 == 0o600
+    # Nowhere to put it: nothing is rotated.
+    kept = file.read_text()
+    done = gate.command("services", "rotate", "mud", "--token-file", "none/mud.token")
+    assert done.returncode == CANNOT_CREATE and file.read_text() == kept and is_good(), done
+    assert not [path for path in folder.iterdir() if path.name.endswith(".new")]
+
+
 def test_the_audit_from_one_log_to_the_next(gate, folder):
     """`audit export` follows from hash to hash without the gate, and a head of its log finds what was cut off."""
     add(gate, "one")
@@ -215,16 +277,81 @@ def test_the_audit_from_one_log_to_the_next(gate, folder):
 
 
 def follows(rows):
-    def decoded(text):
-        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
     previous = bytes(32)
     for row in rows:
         digest = (
             bytes.fromhex(row["digest"]) if "digest" in row
-            else hashlib.sha256(decoded(row["salt"]) + decoded(row["text"])).digest()
+            else hashlib.sha256(bytes.fromhex(row["salt"]) + row["text"].encode()).digest()
         )  # fmt: skip
         previous = hashlib.sha256(previous + digest).digest()
         if previous.hex() != row["hash"]:
             return False
     return True
+
+
+def test_the_row_that_the_page_shows_follows_by_the_code_that_it_shows():
+    page = (ROOT / "docs" / "devices.md").read_text()
+    blocks = re.findall(r"^```(json|python)\n(.*?)^```", page, re.M | re.S)
+    (row,) = [json.loads(text) for kind, text in blocks if kind == "json" and '"salt"' in text]
+    (code,) = [text for kind, text in blocks if kind == "python" and "def follows" in text]
+    names = {"sha256": hashlib.sha256}
+    exec(code, names)
+    assert names["follows"]([row]) and follows([row]) and json.loads(row["text"])["at"] == row["at"]
+    assert not names["follows"]([row | {"text": row["text"].replace("mud", "dum")}])
+    erased = {"seq": 1, "hash": row["hash"],
+              "digest": hashlib.sha256(bytes.fromhex(row["salt"]) + row["text"].encode()).hexdigest()}  # fmt: skip
+    assert names["follows"]([erased])
+
+
+def test_an_export_and_a_head_need_no_gate(gate, folder):
+    for name in ("one", "two", "three"):
+        add(gate, name)
+    gate.stop()
+    (folder / "audit.log").write_text(gate.log_text())
+    gate.start()
+    gate.command("devices", "forget", "--subject", "nobody")
+    export = folder / "audit.jsonl"
+    export.write_text(gate.command("audit", "export").stdout)
+    pruned = gate.command("audit", "prune", "--before", "2099-12-31")
+    assert pruned.returncode == 0, pruned
+    rest = folder / "rest.jsonl"
+    rest.write_text(gate.command("audit", "export").stdout)
+    gate.stop()
+
+    def verify(path, *more):
+        done = gate.command("audit", "verify", "--export", path, "--json", *more)
+        report = json.loads(done.stdout)
+        assert done.returncode == (0 if report["valid"] else UNKNOWN), done
+        return report
+
+    lines = export.read_text().splitlines()
+    head = ("--head", "audit.log")
+    report = verify("audit.jsonl", *head)
+    assert report["valid"] and report["rows"] == len(lines) and report["kid"], report
+    assert report["hash"] == json.loads(lines[-1])["hash"]
+    # What was thrown away is named by a row that comes later; the head is older than what is left.
+    assert verify("rest.jsonl")["valid"] is True
+    assert verify("rest.jsonl", *head)["fault"] == "head_before_beginning"
+
+    def broken(change, *more):
+        rows = [json.loads(line) for line in lines]
+        change(rows)
+        (folder / "broken.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return verify("broken.jsonl", *more).get("fault")
+
+    assert broken(lambda rows: None, *head) is None
+    assert broken(lambda rows: rows[1].update(text=rows[1]["text"].replace("one", "eno"))) == "hash"
+    assert broken(lambda rows: rows.pop(2)) == "sequence"
+    assert broken(lambda rows: rows.pop(0)) == "beginning_unnamed"
+    assert broken(lambda rows: rows.__setitem__(slice(2, None), [])) is None
+    assert broken(lambda rows: rows.__setitem__(slice(2, None), []), *head) == "head_beyond_end"
+    line = next(line for line in gate.log_text().splitlines() if "audit_head" in line)
+    seq = line.split("seq=")[1].split()[0] if "seq=" in line else None
+    if seq:
+        (folder / "forged.log").write_text(line.replace(f"seq={seq}", "seq=1") + "\n")
+    else:
+        (folder / "forged.log").write_text(json.dumps(json.loads(line) | {"seq": 1}) + "\n")
+    assert verify("audit.jsonl", "--head", "forged.log")["fault"] == "head_signature"
+    (folder / "no.jsonl").write_text("nothing\n")
+    assert gate.command("audit", "verify", "--export", "no.jsonl").returncode == UNKNOWN
+    assert gate.command("audit", "verify", "--export", "missing.jsonl").returncode == IO_ERROR

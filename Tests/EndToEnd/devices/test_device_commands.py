@@ -13,9 +13,10 @@ import pytest
 
 import faults
 from gate import BINARY, process_environment
-from orders import order
+from orders import answered, order
 from phones import ask
 from terminal import Terminal
+from waiting import eventually
 
 USAGE, UNKNOWN, IO_ERROR, UNAVAILABLE, REFUSED, CONFIGURATION = 64, 65, 74, 69, 77, 78
 APP = ("--app", "app.json", "--app-id", "ABCDEF12K4.org.example.mudproxy")
@@ -218,11 +219,49 @@ def test_who_is_forgotten_is_nowhere_in_the_store(home, folder):
     done(devices(home, "forget", "--subject", subject))
     assert devices(home, "show", device).returncode == UNKNOWN and not lets_in(home, "anna.json")
     assert json.loads(done(home.gate.command("audit", "verify", "--json")))["valid"] is True
+    assert_nowhere(folder, name, subject)
+    home.gate.kill()
+    assert_nowhere(folder, name, subject)
+    home.gate.start()
     home.gate.stop()
-    for path in folder.glob("devices.db*"):
+    assert_nowhere(folder, name, subject)
+
+
+def assert_nowhere(folder, *texts):
+    """In no file of the gate's folder, whatever it is for. What phones and games write there is theirs."""
+    stores = [path for path in folder.rglob("*") if path.is_file() and path.name.startswith(("devices", "attested"))]
+    assert folder / "devices.db" in stores
+    for path in stores:
         bytes_ = path.read_bytes()
-        for text in (name, subject):
-            assert text.encode() not in bytes_, path
+        for text in texts:
+            assert text.encode() not in bytes_, (path, text)
+
+
+def test_whatever_fails_nothing_is_forgotten_by_word_alone(gates, backend, folder, fault):
+    """Each call to the disk fails once, the emptying of the log among them: 0 is said where the name is gone, and else 74."""
+    gate = gates(backend, DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example", **fault.environment)
+    ends = []
+    for number in range(1, 100):
+        name = f"zebedee-{number}-of-many"
+        eventually(lambda name=name: answered(gate, "pair-open", subject=name).get("result"), "a store")
+        assert name.encode() in (folder / "devices.db-wal").read_bytes()
+        fault.fail_call(number, errno.EIO)
+        forgotten = gate.command("devices", "forget", "--subject", name)
+        calls = fault.calls
+        fault.heal()
+        fault.monotonic_offset += 31 * 10**9  # it is tried again now
+        ends.append(forgotten.returncode)
+        if forgotten.returncode == 0:
+            assert_nowhere(folder, name)
+        else:
+            assert forgotten.returncode == IO_ERROR, forgotten
+            again = eventually(
+                lambda name=name: gate.command("devices", "forget", "--subject", name).returncode == 0, "a store")
+            assert again
+            assert_nowhere(folder, name)
+        if calls < number:
+            break
+    assert ends[-1] == 0 and IO_ERROR in ends and len(ends) > 5, ends
 
 
 def test_a_revoked_app_attest_key_leaves_its_device_bare(home):

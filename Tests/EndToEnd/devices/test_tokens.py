@@ -1,13 +1,16 @@
 """Device tokens, judged by two libraries that nobody here wrote, and tokens that those make, judged by the gate."""
 
 import base64
+import contextlib
 import hashlib
 import json
+import os
+import sqlite3
 import uuid
 
 import jwt
 import pytest
-from clients import assert_refusal
+from clients import Raw, assert_refusal, head
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwcrypto import jwk, jws
 from jwcrypto import jwt as crypto_jwt
@@ -223,3 +226,59 @@ def test_invented_tokens_are_paid_for_by_their_address(gates, folder):
     assert told.pop() == "rate_limited" and 10 < len(told) and set(told) == {"token_rejected"}, told
     # The phone beside whom somebody guesses is heard all the same.
     assert phone.read(token).status == 200
+
+
+def kid(token):
+    return jwt.get_unverified_header(token)["kid"]
+
+
+def test_new_keys_by_an_order(gate, phone):
+    """At once, and where they are to end, so do all tokens, in introspection and in a long poll as well."""
+    first = phone.token()
+    done = gate.command("devices", "rotate-token-keys", "--json")
+    assert done.returncode == 0, done.stderr
+    second = phone.token()
+    assert kid(second) == json.loads(done.stdout)["kid"] != kid(first)
+    assert {key["kid"] for key in key_set(gate)["keys"]} == {kid(first), kid(second)}
+    assert phone.read(first).status == phone.read(second).status == 200
+    service = json.loads(
+        gate.command("services", "add", "forum", "--scopes", "devices.read", "--json").stdout)["token"]
+    introspect = lambda token: ask(gate, "POST", "/device/introspect", {"token": token}, token=service).json  # noqa: E731
+    assert introspect(second)["active"] is True
+    with Raw(gate) as poll:
+        waiting = poll.send(head("GET", "/approvals?wait=25", f"Authorization: Bearer {second}"))
+        done = gate.command("devices", "rotate-token-keys", "--now")
+        assert done.returncode == 0, done.stderr
+        assert_refusal(waiting.reply(), 401, "token_rejected")
+    for token in (first, second):
+        assert phone.read(token).status == 401 and introspect(token) == {"active": False}
+    third = phone.token()
+    assert kid(third) in done.stdout and phone.read(third).status == 200
+    assert [key["kid"] for key in key_set(gate)["keys"]] == [kid(third)]
+    rows = [row for row in json.loads(gate.command("audit", "list", "--json").stdout)
+            if row["event"] == "token_keys_changed"]  # fmt: skip
+    assert [row["current_key"] for row in rows] == [kid(second), kid(third)]
+    assert all(row["uid"] == os.getuid() and row["pid"] > 0 for row in rows) and rows[1]["ended"] == "tokens", rows
+    gate.kill()
+    gate.start()
+    gate.app.close()
+    assert phone.read(second).status == 401 and phone.read(third).status == 200
+
+
+def test_a_backup_signs_nothing_and_a_restored_store_has_new_keys(gate, phone, folder):
+    token = phone.token()
+    (folder / "backups").mkdir()
+    copy = folder / "backups" / "devices.db"
+    done = gate.command("devices", "backup", "backups/devices.db")
+    assert done.returncode == 0, done.stderr
+    gate.stop()
+    with contextlib.closing(sqlite3.connect(folder / "devices.db")) as store:
+        scalars = [scalar for (scalar,) in store.execute("SELECT scalar FROM token_keys WHERE scalar IS NOT NULL")]
+    assert scalars and all(len(scalar) == 32 and scalar not in copy.read_bytes() for scalar in scalars)
+    done = gate.command("devices", "restore", str(copy))
+    assert done.returncode == 0, done.stderr
+    gate.start()
+    gate.app.close()
+    assert phone.read(token).status == 401
+    fresh = phone.token()
+    assert kid(fresh) != kid(token) and [key["kid"] for key in key_set(gate)["keys"]] == [kid(fresh)]

@@ -37,6 +37,7 @@ enum AuditHeadHarness {
     }
     guard let read = AuditHead(logLine: text(signed)) else { throw BrokenProperty("a head that is none") }
     try require(read == signed && read.isSigned(by: key.point, of: server, verifier), "not what was signed")
+    try require(read.isSigned(verifier), "not signed by the key that it names")
     try require(!read.isSigned(by: key.point, of: other, verifier), "another gate's head")
     let row = AuditEnd(sequence: read.end.sequence ^ 1, hash: read.end.hash)
     let moved = AuditHead(end: row, at: read.at, keyID: read.keyID, signature: read.signature)
@@ -70,5 +71,8 @@ enum AuditHeadHarness {
       ("gate", AuditHead.gate), ("at", "\(head.at.value)"), ("hash", head.end.hash.hex), ("kid", head.keyID),
       ("seq", "\(head.end.sequence)"), ("signature", Base64.encodeURL(head.signature.span)),
     ]
+      + (head.signer.map { signer in
+        [("server_id", signer.server.text), ("key", Base64.encodeURL(signer.key.x963.span))]
+      } ?? [])
   }
 }

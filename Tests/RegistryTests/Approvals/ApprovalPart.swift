@@ -95,7 +95,7 @@ final class ApprovalPart {
     case .reply(.answered(let bytes)), .reply(.created(let bytes)): return Answer(json: bytes, refusal: nil)
     case .reply(.permitted): return Answer(json: [], refusal: nil)
     case .reply(.refused(let refusal)): return Answer(json: [], refusal: refusal)
-    case .wait, .goOn, .copy:
+    case .wait, .goOn, .copy, .erased:
       Issue.record("it is not answered at once", sourceLocation: sourceLocation)
       return Answer(json: [], refusal: nil)
     }

@@ -59,6 +59,7 @@ final class WorkerPart {
         completion: { replies.set($0, at: index) })
     }
     worker?.serve(requests)
+    erase()
     return replies.all
   }
 
@@ -95,7 +96,13 @@ final class WorkerPart {
       let group = worker.ready
       worker.ready = []
       worker.serve(group)
+      erase()
     }
+  }
+
+  /// Where somebody waits for it.
+  func erase() {
+    if worker?.erasure?.waiting.isEmpty == false { worker?.eraseIfDue() }
   }
 
   func values() throws -> [String: [UInt8]] {

@@ -199,7 +199,10 @@ struct Said {
   let value: JSONValue
 
   init(_ outcome: Outcome) throws {
-    guard case .reply(let reply) = outcome else {
+    let reply: Reply
+    switch outcome {
+    case .reply(let said), .erased(let said): reply = said
+    case .wait, .goOn, .copy:
       Issue.record("it waits")
       throw FormError("waits")
     }

@@ -1,4 +1,6 @@
 /// A copy in the place of a store: what may be one, who has to be gone, and what has ended at the next start.
+import Crypto
+import DeviceTokens
 import DeviceWire
 import Glibc
 import JSON
@@ -69,6 +71,54 @@ import Testing
       // The copy is what it was, and may be used again.
       #expect(try value(folder + "/copy.db", StoreValue.restored) == nil)
     }
+  }
+
+  /// Neither a row nor a page of it: whoever has the copy signs nothing. A store that takes such a one's place, or that of an
+  /// earlier program's copy, makes keys of its own.
+  @Test(arguments: [false, true]) func aCopyHoldsNoSecretOfTheGate(isOfAnEarlierProgram: Bool) throws {
+    try inFolder { folder in
+      let (store, copy) = (folder + "/devices.db", folder + "/copy.db")
+      let secret = KernelEntropy().bytes(32)
+      // So many keys that their table has several pages, and rows have moved between them.
+      var clock = UnixTime(milliseconds: 1_771_286_400_000)
+      let opened = try SQLiteStore(store)
+      let mint = try TokenMint(opened, at: clock, P256Verifier())
+      for _ in 0..<60 {
+        clock = clock.adding(.seconds(60))
+        try mint.replaceKeys(in: opened, at: clock, endingTokens: false)
+      }
+      opened.close()
+      try serve(store, [Put(name: StoreValue.secret, value: secret), try backUp()])
+      if isOfAnEarlierProgram {
+        try WholeFile.write(try WholeFile.read(store), to: copy, mode: 0o600, overwriting: true)
+      }
+      let before = try SQLiteStore(store)
+      let keys = try before.tokenKeys().map(\.key)
+      before.close()
+      var secrets = [secret]
+      for key in keys {
+        let text = try key.scalar()
+        secrets.append(
+          unsafe text.withPointer { unsafe Array(UnsafeBufferPointer(start: $0, count: text.count)) })
+      }
+      #expect(secrets.count == 3)
+      let bytes = try WholeFile.read(copy)
+      for secret in secrets { #expect(contains(bytes, secret) == isOfAnEarlierProgram) }
+      _ = try StoreRestoration.restore(copy, to: store, at: now)
+      let restored = try WholeFile.read(store)
+      for secret in secrets { #expect(!contains(restored, secret)) }
+      try serve(store, [])
+      let after = try SQLiteStore(store)
+      defer { after.close() }
+      let fresh = try after.tokenKeys().map(\.key.identifier)
+      #expect(fresh.count == 1 && !keys.map(\.identifier).contains(fresh[0]))
+      // A head of before can still be judged.
+      #expect(try after.tokenKey(keys[0].thumbprint) == keys[0].point)
+    }
+  }
+
+  private func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+    bytes.indices.contains { index in bytes[index] == part[0] && bytes[index...].starts(with: part) }
   }
 
   @Test func aStoreThatIsGoneOrDamagedIsReplaced() throws {

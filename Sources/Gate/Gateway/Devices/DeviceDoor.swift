@@ -83,7 +83,7 @@ package final class DeviceDoor: RegistryListener {
     case .doubted(let report): log.doubts(report)
     case .serviceBarred(let name, let reports): log.serviceBarred(name, reports: reports)
     case .strangeMembers(let device, let found): log.strangeMembers(device, found)
-    case .near, .desktopEnded, .wake: break
+    case .near, .desktopEnded, .wake, .wakeAll, .erased: break
     }
   }
 

@@ -112,13 +112,16 @@ struct GateLogger: Sendable {
     case .revocationsLost(let lost):
       for name in lost { logger.critical("revocation_lost", metadata: ["revokes": "\(name)"]) }
     case .auditHead(let head):
-      logger.info(
-        "audit_head",
-        metadata: [
-          "gate": "\(AuditHead.gate)", "seq": "\(head.end.sequence)", "hash": "\(head.end.hash.hex)",
-          "at": "\(head.at.value)", "kid": "\(head.keyID)",
-          "signature": "\(Base64.encodeURL(head.signature.span))",
-        ])
+      var members: Logger.Metadata = [
+        "gate": "\(AuditHead.gate)", "seq": "\(head.end.sequence)", "hash": "\(head.end.hash.hex)",
+        "at": "\(head.at.value)", "kid": "\(head.keyID)",
+        "signature": "\(Base64.encodeURL(head.signature.span))",
+      ]
+      if let signer = head.signer {
+        members["server_id"] = "\(signer.server.text)"
+        members["key"] = "\(Base64.encodeURL(signer.key.x963.span))"
+      }
+      logger.info("audit_head", metadata: members)
     }
   }
 

@@ -54,8 +54,9 @@ struct AuditExport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write the audit with its hashes, one JSON object a line.",
     discussion: """
-      Members are gate, seq, at, text (base64url), salt and hash, or digest where a text was erased: enough to follow \
-      the chain without the gate. With --after, an export goes on where an earlier one ended.
+      Members are gate, seq, at, text, salt (hex) and hash (hex), or digest (hex) where a text was erased: enough to follow \
+      the chain without the gate, as audit verify --export does. With --after, an export goes on where an earlier one \
+      ended.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -74,55 +75,6 @@ struct AuditExport: ParsableCommand {
     }
     try output.flush()
   }
-}
-
-struct AuditVerify: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Follow the chain from its first row to its last.",
-    discussion: """
-      With --head, also looks whether the chain leads through a head that the gate has signed before: the line \
-      audit_head of its log, kept elsewhere, is what finds out that the end was cut off. Ends with status 65 when \
-      the chain is broken.
-      """)
-
-  @OptionGroup var settings: SettingsFile
-  @Option(help: "A file with a line audit_head of the log; the last one counts.", completion: .file())
-  var head: String?
-  @Flag(help: "One JSON object.") var json = false
-
-  func run() throws {
-    let line = try head.map(headLine)
-    let result = try RegistryAccess.order(
-      "audit-verify", [("head", line.map(JSONValue.string))], try settings.values())
-    try RegistryText.show(result, json: json)
-    if result.object?["valid"]?.boolean == false { throw ExitStatus.dataError.code }
-  }
-
-  private func headLine(_ path: String) throws -> String {
-    let shown = PrintableText.field(path)
-    let bytes: [UInt8]
-    do {
-      bytes = try SystemFiles().contents(of: path, limit: Self.largestLog)
-    } catch {
-      complain("\(shown) cannot be read: \(error); correct the path or the file's owner and mode")
-      throw ExitStatus.ioError.code
-    }
-    guard bytes.count <= Self.largestLog else {
-      complain(
-        "\(shown) is larger than \(Self.largestLog >> 20) MiB, and the last line counts: name a file with that line "
-          + "alone (grep audit_head LOG | tail -n 1)")
-      throw ExitStatus.dataError.code
-    }
-    let text = String(decoding: bytes, as: UTF8.self)
-    guard let line = text.split(separator: "\n").last(where: { $0.contains("audit_head") }) else {
-      complain(
-        "\(shown) has no line audit_head: name a log that the gate has written for an hour, or to its stop")
-      throw ExitStatus.dataError.code
-    }
-    return String(line)
-  }
-
-  private static let largestLog = 64 << 20
 }
 
 struct AuditPrune: ParsableCommand {

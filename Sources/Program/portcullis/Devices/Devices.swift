@@ -11,7 +11,7 @@ struct Devices: ParsableCommand {
     subcommands: [
       DevicesList.self, DevicesShow.self, DevicesConfirm.self, DevicesAssign.self, DevicesRename.self,
       DevicesRevoke.self, DevicesExcept.self, DevicesUnlock.self, DevicesForget.self,
-      DevicesBackup.self, DevicesRestore.self,
+      DevicesRotateTokenKeys.self, DevicesBackup.self, DevicesRestore.self,
     ])
 }
 

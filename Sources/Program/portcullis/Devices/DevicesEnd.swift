@@ -1,4 +1,4 @@
-/// `portcullis devices revoke`, `except`, `forget`, `backup` and `unlock` (docs/operating.md, "Commands").
+/// `portcullis devices revoke`, `except`, `forget`, `unlock` and `rotate-token-keys` (docs/operating.md, "Commands").
 import ArgumentParser
 import Bytes
 import JSON
@@ -71,8 +71,9 @@ struct DevicesForget: ParsableCommand {
     commandName: "forget", abstract: "Revoke a device and erase what is known of it.",
     discussion: """
       For whoever asks to be forgotten: names and keys are deleted, and texts of the audit erased, while its chain \
-      still checks. Backups made before keep them. Ends with status 65 when there is no such device, and with 74 when \
-      it is refused from now on but that could not be written: order it again.
+      still checks. When this returns, no file of the store holds them, its log included. Backups made before keep \
+      them. Ends with status 65 when there is no such device, and with 74 when it is refused from now on but that could \
+      not be written, or the log not be emptied: order it again.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -101,24 +102,6 @@ struct DevicesForget: ParsableCommand {
   }
 }
 
-struct DevicesBackup: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Copy the store of devices while the gate runs.",
-    discussion: """
-      The copy is whole and lies beside the store (mode 0600), where the gate may write. It holds what the store \
-      holds, so keep it as safe. Ends with status 74 when it cannot be written.
-      """)
-
-  @OptionGroup var settings: SettingsFile
-  @Argument(help: "The name of the file, without a folder.") var name: String
-  @Flag(help: "One JSON object.") var json = false
-
-  func run() throws {
-    let result = try RegistryAccess.order("devices-backup", [("name", .string(name))], try settings.values())
-    try RegistryText.say("backed up to \(name)", result, json: json)
-  }
-}
-
 struct DevicesUnlock: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock", abstract: "Let a subject have one-time codes again.",
@@ -136,5 +119,27 @@ struct DevicesUnlock: ParsableCommand {
     let result = try RegistryAccess.order(
       "devices-unlock", [("subject", .string(subject))], try settings.values())
     try RegistryText.say("unlocked \(subject)", result, json: json)
+  }
+}
+
+struct DevicesRotateTokenKeys: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate-token-keys", abstract: "Sign tokens by a new key from now on.",
+    discussion: """
+      Tokens that were issued stay good until they end, ten minutes at most. With --now they end at once, as after the \
+      loss of a host or of a file that holds the keys: phones get others by themselves, long polls are answered, and \
+      codes that wait to be typed have to be asked for again. /.well-known/jwks.json has the new set at once; \
+      programs that keep it for a while must fetch it again. Ends with status 74 when it could not be written.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+  @Flag(help: "End all tokens that were issued before.") var now = false
+  @Flag(help: "One JSON object: kid, the name of the key that signs from now on.") var json = false
+
+  func run() throws {
+    let result = try RegistryAccess.order(
+      "devices-rotate-token-keys", [("now", .boolean(now))], try settings.values())
+    let kid = result.object?["kid"]?.string ?? "-"
+    try RegistryText.say("tokens are signed by \(PrintableText.field(kid, limit: 64))", result, json: json)
   }
 }

@@ -15,7 +15,8 @@ struct ServicesAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a service, and print its token.",
     discussion: """
-      The token alone goes to standard output, this once: the gate keeps only its hash. Scopes say what it may do: \
+      The token alone goes to standard output, this once, or with --token-file into a new file: the gate keeps only its \
+      hash. Scopes say what it may do: \
       approvals, codes, presence, pairings, devices.read.
       """)
 
@@ -25,9 +26,13 @@ struct ServicesAdd: ParsableCommand {
   @Option(help: "Where it stands, for what is set by site.") var site: String?
   @Option(help: "The subjects it may name; * stands for any run of letters. All, when left out.")
   var subjects: String?
-  @Flag(help: "One JSON object, the token in it.") var json = false
+  @Option(help: "A new file for the token (mode 0600), in the place of standard output.", completion: .file())
+  var tokenFile: String?
+  @Flag(help: "One JSON object; the token is in it without --token-file.") var json = false
 
   func run() throws {
+    let configuration = try settings.values()
+    let file = try tokenFile.map { try TokenFile($0, replacing: false) }
     let scopes = scopes.split(separator: ",", omittingEmptySubsequences: false).map {
       JSONValue.string(String($0))
     }
@@ -36,8 +41,8 @@ struct ServicesAdd: ParsableCommand {
       [
         ("name", .string(name)), ("scopes", .array(scopes)), ("site", site.map(JSONValue.string)),
         ("subjects", subjects.map(JSONValue.string)),
-      ], try settings.values())
-    try ServiceToken.print(result, json: json)
+      ], configuration)
+    try ServiceToken.tell(result, "added \(PrintableText.field(name, limit: 128))", file, json: json)
     let words = scopes.compactMap(\.string)
     if words.contains("approvals"), words.contains("pairings") {
       complain(
@@ -67,15 +72,22 @@ struct ServicesList: ParsableCommand {
 struct ServicesRotate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate", abstract: "Give a service a new token, and print it.",
-    discussion: "The old token ends at once. The new one alone goes to standard output.")
+    discussion: """
+      The old token ends at once. The new one alone goes to standard output, or with --token-file into that file, in the \
+      place of the old one, when the gate has given it.
+      """)
 
   @OptionGroup var settings: SettingsFile
   @Argument(help: "The service's name.") var name: String
-  @Flag(help: "One JSON object, the token in it.") var json = false
+  @Option(help: "A file for the token (mode 0600); one that is there is replaced.", completion: .file())
+  var tokenFile: String?
+  @Flag(help: "One JSON object; the token is in it without --token-file.") var json = false
 
   func run() throws {
-    let result = try RegistryAccess.order("services-rotate", [("name", .string(name))], try settings.values())
-    try ServiceToken.print(result, json: json)
+    let configuration = try settings.values()
+    let file = try tokenFile.map { try TokenFile($0, replacing: true) }
+    let result = try RegistryAccess.order("services-rotate", [("name", .string(name))], configuration)
+    try ServiceToken.tell(result, "rotated \(PrintableText.field(name, limit: 128))", file, json: json)
   }
 }
 
@@ -95,11 +107,16 @@ struct ServicesRevoke: ParsableCommand {
 }
 
 private enum ServiceToken {
-  static func print(_ result: JSONValue, json: Bool) throws {
-    guard let token = result.object?["token"]?.string else {
+  /// - Parameter words: what is said where the token is in a file.
+  static func tell(_ result: JSONValue, _ words: String, _ file: TokenFile?, json: Bool) throws {
+    guard let object = result.object, let token = object["token"]?.string else {
       complain("the running gate gave no token; is it of this version?")
       throw ExitStatus.software.code
     }
-    try RegistryText.say(PrintableText.field(token, limit: 256), result, json: json)
+    guard try TokenFile.keep(token, in: file) else {
+      return try RegistryText.say(PrintableText.field(token, limit: 256), result, json: json)
+    }
+    let rest = object.members.filter { $0.name != "token" }.map { (name: $0.name, value: $0.value) }
+    try RegistryText.say(words, .object(JSONObject(rest)), json: json)
   }
 }

@@ -16,6 +16,7 @@ struct ApprovalUpkeep: Upkeep {
         try store.shortenApprovals(endedBefore: whole, limit: Self.batch)
       )
     }
+    if thrown > 0 || shortened > 0 { desk.announce(.erased) }
     if thrown == Self.batch || shortened == Self.batch { return desk.now }
     let next = try desk.storing { (store) throws(StoreFailure) in try store.nextExpiry() }
     return next.map { UnixTime($0) }

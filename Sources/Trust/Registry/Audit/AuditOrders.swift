@@ -55,30 +55,6 @@ struct ReadAudit: RegistryCall {
 }
 
 extension AuditRow {
-  /// All that is needed to follow the chain elsewhere.
-  func export(to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.name("gate")
-    writer.value(AuditHead.gate)
-    writer.name("seq")
-    writer.value(sequence)
-    writer.name("at")
-    writer.value(at.value)
-    switch content {
-    case .text(let text, let salt):
-      writer.name("text")
-      writer.value(Base64.encodeURL(text.span))
-      writer.name("salt")
-      writer.value(Base64.encodeURL(salt.span))
-    case .erased(let digest):
-      writer.name("digest")
-      writer.value(digest.hex)
-    }
-    writer.name("hash")
-    writer.value(hash.hex)
-    writer.endObject()
-  }
-
   /// The number, and what the text says.
   func list(to writer: inout JSONWriter) {
     writer.beginObject()
@@ -148,27 +124,7 @@ struct VerifyAudit: RegistryCall {
   }
 
   private func answer(_ fault: AuditVerifier.Fault?, _ verifier: AuditVerifier?) -> Outcome {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("valid")
-    writer.value(fault == nil)
-    if let fault {
-      writer.name("fault")
-      writer.value(fault.rawValue)
-    }
-    if let verifier {
-      writer.name("rows")
-      writer.value(verifier.rows)
-      writer.name("erased")
-      writer.value(verifier.erased)
-      // The last row that is in order.
-      writer.name("seq")
-      writer.value(verifier.end.sequence)
-      writer.name("hash")
-      writer.value(verifier.end.hash.hex)
-    }
-    writer.endObject()
-    return .reply(.answered(writer.bytes))
+    .reply(.answered(AuditVerifier.report(fault, verifier, head: head)))
   }
 }
 
@@ -193,20 +149,22 @@ struct PruneAudit: RegistryCall {
       next.last = try desk.storing { store throws(StoreFailure) in try store.auditEnd(before: before) }
       if let found = next.last { try desk.record(.pruned, [.number("before", before)] + found.named) }
     }
-    guard let last = next.last else { return answer }
+    guard let last = next.last else { return .reply(answer) }
     let thrown = try desk.storing { store throws(StoreFailure) in
       try store.pruneAudit(through: last.sequence, limit: Self.piece)
     }
     next.count += thrown
-    return thrown == Self.piece ? .goOn(next) : next.answer
+    if thrown == Self.piece { return .goOn(next) }
+    desk.announce(.erased)
+    return .erased(next.answer)
   }
 
-  private var answer: Outcome {
+  private var answer: Reply {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("rows")
     writer.value(count)
     writer.endObject()
-    return .reply(.answered(writer.bytes))
+    return .answered(writer.bytes)
   }
 }

@@ -60,6 +60,12 @@ package struct AuditVerifier: Sendable {
     }
   }
 
+  /// The last row that a pruning has thrown away, as its own row says; nil for any other row.
+  static func pruned(by row: AuditRow) -> AuditEnd? {
+    guard case .text(let text, _) = row.content else { return nil }
+    return (try? JSONValue(parsing: text.span, depthLimit: 4))?.object.flatMap(AuditEnd.init(prunedBy:))
+  }
+
   /// After the last row.
   package func finish() throws(Fault) {
     if let head, !hasMetHead { throw head.sequence > end.sequence ? .tail : .pruned }

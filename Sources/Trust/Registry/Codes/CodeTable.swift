@@ -9,6 +9,8 @@ package protocol CodeTable {
   func insert(_ challenge: CodeChallenge, nonces: [(DeviceID, Bytes32)]) throws(StoreFailure)
   /// Its state and its code. With the end its text and its nonces go.
   func update(_ challenge: CodeChallenge) throws(StoreFailure)
+  /// Codes that phones have and nobody has typed; their logins stay open.
+  func dropIssuedCodes() throws(StoreFailure)
   func countOpenChallenges(of holder: CodeHolder) throws(StoreFailure) -> Int
   func openChallenges(of service: ServiceID) throws(StoreFailure) -> [CodeChallengeID]
   func openChallenges(of holder: CodeHolder) throws(StoreFailure) -> [CodeChallengeID]

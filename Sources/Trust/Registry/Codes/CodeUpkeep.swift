@@ -11,6 +11,7 @@ struct CodeUpkeep: Upkeep {
     let thrown = try desk.storing { (store) throws(StoreFailure) in
       try store.deleteChallenges(endedBefore: kept, limit: Self.batch)
     }
+    if thrown > 0 { desk.announce(.erased) }
     if ended == Self.batch || thrown == Self.batch { return now }
     return try desk.storing { (store) throws(StoreFailure) in try store.nextChallengeEnd() }
   }

@@ -72,6 +72,13 @@ package struct OrderArguments {
     object[name] == nil ? nil : try integer(name)
   }
 
+  /// False where it is not stated.
+  package func flag(_ name: String) throws(FormError) -> Bool {
+    guard let value = object[name] else { return false }
+    guard let flag = value.boolean else { throw FormError(name) }
+    return flag
+  }
+
   package func texts(_ name: String) throws(FormError) -> [String] {
     guard let values = object[name]?.array else { throw FormError(name) }
     var texts: [String] = []

@@ -84,6 +84,8 @@ package enum Outcome: Sendable {
   case wait(Topic, by: Party, otherwise: Reply)
   /// A long piece of work goes on with this call, in another group, for the same request.
   case goOn(any RegistryCall)
+  /// As `reply`, and said when what the call has deleted is in no file of the store any more; refused where it cannot be.
+  case erased(Reply)
   /// A copy of the store is made in a new file of this name beside it, between the groups; the answer comes when it is
   /// whole.
   case copy(named: String)

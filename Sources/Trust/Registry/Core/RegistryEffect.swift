@@ -42,13 +42,17 @@ package enum RegistryEffect: Equatable, Sendable {
   case keySet([UInt8])
   /// Those who wait for it are looked at again.
   case wake(Topic)
+  /// All who wait are: what they have shown may be good no more.
+  case wakeAll
+  /// Rows were deleted whose bytes are not to stay in the store's log.
+  case erased
 
   /// It must not wait for the disk.
   var isUrgent: Bool {
     switch self {
     case .deviceGone, .deviceRevoked, .subjectRevoked, .attestedKeyRevoked: true
     case .deviceActive, .deviceWaits, .formerKey, .deviceExpired, .approvalsOpen, .codeWanted, .doubted,
-      .serviceBarred, .strangeMembers, .near, .desktopEnded, .services, .keySet, .wake:
+      .serviceBarred, .strangeMembers, .near, .desktopEnded, .services, .keySet, .wake, .wakeAll, .erased:
       false
     }
   }

@@ -160,6 +160,7 @@ extension RegistryWorker {
     case .goOn(let call):
       request.call = call
       ready.append(request)
+    case .erased(let reply): hold(reply, for: request)
     case .copy(let name): beginCopying(named: name, for: request)
     }
   }
@@ -168,7 +169,7 @@ extension RegistryWorker {
   func noteRevocation(_ result: Result) {
     guard result.request.call.urgency == .revocation else { return }
     switch result.outcome {
-    case .reply: revocations.settle(result.request.handle)
+    case .reply, .erased: revocations.settle(result.request.handle)
     case .goOn: revocations.note(result.effects, of: result.request.handle)
     case .wait, .copy: break
     }
@@ -177,10 +178,11 @@ extension RegistryWorker {
   func tell(_ effects: [RegistryEffect]) {
     for effect in effects {
       devices.presence.hear(effect)
-      if case .wake(let topic) = effect {
-        ready += waiters.wake(topic)
-      } else if !effect.isUrgent {
-        hear(effect)
+      switch effect {
+      case .wake(let topic): ready += waiters.wake(topic)
+      case .wakeAll: ready += waiters.wakeAll()
+      case .erased: noteErasure()
+      default: if !effect.isUrgent { hear(effect) }
       }
     }
   }

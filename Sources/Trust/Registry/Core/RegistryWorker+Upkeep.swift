@@ -26,11 +26,16 @@ extension RegistryWorker {
     _ = store.keepReserve()
     try announceStanding()
     if try store.value(StoreValue.unnamedBeginning) != nil { try nameBeginning() }
-    if try store.value(StoreValue.restored) != nil { try endAll(because: .restored) }
+    if try store.value(StoreValue.restored) != nil { try endRestored() }
     let behind = storedTime.milliseconds - clock.wall().milliseconds
     guard behind > Self.tolerance.wholeMilliseconds else { return }
     listener.note(.clockBehind(by: .milliseconds(behind)))
     try endAll(because: .clockBehind, .count(Int(behind / 1000)))
+  }
+
+  /// The copy has had no keys: the gate has made others, and the audit says which one signs.
+  private func endRestored() throws(StoreFailure) {
+    try endAll(because: .restored, .word("current_key", tokens.ring.current.key.identifier))
   }
 
   private func endAll(
@@ -71,6 +76,7 @@ extension RegistryWorker {
     if let due = devices.refusals.due, due <= now { writeTally() }
     if dueAt <= now { tend(now) }
     if headDueAt <= now { tellHead() }
+    eraseIfDue()
   }
 
   private func tend(_ now: UnixTime) {
@@ -200,6 +206,7 @@ extension RegistryWorker {
       if devices.refusals.due != nil { writeTally() }
       tellHead()
     }
+    eraseAtLast()
     store.close()
   }
 }

@@ -50,6 +50,8 @@ final class RegistryWorker {
   /// When the parts are asked again.
   var dueAt: UnixTime
   var headDueAt: UnixTime
+  /// Nil where the log holds nothing that was deleted. A start does not know what the log has that it finds.
+  var erasure: Erasure?
   /// Who waits for the copy that is being made.
   var copying: Registry.Request?
   /// Nil when all are read.
@@ -77,6 +79,7 @@ final class RegistryWorker {
     tokens = try TokenMint(store, at: time.now(), verifier)
     dueAt = time.now()
     headDueAt = dueAt.adding(Self.headInterval)
+    erasure = Erasure(due: dueAt)
     try start()
     published.publish(try store.numbers())
   }
@@ -184,7 +187,9 @@ final class RegistryWorker {
   func nextMoment() -> MonotonicTime {
     // What is due by time waits for the store.
     if let trouble { return min(waiters.nextDeadline, trouble.nextTry) }
-    let due = [dueAt, headDueAt, devices.refusals.due].compactMap { $0 }.map { time.moment(of: $0) }
+    let due = [dueAt, headDueAt, devices.refusals.due, erasure?.due].compactMap { $0 }.map {
+      time.moment(of: $0)
+    }
     return due.reduce(waiters.nextDeadline, min)
   }
 }

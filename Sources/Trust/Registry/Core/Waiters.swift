@@ -52,6 +52,11 @@ struct Waiters {
     (handles[topic] ?? []).sorted { $0.number < $1.number }.compactMap { remove($0)?.request }
   }
 
+  /// Likewise all of them.
+  mutating func wakeAll() -> [Request] {
+    waiting.keys.sorted { $0.number < $1.number }.compactMap { remove($0)?.request }
+  }
+
   /// Those that have waited long enough, with what they are told.
   mutating func expire(at now: MonotonicTime) -> [(Request, Reply)] {
     end(ticks.filter { $0.key <= now.nanoseconds / Self.tick }.flatMap(\.value))

@@ -1,5 +1,5 @@
 /// What an operator orders about devices: `devices list`, `show`, `confirm`, `assign`, `rename`, `revoke`, `except`,
-/// `forget`.
+/// `forget`, `rotate-token-keys`.
 internal import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
@@ -20,6 +20,7 @@ enum DeviceOrders: OrderReader {
     case "devices-look": LookAtDevice(id: try id(OrderArguments(arguments, "id")))
     case "devices-end": try EndForgotten(OrderArguments(arguments, "id", "subject"))
     case "devices-forget": try ForgetDevices(OrderArguments(arguments, "id", "subject"))
+    case "devices-rotate-token-keys": try RotateTokenKeys(OrderArguments(arguments, "now"))
     default: nil
     }
   }

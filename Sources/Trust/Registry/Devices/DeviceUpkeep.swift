@@ -1,5 +1,4 @@
 /// What time alone brings about among devices: who was not confirmed goes, and the keys of tokens change.
-internal import DeviceTokens
 internal import System
 
 struct DeviceUpkeep: Upkeep {
@@ -10,6 +9,7 @@ struct DeviceUpkeep: Upkeep {
     let over = UnixTime(milliseconds: desk.now.milliseconds - DeviceRecord.pendingLife.wholeMilliseconds + 1)
     let count = try endPending(madeBefore: over, &desk)
     try advanceTokenKeys(&desk)
+    if count > 0 { desk.announce(.erased) }
     if count == Self.batch { return desk.now }
     let next = try desk.storing { (store) throws(StoreFailure) in
       try store.pendingDevices(madeBefore: UnixTime(milliseconds: .max), limit: 1).first
@@ -36,9 +36,6 @@ struct DeviceUpkeep: Upkeep {
   private func advanceTokenKeys(_ desk: inout Desk) throws(CallFailure) {
     let (tokens, now) = (desk.tokens, desk.now)
     let hasChanged = try desk.storing { (store) throws(StoreFailure) in try tokens.advance(store, to: now) }
-    guard hasChanged else { return }
-    desk.announce(.keySet(tokens.ring.jwks))
-    try desk.record(
-      .tokenKeysChanged, tokens.ring.members.map { .word("\($0.role)_key", $0.key.identifier) })
+    if hasChanged { try desk.publishTokenKeys() }
   }
 }

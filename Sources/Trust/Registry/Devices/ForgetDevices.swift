@@ -3,7 +3,7 @@
 /// In two orders. The first revokes them; what follows waits until the key store has their App Attest keys on its disk, as a
 /// device's row is what the next start knows by that nobody comes in with its key. The second forgets, piece by piece, as
 /// there may be much of it and others are to have their turn. A device's row goes last, when nothing else tells of it:
-/// whoever repeats an order that was cut short finds what is left.
+/// whoever repeats an order that was cut short finds what is left. The answer comes when the store's log is empty, too.
 internal import DeviceWire
 internal import PortcullisProtocol
 
@@ -132,7 +132,8 @@ package struct ForgetDevices: RegistryCall {
     try desk.record(.deviceForgotten, .count(devices))
     var answer = DeviceAnswer()
     answer.put("forgotten", Int64(devices))
-    return .reply(answer.reply())
+    desk.announce(.erased)
+    return .erased(answer.reply())
   }
 }
 

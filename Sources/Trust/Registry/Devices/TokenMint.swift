@@ -7,7 +7,10 @@ package import System
 
 /// Used by the registry's thread alone.
 package final class TokenMint {
-  package private(set) var ring: TokenKeyRing
+  package private(set) var ring: TokenKeyRing {
+    // It knows tokens whose keys may be gone.
+    didSet { verifier.forget() }
+  }
   private let verifier: TokenVerifier
 
   /// With the keys that are there, or with a first one. What was due while nobody was there is done by `advance`.
@@ -48,6 +51,16 @@ package final class TokenMint {
       ring = advanced
     }
     return hasChanged
+  }
+
+  /// By an operator's order; the new set is to be published.
+  func replaceKeys(
+    in store: any RegistryStore, at now: UnixTime, endingTokens: Bool
+  ) throws(StoreFailure) {
+    var replaced = ring
+    replaced.replace(with: try Self.makeKey(), at: UnixSeconds(now), endingTokens: endingTokens)
+    try store.setTokenKeys(replaced.members)
+    ring = replaced
   }
 
   private static func makeKey() throws(StoreFailure) -> TokenKey {

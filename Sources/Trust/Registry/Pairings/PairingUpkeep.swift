@@ -12,6 +12,7 @@ struct PairingUpkeep: Upkeep {
     let deleted = try desk.storing { (store) throws(StoreFailure) in
       try store.deletePairings(endedBefore: over, limit: Self.batch)
     }
+    if deleted > 0 { desk.announce(.erased) }
     if ended == Self.batch || deleted == Self.batch { return now }
     return try desk.storing { (store) throws(StoreFailure) in try store.nextPairingEnd() }
   }

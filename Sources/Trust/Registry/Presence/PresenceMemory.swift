@@ -67,7 +67,7 @@ extension PresenceMemory {
     case .desktopEnded(let desktop): forget(seenBy: desktop)
     case .deviceActive, .deviceWaits, .formerKey, .deviceExpired, .deviceRevoked, .subjectRevoked,
       .attestedKeyRevoked, .approvalsOpen, .codeWanted, .doubted, .serviceBarred, .strangeMembers,
-      .services, .keySet, .wake:
+      .services, .keySet, .wake, .wakeAll, .erased:
       break
     }
   }

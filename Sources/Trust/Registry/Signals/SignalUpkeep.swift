@@ -17,6 +17,7 @@ struct SignalUpkeep: Upkeep {
       }
       return stale.count
     }
+    if stale > 0 { desk.announce(.erased) }
     if stale == Self.batch { return desk.now }
     let oldest = try desk.storing { (store) throws(StoreFailure) in try store.oldestRiskRecord() }
     // A millisecond later it is older than what is kept.

@@ -65,6 +65,14 @@ extension SQLiteStore: CodeTable {
     try run("UPDATE code_devices SET nonce = NULL WHERE challenge = \(Self.number)", [.id(challenge.id)])
   }
 
+  package func dropIssuedCodes() throws(StoreFailure) {
+    try run(
+      """
+      UPDATE code_challenges SET code = NULL, code_device = NULL, code_expires_at = NULL
+      WHERE state = 0 AND code IS NOT NULL
+      """)
+  }
+
   package func countOpenChallenges(of holder: CodeHolder) throws(StoreFailure) -> Int {
     try count(
       "SELECT count(*) FROM code_challenges WHERE state = 0 AND holder = ?1", [.blob(holder.bytes)])

@@ -29,7 +29,11 @@ package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTab
   /// False when there was none.
   func giveUpReserve() -> Bool
 
-  /// Begins a copy of all in a new file of this name, beside its own; made while no group is open, piece by piece.
+  /// What was deleted is in no file of the store afterwards; to be called while no group is open.
+  func emptyLog() throws(StoreFailure)
+
+  /// Begins a copy of all but the gate's secrets in a new file of this name, beside its own; made while no group is open,
+  /// piece by piece.
   func beginCopy(named name: String) throws(StoreFailure)
   /// True when the copy is whole and on the disk.
   func continueCopy() throws(StoreFailure) -> Bool

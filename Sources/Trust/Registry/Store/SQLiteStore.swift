@@ -165,7 +165,13 @@ extension SQLiteStore {
   package func giveUpReserve() -> Bool { reserve.giveUp() }
 
   package func beginCopy(named name: String) throws(StoreFailure) {
-    copy = try use { database throws(SQLiteError) in try Backup(of: database, at: path, to: name) }
+    copy = try use { database throws(SQLiteError) in
+      try Backup(of: database, at: path, to: name, stripping: Self.stripping)
+    }
+  }
+
+  package func emptyLog() throws(StoreFailure) {
+    try use { database throws(SQLiteError) in try database.checkpoint() }
   }
 
   package func endCopy() { copy = nil }

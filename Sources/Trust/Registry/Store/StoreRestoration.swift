@@ -89,6 +89,8 @@ package enum StoreRestoration {
       }
       let time = try store.value(StoreValue.time).flatMap { UnixTime(bytes: $0) }
       let devices = try store.count(.active)
+      // A copy of an earlier program has them, and so has a file that was copied by hand.
+      try store.strip()
       try store.setValue(StoreValue.restored, now.bytes)
       return Report(copiedAt: time, activeDevices: devices, replaced: nil)
     } catch {

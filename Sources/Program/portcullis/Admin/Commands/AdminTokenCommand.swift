@@ -27,7 +27,10 @@ struct AdminTokenCommand: ParsableCommand {
   @Option(help: "metrics, read or write; several with commas.")
   var scopes: Scopes
 
-  @Flag(help: "One JSON object.")
+  @Option(help: "A new file for the token (mode 0600), in the place of standard output.", completion: .file())
+  var tokenFile: String?
+
+  @Flag(help: "One JSON object; the token is in it without --token-file.")
   var json = false
 
   struct Scopes: ExpressibleByArgument {
@@ -41,6 +44,7 @@ struct AdminTokenCommand: ParsableCommand {
 
   func run() throws {
     let configuration = try settings.values()
+    let file = try tokenFile.map { try TokenFile($0, replacing: false) }
     let order = AdminOrder.token(name: name, scopes: scopes.words, seconds: expires.seconds)
     let result: JSONValue
     if let answer = try ControlAccess.askIfRunning(.admin(order), configuration) {
@@ -49,13 +53,20 @@ struct AdminTokenCommand: ParsableCommand {
     } else {
       result = try makeByHand(configuration)
     }
+    try tell(result, file)
+  }
+
+  private func tell(_ result: JSONValue, _ file: TokenFile?) throws {
+    let token = result.object?["token"]?.string ?? ""
+    let isKept = try TokenFile.keep(token, in: file)
     var output = Output()
     if json {
+      let members = (result.object?.members ?? []).filter { !isKept || $0.name != "token" }
       var writer = JSONWriter()
-      writer.value(result)
+      writer.value(.object(JSONObject(members.map { (name: $0.name, value: $0.value) })))
       try output.line(json: writer)
     } else {
-      try output.line(result.object?["token"]?.string ?? "")
+      try output.line(isKept ? "made \(PrintableText.field(name, limit: 128))" : token)
     }
     try output.flush()
   }

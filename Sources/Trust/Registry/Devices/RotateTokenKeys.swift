@@ -1,0 +1,44 @@
+/// `devices rotate-token-keys`: another key signs tokens from now on; with `now` all that was signed before ends (docs/security.md,
+/// "When something is lost").
+internal import DeviceTokens
+internal import DeviceWire
+internal import JSON
+
+struct RotateTokenKeys: RegistryCall {
+  /// What the keys before have signed ends at once, and so do codes that wait to be typed.
+  private let isEnd: Bool
+
+  /// Where the store cannot be written, no token is taken; so it is tried again before any is.
+  var urgency: Urgency { isEnd ? .revocation : .ordinary }
+  var revokes: String { isEnd ? "token keys" : "" }
+
+  init(_ arguments: OrderArguments) throws(FormError) {
+    isEnd = try arguments.flag("now")
+  }
+
+  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+    let (tokens, now) = (desk.tokens, desk.now)
+    try desk.storing { (store) throws(StoreFailure) in
+      try tokens.replaceKeys(in: store, at: now, endingTokens: isEnd)
+      guard isEnd else { return }
+      // Made anew at the next code. The phone may give another one for the same login.
+      try store.setValue(StoreValue.secret, nil)
+      try store.dropIssuedCodes()
+    }
+    try desk.publishTokenKeys(isEnd ? [.word("ended", "tokens")] : [])
+    // A phone that waits for something to decide shows its token once more.
+    if isEnd { desk.announce(.wakeAll) }
+    var answer = DeviceAnswer()
+    answer.put("kid", tokens.ring.current.key.identifier)
+    return .reply(answer.reply())
+  }
+}
+
+extension Desk {
+  /// The set of keys has changed.
+  mutating func publishTokenKeys(_ more: [AuditEntry.Member] = []) throws(CallFailure) {
+    announce(.keySet(tokens.ring.jwks))
+    try record(
+      .tokenKeysChanged, tokens.ring.members.map { .word("\($0.role)_key", $0.key.identifier) } + more)
+  }
+}
