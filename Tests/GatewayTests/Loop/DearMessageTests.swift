@@ -6,14 +6,44 @@ import Testing
 
 /// What the dearest messages may take of a loop's turn, on a clock that moves when it is looked at.
 @Suite struct DearMessageTests {
-  private func playing(_ count: Int, on harness: LoopHarness) throws -> [Player] {
+  private func playing(_ count: Int, on harness: LoopHarness, fields: String = "") throws -> [Player] {
     try (0..<count).map { _ in
       let player = try harness.arrive()
       try player.handshake()
-      #expect(player.say(Player.upgrade).hasPrefix("HTTP/1.1 101 "))
+      let head = String(Player.upgrade.dropLast()) + fields + "\r\n"
+      #expect(player.say(head).hasPrefix("HTTP/1.1 101 "))
       return player
     }
   }
+
+  // MARK: What counts
+
+  /// 64 KiB of zeros in 79 bytes fill what a turn inflates to, and leave a turn that has next to nothing to do: the session is
+  /// behind the others next time all the same. What inflates to little is not.
+  @Test func whatInflatesToMuchIsHeavy() throws {
+    let harness = try LoopHarness()
+    let field = "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover\r\n"
+    let player = try #require(try playing(1, on: harness, fields: field).first)
+    func isHeavy(after frame: [UInt8]) -> Bool {
+      player.client.write(frame)
+      player.sendOutput()
+      for _ in 0..<4 { harness.turn() }
+      var isHeavy = false
+      harness.loop.connections.forEach { isHeavy = $0.membership.isHeavy }
+      return isHeavy
+    }
+    // "look", stored as it is.
+    let look = [0xC2, 0x8A, 0, 0, 0, 0, 0, 4, 0, 0xFB, 0xFF] + Array("look".utf8) + [0] as [UInt8]
+    #expect(!isHeavy(after: look))
+    #expect(isHeavy(after: [0xC2, 0x80 | UInt8(Self.zeros.count), 0, 0, 0, 0] + Self.zeros))
+    // It is served after the others, and by that one small turn is light again.
+    #expect(!isHeavy(after: look))
+  }
+
+  /// By zlib: 65,536 bytes of zero.
+  private static let zeros: [UInt8] =
+    [0xEC, 0xC1, 0x01, 0x01, 0x00, 0x00, 0x00, 0x80, 0x90, 0xFE, 0xAF, 0xEE, 0x08, 0x0A]
+    + [UInt8](repeating: 0, count: 63) + [0x6A, 0x00]
 
   // MARK: The loop's turn
 

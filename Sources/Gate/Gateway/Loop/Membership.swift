@@ -10,6 +10,8 @@ struct Membership {
   fileprivate(set) var isContinuing = false
   /// Its last turn moved much: the next one comes after those of who moves little.
   fileprivate(set) var isHeavy = false
+  /// Its last turn left something over: the next one belongs to the same work.
+  fileprivate(set) var hasRest = false
   /// Counted among those that are not admitted yet.
   fileprivate(set) var isPending = true
   /// In the order of arrivals, among those that may have to give way.
@@ -61,8 +63,10 @@ extension Loop {
     }
   }
 
-  func noteMoved(_ connection: Connection, isMuch: Bool) {
-    connection.membership.isHeavy = isMuch
+  /// - Parameter hasMore: the turn left something over. What the next one makes of it does not make the whole light.
+  func noteMoved(_ connection: Connection, isMuch: Bool, hasMore: Bool = false) {
+    connection.membership.isHeavy = isMuch || connection.membership.hasRest && connection.membership.isHeavy
+    connection.membership.hasRest = hasMore
   }
 
   /// No longer among the unadmitted, by admission or by its end.

@@ -36,7 +36,7 @@ extension Connection {
     } else if !attachment.stream.closing.delivers {
       releaseClosedGame(attachment)
     }
-    loop.noteMoved(self, isMuch: attachment.stream.taken >= PlayerStream.heavyBytes)
+    loop.noteMoved(self, isMuch: attachment.stream.taken >= PlayerStream.heavyBytes, hasMore: hasMore)
     loop.noteWork(attachment.stream.taken)
     if let conversation = attachment.session.game.conversation, case .session = stage {
       noteConversed(conversation, attachment)
