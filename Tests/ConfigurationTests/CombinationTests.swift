@@ -29,10 +29,21 @@ import Testing
   }
 
   @Test func anUnusualEnvironmentIsWarnedOf() throws {
-    let warnings = try load(adding: [("PORTCULLIS_ENV", "prod")]).warnings
-    #expect(warnings == [.unknownEnvironment(name: "PORTCULLIS_ENV", shownValue: "prod")])
+    let warnings = try load([smallest[0]], adding: [("NODE_ENV", "prod")]).warnings
+    #expect(warnings == [.unknownEnvironment(name: "NODE_ENV", shownValue: "prod")])
     let both = try load(production, adding: [("NODE_ENV", "live")])
     #expect(both.warnings.isEmpty && both.configuration.isProduction)
+  }
+
+  /// A slip would relax everything. Beside production as well: what it was to say is not known.
+  @Test(arguments: ["prod", "live", "Produktion", "production,test", "production\u{A0}", "false"])
+  func anUnknownEnvironmentOfTheGateIsRefused(name: String) {
+    for others in [[], [("NODE_ENV", "production")]] {
+      let found = problems([smallest[0]], adding: [("PORTCULLIS_ENV", name)] + others)
+        .filter { $0.name == "PORTCULLIS_ENV" }
+      #expect(found.map(\.remedy) == ["write production, development, test or staging"])
+      #expect(found.first?.place == "environment" && found.first?.shownValue != nil)
+    }
   }
 
   @Test func withoutAnEnvironmentEverythingRelaxedIsListed() throws {

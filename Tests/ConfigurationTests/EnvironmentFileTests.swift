@@ -38,14 +38,43 @@ import Testing
   ])
   func refused(text: String, rule: EnvironmentFile.Rule) {
     let file = parse("B=c\n\(text)\nC=d\n")
-    #expect(file.errors == [EnvironmentFile.LineError(line: 2, rule: rule)])
+    #expect(file.errors.map(\.line) == [2] && file.errors.map(\.rule) == [rule])
     #expect(file.entries.map(\.name) == ["B", "C"])
   }
 
   @Test func aNameComesOnce() {
     let file = parse("A=b\nB=c\nA=d\n")
-    #expect(file.errors == [EnvironmentFile.LineError(line: 3, rule: .duplicateName(firstLine: 1))])
+    let error = EnvironmentFile.LineError(line: 3, name: "A", value: "d", rule: .duplicateName(firstLine: 1))
+    #expect(file.errors == [error])
     #expect(file.entries.map(\.value) == ["b", "c"])
+  }
+
+  /// A message names the setting and shows its value; that of an unknown name may be a secret.
+  @Test(arguments: [
+    (
+      "WORKERS=1\nWORKERS=2",
+      "WORKERS=2 (gate.env:2) is set a second time, after line 1: remove one of the two"
+    ),
+    (
+      "LISTEN = a:1",
+      "LISTEN=\" a:1\" (gate.env:1) has a blank beside the =: write NAME=value without blanks around the ="
+    ),
+    (
+      "export BACKEND='a:1", "BACKEND='a:1 (gate.env:1) has a quote that is not closed on the line: close it"
+    ),
+    (
+      "BACKEND=a\"b",
+      "BACKEND=\"a\\\"b\" (gate.env:1) has a quote inside a bare value: put the whole value in quotes"
+    ),
+    ("X= hunter2", "X (gate.env:1) has a blank beside the =: write NAME=value without blanks around the ="),
+    (
+      "A-B=hunter2",
+      "gate.env:1 has a name with other characters than letters, digits and _: write NAME=value, or begin "
+        + "the line with #"
+    ),
+  ])
+  func whatIsWrongWithALineIsNamed(text: String, message: String) {
+    #expect(problems(file: text).map(\.description) == [message])
   }
 
   @Test func invalidUTF8() {

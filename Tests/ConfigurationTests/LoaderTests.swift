@@ -85,6 +85,49 @@ import Testing
     if let setting { #expect(found.first?.remedy.contains(setting) == true) }
   }
 
+  /// The remedy of an unknown name sends people here: what holds is shown all the same, and all of it can be a file.
+  @Test func whatHoldsIsShownBesideProblems() throws {
+    let file = "WORKERS=zero\nLOG_LEVEL=debug\nCOLOUR=hunter2\nPING_INTERVAL=100s\n"
+    let failure = try #require(throws: ConfigurationFailure.self) { try load(file: file) }
+    let lines = ConfigurationReport.text(failure).split(separator: "\n").map(String.init)
+    #expect(
+      lines.first?.hasPrefix("# COLOUR (gate.env:3) is not a setting: remove it (portcullis config") == true)
+    #expect(lines.contains("LOG_LEVEL=debug  # gate.env:2"))
+    #expect(lines.contains { $0.hasPrefix("# WORKERS=zero (gate.env:1) is ") })
+    #expect(lines.contains { $0.hasPrefix("# PONG_TIMEOUT=90s is not longer than PING_INTERVAL") })
+    for start in ["WORKERS=", "PONG_TIMEOUT="] { #expect(!lines.contains { $0.hasPrefix(start) }) }
+    #expect(!lines.contains { $0.contains("hunter2") })
+    #expect(lines.count == SettingTable.settings.count + 1)
+    #expect(EnvironmentFile(parsing: Array(lines.joined(separator: "\n").utf8).span).errors.isEmpty)
+    let objects = ConfigurationReport.json(failure).split(separator: "\n")
+    #expect(objects.count == SettingTable.settings.count + 1)
+    #expect(objects.first?.hasPrefix(#"{"problems":["COLOUR (gate.env:3) "#) == true)
+    #expect(objects.filter { $0.contains(#""value":null"#) && $0.contains(#""problems":["#) }.count == 2)
+  }
+
+  /// Each says what is missing, and shows the form.
+  @Test(
+    arguments: [
+      (
+        "BACKEND", "localhost",
+        "BACKEND=localhost (environment) has no port: write localhost:4000, with the port"
+      ),
+      (
+        "BACKEND", "/run/mud.sock",
+        "BACKEND=/run/mud.sock (environment) has no port: write unix:/run/mud.sock"
+      ),
+      ("BACKEND", "no host", "(environment) has no port: write host:port, such as localhost:4000"),
+      ("APPATTEST_APP_IDS", "ABCDE1234.com.example.mud", "its team has 9 characters, and Apple's have 10"),
+      ("APPATTEST_APP_IDS", "abcde12345.com.example.mud", "its team has characters other than A-Z and 0-9"),
+      ("APPATTEST_APP_IDS", "ABCDE12345", "it has no full stop after the team"),
+      ("APPATTEST_APP_IDS", "ABCDE12345.com..mud", "what follows the team is no bundle identifier"),
+    ])
+  func whatIsMissingIsSaid(name: String, text: String, message: String) {
+    let found = problems(adding: [(name, text)])
+    #expect(found.map(\.name) == [name])
+    #expect(found.first?.description.contains(message) == true)
+  }
+
   @Test func serviceLinksOfKubernetesAreExplained() {
     let found = problems(adding: [("PORTCULLIS_SERVICE_HOST", "10.0.0.1")])
     #expect(found.first?.remedy.contains("enableServiceLinks") == true)

@@ -34,6 +34,9 @@ extension GateConfiguration {
       Limits.connections(forDescriptors: limit, detached: limits.detached))
   }
 
+  /// What `PORTCULLIS_ENV` may say. Only the first means anything.
+  static let environments = ["production", "development", "test", "staging"]
+
   /// Without blanks at the ends and in lower case: a stray blank must not open production up.
   static func normalized(_ environment: String) -> String { trimmed(environment).lowercased() }
 }

@@ -536,7 +536,7 @@ def test_a_phone_comes_in_by_the_digits_that_it_shows(gates, folder):
 
 def test_a_token_is_nobody_who_confirms_a_request(gates, folder):
     """Whatever it is called: the rule asks for a user of the host who has not asked himself."""
-    sockets = {"APPROVALS_SOCKET": folder / "approvals.sock", "APPROVAL_OPERATORS": f"{OPERATOR},nobody"}
+    sockets = {"APPROVALS_SOCKET": folder / "approvals.sock", "APPROVAL_OPERATORS": f"{OPERATOR},daemon"}
     pages = Pages(gates, folder, writer=OPERATOR, **devices(folder), **sockets)
     text = "Really? <b>&\"'"
     made = pages.gate.command("approvals", "request", "--operation", "shutdown", "--text", text, "--json")

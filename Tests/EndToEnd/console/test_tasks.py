@@ -18,7 +18,7 @@ def way(request):
 @pytest.fixture(scope="module")
 def town(way, build_town):
     """One for each way, as what was done is done; with another operator, for whom a request of one's own is."""
-    return build_town(APPROVAL_OPERATORS=f"{OPERATOR},nobody")
+    return build_town(APPROVAL_OPERATORS=f"{OPERATOR},daemon")
 
 
 @pytest.fixture

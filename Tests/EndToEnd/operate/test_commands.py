@@ -98,8 +98,13 @@ def test_config_shows_values_and_where_they_came_from(commands):
 
 
 def test_config_reports_errors(commands):
-    shown = commands("config", WORKERS="zero")
-    assert shown.returncode == 78 and "WORKERS" in shown.stdout + shown.stderr
+    """What holds is shown, and what is wrong as a comment in its place; an unknown name sends people here."""
+    shown = commands("config", WORKERS="zero", PORTCULLIS_COLOUR="hunter2")
+    lines = shown.stdout.splitlines()
+    assert shown.returncode == 78 and "2 problems" in shown.stderr, shown
+    assert lines[0].startswith("# PORTCULLIS_COLOUR (environment) is not a setting"), lines
+    assert any(line.startswith("# WORKERS=zero (environment) is ") for line in lines), lines
+    assert any(line.startswith("BACKEND=") for line in lines) and "hunter2" not in shown.stdout, lines
 
 
 def test_check(gates, backend):

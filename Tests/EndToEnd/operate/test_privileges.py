@@ -226,7 +226,8 @@ def test_production_stays_root_only_when_told(gates, backend, variable):
 @root
 def test_outside_production_root_is_warned_of(gates, backend):
     gate = gates(backend, RUN_AS=None)
-    assert "production" in gate.event(event="running_as_root", level="warning")["reason"]
+    reason = gate.event(event="running_as_root", level="warning")["reason"]
+    assert reason == "running as root: set RUN_AS=USER; production refuses to start like this"
 
 
 @pytest.mark.parametrize("value", ["no-such-user", "root:no-such-group", "54321", "4294967295:1"])

@@ -47,7 +47,9 @@ package struct ConfigurationLoader {
     let others = loader.lineProblems + loader.nameProblems
     let warnings = loader.warnings + rules.warnings
     guard others.isEmpty, ordered.isEmpty else {
-      throw ConfigurationFailure(problems: others + ordered, warnings: warnings, files: rules.usableFiles)
+      throw ConfigurationFailure(
+        problems: others + ordered, warnings: warnings, files: rules.usableFiles, filePath: file?.path,
+        settings: EffectiveSetting.all(of: rules.configuration, stated: loader.stated))
     }
     return LoadedConfiguration(
       configuration: rules.configuration, warnings: warnings, filePath: file?.path,
@@ -72,9 +74,15 @@ package struct ConfigurationLoader {
     guard let file else { return }
     let lines = EnvironmentFile(parsing: file.contents.span)
     for error in lines.errors {
+      // The value of an unknown name is not shown: nobody knows what it is.
+      let setting = error.name.flatMap { SettingTable.setting(named: $0) }
       lineProblems.append(
         ConfigurationProblem(
-          name: nil, place: error.line == 0 ? path(file) : place(.file(line: error.line)),
+          name: error.name.map(quoted),
+          shownValue: setting.flatMap { setting in
+            error.value.flatMap { shown($0, isSecret: setting.isSecret) }
+          },
+          place: error.line == 0 ? path(file) : place(.file(line: error.line)),
           reason: "\(error.rule)", remedy: error.rule.remedy))
     }
     if lines.errors.count >= EnvironmentFile.mostErrors {
@@ -137,7 +145,8 @@ package struct ConfigurationLoader {
           ConfigurationProblem(
             name: setting.name, shownValue: shown(text, isSecret: setting.isSecret),
             place: stated.flatMap { place($0.source) }, reason: error.reason,
-            remedy: text.isEmpty ? "write \(setting.form), or remove it" : "write \(setting.form)"))
+            remedy: error.remedy
+              ?? (text.isEmpty ? "write \(setting.form), or remove it" : "write \(setting.form)")))
       }
     }
   }

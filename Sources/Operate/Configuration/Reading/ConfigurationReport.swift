@@ -52,47 +52,79 @@ package struct EffectiveSetting: Sendable, Equatable {
 package enum ConfigurationReport {
   /// One line a setting, which the file of `--config` could hold as it is: `NAME=value  # source`.
   package static func text(_ loaded: LoadedConfiguration) -> String {
-    loaded.settings.map { setting in
-      var line: String
-      if let value = setting.value {
-        line = "\(setting.name)=\(fileValue(value))  # \(source(setting, loaded))"
-      } else if setting.isHidden {
-        line = "# \(setting.name) is set and not shown: \(source(setting, loaded))"
-      } else {
-        line = "# \(setting.name) is not set"
+    loaded.settings.map { line($0, loaded.filePath) + "\n" }.joined()
+  }
+
+  /// The same where there are problems: each is a comment, in the place of its setting or before all settings.
+  package static func text(_ failure: ConfigurationFailure) -> String {
+    let sorted = SortedProblems(failure)
+    let lines =
+      sorted.others.map { "# \($0)" }
+      + failure.settings.flatMap { setting in
+        sorted.bySetting[setting.name]?.map { "# \($0)" } ?? [line(setting, failure.filePath)]
       }
-      if let note = setting.note { line += setting.value == nil ? ": \(note)" : ", \(note)" }
-      return line + "\n"
-    }.joined()
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func line(_ setting: EffectiveSetting, _ filePath: String?) -> String {
+    var line: String
+    if let value = setting.value {
+      line = "\(setting.name)=\(fileValue(value))  # \(source(setting, filePath))"
+    } else if setting.isHidden {
+      line = "# \(setting.name) is set and not shown: \(source(setting, filePath))"
+    } else {
+      line = "# \(setting.name) is not set"
+    }
+    if let note = setting.note { line += setting.value == nil ? ": \(note)" : ", \(note)" }
+    return line
   }
 
   /// One JSON object a line: name, value (null when not set or hidden), source, reloadable, and hidden, line
   /// and note where they apply.
   package static func json(_ loaded: LoadedConfiguration) -> String {
-    loaded.settings.map { setting in
-      var members = [
-        "\"name\":\(PrintableText.json(setting.name))",
-        "\"value\":\(setting.value.map(PrintableText.json) ?? "null")",
-      ]
-      if setting.isHidden { members.append("\"hidden\":true") }
-      switch setting.source {
-      case .standard: members.append("\"source\":\"default\"")
-      case .environment: members.append("\"source\":\"environment\"")
-      case .file(let line):
-        members.append(
-          "\"source\":\"file\",\"file\":\(PrintableText.json(loaded.filePath ?? "")),\"line\":\(line)")
-      }
-      members.append("\"reloadable\":\(setting.isReloadable)")
-      if let note = setting.note { members.append("\"note\":\(PrintableText.json(note))") }
-      return "{\(members.joined(separator: ","))}\n"
-    }.joined()
+    loaded.settings.map { object($0, loaded.filePath) }.joined()
   }
 
-  private static func source(_ setting: EffectiveSetting, _ loaded: LoadedConfiguration) -> String {
+  /// The same where there are problems: a setting that has some has no value, and names them in `problems`. Those of no
+  /// setting stand in an object of their own before all settings.
+  package static func json(_ failure: ConfigurationFailure) -> String {
+    let sorted = SortedProblems(failure)
+    let others = sorted.others.isEmpty ? "" : "{\"problems\":\(array(sorted.others))}\n"
+    return others
+      + failure.settings.map { setting in
+        object(setting, failure.filePath, problems: sorted.bySetting[setting.name] ?? [])
+      }.joined()
+  }
+
+  private static func object(
+    _ setting: EffectiveSetting, _ filePath: String?, problems: [String] = []
+  ) -> String {
+    let value = problems.isEmpty ? setting.value : nil
+    var members = [
+      "\"name\":\(PrintableText.json(setting.name))", "\"value\":\(value.map(PrintableText.json) ?? "null")",
+    ]
+    if setting.isHidden { members.append("\"hidden\":true") }
+    switch setting.source {
+    case .standard: members.append("\"source\":\"default\"")
+    case .environment: members.append("\"source\":\"environment\"")
+    case .file(let line):
+      members.append("\"source\":\"file\",\"file\":\(PrintableText.json(filePath ?? "")),\"line\":\(line)")
+    }
+    members.append("\"reloadable\":\(setting.isReloadable)")
+    if let note = setting.note { members.append("\"note\":\(PrintableText.json(note))") }
+    if !problems.isEmpty { members.append("\"problems\":\(array(problems))") }
+    return "{\(members.joined(separator: ","))}\n"
+  }
+
+  private static func array(_ texts: [String]) -> String {
+    "[\(texts.map(PrintableText.json).joined(separator: ","))]"
+  }
+
+  private static func source(_ setting: EffectiveSetting, _ filePath: String?) -> String {
     switch setting.source {
     case .standard: "default"
     case .environment: "environment"
-    case .file(let line): "\(quoted(loaded.filePath ?? "file")):\(line)"
+    case .file(let line): "\(quoted(filePath ?? "file")):\(line)"
     }
   }
 
@@ -107,5 +139,21 @@ package enum ConfigurationReport {
     var field = PrintableText.field(value)
     if !field.hasPrefix("\"") { field = "\"\(field)\"" }
     return field
+  }
+}
+
+/// Problems by the settings that they are of.
+private struct SortedProblems {
+  private(set) var bySetting: [String: [String]] = [:]
+  private(set) var others: [String] = []
+
+  init(_ failure: ConfigurationFailure) {
+    for problem in failure.problems {
+      if let name = problem.name, SettingTable.setting(named: name) != nil {
+        bySetting[name, default: []].append(problem.description)
+      } else {
+        others.append(problem.description)
+      }
+    }
   }
 }

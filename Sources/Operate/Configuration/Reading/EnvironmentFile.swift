@@ -13,7 +13,18 @@ package struct EnvironmentFile: Sendable, Equatable {
 
   package struct LineError: Error, Equatable, Sendable {
     package let line: Int
+    /// Of the line, where it begins like `NAME=value`.
+    package let name: String?
+    /// What follows the sign, as it stands there.
+    package let value: String?
     package let rule: Rule
+
+    package init(line: Int, name: String? = nil, value: String? = nil, rule: Rule) {
+      self.line = line
+      self.name = name
+      self.value = value
+      self.rule = rule
+    }
   }
 
   package enum Rule: Equatable, Sendable {
@@ -61,7 +72,8 @@ package struct EnvironmentFile: Sendable, Equatable {
         firstLines[name] = number
         entries.append(Entry(name: name, value: value, line: number))
       } catch {
-        errors.append(LineError(line: number, rule: error.rule))
+        let (name, value) = Self.parts(of: line)
+        errors.append(LineError(line: number, name: name, value: value, rule: error.rule))
       }
     }
   }
@@ -71,22 +83,42 @@ package struct EnvironmentFile: Sendable, Equatable {
     init(_ rule: Rule) { self.rule = rule }
   }
 
+  /// Name and text of a line that breaks a rule, for the message; nil where it has none that could be one.
+  private static func parts(of line: [UInt8]) -> (name: String?, value: String?) {
+    guard let (name, text) = sides(of: withoutExport(line.drop(while: isBlank))) else { return (nil, nil) }
+    var stem = name
+    while let last = stem.last, isBlank(last) { stem.removeLast() }
+    guard isName(stem) else { return (nil, nil) }
+    return (String(decoding: stem, as: UTF8.self), String(decoding: text, as: UTF8.self))
+  }
+
+  private static func withoutExport(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard text.starts(with: "export".utf8), text.count > 6, isBlank(text[text.startIndex + 6]) else {
+      return text
+    }
+    return text.dropFirst(6).drop(while: isBlank)
+  }
+
+  /// What stands before and after the first sign.
+  private static func sides(
+    of text: ArraySlice<UInt8>
+  ) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+    guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+    return (text[..<equals], text[(equals + 1)...])
+  }
+
   /// Nil for a blank line or a comment.
   private static func assignment(in line: [UInt8]) throws(LineFault) -> (name: String, value: String)? {
     guard !line.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) else {
       throw LineFault(.controlCharacter)
     }
     guard String(validating: line, as: UTF8.self) != nil else { throw LineFault(.notUTF8) }
-    var rest = line.drop(while: isBlank)
+    let rest = line.drop(while: isBlank)
     guard let first = rest.first, first != UInt8(ascii: "#") else { return nil }
-    if rest.starts(with: "export".utf8), rest.count > 6, isBlank(rest[rest.startIndex + 6]) {
-      rest = rest.dropFirst(6).drop(while: isBlank)
-    }
-    guard let equals = rest.firstIndex(of: UInt8(ascii: "=")) else { throw LineFault(.notAnAssignment) }
-    let name = rest[..<equals]
+    guard let (name, text) = sides(of: withoutExport(rest)) else { throw LineFault(.notAnAssignment) }
     if let last = name.last, isBlank(last) { throw LineFault(.blankBeforeValue) }
     guard isName(name) else { throw LineFault(.malformedName) }
-    let value = try value(in: rest[(equals + 1)...])
+    let value = try value(in: text)
     return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
   }
 
@@ -176,7 +208,7 @@ extension EnvironmentFile.Rule: CustomStringConvertible {
     case .quoteInsideValue: "has a quote inside a bare value"
     case .unknownEscape: "has another escape than \\\", \\\\, \\$, \\n and \\t"
     case .textAfterQuote: "has text after the closing quote"
-    case .duplicateName(let firstLine): "sets a name that line \(firstLine) has set"
+    case .duplicateName(let firstLine): "is set a second time, after line \(firstLine)"
     }
   }
 

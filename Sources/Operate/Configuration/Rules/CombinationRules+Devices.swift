@@ -47,7 +47,10 @@ extension CombinationRules {
   mutating func checkDeviceFiles(_ files: any ConfigurationFiles) {
     let devices = configuration.devices
     if isValid("TLS_NEXT_KEY_PATH"), let path = devices.nextKeyPath {
-      checkReadable("TLS_NEXT_KEY_PATH", path, "name a file in PEM", files)
+      // The command makes a file only where there is none.
+      checkReadable(
+        "TLS_NEXT_KEY_PATH", path, "name a file in PEM", files,
+        missing: "run portcullis pins next with the same settings, which makes the key, or correct the path")
     }
     guard stated["DEVICES_PATH"] != nil else { return }
     for (name, path, decision) in [

@@ -219,11 +219,13 @@ struct CombinationRules {
     checkAdminFiles(files)
   }
 
+  /// - Parameter missing: what to do where there is no such file.
   mutating func checkReadable(
-    _ name: String, _ path: String, _ remedy: String, _ files: any ConfigurationFiles
+    _ name: String, _ path: String, _ remedy: String, _ files: any ConfigurationFiles,
+    missing: String = "create it or correct the path"
   ) {
     switch files.kind(of: path) {
-    case nil: report(name, "names a file that does not exist", "create it or correct the path")
+    case nil: report(name, "names a file that does not exist", missing)
     case .file where files.isReadable(path): break
     case .file: report(name, "names a file that may not be read", "let the gate's user read it")
     case .directory, .other: report(name, "does not name a file", remedy)
@@ -259,12 +261,10 @@ struct CombinationRules {
   // MARK: - Warnings
 
   private mutating func warnOfEnvironment() {
-    for name in ["NODE_ENV", "PORTCULLIS_ENV"] where isValid(name) {
-      guard let text = stated[name]?.text else { continue }
-      let known = ["production", "development", "test", "staging"]
-      if !known.contains(GateConfiguration.normalized(text)), !configuration.isProduction {
-        warnings.append(.unknownEnvironment(name: name, shownValue: quoted(text)))
-      }
+    if let text = stated["NODE_ENV"]?.text, isValid("NODE_ENV"), !configuration.isProduction,
+      !GateConfiguration.environments.contains(GateConfiguration.normalized(text))
+    {
+      warnings.append(.unknownEnvironment(name: "NODE_ENV", shownValue: quoted(text)))
     }
     guard configuration.isEnvironmentUnset else { return }
     let fallback = configuration.mtls.fallback ? "true: client certificates admit" : "false"

@@ -47,13 +47,17 @@ package struct ConfigurationFailure: Error, Equatable, Sendable {
   package let warnings: [ConfigurationWarning]
   /// What is named and there all the same; their contents may be wrong too, and are told of in the same run.
   package let files: GateFiles
+  /// Of `--config`, for the report.
+  package let filePath: String?
+  /// In the order of the table: those with a problem as they are stated, the others as they would hold.
+  package let settings: [EffectiveSetting]
 }
 
 /// Something the operator should know, though the gate starts.
 package enum ConfigurationWarning: Equatable, Sendable {
   /// Neither `NODE_ENV` nor `PORTCULLIS_ENV` is set; each item says what is relaxed and how it stands.
   case environmentUnset(relaxed: [String])
-  /// A word that is neither production nor one of the usual others, such as `prod`.
+  /// A word of `NODE_ENV` that is neither production nor one of the usual others, such as `prod`.
   case unknownEnvironment(name: String, shownValue: String)
   case fallbackIgnoredInProduction
   /// A name of the environment within two letters of a setting's.

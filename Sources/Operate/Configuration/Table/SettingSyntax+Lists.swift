@@ -20,8 +20,17 @@ extension SettingSyntax where Value == String {
     return text
   }
 
-  /// Any word: the name of an environment is only compared.
-  static let environmentName = SettingSyntax("production, development, test or staging") { text in text }
+  /// Any word: `NODE_ENV` is of Node's world, where programs have names of their own for it. It is only compared.
+  static let nodeEnvironment = SettingSyntax("production, development, test or staging") { text in text }
+
+  /// One of the words, as a slip would relax everything.
+  static let gateEnvironment = SettingSyntax("production, development, test or staging") {
+    (text) throws(SettingError) in
+    guard GateConfiguration.environments.contains(GateConfiguration.normalized(text)) else {
+      throw SettingError("is none of the environments")
+    }
+    return text
+  }
 
   static let teamID = SettingSyntax("the ten of A-Z and 0-9 that Apple gave the team") {
     (text) throws(SettingError) in
@@ -123,7 +132,7 @@ extension SettingSyntax where Value == BackendTarget {
       return try BackendTarget(parsing: text)
     } catch {
       switch error {
-      case .malformed: throw SettingError("is no target")
+      case .malformed: throw SettingError("has no port", remedy: "write \(withPort(text))")
       case .malformedPort: throw SettingError("has no port from 1 to 65535 (an IPv6 address needs brackets)")
       case .portZero: throw SettingError("has port 0")
       case .malformedHost: throw SettingError("has neither an address nor a host name")
@@ -132,6 +141,13 @@ extension SettingSyntax where Value == BackendTarget {
       }
     }
   }
+}
+
+/// Of a target without a port or a scheme: a path is that of a socket, all else may be a host.
+private func withPort(_ text: String) -> String {
+  if text.contains("/") { return "unix:\(quoted(text))" }
+  let isHost = (try? BackendTarget(parsing: "\(text):4000")) != nil
+  return isHost ? "\(quoted(text)):4000, with the port of the game" : "host:port, such as localhost:4000"
 }
 
 extension SettingSyntax where Value == Charset {
@@ -211,11 +227,22 @@ extension SettingSyntax where Value == [AppID] {
     (text) throws(SettingError) in
     try list(text) { (item) throws(SettingError) in
       guard let appID = AppID(item) else {
-        throw SettingError("has \(quoted(item)), which is not TEAMID.bundle")
+        throw SettingError("has \(quoted(item)), which is no App ID: \(flaw(ofAppID: item))")
       }
       return appID
     }
   }
+}
+
+/// Which half of an App ID is wrong, and how.
+private func flaw(ofAppID text: String) -> String {
+  guard let dot = text.firstIndex(of: ".") else { return "it has no full stop after the team" }
+  let team = String(text[..<dot])
+  if team.utf8.count != AppID.teamIDLength {
+    return "its team has \(team.utf8.count) characters, and Apple's have \(AppID.teamIDLength)"
+  }
+  return AppID.isTeamID(team)
+    ? "what follows the team is no bundle identifier" : "its team has characters other than A-Z and 0-9"
 }
 
 extension SettingSyntax where Value == AllowedOrigins {

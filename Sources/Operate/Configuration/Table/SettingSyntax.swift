@@ -3,12 +3,15 @@
 internal import Identity
 internal import System
 
-/// Why a text is not a value. `SettingSyntax.form` says what would be.
+/// Why a text is not a value. `SettingSyntax.form` says what would be, unless a remedy is known.
 package struct SettingError: Error, Equatable, Sendable {
   package let reason: String
+  /// An imperative.
+  package let remedy: String?
 
-  init(_ reason: String) {
+  init(_ reason: String, remedy: String? = nil) {
     self.reason = reason
+    self.remedy = remedy
   }
 }
 

@@ -12,17 +12,17 @@ package enum SettingTable {
 
   private static let environment: [Setting] = [
     Setting(
-      "NODE_ENV", .environmentName, optional: \.stated.nodeEnvironment,
+      "NODE_ENV", .nodeEnvironment, optional: \.stated.nodeEnvironment,
       otherwise: "not production, with a warning",
       in: .environment,
       "The name that deployments of the first design set; production closes every relaxation, whatever its "
         + "case."
     ),
     Setting(
-      "PORTCULLIS_ENV", .environmentName, optional: \.stated.gateEnvironment,
+      "PORTCULLIS_ENV", .gateEnvironment, optional: \.stated.gateEnvironment,
       otherwise: "not production, with a warning", in: .environment,
-      "The same as NODE_ENV; if either says production, it is, because the stricter reading is the safe "
-        + "one."),
+      "The same as NODE_ENV, but another word than production, development, test or staging is refused; if either "
+        + "says production, it is, because the stricter reading is the safe one."),
   ]
 
   private static let listening: [Setting] = [

@@ -53,21 +53,10 @@ extension AdminOperators.People {
     if let name = files.runAs?.user, let user = HostUsers.user(name) {
       found.names[user] = Self.name(ofUser: user)
     }
-    var isFound = true
-    for name in files.admin.operators {
-      found.areStated = true
-      guard let user = HostUsers.user(name) else {
-        tell("ADMIN_OPERATORS: there is no user \(PrintableText.field(name)): correct the name")
-        isFound = false
-        continue
-      }
-      // The number of everybody whose own is not seen here.
-      if user == HostUsers.hiddenUser(), user != own {
-        tell("ADMIN_OPERATORS: \(PrintableText.field(name)) may be anybody: name a user of his own number")
-        isFound = false
-      }
-      found.names[user] = Self.name(ofUser: user)
-    }
+    let operators = OperatorNames.find("ADMIN_OPERATORS", files.admin.operators, tell: tell)
+    var isFound = operators != nil
+    found.areStated = !files.admin.operators.isEmpty
+    for (user, _) in operators ?? [] { found.names[user] = Self.name(ofUser: user) }
     if found.areStated, try areHidden(tell) {
       tell(
         "ADMIN_OPERATORS: this process runs in a user namespace, where the kernel does not tell who asks: set "

@@ -8,18 +8,16 @@ enum SettingsChecks {
   static func load(
     _ file: ConfigurationLoader.File?, _ report: inout CheckReport
   ) -> Result<GateConfiguration, ConfigurationFailure> {
-    do throws(ConfigurationFailure) {
-      let loaded = try ConfigurationLoader.load(
-        environment: ProcessContext.environment(), file: file, files: SystemFiles(),
-        processors: ProcessContext.processors(), descriptorLimit: ProcessContext.descriptorLimit())
+    switch Startup.load(file) {
+    case .success(let loaded):
       for warning in loaded.warnings { report.warning("configuration", "\(warning)") }
       let kind = loaded.configuration.isProduction ? "production" : "not production"
       report.ok("configuration", "\(kind), \(loaded.configuration.workers) event loops")
       return .success(loaded.configuration)
-    } catch {
-      for warning in error.warnings { report.warning("configuration", "\(warning)") }
-      for problem in error.problems { report.problem("configuration", problem.description, .configuration) }
-      return .failure(error)
+    case .failure(let failure):
+      for warning in failure.warnings { report.warning("configuration", "\(warning)") }
+      for problem in failure.problems { report.problem("configuration", problem.description, .configuration) }
+      return .failure(failure)
     }
   }
 

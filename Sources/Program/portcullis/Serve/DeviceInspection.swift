@@ -122,22 +122,11 @@ struct ApprovalUsers: Equatable {
   ) throws -> ApprovalUsers {
     guard let socket, let path = socket.path else { return ApprovalUsers() }
     var found = ApprovalUsers()
-    var isFound = true
-    for name in socket.operators {
-      if let user = HostUsers.user(name) {
-        found.operators.insert(user)
-        let account = AccountName.of(user: user)
-        found.names[user] = account.text
-        if account == .unknown {
-          tell(
-            "APPROVAL_OPERATORS: what the account of \(PrintableText.field(name)) is called cannot be found out just now: "
-              + "start again when the host knows its users")
-          isFound = false
-        }
-      } else {
-        tell("APPROVAL_OPERATORS: there is no user \(PrintableText.field(name)): correct the name")
-        isFound = false
-      }
+    let operators = OperatorNames.find("APPROVAL_OPERATORS", socket.operators, tell: tell)
+    var isFound = operators != nil
+    for (user, name) in operators ?? [] {
+      found.operators.insert(user)
+      found.names[user] = name
     }
     if let name = socket.group {
       found.group = HostUsers.group(name)

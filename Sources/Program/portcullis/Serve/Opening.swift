@@ -284,7 +284,8 @@ struct Opening {
     case .staysRoot(let isStated):
       metadata["user"] = "root"
       let reason =
-        isStated ? "RUN_AS=root" : "RUN_AS is not set, and this is not production, which refuses it"
+        isStated
+        ? "RUN_AS=root" : "running as root: set RUN_AS=USER; production refuses to start like this"
       logger.warning("running_as_root", metadata: ["reason": "\(reason)"])
     }
     do throws(SystemError) {

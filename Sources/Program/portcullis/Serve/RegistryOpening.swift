@@ -93,11 +93,13 @@ struct RegistryOpening {
     }
   }
 
-  static func pin(of material: TLSMaterial) throws -> PublicKeyPin {
+  static func pin(of material: TLSMaterial, tell: Startup.Teller = { complain($0) }) throws -> PublicKeyPin {
     do {
       return try PublicKeyPin.ofCertificate(inPEM: material.certificateChainPEM.span)
     } catch {
-      complain("the public key of the server's certificate cannot be read: \(error)")
+      tell(
+        "TLS_CERT_PATH: the public key of the server's certificate cannot be read: \(error); name another one"
+      )
       throw ExitStatus.configuration.code
     }
   }

@@ -163,7 +163,7 @@ struct Serve: ParsableCommand {
       let devices = try DeviceFiles.read(next.files, tell: { tell($1) })
       let adminUsers = try AdminUsers.find(next.files, tell: tell)
       let settings = RegistrySettings(
-        next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material))
+        next, devices, open.approvalUsers, pin: try RegistryOpening.pin(of: material, tell: tell))
       // Not where nothing has changed: a disk that is full is no reason to keep an old certificate.
       if let settings, let registry = open.registry, settings.pins != open.pins {
         try PinRule.take(settings, registry, tell: tell)
@@ -194,10 +194,18 @@ struct Serve: ParsableCommand {
         isTaken ? .taken(changed: differences.applicable, waiting: differences.needRestart) : .late)
       return next
     } catch {
-      logger.error("reload_failed", metadata: ["reason": "\(error)", "result": "unchanged"])
-      open.settings.refuse(problems.isEmpty ? ["\(error)"] : problems)
+      let told = problems.isEmpty ? [Self.text(error)] : problems
+      let others = told.count > 1 ? " (\(told.count - 1) more in the lines reload_problem)" : ""
+      logger.error(
+        "reload_failed", metadata: ["reason": "\(told[0])\(others)", "result": "unchanged"])
+      open.settings.refuse(told)
       return current
     }
+  }
+
+  /// What a log line can say of an error. The number of an exit status says nothing.
+  private static func text(_ error: any Error) -> String {
+    error is ExitCode ? "the files of the settings cannot be used: run portcullis check" : "\(error)"
   }
 
   /// Until nobody is left, the time is over, or a second signal comes.

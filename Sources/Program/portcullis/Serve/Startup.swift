@@ -22,18 +22,28 @@ enum Startup {
     file path: String?, scope: ConfigurationLoader.Scope = .server, tell: Teller = { complain($0) },
     rest: (GateFiles) throws -> Void = { _ in }
   ) throws -> LoadedConfiguration {
-    let file = try file(path, tell: tell)
-    let files = SystemFiles()
-    do {
-      return try ConfigurationLoader.load(
-        environment: ProcessContext.environment(), file: file, files: files,
-        processors: ProcessContext.processors(),
-        descriptorLimit: ProcessContext.descriptorLimit(), scope: scope)
-    } catch let failure {
+    switch load(try file(path, tell: tell), scope: scope) {
+    case .success(let loaded): return loaded
+    case .failure(let failure):
       for warning in failure.warnings { tell("warning: \(warning)") }
       for problem in failure.problems { tell(problem.description) }
       try rest(failure.files)
       throw ExitStatus.configuration.code
+    }
+  }
+
+  /// Environment and file as they are now, or all that is wrong with them.
+  static func load(
+    _ file: ConfigurationLoader.File?, scope: ConfigurationLoader.Scope = .server
+  ) -> Result<LoadedConfiguration, ConfigurationFailure> {
+    do {
+      return .success(
+        try ConfigurationLoader.load(
+          environment: ProcessContext.environment(), file: file, files: SystemFiles(),
+          processors: ProcessContext.processors(),
+          descriptorLimit: ProcessContext.descriptorLimit(), scope: scope))
+    } catch {
+      return .failure(error)
     }
   }
 
