@@ -161,10 +161,11 @@ def test_at_a_terminal_the_device_is_shown_before_it_is_decided_on(home, verb, q
             assert then.items() <= json.loads(done(shown)).items()
 
 
-def test_every_change_by_the_control_socket_names_its_user(home, new_device):
+def test_every_change_by_the_control_socket_names_its_user(home):
     """In the log and in the audit; and what only looks is in neither."""
     gate = home.gate
-    key = gate.app.register(new_device()).key_id_b64
+    home.pair("anna.json", *APP)
+    (key,) = gate.keys()
     (gate.folder / "foreign.json").write_text("{}")
     changes = [
         (("keys", "revoke", key, "--reason", "lost"), "key_revoked", {"key_id": key, "reason": "lost"}),

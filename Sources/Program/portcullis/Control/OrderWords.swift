@@ -21,6 +21,7 @@ enum OrderWords {
     case "pair-open", "pair-status", "pair-confirm", "pair-burn": "pair"
     case "bars-list": "approvals bars list"
     case "bars-lift": "approvals bars lift"
+    case "approvals-look": "approvals show"
     case "devices-end": "devices forget"
     default: PrintableText.field(verb, limit: 64).replacing("-", with: " ", maxReplacements: 1)
     }
