@@ -126,7 +126,7 @@ struct Check: ParsableCommand {
   ) {
     let keyFile = PseudonymKeyFile(path: configuration.store.pseudonymKeyPath)
     do {
-      let contents = try KeyStoreReader.read(configuration.store.path)
+      let contents = try KeyStoreReader.read(configuration.store.path, witness: keyFile.path)
       PseudonymKeyCheck(file: keyFile, store: contents).check(&report)
       var unknown = 0
       contents.forEach { _, record in if record.environment == nil { unknown += 1 } }

@@ -83,6 +83,9 @@ struct DeviceChecks {
   /// The gate sets the mode right when it starts; until then, or behind its back, others could read tokens' hashes.
   private func checkStore(_ report: inout CheckReport) {
     guard let path = files.devicesPath else { return }
+    if let loss = DevicesStoreFile(path: path).loss {
+      return report.problem("devices", loss, .configuration)
+    }
     let shown = PrintableText.field(path)
     guard let status = try? FileStatus.of(path) else {
       return report.ok("devices", "none yet: the first start makes \(shown)")

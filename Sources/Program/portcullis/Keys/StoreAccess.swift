@@ -12,7 +12,8 @@ import System
 enum StoreAccess {
   static func read(_ configuration: GateConfiguration) throws -> KeyStoreReader.Contents {
     do {
-      return try KeyStoreReader.read(configuration.store.path)
+      return try KeyStoreReader.read(
+        configuration.store.path, witness: configuration.store.pseudonymKeyPath)
     } catch {
       complain("ATTESTED_KEYS_PATH: \(error)")
       throw status(error).code
@@ -44,7 +45,8 @@ enum StoreAccess {
     try becomeServingUser(configuration)
     let store: KeyStore
     do {
-      let options = KeyStore.Options(maximumKeys: configuration.store.maximumKeys)
+      let options = KeyStore.Options(
+        maximumKeys: configuration.store.maximumKeys, witness: configuration.store.pseudonymKeyPath)
       store = try KeyStore.open(path: configuration.store.path, options: options) { event in report(event) }
     } catch {
       if case .locked(_, let owner) = error {
@@ -105,7 +107,7 @@ enum StoreAccess {
     switch error {
     case .locked, .neverStill: .temporaryFailure
     case .damagedSnapshot, .damagedJournal, .unsupportedJournal: .dataError
-    case .directoryMissing, .notAFile, .notReplaceable, .symbolicLink, .danglingLink: .configuration
+    case .directoryMissing, .notAFile, .notReplaceable, .symbolicLink, .danglingLink, .gone: .configuration
     case .failed: .ioError
     }
   }

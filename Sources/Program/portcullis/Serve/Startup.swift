@@ -185,11 +185,19 @@ enum Startup {
   ) throws -> KeyStore {
     let options = KeyStore.Options(
       durability: configuration.store.durability == .strict ? .strict : .relaxed,
-      maximumKeys: configuration.store.maximumKeys, fingerprint: { point in SHA256.hash(point.x963.span) })
-    do {
-      return try KeyStore.recover(path: configuration.store.path, options: options) { event in
+      maximumKeys: configuration.store.maximumKeys,
+      fingerprint: { point in SHA256.hash(point.x963.span) }, witness: configuration.store.pseudonymKeyPath)
+    do throws(KeyStoreError) {
+      let store = try KeyStore.recover(path: configuration.store.path, options: options) { event in
         StoreLog.report(event, to: logger)
       }
+      do throws(KeyStoreError) {
+        try store.noteMade(now: SystemClock().wall())
+      } catch {
+        store.close()
+        throw error
+      }
+      return store
     } catch {
       tell("ATTESTED_KEYS_PATH: \(error)")
       throw StoreAccess.status(error).code
