@@ -11,6 +11,8 @@ import System
 
 struct DeviceChecks {
   let files: GateFiles
+  /// In a running gate, that of its own user.
+  var exposure = FileExposure(gate: .ofProcess)
 
   func check(_ report: inout CheckReport) {
     var wrong: [(part: DeviceFiles.Part, problem: String)] = []
@@ -86,15 +88,9 @@ struct DeviceChecks {
     if let loss = DevicesStoreFile(path: path).loss {
       return report.problem("devices", loss, .configuration)
     }
-    let shown = PrintableText.field(path)
-    guard let status = try? FileStatus.of(path) else {
-      return report.ok("devices", "none yet: the first start makes \(shown)")
+    guard WholeFile.exists(path) else {
+      return report.ok("devices", "none yet: the first start makes \(PrintableText.field(path))")
     }
-    let mode = "0" + String(status.mode, radix: 8)
-    if status.isOthersToRead || status.isOthersToWrite {
-      report.warning("devices", "\(shown) is open to other users (mode \(mode)): chmod 600 \(shown)")
-    } else {
-      report.ok("devices", "\(shown) is its owner's alone (mode \(mode))")
-    }
+    exposure.check(path, as: "devices", &report)
   }
 }
