@@ -86,7 +86,8 @@ import Testing
     var files = ImaginaryFiles.complete
     files.others = ["key.pem"]
     let keys = problems(Self.on, adding: [("PLAY_INTEGRITY_KEYS_PATH", "key.pem")], files: files)
-    #expect(keys.map(\.remedy) == ["chmod 600 key.pem"])
+    let remedy = "give it to the gate's user (chown) with mode 0600, or to his group with mode 0640"
+    #expect(keys.map(\.remedy) == [remedy])
     files.othersToWrite = ["policy.json", "root.pem"]
     for (name, path) in [("ANDROID_REVOCATION_PATH", "policy.json"), ("ANDROID_ROOTS_PATH", "root.pem")] {
       #expect(problems(Self.on, adding: [(name, path)], files: files).map(\.remedy) == ["chmod go-w \(path)"])

@@ -14,7 +14,7 @@ struct ImaginaryFiles: ConfigurationFiles {
   func isReadable(_ path: String) -> Bool { !unreadable.contains(path) }
   func isWritable(_ path: String) -> Bool { !unwritable.contains(path) }
   func isOthersToWrite(_ path: String) -> Bool { othersToWrite.contains(path) }
-  func isOwnersAlone(_ path: String) -> Bool { !others.contains(path) }
+  func isKept(_ path: String, for user: String?) -> Bool { !others.contains(path) }
   func has(_ charset: Charset) -> Bool { !missingCharsets.contains(charset) }
 
   /// All that the tests name.

@@ -4,19 +4,21 @@ import Testing
 
 @testable import KeyStore
 
-/// The note that there is a key for pseudonyms (docs/key-store.md, "The pseudonym key"): a line of the key file, durable
-/// when it was said to be, and for ever.
+/// The note that there is a key for pseudonyms (docs/key-store.md, "The pseudonym key"): a file beside the key file, durable
+/// when it was said to be, and for ever. Older versions have it as a line of the key file.
 @Suite struct PseudonymKeyNoteTests {
   private static let line = "\"pseudonymKeyMadeAt\":\"2026-02-17T00:16:40.000Z\""
 
-  @Test func aLineBeforeTheKeys() throws {
+  private static let path = storePath + ".pseudonym-key-made"
+
+  @Test func aFileOfItsOwn() throws {
     let bench = Bench()
     let store = try bench.open()
     #expect(store.pseudonymKeyMadeAt == nil)
     try store.notePseudonymKey(now: bench.clock.wall())
     let noted = try #require(store.pseudonymKeyMadeAt)
     #expect(noted == bench.clock.wall())
-    #expect(bench.snapshotText() == "{\n\(Self.line)\n}\n")
+    #expect(bench.files.contents(of: Self.path) == Array("2026-02-17T00:16:40.000Z\n".utf8))
     // A second one changes nothing.
     bench.clock.advance(.seconds(5))
     try store.notePseudonymKey(now: bench.clock.wall())
@@ -24,12 +26,37 @@ import Testing
 
     #expect(store.register(newKey(1)) { _ in } == .accepted(isNew: true))
     #expect(store.close())
+    // All that the key file holds is keys.
     let lines = bench.snapshotText().split(separator: "\n")
-    #expect(lines.count == 4 && lines[1] == Self.line + "," && lines[2].contains("publicKey"))
+    #expect(lines.count == 3 && lines[1].contains("publicKey"))
     let again = try bench.open()
     #expect(again.pseudonymKeyMadeAt == noted && again.find(identifier(1)) != nil)
     let read = try KeyStoreReader.read(storePath, files: bench.files, entropy: TestEntropy(seed: 1))
     #expect(read.pseudonymKeyMadeAt == noted && read.count == 1)
+  }
+
+  /// From the line of an older version, which stays until the file is durable, with the time that it tells.
+  @Test(arguments: [PowerLossFiles.Fault.powerLoss, .kill, .noSpace, .inputOutput], 0..<4)
+  func aLineBecomesAFile(fault: PowerLossFiles.Fault, seed: UInt64) throws {
+    var hasMoved = (yes: 0, no: 0)
+    for call in 0..<40 {
+      let bench = Bench(files: PowerLossFiles(seed: seed &* 1000 &+ UInt64(call)))
+      bench.files.place(storePath, Array("{\n\(Self.line)\n}\n".utf8))
+      bench.clock.advance(.seconds(60))
+      bench.files.plan([call: fault])
+      let isMoved = (try? bench.open().notePseudonymKey(now: bench.clock.wall())) != nil
+      if fault == .powerLoss { bench.files.reboot() } else { bench.files.restart() }
+      bench.files.plan([:])
+      let read = try KeyStoreReader.read(storePath, files: bench.files, entropy: TestEntropy(seed: 1))
+      #expect(read.pseudonymKeyMadeAt?.timestamp == "2026-02-17T00:16:40.000Z", "\(fault) at call \(call)")
+      if isMoved {
+        #expect(bench.snapshotText() == "{\n}\n")
+        hasMoved.yes += 1
+      } else {
+        hasMoved.no += 1
+      }
+    }
+    #expect(hasMoved.yes > 0 && hasMoved.no > 5)
   }
 
   /// What the journal holds when it is noted goes into the same file.

@@ -52,13 +52,21 @@ struct FileAccessTests {
 
   /// The bit of others to write counts for nothing in a sticky directory such as `/tmp`.
   @Test(arguments: [
-    (UInt32(0o600), false, false), (0o640, true, false), (0o604, true, false), (0o620, false, true),
-    (0o602, false, true), (0o1777, true, false), (0o711, false, false),
+    (UInt32(0o600), false), (0o640, false), (0o620, true), (0o602, true), (0o1777, false), (0o711, false),
   ])
-  func tellsWhatIsOpenToOthers(mode: UInt32, isRead: Bool, isWritten: Bool) {
-    let status = FileStatus(user: 0, group: 0, mode: mode)
-    #expect(status.isOthersToRead == isRead)
-    #expect(status.isOthersToWrite == isWritten)
+  func tellsWhatOthersMayWrite(mode: UInt32, isWritten: Bool) {
+    #expect(FileStatus(user: 0, group: 0, mode: mode).isOthersToWrite == isWritten)
+  }
+
+  /// As packages have a key: root's, for the group of the gate to read.
+  @Test(arguments: [
+    (UInt32(0o600), UInt32(7), true), (0o640, 7, true), (0o640, 8, false), (0o440, 7, true),
+    (0o660, 7, false),
+    (0o644, 7, false), (0o604, 7, false), (0o602, 7, false), (0o610, 8, true),
+  ])
+  func tellsWhatIsKept(mode: UInt32, group: UInt32, isKept: Bool) {
+    let gate = Account(name: "gate", user: 5, groups: [7])
+    #expect(FileStatus(user: 0, group: group, mode: mode).isKept(for: gate) == isKept)
   }
 
   @Test func knowsTheSystemsAccounts() throws {

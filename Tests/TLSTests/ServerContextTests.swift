@@ -8,9 +8,11 @@ import Testing
 @Suite struct ServerContextTests {
   private let identity: Identity
   private let other: Identity
+  private let authority: [UInt8]
 
   init() throws {
     let authority = try Authority("server")
+    self.authority = authority.pem
     identity = try authority.issue("localhost")
     other = try authority.issue("other")
   }
@@ -41,6 +43,16 @@ import Testing
   @Test func theKeyOfAnotherCertificate() {
     #expect(error(key: other.key) == .keyDoesNotMatch)
     #expect(error(chain: other.chain) == .keyDoesNotMatch)
+  }
+
+  /// Not a wrong key: the key's certificate is there, in another place.
+  @Test func aChainInTheWrongOrder() {
+    #expect(
+      error(chain: other.chain + identity.chain) == .certificateNotFirst(position: 2, isAuthorityFirst: false)
+    )
+    #expect(
+      error(chain: authority + other.chain + identity.chain)
+        == .certificateNotFirst(position: 3, isAuthorityFirst: true))
   }
 
   @Test(arguments: [

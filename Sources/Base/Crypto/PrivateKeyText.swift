@@ -36,6 +36,19 @@ package final class PrivateKeyText: Sendable, Equatable {
     unsafe bytes.withPointer(body)
   }
 
+  /// Whether it begins a certificate in PEM somewhere: in the place of a key it is a slip of the hand.
+  package var holdsCertificate: Bool {
+    let mark = Array("-----BEGIN CERTIFICATE-----".utf8)
+    return unsafe withPointer { pointer in
+      // `count` bytes, while the text lives.
+      let text = unsafe UnsafeBufferPointer(start: pointer, count: count)
+      guard count >= mark.count else { return false }
+      return (0...(count - mark.count)).contains { start in
+        mark.indices.allSatisfy { unsafe text[start + $0] == mark[$0] }
+      }
+    }
+  }
+
   package static func == (left: PrivateKeyText, right: PrivateKeyText) -> Bool {
     guard left.count == right.count else { return false }
     // Both are `count` bytes long, and compared in constant time.

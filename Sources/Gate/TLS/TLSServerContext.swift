@@ -8,6 +8,8 @@ package enum TLSConfigurationError: Error, Equatable, Sendable, CustomStringConv
   case certificateUnreadable(reason: String)
   case keyUnreadable(reason: String)
   case keyDoesNotMatch
+  /// The key's certificate is another one of the file, counted from 0.
+  case certificateNotFirst(position: Int, isAuthorityFirst: Bool)
   case clientCAUnreadable(reason: String)
   case refused(call: String, reason: String)
 
@@ -16,6 +18,8 @@ package enum TLSConfigurationError: Error, Equatable, Sendable, CustomStringConv
     case .certificateUnreadable(let reason): "the certificate cannot be read as PEM: \(reason)"
     case .keyUnreadable(let reason): "the private key cannot be read as unencrypted PEM: \(reason)"
     case .keyDoesNotMatch: "the private key does not belong to the certificate"
+    case .certificateNotFirst(let position, _):
+      "the private key belongs to certificate \(position + 1) of the file, and not to the first"
     case .clientCAUnreadable(let reason): "the client CA cannot be read as PEM: \(reason)"
     case .refused(let call, let reason): "\(call): \(reason)"
     }
@@ -153,8 +157,24 @@ package enum TLSVersion: Sendable {
     guard unsafe SSL_CTX_use_PrivateKey(context, key) == 1, unsafe SSL_CTX_check_private_key(context) == 1
     else {
       ERR_clear_error()
-      throw .keyDoesNotMatch
+      throw try unsafe Self.mismatch(of: key, in: certificateChain)
     }
+  }
+
+  /// Whether the key's certificate is in the file after all: then only their order is wrong.
+  private static func mismatch(
+    of key: OpaquePointer, in chain: [UInt8]
+  ) throws(TLSConfigurationError) -> TLSConfigurationError {
+    var (position, found, isAuthorityFirst) = (0, Int?.none, false)
+    _ = unsafe try eachCertificate(in: chain, orThrow: TLSConfigurationError.certificateUnreadable) {
+      (certificate) throws(TLSConfigurationError) in
+      if position == 0 { isAuthorityFirst = unsafe X509_check_ca(certificate) != 0 }
+      if found == nil, unsafe X509_check_private_key(certificate, key) == 1 { found = position }
+      position += 1
+    }
+    ERR_clear_error()
+    return found.map { .certificateNotFirst(position: $0, isAuthorityFirst: isAuthorityFirst) }
+      ?? .keyDoesNotMatch
   }
 
   /// The first private key in the text. OpenSSL's own copies of it, lines and DER, are wiped by it.

@@ -97,8 +97,10 @@ extension CombinationRules {
       checkReadable(name, path, "name a file of \(form)", files)
       guard files.kind(of: path) == .file else { continue }
       if name == "PLAY_INTEGRITY_KEYS_PATH" {
-        if !files.isOwnersAlone(path) {
-          report(name, "names a file that is not its owner's alone", "chmod 600 \(quoted(path))")
+        if !files.isKept(path, for: configuration.runAs?.user) {
+          report(
+            name, "names a file that others than the gate's user may read or write",
+            "give it to the gate's user (chown) with mode 0600, or to his group with mode 0640")
         }
       } else if files.isOthersToWrite(path) {
         report(

@@ -1,6 +1,8 @@
 """`check`: each thing that an operator can get wrong is found, named, and given the right exit status."""
 
+import contextlib
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -118,20 +120,67 @@ def check_at(gates, backend, fault):
 def test_a_certificate_out_of_its_time(check_at, folder, days, word):
     issued = certificate(folder, "server", 30)
     status, findings = check_at(days, **issued)
-    grade = "problem" if days in (-1, 31) else "warning" if days else "ok"
-    assert found(findings, grade, "certificate", word), findings
-    assert (status == CONFIGURATION) == (grade == "problem")
+    assert status == 0 and found(findings, "warning" if days else "ok", "certificate", word), findings
+    if days:
+        # File, subject, date, and what serves meanwhile.
+        words = [f"TLS_CERT_PATH={issued['TLS_CERT_PATH']}", "CN=localhost", "Z"]
+        assert found(findings, "warning", "certificate", *words), findings
+    if days in (-1, 31):
+        assert found(findings, "warning", "certificate", "the gate serves with it"), findings
+
+
+@pytest.mark.parametrize("days", [-1, 31])
+def test_a_gate_starts_with_a_certificate_out_of_its_time(gates, backend, folder, fault, days):
+    """As `check` says: to refuse would take away those who play as well, at any restart."""
+    fault.realtime_offset = days * 86_400 * 10**9
+    gate = gates(backend, start=False, **certificate(folder, "server", 30))
+    gate.environment.update(fault.environment)
+    gate.launch()
+    gate.event(event="listening")
 
 
 def test_a_clock_before_this_version(check_at):
     status, findings = check_at(-20 * 365)
-    assert status == CONFIGURATION and found(findings, "problem", "clock", "set the clock")
+    assert status == 0 and found(findings, "warning", "clock", "set the clock")
 
 
-def test_a_key_of_another_certificate(check, folder):
+def both(gates, backend, **changes):
+    """What `check` and `serve` say of the same files: one status and one text."""
+    gate = gates(backend, start=False, **changes)
+    status, findings = parse(gate.command("check"))
+    served = gate.command("serve")
+    assert status == served.returncode == CONFIGURATION, (findings, served)
+    told = [detail for grade, _, detail in findings if grade == "problem"]
+    assert told and all(text in served.stderr for text in told), (told, served.stderr)
+    return told
+
+
+def test_a_key_of_another_certificate(gates, backend, folder):
     one, other = certificate(folder, "one", 90), certificate(folder, "other", 90)
-    status, findings = check(**{**one, "TLS_KEY_PATH": other["TLS_KEY_PATH"]})
-    assert status == CONFIGURATION and found(findings, "problem", "key")
+    mixed = {**one, "TLS_KEY_PATH": other["TLS_KEY_PATH"]}
+    (text,) = both(gates, backend, **mixed)
+    assert f"TLS_KEY_PATH={other['TLS_KEY_PATH']}, TLS_CERT_PATH={one['TLS_CERT_PATH']}" in text
+    assert "name the two files of one pair" in text
+
+
+def test_a_certificate_and_its_key_swapped(gates, backend, folder):
+    issued = certificate(folder, "server", 90)
+    swapped = {"TLS_CERT_PATH": issued["TLS_KEY_PATH"], "TLS_KEY_PATH": issued["TLS_CERT_PATH"]}
+    (text,) = both(gates, backend, **swapped)
+    assert "seem to be swapped: exchange the two paths" in text and issued["TLS_KEY_PATH"] in text
+    (text,) = both(gates, backend, **{**issued, "TLS_CERT_PATH": issued["TLS_KEY_PATH"]})
+    assert "holds a private key and no certificate" in text
+    (text,) = both(gates, backend, **{**issued, "TLS_KEY_PATH": issued["TLS_CERT_PATH"]})
+    assert "holds a certificate and no private key" in text
+
+
+def test_a_chain_in_the_wrong_order(gates, backend, folder, pki):
+    issued = certificate(folder, "server", 90)
+    chain = folder / "chain.pem"
+    chain.write_bytes(pki.attestation_root.read_bytes() + open(issued["TLS_CERT_PATH"], "rb").read())
+    (text,) = both(gates, backend, **{**issued, "TLS_CERT_PATH": str(chain)})
+    assert f"TLS_CERT_PATH={chain} begins with CN=" in text and ", an authority" in text
+    assert text.endswith("put CN=localhost first"), text
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
@@ -139,7 +188,37 @@ def test_a_private_key_open_to_others(check, folder, mode):
     issued = certificate(folder, "server", 90)
     os.chmod(issued["TLS_KEY_PATH"], mode)
     status, findings = check(**issued)
-    assert status == 0 and found(findings, "warning", "key", f"0{mode:o}", "chmod 600")
+    grade, word = ("ok", "the gate's group's") if mode == 0o640 else ("warning", "chmod 600")
+    assert status == 0 and found(findings, grade, "key", f"0{mode:o}", word), findings
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving files away takes the superuser")
+@pytest.mark.parametrize(
+    "owner, group, mode, remedy",
+    [
+        ("root", "nogroup", 0o640, None),
+        ("root", "nogroup", 0o644, "chmod 640 "),
+        ("root", "daemon", 0o640, "chown nobody "),
+        ("root", "root", 0o644, "chown nobody "),
+        ("nobody", "nogroup", 0o644, "chmod 600 "),
+    ],
+)
+def test_a_remedy_does_not_shut_the_gate_out(check, folder, owner, group, mode, remedy):
+    """A key as packages have it is right; and what is wrong is put right by what is said, which leaves the gate its key."""
+    os.chmod(folder, 0o755)
+    os.chown(folder, 65534, -1)
+    issued = certificate(folder, "server", 90)
+    key = issued["TLS_KEY_PATH"]
+    shutil.chown(key, owner, group)
+    os.chmod(key, mode)
+    told = [detail for grade, name, detail in check("--user", "nobody", **issued)[1] if (grade, name) == ("warning", "key")]
+    if remedy is None:
+        assert not told, told
+        return
+    assert len(told) == 1 and remedy in told[0], told
+    subprocess.run(told[0][told[0].index(remedy) :], shell=True, check=True)
+    _, findings = check("--user", "nobody", **issued)
+    assert found(findings, "ok", "key", key) and not any("may not read" in detail and key in detail for *_, detail in findings)
 
 
 @pytest.mark.parametrize("mode, grade", [(0o700, "ok"), (0o755, "ok"), (0o775, "warning"), (0o707, "warning")])
@@ -162,6 +241,34 @@ def test_a_store_open_to_others(check, folder):
     os.chmod(store, 0o644)
     status, findings = check()
     assert status == 0 and found(findings, "warning", "store", "0644", "chmod 600")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes the superuser")
+def test_a_full_disk(gates, backend, folder):
+    """`serve` cannot start on it, and both say what to do."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting is not permitted here")
+    try:
+        with contextlib.suppress(OSError), open(disk / "filler", "wb", buffering=0) as filler:
+            while filler.write(bytes(4096)):
+                pass
+        gate = gates(backend, start=False, ATTESTED_KEYS_PATH=disk / "keys.json")
+        status, findings = parse(gate.command("check"))
+        remedy = f"make room on the file system of {disk}, which has 0 bytes free"
+        assert found(findings, "problem", "disk", "ATTESTED_KEYS_PATH=", "No space left", remedy), findings
+        served = gate.command("serve")
+        assert status == served.returncode == 74 and remedy in served.stderr, served
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_game_whose_host_is_no_name(gates):
+    status, findings = parse(gates("no-such-host.invalid:4000", start=False).command("check"))
+    assert status == UNAVAILABLE
+    assert found(findings, "problem", "backend", "BACKEND=no-such-host.invalid:4000", "correct the host's name"), findings
 
 
 def test_a_damaged_store(check, folder):

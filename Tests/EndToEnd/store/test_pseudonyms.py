@@ -23,7 +23,8 @@ from waiting import eventually
 from websocket import RawWebSocket
 
 CONFIGURATION, UNUSABLE = 78, 65
-NOTE = "pseudonymKeyMadeAt"
+# Among the keys in versions before the file of its own.
+OLD_NOTE = "pseudonymKeyMadeAt"
 
 
 @pytest.fixture
@@ -56,15 +57,17 @@ def told(backend, number):
     return found
 
 
+def note_path(gate):
+    return gate.store_path.with_name(gate.store_path.name + ".pseudonym-key-made")
+
+
 def note(gate):
-    path = gate.store_path
-    return json.loads(path.read_text()).get(NOTE) if path.exists() else None
+    path = note_path(gate)
+    return path.read_text().strip() if path.exists() else None
 
 
 def remove_note(gate):
-    store = json.loads(gate.store_path.read_text())
-    del store[NOTE]
-    gate.store_path.write_text(json.dumps(store))
+    note_path(gate).unlink()
 
 
 # ---- to the game
@@ -230,6 +233,26 @@ def test_a_lost_key_stops_the_start(gates, backend, device, key_path):
     assert connect_status(gate, device, 1) == 101
 
 
+def test_the_note_of_an_older_version_moves(gates, backend, device, key_path):
+    """Readers of the key file find keys in it and nothing else; the note says the same as before."""
+    gate = gates(backend)
+    gate.app.register(device)
+    gate.app.close()
+    gate.stop()
+    remove_note(gate)
+    keys = json.loads(gate.store_path.read_text())
+    assert keys and all("publicKey" in record for record in keys.values())
+    gate.store_path.write_text(json.dumps({OLD_NOTE: "2026-02-17T00:00:00.000Z", **keys}))
+    gate.start()
+    assert note(gate) == "2026-02-17T00:00:00.000Z"
+    assert OLD_NOTE not in gate.store_path.read_text()
+    gate.stop()
+    assert json.loads(gate.store_path.read_text()).keys() == keys.keys()
+    key_path.unlink()
+    gate.launch()
+    assert gate.wait() == CONFIGURATION and "2026-02-17T00:00:00" in gate.log_text()
+
+
 @pytest.mark.parametrize("content", [b"", bytes(31), bytes(33), b"x" * 44, bytes(5000)], ids=len)
 def test_what_is_no_key(gates, backend, key_path, content):
     key_path.write_bytes(content)
@@ -265,7 +288,11 @@ def test_a_key_that_others_may_read(gates, backend, key_path):
     gate = gates(backend)
     lines = gate.command("check").stdout.splitlines()
     assert any(line.startswith("ok  pseudonym_key  ") for line in lines), lines
+    # The gate's group is no other user.
     key_path.chmod(0o640)
+    lines = gate.command("check").stdout.splitlines()
+    assert any(line.startswith("ok  pseudonym_key  ") for line in lines), lines
+    key_path.chmod(0o644)
     checked = gate.command("check")
     assert checked.returncode == 0
     assert any(

@@ -43,7 +43,7 @@ enum ConfigurationHarness {
     func isReadable(_ path: String) -> Bool { !path.hasSuffix("secret.pem") }
     func isWritable(_ path: String) -> Bool { !path.hasSuffix("fixed") }
     func isOthersToWrite(_ path: String) -> Bool { path.hasSuffix("shared.json") }
-    func isOwnersAlone(_ path: String) -> Bool { !path.hasSuffix("shared.json") }
+    func isKept(_ path: String, for user: String?) -> Bool { !path.hasSuffix("shared.json") }
     func has(_ charset: Charset) -> Bool { charset != .eucKR }
   }
 

@@ -23,6 +23,21 @@ package struct DiskSpace: Equatable, Sendable {
       freeFiles: status.f_files == 0 ? nil : UInt64(status.f_favail))
   }
 
+  /// What to do about a write that found no room; nil of an error that is another.
+  package static func remedy(for error: SystemError, at path: String) -> String? {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    switch error.number {
+    case ENOSPC:
+      let left = (try? of(folder)).map { space in
+        space.freeFiles == 0 ? ", which has no inode left" : ", which has \(space.freeBytes) bytes free"
+      }
+      return "make room on the file system of \(folder)\(left ?? "")"
+    case EDQUOT:
+      return "raise the quota of the gate's user on the file system of \(folder), or make room there"
+    default: return nil
+    }
+  }
+
   private static func saturated(_ count: UInt64, _ unit: UInt64) -> UInt64 {
     let (product, overflow) = count.multipliedReportingOverflow(by: unit)
     return overflow ? .max : product

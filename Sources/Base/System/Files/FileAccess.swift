@@ -26,6 +26,17 @@ package struct Account: Equatable, Sendable, CustomStringConvertible {
 
   package static var effectiveUser: UInt32 { geteuid() }
 
+  /// As whom this process is, with the groups that it was given.
+  package static var ofProcess: Account {
+    let account = of(user: geteuid())
+    var groups = [UInt32](repeating: 0, count: 256)
+    // Writes no more than it is told that there is room for.
+    let count = unsafe getgroups(Int32(groups.count), &groups)
+    let given = groups.prefix(Int(max(0, count)))
+    return Account(
+      name: account.name, user: account.user, groups: account.groups.union(given).union([getegid()]))
+  }
+
   package var description: String { "\(name) (\(user))" }
 
   private static func find(_ name: String?, _ user: UInt32) -> Account? {
@@ -104,8 +115,10 @@ package struct FileStatus: Equatable, Sendable {
     return mode >> shift & wish.rawValue != 0
   }
 
-  package var isOwnersAlone: Bool { mode & 0o077 == 0 }
-  package var isOthersToRead: Bool { mode & 0o044 != 0 }
+  /// Whether nobody but the owner, who is trusted, and the groups of `account` reads it, and nobody but the owner writes it.
+  package func isKept(for account: Account) -> Bool {
+    mode & 0o026 == 0 && (mode & 0o040 == 0 || account.groups.contains(group))
+  }
   /// A sticky directory's files are safe from those who do not own them.
   package var isOthersToWrite: Bool { mode & 0o022 != 0 && mode & 0o1000 == 0 }
 }

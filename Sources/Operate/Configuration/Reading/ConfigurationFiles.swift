@@ -18,8 +18,9 @@ package protocol ConfigurationFiles: Sendable {
   func isWritable(_ path: String) -> Bool
   /// Whether its mode lets others than its owner write to it.
   func isOthersToWrite(_ path: String) -> Bool
-  /// Whether its mode leaves it to its owner, to read and to write.
-  func isOwnersAlone(_ path: String) -> Bool
+  /// Whether its mode leaves it to its owner and to the groups of the gate's user.
+  /// - Parameter user: of `RUN_AS`; nil for that of the process.
+  func isKept(_ path: String, for user: String?) -> Bool
   /// Whether text can be converted from it; the C library has a file for some charsets.
   func has(_ charset: Charset) -> Bool
 }
@@ -47,8 +48,11 @@ package struct SystemFiles: ConfigurationFiles {
     (try? FileStatus.of(path))?.isOthersToWrite ?? false
   }
 
-  package func isOwnersAlone(_ path: String) -> Bool {
-    (try? FileStatus.of(path))?.isOwnersAlone ?? false
+  package func isKept(_ path: String, for user: String?) -> Bool {
+    let account = user.flatMap { name in
+      Account.named(name) ?? UInt32(name).map { Account.of(user: $0) }
+    }
+    return (try? FileStatus.of(path))?.isKept(for: account ?? .ofProcess) ?? false
   }
 
   package func has(_ charset: Charset) -> Bool { CharsetLibrary.isAvailable(charset) }

@@ -26,14 +26,13 @@ struct AccessChecks {
   // MARK: Whom files are open to
 
   private func checkPrivateKey(_ report: inout CheckReport) {
-    guard let path = files.keyPath, let status = try? FileStatus.of(path) else { return }
-    if status.isOthersToRead || status.isOthersToWrite {
-      report.warning(
-        "key", "\(shown(path)) is open to other users (mode \(octal(status))): chmod 600 \(shown(path))")
-    } else {
-      report.ok("key", "\(shown(path)) is its owner's alone (mode \(octal(status)))")
-    }
+    if let path = files.keyPath { exposure.check(path, as: "key", &report) }
+    if let path = files.nextKeyPath { exposure.check(path, as: "next_key", &report) }
   }
+
+  /// What is open to the gate's own groups is open to nobody else: a key of root's for the group of the gate is how
+  /// packages have it.
+  var exposure: FileExposure { FileExposure(gate: servingAccount?.0 ?? wanted?.account ?? .ofProcess) }
 
   /// Who may write to the folder may put another store or socket in place.
   private func checkFolders(_ report: inout CheckReport) {
@@ -65,11 +64,8 @@ struct AccessChecks {
     if (try? LinuxFiles().identity(of: lock))?.isLink == true {
       report.problem("store", KeyStoreError.symbolicLink(shown(lock)).description, .configuration)
     }
-    guard let real = try? RealPath.of(path), let status = try? FileStatus.of(real) else { return }
-    if status.isOthersToRead || status.isOthersToWrite {
-      report.warning(
-        "store", "\(shown(path)) is open to other users (mode \(octal(status))): chmod 600 \(shown(path))")
-    }
+    guard let real = try? RealPath.of(path) else { return }
+    exposure.check(path, as: "store", &report)
     // Only told by the kernel's table: to try a rename would be to change something.
     if let table = try? text("/proc/self/mountinfo"), MountTable.hasMount(at: real, in: table) {
       report.problem(

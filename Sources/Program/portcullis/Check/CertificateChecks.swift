@@ -12,19 +12,15 @@ struct CertificateChecks {
   let isWhole: Bool
 
   func check(_ files: GateFiles, _ report: inout CheckReport) {
-    var clientCA: [UInt8]?
-    if let path = files.clientCAPath {
-      clientCA = contents(path, "client_ca", &report)
-      if let clientCA { checkDates(clientCA, "client_ca", &report) }
+    var told: [(part: TLSFiles.Part, text: String)] = []
+    let contents = try? TLSFiles(files) { told.append(($0, $1)) }.read()
+    for (part, text) in told { report.problem(part.rawValue, text, .configuration) }
+    if let path = files.clientCAPath { checkDates(path, "client_ca", "MTLS_CLIENT_CA_PATH", &report) }
+    if let path = files.certificatePath {
+      checkDates(path, "certificate", "TLS_CERT_PATH", &report)
+      if files.devicesPath != nil, files.nextKeyPath == nil { checkPins(path, &report) }
     }
-    let certificate = files.certificatePath.flatMap { contents($0, "certificate", &report) }
-    if let certificate {
-      checkDates(certificate, "certificate", &report)
-      if files.devicesPath != nil, files.nextKeyPath == nil { checkPins(certificate, &report) }
-    }
-    if let key = files.keyPath.flatMap({ contents($0, "key", &report) }) {
-      checkKey(PrivateKeyText(copying: key.span), with: certificate, clientCA: clientCA, &report)
-    }
+    if contents?.material != nil { report.ok("key", "belongs to the certificate") }
     if isWhole, files.certificatePath == nil {
       report.warning(
         "certificate", "none is configured: one for localhost is made at each start, not for production")
@@ -32,35 +28,45 @@ struct CertificateChecks {
     checkRoot(files, &report)
   }
 
-  private func checkDates(_ pem: [UInt8], _ name: String, _ report: inout CheckReport) {
-    let certificates: [CertificateSummary]
-    do {
-      certificates = try CertificateSummary.all(inPEM: pem.span)
-    } catch {
-      report.problem(name, "cannot be read as certificates in PEM", .configuration)
-      return
-    }
-    for certificate in certificates {
+  /// A gate starts with a certificate out of its time: to refuse would take away those who play as well. Apps refuse it, so
+  /// it is never well either.
+  private func checkDates(_ path: String, _ name: String, _ setting: String, _ report: inout CheckReport) {
+    // What cannot be read has been told.
+    guard let all = Self.certificates(path) else { return }
+    for certificate in all {
       let subject = PrintableText.field(certificate.subject, limit: 128)
+      let named = "\(setting)=\(PrintableText.field(path)): \(subject)"
       let days = (certificate.notAfter.seconds - now.seconds) / 86_400
+      let consequence =
+        name == "certificate"
+        ? "the gate serves with it, and apps refuse it" : "no client certificate of it is taken"
+      let remedy =
+        "put a renewed one in its place and reload the gate (systemctl reload portcullis, or SIGHUP)"
       if now < certificate.notBefore {
-        report.problem(
-          name, "\(subject) is not valid before \(certificate.notBefore.timestamp)", .configuration)
+        report.warning(
+          name,
+          "\(named) is not valid before \(certificate.notBefore.timestamp): \(consequence) until then; set the clock of "
+            + "this host, or name the certificate that is valid now")
       } else if now.seconds > certificate.notAfter.seconds {
-        report.problem(
-          name, "\(subject) expired at \(certificate.notAfter.timestamp): renew it", .configuration)
+        report.warning(
+          name, "\(named) expired at \(certificate.notAfter.timestamp): \(consequence); \(remedy)")
       } else if days < CertificateSummary.renewalDays {
         report.warning(
-          name, "\(subject) expires in \(days) days, at \(certificate.notAfter.timestamp): renew it")
+          name, "\(named) expires in \(days) days, at \(certificate.notAfter.timestamp): \(remedy)")
       } else {
         report.ok(name, "\(subject) is valid until \(certificate.notAfter.timestamp), \(days) days")
       }
     }
   }
 
+  private static func certificates(_ path: String) -> [CertificateSummary]? {
+    guard let pem = try? SystemFiles().contents(of: path, limit: 1 << 20) else { return nil }
+    return try? CertificateSummary.all(inPEM: pem.span)
+  }
+
   /// Phones have to hear of a key before it is in service, and some are not heard of for weeks.
-  private func checkPins(_ pem: [UInt8], _ report: inout CheckReport) {
-    guard let leaf = try? CertificateSummary.all(inPEM: pem.span).first else { return }
+  private func checkPins(_ path: String, _ report: inout CheckReport) {
+    guard let leaf = Self.certificates(path)?.first else { return }
     let days = (leaf.notAfter.seconds - now.seconds) / 86_400
     guard days < CertificateSummary.renewalDays else { return }
     report.warning(
@@ -69,55 +75,20 @@ struct CertificateChecks {
         + "TLS_NEXT_KEY_PATH now")
   }
 
-  /// By itself first, as what is wrong with the certificate would hide it; then as the server would take both, whose
-  /// errors name what is wrong.
-  private func checkKey(
-    _ key: PrivateKeyText, with certificate: [UInt8]?, clientCA: [UInt8]?, _ report: inout CheckReport
-  ) {
-    do {
-      try TLSServerContext.check(key)
-      guard let certificate else { return }
-      _ = try TLSServerContext.make(
-        TLSMaterial(certificateChainPEM: certificate, privateKey: key, clientCAPEM: clientCA),
-        tickets: TicketKeys())
-      report.ok("key", "belongs to the certificate")
-    } catch {
-      report.problem("key", error.description, .configuration)
-    }
-  }
-
   private func checkRoot(_ files: GateFiles, _ report: inout CheckReport) {
+    var told: [String] = []
+    let root = try? Startup.attestationRoot(files) { told.append($0) }
+    for text in told { report.problem("attestation_root", text, .configuration) }
+    guard let root else { return }
     guard let path = files.rootPath else {
       if isWhole { report.ok("attestation_root", "Apple's, as compiled in") }
       return
     }
-    guard let pem = contents(path, "attestation_root", &report) else { return }
-    do {
-      let root = try AttestationRoot(pem: pem.span)
-      if root.isApple {
-        report.ok("attestation_root", "Apple's, from \(PrintableText.field(path))")
-      } else if files.isProduction {
-        report.problem(
-          "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): unset APPATTEST_ROOT_CA_PATH",
-          .configuration)
-      } else {
-        report.warning(
-          "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): no genuine device gets in")
-      }
-    } catch {
-      report.problem(
-        "attestation_root",
-        "\(PrintableText.field(path)) is no root certificate (\(error)): name a PEM file with one "
-          + "P-384 CA", .configuration)
-    }
-  }
-
-  private func contents(_ path: String, _ name: String, _ report: inout CheckReport) -> [UInt8]? {
-    do {
-      return try SystemFiles().contents(of: path, limit: 1 << 20)
-    } catch {
-      report.problem(name, "\(PrintableText.field(path)) cannot be read: \(error)", .configuration)
-      return nil
+    if root.isApple {
+      report.ok("attestation_root", "Apple's, from \(PrintableText.field(path))")
+    } else {
+      report.warning(
+        "attestation_root", "not Apple's (SHA-256 \(root.fingerprint.hex)): no genuine device gets in")
     }
   }
 }

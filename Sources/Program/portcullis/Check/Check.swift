@@ -24,8 +24,8 @@ struct Check: ParsableCommand {
       and modes: the user named, else that of RUN_AS, else that of the running gate, else the owner of the key \
       store's folder.
 
-      Ends with status 78 when configuration, certificates, clock or store have to be put right, else with \
-      69 when the backend or an address is unavailable, else with 0. With --health asks the running gate \
+      Ends with 0 only where the gate starts: with status 78 when configuration, certificates or store have to be put \
+      right, else with 74 when a disk is full, else with 69 when the backend or an address is unavailable. With --health asks the running gate \
       instead and ends with 0 only when it answers that it is well and not draining.
       """)
 
@@ -46,11 +46,12 @@ struct Check: ParsableCommand {
     case .success(let configuration): check(configuration, account, &report)
     case .failure(let failure):
       // What else there is to mend.
+      let access = accessChecks(failure.files, running: nil, account, &report)
       CertificateChecks(now: SystemClock().wall(), isWhole: false).check(failure.files, &report)
-      DeviceChecks(files: failure.files).check(&report)
-      accessChecks(failure.files, running: nil, account, &report).check(&report)
+      DeviceChecks(files: failure.files, exposure: access.exposure).check(&report)
+      access.check(&report)
       if let file = PseudonymKeyFile(failure.files) {
-        PseudonymKeyCheck(file: file, store: nil).check(&report)
+        PseudonymKeyCheck(file: file, store: nil, exposure: access.exposure).check(&report)
       }
     }
     try report.print()
@@ -60,11 +61,12 @@ struct Check: ParsableCommand {
   private func check(_ configuration: GateConfiguration, _ account: Account?, _ report: inout CheckReport) {
     SettingsChecks.charsets(configuration, &report)
     CertificateChecks(now: SystemClock().wall(), isWhole: true).check(configuration.files, &report)
-    DeviceChecks(files: configuration.files).check(&report)
     let running = running(configuration)
-    checkStore(configuration, running, &report)
-    HostChecks(storePath: configuration.store.path).check(&report)
     let access = accessChecks(configuration.files, running: running?.process, account, &report)
+    DeviceChecks(files: configuration.files, exposure: access.exposure).check(&report)
+    checkStore(configuration, running, access.exposure, &report)
+    let devices = configuration.devices.path.map { [("DEVICES_PATH", $0)] } ?? []
+    HostChecks(stores: [("ATTESTED_KEYS_PATH", configuration.store.path)] + devices).check(&report)
     access.check(&report)
     if let owner = access.stranger() {
       report.problem(
@@ -122,12 +124,13 @@ struct Check: ParsableCommand {
   }
 
   private func checkStore(
-    _ configuration: GateConfiguration, _ running: GateHealth?, _ report: inout CheckReport
+    _ configuration: GateConfiguration, _ running: GateHealth?, _ exposure: FileExposure,
+    _ report: inout CheckReport
   ) {
     let keyFile = PseudonymKeyFile(path: configuration.store.pseudonymKeyPath)
     do {
-      let contents = try KeyStoreReader.read(configuration.store.path)
-      PseudonymKeyCheck(file: keyFile, store: contents).check(&report)
+      let contents = try KeyStoreReader.read(configuration.store.path, witness: keyFile.path)
+      PseudonymKeyCheck(file: keyFile, store: contents, exposure: exposure).check(&report)
       var unknown = 0
       contents.forEach { _, record in if record.environment == nil { unknown += 1 } }
       if unknown > 0 {
@@ -144,7 +147,7 @@ struct Check: ParsableCommand {
       report.ok("store", "\(contents.count) keys in \(PrintableText.field(configuration.store.path))\(owner)")
     } catch {
       report.problem("store", "\(error)", .configuration)
-      PseudonymKeyCheck(file: keyFile, store: nil).check(&report)
+      PseudonymKeyCheck(file: keyFile, store: nil, exposure: exposure).check(&report)
     }
   }
 }
@@ -166,7 +169,9 @@ struct CheckReport {
 
   mutating func problem(_ name: String, _ detail: String, _ status: ExitStatus) {
     add(.problem, name, detail)
-    if self.status != .configuration { self.status = status }
+    let grave: [ExitStatus] = [.unavailable, .ioError, .configuration]
+    let old = self.status.flatMap { grave.firstIndex(of: $0) } ?? -1
+    if grave.firstIndex(of: status) ?? 0 >= old { self.status = status }
   }
 
   private mutating func add(_ grade: Grade, _ name: String, _ detail: String) {

@@ -11,6 +11,8 @@ import System
 
 struct DeviceChecks {
   let files: GateFiles
+  /// In a running gate, that of its own user.
+  var exposure = FileExposure(gate: .ofProcess)
 
   func check(_ report: inout CheckReport) {
     var wrong: [(part: DeviceFiles.Part, problem: String)] = []
@@ -84,15 +86,12 @@ struct DeviceChecks {
   /// The gate sets the mode right when it starts; until then, or behind its back, others could read tokens' hashes.
   private func checkStore(_ report: inout CheckReport) {
     guard let path = files.devicesPath else { return }
-    let shown = PrintableText.field(path)
-    guard let status = try? FileStatus.of(path) else {
-      return report.ok("devices", "none yet: the first start makes \(shown)")
+    if let loss = DevicesStoreFile(path: path).loss {
+      return report.problem("devices", loss, .configuration)
     }
-    let mode = "0" + String(status.mode, radix: 8)
-    if status.isOthersToRead || status.isOthersToWrite {
-      report.warning("devices", "\(shown) is open to other users (mode \(mode)): chmod 600 \(shown)")
-    } else {
-      report.ok("devices", "\(shown) is its owner's alone (mode \(mode))")
+    guard WholeFile.exists(path) else {
+      return report.ok("devices", "none yet: the first start makes \(PrintableText.field(path))")
     }
+    exposure.check(path, as: "devices", &report)
   }
 }

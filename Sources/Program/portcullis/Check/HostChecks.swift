@@ -6,11 +6,14 @@ import Glibc
 import System
 
 struct HostChecks {
-  /// Of the key store: what is measured is the disk below it.
-  let storePath: String
+  /// The stores, with the setting that names each: what is measured is the disk below them.
+  let stores: [(setting: String, path: String)]
 
   func check(_ report: inout CheckReport) {
-    checkDisk(&report)
+    var folders: Set<String> = []
+    for (setting, path) in stores where folders.insert(FileNeeds.folder(of: path)).inserted {
+      checkDisk(setting, path, &report)
+    }
     Self.checkKernel(KernelFeatures.read(), &report)
   }
 
@@ -20,20 +23,28 @@ struct HostChecks {
   private static let slowest: Duration = .milliseconds(100)
   private static let rounds = 5
 
-  private func checkDisk(_ report: inout CheckReport) {
+  private func checkDisk(_ setting: String, _ path: String, _ report: inout CheckReport) {
     let worst: Duration
     do throws(SystemError) {
-      worst = try Self.worstSync(beside: storePath)
+      worst = try Self.worstSync(beside: path)
     } catch {
-      report.warning("disk", "how long a sync takes cannot be measured: \(error)")
+      // The gate does not start where it cannot write.
+      if let remedy = DiskSpace.remedy(for: error, at: path) {
+        report.problem("disk", "\(setting)=\(PrintableText.field(path)): \(error); \(remedy)", .ioError)
+      } else {
+        report.warning(
+          "disk",
+          "\(setting)=\(PrintableText.field(path)): how long a sync takes cannot be measured: \(error); run check as the "
+            + "gate's user or as root")
+      }
       return
     }
     let found = "a sync takes at most \(worst.wholeMilliseconds) ms (of \(Self.rounds))"
     if worst > Self.slowest {
       report.warning(
         "disk",
-        "\(found): players wait for one at each admission, and three seconds are 503; put ATTESTED_KEYS_PATH on a faster "
-          + "disk, or see what else writes to it")
+        "\(found): players wait for one at each admission, and three seconds are 503; put \(setting) on a faster disk, or "
+          + "see what else writes to it")
     } else {
       report.ok("disk", found)
     }

@@ -9,6 +9,7 @@ struct PseudonymKeyCheck {
   let file: PseudonymKeyFile
   /// Nil where the store could not be read: whether a missing key was lost is not known then.
   let store: KeyStoreReader.Contents?
+  let exposure: FileExposure
 
   func check(_ report: inout CheckReport) {
     do throws(PseudonymKeyFile.Problem) {
@@ -18,13 +19,7 @@ struct PseudonymKeyCheck {
         if let since = store.pseudonymKeyMadeAt { throw .lost(file.path, since: since) }
         return report.ok(Self.name, "none yet: the first start makes \(path)")
       }
-      guard let status = try? FileStatus.of(file.path) else { return }
-      let mode = "0" + String(status.mode, radix: 8)
-      if status.isOthersToRead || status.isOthersToWrite {
-        report.warning(Self.name, "\(path) is open to other users (mode \(mode)): chmod 600 \(path)")
-      } else {
-        report.ok(Self.name, "\(path) is its owner's alone (mode \(mode))")
-      }
+      exposure.check(file.path, as: Self.name, &report)
     } catch {
       report.problem(Self.name, error.description, error.status)
     }

@@ -45,7 +45,10 @@ struct ReachChecks {
       report.problem(
         "backend", "\(target) does not answer: \(failure); start the game or set BACKEND", .unavailable)
     } catch {
-      report.problem("backend", "\(target) cannot be resolved: \(error)", .unavailable)
+      report.problem(
+        "backend",
+        "BACKEND=\(target) cannot be resolved: \(error); correct the host's name, or add it to DNS or /etc/hosts",
+        .unavailable)
     }
   }
 

@@ -24,10 +24,11 @@ enum SettingsChecks {
   static func clock(_ report: inout CheckReport) {
     let now = SystemClock().wall()
     if now < Version.notBefore {
-      report.problem(
+      // A gate starts all the same, as a board without a battery has no time yet.
+      report.warning(
         "clock",
-        "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): set the clock",
-        .configuration)
+        "\(now.timestamp) is before this version was made (\(Version.notBefore.timestamp)): no device can register until "
+          + "then; set the clock")
     } else {
       report.ok("clock", now.timestamp)
     }

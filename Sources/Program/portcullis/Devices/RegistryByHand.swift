@@ -10,6 +10,8 @@ enum RegistryByHand {
   /// The reply; nil where there are no devices. To be called under the key store's lock, which no gate has then.
   static func ask(_ call: any RegistryCall, _ configuration: GateConfiguration) throws -> Reply? {
     let devices = configuration.devices
+    // A revocation that comes to nothing is none.
+    try DevicesStoreFile.mustNotBeLost(devices.areOn ? devices.path : nil)
     // What is set counts here as well: the registry looks after its rows as soon as it begins.
     guard let path = devices.path, let settings = RegistrySettings(devices), WholeFile.exists(path) else {
       return nil

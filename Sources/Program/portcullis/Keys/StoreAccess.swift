@@ -15,7 +15,8 @@ enum StoreAccess {
   static func read(_ configuration: GateConfiguration) throws -> KeyStoreReader.Contents {
     let contents: KeyStoreReader.Contents
     do {
-      contents = try KeyStoreReader.read(configuration.store.path)
+      contents = try KeyStoreReader.read(
+        configuration.store.path, witness: configuration.store.pseudonymKeyPath)
     } catch {
       throw failure(error, configuration)
     }
@@ -84,7 +85,8 @@ enum StoreAccess {
     try becomeServingUser(configuration)
     let store: KeyStore
     do {
-      let options = KeyStore.Options(maximumKeys: configuration.store.maximumKeys)
+      let options = KeyStore.Options(
+        maximumKeys: configuration.store.maximumKeys, witness: configuration.store.pseudonymKeyPath)
       store = try KeyStore.open(path: configuration.store.path, options: options) { event in report(event) }
     } catch {
       guard case .locked(_, let owner) = error else { throw failure(error, configuration) }
@@ -153,7 +155,7 @@ enum StoreAccess {
     switch error {
     case .locked, .neverStill: .temporaryFailure
     case .damagedSnapshot, .damagedJournal, .unsupportedJournal: .dataError
-    case .directoryMissing, .notAFile, .notReplaceable, .symbolicLink, .danglingLink: .configuration
+    case .directoryMissing, .notAFile, .notReplaceable, .symbolicLink, .danglingLink, .gone: .configuration
     case .failed: .ioError
     }
   }

@@ -43,7 +43,11 @@ struct RegistryOpening {
       logger.log(level: isFailure ? .warning : .info, "sqlite", metadata: ["reason": "\(message)"])
     }
     let store: SQLiteStore
+    let file = DevicesStoreFile(path: path)
+    // Again, under the key store's lock.
+    try DevicesStoreFile.mustNotBeLost(path)
     do throws(StoreFailure) { store = try SQLiteStore(path) } catch { throw Self.unusable(path, error) }
+    try file.noteMade(now: SystemClock().wall())
     if try PinRule.judge(settings, in: store, path) { unpublished = settings }
     do throws(StoreFailure) {
       let ended = try store.attestedKeys(among: keys.revokedKeys)

@@ -52,9 +52,10 @@ struct StartInspection {
     do throws(SystemError) { try credentials.assume() } catch { throw Opening.refused(error) }
     let viewer = StartViewer(decision, assumed: assumed, files)
     let (pseudonymKey, hasTokens) = (pseudonymKey(viewer, needs), hasTokens(viewer, needs))
+    let hasDevices = Self.unlessTold { try DevicesStoreFile.mustNotBeLost(files.devicesPath) } != nil
     let isRefused =
       isGivenUp || decision == nil || root == nil || contents == nil || pseudonymKey == nil || devices == nil
-      || users == nil || adminUsers == nil || !hasTokens
+      || users == nil || adminUsers == nil || !hasTokens || !hasDevices
     let isHindered = viewer.tell(needs, credentials, beside: isRefused, logger)
     guard let decision, let root, let contents, let pseudonymKey, let devices, let users, let adminUsers,
       !isRefused, !isHindered

@@ -61,34 +61,7 @@ enum Startup {
 
   /// Certificate, key and client CA as their files have them now, or all that is wrong with them.
   static func tlsContents(_ files: GateFiles, tell: Teller = { complain($0) }) throws -> TLSContents {
-    var isRead = true
-    func unlessTold<Part>(_ read: () throws -> Part) -> Part? {
-      do {
-        return try read()
-      } catch {
-        isRead = false
-        return nil
-      }
-    }
-    let clientCA = files.clientCAPath.flatMap { path in unlessTold { try clientCAContents(path, tell) } }
-    let chain = files.certificatePath.flatMap { path in
-      unlessTold { try contents(of: path, setting: "TLS_CERT_PATH", tell) }
-    }
-    let key = files.keyPath.flatMap { path in unlessTold { try privateKey(path, tell) } }
-    var material: TLSMaterial?
-    if let chain, let key {
-      let pair = TLSMaterial(certificateChainPEM: chain, privateKey: key, clientCAPEM: clientCA)
-      material = unlessTold {
-        try check(pair, files, tell)
-        return pair
-      }
-    } else if let chain, let path = files.certificatePath {
-      _ = unlessTold { try checkChain(chain, path, tell) }
-    }
-    guard isRead else { throw ExitStatus.configuration.code }
-    return TLSContents(
-      material: material, clientCA: clientCA,
-      minimumVersion: files.minimumTLSVersion == .tls12 ? .tls12 : .tls13)
+    try TLSFiles(files) { tell($1) }.read()
   }
 
   /// The material of the files; outside production without paths, that of a certificate made for this run, and kept at a
@@ -108,52 +81,6 @@ enum Startup {
     return TLSMaterial(
       certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
       clientCAPEM: nil)
-  }
-
-  /// Whether certificate and key can be used together; told with the setting's name otherwise.
-  private static func check(_ material: TLSMaterial, _ files: GateFiles, _ tell: Teller) throws {
-    do {
-      _ = try TLSServerContext.make(material, tickets: TicketKeys())
-    } catch {
-      let certificate = "TLS_CERT_PATH=\(files.certificatePath ?? "")"
-      let key = "TLS_KEY_PATH=\(files.keyPath ?? "")"
-      switch error {
-      case .certificateUnreadable:
-        tell("\(certificate): \(error); name a PEM file, the server's certificate first")
-      case .keyUnreadable:
-        tellOfKey(files.keyPath ?? "", error, tell)
-      case .keyDoesNotMatch: tell("\(key), \(certificate): \(error); name the two files of one pair")
-      case .clientCAUnreadable: tellOfClientCA(files.clientCAPath ?? "", error, tell)
-      case .refused: tell("TLS: \(error)")
-      }
-      throw ExitStatus.configuration.code
-    }
-  }
-
-  /// Where there is no key to go with it.
-  private static func checkChain(_ chain: [UInt8], _ path: String, _ tell: Teller) throws {
-    do {
-      _ = try CertificateSummary.all(inPEM: chain.span)
-    } catch {
-      tell("TLS_CERT_PATH=\(path) holds no certificates; name a PEM file, the server's certificate first")
-      throw ExitStatus.configuration.code
-    }
-  }
-
-  /// Looked at by itself, as what is wrong with the server's certificate would hide it.
-  private static func clientCAContents(_ path: String, _ tell: Teller) throws -> [UInt8] {
-    let pem = try contents(of: path, setting: "MTLS_CLIENT_CA_PATH", tell)
-    do {
-      _ = try CertificateSummary.all(inPEM: pem.span)
-    } catch {
-      tellOfClientCA(path, .clientCAUnreadable(reason: "it holds no certificates"), tell)
-      throw ExitStatus.configuration.code
-    }
-    return pem
-  }
-
-  private static func tellOfClientCA(_ path: String, _ error: TLSConfigurationError, _ tell: Teller) {
-    tell("MTLS_CLIENT_CA_PATH=\(path): \(error); name a PEM file of CA certificates")
   }
 
   /// Apple's root, or outside production the one that replaces it.
@@ -185,11 +112,19 @@ enum Startup {
   ) throws -> KeyStore {
     let options = KeyStore.Options(
       durability: configuration.store.durability == .strict ? .strict : .relaxed,
-      maximumKeys: configuration.store.maximumKeys, fingerprint: { point in SHA256.hash(point.x963.span) })
-    do {
-      return try KeyStore.recover(path: configuration.store.path, options: options) { event in
+      maximumKeys: configuration.store.maximumKeys,
+      fingerprint: { point in SHA256.hash(point.x963.span) }, witness: configuration.store.pseudonymKeyPath)
+    do throws(KeyStoreError) {
+      let store = try KeyStore.recover(path: configuration.store.path, options: options) { event in
         StoreLog.report(event, to: logger)
       }
+      do throws(KeyStoreError) {
+        try store.noteMade(now: SystemClock().wall())
+      } catch {
+        store.close()
+        throw error
+      }
+      return store
     } catch {
       tell("ATTESTED_KEYS_PATH: \(error)")
       throw StoreAccess.status(error).code
@@ -232,28 +167,6 @@ enum Startup {
     return key
   }
 
-  /// Looked at by itself, as what is wrong with the certificate would hide it.
-  private static func privateKey(_ path: String, _ tell: Teller) throws -> PrivateKeyText {
-    let key: PrivateKeyText
-    do {
-      key = try PrivateKeyText.read(path, limit: 1 << 20)
-    } catch {
-      tell("TLS_KEY_PATH=\(path) cannot be read: \(error); correct the path or the file's owner and mode")
-      throw ExitStatus.configuration.code
-    }
-    do {
-      try TLSServerContext.check(key)
-    } catch {
-      tellOfKey(path, error, tell)
-      throw ExitStatus.configuration.code
-    }
-    return key
-  }
-
-  private static func tellOfKey(_ path: String, _ error: TLSConfigurationError, _ tell: Teller) {
-    tell("TLS_KEY_PATH=\(path): \(error); name the PEM file of the certificate's key, without a pass phrase")
-  }
-
   // MARK: Whom to serve as
 
   static func servingDecision(_ files: GateFiles) throws -> ServingDecision {
@@ -274,12 +187,4 @@ enum Startup {
       throw ExitStatus.configuration.code
     }
   }
-}
-
-/// What the files of certificates hold.
-struct TLSContents {
-  /// Nil where none are named.
-  let material: TLSMaterial?
-  let clientCA: [UInt8]?
-  let minimumVersion: TLSVersion
 }

@@ -7,22 +7,24 @@ package enum KeyStoreReader {
   /// A store as it was at one moment.
   package struct Contents {
     private let table: KeyTable
+    /// Since when there is a key for devices' pseudonyms; nil while none was noted.
+    package let pseudonymKeyMadeAt: UnixTime?
     package let snapshotBytes: Int64
     package let journalBytes: Int64
     /// Whether there was any file of it.
     package let isThere: Bool
 
-    fileprivate init(_ table: KeyTable, snapshotBytes: Int64, journalBytes: Int64, isThere: Bool) {
+    fileprivate init(
+      _ table: KeyTable, pseudonymKeyMadeAt: UnixTime?, snapshotBytes: Int64, journalBytes: Int64, isThere: Bool
+    ) {
       self.table = table
+      self.pseudonymKeyMadeAt = pseudonymKeyMadeAt
       self.isThere = isThere
       self.snapshotBytes = snapshotBytes
       self.journalBytes = journalBytes
     }
 
     package var count: Int { table.count }
-
-    /// Since when there is a key for devices' pseudonyms; nil while none was noted.
-    package var pseudonymKeyMadeAt: UnixTime? { UnixTime(noted: table.pseudonymKeyMadeAt) }
 
     /// Keys whose `appId` is no App ID, with which nobody is admitted; nil when there are none.
     package func malformedAppIDs() -> (keys: Int, first: KeyIdentifier)? { table.malformedAppIDs() }
@@ -42,11 +44,14 @@ package enum KeyStoreReader {
 
   /// Opens the journals first, then the snapshot: should the server replace the snapshot and remove a journal in
   /// between, the new snapshot holds what that journal held. Starts over if it sees that happen.
+  /// - Parameter witness: as `KeyStore.Options` has it.
   package static func read(
-    _ path: String, files: any StoreFiles = LinuxFiles(), entropy: any Entropy = KernelEntropy()
+    _ path: String, witness: String? = nil, files: any StoreFiles = LinuxFiles(),
+    entropy: any Entropy = KernelEntropy()
   ) throws(KeyStoreError) -> Contents {
     let paths = StorePaths(files.resolve(path))
     let loader = StoreLoader(files: files, paths: paths)
+    try checkNotGone(loader, witness)
     var damage: KeyStoreError?
     for _ in 0..<attempts {
       do throws(KeyStoreError) {
@@ -59,6 +64,17 @@ package enum KeyStoreReader {
       }
     }
     throw damage ?? .neverStill(path)
+  }
+
+  private static func checkNotGone(_ loader: StoreLoader, _ witness: String?) throws(KeyStoreError) {
+    guard try identity(loader) == nil else { return }
+    let (files, paths) = (loader.files, loader.paths)
+    let evidence = try naming(paths.snapshot) { () throws(SystemError) in
+      let hadLock = try files.identity(of: paths.lock) != nil
+      return try StoreMarks(files: files, paths: paths).evidence(hadLock: hadLock, witness: witness)
+    }
+    // Not one whose first snapshot has just come.
+    if let evidence, try identity(loader) == nil { throw .gone(paths.snapshot, evidence: evidence) }
   }
 
   /// Nil when the files changed underneath.
@@ -90,8 +106,11 @@ package enum KeyStoreReader {
       segments.append(try loader.replay(journal.number, bytes, into: &table))
     }
     try loader.checkOrder(segments)
+    let pseudonymKeyMadeAt = try naming(paths.pseudonymMade) { () throws(SystemError) in
+      try StoreMarks(files: loader.files, paths: paths).pseudonymKeyMadeAt(old: table.pseudonymKeyMadeAt)
+    }
     return Contents(
-      table, snapshotBytes: loaded?.bytes ?? 0,
+      table, pseudonymKeyMadeAt: pseudonymKeyMadeAt, snapshotBytes: loaded?.bytes ?? 0,
       journalBytes: segments.reduce(0) { $0 + Int64($1.bytes) },
       isThere: snapshot != nil || !journals.isEmpty)
   }

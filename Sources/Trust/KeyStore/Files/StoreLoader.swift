@@ -21,6 +21,10 @@ struct StorePaths: Sendable {
   var temporary: String { snapshot + ".new" }
   var probe: String { snapshot + ".probe" }
   var lock: String { snapshot + ".lock" }
+  /// There once a snapshot was made.
+  var made: String { snapshot + ".made" }
+  /// There once a key for pseudonyms was made.
+  var pseudonymMade: String { snapshot + ".pseudonym-key-made" }
   func segment(_ number: UInt64) -> String { "\(snapshot).journal.\(number)" }
 
   /// Of a name in the directory that is one of this store's segments.

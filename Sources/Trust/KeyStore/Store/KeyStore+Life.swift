@@ -43,8 +43,11 @@ extension KeyStore {
   ) throws(KeyStoreError) -> KeyStore {
     let started = clock.monotonic()
     let paths = StorePaths(files.resolve(path))
+    let hadLock = (try? files.identity(of: paths.lock)) ?? nil != nil
     let lock = try takeLock(paths, files)
     try checkReplaceable(paths, files)
+    let marks = StoreMarks(files: files, paths: paths)
+    try checkNotGone(marks, hadLock: hadLock, witness: options.witness)
     let loader = StoreLoader(files: files, paths: paths)
     var table = KeyTable(entropy: entropy)
     let snapshot = try loadSnapshot(loader, &table)
@@ -64,8 +67,11 @@ extension KeyStore {
     let segment = try naming(paths.segment(next)) { () throws(SystemError) in
       try JournalSegment(creating: next, restarts: facts > 0, paths, files, entropy)
     }
+    let pseudonymKeyMadeAt = try naming(paths.pseudonymMade) { () throws(SystemError) in
+      try marks.pseudonymKeyMadeAt(old: table.pseudonymKeyMadeAt)
+    }
     let state = StoreState(
-      table: table, segment: segment, keepsSegment: facts > 0,
+      table: table, pseudonymKeyMadeAt: pseudonymKeyMadeAt, segment: segment, keepsSegment: facts > 0,
       segmentBytes: kept.map { ($0.number, Int64($0.reading.validLength - JournalHeader.length)) } + [
         (next, 0)
       ],
@@ -83,22 +89,41 @@ extension KeyStore {
     return store
   }
 
-  /// Since when there is a key for devices' pseudonyms; nil while none was noted.
-  package var pseudonymKeyMadeAt: UnixTime? {
-    UnixTime(noted: state.withLock { $0.table.pseudonymKeyMadeAt })
+  /// Sees to it that a store that is lost from now on is missed, and returns when that is durable. To be called before
+  /// `begin`. The snapshot comes first: a mark without one would stop the next start.
+  package func noteMade(now: UnixTime) throws(KeyStoreError) {
+    let isThere = try naming(paths.snapshot) { () throws(SystemError) in
+      try files.identity(of: paths.snapshot) != nil
+    }
+    if !isThere { try writeFirstSnapshot() }
+    try naming(paths.made) { () throws(SystemError) in
+      try StoreMarks(files: files, paths: paths).noteStore(now: now)
+    }
   }
 
+  /// Since when there is a key for devices' pseudonyms; nil while none was noted.
+  package var pseudonymKeyMadeAt: UnixTime? { state.withLock { $0.pseudonymKeyMadeAt } }
+
   /// Notes that there is one, and returns when that is durable. To be called before `begin`, with the key's own file
-  /// durable: whoever finds the note and no key knows that one was lost (docs/key-store.md, "The pseudonym key").
+  /// durable: whoever finds the note and no key knows that one was lost (docs/key-store.md, "The pseudonym key"). A note
+  /// that an older version left among the keys moves to the file of its own.
   package func notePseudonymKey(now: UnixTime) throws(KeyStoreError) {
-    let isNew = state.withLock { state in
-      guard state.table.pseudonymKeyMadeAt == KeyTable.Entry.never else { return false }
-      state.table.pseudonymKeyMadeAt = now.milliseconds
-      // Nothing was written to it yet.
-      state.keepsSegment = true
-      return true
+    let time = pseudonymKeyMadeAt ?? now
+    try naming(paths.pseudonymMade) { () throws(SystemError) in
+      try StoreMarks(files: files, paths: paths).notePseudonymKey(now: time)
     }
-    if isNew { try naming(paths.snapshot) { () throws(SystemError) in try writeSnapshot(recovering: false) } }
+    let hasLine = state.withLock { state in
+      state.pseudonymKeyMadeAt = time
+      defer { state.table.pseudonymKeyMadeAt = KeyTable.Entry.never }
+      return state.table.pseudonymKeyMadeAt != KeyTable.Entry.never
+    }
+    if hasLine { try writeFirstSnapshot() }
+  }
+
+  private func writeFirstSnapshot() throws(KeyStoreError) {
+    // Nothing was written to it yet.
+    state.withLock { $0.keepsSegment = true }
+    try naming(paths.snapshot) { () throws(SystemError) in try writeSnapshot(recovering: false) }
   }
 
   /// Refuses changes from now on, commits what waits, writes a last snapshot, empties the journal and lets
@@ -136,6 +161,17 @@ extension KeyStore {
   }
 
   // MARK: Steps of recovery
+
+  private static func checkNotGone(
+    _ marks: StoreMarks, hadLock: Bool, witness: String?
+  ) throws(KeyStoreError) {
+    let snapshot = marks.paths.snapshot
+    let evidence = try naming(snapshot) { () throws(SystemError) in
+      try marks.files.identity(of: snapshot) == nil
+        ? try marks.evidence(hadLock: hadLock, witness: witness) : nil
+    }
+    if let evidence { throw .gone(snapshot, evidence: evidence) }
+  }
 
   private static func takeLock(_ paths: StorePaths, _ files: any StoreFiles) throws(KeyStoreError)
     -> any StoreLock

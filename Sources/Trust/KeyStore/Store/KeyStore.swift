@@ -37,10 +37,14 @@ package final class KeyStore: AttestedKeyStore {
     /// does not belong to their point.
     package var fingerprint: (@Sendable (P256Point) -> Bytes32)?
 
+    /// A file that the first start makes once it has the lock: with both of them and no snapshot, there was a store.
+    package var witness: String?
+
     package init(
       durability: Durability = .strict, maximumKeys: Int = 2_000_000,
-      fingerprint: (@Sendable (P256Point) -> Bytes32)? = nil
+      fingerprint: (@Sendable (P256Point) -> Bytes32)? = nil, witness: String? = nil
     ) {
+      self.witness = witness
       self.durability = durability
       self.maximumKeys = maximumKeys
       self.fingerprint = fingerprint

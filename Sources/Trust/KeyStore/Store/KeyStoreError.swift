@@ -1,4 +1,5 @@
 /// Why a store cannot be opened or read, each with a way out.
+internal import Bytes
 package import System
 
 package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -8,6 +9,8 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
   case notAFile(String)
   /// The file cannot be replaced by a rename: it is a mount of its own.
   case notReplaceable(String)
+  /// The snapshot is not there, although another file shows that there was one.
+  case gone(String, evidence: String)
   /// A link in the place of a file that only the store itself makes.
   case symbolicLink(String)
   /// The key file's own path is a link to nothing.
@@ -32,6 +35,11 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
         "\(path) is not a file: ATTESTED_KEYS_PATH names a file in a directory that the gate may write to"
     case .notReplaceable(let path):
       return "\(path) is a mount of its own and cannot be replaced: mount its directory instead of the file"
+    case .gone(let path, let evidence):
+      return
+        "\(path) does not exist, although \(evidence) shows that there was a store: restore it from a backup; without one, "
+        + "begin anew with an empty file, which forgets every key and every revocation: "
+        + EmptyFile.command(path, shown: PrintableText.field(path))
     case .symbolicLink(let path):
       return
         "\(path) is a symbolic link, which is not followed: find out who put it there, and remove it; only "
@@ -43,7 +51,8 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
     case .damagedSnapshot(let file, let offset, let reason):
       return
         "\(file) is damaged at byte \(offset): \(reason); restore the file from a copy, or correct that place "
-        + "by hand, or move the file away to start with what the journal beside it holds"
+        + "by hand, or move the file away and put an empty one in its place, to start with what the journal beside it "
+        + "holds: \(EmptyFile.command(file, shown: PrintableText.field(file)))"
     case .damagedJournal(let file, let offset, let reason):
       return
         "\(file) is damaged at byte \(offset): \(reason); restore it from a copy, or move it away to go on "
@@ -54,7 +63,7 @@ package enum KeyStoreError: Error, Equatable, Sendable, CustomStringConvertible 
     case .neverStill(let path):
       return "\(path) is being replaced faster than it can be read: try again"
     case .failed(let path, let error):
-      return "\(path): \(error)"
+      return "\(path): \(error)" + (DiskSpace.remedy(for: error, at: path).map { "; \($0)" } ?? "")
     }
   }
 }

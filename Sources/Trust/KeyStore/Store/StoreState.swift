@@ -10,6 +10,8 @@ struct StoreState {
   }
 
   var table: KeyTable
+  /// Nil while no key for pseudonyms was ever noted.
+  var pseudonymKeyMadeAt: UnixTime?
   var pending = PendingFacts()
   var service = Service.accepting
   var isClosing = false
