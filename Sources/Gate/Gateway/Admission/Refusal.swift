@@ -62,7 +62,8 @@ struct Refusal: Error, Equatable {
   init(_ refusal: RegistryRefusal) {
     self.init(
       refusal.code, step: refusal.step, keyID: nil, retryAfter: refusal.retryAfter, allow: "GET",
-      time: refusal.time, chain: nil, sentence: nil, field: nil, limit: refusal.code == .rateLimited ? .registry : nil)
+      time: refusal.time, chain: nil, sentence: nil, field: nil,
+      limit: refusal.code == .rateLimited ? .registry : nil)
   }
 
   /// - Parameters:

@@ -15,7 +15,8 @@ package enum KeyStoreReader {
     package let isThere: Bool
 
     fileprivate init(
-      _ table: KeyTable, pseudonymKeyMadeAt: UnixTime?, snapshotBytes: Int64, journalBytes: Int64, isThere: Bool
+      _ table: KeyTable, pseudonymKeyMadeAt: UnixTime?, snapshotBytes: Int64, journalBytes: Int64,
+      isThere: Bool
     ) {
       self.table = table
       self.pseudonymKeyMadeAt = pseudonymKeyMadeAt
