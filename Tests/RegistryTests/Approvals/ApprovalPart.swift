@@ -91,13 +91,17 @@ final class ApprovalPart {
   func answer(
     _ call: any RegistryCall, from origin: Origin = .gate, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Answer {
+    let reply: Reply
     switch try run(call, from: origin) {
-    case .reply(.answered(let bytes)), .reply(.created(let bytes)): return Answer(json: bytes, refusal: nil)
-    case .reply(.permitted): return Answer(json: [], refusal: nil)
-    case .reply(.refused(let refusal)): return Answer(json: [], refusal: refusal)
-    case .wait, .goOn, .copy, .erased:
+    case .reply(let said), .erased(let said): reply = said
+    case .wait, .goOn, .copy:
       Issue.record("it is not answered at once", sourceLocation: sourceLocation)
       return Answer(json: [], refusal: nil)
+    }
+    switch reply {
+    case .answered(let bytes), .created(let bytes): return Answer(json: bytes, refusal: nil)
+    case .permitted: return Answer(json: [], refusal: nil)
+    case .refused(let refusal): return Answer(json: [], refusal: refusal)
     }
   }
 

@@ -1,4 +1,6 @@
 /// What was deleted is in no file of the store, while the gate has it open: after an order, and after the retention.
+import Bytes
+import Crypto
 import DeviceWire
 import JSON
 import System
@@ -13,10 +15,12 @@ import Testing
   private func inStore(_ body: (RegistryWorker, String) throws -> Void) throws {
     let folder = try TemporaryFolder(prefix: "portcullis-erasure-")
     let path = folder.path + "/devices.db"
+    var settings = RegistrySettings(publicURL: "https://gate.example")
+    settings.pins = [PublicKeyPin(Bytes32())]
     let outcome = Result {
       let worker = try RegistryWorker(
-        SQLiteStore(path), settings: RegistrySettings(publicURL: "https://gate.example"), clock: clock,
-        entropy: KernelEntropy(), listener: Listener(), inbox: Monitor(Registry.Inbox()))
+        SQLiteStore(path), settings: settings, clock: clock, entropy: KernelEntropy(), listener: Listener(),
+        inbox: Monitor(Registry.Inbox()))
       try body(worker, path)
       worker.finish()
     }

@@ -96,8 +96,8 @@ final class WorkerPart {
       let group = worker.ready
       worker.ready = []
       worker.serve(group)
-      erase()
     }
+    erase()
   }
 
   /// Where somebody waits for it.
