@@ -60,7 +60,8 @@ enum Startup {
   }
 
   /// Certificate, key and client CA as their files have them now, or all that is wrong with them.
-  static func tlsContents(_ files: GateFiles, tell: Teller = { complain($0) }) throws -> TLSContents {
+  static func tlsContents(_ files: GateFiles, tell: @escaping Teller = { complain($0) }) throws -> TLSContents
+  {
     try TLSFiles(files) { tell($1) }.read()
   }
 
