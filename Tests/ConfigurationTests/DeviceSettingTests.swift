@@ -69,6 +69,7 @@ import Testing
   }
 
   static let wrong: [(String, [String])] = [
+    ("SERVICE_STORE_PER_DAY", ["0", "1KiB", "64MB", "none"]),
     (
       "PUBLIC_URL",
       [

@@ -58,3 +58,12 @@ func problems(
     return error.problems
   }
 }
+
+extension GateConfiguration {
+  /// What holds, wherever it is from.
+  var withoutOrigin: GateConfiguration {
+    var copy = self
+    copy.origin = Origin()
+    return copy
+  }
+}

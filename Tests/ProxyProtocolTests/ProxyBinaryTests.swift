@@ -34,12 +34,12 @@ import Testing
     #expect(outcomes(header).dropLast().allSatisfy { $0 == .needMore })
   }
 
-  /// What load balancers add, by their documents: AWS a CRC32C, the id of a VPC endpoint (0xEA, 01) and NOOPs for alignment;
-  /// Google the id of a Private Service Connect connection (0xE0); Azure that of a private link (0xEE, 01); HAProxy ALPN,
-  /// the name, a unique id and what TLS was.
+  /// What load balancers add, by their documents: AWS the id of a VPC endpoint (0xEA, 01) and NOOPs for alignment, beside a
+  /// CRC32C; Google the id of a Private Service Connect connection (0xE0); Azure that of a private link (0xEE, 01); HAProxy
+  /// ALPN, the name, a unique id and what TLS was.
   @Test(
     arguments: [
-      [0x03, 0, 4, 0xA9, 0xB8, 0x7E, 0x8F, 0xEA, 0, 23, 0x01] + Array("vpce-08d2bf15fac5001c9".utf8)
+      [0xEA, 0, 23, 0x01] + Array("vpce-08d2bf15fac5001c9".utf8)
         + [0x04, 0, 3, 0, 0, 0],
       [0xE0, 0, 8, 0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0xDE, 0xF0],
       [0xEE, 0, 5, 0x01, 0x16, 0x00, 0x00, 0x0A],

@@ -201,7 +201,7 @@ def test_a_purge_disables_what_was_enabled(machine, packages):
 class Scripts:
     """The package's scripts among programs that only note how they were called, on a machine that systemd has booted."""
 
-    NOTED = "systemctl deb-systemd-invoke deb-systemd-helper systemd-sysusers systemd-tmpfiles adduser install getent"
+    NOTED = "systemctl deb-systemd-invoke deb-systemd-helper systemd-sysusers systemd-tmpfiles adduser install setpriv getent"
 
     def __init__(self, folder, active, booted=True):
         self.folder, self.record = folder, folder / "calls"
@@ -229,7 +229,7 @@ class Scripts:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         calls = self.record.read_text().splitlines()
-        quiet = ("systemd-", "deb-systemd-helper ", "getent ", "install ", "adduser ")
+        quiet = ("systemd-", "deb-systemd-helper ", "getent ", "install ", "setpriv ", "adduser ")
         return done.stdout, [call for call in calls if not call.startswith(quiet)]
 
 

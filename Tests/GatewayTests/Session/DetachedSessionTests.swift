@@ -218,9 +218,9 @@ import Testing
     let harness = try LoopHarness([("INPUT_RATE", "100000/s")], hasGame: true)
     let app = TestApp(harness)
     try app.connect()
-    let line = String(repeating: "x", count: 8000) + "\n"
+    let line = String(repeating: "x", count: 4000) + "\n"
     var waits = false
-    for _ in 0..<60 where !waits {
+    for _ in 0..<120 where !waits {
       app.type(line)
       harness.turn()
       harness.loop.sessions.forEach { waits = $0.game.waits }
@@ -248,9 +248,9 @@ import Testing
       hasGame: true)
     let app = TestApp(harness)
     try app.connect()
-    let line = String(repeating: "x", count: 8000) + "\n"
+    let line = String(repeating: "x", count: 4000) + "\n"
     var waits = false
-    for _ in 0..<60 where !waits {
+    for _ in 0..<120 where !waits {
       app.type(line)
       harness.turn()
       harness.loop.sessions.forEach { waits = $0.game.waits }
