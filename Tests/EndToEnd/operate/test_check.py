@@ -180,7 +180,7 @@ def test_a_chain_in_the_wrong_order(gates, backend, folder, pki):
     chain.write_bytes(pki.attestation_root.read_bytes() + open(issued["TLS_CERT_PATH"], "rb").read())
     (text,) = both(gates, backend, **{**issued, "TLS_CERT_PATH": str(chain)})
     assert f'TLS_CERT_PATH={chain} begins with "' in text and ", an authority" in text
-    assert text.endswith("put CN=localhost first"), text
+    assert text.endswith('put "CN=localhost" first'), text
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
