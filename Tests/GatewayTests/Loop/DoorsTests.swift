@@ -120,7 +120,7 @@ import Testing
     let endpoints = try #require(first?.endpoints)
     _ = manager.attend()
     first = nil
-    let second = try open("127.0.0.2:0,127.0.0.1:0", loops: 1, manager, at: 910)
+    let second = try open("127.0.0.2:0,127.84.0.2:0", loops: 1, manager, at: 910)
     #expect(second.endpoints == endpoints.reversed())
     #expect(manager.attend().isEmpty)
   }
