@@ -339,15 +339,13 @@ class KeptEvening(Evening):
         self.store.start()
 
     def seated(self, is_kept=True, **options):
-        """A player, and their seat in the game, once the store has the leg."""
+        """A player, and their seat in the game; the store has the leg by then, as the player was told."""
         player, seat = super().seated(**options)
         assert player.sessions[-1]["kept"] is is_kept
-        if is_kept:
-            self.stored(seat)
         return player, seat
 
     def stored(self, seat):
-        """Until the store has this leg: whoever is killed before that has lost it."""
+        """Until the store has this leg, where nobody was told so."""
         eventually(lambda: self.store.slot_of(seat.port) is not None, "the leg in the store")
 
     def rested(self):

@@ -117,6 +117,48 @@ import Testing
     #expect(outcome == (isFit ? nil : .badName))
   }
 
+  /// The other end of a barrier that it has met.
+  private func meet(_ kept: inout KeptDescriptors) throws -> OwnedDescriptor {
+    var ends: [Int32] = [-1, -1]
+    try #require(unsafe pipe(&ends) == 0)
+    kept.meet(OwnedDescriptor(owning: ends[1]))
+    return OwnedDescriptor(owning: ends[0])
+  }
+
+  /// Whether the writing end is closed, or will be soon.
+  private func isOver(_ barrier: borrowing OwnedDescriptor, within milliseconds: Int32) -> Bool {
+    var ready = pollfd(fd: barrier.number, events: 0, revents: 0)
+    return unsafe poll(&ready, 1, milliseconds) > 0
+  }
+
+  /// The gate takes its end for a word that all is kept.
+  @Test func aBarrierWaitsForWhatIsRefused() throws {
+    var kept = KeptDescriptors(capacity: 1, closer: try DescriptorCloser())
+    let first = try keep(&kept, "a")
+    let whole = try meet(&kept)
+    let second = try keep(&kept, "b")
+    let third = try keep(&kept, "c:d")
+    #expect([first, second, third] == [nil, .full, .badName])
+    let barrier = try meet(&kept)
+    let wasWhole = isOver(whole, within: 60_000)
+    kept.remove("c:d")
+    kept.remove("a")
+    // It was closed by the thread that has closed the first, if at all.
+    let wasOver = isOver(barrier, within: 50)
+    let again = try keep(&kept, "b")
+    let isOver = isOver(barrier, within: 60_000)
+    #expect(wasWhole && !wasOver && again == nil && isOver)
+  }
+
+  @Test func aBarrierEndsWithTheGateThatMetIt() throws {
+    var kept = KeptDescriptors(capacity: 1, closer: try DescriptorCloser())
+    _ = try (keep(&kept, "a"), keep(&kept, "b"))
+    let barrier = try meet(&kept)
+    kept.forgetRefusals()
+    let isOver = isOver(barrier, within: 60_000)
+    #expect(isOver)
+  }
+
   /// execve(2) would refuse the next start.
   @Test func boundedByTheLengthOfAllNames() throws {
     var kept = KeptDescriptors(capacity: 1000, closer: try DescriptorCloser())

@@ -7,6 +7,10 @@ struct KeptDescriptors: ~Copyable {
   private(set) var entries: [Entry] = []
   private var nameBytes = 0
   private let closer: DescriptorCloser
+  /// What the gate wanted to be kept and is not, by its name.
+  private var refused: Set<String> = []
+  /// Barriers that the gate still waits at: they are over when nothing is refused any more.
+  private var barriers: [Int32] = []
 
   struct Entry: Equatable {
     let name: String
@@ -17,6 +21,8 @@ struct KeptDescriptors: ~Copyable {
   /// All names together have to fit into one variable of the next process (execve(2), MAX_ARG_STRLEN).
   static let nameLimit = 120_000
   static let longestName = 255
+  /// A gate asks at two places, and gives up within seconds.
+  static let barrierLimit = 16
 
   init(capacity: Int, closer: DescriptorCloser) {
     self.capacity = capacity
@@ -25,6 +31,7 @@ struct KeptDescriptors: ~Copyable {
 
   deinit {
     for entry in entries { closer.close(entry.number) }
+    for barrier in barriers { closer.close(barrier) }
   }
 
   enum Refusal: Error, Equatable {
@@ -38,11 +45,13 @@ struct KeptDescriptors: ~Copyable {
   {
     guard Self.isName(name) else {
       closer.close(descriptor)
+      refuse(name)
       throw .badName
     }
-    remove(name)
+    dropAll(name)
     guard entries.count < capacity, nameBytes + name.utf8.count + 1 <= Self.nameLimit else {
       closer.close(descriptor)
+      refuse(name)
       throw .full
     }
     do throws(SystemError) {
@@ -53,11 +62,18 @@ struct KeptDescriptors: ~Copyable {
       entries.append(Entry(name: name, number: kept.release(), isWatched: isWatched))
       nameBytes += name.utf8.count + 1
     } catch {
+      refuse(name)
       throw .failed(error)
     }
+    allow(name)
   }
 
   mutating func remove(_ name: String) {
+    dropAll(name)
+    allow(name)
+  }
+
+  private mutating func dropAll(_ name: String) {
     for entry in entries where entry.name == name { drop(entry) }
   }
 
@@ -67,6 +83,36 @@ struct KeptDescriptors: ~Copyable {
     entries.remove(at: index)
     nameBytes -= entry.name.utf8.count + 1
     closer.close(entry.number)
+  }
+
+  // MARK: Barriers
+
+  /// What is to be kept under this name is not. More names than may be kept are no more of a reason.
+  mutating func refuse(_ name: String) {
+    if refused.count <= capacity { refused.insert(name) }
+  }
+
+  private mutating func allow(_ name: String) {
+    refused.remove(name)
+    if refused.isEmpty { endBarriers() }
+  }
+
+  /// The gate waits until this is closed. It takes that for a word that all is kept, which is said only where it is true.
+  mutating func meet(_ barrier: consuming OwnedDescriptor) {
+    if refused.isEmpty { return closer.close(barrier) }
+    if barriers.count == Self.barrierLimit { closer.close(barriers.removeFirst()) }
+    barriers.append(barrier.release())
+  }
+
+  /// The gate that was refused something is gone.
+  mutating func forgetRefusals() {
+    refused = []
+    endBarriers()
+  }
+
+  private mutating func endBarriers() {
+    for barrier in barriers { closer.close(barrier) }
+    barriers = []
   }
 
   /// As sd_notify(3) has it: printable ASCII without the colon that separates them.

@@ -7,7 +7,7 @@ struct SupervisedNotice: Equatable, Sendable {
   var removes = false
   /// Given up by itself when its other end hangs up.
   var isWatched = true
-  /// Whoever sent it waits until the descriptor beside it is closed.
+  /// Whoever sent it waits until the descriptor beside it is closed (`KeptDescriptors.meet`).
   var isBarrier = false
   /// Assignments for the supervisor's own service manager.
   var passedOn: [String] = []

@@ -132,11 +132,17 @@ package struct Supervisor: ~Copyable {
   }
 
   private mutating func hear(_ received: consuming ReceivedNotice) {
-    guard let gate, received.process == gate.number, received.isWhole else {
+    guard let gate, received.process == gate.number else {
       while let stray = received.takeDescriptor() { closer.close(stray) }
       return
     }
     let notice = SupervisedNotice(received.text)
+    guard received.isWhole else {
+      // Its descriptor was lost, where there is no room for one more.
+      if notice.stores { kept.refuse(notice.name) }
+      while let stray = received.takeDescriptor() { closer.close(stray) }
+      return
+    }
     if notice.removes { kept.remove(notice.name) }
     if notice.stores, let descriptor = received.takeDescriptor() {
       do throws(KeptDescriptors.Refusal) {
@@ -146,7 +152,7 @@ package struct Supervisor: ~Copyable {
         hasRefused = true
       }
     }
-    // Also those of a barrier, which is over with that.
+    if notice.isBarrier, let barrier = received.takeDescriptor() { kept.meet(barrier) }
     while let rest = received.takeDescriptor() { closer.close(rest) }
     passOn(notice.passedOn + (state.isEnding ? notice.passedOnAtEnd : []))
   }
@@ -164,6 +170,7 @@ package struct Supervisor: ~Copyable {
       // Orphans come to whoever is the first process of a container.
       guard process == gate else { continue }
       gate = nil
+      kept.forgetRefusals()
       let status = perform(state.ended(ending, now: now))
       if let deadline = state.deadline {
         let tenths = ((deadline - now).wholeMilliseconds + 50) / 100

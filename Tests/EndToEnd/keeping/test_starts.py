@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import socket
+import time
 
 import pytest
 
@@ -379,6 +380,30 @@ def test_the_variables_are_not_passed_on_and_no_descriptor_is_left(kept):
         except FileNotFoundError:
             continue
         assert int(number) <= 2 or flags & os.O_CLOEXEC, number
+
+
+def test_nothing_is_promised_before_the_manager_has_it(kept):
+    """The first who comes waits for its word, a second at most; nobody else waits, nobody is promised anything, and nobody is
+    lost either where the manager does read in the end."""
+    with kept.store.deaf():
+        players = []
+        for number in range(3):
+            started = time.monotonic()
+            players.append((kept.player(), kept.game.seat(number)))
+            assert players[-1][0].sessions[-1]["kept"] is False
+            assert time.monotonic() - started < patience(2 if number == 0 else 1)
+        kept.kill()
+    kept.store.start()
+    for player, seat in players:
+        plays_on(kept, player, seat)
+
+
+def test_what_is_promised_is_in_the_store(kept):
+    for number in range(20):
+        player = kept.player()
+        assert player.sessions[-1]["kept"] is True
+        # As the manager's own thread has left it: nothing more is read for this.
+        assert sum(entry.name.startswith("s0") for entry in list(kept.store.stored)) == number + 1
 
 
 def test_players_do_not_wait_for_a_manager_that_hears_nothing(kept):

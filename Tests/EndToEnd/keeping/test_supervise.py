@@ -369,7 +369,7 @@ def test_a_descriptor_that_does_not_let_itself_be_closed(supervised):
 # ---- what it keeps, of a gate that says more than ours does
 
 GATE = """
-import json, os, socket, sys
+import json, os, select, socket, sys
 names = os.environ["LISTEN_FDNAMES"].split(":")
 assert os.environ["LISTEN_PID"] == str(os.getpid()) and int(os.environ["LISTEN_FDS"]) == len(names)
 for number in range(3, 3 + len(names)):
@@ -383,11 +383,17 @@ null = os.open("/dev/null", os.O_RDONLY)
 def store(text, number=null):
     socket.send_fds(manager, [("FDSTORE=1" + chr(10) + text).encode()], [number])
 
-def settle():
+def remove(name):
+    manager.send(("FDSTOREREMOVE=1" + chr(10) + "FDNAME=" + name).encode())
+
+def meet():
     reading, writing = os.pipe()
     socket.send_fds(manager, [b"BARRIER=1"], [writing])
     os.close(writing)
-    assert os.read(reading, 1) == b""
+    return reading
+
+def settle(reading=None):
+    assert os.read(meet() if reading is None else reading, 1) == b""
 """
 
 
@@ -414,7 +420,8 @@ def test_no_more_is_kept_than_may_be(supervised):
     """And the gate starts all the same with all of it, closes what it does not know, and has it removed."""
     it = supervised().start()
     before = it.kept_by_itself()
-    names = found(it, 'for index in range(5000): store(f"FDNAME=n{index}")')
+    script = 'for index in range(5000): store(f"FDNAME=n{index}")'
+    names = found(it, f'{script}\nfor index in range({4352 - before}, 5000): remove(f"n{{index}}")')
     assert len(names) == 4352 and names[before:] == [f"n{index}" for index in range(4352 - before)]
     assert "cannot be kept: full" in it.gate.log_text()
     assert answered(it.gate) == 200
@@ -422,15 +429,25 @@ def test_no_more_is_kept_than_may_be(supervised):
 
 
 def test_names(supervised):
-    script = 'for name in ["a" * 255, "b" * 256, "c:d", "e" + chr(9), "", "f"]: store("FDNAME=" + name)'
+    script = 'for name in ["a" * 255, "b" * 256, "c:d", "e" + chr(9), "", "f"]: store("FDNAME=" + name)\n'
+    script += 'for name in ["b" * 256, "c:d", "e" + chr(9), ""]: remove(name)'
     assert kept_names(supervised().start(), script) == ["a" * 255, "f"]
 
 
-def test_the_later_of_one_name_is_kept_and_names_are_removed(supervised):
+def test_nothing_is_confirmed_while_something_is_refused(supervised):
+    """A gate promises its player that the session is kept when a barrier ends: it must not end where a descriptor was refused.
+    It ends when that is over."""
     script = (
-        'store("FDNAME=a"); store("FDNAME=b"); store("FDNAME=a"); store("FDNAME=c"); '
-        'manager.send(b"FDSTOREREMOVE=1" + bytes([10]) + b"FDNAME=c")'
+        'store("FDNAME=a"); settle(); store("FDNAME=b:c"); first = meet(); second = meet()\n'
+        'waiting = not select.select([first, second], [], [], 0.5)[0]\n'
+        'store("FDNAME=waited" if waiting else "FDNAME=confirmed")\n'
+        'remove("b:c"); settle(first); settle(second)'
     )
+    assert kept_names(supervised().start(), script) == ["a", "waited"]
+
+
+def test_the_later_of_one_name_is_kept_and_names_are_removed(supervised):
+    script = 'store("FDNAME=a"); store("FDNAME=b"); store("FDNAME=a"); store("FDNAME=c"); remove("c")'
     assert kept_names(supervised().start(), script) == ["b", "a"]
 
 

@@ -8,11 +8,11 @@ import Testing
 @testable import Gateway
 
 /// Every pair of state and event; the order of the waits is that of docs/protocol.md, "Admission": key found, assertion
-/// verified, counter durable, game connected, 101.
+/// verified, counter durable, game connected, its leg stored, 101.
 @Suite struct AdmissionMachineTests {
   enum Event: CaseIterable, Sendable {
     case found, foundNone, foundRevoked, notFound, accepted, rejected, durable, notDurable, lost
-    case resumed, notThere, notResumed, connected, connectFailed, gameLost
+    case resumed, notThere, notResumed, connected, connectedToStore, stored, connectFailed, gameLost
     case expired, revoked, superseded, draining, spokeEarly
   }
 
@@ -31,7 +31,8 @@ import Testing
 
   /// What is not named here does nothing.
   private static func expected(_ state: State, _ event: Event) -> (Action, State) {
-    let isWaiting = [.finding, .judging, .committing, .resuming, .recounting, .connecting].contains(state)
+    let isWaiting = [.finding, .judging, .committing, .resuming, .recounting, .connecting, .storing].contains(
+      state)
     return switch (state, event) {
     case (.finding, .found): (.judge(record), .judging)
     case (.finding, .foundNone): refuse(.keyUnknown, "key_unknown")
@@ -50,6 +51,8 @@ import Testing
     case (.committing, .lost): refuse(.assertionRejected, "counter")
     case (.committing, .expired): refuse(.storeUnavailable, "commit_timeout")
     case (.connecting, .connected): (.open, .open)
+    case (.connecting, .connectedToStore): (.store, .storing)
+    case (.storing, .stored), (.storing, .expired): (.open, .open)
     case (.connecting, .connectFailed): refuse(.backendUnavailable, "backend_connect")
     // Between the call and the 101, when the game is told who plays.
     case (.open, .gameLost): refuse(.backendUnavailable, "backend_proxy_header")
@@ -69,7 +72,7 @@ import Testing
       _ = machine.found(.unknown)
       return machine
     }
-    for step in [Event.found, .accepted, .durable, .notThere, .notResumed, .connected] {
+    for step in [Event.found, .accepted, .durable, .notThere, .notResumed, .connectedToStore, .stored] {
       if machine.state == state { break }
       _ = send(step, to: &machine)
     }
@@ -93,6 +96,8 @@ import Testing
     case .notThere: machine.notThere()
     case .notResumed: machine.notResumed()
     case .connected: machine.connected()
+    case .connectedToStore: machine.connected(stores: true)
+    case .stored: machine.stored()
     case .connectFailed: machine.connectFailed()
     case .gameLost: machine.gameLost()
     case .expired: machine.expired()
@@ -153,9 +158,12 @@ import Testing
       case .refuse: answers += 1
       case .open:
         let isResumed = machine.state == .open && event == .resumed
-        #expect(passed.filter { $0 != .notResumed && $0 != .notThere } == [.found, .accepted, .durable])
-        #expect(isResumed || event == .connected)
-      case .find, .judge, .resume, .recount, .connect, .nothing: break
+        let isStored = event == .stored || passed.last == .connectedToStore
+        #expect(
+          passed.filter { $0 != .notResumed && $0 != .notThere }
+            == [.found, .accepted, .durable] + (isStored ? [.connectedToStore] : []))
+        #expect(isResumed || isStored || event == .connected)
+      case .find, .judge, .resume, .recount, .connect, .store, .nothing: break
       }
       let after = machine.state
       if after != before, after != .refused { passed.append(event) }

@@ -14,6 +14,7 @@ final class MemoryDescriptors: DescriptorKeeping {
     var numbers: [StoredName: Int32] = [:]
     var said: [String] = []
     var isSilent = false
+    var isDeaf = false
   }
 
   private let state = Mutex(State())
@@ -43,10 +44,13 @@ final class MemoryDescriptors: DescriptorKeeping {
     }
   }
 
-  func settle(within time: Duration) -> Bool { state.withLock { !$0.isSilent } }
+  func settle(within time: Duration) -> Bool { state.withLock { !$0.isSilent && !$0.isDeaf } }
 
   /// Does not answer from now on, or again.
   func setSilent(_ isSilent: Bool) { state.withLock { $0.isSilent = isSilent } }
+
+  /// Takes what it is told, and does not confirm it.
+  func setDeaf(_ isDeaf: Bool) { state.withLock { $0.isDeaf = isDeaf } }
 
   /// What it was told, in order: `+` what it was to keep, `-` what to forget.
   var said: [String] { state.withLock { $0.said } }

@@ -1,5 +1,5 @@
 /// The way from an upgrade request to its `101`, in the order of docs/protocol.md, "Admission": key found, assertion
-/// verified, counter durable, the session that is to be resumed found or the game connected, key still good.
+/// verified, counter durable, the session that is to be resumed found or the game connected and its leg stored, key still good.
 ///
 /// Each step may have to be waited for, finding the key too: a store in memory answers at once, another one later.
 /// Where the session that is to be resumed is not there any more, the key is looked up once more: a later upgrade of the same
@@ -23,6 +23,8 @@ struct AdmissionMachine: ~Copyable {
     case recounting
     /// The game has been called.
     case connecting
+    /// The leg to the game is on its way to the store that keeps it beyond the process.
+    case storing
     case open
     case refused
   }
@@ -35,6 +37,8 @@ struct AdmissionMachine: ~Copyable {
     /// Look whether the key's counter has gone on since.
     case recount(KeyIdentifier)
     case connect
+    /// Have the leg stored, so that the app can be promised that.
+    case store
     /// Judge again what has let it in so far, then answer 101.
     case open
     case refuse(RefusalCode, step: String)
@@ -69,7 +73,8 @@ struct AdmissionMachine: ~Copyable {
         state = .judging
         return .judge(record)
       }
-    case .judging, .committing, .resuming, .recounting, .connecting, .open, .refused: return .nothing
+    case .judging, .committing, .resuming, .recounting, .connecting, .storing, .open, .refused:
+      return .nothing
     }
   }
 
@@ -79,14 +84,16 @@ struct AdmissionMachine: ~Copyable {
     case .judging:
       state = .committing
       return .nothing
-    case .finding, .committing, .resuming, .recounting, .connecting, .open, .refused: return .nothing
+    case .finding, .committing, .resuming, .recounting, .connecting, .storing, .open, .refused:
+      return .nothing
     }
   }
 
   mutating func rejected(_ code: RefusalCode, step: String) -> Action {
     switch state {
     case .judging: return refuse(code, step: step)
-    case .finding, .committing, .resuming, .recounting, .connecting, .open, .refused: return .nothing
+    case .finding, .committing, .resuming, .recounting, .connecting, .storing, .open, .refused:
+      return .nothing
     }
   }
 
@@ -97,7 +104,7 @@ struct AdmissionMachine: ~Copyable {
       if let refusal { return refuse(refusal.code, step: refusal.step) }
       state = resumes ? .resuming : .connecting
       return resumes ? .resume : .connect
-    case .finding, .judging, .resuming, .recounting, .connecting, .open, .refused: return .nothing
+    case .finding, .judging, .resuming, .recounting, .connecting, .storing, .open, .refused: return .nothing
     }
   }
 
@@ -107,7 +114,7 @@ struct AdmissionMachine: ~Copyable {
     case .resuming:
       state = .open
       return .open
-    case .finding, .judging, .committing, .recounting, .connecting, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .recounting, .connecting, .storing, .open, .refused: return .nothing
     }
   }
 
@@ -119,7 +126,7 @@ struct AdmissionMachine: ~Copyable {
       guard let keyID else { return notResumed() }
       state = .recounting
       return .recount(keyID)
-    case .finding, .judging, .committing, .recounting, .connecting, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .recounting, .connecting, .storing, .open, .refused: return .nothing
     }
   }
 
@@ -129,16 +136,28 @@ struct AdmissionMachine: ~Copyable {
     case .resuming, .recounting:
       state = .connecting
       return .connect
-    case .finding, .judging, .committing, .connecting, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .connecting, .storing, .open, .refused: return .nothing
     }
   }
 
-  mutating func connected() -> Action {
+  /// - Parameter stores: the leg is to be stored before the session begins.
+  mutating func connected(stores: Bool = false) -> Action {
     switch state {
     case .connecting:
+      state = stores ? .storing : .open
+      return stores ? .store : .open
+    case .finding, .judging, .committing, .resuming, .recounting, .storing, .open, .refused: return .nothing
+    }
+  }
+
+  /// The store has the leg, or has not said so in time: the session begins either way.
+  mutating func stored() -> Action {
+    switch state {
+    case .storing:
       state = .open
       return .open
-    case .finding, .judging, .committing, .resuming, .recounting, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .open, .refused:
+      return .nothing
     }
   }
 
@@ -147,7 +166,7 @@ struct AdmissionMachine: ~Copyable {
   mutating func connectFailed(step: String = "backend_connect") -> Action {
     switch state {
     case .connecting: return refuse(.backendUnavailable, step: step)
-    case .finding, .judging, .committing, .resuming, .recounting, .open, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .recounting, .storing, .open, .refused: return .nothing
     }
   }
 
@@ -155,7 +174,8 @@ struct AdmissionMachine: ~Copyable {
   mutating func gameLost() -> Action {
     switch state {
     case .open: return refuse(.backendUnavailable, step: "backend_proxy_header")
-    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .refused: return .nothing
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .storing, .refused:
+      return .nothing
     }
   }
 
@@ -166,6 +186,8 @@ struct AdmissionMachine: ~Copyable {
     case .committing: return refuse(.storeUnavailable, step: "commit_timeout")
     case .resuming: return refuse(.overloaded, step: "resume_timeout")
     case .connecting: return refuse(.backendUnavailable, step: "backend_connect_timeout")
+    // The session is not promised to be kept: no reason to refuse it.
+    case .storing: return stored()
     case .judging, .open, .refused: return .nothing
     }
   }
@@ -173,7 +195,7 @@ struct AdmissionMachine: ~Copyable {
   /// What has let it in so far does so no more.
   mutating func shutOut(_ refusal: Refusal) -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .open:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .storing, .open:
       return refuse(refusal.code, step: refusal.step)
     case .refused: return .nothing
     }
@@ -182,7 +204,7 @@ struct AdmissionMachine: ~Copyable {
   /// A newer session of the key took the place (docs/protocol.md, "Admission", 409).
   mutating func superseded() -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .recounting, .connecting:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .storing:
       return refuse(.superseded, step: "superseded")
     case .open, .refused: return .nothing
     }
@@ -190,7 +212,7 @@ struct AdmissionMachine: ~Copyable {
 
   mutating func draining() -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .recounting, .connecting:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .storing:
       return refuse(.shuttingDown, step: "draining")
     case .open, .refused: return .nothing
     }
@@ -199,7 +221,7 @@ struct AdmissionMachine: ~Copyable {
   /// A peer that speaks before `101` is not a WebSocket client (docs/protocol.md, "Admission").
   mutating func spokeEarly() -> Action {
     switch state {
-    case .finding, .judging, .committing, .resuming, .recounting, .connecting:
+    case .finding, .judging, .committing, .resuming, .recounting, .connecting, .storing:
       return refuse(.badRequest, step: "bytes_before_101")
     case .open, .refused: return .nothing
     }

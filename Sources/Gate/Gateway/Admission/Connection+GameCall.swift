@@ -35,6 +35,9 @@ struct GameCall {
     return (addresses[next], min(deadline, now + max(share, Self.shortestTry)))
   }
 
+  /// The one being tried has answered.
+  mutating func succeeded() { isUnderWay = false }
+
   /// The one being tried.
   var current: SocketAddress? { next > 0 ? addresses[next - 1] : nil }
 
@@ -78,6 +81,7 @@ extension Connection {
       counters.noteGameFailure(failure)
       callFailed(admission, reason: failure.description, step: "backend_connect")
     } else {
+      admission.call.succeeded()
       counters.gameConnected.add()
       loop.shared.backends.noteSuccess(at: admission.call.current)
       gameAnswered(admission)
@@ -87,7 +91,8 @@ extension Connection {
   /// What was on its way when a drain began is refused here: once all loops know of the drain, no session begins.
   private func gameAnswered(_ admission: Admission) {
     perform(
-      loop.shared.takesNobodyNew ? admission.machine.draining() : admission.machine.connected())
+      loop.shared.takesNobodyNew
+        ? admission.machine.draining() : admission.machine.connected(stores: mayKeep(admission)))
   }
 
   private func callFailed(_ admission: Admission, reason: String, step: String) {
@@ -98,6 +103,8 @@ extension Connection {
 
   /// The time of what the admission waits for is over.
   func admissionExpired(_ admission: Admission) {
+    // As when the store answers: a drain may have begun meanwhile.
+    if admission.machine.state == .storing { return stored(admission.session) }
     guard admission.call.isUnderWay else { return perform(admission.machine.expired()) }
     counters.gameTimedOut.add()
     callFailed(admission, reason: "timed out", step: "backend_connect_timeout")

@@ -142,6 +142,7 @@ extension Connection {
     case .judge(let record): judge(admission, by: record)
     case .resume: lookForSession(admission)
     case .connect: callGame(admission)
+    case .store: store(admission)
     case .open: open(admission)
     case .refuse(let code, let step):
       returnToExchange(from: admission)

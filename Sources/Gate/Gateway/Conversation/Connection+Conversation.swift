@@ -34,14 +34,14 @@ extension Connection {
     guard conversation.dialect == .portcullis else { return }
     let id = name(session, conversation, asked: isResumed ? admission.resume : nil)
     let resumed: Bool? = admission.resume == nil ? nil : isResumed
-    // In its slot before the app hears of it; who found none free may find one now.
+    // In its slot, and its leg in the store, before the app hears of it; who found none free may find one now.
     if session.game.kept == nil {
       loop.keep(session, conversation)
     } else {
       loop.describe(session, conversation)
     }
     say([
-      conversation.state.greeting(id, resumed: resumed, isKept: session.isKept, loop.settings)
+      conversation.state.greeting(id, resumed: resumed, isKept: session.isSafe, loop.settings)
     ])
     if isResumed {
       let gap = conversation.state.outgoing.takeGap()

@@ -13,7 +13,7 @@ extension ConversationState {
   /// What a connection is told first.
   /// - Parameters:
   ///   - resumed: nil when the app has not asked for it.
-  ///   - isKept: it outlives the process.
+  ///   - isKept: it outlives the process, also if that is killed now.
   func greeting(_ id: SessionID, resumed: Bool?, isKept: Bool, _ settings: LoopSettings) -> [UInt8] {
     var message: [UInt8] = []
     GateMessage.session(

@@ -122,6 +122,8 @@ extension GameSide {
 }
 
 extension GameSession {
-  /// Whether it goes on in the gate's next process.
+  /// Whether it goes on in the gate's next process, if this one ends in good order.
   var isKept: Bool { game.kept?.isGood == true }
+  /// Whether it goes on there even if this one is killed now: what an app may be promised.
+  var isSafe: Bool { game.kept?.isSafe == true }
 }

@@ -4,6 +4,9 @@
 /// A loop never waits for that thread: it hands over a duplicate of a leg, or the number of a slot that nobody uses any
 /// more. What a session notes in its slot is its loop's own business (`KeptLeg`). A slot is somebody else's only when the
 /// store was told to forget the leg before, as a store keeps two descriptors of one name side by side.
+///
+/// An app is promised that its session is kept (`"kept":true`) only when the store has confirmed the leg. So the leg goes there
+/// before the session begins, and the upgrade waits for the thread's word (`ReservedSlot`).
 internal import Keeping
 internal import Sockets
 internal import Synchronization
@@ -23,7 +26,7 @@ extension DescriptorStore: DescriptorKeeping {}
 
 final class Keeper: Sendable {
   private enum Job: Sendable {
-    case store(Duplicate, slot: Int)
+    case store(Duplicate, slot: Int, answer: @Sendable () -> Void)
     case remove(slot: Int)
     /// A leg whose name is no slot's of this file.
     case forget(slot: Int)
@@ -35,6 +38,12 @@ final class Keeper: Sendable {
     var owed: [Int] = []
     /// Slots whose legs it does not have.
     var lost: Set<Int> = []
+    /// Slots whose legs are on their way: the store has not confirmed them yet.
+    var unconfirmed: Set<Int> = []
+    /// Those of them that were sent.
+    var sent: Set<Int> = []
+    /// Until when no upgrade waits for a store that has not confirmed in time.
+    var silentUntil: MonotonicTime?
     /// Slots of sessions.
     var used = 0
     /// Until when nothing new is offered to a store that did not take the last thing.
@@ -91,32 +100,32 @@ final class Keeper: Sendable {
 
   /// A slot for a session that begins, and its leg on the way to the store. Nil when there is none, no descriptor is left,
   /// or the store is in trouble: then the session goes on without.
-  func keep(
-    _ leg: borrowing Socket, _ description: KeptDescription, _ progress: KeptProgress
-  ) -> SlotHandle? {
-    guard isWilling, let slot = slots.claim(description, progress) else { return nil }
+  /// - Parameter answer: called by the thread when the store has the leg, has not taken it or does not say so in time.
+  func reserve(_ leg: borrowing Socket, answer: @escaping @Sendable () -> Void) -> ReservedSlot? {
+    guard isWilling, let slot = slots.reserve() else { return nil }
     do throws(SystemError) {
       let duplicate = Duplicate(try leg.duplicate())
-      let index = slot.index
-      state.withLock { state, signal in
+      let isAwaited = state.withLock { state, signal in
         state.used += 1
-        state.jobs.append(.store(duplicate, slot: index))
+        state.unconfirmed.insert(slot)
+        state.jobs.append(.store(duplicate, slot: slot, answer: answer))
         signal.all()
+        return !Self.isAhead(&state.silentUntil)
       }
-      return slot
+      return ReservedSlot(slot, isAwaited: isAwaited, keeper: self)
     } catch {
-      slots.release(slot.index)
+      slots.release(slot)
       return nil
     }
   }
 
-  private var isWilling: Bool {
-    state.withLock { state, _ in
-      guard let pause = state.pausedUntil else { return true }
-      if SystemClock().monotonic() < pause { return false }
-      state.pausedUntil = nil
-      return true
-    }
+  private var isWilling: Bool { state.withLock { state, _ in !Self.isAhead(&state.pausedUntil) } }
+
+  private static func isAhead(_ time: inout MonotonicTime?) -> Bool {
+    guard let ahead = time else { return false }
+    if SystemClock().monotonic() < ahead { return true }
+    time = nil
+    return false
   }
 
   /// One more session was taken up, whose leg is in the store.
@@ -151,6 +160,11 @@ final class Keeper: Sendable {
 
   /// Whether the store has a slot's leg, or will have.
   func holds(_ slot: Int) -> Bool { state.withLock { state, _ in !state.lost.contains(slot) } }
+
+  /// Whether the store has said that it has a slot's leg.
+  func hasConfirmed(_ slot: Int) -> Bool {
+    state.withLock { state, _ in !state.lost.contains(slot) && !state.unconfirmed.contains(slot) }
+  }
 
   /// Sessions that have a slot.
   var used: Int { state.withLock { state, _ in state.used } }
@@ -188,21 +202,32 @@ final class Keeper: Sendable {
       if state.jobs.isEmpty { return state.isStopping ? .done(nil) : .wait }
       return .done(Self.take(&state))
     }
-    while let retry = state.withLock({ state, _ in state.owed.isEmpty ? nil : state.pausedUntil }) {
+    while let retry = state.withLock({ state, _ in Self.retry(state) }) {
       if let jobs = state.wait(until: retry, look) { return jobs }
       sayOwed()
+      confirm()
     }
     return state.wait(look)
   }
 
+  /// When the store is spoken to again of what it has not heard, or not confirmed.
+  private static func retry(_ state: State) -> MonotonicTime? {
+    // Whoever comes first after a pause ends it.
+    let atOnce = MonotonicTime(nanoseconds: 0)
+    let says = state.owed.isEmpty ? nil : state.pausedUntil ?? atOnce
+    let asks = state.sent.isEmpty ? nil : state.silentUntil ?? atOnce
+    guard let says, let asks else { return says ?? asks }
+    return min(says, asks)
+  }
+
   private func sayOwed() {
     let owed = state.withLock { state, _ in
-      state.pausedUntil = nil
+      if state.owed.isEmpty || Self.isAhead(&state.pausedUntil) { return [Int]() }
       state.isWorking = true
       defer { state.owed = [] }
       return state.owed
     }
-    carryOut(owed.map { .remove(slot: $0) })
+    if !owed.isEmpty { carryOut(owed.map { .remove(slot: $0) }) }
   }
 
   /// All that waits, by whoever calls.
@@ -215,13 +240,34 @@ final class Keeper: Sendable {
   }
 
   private func carryOut(_ jobs: [Job]) {
+    var answers: [@Sendable () -> Void] = []
     for job in jobs {
+      if case .store(_, _, let answer) = job { answers.append(answer) }
       // Nobody waits a second for each of thousands that the store does not take.
       if isPaused { putOff(job) } else { carryOut(job) }
     }
+    if !answers.isEmpty { confirm() }
     state.withLock { state, signal in
       state.isWorking = false
       signal.all()
+    }
+    for answer in answers { answer() }
+  }
+
+  /// Asks the store once for all that was sent. One that is silent gets no promise out of the gate, and has the legs
+  /// nevertheless as soon as it reads.
+  private func confirm() {
+    // What is sent meanwhile, by whoever carries out what waits, is not covered.
+    let asked = state.withLock { state, _ in Self.isAhead(&state.silentUntil) ? [] : state.sent }
+    if asked.isEmpty { return }
+    if store.settle(within: Self.patience) {
+      state.withLock { state, _ in
+        state.unconfirmed.subtract(asked)
+        state.sent.subtract(asked)
+      }
+    } else {
+      state.withLock { state, _ in state.silentUntil = SystemClock().monotonic() + Self.pause }
+      log.keepingFailed(SystemError("BARRIER", Self.ETIMEDOUT))
     }
   }
 
@@ -232,7 +278,7 @@ final class Keeper: Sendable {
   private func putOff(_ job: Job) {
     state.withLock { state, _ in
       switch job {
-      case .store(_, let slot): state.lost.insert(slot)
+      case .store(_, let slot, _): state.lost.insert(slot)
       case .remove(let slot): state.owed.append(slot)
       // Its connection is shut down; what is left is a name that is taken away by the next process.
       case .forget: break
@@ -242,9 +288,10 @@ final class Keeper: Sendable {
 
   private func carryOut(_ job: Job) {
     switch job {
-    case .store(let duplicate, let slot):
+    case .store(let duplicate, let slot, _):
       do throws(SystemError) {
         try store.store(duplicate.descriptor, as: .leg(slot: slot))
+        state.withLock { state, _ in _ = state.sent.insert(slot) }
       } catch {
         failed(error) { $0.lost.insert(slot) }
       }
@@ -260,7 +307,11 @@ final class Keeper: Sendable {
     } catch {
       return failed(error) { $0.owed.append(slot) }
     }
-    state.withLock { state, _ in _ = state.lost.remove(slot) }
+    state.withLock { state, _ in
+      state.lost.remove(slot)
+      state.sent.remove(slot)
+      state.unconfirmed.remove(slot)
+    }
     slots.release(slot)
   }
 
@@ -278,4 +329,7 @@ final class Keeper: Sendable {
   private static let numbersReserved: UInt64 = 1023
   /// A store that did not take something is left in peace for so long.
   private static let pause: Duration = .seconds(10)
+  /// A service manager confirms within milliseconds, unless it reads its own units again. An upgrade waits no longer.
+  static let patience: Duration = .seconds(1)
+  private static let ETIMEDOUT: Int32 = 110
 }

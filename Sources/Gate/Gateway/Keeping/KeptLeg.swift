@@ -47,8 +47,10 @@ final class KeptLeg {
     self.keeper = keeper
   }
 
-  /// Whether the next process will have it.
+  /// Whether the next process will have it, if this one ends in good order.
   var isGood: Bool { !isRetired && keeper.holds(slot) }
+  /// Whether it will have it even if this one is killed now.
+  var isSafe: Bool { !isRetired && keeper.hasConfirmed(slot) }
 
   // MARK: Reading
 

@@ -10,13 +10,41 @@ internal import System
 internal import TLS
 internal import TelnetWire
 
+extension Connection {
+  /// Whether the leg of a session that is about to begin goes to the store first. One whose game may compress what it says
+  /// does not: nobody could go on in the middle of a compressed stream.
+  func mayKeep(_ admission: Admission) -> Bool {
+    loop.shared.keeper != nil && admission.choice.dialect == .portcullis && loop.settings.keepsSessions
+      && admission.session.game.leg != nil
+  }
+
+  /// Has the leg stored before the app hears of its session, which may be promised that then.
+  func store(_ admission: Admission) {
+    let (mailbox, token) = (loop.mailbox, admission.session.token)
+    let isAwaited = admission.session.game.reserve(loop.shared.keeper) { mailbox.post(.stored(token)) }
+    guard isAwaited else { return perform(admission.machine.stored()) }
+    arm(at: loop.now + Keeper.patience)
+  }
+
+  /// The store has answered, or has not in time: `KeptLeg.isSafe` says which.
+  func stored(_ session: GameSession) {
+    guard case .admission(let admission) = stage, admission.session === session else { return }
+    // As after the game's answer: a drain may have begun meanwhile.
+    perform(loop.shared.takesNobodyNew ? admission.machine.draining() : admission.machine.stored())
+  }
+}
+
+extension LoopSettings {
+  fileprivate var keepsSessions: Bool { sessions.canBeDetached && telnet.compression == .off }
+}
+
 extension Loop {
-  /// A session that begins is kept if it can be resumed at all and a slot is free. One whose game may compress what it
-  /// says is not: nobody could go on in the middle of a compressed stream.
+  /// A session that begins is kept if it can be resumed at all and a slot was free. One that is resumed and found none before
+  /// may find one now; its leg is on the way then, and the app is promised nothing on this connection.
   func keep(_ session: GameSession, _ conversation: Conversation) {
     guard let keeper = shared.keeper, conversation.isResumable, !isDraining, !session.isOver,
-      !session.game.waits, settings.telnet.compression == .off, let cookie = session.game.legCookie
-    else { return }
+      !session.game.waits, settings.keepsSessions, let cookie = session.game.legCookie
+    else { return session.game.giveUpPlace() }
     let description = KeptDescription(session, conversation.state, leg: cookie)
     let progress = session.game.progress(of: conversation.state, bytesTaken: session.game.bytesTaken)
     session.game.keep(description, progress, changes: conversation.state.changes, by: keeper)
@@ -59,18 +87,30 @@ extension GameSide {
   fileprivate mutating func keep(
     _ description: KeptDescription, _ progress: KeptProgress, changes: UInt32, by keeper: Keeper
   ) {
-    guard let slot = slot(description, progress, keeper) else { return }
-    leg?.kept = KeptLeg(slot, description, progress, changes: changes, keeper: keeper)
+    if !hasPlace { _ = reserve(keeper) {} }
+    leg?.begin(description, progress, changes: changes)
   }
 
-  private func slot(
-    _ description: KeptDescription, _ progress: KeptProgress, _ keeper: Keeper
-  ) -> SlotHandle? {
+  /// False where there is nothing to wait for.
+  fileprivate mutating func reserve(_ keeper: Keeper?, answer: @escaping @Sendable () -> Void) -> Bool {
+    let place: ReservedSlot? =
+      switch leg {
+      case .some(let leg): keeper?.reserve(leg.socket, answer: answer)
+      case nil: nil
+      }
+    leg?.place = place
+    return place?.isAwaited == true
+  }
+
+  private var hasPlace: Bool {
     switch leg {
-    case .some(let leg): keeper.keep(leg.socket, description, progress)
-    case nil: nil
+    case .some(let leg): leg.place != nil
+    case nil: false
     }
   }
+
+  /// The session begins, and is not kept.
+  fileprivate mutating func giveUpPlace() { leg?.giveUpPlace() }
 }
 
 extension KeptDescription {

@@ -9,6 +9,7 @@ extension Loop {
       withSession(token) { session, connection in connection.found(finding, session) }
     case .committed(let token, let result):
       withSession(token) { session, connection in connection.committed(result, session) }
+    case .stored(let token): withSession(token) { session, connection in connection.stored(session) }
     case .superseded(let token):
       withSession(token) { _, connection in connection.superseded() }
     case .attested(let token, let request, let key): enter(key, for: token, request)

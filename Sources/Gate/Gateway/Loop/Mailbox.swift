@@ -12,6 +12,8 @@ enum LoopMessage: Sendable {
   indirect case found(Token, KeyFinding)
   /// The counter of the admission that is to open this session is durable, or is not.
   case committed(Token, CommitResult)
+  /// The store has answered for the leg of the session that is about to begin.
+  case stored(Token)
   /// This connection's request has brought a genuine key, which is to be registered.
   case attested(Token, RequestID, NewKey)
   /// The work that this connection's request waits for is done.
@@ -65,7 +67,8 @@ enum LoopMessage: Sendable {
     case .takeOver(let takeover): takeover.answer(.gone)
     case .revoke(_, let commit): commit.complete(.failed)
     case .level(let round): round.add([], sum: 0)
-    case .found, .committed, .superseded, .attested, .answer, .handedOver, .letGoLongest, .cut, .reload,
+    case .found, .committed, .stored, .superseded, .attested, .answer, .handedOver, .letGoLongest, .cut,
+      .reload,
       .drain, .restart, .abandon, .acknowledge, .stop, .notice, .token:
       break
     }

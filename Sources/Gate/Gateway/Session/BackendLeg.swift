@@ -1,4 +1,5 @@
 /// The game's side of a session: its socket, and the player's bytes that wait for it.
+internal import Keeping
 internal import Sockets
 internal import System
 
@@ -7,6 +8,8 @@ struct BackendLeg: ~Copyable {
   private(set) var unsent: SendQueue
   /// Nil unless the leg outlives the process.
   var kept: KeptLeg?
+  /// On its way to the store, while its session has not begun.
+  var place: ReservedSlot?
   /// There may be bytes to read: set by the poller's report, cleared by a read that took all there was.
   private(set) var mayHaveInput = false
   private var hasHangup = false
@@ -28,6 +31,19 @@ struct BackendLeg: ~Copyable {
 
   deinit {
     kept?.end(socket)
+    place?.end(socket)
+  }
+
+  /// The session begins, and is kept if it has a place.
+  mutating func begin(_ description: KeptDescription, _ progress: KeptProgress, changes: UInt32) {
+    kept = place?.fill(description, progress, changes: changes)
+    place = nil
+  }
+
+  /// The session begins, and is not kept: the store lets go of the leg, which stays open here.
+  mutating func giveUpPlace() {
+    place?.giveUp()
+    place = nil
   }
 
   mutating func note(_ event: ReadyEvent) {

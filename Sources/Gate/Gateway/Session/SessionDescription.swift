@@ -51,7 +51,7 @@ extension GameSession {
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
       since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
       keyID: credential.keyID, deviceID: credential.deviceID, subject: subject,
-      subprotocol: subprotocol?.rawValue, isKept: isKept,
+      subprotocol: subprotocol?.rawValue, isKept: isSafe,
       bufferedBytes: game.conversation?.state.bufferedBytes ?? 0, duration: loop.now - startedAt,
       bytesFromPlayer: game.bytesFromPlayer, bytesFromGame: game.bytesFromGame)
   }

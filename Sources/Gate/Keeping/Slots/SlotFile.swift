@@ -81,8 +81,9 @@ package final class SlotFile: Sendable {
 
   // MARK: Sessions
 
-  /// A slot for a new session, which is there from now on; nil when as many as may be are kept.
-  package func claim(_ description: KeptDescription, _ progress: KeptProgress) -> SlotHandle? {
+  /// A slot for a session that is about to begin, whose leg goes to the store before; nil when as many as may be are kept.
+  /// Until `fill`, a next process takes it for one whose session is over, and closes the leg.
+  package func reserve() -> Int? {
     let index = places.withLock { places -> Int? in
       guard places.room > 0, let index = places.free.popLast() else { return nil }
       places.room -= 1
@@ -92,9 +93,24 @@ package final class SlotFile: Sendable {
       return index
     }
     guard let index else { return nil }
+    let owner = SlotOwner(word: memory.load(at: SlotGeometry.slot(index)))
+    memory.store(SlotOwner(.ending, claims: owner.claims).word, at: SlotGeometry.slot(index))
+    return index
+  }
+
+  /// The session of a slot that was reserved, which is there from now on.
+  package func fill(
+    _ index: Int, _ description: KeptDescription, _ progress: KeptProgress
+  ) -> SlotHandle {
     let writer = SlotWriter(claiming: index, of: memory, description, progress)
     writer.publish()
     return SlotHandle(writer)
+  }
+
+  /// Both at once.
+  package func claim(_ description: KeptDescription, _ progress: KeptProgress) -> SlotHandle? {
+    guard let index = reserve() else { return nil }
+    return fill(index, description, progress)
   }
 
   /// The slot is nobody's any more. The store must not have a leg of this name: it would be taken for that of the next
