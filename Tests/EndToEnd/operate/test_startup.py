@@ -141,7 +141,7 @@ def test_a_key_that_is_none_is_told_beside_the_certificate(refused, gates, folde
     assert checked.returncode == CONFIG
     problems = [line.split("  ", 2)[1:] for line in checked.stdout.splitlines() if line.startswith("problem")]
     assert len([text for name, text in problems if name == "certificate" or "TLS_CERT_PATH" in text]) == 1
-    assert ["key", "the private key cannot be read"] in [[name, text[:30]] for name, text in problems]
+    assert ["key", True] in [[name, "the private key cannot be read" in text] for name, text in problems]
 
 
 def test_check_tells_all_of_it_as_well(gates, folder, pki):
