@@ -383,8 +383,8 @@ import Testing
         report: { _ in })
     }
     files.place(storePath, Array("{}".utf8))
-    // directory, leftovers, identity; then the link across mounts.
-    files.plan([4: .error(18)])
+    // the lock's identity, directory, leftovers, identity; then the link across mounts.
+    files.plan([5: .error(18)])
     #expect(throws: KeyStoreError.notReplaceable(storePath)) { try Bench(files: files).open() }
   }
 

@@ -104,7 +104,7 @@ import Testing
       ("1 'NAME' 2 'Aard' 1 'PORT' 2 '23' 2 '4000'", #"{"NAME":"Aard","PORT":["23","4000"]}"#),
       ("", "{}"),
       // What opens and closes in MSDP, 3 to 6, is text: a name in mIRC's colours.
-      ("1 'NAME' 2 3 '04Mud' 15 1 'A' 2 4 5 6", #"{"NAME":"\u000304Mud\u000F","A":"\u0004\u0005\u0006"}"#),
+      ("1 'NAME' 2 3 '04Mud' 15 1 'A' 2 4 5 6", #"{"NAME":"\u000304Mud\u000f","A":"\u0004\u0005\u0006"}"#),
       ("1 'A' 2 3 1 'B' 2 4", #"{"A":"\u0003","B":"\u0004"}"#),
       ("2 'A'", nil), ("3 1 'A' 2 'B'", nil),
     ] as [(String, String?)])
