@@ -267,6 +267,8 @@ def test_every_step_of_the_gate_is_told():
         # Words that are made from causes and limits.
         for enumeration in re.findall(r"\nenum (?:HandshakeCause|ProxyHeaderFailure|RateLimit)\b.*?\n}\n", text, re.S):
             steps |= set(re.findall(r'\bcase \.\w+: "(\w+)"', enumeration)) - {"registry"}
+    headers = (ROOT / "Sources/Wire/SessionWire/UpgradeHeaders.swift").read_text()
+    steps |= set(re.findall(r'case \w+ = "(\w+_header)"', headers))
     assert len(steps) >= 60
     told = [step for row in rows("docs/operating.md", "Steps") for step in re.findall(r"`([a-z]\w+)`", row[0])]
     assert set(told) == steps
