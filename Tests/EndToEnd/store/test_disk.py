@@ -130,7 +130,7 @@ def test_a_limit_on_the_size_of_files(gates, backend, device, new_device):
     player = RawWebSocket(gate, device.headers(gate.app.nonce()))
     assert player.read_frame()[2].startswith(b"Welcome")
     # Not of the log either, which is a file here: it goes silent meanwhile.
-    before = resource.prlimit(gate.process.pid, resource.RLIMIT_FSIZE, (gate.journal_bytes(), resource.RLIM_INFINITY))
+    before = resource.prlimit(gate.process.pid, resource.RLIMIT_FSIZE, (len(gate.journal_bytes()), resource.RLIM_INFINITY))
     newcomer = new_device()
     assert_refusal(gate.app.post(newcomer.registration(gate.app.nonce())), *UNAVAILABLE)
     shown = statistics(gate)
