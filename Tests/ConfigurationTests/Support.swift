@@ -1,5 +1,6 @@
 import Charsets
-import Configuration
+
+@testable import Configuration
 
 /// A file system of the test's own: what is not named does not exist.
 struct ImaginaryFiles: ConfigurationFiles {
