@@ -1,7 +1,6 @@
 """Policies of risk and databases of addresses: the commands, a start, a reload, files that are damaged, and what a phone
 hears."""
 
-import base64
 import json
 import re
 
@@ -244,7 +243,7 @@ def test_a_code_is_refused_and_told_why(gates, settings, folder, new_device, fau
     assert service.verify(challenge, reply.json["otp_code"], "login-2").status == 200
 
     rows = [json.loads(line) for line in gate.command("audit", "export").stdout.splitlines()]
-    audit = "\n".join(base64.urlsafe_b64decode(row["text"] + "===").decode() for row in rows)
+    audit = "\n".join(row["text"] for row in rows)
     assert "risk_denied" in audit and "country_mismatch" in audit
     for said in (audit, gate.log_text()):
         assert "lat_e1" not in said and "lon_e1" not in said

@@ -122,7 +122,7 @@ def agreed(server, expectations):
 
 def without_comparison(expression):
     """The vectors that are compared, of an alert's expression."""
-    parts = [part.strip().removeprefix("and ") for part in expression.splitlines()]
+    parts = [part.strip().removeprefix("and ").removeprefix("or ") for part in expression.splitlines()]
     return [re.sub(r"\s+(==|!=|<=?|>=?)\s+[\d.* ]+$", "", part) for part in parts]
 
 

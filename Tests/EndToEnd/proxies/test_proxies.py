@@ -123,7 +123,7 @@ BAD = {
     "another word": b"PROXI TCP4 1.2.3.4 1.2.3.4 1 1\r\n",
     "bad address": b"PROXY TCP4 1.2.3.400 1.2.3.4 1 1\r\n",
     "no end": b"PROXY TCP4 " + b"1" * 120,
-    "too long": version_2(1, 0x11, ipv4(STRANGER, "127.0.0.1", 1, 2), b"\x04\x02\x08" + bytes(520)),
+    "too long": version_2(1, 0x11, ipv4(STRANGER, "127.0.0.1", 1, 2), b"\x04\x10\x04" + bytes(4100)),
     "version 3": SIGNATURE + b"\x31\x11\x00\x0c" + bytes(12),
 }
 
