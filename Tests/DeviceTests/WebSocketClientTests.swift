@@ -99,7 +99,7 @@ struct WebSocketClientTests {
   }
 
   @Test func aConnectionThatTheServerClosedIsReplaced() throws {
-    // This server closes after each response, without saying so in it.
+    // This server closes after each response, although it says that it does not.
     let ports = try (0..<3).map { _ in try client.get("/port").text }
     #expect(Set(ports).count == 3)
   }
@@ -139,7 +139,7 @@ struct WebSocketClientTests {
 enum PythonServer {
   static let isAvailable: Bool = {
     guard let python = Tool.path("python3") else { return false }
-    return (try? Tool.run(python, ["-c", "import websockets.sync.server"]).status) == 0
+    return (try? Tool.run(python, ["-c", "import websockets.legacy.server"]).status) == 0
   }()
 
   static func start(in folder: TemporaryFolder) throws -> ServerProcess {
@@ -149,48 +149,50 @@ enum PythonServer {
       marker: "PORT ")
   }
 
+  /// For the `websockets` of Debian 12, 10.4, whose server is asyncio's.
   private static let source = """
-    import ssl, sys
-    from websockets.sync.server import serve
-    from websockets.http11 import Response
-    from websockets.datastructures import Headers
+    import asyncio, ssl, sys
+    from http import HTTPStatus
+    from websockets.legacy.server import WebSocketServerProtocol, serve
 
-    def answer(connection, request):
-        def respond(status, body, *fields):
-            headers = Headers([("Content-Length", str(len(body))), *fields])
-            return Response(status, "Whatever", headers, body)
-        if request.path == "/refuse":
-            return respond(401, b"no\\n", ("Portcullis-Error", "assertion_required"))
-        if request.path == "/port":
-            return respond(200, str(connection.socket.getpeername()[1]).encode())
+    class Server(WebSocketServerProtocol):
+        async def process_request(self, path, headers):
+            if path == "/refuse":
+                return HTTPStatus.UNAUTHORIZED, [("Portcullis-Error", "assertion_required")], b"no\\n"
+            if path == "/port":
+                return HTTPStatus.OK, [("Connection", "keep-alive")], str(self.remote_address[1]).encode()
 
-    def handle(socket):
-        path = socket.request.path
+        def select_subprotocol(self, client, server):
+            return "binary" if "binary" in client else None
+
+    async def handle(socket):
+        path = socket.path
         if path == "/fragments":
-            socket.send(["one ", "two ", "three"])
+            await socket.send(["one ", "two ", "three"])
         elif path == "/ping":
-            if socket.ping().wait(10):
-                socket.send("pong came")
-            for message in socket: pass
+            await asyncio.wait_for(await socket.ping(), 10)
+            await socket.send("pong came")
+            async for message in socket: pass
         elif path == "/bye":
-            socket.close(4001, "tsch\\u00fcs")
+            await socket.close(4001, "tsch\\u00fcs")
         elif path == "/lengths":
-            for message in socket:
-                socket.send(b"%d " % len(message))
+            async for message in socket:
+                await socket.send(b"%d " % len(message))
                 if message == b"tail": break
         elif path == "/three":
-            socket.send(b"<" + socket.recv() + socket.recv() + b">")
+            await socket.send(b"<" + await socket.recv() + await socket.recv() + b">")
         else:
-            for message in socket:
-                socket.send(message)
+            async for message in socket:
+                await socket.send(message)
 
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(sys.argv[1], sys.argv[2])
-    def choose(connection, offered):
-        return "binary" if "binary" in offered else None
+    async def main():
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1], sys.argv[2])
+        server = await serve(
+            handle, "127.0.0.1", 0, ssl=context, create_protocol=Server, subprotocols=["binary"])
+        print("PORT %d" % server.sockets[0].getsockname()[1])
+        await server.wait_closed()
 
-    with serve(handle, "localhost", 0, ssl=context, process_request=answer, select_subprotocol=choose) as server:
-        print("PORT %d" % server.socket.getsockname()[1])
-        server.serve_forever()
+    asyncio.run(main())
     """
 }

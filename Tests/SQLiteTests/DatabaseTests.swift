@@ -305,6 +305,60 @@ import Testing
     }
   }
 
+  /// A page that is split keeps the rows that moved in its unused middle, where `secure_delete` does not come.
+  @Test func whatMovedToAnotherPageIsOverwritten() throws {
+    try withDatabase { database, path in
+      let secret = "the name of somebody who was forgotten"
+      try database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT) STRICT; CREATE INDEX i ON t (x)")
+      try database.begin()
+      for number in 0..<2000 {
+        let text = number % 2 == 0 ? "\(secret) \(number)" : "somebody \(number)"
+        try database.run("INSERT INTO t VALUES (?1, ?2)", [.integer(Int64(number)), .text(text)])
+      }
+      try database.commit()
+      try database.run("DELETE FROM t WHERE x LIKE 'the name%'")
+      try database.checkpoint()
+      #expect(try contains(path, secret), "nothing to overwrite: this test shows nothing")
+      var (page, pieces): (Int?, Int) = (0, 0)
+      while let from = page {
+        page = try database.scrub(from: from, count: 8)
+        pieces += 1
+        // Between two pieces, from pages that were in memory.
+        try database.run("INSERT INTO t VALUES (?1, 'another')", [.integer(Int64(10_000 + pieces))])
+      }
+      try database.checkpoint()
+      #expect(try !contains(path, secret) && !contains(path + "-wal", secret))
+      #expect(pieces > 3)
+      try database.quickCheck()
+      let rows = try database.first("SELECT count(*) FROM t WHERE x LIKE 'somebody%'") { row throws(SQLiteError) in
+        try row.integer(0)
+      }
+      #expect(rows == 1000)
+    }
+  }
+
+  /// Whatever a page says of itself, nothing outside of it and nothing that may be a row is overwritten.
+  @Test func whatIsNoPageOfRowsIsLeftAlone() throws {
+    var header = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 84)
+    #expect(PageLayout(fileHeader: header) == nil)
+    header[16] = 16
+    let layout = try #require(PageLayout(fileHeader: header))
+    #expect(layout.pageSize == 4096)
+    func unused(_ start: [UInt8]) -> Range<Int>? {
+      layout.unused(in: start + [UInt8](repeating: 0, count: 4096 - start.count), isFirst: false)
+    }
+    #expect(unused([13, 0, 0, 0, 3, 15, 0]) == 14..<3840)
+    #expect(unused([5, 0, 0, 0, 3, 15, 0]) == 18..<3840)
+    // An empty page; more pointers than room; cells that begin beyond the end; a page of a chain; a page cut short.
+    #expect(unused([10, 0, 0, 0, 0, 16, 0]) == 8..<4096)
+    #expect(unused([13, 0, 0, 255, 255, 15, 0]) == nil)
+    #expect(unused([13, 0, 0, 0, 3, 16, 1]) == nil)
+    #expect(unused([0, 0, 0, 7, 3, 15, 0]) == nil)
+    #expect(layout.unused(in: [13, 0, 0, 0, 3, 15, 0], isFirst: false) == nil)
+    header[16...17] = [0, 1]
+    #expect(PageLayout(fileHeader: header)?.pageSize == 65_536)
+  }
+
   private func contains(_ path: String, _ text: String) throws -> Bool {
     let (bytes, text) = (try WholeFile.read(path), Array(text.utf8))
     guard bytes.count >= text.count else { return false }

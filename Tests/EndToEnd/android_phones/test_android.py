@@ -498,8 +498,8 @@ def test_what_is_refused_at_the_start(gates, backend, folder, files):
         return done.stderr
 
     assert "ANDROID_ROOTS_PATH" in said(PORTCULLIS_ENV="production")
-    (folder / "play.json").chmod(0o640)
-    assert "chmod 600" in said()
+    (folder / "play.json").chmod(0o644)
+    assert "mode 0600" in said()
     (folder / "play.json").chmod(0o600)
     (folder / "play.json").write_text('[{"decryption_key": "AAAA"}]')
     text = said()

@@ -312,6 +312,21 @@ def test_a_trace_id_is_logged_and_comes_back(gate, active):
     assert gate.app.request("GET", "/healthz").header("Portcullis-Trace") is None
 
 
+def test_what_only_reads_leaves_no_line(new_gate):
+    """At no level: the trace is in the answer alone."""
+    gate = new_gate(LOG_LEVEL="debug")
+    handset = Handset(gate)
+    handset.enroll()
+    confirm(gate, handset)
+    read = handset.get("/device/self", handset.token, X_Trace_Id="looks-only")
+    asked = handset.get("/attest/challenge?purpose=device", X_Trace_Id="asks-only")
+    assert [read.header("Portcullis-Trace"), asked.header("Portcullis-Trace")] == ["looks-only", "asks-only"]
+    # A line that comes later is there, and so would theirs be.
+    handset.get("/device/self", "a.b.c", X_Trace_Id="is-refused")
+    gate.event(event="refused", trace="is-refused")
+    assert "looks-only" not in gate.log_text() and "asks-only" not in gate.log_text()
+
+
 def test_rates(new_gate, fault):
     gate = new_gate(DEVICE_RATE="3/m", SERVICE_RATE="3/m", **fault.environment)
     fault.stand_still()

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from admin_clients import admin_settings
 from gate import BINARY, process_environment
 from waiting import patience
 
@@ -50,6 +51,7 @@ def has(lines, *words):
         ("APPROVALS_GROUP", "mud", "without APPROVALS_SOCKET"),
         ("APPROVAL_POLICY", "missing.json", "does not exist"),
         ("TLS_NEXT_KEY_PATH", "missing.pem", "does not exist"),
+        ("TLS_NEXT_KEY_PATH", "missing.pem", "run portcullis pins next with the same settings"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_remedy(gates, backend, folder, name, value, word):
@@ -110,6 +112,16 @@ def test_the_socket_is_refused_where_users_are_hidden(gates, backend, folder, un
         capture_output=True, text=True, timeout=patience(60),
     )  # fmt: skip
     assert done.returncode == CONFIGURATION and "PrivateUsers=no" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("name", ["APPROVAL_OPERATORS", "ADMIN_OPERATORS"])
+def test_nobody_is_no_operator(gates, backend, folder, name):
+    """The kernel gives this user's number to each user that it does not show."""
+    lines = refused(
+        gates, backend, **devices(folder, APPROVALS_SOCKET=folder / "a.sock", CONTROL_SOCKET=folder / "c.sock"),
+        **admin_settings(folder), **{name: "nobody"},
+    )  # fmt: skip
+    assert has(lines, f"{name}: nobody", "may be anybody", "name another user"), lines
 
 
 def test_check_says_what_is_set(gates, backend, folder, policy):

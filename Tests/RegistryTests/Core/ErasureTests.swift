@@ -91,4 +91,30 @@ import Testing
       #expect(forgotten.reply?.isRefusal == false && worker.erasure == nil && left.isEmpty)
     }
   }
+
+  /// Upkeep deletes often: the log is emptied each time, the pages are gone through once an hour, and at once for whoever waits.
+  @Test func thePagesRestWhereNobodyWaits() throws {
+    try inStore { worker, _ in
+      worker.tendIfDue()
+      #expect(worker.erasure == nil && worker.scrubbing == nil && worker.scrubbedAt != nil, "at the start")
+      worker.noteErasure()
+      clock.pass(.seconds(1))
+      worker.tendIfDue()
+      #expect(worker.erasure == nil && worker.scrubbing?.page == 0)
+      let forgotten = try serve(worker, "devices-forget", #"{"subject":"\#(name)"}"#)
+      #expect(forgotten.reply == nil)
+      worker.tendIfDue()
+      #expect(forgotten.reply?.isRefusal == false && worker.scrubbing == nil)
+      worker.noteErasure()
+      clock.pass(.seconds(1))
+      worker.tendIfDue()
+      clock.pass(.seconds(3598))
+      worker.tendIfDue()
+      #expect(worker.scrubbing != nil)
+      clock.pass(.seconds(1))
+      #expect(worker.nextMoment() <= clock.monotonic())
+      worker.tendIfDue()
+      #expect(worker.scrubbing == nil)
+    }
+  }
 }

@@ -1,4 +1,5 @@
-/// What was deleted leaves the store's log as well: until then the log has the pages as they were (docs/devices.md, "The store").
+/// What was deleted leaves the store's files as well: its log, which has the pages as they were, and what no row uses within
+/// the pages (docs/devices.md, "The store").
 internal import System
 
 extension RegistryWorker {
@@ -6,21 +7,37 @@ extension RegistryWorker {
   struct Erasure {
     /// When the log is emptied at the latest.
     var due: UnixTime
-    /// Who is answered then.
-    var waiting: [(request: Registry.Request, reply: Reply)] = []
+    /// Who is answered when the pages are overwritten as well.
+    var waiting: [Waiting] = []
   }
+
+  /// A way through all pages, a piece at a time.
+  struct Scrubbing {
+    /// When the next piece is.
+    var due: UnixTime
+    /// The next page.
+    var page = 0
+    var waiting: [Waiting] = []
+    /// More was deleted on the way: the same way once more, for these.
+    var isWantedAgain = false
+    var next: [Waiting] = []
+  }
+
+  typealias Waiting = (request: Registry.Request, reply: Reply)
 
   /// Upkeep deletes piece by piece, and the log is emptied once for all of them.
   private static let collecting: Duration = .seconds(1)
   /// After a failure; whoever deletes something meanwhile has it tried at once.
   private static let again: Duration = .seconds(30)
+  /// From one way through the pages to the next, where nobody waits for it.
+  private static let rest: Duration = .seconds(3600)
 
   func noteErasure() {
     guard erasure == nil else { return }
     erasure = Erasure(due: time.now().adding(Self.collecting))
   }
 
-  /// The request is answered when the log is empty.
+  /// The request is answered when no file of the store has what it deleted.
   func hold(_ reply: Reply, for request: Registry.Request) {
     let now = time.now()
     var erasure = self.erasure ?? Erasure(due: now)
@@ -29,25 +46,69 @@ extension RegistryWorker {
     self.erasure = erasure
   }
 
-  /// Nothing comes after. A store that closes in order has no log.
+  /// Nothing comes after. A store that closes in order has no log, and its pages are overwritten after the next start.
   func eraseAtLast() {
     erasure?.due = time.now()
     eraseIfDue()
+    while let scrubbing, !(scrubbing.waiting + scrubbing.next).isEmpty, trouble == nil { scrubPiece(scrubbing) }
     refuse((erasure?.waiting ?? []).map(\.request))
-    erasure = nil
+    (erasure, scrubbing) = (nil, nil)
   }
 
   /// Between two groups. Where it fails, the store is opened anew, and it is tried again then.
   func eraseIfDue() {
-    guard let erasure, trouble == nil, erasure.due <= time.now() else { return }
+    guard trouble == nil else { return }
+    let now = time.now()
+    if let erasure, erasure.due <= now { emptyLog(erasure) }
+    if trouble == nil, let scrubbing, scrubbing.due <= now { scrubPiece(scrubbing) }
+  }
+
+  private func emptyLog(_ due: Erasure) {
     do throws(StoreFailure) {
       try store.emptyLog()
-      self.erasure = nil
-      for (request, reply) in erasure.waiting { request.completion(reply) }
     } catch {
-      self.erasure = Erasure(due: time.now().adding(Self.again))
-      refuse(erasure.waiting.map(\.request))
-      fail(error, with: [])
+      return failErasing(error)
     }
+    erasure = nil
+    if var way = scrubbing, way.page > 0 {
+      way.isWantedAgain = true
+      way.next += due.waiting
+      if !way.next.isEmpty { way.due = time.now() }
+      scrubbing = way
+    } else {
+      scrubbing = scrub(for: due.waiting + (scrubbing?.waiting ?? []))
+    }
+  }
+
+  private func scrub(for waiting: [Waiting]) -> Scrubbing {
+    let now = time.now()
+    let rested = scrubbedAt?.adding(Self.rest) ?? now
+    return Scrubbing(due: waiting.isEmpty ? max(now, rested) : now, waiting: waiting)
+  }
+
+  private func scrubPiece(_ scrubbing: Scrubbing) {
+    var way = scrubbing
+    let page: Int?
+    do throws(StoreFailure) {
+      page = try store.scrub(from: way.page)
+    } catch {
+      return failErasing(error)
+    }
+    if let page {
+      way.page = page
+      self.scrubbing = way
+      return
+    }
+    scrubbedAt = time.now()
+    self.scrubbing = way.isWantedAgain ? scrub(for: way.next) : nil
+    for (request, reply) in way.waiting { request.completion(reply) }
+  }
+
+  private func failErasing(_ error: StoreFailure) {
+    let waiting = (erasure?.waiting ?? []) + (scrubbing.map { $0.waiting + $0.next } ?? [])
+    erasure = Erasure(due: time.now().adding(Self.again))
+    scrubbing = nil
+    refuse(waiting.map(\.request))
+    fail(error, with: [])
   }
 }

@@ -52,6 +52,9 @@ final class RegistryWorker {
   var headDueAt: UnixTime
   /// Nil where the log holds nothing that was deleted. A start does not know what the log has that it finds.
   var erasure: Erasure?
+  var scrubbing: Scrubbing?
+  /// When the last way through the pages ended.
+  var scrubbedAt: UnixTime?
   /// Who waits for the copy that is being made.
   var copying: Registry.Request?
   /// Nil when all are read.
@@ -187,7 +190,7 @@ final class RegistryWorker {
   func nextMoment() -> MonotonicTime {
     // What is due by time waits for the store.
     if let trouble { return min(waiters.nextDeadline, trouble.nextTry) }
-    let due = [dueAt, headDueAt, devices.refusals.due, erasure?.due].compactMap { $0 }.map {
+    let due = [dueAt, headDueAt, devices.refusals.due, erasure?.due, scrubbing?.due].compactMap { $0 }.map {
       time.moment(of: $0)
     }
     return due.reduce(waiters.nextDeadline, min)

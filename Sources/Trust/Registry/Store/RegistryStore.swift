@@ -29,8 +29,12 @@ package protocol RegistryStore: AnyObject, AndroidTable, ApprovalTable, AuditTab
   /// False when there was none.
   func giveUpReserve() -> Bool
 
-  /// What was deleted is in no file of the store afterwards; to be called while no group is open.
+  /// What was deleted is in the log no more; to be called while no group is open.
   func emptyLog() throws(StoreFailure)
+  /// Empties the log, and overwrites what no row uses in the next pages of the file, from 0: a piece of milliseconds.
+  /// - Returns: the page to go on from; nil after the last one, and then what was deleted before the first piece is in no file
+  ///   of the store.
+  func scrub(from page: Int) throws(StoreFailure) -> Int?
 
   /// Begins a copy of all but the gate's secrets in a new file of this name, beside its own; made while no group is open,
   /// piece by piece.

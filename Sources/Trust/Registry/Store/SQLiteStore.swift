@@ -174,6 +174,11 @@ extension SQLiteStore {
     try use { database throws(SQLiteError) in try database.checkpoint() }
   }
 
+  package func scrub(from page: Int) throws(StoreFailure) -> Int? {
+    // Some four megabytes, as a copy takes at a time.
+    try use { database throws(SQLiteError) in try database.scrub(from: page, count: 1024) }
+  }
+
   package func endCopy() { copy = nil }
 
   package func continueCopy() throws(StoreFailure) -> Bool {
