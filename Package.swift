@@ -84,7 +84,7 @@ let modules = [
 
   // What knows nothing of the gate.
   Module("Bytes", in: .base),
-  Module("JSON", in: .base),
+  Module("JSON", in: .base, ["Bytes"]),
   Module("Addresses", in: .base),
   Module("Charsets", in: .base, ["Bytes"]),
   Module("System", in: .base, ["CLinux"]),
@@ -303,7 +303,7 @@ let testTargets = [
   // What `make adversarial` searches with.
   .executableTarget(
     name: "portcullis-adversary",
-    dependencies: ["Bytes", "Charsets", "Deflate", "SessionWire", "TelnetWire", "WebSocketWire"],
+    dependencies: ["Bytes", "Charsets", "Deflate", "JSON", "SessionWire", "TelnetWire", "WebSocketWire"],
     path: "Tests/Adversarial", exclude: ["Worst", "flood.py"], swiftSettings: strict),
 
   // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to

@@ -1,4 +1,6 @@
 /// What a `JSONReader` has read, as bytes and strings: unescaped, compared, copied without white space.
+internal import Bytes
+
 extension JSONReader {
   package func matches(_ text: Text, _ expected: [UInt8]) -> Bool {
     // An escape stands for at least a sixth of its bytes.
@@ -128,45 +130,78 @@ extension JSONReader {
   /// The text unescaped, behind what is there.
   package func append(_ text: Text, to plain: inout [UInt8]) {
     if !text.isEscaped { return append(text.range, to: &plain) }
-    forEachByte(of: text) { plain.append($0) }
+    var index = text.range.lowerBound
+    while index < text.range.upperBound {
+      // By a few at a time, as an array's append is dear for one byte.
+      var (some, count): (InlineArray<64, UInt8>, Int) = (.init(repeating: 0), 0)
+      while count <= 60, index < text.range.upperBound {
+        forByte(at: &index) { byte in
+          some[count] = byte
+          count += 1
+        }
+      }
+      plain.append(copying: some.span.extracting(0..<count))
+    }
   }
 
   /// The bytes as they stand, behind what is there.
   package func append(_ range: Range<Int>, to copy: inout [UInt8]) {
-    for index in range { copy.append(bytes[index]) }
+    copy.append(copying: bytes.extracting(range))
   }
 
   /// Calls `body` with each byte that the text stands for.
   @inline(__always)
   private func forEachByte(of text: Text, _ body: (UInt8) -> Void) {
     var index = text.range.lowerBound
-    while index < text.range.upperBound {
-      let byte = bytes[index]
+    while index < text.range.upperBound { forByte(at: &index, body) }
+  }
+
+  /// Calls `body` with the byte at `index`, or each that an escape there stands for, one to four, and goes past it.
+  @inline(__always)
+  private func forByte(at index: inout Int, _ body: (UInt8) -> Void) {
+    guard bytes[index] == UInt8(ascii: "\\") else {
+      body(bytes[index])
       index += 1
-      guard byte == UInt8(ascii: "\\") else {
-        body(byte)
-        continue
+      return
+    }
+    let letter = bytes[index + 1]
+    index += 2
+    switch letter {
+    case UInt8(ascii: "b"): body(0x08)
+    case UInt8(ascii: "f"): body(0x0C)
+    case UInt8(ascii: "n"): body(0x0A)
+    case UInt8(ascii: "r"): body(0x0D)
+    case UInt8(ascii: "t"): body(0x09)
+    case UInt8(ascii: "u"):
+      var code = hexValue(at: index)
+      index += 4
+      if code >> 10 == 0xD800 >> 10 {
+        code = 0x10000 + (code & 0x3FF) << 10 + hexValue(at: index + 2) & 0x3FF
+        index += 6
       }
-      let letter = bytes[index]
-      index += 1
-      switch letter {
-      case UInt8(ascii: "b"): body(0x08)
-      case UInt8(ascii: "f"): body(0x0C)
-      case UInt8(ascii: "n"): body(0x0A)
-      case UInt8(ascii: "r"): body(0x0D)
-      case UInt8(ascii: "t"): body(0x09)
-      case UInt8(ascii: "u"):
-        var code = hexValue(at: index)
-        index += 4
-        if code >> 10 == 0xD800 >> 10 {
-          code = 0x10000 + (code & 0x3FF) << 10 + hexValue(at: index + 2) & 0x3FF
-          index += 6
-        }
-        if let scalar = Unicode.Scalar(code) {
-          for unit in UTF8.encode(scalar) ?? .init() { body(unit) }
-        }
-      default: body(letter)
-      }
+      Self.encode(code, body)
+    default: body(letter)
+    }
+  }
+
+  /// UTF-8 of a scalar: a surrogate alone was refused when the text was read.
+  @inline(__always)
+  private static func encode(_ code: UInt32, _ body: (UInt8) -> Void) {
+    func following(_ shift: UInt32) { body(UInt8(truncatingIfNeeded: 0x80 | code >> shift & 0x3F)) }
+    switch code {
+    case ..<0x80: body(UInt8(truncatingIfNeeded: code))
+    case ..<0x800:
+      body(UInt8(truncatingIfNeeded: 0xC0 | code >> 6))
+      following(0)
+    case ..<0x1_0000:
+      body(UInt8(truncatingIfNeeded: 0xE0 | code >> 12))
+      following(6)
+      following(0)
+    default:
+      body(UInt8(truncatingIfNeeded: 0xF0 | code >> 18))
+      following(12)
+      following(6)
+      following(0)
     }
   }
 

@@ -86,7 +86,8 @@ package struct JSONReader: ~Escapable {
       }
       if byte == UInt8(ascii: "\\") {
         isEscaped = true
-        try skipEscape()
+        // Escapes come in rows, and each of them alone would cost a look at eight bytes.
+        repeat { try skipEscape() } while position < bytes.count && bytes[position] == UInt8(ascii: "\\")
       } else if byte >= 0x80 {
         try skipMultibyte(byte)
       } else {

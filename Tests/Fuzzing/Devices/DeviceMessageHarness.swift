@@ -53,7 +53,13 @@ enum DeviceMessageHarness {
 
   private static func checkTexts(_ bytes: [UInt8]) throws(BrokenProperty) -> Bool {
     guard let text = text(bytes) else { return false }
-    let isClean = text.unicodeScalars.allSatisfy { !ShownText.isRefused($0) }
+    let scalars = Array(text.unicodeScalars)
+    let isClean = scalars.indices.allSatisfy { place in
+      if scalars[place] != "\u{FE0F}" {
+        return !ShownText.isRefused(scalars[place]) && !ShownText.isInvisible(scalars[place])
+      }
+      return place > 0 && !scalars[place - 1].isASCII && scalars[place - 1].properties.isEmoji
+    }
     let name = DeviceName(text)
     try require((name != nil) == (isClean && (1...128).contains(bytes.count)), "a name, or not")
     try require((Audience(text) != nil) == (isClean && bytes.count <= 256), "an audience, or not")
