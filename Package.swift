@@ -7,8 +7,9 @@ enum Layer: String {
   case base = "Base"
   case wire = "Wire"
   case trust = "Trust"
-  case operate = "Operate"
+  case host = "Host"
   case gate = "Gate"
+  case operate = "Operate"
   case phone = "Phone"
   case program = "Program"
 }
@@ -128,15 +129,13 @@ let modules = [
   Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   Module("Risk", in: .trust, ["Addresses", "ApprovalPolicy", "DeviceWire", "JSON", "System"]),
 
-  // What an operator sets and asks.
+  // What the host gives, and what an operator sets.
   Module(
-    "Configuration", in: .operate,
+    "Configuration", in: .host,
     ["Addresses", "Bytes", "Charsets", "CLinux", "DeviceWire", "Identity", "System"]),
-  Module("Confinement", in: .operate, ["Bytes", "CLinux", "CSeccomp", "System"]),
-  Module("Supervision", in: .operate, ["CLinux", "System"]),
-  Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
-  Module("Metrics", in: .operate, ["Bytes", "PortcullisProtocol", "System"]),
-  Module("Console", in: .operate, ["JSON", "PortcullisProtocol", "System"]),
+  Module("Confinement", in: .host, ["Bytes", "CLinux", "CSeccomp", "System"]),
+  Module("Supervision", in: .host, ["CLinux", "System"]),
+  Module("Metrics", in: .host, ["Bytes", "PortcullisProtocol", "System"]),
 
   // Connections and sessions.
   Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
@@ -151,9 +150,11 @@ let modules = [
       "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
     ]),
 
-  // What the operator sees of it.
+  // What the operator sees of it, and asks of it.
+  Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
+  Module("Console", in: .operate, ["JSON", "PortcullisProtocol", "System"]),
   Module(
-    "Admin", in: .gate,
+    "Admin", in: .operate,
     ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Metrics", "Sockets", "System", "TLS"]),
 
   // A player's session on the app's side, and the simulated device.

@@ -52,7 +52,7 @@ import Testing
 
   /// So that a changed form of the rows does not leave the others without anything to look at.
   @Test func rowsAreFound() throws {
-    #expect(layers == ["c", "base", "wire", "trust", "operate", "gate", "phone", "program"])
+    #expect(layers == ["c", "base", "wire", "trust", "host", "gate", "operate", "phone", "program"])
     #expect(modules.count == manifest.matches(of: /\n  Module\(/).count)
     #expect(modules.count > 30 && Set(modules.map(\.name)).count == modules.count)
     #expect(Set(modules.map(\.layer)) == Set(layers))

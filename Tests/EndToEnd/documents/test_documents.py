@@ -257,7 +257,7 @@ def test_every_event_is_told_with_its_level():
 
 def test_every_step_of_the_gate_is_told():
     steps = set()
-    for text in swift("Gate/Gateway", "Gate/TLS", "Gate/Admin/Serving"):
+    for text in swift("Gate/Gateway", "Gate/TLS", "Operate/Admin/Serving"):
         for pattern in (
             r'\bstep"?: "(\w+)"', r'\brefuse\(\.\w+, "(\w+)"', r'\bturnedAway\(\w+, reason: "(\w+)"',
             r'case \w+ = "((?:nonce|tls|admin)_\w+)"', r'case \.dropped: "(\w+)"',
