@@ -151,11 +151,35 @@ let modules = [
     ]),
 
   // What the operator sees of it, and asks of it.
-  Module("Control", in: .operate, ["Bytes", "JSON", "Sockets", "System"]),
+  Module("Prompt", in: .operate, ["Bytes", "Configuration", "JSON", "System"]),
+  Module(
+    "Assembly", in: .operate,
+    [
+      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Configuration",
+      "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "KeyStore",
+      "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Risk", "Sockets",
+      "System", "TLS",
+    ]),
+  Module(
+    "Inspection", in: .operate,
+    [
+      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Charsets",
+      "Configuration", "Confinement", "Control", "Crypto", "Gateway", "GeoDatabase", "Identity", "KeyStore",
+      "Prompt", "Risk", "Sockets", "System", "TLS",
+    ]),
+  Module(
+    "Control", in: .operate,
+    [
+      "Addresses", "Admin", "Bytes", "Configuration", "Confinement", "Crypto", "Gateway", "HTTPWire",
+      "Identity", "JSON", "KeyStore", "Logging", "PortcullisProtocol", "Prompt", "Registry", "Sockets",
+      "System",
+    ]),
   Module("Console", in: .operate, ["JSON", "PortcullisProtocol", "System"]),
   Module(
     "Admin", in: .operate,
-    ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Metrics", "Sockets", "System", "TLS"]),
+    [
+      "Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Metrics", "Sockets", "System", "TLS",
+    ]),
 
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
@@ -187,17 +211,11 @@ let modules = [
   Module(
     "portcullis", in: .program,
     [
-      "AndroidKey",
-      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Bench", "Bytes", "Charsets",
-      "Configuration", "Confinement", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire",
-      "Gateway",
-      "GeoDatabase", "HTTPWire",
-      "Identity", "Registry", "Risk",
-      "PlayIntegrity",
-      "JSON", "KeyStore", "Logging", "Logs", "Metrics", "PortcullisClient", "PortcullisProtocol", "QRCode",
-      "Sockets", "Supervision",
-      "System",
-      "TLS", "TelnetWire", "Vectors",
+      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly",
+      "Bench", "Bytes", "Charsets", "Configuration", "Confinement", "Console", "Control", "Crypto", "Demo",
+      "Device", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
+      "Metrics", "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt", "QRCode", "Registry",
+      "Risk", "Sockets", "Supervision", "System", "TelnetWire", "TLS", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(

@@ -330,9 +330,8 @@ import Testing
       #expect(try !contains(path, secret) && !contains(path + "-wal", secret))
       #expect(pieces > 3)
       try database.quickCheck()
-      let rows = try database.first("SELECT count(*) FROM t WHERE x LIKE 'somebody%'") { row throws(SQLiteError) in
-        try row.integer(0)
-      }
+      let count = "SELECT count(*) FROM t WHERE x LIKE 'somebody%'"
+      let rows = try database.first(count) { row throws(SQLiteError) in try row.integer(0) }
       #expect(rows == 1000)
     }
   }

@@ -28,8 +28,8 @@ extension Database {
     for number in page..<max(page, end) {
       let offset = Int64(number) * Int64(layout.pageSize)
       let bytes = try file.read(at: offset, count: layout.pageSize)
-      guard let unused = layout.unused(in: bytes, isFirst: number == 0), bytes[unused].contains(where: { $0 != 0 })
-      else { continue }
+      guard let unused = layout.unused(in: bytes, isFirst: number == 0) else { continue }
+      guard bytes[unused].contains(where: { $0 != 0 }) else { continue }
       try file.writeZeros(at: offset + Int64(unused.lowerBound), count: unused.count)
       hasWritten = true
     }

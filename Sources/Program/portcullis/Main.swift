@@ -2,6 +2,7 @@
 import ArgumentParser
 import Configuration
 import Glibc
+import Prompt
 import System
 
 @main
@@ -36,6 +37,9 @@ struct Portcullis: ParsableCommand {
     do {
       var command = try parseAsRoot(CommandNames.resolved(words))
       try command.run()
+    } catch let status as ExitStatus {
+      // Why has been told.
+      Glibc.exit(status.rawValue)
     } catch {
       // What the parser makes of a command that it does not know is a complaint about the next word.
       if exitCode(for: error) == .validationFailure, let advice = CommandNames.advice(words) {

@@ -1,6 +1,8 @@
 /// Which settings file a command reads: that of --config, else the one in its usual place (docs/operating.md, "Commands").
 import ArgumentParser
+import Assembly
 import Configuration
+import Prompt
 import System
 
 /// The option that every command has which needs settings.
@@ -38,13 +40,13 @@ struct SettingsFile: ParsableArguments {
       complain(
         "\(file) belongs to \(Account.of(user: status.user)), and no settings file was named: if it is meant, write "
           + "--config \(file)")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
     guard SystemFiles().isReadable(file) else {
       complain(
         "\(file) cannot be read, and no settings file was named: \(AccessRemedy.text(for: file)), or name another file by "
           + "--config FILE")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
   }
 }
@@ -71,30 +73,5 @@ struct SettingsPlaces {
     let defaults = Self.whereabouts.compactMap { SettingTable.setting(named: $0)?.defaultText }
     if defaults.contains(where: { kind($0) != nil }) { return nil }
     return kind(Self.installed) == .file ? Self.installed : nil
-  }
-}
-
-extension GateConfiguration {
-  /// What comes first in a message about the path of a setting: nil where somebody has stated it, and knows of it.
-  func unstated(_ setting: String) -> String? {
-    if origin.statedNames.contains(setting) { return nil }
-    guard let file = origin.file else { return "no settings file was named: --config FILE" }
-    return "\(setting) is not set in \(file)"
-  }
-}
-
-/// How somebody gets at a file that he may not open.
-enum AccessRemedy {
-  /// By whose it is, or whose the nearest folder above it that can be looked at.
-  static func text(for path: String) -> String {
-    var place = path
-    while !place.isEmpty {
-      if let owner = try? FileStatus.of(place).user {
-        guard owner != 0 else { break }
-        return "run it as root or as the gate's user \(Account.of(user: owner).name)"
-      }
-      place = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
-    }
-    return "run it as root or as the gate's user"
   }
 }

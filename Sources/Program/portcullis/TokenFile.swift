@@ -3,6 +3,7 @@
 import ArgumentParser
 import Bytes
 import Glibc
+import Prompt
 import System
 
 final class TokenFile {
@@ -25,7 +26,7 @@ final class TokenFile {
       complain(
         "--token-file \(shown) is there already, and may hold a token in use: name another file, or remove this "
           + "one")
-      throw ExitStatus.cannotCreate.code
+      throw ExitStatus.cannotCreate
     }
     do {
       try? FileNames.remove(fresh)
@@ -33,7 +34,7 @@ final class TokenFile {
     } catch {
       complain(
         "--token-file \(shown) cannot be written: \(error); name a file in a folder that you may write to")
-      throw ExitStatus.cannotCreate.code
+      throw ExitStatus.cannotCreate
     }
     do {
       try file.writeAll([UInt8](repeating: 0x0A, count: Self.room))
@@ -41,7 +42,7 @@ final class TokenFile {
     } catch {
       try? FileNames.remove(fresh)
       complain("--token-file \(shown) cannot be written: \(error); make room, or name a file elsewhere")
-      throw ExitStatus.ioError.code
+      throw ExitStatus.ioError
     }
   }
 
@@ -67,7 +68,7 @@ final class TokenFile {
       let shown = PrintableText.field(path)
       complain("--token-file \(shown) cannot be written: \(error); the token is on standard output")
       say(token)
-      throw ExitStatus.ioError.code
+      throw ExitStatus.ioError
     }
   }
 

@@ -251,7 +251,7 @@ def test_every_event_is_told_with_its_level():
     assert len(found) >= 60
     assert set(told) - set(found) == WORKED_OUT
     assert {event: {told.get(event)} for event in found} == found
-    everything = "".join(swift("Gate", "Program/portcullis"))
+    everything = "".join(swift("Gate", "Operate", "Program/portcullis"))
     assert all(f'"{event}"' in everything for event in WORKED_OUT)
 
 

@@ -107,7 +107,7 @@ def test_the_page_names_every_option(run):
 
 def test_the_page_names_every_exit_status():
     page = PAGE.read_text().partition(".Sh EXIT STATUS")[2].partition(".Sh EXAMPLES")[0]
-    source = (ROOT / "Sources" / "Program" / "portcullis" / "ExitStatus.swift").read_text()
+    source = (ROOT / "Sources" / "Operate" / "Prompt" / "ExitStatus.swift").read_text()
     statuses = re.findall(r"^  case \w+ = (\d+)$", source, re.MULTILINE)
     assert len(statuses) >= 10
     for status in ["0", *statuses]:

@@ -1,6 +1,8 @@
 /// Who signs in to the console, and who makes and revokes its tokens, in the audit where there is one (docs/devices.md,
 /// "The audit"): names and what came of it, never secrets.
 import Admin
+import Assembly
+import Control
 import Logging
 import PortcullisProtocol
 import Registry

@@ -2,6 +2,7 @@
 /// door").
 import Admin
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Confinement
@@ -9,39 +10,10 @@ import Control
 import Gateway
 import Glibc
 import Logging
+import Prompt
 import Sockets
 import System
 import TLS
-
-/// Groups and users of the host that the admin listener's settings name; looked up once, at the start.
-struct AdminUsers: Equatable {
-  /// Whose members may open the socket; nil for the gate's own user alone.
-  var group: UInt32?
-  /// Who may sign in.
-  var people = AdminOperators.People()
-
-  /// All that is wrong with them is told before it gives up.
-  static func find(_ files: GateFiles, tell: Startup.Teller = { complain($0) }) throws -> AdminUsers {
-    var found = AdminUsers()
-    let people = try? AdminOperators.People.find(files, tell: tell)
-    let admin = files.admin
-    if admin.isOn, let name = admin.socketGroup {
-      found.group = HostUsers.group(name)
-      if found.group == nil {
-        tell(
-          "ADMIN_SOCKET_GROUP: there is no group \(PrintableText.field(name)): correct the name, or create the group"
-        )
-        throw ExitStatus.configuration.code
-      }
-    }
-    guard let people else { throw ExitStatus.configuration.code }
-    found.people = people
-    return found
-  }
-
-  /// Who may connect to the control socket beside the gate's own user; nil where nobody else may sign in.
-  var controlGroup: UInt32? { people.areStated ? group ?? getegid() : nil }
-}
 
 /// What serves the operator, until `stop`.
 final class OpenAdmin {
@@ -117,7 +89,7 @@ struct AdminOpening {
         complain(
           "only a member of ADMIN_SOCKET_GROUP may give it the socket: add the gate's user to the group")
       }
-      throw ExitStatus.unavailable.code
+      throw ExitStatus.unavailable
     }
   }
 
@@ -128,7 +100,7 @@ struct AdminOpening {
       return try AdminDoor.bind(endpoint)
     } catch {
       complain("cannot listen on ADMIN_LISTEN=\(endpoint): \(error); free the address, or set another")
-      throw ExitStatus.unavailable.code
+      throw ExitStatus.unavailable
     }
   }
 

@@ -1,6 +1,8 @@
 /// What signing in needs of the configuration: names, people, and where a browser finds the console.
+import Control
 import Addresses
 import Admin
+import Assembly
 import Configuration
 import Crypto
 import TLS

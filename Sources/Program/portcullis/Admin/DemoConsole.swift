@@ -1,7 +1,9 @@
 /// The console of the demonstration's gate, made as `serve` makes it, and open until somebody at the terminal has seen
 /// enough.
 import Admin
+import Assembly
 import Configuration
+import Control
 import Demo
 import Device
 import Gateway

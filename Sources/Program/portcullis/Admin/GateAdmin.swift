@@ -2,6 +2,7 @@
 import Admin
 import Bytes
 import Gateway
+import Prompt
 import System
 
 final class GateAdmin: AdminHandler {

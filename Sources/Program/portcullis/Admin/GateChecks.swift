@@ -4,6 +4,7 @@
 /// takes locks that loops wait for. What may take its time, the disk and a call to the game, are errands, and neither waits for
 /// the other.
 import Admin
+import Assembly
 import Configuration
 import Gateway
 import KeyStore

@@ -1,6 +1,7 @@
 /// The pages around signing in, for whom there is no other page.
 import Admin
 import Console
+import Prompt
 
 struct SignInPages {
   /// What the operator calls it.

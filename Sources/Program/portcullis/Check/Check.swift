@@ -2,12 +2,15 @@
 /// (docs/operating.md, "Commands").
 import AppAttest
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Confinement
 import Control
 import Crypto
+import Inspection
 import KeyStore
+import Prompt
 import Sockets
 import System
 
@@ -55,7 +58,7 @@ struct Check: ParsableCommand {
       }
     }
     try report.print()
-    if let status = report.status { throw status.code }
+    if let status = report.status { throw status }
   }
 
   private func check(_ configuration: GateConfiguration, _ account: Account?, _ report: inout CheckReport) {
@@ -90,7 +93,7 @@ struct Check: ParsableCommand {
     guard let user else { return nil }
     if let account = Account.named(user) { return account }
     complain("no user is called \(PrintableText.field(user))")
-    throw ExitStatus.usage.code
+    throw ExitStatus.usage
   }
 
   /// Whom the gate would become; a problem if there is no such user.
@@ -111,7 +114,7 @@ struct Check: ParsableCommand {
     var output = Output()
     try output.line("\(health.status.rawValue)  version \(health.version)  up \(health.uptimeSeconds)s")
     try output.flush()
-    if health.status != .ok { throw ExitStatus.unavailable.code }
+    if health.status != .ok { throw ExitStatus.unavailable }
   }
 
   /// The gate that answers on this configuration's control socket.
@@ -149,38 +152,5 @@ struct Check: ParsableCommand {
       report.problem("store", "\(error)", .configuration)
       PseudonymKeyCheck(file: keyFile, store: nil, exposure: exposure).check(&report)
     }
-  }
-}
-
-/// The findings, in the order in which they were made.
-struct CheckReport {
-  enum Grade: String {
-    case ok
-    case warning
-    case problem
-  }
-
-  private(set) var findings: [(grade: Grade, name: String, detail: String)] = []
-  /// Of the gravest problem; nil without one.
-  private(set) var status: ExitStatus?
-
-  mutating func ok(_ name: String, _ detail: String) { add(.ok, name, detail) }
-  mutating func warning(_ name: String, _ detail: String) { add(.warning, name, detail) }
-
-  mutating func problem(_ name: String, _ detail: String, _ status: ExitStatus) {
-    add(.problem, name, detail)
-    let grave: [ExitStatus] = [.unavailable, .ioError, .configuration]
-    let old = self.status.flatMap { grave.firstIndex(of: $0) } ?? -1
-    if grave.firstIndex(of: status) ?? 0 >= old { self.status = status }
-  }
-
-  private mutating func add(_ grade: Grade, _ name: String, _ detail: String) {
-    findings.append((grade, name, detail))
-  }
-
-  func print() throws {
-    var output = Output()
-    for (grade, name, detail) in findings { try output.line("\(grade.rawValue)  \(name)  \(detail)") }
-    try output.flush()
   }
 }

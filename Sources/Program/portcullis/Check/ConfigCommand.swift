@@ -1,7 +1,9 @@
 /// `portcullis config`: every setting as it holds, and where it came from (docs/settings.md, docs/operating.md,
 /// "Commands").
 import ArgumentParser
+import Assembly
 import Configuration
+import Prompt
 
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -30,7 +32,7 @@ struct ConfigCommand: ParsableCommand {
       complain(
         "\(count) \(count == 1 ? "problem" : "problems") in the settings, shown as \(json ? "problems" : "comments"): "
           + "correct what they name; until then nothing starts")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
   }
 

@@ -3,6 +3,8 @@ import ApprovalPolicy
 import ArgumentParser
 import Bytes
 import Configuration
+import Inspection
+import Prompt
 
 struct PolicyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -27,9 +29,7 @@ struct PolicyCheck: ParsableCommand {
   func run() throws {
     let found: String
     if assurance {
-      let policy = try PolicyText.read(file) { (bytes) throws(PolicyFailure) in
-        try AssurancePolicy(parsing: bytes)
-      }
+      let policy = try PolicyText.assurance(file)
       found = "\(policy.classes.count) classes"
     } else {
       let policy = try PolicyText.approvals(file)
@@ -69,7 +69,7 @@ struct PolicyExplain: ParsableCommand {
     var output = Output()
     for line in explanation.lines { try output.line(line) }
     try output.flush()
-    if explanation.isRefused { throw ExitStatus.dataError.code }
+    if explanation.isRefused { throw ExitStatus.dataError }
   }
 
   private func members() throws -> [(String, String)] {
@@ -80,7 +80,7 @@ struct PolicyExplain: ParsableCommand {
       let name = String(decoding: parts[0], as: UTF8.self)
       guard parts.count == 2, !members.contains(where: { $0.0.utf8.elementsEqual(name.utf8) }) else {
         complain("--target \(PrintableText.field(text)): write name=value, and each name once")
-        throw ExitStatus.usage.code
+        throw ExitStatus.usage
       }
       members.append((name, String(decoding: parts[1], as: UTF8.self)))
     }
@@ -91,29 +91,6 @@ struct PolicyExplain: ParsableCommand {
     if let policy { return policy }
     if let path = try settings.values().devices.approvalPolicyPath { return path }
     complain("APPROVAL_POLICY is not set: name a file with --policy")
-    throw ExitStatus.configuration.code
-  }
-}
-
-/// Files of policies, or what is wrong with them and status 78.
-enum PolicyText {
-  /// What is allowed, and seldom meant; nil where there is nothing.
-  static func warning(_ policy: ApprovalPolicy) -> String? {
-    let places = policy.placesForBarePhones
-    guard let first = places.first else { return nil }
-    let others = places.count > 1 ? " and \(places.count - 1) more" : ""
-    return "\(first)\(others) takes phones at \"level\": \"bare\": a service with the scopes pairings and "
-      + "approvals can pair a phone in software and approve what it asks itself; ask for app_attested, or give the "
-      + "scopes to two services"
-  }
-
-  static func approvals(_ path: String) throws -> ApprovalPolicy {
-    try read(path) { (bytes) throws(PolicyFailure) in try ApprovalPolicy(parsing: bytes) }
-  }
-
-  static func read<Policy>(
-    _ path: String, _ parse: (Span<UInt8>) throws(PolicyFailure) -> Policy
-  ) throws -> Policy {
-    try PolicyFile.read(path, named: PrintableText.field(path), parse)
+    throw ExitStatus.configuration
   }
 }

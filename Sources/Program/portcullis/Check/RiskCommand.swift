@@ -5,7 +5,9 @@ import ArgumentParser
 import Bytes
 import Configuration
 import DeviceWire
+import Inspection
 import JSON
+import Prompt
 import Risk
 import System
 import Vectors
@@ -67,7 +69,7 @@ struct RiskExplain: ParsableCommand {
     let found = try read()
     for problem in found.problems { complain(problem) }
     if !found.requests.isEmpty { try explain(found.requests, chosenPolicy()) }
-    if !found.problems.isEmpty { throw ExitStatus.dataError.code }
+    if !found.problems.isEmpty { throw ExitStatus.dataError }
   }
 
   private func explain(_ requests: [RiskCase], _ policy: RiskPolicy) throws {
@@ -122,7 +124,7 @@ struct RiskExplain: ParsableCommand {
       bytes = try SystemFiles().contents(of: file, limit: 1 << 24)
     } catch {
       complain("\(shown) cannot be read: \(error); name a file with recorded requests that can be")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
     var reading = Reading()
     let lines = Self.lines(of: bytes)
@@ -214,11 +216,5 @@ private struct Explanation {
     writer.name("enforced")
     writer.value(verdict.isEnforced)
     writer.endObject()
-  }
-}
-
-extension PolicyText {
-  static func risk(_ path: String) throws -> RiskPolicy {
-    try read(path) { (bytes) throws(PolicyFailure) in try RiskPolicy(parsing: bytes) }
   }
 }

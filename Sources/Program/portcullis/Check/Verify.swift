@@ -9,6 +9,7 @@ import Crypto
 import DeviceWire
 import JSON
 import PlayIntegrity
+import Prompt
 import System
 import Vectors
 
@@ -63,11 +64,11 @@ struct VerifyCases: ParsableCommand {
         contents = try SystemFiles().contents(of: path, limit: Self.largestFile)
       } catch {
         complain("\(path): \(error)")
-        throw ExitStatus.dataError.code
+        throw ExitStatus.dataError
       }
       guard contents.count <= Self.largestFile else {
         complain("\(path): larger than \(Self.largestFile >> 20) MiB")
-        throw ExitStatus.dataError.code
+        throw ExitStatus.dataError
       }
       if jsonl {
         try verifyLines(contents, &judge, &result, &output)
@@ -76,7 +77,7 @@ struct VerifyCases: ParsableCommand {
       }
     }
     try output.flush()
-    if result.isMalformed { throw ExitStatus.dataError.code }
+    if result.isMalformed { throw ExitStatus.dataError }
     if result.differs { throw ExitCode(1) }
   }
 

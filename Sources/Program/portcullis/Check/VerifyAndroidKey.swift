@@ -6,6 +6,7 @@ import Configuration
 import Crypto
 import DeviceWire
 import JSON
+import Prompt
 import System
 
 struct VerifyAndroidKey: ParsableCommand {
@@ -193,7 +194,7 @@ struct VerifyAndroidKey: ParsableCommand {
 
   private func fail<Result>(_ message: String) throws -> Result {
     complain(message)
-    throw ExitStatus.dataError.code
+    throw ExitStatus.dataError
   }
 }
 

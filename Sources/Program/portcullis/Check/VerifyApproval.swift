@@ -5,6 +5,7 @@ import Bytes
 import Configuration
 import Crypto
 import DeviceWire
+import Prompt
 import Registry
 
 struct VerifyApproval: ParsableCommand {
@@ -28,11 +29,11 @@ struct VerifyApproval: ParsableCommand {
       contents = try SystemFiles().contents(of: file, limit: Self.largestFile)
     } catch {
       complain("\(file): \(error)")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
     guard contents.count <= Self.largestFile else {
       complain("\(file): larger than \(Self.largestFile >> 20) MiB")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
     var output = Output()
     let proof: ApprovalProof

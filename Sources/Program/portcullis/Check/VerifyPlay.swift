@@ -6,6 +6,7 @@ import Configuration
 import DeviceWire
 import JSON
 import PlayIntegrity
+import Prompt
 import System
 import Vectors
 
@@ -114,7 +115,7 @@ struct VerifyPlayIntegrity: ParsableCommand {
       return try PlayKeys.read(contents.span)
     } catch {
       complain("\(keys): \(error)")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
   }
 
@@ -147,7 +148,7 @@ struct VerifyPlayIntegrity: ParsableCommand {
       return try SystemFiles().contents(of: path, limit: limit)
     } catch {
       complain("\(path): \(error)")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
   }
 }

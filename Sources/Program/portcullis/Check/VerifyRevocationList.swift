@@ -4,6 +4,7 @@ import AndroidKey
 import ArgumentParser
 import Bytes
 import Configuration
+import Prompt
 import System
 
 struct VerifyRevocationList: ParsableCommand {
@@ -35,9 +36,9 @@ struct VerifyRevocationList: ParsableCommand {
     try output.flush()
   }
 
-  private func refused(_ why: String) -> ExitCode {
+  private func refused(_ why: String) -> ExitStatus {
     complain("\(file) is no list of revoked keys: \(why); fetch it again")
-    return ExitStatus.dataError.code
+    return ExitStatus.dataError
   }
 
   private static func sentence(_ error: RevocationListError) -> String {

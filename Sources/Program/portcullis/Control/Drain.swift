@@ -4,6 +4,7 @@ import ArgumentParser
 import Configuration
 import Control
 import JSON
+import Prompt
 import System
 
 struct Drain: ParsableCommand {
@@ -41,7 +42,7 @@ struct Drain: ParsableCommand {
       configuration, from: Players(attached: sessions, detached: detached),
       until: SystemClock().monotonic() + .seconds(min(wait.seconds, Self.longestWait)))
     try tell(players)
-    if !isOver { throw ExitStatus.temporaryFailure.code }
+    if !isOver { throw ExitStatus.temporaryFailure }
   }
 
   // MARK: Waiting

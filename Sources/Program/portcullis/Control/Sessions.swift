@@ -3,6 +3,7 @@ import ArgumentParser
 import Bytes
 import Control
 import JSON
+import Prompt
 
 struct Sessions: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -94,7 +95,7 @@ struct SessionsClose: ParsableCommand {
     try output.flush()
     guard left == 0 else {
       complain("\(left) sessions have been told to end and had not yet")
-      throw ExitStatus.temporaryFailure.code
+      throw ExitStatus.temporaryFailure
     }
   }
 }

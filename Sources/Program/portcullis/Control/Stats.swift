@@ -2,6 +2,7 @@
 import ArgumentParser
 import Control
 import JSON
+import Prompt
 
 struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(

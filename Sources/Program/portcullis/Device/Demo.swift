@@ -3,6 +3,7 @@ import ArgumentParser
 import Demo
 import Device
 import Glibc
+import Prompt
 import System
 
 struct Demo: ParsableCommand {
@@ -32,6 +33,6 @@ struct Demo: ParsableCommand {
       ).run()
     }
     folder.remove()
-    if try !succeeded.get() { throw ExitStatus.software.code }
+    if try !succeeded.get() { throw ExitStatus.software }
   }
 }

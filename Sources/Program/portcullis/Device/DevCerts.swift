@@ -1,6 +1,7 @@
 /// `portcullis dev-certs`: certificates and keys for development, made into one folder (docs/operating.md, "Commands").
 import ArgumentParser
 import Device
+import Prompt
 import System
 
 struct DevCerts: ParsableCommand {
@@ -38,10 +39,10 @@ struct DevCerts: ParsableCommand {
       complain(error.description)
       if case .exists = error {
         complain("nothing was written; --force replaces them, --directory names another folder")
-        throw ExitStatus.cannotCreate.code
+        throw ExitStatus.cannotCreate
       }
-      if case .file = error { throw ExitStatus.cannotCreate.code }
-      throw ExitStatus.software.code
+      if case .file = error { throw ExitStatus.cannotCreate }
+      throw ExitStatus.software
     }
     print(summary)
   }

@@ -5,6 +5,7 @@ import Device
 import Glibc
 import Identity
 import PortcullisProtocol
+import Prompt
 import System
 
 struct SimulateBench: ParsableCommand {
@@ -114,7 +115,7 @@ struct SimulateBench: ParsableCommand {
       report = BenchReport(plan, try Bench.run(plan, by: authority, watch: BenchWatch.ifTerminal(plan)))
     } catch {
       complain(error.description)
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
     var output = Output()
     if json {
@@ -123,7 +124,7 @@ struct SimulateBench: ParsableCommand {
       for line in report.lines { try output.line(line) }
     }
     try output.flush()
-    if report.hasFailed { throw ExitStatus.unavailable.code }
+    if report.hasFailed { throw ExitStatus.unavailable }
   }
 
   /// What is wrong with all connections is told once, with its remedy, before there are many.

@@ -2,8 +2,9 @@
 import ArgumentParser
 import Device
 import Glibc
-import PortcullisProtocol
 import PortcullisClient
+import PortcullisProtocol
+import Prompt
 import System
 
 extension Simulate {
@@ -77,7 +78,7 @@ extension Simulate {
         throw SimulateFailure.report(error)
       } catch let error as SystemError {
         complain(error.description)
-        throw ExitStatus.osError.code
+        throw ExitStatus.osError
       }
       if let code = SimulateFailure.report(outcome, after: runner.failure) { throw code }
     }
@@ -87,7 +88,7 @@ extension Simulate {
         return try .duplicate(number)
       } catch {
         complain(error.description)
-        throw ExitStatus.osError.code
+        throw ExitStatus.osError
       }
     }
 
@@ -122,13 +123,13 @@ extension Simulate {
       }
       do {
         let end = try bridge.run(socket, waitsForServer: wait)
-        if let status = SimulateFailure.status(of: end) { throw status.code }
+        if let status = SimulateFailure.status(of: end) { throw status }
       } catch let failure as TerminalBridge.Failure {
         switch failure {
         case .client(let error): throw SimulateFailure.report(error)
         case .stream(let error):
           complain(error.description)
-          throw ExitStatus.osError.code
+          throw ExitStatus.osError
         }
       }
     }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Device
 import DeviceWire
+import Prompt
 import System
 
 extension Simulate {
@@ -106,7 +107,7 @@ enum PresenceInput {
   static func open() throws -> PromptInput {
     do { return try PromptInput(.duplicate(0)) } catch {
       complain(error.description)
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
   }
 
@@ -116,7 +117,7 @@ enum PresenceInput {
     do { next = try input.next(within: time) } catch {
       // Nobody's silence: that would be status 1.
       complain(error.description)
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
     switch next {
     case .line(let line): return line

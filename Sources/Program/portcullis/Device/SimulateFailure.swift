@@ -3,6 +3,7 @@ import ArgumentParser
 import Device
 import PortcullisProtocol
 import PortcullisClient
+import Prompt
 
 enum SimulateFailure {
   /// Says it on standard error.
@@ -128,4 +129,8 @@ enum SimulateFailure {
     default: nil
     }
   }
+}
+
+extension ExitStatus {
+  fileprivate var code: ExitCode { ExitCode(rawValue) }
 }

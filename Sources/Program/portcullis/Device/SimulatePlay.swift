@@ -3,6 +3,7 @@ import ArgumentParser
 import Device
 import Identity
 import PortcullisClient
+import Prompt
 import System
 
 extension Simulate {
@@ -42,7 +43,7 @@ extension Simulate {
         throw SimulateFailure.report(error)
       } catch let error as SystemError {
         complain(error.description)
-        throw ExitStatus.osError.code
+        throw ExitStatus.osError
       }
     }
   }

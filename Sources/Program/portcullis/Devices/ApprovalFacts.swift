@@ -2,6 +2,7 @@
 /// (docs/operating.md, "Approvals socket").
 import Bytes
 import JSON
+import Prompt
 
 enum ApprovalFacts {
   /// - Parameter found: what the gate says of the request, as for the console's page.
@@ -63,6 +64,6 @@ enum Question {
     let answer = readLine()?.lowercased() ?? ""
     if answer == "y" || answer == "yes" { return }
     complain("nothing was changed")
-    throw ExitStatus.declined.code
+    throw ExitStatus.declined
   }
 }

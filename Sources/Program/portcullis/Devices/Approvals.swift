@@ -1,7 +1,9 @@
 /// `portcullis approvals`: asking for approvals, and what operators do about them (docs/operating.md, "Approvals socket").
 import ArgumentParser
+import Control
 import Bytes
 import JSON
+import Prompt
 
 struct Approvals: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -36,7 +38,7 @@ struct ApprovalsRequest: ParsableCommand {
   func run() throws {
     guard Set(target.map { Array($0.name.utf8) }).count == target.count else {
       complain("--target names a member twice")
-      throw ExitStatus.usage.code
+      throw ExitStatus.usage
     }
     let members = target.map { (name: $0.name, value: JSONValue.string($0.value)) }
     let result = try RegistryAccess.orderOfUser(
@@ -47,7 +49,7 @@ struct ApprovalsRequest: ParsableCommand {
       ], try settings.values(), needsSocket: true)
     guard let id = result.object?["id"]?.string else {
       complain("the running gate gave no id; is it of this version?")
-      throw ExitStatus.software.code
+      throw ExitStatus.software
     }
     if !json, let code = result.object?["match_code"]?.string {
       complain("the approver has to enter \(PrintableText.field(code, limit: 16))")
@@ -91,9 +93,7 @@ struct ApprovalsList: ParsableCommand {
   }
 }
 
-enum ApprovalState: String, CaseIterable, ExpressibleByArgument {
-  case pending, approved, denied, reported, expired, cancelled
-}
+extension ApprovalState: ExpressibleByArgument {}
 
 struct ApprovalsShow: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Bytes
 import JSON
+import Prompt
 
 struct ApprovalsApprove: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import ArgumentParser
 import Bytes
 import Configuration
 import JSON
+import Prompt
 import System
 
 struct Audit: ParsableCommand {

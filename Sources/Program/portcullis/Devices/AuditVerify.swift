@@ -4,6 +4,7 @@ import Bytes
 import Configuration
 import Crypto
 import JSON
+import Prompt
 import Registry
 import System
 
@@ -34,7 +35,7 @@ struct AuditVerify: ParsableCommand {
         "audit-verify", [("head", line.map(JSONValue.string))], try settings.values())
     }
     try RegistryText.show(result, json: json)
-    if result.object?["valid"]?.boolean == false { throw ExitStatus.dataError.code }
+    if result.object?["valid"]?.boolean == false { throw ExitStatus.dataError }
   }
 
   private static func head(_ line: String) throws -> AuditHead {
@@ -42,7 +43,7 @@ struct AuditVerify: ParsableCommand {
       complain(
         "the line audit_head has not the members seq, hash, at, kid, signature, server_id and key: take one that was not "
           + "cut, of a gate of this version")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
     return head
   }
@@ -54,19 +55,19 @@ struct AuditVerify: ParsableCommand {
       bytes = try SystemFiles().contents(of: path, limit: Self.largestLog)
     } catch {
       complain("\(shown) cannot be read: \(error); correct the path or the file's owner and mode")
-      throw ExitStatus.ioError.code
+      throw ExitStatus.ioError
     }
     guard bytes.count <= Self.largestLog else {
       complain(
         "\(shown) is larger than \(Self.largestLog >> 20) MiB, and the last line counts: name a file with that line "
           + "alone (grep audit_head LOG | tail -n 1)")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
     let text = String(decoding: bytes, as: UTF8.self)
     guard let line = text.split(separator: "\n").last(where: { $0.contains("audit_head") }) else {
       complain(
         "\(shown) has no line audit_head: name a log that the gate has written for an hour, or to its stop")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
     return String(line)
   }
@@ -84,7 +85,7 @@ private struct AuditFile {
   func verify(through head: AuditHead?) throws -> JSONValue {
     let report = try judge(head)
     guard let value = try? JSONValue(parsing: report.span, depthLimit: 4) else {
-      throw ExitStatus.software.code
+      throw ExitStatus.software
     }
     return value
   }
@@ -133,11 +134,11 @@ private struct AuditFile {
       }
     } catch let error as SystemError {
       complain("--export \(shown) cannot be read: \(error); correct the path or the file's owner and mode")
-      throw ExitStatus.ioError.code
+      throw ExitStatus.ioError
     } catch is NoRow {
       complain(
         "--export \(shown), line \(number): no row of an export; name a file that audit export has written")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
   }
 

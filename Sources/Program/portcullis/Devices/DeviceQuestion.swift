@@ -1,6 +1,7 @@
 /// At a terminal, which device somebody is about to decide on, before he does: an id says nothing to a person.
 import Configuration
 import JSON
+import Prompt
 
 enum DeviceQuestion {
   private static let shown = [
@@ -29,7 +30,7 @@ enum DeviceQuestion {
     let rows = shown.compactMap { name in
       found.object?[name].map { (name, RegistryText.text($0, of: name)) }
     }
-    for line in columns(rows) { portcullis.tell(line + "\n") }
-    portcullis.tell("\n")
+    for line in columns(rows) { Prompt.tell(line + "\n") }
+    Prompt.tell("\n")
   }
 }

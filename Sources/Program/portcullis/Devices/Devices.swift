@@ -1,7 +1,9 @@
 /// `portcullis devices`: phones and their keys, asked of the running gate (docs/operating.md, "Commands").
 import ArgumentParser
+import Control
 import Bytes
 import JSON
+import Prompt
 import System
 
 struct Devices: ParsableCommand {
@@ -53,9 +55,7 @@ struct DevicesList: ParsableCommand {
   }
 }
 
-enum DeviceState: String, CaseIterable, ExpressibleByArgument {
-  case pending, active, revoked
-}
+extension DeviceState: ExpressibleByArgument {}
 
 struct DevicesShow: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import Bytes
 import Configuration
 import Glibc
 import JSON
+import Prompt
 import System
 
 struct DevicesBackup: ParsableCommand {
@@ -58,7 +59,7 @@ private final class BackupCopy {
     (unfinished, source) = (fresh, handed)
     guard !WholeFile.exists(path) else {
       complain("\(PrintableText.field(path)) is there already: name another file, or remove this one first")
-      throw ExitStatus.usage.code
+      throw ExitStatus.usage
     }
     do {
       // Of a command that was killed.
@@ -69,7 +70,7 @@ private final class BackupCopy {
       complain(
         "\(PrintableText.field(path)) cannot be made: \(error); name a file in a folder that you may write to"
       )
-      throw ExitStatus.ioError.code
+      throw ExitStatus.ioError
     }
   }
 
@@ -93,7 +94,7 @@ private final class BackupCopy {
       try? FileNames.remove(source)
       complain(
         "\(PrintableText.field(path)) cannot be written: \(error); make room, or name a file elsewhere")
-      throw ExitStatus.ioError.code
+      throw ExitStatus.ioError
     }
   }
 }

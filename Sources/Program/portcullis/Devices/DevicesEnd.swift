@@ -1,5 +1,6 @@
 /// `portcullis devices revoke`, `except`, `forget`, `unlock` and `rotate-token-keys` (docs/operating.md, "Commands").
 import ArgumentParser
+import Control
 import Bytes
 import JSON
 import System
@@ -62,9 +63,7 @@ struct DevicesExcept: ParsableCommand {
   }
 }
 
-enum DeviceLack: String, CaseIterable, ExpressibleByArgument {
-  case level, uv, play, presence, attestation
-}
+extension DeviceLack: ExpressibleByArgument {}
 
 struct DevicesForget: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,10 +1,12 @@
 /// `portcullis devices restore`: a backup in the place of the store, while no gate runs (docs/devices.md, "Backup and
 /// restore").
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Confinement
 import JSON
+import Prompt
 import Registry
 import System
 
@@ -26,7 +28,7 @@ struct DevicesRestore: ParsableCommand {
     let configuration = try settings.values()
     guard let path = configuration.devices.path else {
       complain("DEVICES_PATH is not set: name the store that the backup is to take the place of")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
     let report = try StoreAccess.locked(configuration) { _ in
       do throws(StoreRestoration.Failure) {
@@ -38,9 +40,9 @@ struct DevicesRestore: ParsableCommand {
           complain("it is read as \(user), as whom the gate serves: give him a copy that he may read")
         }
         switch error {
-        case .inUse: throw ExitStatus.temporaryFailure.code
-        case .noCopy: throw ExitStatus.dataError.code
-        case .failed: throw ExitStatus.ioError.code
+        case .inUse: throw ExitStatus.temporaryFailure
+        case .noCopy: throw ExitStatus.dataError
+        case .failed: throw ExitStatus.ioError
         }
       }
     }

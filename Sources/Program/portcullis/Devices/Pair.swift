@@ -6,6 +6,7 @@ import Device
 import DeviceWire
 import Glibc
 import JSON
+import Prompt
 import System
 
 struct Pair: ParsableCommand {
@@ -39,7 +40,7 @@ struct Pair: ParsableCommand {
       input = try PromptInput(.duplicate(0))
     } catch {
       complain(error.description)
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
     let pairing = try open(configuration)
     var view = PairingView()

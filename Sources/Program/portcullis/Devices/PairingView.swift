@@ -4,6 +4,7 @@ import Device
 import DeviceWire
 import Glibc
 import JSON
+import Prompt
 import QRCode
 
 /// How a pairing stands, as the gate says.
@@ -90,7 +91,7 @@ struct PairingView {
   private var tightColumns: Int?
 
   init() {
-    isTerminal = portcullis.isTerminal(2)
+    isTerminal = Prompt.isTerminal(2)
   }
 
   /// The code itself. Where no terminal shows it, or it is too small for it, the text that the code says.
@@ -122,7 +123,7 @@ struct PairingView {
     let line = status.stage == .active || status.stage == .refused ? status.text : "\(text) \(time)"
     guard line != shown else { return }
     // Remember the place, go up to the line and put the new one there, come back (ECMA-48; DECSC and DECRC).
-    portcullis.tell(shown == nil ? "\(line)\n> " : "\u{1B}7\u{1B}[1A\r\u{1B}[K\(line)\u{1B}8")
+    Prompt.tell(shown == nil ? "\(line)\n> " : "\u{1B}7\u{1B}[1A\r\u{1B}[K\(line)\u{1B}8")
     shown = line
   }
 
@@ -130,8 +131,8 @@ struct PairingView {
   private mutating func show(_ line: String, in columns: Int) {
     guard line != shown else { return }
     let blank = String(repeating: " ", count: columns)
-    if shown == nil { portcullis.tell("\(blank) > ") }
-    portcullis.tell("\u{1B}7\r\(blank)\r\(line)\u{1B}8")
+    if shown == nil { Prompt.tell("\(blank) > ") }
+    Prompt.tell("\u{1B}7\r\(blank)\r\(line)\u{1B}8")
     shown = line
   }
 
@@ -148,7 +149,7 @@ struct PairingView {
 
   /// The last word, on a line of its own.
   func end(_ status: PairingStatus) {
-    if isTerminal, shown != nil { portcullis.tell("\r\u{1B}[K") }
+    if isTerminal, shown != nil { Prompt.tell("\r\u{1B}[K") }
     complain(status.text)
   }
 }

@@ -4,6 +4,7 @@ import Bytes
 import Configuration
 import Crypto
 import JSON
+import Prompt
 import System
 
 struct Pins: ParsableCommand {
@@ -28,7 +29,7 @@ struct PinsShow: ParsableCommand {
     let files = try settings.values().files
     guard let path = files.certificatePath else {
       complain("TLS_CERT_PATH is not set: a certificate that is made at each start has no pin to know it by")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
     var pins = [("service", try ServerPins.inService(path))]
     if let path = files.nextKeyPath { pins.append(("next", try ServerPins.next(path))) }
@@ -59,7 +60,7 @@ struct PinsNext: ParsableCommand {
   func run() throws {
     guard let path = try settings.values().files.nextKeyPath else {
       complain("TLS_NEXT_KEY_PATH is not set: name the file that the next key is in, or is to be made in")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
     if !WholeFile.exists(path) { try ServerPins.make(path) }
     var output = Output()
@@ -90,7 +91,7 @@ enum ServerPins {
       try WholeFile.write(text, to: path, mode: 0o600, overwriting: false)
     } catch {
       complain("TLS_NEXT_KEY_PATH=\(PrintableText.field(path)) cannot be written: \(error)")
-      throw ExitStatus.ioError.code
+      throw ExitStatus.ioError
     }
   }
 
@@ -101,7 +102,7 @@ enum ServerPins {
       return try read()
     } catch {
       complain("\(setting)=\(PrintableText.field(path)): \(error); \(remedy)")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
   }
 }

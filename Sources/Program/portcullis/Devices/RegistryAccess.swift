@@ -5,6 +5,7 @@ import Bytes
 import Configuration
 import Control
 import JSON
+import Prompt
 import System
 
 enum RegistryAccess {
@@ -28,7 +29,7 @@ enum RegistryAccess {
       complain(
         "APPROVALS_SOCKET is not set: without it the gate does not know who asks; set it, and restart the gate"
       )
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
     let answer = try ControlAccess.ask(
       .registry(made(verb, arguments)), at: path, setting: "APPROVALS_SOCKET")

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Bytes
 import JSON
+import Prompt
 
 struct Services: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -111,7 +112,7 @@ private enum ServiceToken {
   static func tell(_ result: JSONValue, _ words: String, _ file: TokenFile?, json: Bool) throws {
     guard let object = result.object, let token = object["token"]?.string else {
       complain("the running gate gave no token; is it of this version?")
-      throw ExitStatus.software.code
+      throw ExitStatus.software
     }
     guard try TokenFile.keep(token, in: file) else {
       return try RegistryText.say(PrintableText.field(token, limit: 256), result, json: json)

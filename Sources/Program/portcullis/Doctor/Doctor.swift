@@ -1,8 +1,10 @@
 /// `portcullis doctor`: what only a client sees of a gate (docs/operating.md, "Doctor").
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Device
+import Prompt
 import System
 
 struct Doctor: ParsableCommand {
@@ -55,7 +57,7 @@ struct Doctor: ParsableCommand {
     CountFindings(configuration: configuration).look(&report)
     if game { GameFindings(configuration: configuration).look(&report) }
     try report.print(asJSON: json)
-    if report.count(.problem) > 0 { throw ExitStatus.unavailable.code }
+    if report.count(.problem) > 0 { throw ExitStatus.unavailable }
     if strict, report.count(.warning) > 0 { throw ExitCode(1) }
   }
 

@@ -1,6 +1,7 @@
 /// What `portcullis doctor` has found: of each finding what it is, why it matters, and what mends it.
 import ArgumentParser
 import JSON
+import Prompt
 
 struct DoctorReport {
   enum Grade: String, CaseIterable {

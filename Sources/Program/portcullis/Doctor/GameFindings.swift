@@ -4,6 +4,7 @@ import Addresses
 import Bytes
 import Charsets
 import Configuration
+import Prompt
 import Sockets
 import System
 import TelnetWire

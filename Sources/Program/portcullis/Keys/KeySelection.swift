@@ -2,6 +2,7 @@
 import ArgumentParser
 import Bytes
 import KeyStore
+import Prompt
 
 enum KeySelection: ExpressibleByArgument {
   case whole(KeyIdentifier)
@@ -40,12 +41,12 @@ enum KeySelection: ExpressibleByArgument {
         found.isEmpty
           ? "no key id begins with \(text)"
           : "\(found.count) key ids begin with \(text): write more of it")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
   }
 
-  static func unknown(_ identifier: KeyIdentifier) -> ExitCode {
+  static func unknown(_ identifier: KeyIdentifier) -> ExitStatus {
     complain("no key \(identifier.base64) is registered")
-    return ExitStatus.dataError.code
+    return ExitStatus.dataError
   }
 }

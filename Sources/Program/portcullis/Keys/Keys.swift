@@ -1,10 +1,12 @@
 /// `portcullis keys`: the attested keys, read beside a running gate (docs/key-store.md, docs/operating.md, "Commands").
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Identity
 import JSON
 import KeyStore
+import Prompt
 import System
 
 struct Keys: ParsableCommand {

@@ -1,9 +1,11 @@
 /// `portcullis keys export`: the keys as mud-web-proxy 4 keeps them (docs/operating.md, "From another gate").
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import JSON
 import KeyStore
+import Prompt
 import System
 
 struct KeysExport: ParsableCommand {

@@ -1,10 +1,12 @@
 /// `portcullis keys find`: from what the game knows a device by back to its key (docs/operating.md,
 /// "Banning a phone").
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Identity
 import KeyStore
+import Prompt
 
 struct KeysFind: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -43,7 +45,7 @@ struct KeysFind: ParsableCommand {
     try output.flush()
     if !isFound {
       complain("no key has the pseudonym \(pseudonym)")
-      throw ExitStatus.dataError.code
+      throw ExitStatus.dataError
     }
   }
 
@@ -56,10 +58,10 @@ struct KeysFind: ParsableCommand {
       if let since = contents.pseudonymKeyMadeAt { throw .lost(file.path, since: since) }
     } catch {
       complain(error.description)
-      throw error.status.code
+      throw error.status
     }
     complain("\(PrintableText.field(file.path)) does not exist: a gate makes it at its first start")
-    throw ExitStatus.dataError.code
+    throw ExitStatus.dataError
   }
 }
 

@@ -1,6 +1,7 @@
 /// `portcullis keys import`: keys that another gate had registered, good for a while (docs/operating.md, "From another
 /// gate").
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Control
@@ -9,6 +10,7 @@ import Gateway
 import Identity
 import JSON
 import KeyStore
+import Prompt
 import System
 
 struct KeysImport: ParsableCommand {
@@ -66,7 +68,7 @@ struct KeysImport: ParsableCommand {
     try tell(done, parser.leftOutCount, imported, by: editor)
     if done.isFull {
       complain("the store is full: set KEYSTORE_MAX_KEYS higher, and import again")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
   }
 
@@ -96,10 +98,10 @@ struct KeysImport: ParsableCommand {
       switch error {
       case .failed(let error):
         complain("\(file): \(error)")
-        throw ExitStatus.ioError.code
+        throw ExitStatus.ioError
       case .unfit(let error):
         complain("\(file), \(error); nothing is imported")
-        throw ExitStatus.dataError.code
+        throw ExitStatus.dataError
       }
     }
     return parser
@@ -150,7 +152,7 @@ struct KeysImport: ParsableCommand {
       let verdict = store.adopt(some, imported, appID: appId) { wait.complete($0) }
       guard wait.wait(within: CommitResult.deadline) == .committed else {
         complain("the store cannot be written: \(done.taken) keys are imported; import again for the rest")
-        throw ExitStatus.ioError.code
+        throw ExitStatus.ioError
       }
       done.taken += verdict.taken
       done.known += verdict.known

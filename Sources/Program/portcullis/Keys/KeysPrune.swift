@@ -1,10 +1,12 @@
 /// `portcullis keys prune`: by the running gate, or by hand when there is none (docs/operating.md, "Commands").
 import ArgumentParser
+import Assembly
 import Configuration
 import Control
 import Gateway
 import JSON
 import KeyStore
+import Prompt
 import System
 
 struct KeysPrune: ParsableCommand {

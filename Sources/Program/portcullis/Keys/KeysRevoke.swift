@@ -1,5 +1,6 @@
 /// `portcullis keys revoke`: by the running gate, or by hand when there is none (docs/operating.md, "Commands").
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Control
@@ -7,6 +8,7 @@ import Gateway
 import JSON
 import KeyStore
 import PortcullisProtocol
+import Prompt
 import Registry
 import System
 
@@ -46,7 +48,7 @@ struct KeysRevoke: ParsableCommand {
     try tell(identifier, revocation, by: .gate)
     guard revocation.sessionsLeft == 0 else {
       complain("\(revocation.sessionsLeft) sessions have been told to end and had not yet")
-      throw ExitStatus.temporaryFailure.code
+      throw ExitStatus.temporaryFailure
     }
   }
 
@@ -59,13 +61,13 @@ struct KeysRevoke: ParsableCommand {
       switch verdict {
       case .revoked(let since): return since
       case .unknownKey: throw KeySelection.unknown(identifier)
-      case .unavailable: throw ExitStatus.temporaryFailure.code
+      case .unavailable: throw ExitStatus.temporaryFailure
       }
     } next: {
       // What it vouched for ends as well.
       if case .refused(let refusal)? = try RegistryByHand.ask(EndAttestedKeys([identifier]), configuration) {
         complain("the key is revoked, but not what it vouched for: \(refusal.code.sentence)")
-        throw ExitStatus.ioError.code
+        throw ExitStatus.ioError
       }
     }
   }

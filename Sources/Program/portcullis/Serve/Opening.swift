@@ -8,6 +8,7 @@ import Addresses
 import Admin
 import AppAttest
 import ArgumentParser
+import Assembly
 import Charsets
 import Configuration
 import Confinement
@@ -18,6 +19,7 @@ import Glibc
 import KeyStore
 import Logging
 import Logs
+import Prompt
 import Registry
 import Sockets
 import System
@@ -136,7 +138,7 @@ struct Opening {
       approvals = try registry.approvalsListener()
       door = try admin.socket()
       let filter: SystemCallFilter?
-      do throws(SystemError) { filter = try systemCallFilter() } catch { throw Self.refused(error) }
+      do throws(SystemError) { filter = try systemCallFilter() } catch { throw Startup.refusal(error) }
       // Whoever finds the ports open finds in the log what came before.
       writer.writeWaiting()
       let prepared = try passed.credentials.asStarted {
@@ -144,7 +146,7 @@ struct Opening {
         return try prepare(parts, &stored, keeper)
       }
       let decision = passed.decision
-      do throws(SystemError) { try passed.drop() } catch { throw Self.refused(error) }
+      do throws(SystemError) { try passed.drop() } catch { throw Startup.refusal(error) }
       try confine(decision, folders, filter)
       try writer.begin()
       try store.begin()
@@ -160,10 +162,10 @@ struct Opening {
       listener.remove()
       approvals?.remove()
       door?.remove()
-      if error is ExitCode { throw error }
+      if error is ExitStatus { throw error }
       // A thread, or what it works with, that the system does not give.
       complain("cannot start: \(error)")
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
   }
 
@@ -258,7 +260,7 @@ struct Opening {
         complain(
           "only a member of ADMIN_SOCKET_GROUP may give it the socket: add the gate's user to the group")
       }
-      throw ExitStatus.unavailable.code
+      throw ExitStatus.unavailable
     }
   }
 
@@ -269,8 +271,8 @@ struct Opening {
       return try Gate.prepare(configuration, parts, stored: &stored, store: keeper)
     } catch {
       complain(error.description)
-      if case .tls = error { throw ExitStatus.configuration.code }
-      throw ExitStatus.unavailable.code
+      if case .tls = error { throw ExitStatus.configuration }
+      throw ExitStatus.unavailable
     }
   }
 
@@ -293,7 +295,7 @@ struct Opening {
       let isFiltered = try filter?.install() != nil
       metadata["seccomp"] = isFiltered ? "on" : configuration.isSandboxed ? "unavailable" : "off"
     } catch {
-      throw Self.refused(error)
+      throw Startup.refusal(error)
     }
     logger.notice("confined", metadata: metadata)
   }
@@ -315,11 +317,5 @@ struct Opening {
     guard configuration.isSandboxed, SystemCallFilter.isAvailable else { return nil }
     if case .tcp(let host, _) = configuration.backend.target, IPAddress(host) == nil { NameServices.load() }
     return try SystemCallFilter.prepare()
-  }
-
-  /// What should always succeed: nothing is served with more privileges than were asked for.
-  static func refused(_ error: SystemError) -> ExitCode {
-    complain("privileges cannot be given up: \(error)")
-    return ExitStatus.osError.code
   }
 }

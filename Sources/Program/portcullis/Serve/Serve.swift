@@ -1,6 +1,7 @@
 /// `portcullis serve`: the gate in the foreground until a signal ends it (docs/operating.md, "Commands" and "Signals").
 internal import Addresses
 import ArgumentParser
+import Assembly
 import Configuration
 import Confinement
 import Control
@@ -10,6 +11,7 @@ import Identity
 import KeyStore
 import Logging
 import Logs
+import Prompt
 import Registry
 import System
 import TLS
@@ -58,7 +60,7 @@ struct Serve: ParsableCommand {
     }
     serve(loaded.configuration, open, signals, log)
     // Whoever stops the gate learns that somebody who was sent away may be let in by the next.
-    guard open.close() else { throw ExitStatus.ioError.code }
+    guard open.close() else { throw ExitStatus.ioError }
   }
 
   /// What the system gives, or the word that it does not.
@@ -67,7 +69,7 @@ struct Serve: ParsableCommand {
       return try make()
     } catch {
       complain("cannot start: \(error)")
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
   }
 
@@ -145,7 +147,7 @@ struct Serve: ParsableCommand {
     var problems: [String] = []
     open.settings.begin()
     do {
-      let tell: Startup.Teller = { reason in
+      let tell: Teller = { reason in
         problems.append(reason)
         logger.error("reload_problem", metadata: ["reason": "\(reason)"])
       }
@@ -205,7 +207,7 @@ struct Serve: ParsableCommand {
 
   /// What a log line can say of an error. The number of an exit status says nothing.
   private static func text(_ error: any Error) -> String {
-    error is ExitCode ? "the files of the settings cannot be used: run portcullis check" : "\(error)"
+    error is ExitStatus ? "the files of the settings cannot be used: run portcullis check" : "\(error)"
   }
 
   /// Until nobody is left, the time is over, or a second signal comes.

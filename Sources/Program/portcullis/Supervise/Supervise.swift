@@ -4,6 +4,7 @@ import ArgumentParser
 import Configuration
 import Confinement
 import Glibc
+import Prompt
 import Supervision
 import System
 
@@ -37,7 +38,7 @@ struct Supervise: ParsableCommand {
       complain(
         "supervise does not run as root, which the gate could not give up for it: start it as the user of the gate, by "
           + "systemd's User=, docker's --user or setpriv --reuid")
-      throw ExitStatus.configuration.code
+      throw ExitStatus.configuration
     }
     let settings = Supervisor.Settings(
       program: try program(), arguments: ["portcullis"] + command, environment: ProcessContext.environment(),
@@ -48,7 +49,7 @@ struct Supervise: ParsableCommand {
   private func program() throws -> String {
     guard let path = ProcessContext.program() else {
       complain("the program's own path cannot be found: start it by its path")
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
     return path
   }
@@ -58,7 +59,7 @@ struct Supervise: ParsableCommand {
     let possible = (ProcessContext.descriptorLimit() - 64) / 2
     guard possible > 0 else {
       complain("there are too few descriptors: raise ulimit -n or LimitNOFILE")
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
     return min(descriptors, possible)
   }
@@ -73,7 +74,7 @@ struct Supervise: ParsableCommand {
       return supervisor.run()
     } catch {
       complain("cannot start: \(error)")
-      throw ExitStatus.osError.code
+      throw ExitStatus.osError
     }
   }
 }

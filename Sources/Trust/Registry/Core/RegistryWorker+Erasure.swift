@@ -50,7 +50,9 @@ extension RegistryWorker {
   func eraseAtLast() {
     erasure?.due = time.now()
     eraseIfDue()
-    while let scrubbing, !(scrubbing.waiting + scrubbing.next).isEmpty, trouble == nil { scrubPiece(scrubbing) }
+    while let scrubbing, !(scrubbing.waiting + scrubbing.next).isEmpty, trouble == nil {
+      scrubPiece(scrubbing)
+    }
     refuse((erasure?.waiting ?? []).map(\.request))
     (erasure, scrubbing) = (nil, nil)
   }

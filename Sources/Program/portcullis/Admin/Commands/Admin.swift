@@ -1,10 +1,12 @@
 /// `portcullis admin`: who may see the console (docs/operating.md, "Signing in").
 import Admin
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Control
 import JSON
+import Prompt
 import System
 
 struct AdminCommand: ParsableCommand {

@@ -2,10 +2,12 @@
 /// "Tokens").
 import Admin
 import ArgumentParser
+import Assembly
 import Bytes
 import Configuration
 import Control
 import JSON
+import Prompt
 import System
 
 struct AdminTokenCommand: ParsableCommand {
@@ -83,7 +85,7 @@ struct AdminTokenCommand: ParsableCommand {
         try tokens.add(token, now: now)
       } catch {
         complain(error.description)
-        throw (error.isOfState ? ExitStatus.dataError : .usage).code
+        throw error.isOfState ? ExitStatus.dataError : .usage
       }
     }
     return AdminResult.token(token, secret: AdminToken.prefix + secret.text)
@@ -154,50 +156,4 @@ struct AdminRevoke: ParsableCommand {
     }
     return AdminResult.revoked(revoked)
   }
-}
-
-/// `ADMIN_TOKENS_PATH` while no gate runs.
-struct AdminTokensByHand {
-  private let configuration: GateConfiguration
-
-  init(_ configuration: GateConfiguration) throws {
-    guard configuration.admin.isOn else {
-      complain("there is no console: set ADMIN_LISTEN")
-      throw ExitStatus.configuration.code
-    }
-    self.configuration = configuration
-  }
-
-  func read() throws -> AdminTokens { try Self.read(configuration.admin) }
-
-  /// None where there is no console.
-  static func read(
-    _ admin: GateConfiguration.Admin, tell: Startup.Teller = { complain($0) }
-  ) throws -> AdminTokens {
-    guard admin.isOn else { return AdminTokens() }
-    do throws(AdminTokenFile.Problem) {
-      return try AdminTokenFile(path: admin.tokensPath).read()
-    } catch {
-      tell("ADMIN_TOKENS_PATH=\(PrintableText.field(admin.tokensPath)) \(error)")
-      throw ExitStatus.configuration.code
-    }
-  }
-
-  /// Under the lock of the key store, which no gate has then, and as whom a gate would serve.
-  func edit(_ change: (inout AdminTokens) throws -> Void) throws {
-    try StoreAccess.locked(configuration) { _ in
-      let former = try read()
-      var tokens = former
-      try change(&tokens)
-      guard tokens != former else { return }
-      do throws(SystemError) {
-        try file.write(tokens)
-      } catch {
-        complain("ADMIN_TOKENS_PATH=\(PrintableText.field(file.path)) cannot be written: \(error)")
-        throw ExitStatus.ioError.code
-      }
-    }
-  }
-
-  private var file: AdminTokenFile { AdminTokenFile(path: configuration.admin.tokensPath) }
 }

@@ -1,10 +1,13 @@
 /// What the page of the configuration shows, and what `check` says of it as the gate's own user sees it.
+import Prompt
 import Addresses
 import Admin
+import Assembly
 import Configuration
 import Confinement
 import Console
 import Glibc
+import Inspection
 import Synchronization
 import System
 

@@ -3,6 +3,7 @@
 ///
 /// Whatever takes a lock that loops wait for is done by `PromptErrands`. Each page's model is filled in a file of its own.
 import Admin
+import Assembly
 import Confinement
 import Console
 import Control
@@ -10,6 +11,7 @@ import Gateway
 import Identity
 import KeyStore
 import Logging
+import Prompt
 import System
 
 final class ConsolePages: Sendable {
@@ -158,16 +160,6 @@ enum ConsoleFailure: Error {
 }
 
 extension ControlRefusal {
-  /// Told to whoever has changed something: it may be done, or be done in memory alone.
-  var isPerhapsDone: Bool {
-    switch code {
-    case .timeout, .notWritten, .storeUnavailable: true
-    case .badRequest, .unknownCommand, .tooLarge, .wrongArguments, .wrongDigits, .notPermitted, .unknownKey,
-      .unknownSession, .unknownObject, .notAllowed, .devicesOff, .adminOff, .busy, .shuttingDown:
-      false
-    }
-  }
-
   var kind: ErrorPage.Kind {
     switch code {
     case .badRequest, .unknownCommand, .tooLarge, .wrongArguments, .wrongDigits: .badRequest

@@ -1,4 +1,5 @@
 /// What the overview, the refusals and the drain show, all of it out of memory.
+import Assembly
 import Addresses
 import Admin
 import Bytes

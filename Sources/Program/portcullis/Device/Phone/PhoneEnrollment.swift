@@ -2,6 +2,7 @@
 import ArgumentParser
 import Device
 import DeviceWire
+import Prompt
 import System
 
 extension Simulate.Phone {
@@ -53,7 +54,7 @@ extension Simulate.Phone {
         complain("the gate does not take this code: it was used, refused, or is older than five minutes")
       case .refused: complain("the operator has not taken this phone")
       }
-      throw ExitStatus.noPermission.code
+      throw ExitStatus.noPermission
     }
   }
 }

@@ -4,6 +4,7 @@ import Bytes
 import Device
 import DeviceWire
 import JSON
+import Prompt
 import System
 
 extension Simulate.Phone {

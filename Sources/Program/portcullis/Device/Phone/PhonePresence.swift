@@ -1,6 +1,7 @@
 /// `portcullis simulate phone presence`: answers desktops that are near (docs/devices.md, "Presence").
 import ArgumentParser
 import Device
+import Prompt
 import System
 
 extension Simulate.Phone {
@@ -25,7 +26,7 @@ extension Simulate.Phone {
         }
         say(try phone.withPhone { phone throws(GateClientError) in try phone.answer(question) }.line)
       }
-      if !isUnderstood { throw ExitStatus.dataError.code }
+      if !isUnderstood { throw ExitStatus.dataError }
     }
   }
 }

@@ -4,6 +4,7 @@ import Bytes
 import Device
 import DeviceWire
 import JSON
+import Prompt
 import System
 
 extension Simulate.Phone {
@@ -97,7 +98,7 @@ extension Simulate.Phone {
       }
       guard let outcome else {
         complain("\(id) is not among what waits for this phone: see simulate phone approvals")
-        throw ExitStatus.dataError.code
+        throw ExitStatus.dataError
       }
       say(outcome.votesNeeded > 0 ? "\(outcome.state), votes needed: \(outcome.votesNeeded)" : outcome.state)
     }

@@ -1,9 +1,0 @@
-/// The program's version, as `--version` and the start's log line say it.
-import System
-
-enum Version {
-  static let text = "0.1.0"
-  /// No copy of this version existed before: a clock that says less is wrong. To be set with `text` at each
-  /// release.
-  static let notBefore = UnixTime(timestamp: "2026-11-01T00:00:00Z") ?? UnixTime(milliseconds: 0)
-}
