@@ -156,9 +156,9 @@ let modules = [
     "Assembly", in: .operate,
     [
       "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Configuration",
-      "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "KeyStore",
-      "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Risk", "Sockets",
-      "System", "TLS",
+      "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "JSON",
+      "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Risk",
+      "Sockets", "System", "TLS",
     ]),
   Module(
     "Inspection", in: .operate,
@@ -174,11 +174,17 @@ let modules = [
       "Identity", "JSON", "KeyStore", "Logging", "PortcullisProtocol", "Prompt", "Registry", "Sockets",
       "System",
     ]),
-  Module("Console", in: .operate, ["JSON", "PortcullisProtocol", "System"]),
   Module(
     "Admin", in: .operate,
     [
       "Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Metrics", "Sockets", "System", "TLS",
+    ]),
+  Module(
+    "Console", in: .operate,
+    [
+      "Addresses", "Admin", "Assembly", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
+      "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "Metrics",
+      "PortcullisProtocol", "Prompt", "Registry", "Sockets", "System", "TLS",
     ]),
 
   // A player's session on the app's side, and the simulated device.
@@ -214,8 +220,8 @@ let modules = [
       "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly",
       "Bench", "Bytes", "Charsets", "Configuration", "Confinement", "Console", "Control", "Crypto", "Demo",
       "Device", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
-      "Metrics", "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt", "QRCode", "Registry",
-      "Risk", "Sockets", "Supervision", "System", "TelnetWire", "TLS", "Vectors",
+      "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk",
+      "Sockets", "Supervision", "System", "TelnetWire", "TLS", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(

@@ -1,5 +1,5 @@
 /// Invented devices, approvals, and what stands in the other rooms.
-import Console
+@testable import Console
 import PortcullisProtocol
 import System
 

@@ -1,5 +1,5 @@
 /// Every page with invented models: empty, full, with problems, and with each text that somebody else writes replaced.
-import Console
+@testable import Console
 import PortcullisProtocol
 import System
 

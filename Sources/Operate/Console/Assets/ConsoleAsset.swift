@@ -1,11 +1,11 @@
 /// What pages fetch beside themselves. Good for anybody to see: the page for signing in needs them too.
 
-package enum ConsoleAsset: String, CaseIterable, Sendable {
+enum ConsoleAsset: String, CaseIterable, Sendable {
   case style = "/style.css"
   case script = "/console.js"
   case icon = "/icon.svg"
 
-  package var path: ConsolePath {
+  var path: ConsolePath {
     switch self {
     case .style: ConsolePath("/style.css")
     case .script: ConsolePath("/console.js")
@@ -13,7 +13,7 @@ package enum ConsoleAsset: String, CaseIterable, Sendable {
     }
   }
 
-  package var contentType: String {
+  var contentType: String {
     switch self {
     case .style: "text/css; charset=utf-8"
     case .script: "text/javascript; charset=utf-8"
@@ -21,7 +21,7 @@ package enum ConsoleAsset: String, CaseIterable, Sendable {
     }
   }
 
-  package var bytes: [UInt8] {
+  var bytes: [UInt8] {
     switch self {
     case .style: Array(Self.styleSheet.utf8)
     case .script: Array(Self.scriptText.utf8)

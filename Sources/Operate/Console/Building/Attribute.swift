@@ -1,7 +1,7 @@
 /// Attributes: their names are fixed, and what a value can lead to is fixed by its type. There is none for a style, for a
 /// script, or for an address outside of the console.
 
-package struct Attribute: Sendable {
+struct Attribute: Sendable {
   let name: String
   let value: String
 
@@ -107,7 +107,7 @@ package struct Attribute: Sendable {
 }
 
 /// The name of a place in a page, of the program's own words and numbers.
-package struct Anchor: Equatable, Sendable {
+struct Anchor: Equatable, Sendable {
   let text: String
 
   init(_ word: StaticString) { text = word.description }

@@ -1,13 +1,13 @@
 /// An address within the console: it begins with a slash of the program's own, and what else it is made of is encoded
 /// (RFC 3986 §2.1), so that no text of a peer's leads anywhere else.
 
-package struct ConsolePath: Equatable, Sendable {
+struct ConsolePath: Equatable, Sendable {
   /// As it stands in a link or in `Location`.
-  package let text: String
+  let text: String
 
   private static let longestPart = 256
 
-  package init(_ fixed: StaticString) {
+  init(_ fixed: StaticString) {
     text = fixed.description
   }
 
@@ -16,26 +16,26 @@ package struct ConsolePath: Equatable, Sendable {
   }
 
   /// With one more segment.
-  package func appending(_ segment: some StringProtocol) -> ConsolePath {
+  func appending(_ segment: some StringProtocol) -> ConsolePath {
     ConsolePath(encoded: text + "/" + Self.encoded(segment))
   }
 
-  package func appending(_ number: Int) -> ConsolePath { ConsolePath(encoded: "\(text)/\(number)") }
+  func appending(_ number: Int) -> ConsolePath { ConsolePath(encoded: "\(text)/\(number)") }
 
   /// With one more field of its query.
-  package func asking(_ name: StaticString, _ value: some StringProtocol) -> ConsolePath {
+  func asking(_ name: StaticString, _ value: some StringProtocol) -> ConsolePath {
     ConsolePath(
       encoded: "\(text)\(text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?")\(name)=\(Self.encoded(value))")
   }
 
   /// The same, and none for what is not there.
-  package func asking(_ name: StaticString, optional value: String?) -> ConsolePath {
+  func asking(_ name: StaticString, optional value: String?) -> ConsolePath {
     guard let value, !value.isEmpty else { return self }
     return asking(name, value)
   }
 
   /// Where a change leads back to.
-  package func after(_ done: DoneWord) -> ConsolePath { asking("done", done.rawValue) }
+  func after(_ done: DoneWord) -> ConsolePath { asking("done", done.rawValue) }
 
   private static func encoded(_ text: some StringProtocol) -> String {
     // They would lead up, encoded too (WHATWG URL, "double-dot URL path segment"), and name nothing here.
@@ -62,23 +62,23 @@ package struct ConsolePath: Equatable, Sendable {
 // MARK: Places
 
 extension ConsolePath {
-  package static let overview = ConsolePath("/")
-  package static let sessions = ConsolePath("/sessions")
-  package static let keys = ConsolePath("/keys")
-  package static let devices = ConsolePath("/devices")
-  package static let approvals = ConsolePath("/approvals")
-  package static let refusals = ConsolePath("/refusals")
-  package static let audit = ConsolePath("/audit")
-  package static let configuration = ConsolePath("/configuration")
-  package static let drain = ConsolePath("/drain")
-  package static let signIn = ConsolePath("/sign-in")
-  package static let signOut = ConsolePath("/sign-out")
+  static let overview = ConsolePath("/")
+  static let sessions = ConsolePath("/sessions")
+  static let keys = ConsolePath("/keys")
+  static let devices = ConsolePath("/devices")
+  static let approvals = ConsolePath("/approvals")
+  static let refusals = ConsolePath("/refusals")
+  static let audit = ConsolePath("/audit")
+  static let configuration = ConsolePath("/configuration")
+  static let drain = ConsolePath("/drain")
+  static let signIn = ConsolePath("/sign-in")
+  static let signOut = ConsolePath("/sign-out")
 
-  package static func session(_ number: Int) -> ConsolePath { sessions.appending(number) }
+  static func session(_ number: Int) -> ConsolePath { sessions.appending(number) }
   /// - Parameter id: in base64; in an address it stands in base64url without padding (RFC 4648 §5).
-  package static func key(_ id: String) -> ConsolePath { keys.appending(urlForm(id)) }
-  package static func device(_ id: String) -> ConsolePath { devices.appending(id) }
-  package static func approval(_ id: String) -> ConsolePath { approvals.appending(id) }
+  static func key(_ id: String) -> ConsolePath { keys.appending(urlForm(id)) }
+  static func device(_ id: String) -> ConsolePath { devices.appending(id) }
+  static func approval(_ id: String) -> ConsolePath { approvals.appending(id) }
 
   private static func urlForm(_ base64: String) -> String {
     String(

@@ -1,17 +1,17 @@
 /// HTML on its way to being bytes: text enters it escaped, and in no other way. What comes out is well-formed XML too, so
 /// that a test can tell that every element is closed where it should be.
-package struct HTML: Sendable {
+struct HTML: Sendable {
   /// UTF-8.
-  package private(set) var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8] = []
 
-  package init() {}
+  init() {}
 
   // MARK: Text
 
   /// Text between tags, or within the quotes of an attribute's value: what either would read as markup is written as a
   /// character reference (HTML Living Standard, "Escaping a string"), and so are characters that change the direction of
   /// what follows or do not show (Unicode UAX #9), and control characters, which stand as U+FFFD.
-  package mutating func text(_ text: some StringProtocol) {
+  mutating func text(_ text: some StringProtocol) {
     // Most of it, and quickly.
     if text.utf8.allSatisfy(Self.isPlain) { return bytes.append(contentsOf: text.utf8) }
     for scalar in text.unicodeScalars {
@@ -37,7 +37,7 @@ package struct HTML: Sendable {
 
   // MARK: Elements
 
-  package mutating func element(
+  mutating func element(
     _ element: Element, _ attributes: Attribute?..., content: (inout HTML) -> Void
   ) {
     open(element, attributes)
@@ -46,7 +46,7 @@ package struct HTML: Sendable {
   }
 
   /// With nothing but text in it.
-  package mutating func element(
+  mutating func element(
     _ element: Element, _ attributes: Attribute?..., text: some StringProtocol
   ) {
     open(element, attributes)
@@ -55,7 +55,7 @@ package struct HTML: Sendable {
   }
 
   /// One without content.
-  package mutating func element(_ element: Element, _ attributes: Attribute?...) {
+  mutating func element(_ element: Element, _ attributes: Attribute?...) {
     open(element, attributes)
     if element.isVoid {
       bytes[bytes.count - 1] = UInt8(ascii: "/")
@@ -65,7 +65,7 @@ package struct HTML: Sendable {
     }
   }
 
-  package mutating func documentType() { append("<!DOCTYPE html>\n") }
+  mutating func documentType() { append("<!DOCTYPE html>\n") }
 
   private mutating func open(_ element: Element, _ attributes: [Attribute?]) {
     append("<\(element.rawValue)")
@@ -81,7 +81,7 @@ package struct HTML: Sendable {
 }
 
 /// The elements that pages are made of.
-package enum Element: String, Sendable {
+enum Element: String, Sendable {
   case a, body, button, caption, code, dd, details, div, dl, dt, figure, footer, form, h1, h2, head, header
   case html, input, label, li, link, main, meta, nav, option, p, script, section, select, span, strong
   case summary, table, tbody, td, th, thead, time, title, tr, ul

@@ -1,6 +1,6 @@
 /// The names by which the style sheet knows what it dresses.
 
-package enum StyleClass: String, CaseIterable, Sendable {
+enum StyleClass: String, CaseIterable, Sendable {
   // The frame.
   case skip
   case bar

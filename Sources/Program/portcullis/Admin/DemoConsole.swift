@@ -3,6 +3,7 @@
 import Admin
 import Assembly
 import Configuration
+import Console
 import Control
 import Demo
 import Device

@@ -12,6 +12,7 @@ import Assembly
 import Charsets
 import Configuration
 import Confinement
+import Console
 import Control
 import Crypto
 import Gateway

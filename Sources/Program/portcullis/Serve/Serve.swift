@@ -1,4 +1,5 @@
 /// `portcullis serve`: the gate in the foreground until a signal ends it (docs/operating.md, "Commands" and "Signals").
+import Console
 internal import Addresses
 import ArgumentParser
 import Assembly

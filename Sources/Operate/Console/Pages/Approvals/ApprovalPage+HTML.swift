@@ -2,7 +2,7 @@
 internal import System
 
 extension ApprovalPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
       entry: .approvals, heading: Wording.cut(approval.operation, to: 120), above: ("Approvals", .approvals),
       problems: problems, liveFrom: ConsolePath("/api/approvals").appending(approval.id))
@@ -22,7 +22,7 @@ extension ApprovalPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(standing)
     answer.add(votesTable)

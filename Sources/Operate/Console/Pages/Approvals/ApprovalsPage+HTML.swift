@@ -2,7 +2,7 @@
 internal import System
 
 extension ApprovalsPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
       entry: .approvals, heading: "Approvals", liveFrom: end.isFirst ? ConsolePath("/api/approvals") : nil)
     return layout.html(frame) { html in
@@ -14,7 +14,7 @@ extension ApprovalsPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(pendingTable)
     answer.add(decidedTable)

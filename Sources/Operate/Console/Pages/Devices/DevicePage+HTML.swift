@@ -2,7 +2,7 @@
 internal import System
 
 extension DevicePage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let path = ConsolePath.device(device.id)
     let layout = Layout(entry: .devices, heading: device.title, above: ("Devices", .devices))
     return layout.html(frame) { html in
@@ -20,7 +20,7 @@ extension DevicePage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(facts)
     answer.add(SessionRow.table(sessions, of: "device"))
@@ -64,7 +64,7 @@ extension DeviceRow {
 }
 
 extension ConfirmDevicePage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let path = ConsolePath.device(device.id)
     let layout = Layout(
       entry: .devices, heading: "Confirm \(device.title)?", lede: lede, above: ("Devices", .devices),
@@ -103,11 +103,11 @@ extension ConfirmDevicePage: ConsolePage {
         + "digits that differ are somebody between you."
   }
 
-  package func json() -> [UInt8] { LiveAnswer().json() }
+  func json() -> [UInt8] { LiveAnswer().json() }
 }
 
 extension RevokeDevicePage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let path = ConsolePath.device(device.id)
     let layout = Layout(
       entry: .devices, heading: "Revoke \(device.title)?",
@@ -125,5 +125,5 @@ extension RevokeDevicePage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] { LiveAnswer().json() }
+  func json() -> [UInt8] { LiveAnswer().json() }
 }

@@ -2,7 +2,7 @@
 internal import System
 
 extension DevicesPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let isLive = end.isFirst && !isFiltered
     let layout = Layout(
       entry: .devices, heading: "Devices", problems: problems,
@@ -27,7 +27,7 @@ extension DevicesPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(table)
     answer.add(pairingsTable)

@@ -2,7 +2,7 @@
 internal import System
 
 extension KeysPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     // A search may go through all keys: not every two seconds.
     let layout = Layout(
       entry: .keys, heading: "Keys", problems: problems,
@@ -32,7 +32,7 @@ extension KeysPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(table)
     return answer.json()
@@ -77,7 +77,7 @@ extension KeyRow {
 // MARK: One
 
 extension KeyPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
       entry: .keys, heading: "Key \(Wording.shortKey(key.id))", above: ("Keys", .keys))
     return layout.html(frame) { html in
@@ -93,7 +93,7 @@ extension KeyPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(facts)
     answer.add(SessionRow.table(sessions, of: "key"))
@@ -122,7 +122,7 @@ extension KeyPage: ConsolePage {
 }
 
 extension RevokeKeyPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let path = ConsolePath.key(key.id)
     let layout = Layout(
       entry: .keys, heading: "Revoke key \(Wording.shortKey(key.id))?",
@@ -150,5 +150,5 @@ extension RevokeKeyPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] { LiveAnswer().json() }
+  func json() -> [UInt8] { LiveAnswer().json() }
 }

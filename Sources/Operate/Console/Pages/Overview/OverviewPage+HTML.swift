@@ -3,7 +3,7 @@ internal import PortcullisProtocol
 internal import System
 
 extension OverviewPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(entry: .overview, heading: "Overview", liveFrom: ConsolePath("/api/overview"))
     return layout.html(frame) { html in
       verdict(&html)
@@ -37,7 +37,7 @@ extension OverviewPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add("verdict", .text(verdict))
     answer.add("verdict-detail", .sentence(verdictDetail))

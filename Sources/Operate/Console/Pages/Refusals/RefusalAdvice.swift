@@ -1,13 +1,13 @@
 /// What an operator does about a refusal, a sentence a code and for some steps (docs/operating.md, "Troubleshooting"; what
 /// the app does is in docs/app.md).
-package import PortcullisProtocol
+import PortcullisProtocol
 
-package enum RefusalAdvice {
+enum RefusalAdvice {
   /// A code that has none is told as the peer is told; there is none such.
-  package static func text(_ code: RefusalCode) -> String { texts[code] ?? code.sentence }
+  static func text(_ code: RefusalCode) -> String { texts[code] ?? code.sentence }
 
   /// Of the steps that one thing is to be done about.
-  package static func text(step: String) -> String? { steps[step] }
+  static func text(step: String) -> String? { steps[step] }
 
   static let texts = requests.merging(admission) { first, _ in first }.merging(devices) { first, _ in first }
 

@@ -3,7 +3,7 @@ internal import PortcullisProtocol
 internal import System
 
 extension RefusalsPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
       entry: .refusals, heading: "Refusals",
       lede:
@@ -26,7 +26,7 @@ extension RefusalsPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(groupsTable)
     answer.add(table)

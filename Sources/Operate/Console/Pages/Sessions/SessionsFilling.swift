@@ -2,7 +2,6 @@
 import Addresses
 import Admin
 import Bytes
-import Console
 import Control
 import DeviceWire
 import Gateway

@@ -1,7 +1,6 @@
 /// What the pages of approvals show.
 import Admin
 import Bytes
-import Console
 import Control
 import JSON
 import System

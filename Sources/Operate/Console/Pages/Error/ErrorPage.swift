@@ -1,6 +1,6 @@
 /// What is shown instead of a page, and for a change that cannot be made.
-package struct ErrorPage: Sendable {
-  package enum Kind: Int, CaseIterable, Sendable {
+struct ErrorPage: Sendable {
+  enum Kind: Int, CaseIterable, Sendable {
     case badRequest = 400
     case forbidden = 403
     case notFound = 404
@@ -9,16 +9,10 @@ package struct ErrorPage: Sendable {
     case unavailable = 503
   }
 
-  package var kind: Kind
+  var kind: Kind
   /// What is the matter, for the operator; nil for what the kind itself says.
-  package var detail: String?
+  var detail: String?
 
   /// A change was begun, and nobody knows whether it was made, or whether it lasts.
-  package var isPerhapsDone: Bool
-
-  package init(kind: Kind, detail: String? = nil, isPerhapsDone: Bool = false) {
-    self.kind = kind
-    self.detail = detail
-    self.isPerhapsDone = isPerhapsDone
-  }
+  var isPerhapsDone: Bool = false
 }

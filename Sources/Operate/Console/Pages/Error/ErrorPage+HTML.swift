@@ -2,7 +2,7 @@
 internal import JSON
 
 extension ErrorPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     Layout(entry: nil, heading: isPerhapsDone ? "This may have been done" : kind.title).html(frame) { html in
       says(&html)
       html.element(.p) { $0.element(.a, .href(.overview), text: "Back to the overview") }
@@ -10,14 +10,14 @@ extension ErrorPage: ConsolePage {
   }
 
   /// For who is not signed in.
-  package func html(gate: String, version: String) -> [UInt8] {
+  func html(gate: String, version: String) -> [UInt8] {
     Alone(title: kind.title, gate: gate, version: version).html { html in
       html.element(.h1, text: kind.title)
       says(&html)
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("error")

@@ -1,6 +1,5 @@
 /// The pages around signing in, for whom there is no other page.
 import Admin
-import Console
 import Prompt
 
 struct SignInPages {

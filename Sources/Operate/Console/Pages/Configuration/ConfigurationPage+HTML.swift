@@ -2,7 +2,7 @@
 internal import System
 
 extension ConfigurationPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     Layout(entry: .configuration, heading: "Configuration", problems: problems).html(frame) { html in
       html.section("Reading it again") { reload(frame, &$0) }
       html.section("What portcullis check says") { check(&$0) }
@@ -10,7 +10,7 @@ extension ConfigurationPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(settingsTable)
     answer.add(findingsTable)

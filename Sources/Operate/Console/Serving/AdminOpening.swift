@@ -1,30 +1,29 @@
 /// Opens the admin listener: bound before privileges are given up, served when the gate is (docs/architecture.md, "To the
 /// door").
-import Admin
-import ArgumentParser
-import Assembly
+package import Admin
+package import Assembly
 import Bytes
-import Configuration
+package import Configuration
 import Confinement
-import Control
-import Gateway
+package import Control
+package import Gateway
 import Glibc
-import Logging
+package import Logging
 import Prompt
 import Sockets
 import System
-import TLS
+package import TLS
 
 /// What serves the operator, until `stop`.
-final class OpenAdmin {
+package final class OpenAdmin {
   let server: AdminServer
-  let access: AdminAccess
+  package let access: AdminAccess
   let checks: GateChecks
   private let arrivals: GateArrivals
   private let errands: PromptErrands
   private let history: HistoryKeeper
   /// With the port that the kernel chose where it was to choose one.
-  let address: GateConfiguration.AdminAddress
+  package let address: GateConfiguration.AdminAddress
   private let operators: AdminOperators
   private var isExposed: Bool { address.isExposed }
 
@@ -44,7 +43,7 @@ final class OpenAdmin {
   }
 
   /// All but where it listens.
-  func reload(_ configuration: GateConfiguration, _ users: AdminUsers, tls: TLSMaterial) throws {
+  package func reload(_ configuration: GateConfiguration, _ users: AdminUsers, tls: TLSMaterial) throws {
     if isExposed { try server.reload(tls) }
     operators.update(users.people)
     access.reload(AdminAccess.Settings(configuration, users, tls))
@@ -53,7 +52,7 @@ final class OpenAdmin {
   }
 
   /// When the gate has stopped, so that the history has all that came.
-  func stop() {
+  package func stop() {
     server.stop()
     checks.stop()
     errands.stop()
@@ -61,16 +60,18 @@ final class OpenAdmin {
   }
 }
 
-struct AdminOpening {
+package struct AdminOpening {
   let configuration: GateConfiguration
-  let users: AdminUsers
+  package let users: AdminUsers
   let tokens: AdminTokens
-  let operators: AdminOperators
+  package let operators: AdminOperators
   let logger: Logger
   /// As the kernel says before the sandbox is raised.
   private let kernel = KernelFeatures.read()
 
-  init(_ configuration: GateConfiguration, _ users: AdminUsers, _ tokens: AdminTokens, _ logger: Logger) {
+  package init(
+    _ configuration: GateConfiguration, _ users: AdminUsers, _ tokens: AdminTokens, _ logger: Logger
+  ) {
     self.configuration = configuration
     self.users = users
     self.tokens = tokens
@@ -79,7 +80,7 @@ struct AdminOpening {
   }
 
   /// As whom the gate serves, for it is a file of his folder; nil where there is none.
-  func socket() throws -> AdminDoor? {
+  package func socket() throws -> AdminDoor? {
     guard case .unix(let path)? = configuration.admin.listen else { return nil }
     do {
       return AdminDoor(try ControlServer.bind(path, setting: "ADMIN_LISTEN", group: users.group))
@@ -94,7 +95,7 @@ struct AdminOpening {
   }
 
   /// As who started the program, who may have more ports; nil where there is none.
-  func port() throws -> AdminDoor? {
+  package func port() throws -> AdminDoor? {
     guard case .tcp(let endpoint)? = configuration.admin.listen else { return nil }
     do {
       return try AdminDoor.bind(endpoint)
@@ -104,7 +105,7 @@ struct AdminOpening {
     }
   }
 
-  func serve(
+  package func serve(
     _ door: AdminDoor, _ sources: ConsolePages.Sources, _ devices: Gateway.Devices?, _ tls: TLSMaterial,
     _ arrivals: GateArrivals
   ) throws -> OpenAdmin {

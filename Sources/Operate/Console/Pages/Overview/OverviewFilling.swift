@@ -4,7 +4,6 @@ import Addresses
 import Admin
 import Bytes
 import Configuration
-import Console
 import Gateway
 import KeyStore
 import Metrics

@@ -1,7 +1,6 @@
 /// How pages ask the registry: by its orders for operators, in the name of whoever looks.
 import Admin
 import Bytes
-import Console
 import Control
 import DeviceWire
 import JSON

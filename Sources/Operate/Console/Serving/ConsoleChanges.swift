@@ -3,7 +3,6 @@
 import Assembly
 import Admin
 import Bytes
-import Console
 import Control
 import DeviceWire
 import JSON

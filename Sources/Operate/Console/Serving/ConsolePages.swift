@@ -3,20 +3,19 @@
 ///
 /// Whatever takes a lock that loops wait for is done by `PromptErrands`. Each page's model is filled in a file of its own.
 import Admin
-import Assembly
+package import Assembly
 import Confinement
-import Console
-import Control
-import Gateway
-import Identity
-import KeyStore
-import Logging
+package import Control
+package import Gateway
+package import Identity
+package import KeyStore
+package import Logging
 import Prompt
 import System
 
-final class ConsolePages: Sendable {
+package final class ConsolePages: Sendable {
   /// What pages are made of.
-  struct Sources: Sendable {
+  package struct Sources: Sendable {
     var gate: Gate
     var control: GateControl
     var store: KeyStore
@@ -27,6 +26,14 @@ final class ConsolePages: Sendable {
     var log: Logger
     /// The host's name.
     var name: String
+
+    package init(
+      gate: Gate, control: GateControl, store: KeyStore, pseudonyms: PseudonymKey?,
+      settings: SettingsInForce, hasDevices: Bool, log: Logger, name: String
+    ) {
+      (self.gate, self.control, self.store, self.pseudonyms) = (gate, control, store, pseudonyms)
+      (self.settings, self.hasDevices, self.log, self.name) = (settings, hasDevices, log, name)
+    }
   }
 
   let sources: Sources
@@ -112,11 +119,14 @@ final class ConsolePages: Sendable {
     }
   }
 
-  static let withoutDevices = "This gate has no devices: set DEVICES_PATH and PUBLIC_URL, and restart it."
+  static let withoutDevices =
+    "This gate has no devices: set DEVICES_PATH and PUBLIC_URL, and restart it."
 
   // MARK: Answers
 
-  func show(_ page: some ConsolePage, _ request: AdminRequest, _ status: AdminStatus = .ok) -> AdminAnswer {
+  func show(_ page: some ConsolePage, _ request: AdminRequest, _ status: AdminStatus = .ok)
+    -> AdminAnswer
+  {
     if ConsolePlace.isJSON(request.path) { return .json(status, page.json()) }
     return .page(status, page.html(frame(request)))
   }

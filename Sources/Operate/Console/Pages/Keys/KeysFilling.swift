@@ -1,7 +1,7 @@
 /// What the pages of keys show: the store is looked through a piece at a time, and never copied whole.
 import Admin
+import Assembly
 import Bytes
-import Console
 import Gateway
 import Identity
 import JSON

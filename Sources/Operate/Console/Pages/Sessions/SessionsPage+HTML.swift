@@ -3,7 +3,7 @@ internal import JSON
 internal import System
 
 extension SessionsPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     // A search by text asks the registry for the names of all who play: not every two seconds.
     let isLive = end.isFirst && filter.text.isEmpty
     let layout = Layout(
@@ -26,7 +26,7 @@ extension SessionsPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(table)
     return answer.json()
@@ -105,7 +105,7 @@ extension SessionRow.Credential {
 // MARK: One
 
 extension SessionPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let path = ConsolePath.session(session.number)
     let layout = Layout(
       entry: .sessions, heading: "Session \(session.number)", above: ("Sessions", .sessions),
@@ -120,7 +120,7 @@ extension SessionPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(facts)
     return answer.json()
@@ -151,7 +151,7 @@ extension SessionPage: ConsolePage {
 }
 
 extension EndSessionPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let path = ConsolePath.session(session.number)
     let layout = Layout(
       entry: .sessions, heading: "End session \(session.number)?",
@@ -172,5 +172,5 @@ extension EndSessionPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] { LiveAnswer().json() }
+  func json() -> [UInt8] { LiveAnswer().json() }
 }

@@ -2,7 +2,7 @@
 internal import System
 
 extension AuditPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
       entry: .audit, heading: "Audit",
       lede:
@@ -29,7 +29,7 @@ extension AuditPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add(table)
     return answer.json()

@@ -1,7 +1,7 @@
 /// `/drain` and `/drain/end`, as HTML and as JSON.
 
 extension DrainPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
       entry: .drain, heading: "Drain", lede: lede, problems: problems, liveFrom: ConsolePath("/api/drain"))
     return layout.html(frame) { html in
@@ -34,7 +34,7 @@ extension DrainPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] {
+  func json() -> [UInt8] {
     var answer = LiveAnswer()
     answer.add("drain", .text(verdict))
     answer.add("drain", isDraining ? .doubtful : .good)
@@ -62,7 +62,7 @@ extension DrainPage: ConsolePage {
 }
 
 extension EndAllPage: ConsolePage {
-  package func html(_ frame: PageFrame) -> [UInt8] {
+  func html(_ frame: PageFrame) -> [UInt8] {
     let layout = Layout(
       entry: .drain, heading: "End all sessions?",
       lede:
@@ -76,5 +76,5 @@ extension EndAllPage: ConsolePage {
     }
   }
 
-  package func json() -> [UInt8] { LiveAnswer().json() }
+  func json() -> [UInt8] { LiveAnswer().json() }
 }

@@ -1,7 +1,6 @@
 /// What the pages of devices show.
 import Admin
 import Bytes
-import Console
 import Control
 import DeviceWire
 import Gateway

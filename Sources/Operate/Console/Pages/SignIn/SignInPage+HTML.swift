@@ -1,7 +1,7 @@
 /// The pages of who is not signed in: they stand alone, without menu and script.
 
 extension SignInPage {
-  package func html() -> [UInt8] {
+  func html() -> [UInt8] {
     Alone(title: title, gate: gate, version: version).html { html in
       html.element(.h1, text: title)
       switch state {

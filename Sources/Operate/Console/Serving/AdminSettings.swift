@@ -5,7 +5,7 @@ import Admin
 import Assembly
 import Configuration
 import Crypto
-import TLS
+package import TLS
 
 extension AdminAccess.Settings {
   init(_ configuration: GateConfiguration, _ users: AdminUsers, _ tls: TLSMaterial) {
@@ -24,7 +24,7 @@ extension TLSMaterial {
 
 extension GateConfiguration.AdminAddress {
   /// What a browser of this host, or of any where others get at it, writes before a path.
-  func base(_ tls: TLSMaterial) -> String {
+  package func base(_ tls: TLSMaterial) -> String {
     switch self {
     case .unix: return "http://localhost"
     case .tcp(let endpoint) where !isExposed: return "http://\(endpoint)"

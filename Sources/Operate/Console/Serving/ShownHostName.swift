@@ -2,9 +2,9 @@
 import Bytes
 import System
 
-enum ShownHostName {
+package enum ShownHostName {
   /// As it is now; `localhost` where it has no name.
-  static var text: String {
+  package static var text: String {
     HostName.read().map { PrintableText.field($0, limit: 64) } ?? "localhost"
   }
 }

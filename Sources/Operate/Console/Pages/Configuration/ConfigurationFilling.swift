@@ -5,7 +5,6 @@ import Admin
 import Assembly
 import Configuration
 import Confinement
-import Console
 import Glibc
 import Inspection
 import Synchronization

@@ -2,19 +2,19 @@
 /// operators of one address do not use up each other's handshakes.
 import Addresses
 import Admin
-import Configuration
+package import Configuration
 import Gateway
 import Logging
-import Logs
+package import Logs
 import Synchronization
 import System
 
-final class GateArrivals: AdminArrivals {
+package final class GateArrivals: AdminArrivals {
   private let rates = RateTable()
   private let allowance: Mutex<RateTable.Allowance>
   private let log: GateLog
 
-  init(_ configuration: GateConfiguration, _ log: GateLog) {
+  package init(_ configuration: GateConfiguration, _ log: GateLog) {
     allowance = Mutex(Self.allowance(configuration))
     self.log = log
   }

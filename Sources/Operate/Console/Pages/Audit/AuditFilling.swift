@@ -1,7 +1,6 @@
 /// What the page of the audit shows, and its export.
 import Admin
 import Bytes
-import Console
 import Control
 import JSON
 import System
