@@ -155,7 +155,7 @@ let modules = [
   Module(
     "Assembly", in: .operate,
     [
-      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Configuration",
+      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets", "Configuration",
       "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "JSON",
       "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Risk",
       "Sockets", "System", "TLS",
@@ -209,9 +209,9 @@ let modules = [
   Module(
     "Demo", in: .program,
     [
-      "Addresses", "AppAttest", "ApprovalPolicy", "Bytes", "Configuration", "Crypto", "Device", "DeviceWire",
-      "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient", "PortcullisProtocol",
-      "Registry", "Sockets", "System", "TLS",
+      "Addresses", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Crypto", "Device",
+      "DeviceWire", "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient",
+      "PortcullisProtocol", "Registry", "Sockets", "System", "TLS",
     ]),
   Module("Bench", in: .program, ["Bytes", "Device", "Identity", "JSON", "PortcullisProtocol", "System"]),
   Module(
@@ -227,12 +227,10 @@ let modules = [
   Module(
     "portcullis-bench", in: .program,
     [
-      "Addresses", "AndroidKey",
-      "AppAttest", "ApprovalPolicy", "Bytes", "CLinux", "Configuration", "Crypto", "Device", "DeviceTokens",
-      "DeviceWire",
-      "Gateway", "Identity", "JSON", "Keeping", "KeyStore", "Logs", "PortcullisProtocol", "Registry",
-      "SessionWire", "SQLite", "System", "TLS", "TelnetWire",
-      "PlayIntegrity",
+      "Addresses", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "CLinux",
+      "Configuration", "Crypto", "Device", "DeviceTokens", "DeviceWire", "Gateway", "Identity", "JSON",
+      "Keeping", "KeyStore", "Logs", "PlayIntegrity", "PortcullisProtocol", "Registry", "SessionWire",
+      "SQLite", "System", "TelnetWire", "TLS",
     ], isProgram: true),
 ]
 
@@ -260,7 +258,7 @@ let testTargets = [
   tests(
     "Control",
     [
-      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
+      "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
       "Identity",
       "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
     ]),

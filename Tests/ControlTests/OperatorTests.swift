@@ -7,6 +7,7 @@ import Testing
 
 @testable import Addresses
 @testable import AppAttest
+import Assembly
 @testable import Bytes
 @testable import Configuration
 @testable import Crypto
@@ -45,17 +46,12 @@ import Testing
     let root = try AttestationRoot(der: der.span)
     let server = try SelfSignedCertificate.localhost()
     trust = try #require(ServerTrust.pin(fingerprint: server.fingerprint))
-    let material = TLSMaterial(
-      certificateChainPEM: Array(server.certificate.pem.utf8),
-      privateKeyPEM: Array(try server.key.pem().utf8),
-      clientCAPEM: nil)
     let log = GateLog(
       sink: try LogWriter.start(clock: SystemClock(), format: .text), clock: SystemClock(), level: .critical,
       format: .text)
-    gate = try Gate.start(
-      configuration,
-      Gate.Parts(
-        clock: SystemClock(), entropy: KernelEntropy(), store: store, root: root, tls: material, log: log))
+    gate = try GateAssembly(
+      configuration, store: store, root: root, tls: try TLSMaterial(server), log: log
+    ).start()
   }
 
   private func end() {

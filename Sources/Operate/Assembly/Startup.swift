@@ -79,9 +79,7 @@ package enum Startup {
   private static func selfSignedMaterial(_ logger: Logger) throws -> TLSMaterial {
     let made = try SelfSignedCertificate.localhost()
     logger.warning("self_signed_certificate", metadata: ["sha256": "\(made.fingerprint)"])
-    return TLSMaterial(
-      certificateChainPEM: Array(made.certificate.pem.utf8), privateKeyPEM: Array(try made.key.pem().utf8),
-      clientCAPEM: nil)
+    return try TLSMaterial(made)
   }
 
   /// Apple's root, or outside production the one that replaces it.

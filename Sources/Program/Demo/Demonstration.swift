@@ -3,6 +3,7 @@
 /// Each step says what is tried and what came of it, and fails when that is not what should have come.
 internal import Addresses
 internal import AppAttest
+internal import Assembly
 internal import Bytes
 internal import Configuration
 internal import Crypto
@@ -55,15 +56,11 @@ package final class Demonstration {
     let certificate = try SelfSignedCertificate.localhost()
     let certificatePEM = Array(certificate.certificate.pem.utf8)
     office = try Office(in: folder, certificatePEM: certificatePEM, log: log)
-    let tls = TLSMaterial(
-      certificateChainPEM: certificatePEM, privateKeyPEM: Array(try certificate.key.pem().utf8),
-      clientCAPEM: nil)
-    gate = try Gate.start(
-      configuration,
-      Gate.Parts(
-        clock: SystemClock(), entropy: KernelEntropy(), store: store,
-        root: try AttestationRoot(pem: Array(authority.root.pem.utf8).span), tls: tls, log: log,
-        devices: office.devices))
+    let tls = try TLSMaterial(certificate)
+    gate = try GateAssembly(
+      configuration, store: store, root: try AttestationRoot(pem: Array(authority.root.pem.utf8).span),
+      tls: tls, log: log, devices: office.devices
+    ).start()
     insides = Insides(
       gate: gate, loaded: loaded, tls: tls, devices: office.devices, store: store, log: log)
     guard let trust = ServerTrust.pin(fingerprint: certificate.fingerprint),

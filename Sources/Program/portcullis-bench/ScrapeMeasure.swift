@@ -1,6 +1,7 @@
 /// What a scrape of `/metrics` costs a gate of four loops that holds as much as with ten thousand sessions: their descriptors
 /// and their keys. Loops and sessions themselves are asked nothing (docs/metrics.md).
 internal import AppAttest
+internal import Assembly
 internal import Configuration
 internal import Crypto
 internal import Gateway
@@ -17,7 +18,7 @@ enum ScrapeMeasure {
     let configuration = try configuration(folder)
     let store = try StoreMeasure.open(folder, durability: .relaxed)
     for number in 0..<sessions { _ = store.register(StoreMeasure.key(number)) { _ in } }
-    let gate = try Gate.start(configuration, parts(store))
+    let gate = try gate(configuration, store)
     defer {
       gate.stop()
       _ = store.close()
@@ -51,14 +52,11 @@ enum ScrapeMeasure {
     ).configuration
   }
 
-  private static func parts(_ store: KeyStore) throws -> Gate.Parts {
-    let certificate = try SelfSignedCertificate.localhost()
-    let material = TLSMaterial(
-      certificateChainPEM: Array(certificate.certificate.pem.utf8),
-      privateKeyPEM: Array(try certificate.key.pem().utf8), clientCAPEM: nil)
-    return Gate.Parts(
-      clock: SystemClock(), entropy: KernelEntropy(), store: store, root: .apple(), tls: material,
-      log: GateLog(sink: Nowhere()))
+  private static func gate(_ configuration: GateConfiguration, _ store: KeyStore) throws -> Gate {
+    try GateAssembly(
+      configuration, store: store, root: .apple(), tls: try TLSMaterial(.localhost()),
+      log: GateLog(sink: Nowhere())
+    ).start()
   }
 
   /// As many as the process may have, up to `count`.

@@ -109,15 +109,13 @@ struct Opening {
       }
       var registry = RegistryOpening(
         configuration: configuration, files: passed.devices, users: passed.approvalUsers, log: log)
-      let parts = Gate.Parts(
-        clock: SystemClock(), entropy: KernelEntropy(), store: store, root: passed.root, tls: passed.material,
-        log: log, pseudonyms: pseudonyms,
-        charsets: CharsetLibrary(opening: configuration.sessions.haveTelnet ? Charset.allCases : []),
-        devices: try registry.open(passed.material, store))
+      let assembly = GateAssembly(
+        configuration, store: store, root: passed.root, tls: passed.material, log: log,
+        pseudonyms: pseudonyms, devices: try registry.open(passed.material, store))
       do {
-        return try open(parts, store, passed, tokens, registry, folders, &stored, keeper)
+        return try open(assembly, passed, tokens, registry, folders, &stored, keeper)
       } catch {
-        parts.devices?.registry.stop()
+        assembly.devices?.registry.stop()
         throw error
       }
     } catch {
@@ -127,7 +125,7 @@ struct Opening {
   }
 
   private func open(
-    _ parts: Gate.Parts, _ store: KeyStore, _ passed: consuming StartInspection.Passed,
+    _ assembly: GateAssembly, _ passed: consuming StartInspection.Passed,
     _ tokens: AdminTokens, _ registry: RegistryOpening, _ folders: [String],
     _ stored: inout StoredDescriptors, _ keeper: DescriptorStore?
   ) throws -> OpenGate {
@@ -144,17 +142,17 @@ struct Opening {
       writer.writeWaiting()
       let prepared = try passed.credentials.asStarted {
         if door == nil { door = try admin.port() }
-        return try prepare(parts, &stored, keeper)
+        return try prepare(assembly, &stored, keeper)
       }
       let decision = passed.decision
       do throws(SystemError) { try passed.drop() } catch { throw Startup.refusal(error) }
       try confine(decision, folders, filter)
       try writer.begin()
-      try store.begin()
-      try begin(parts.devices, publishing: registry.unpublished)
+      try assembly.store.begin()
+      try begin(assembly.devices, publishing: registry.unpublished)
       let gate = try prepared.start()
       do {
-        return try serve(gate, parts, store, (listener, approvals), (admin, door), registry.users)
+        return try serve(gate, assembly, (listener, approvals), (admin, door), registry.users)
       } catch {
         gate.stop()
         throw error
@@ -186,19 +184,20 @@ struct Opening {
 
   /// The sockets of those who give orders.
   private func serve(
-    _ gate: Gate, _ parts: Gate.Parts, _ store: KeyStore,
+    _ gate: Gate, _ assembly: GateAssembly,
     _ listeners: (control: UnixListener, approvals: UnixListener?),
     _ admin: (opening: AdminOpening, door: AdminDoor?),
     _ users: ApprovalUsers
   ) throws -> OpenGate {
     let actions = OperatorActions(logger: logger)
-    let registry = parts.devices.map { RegistryControl($0.registry, actions) }
+    let registry = assembly.devices.map { RegistryControl($0.registry, actions) }
     let control = GateControl(
       gate: gate, registry: registry, actions: actions, clock: SystemClock(), process: Int(getpid()))
     // Before anybody can give orders about it.
     let openAdmin = try admin.door.map {
       try admin.opening.serve(
-        $0, console(gate, control, parts, store), parts.devices, parts.tls, GateArrivals(configuration, log))
+        $0, console(gate, control, assembly), assembly.devices, assembly.tls, GateArrivals(configuration, log)
+      )
     }
     var server: ControlServer?
     do {
@@ -207,9 +206,9 @@ struct Opening {
       let approvals = try approvalsServer(registry, on: listeners.approvals)
       return OpenGate(
         gate: gate, control: control, servers: (started, approvals), admin: openAdmin,
-        made: configuration.tls == nil ? parts.tls : nil, devices: parts.devices,
+        made: configuration.tls == nil ? assembly.tls : nil, devices: assembly.devices,
         approvalUsers: users,
-        store: store, settings: settings)
+        store: assembly.store, settings: settings)
     } catch {
       server?.stop()
       openAdmin?.stop()
@@ -230,11 +229,12 @@ struct Opening {
 
   /// What the operator's pages are made of.
   private func console(
-    _ gate: Gate, _ control: GateControl, _ parts: Gate.Parts, _ store: KeyStore
+    _ gate: Gate, _ control: GateControl, _ assembly: GateAssembly
   ) -> ConsolePages.Sources {
     ConsolePages.Sources(
-      gate: gate, control: control, store: store, pseudonyms: parts.pseudonyms, settings: settings,
-      hasDevices: parts.devices != nil, log: logger, name: ShownHostName.text)
+      gate: gate, control: control, store: assembly.store, pseudonyms: assembly.pseudonyms,
+      settings: settings,
+      hasDevices: assembly.devices != nil, log: logger, name: ShownHostName.text)
   }
 
   /// With operators others than the gate's own user and root are heard, who get no more than links.
@@ -266,10 +266,10 @@ struct Opening {
   }
 
   private func prepare(
-    _ parts: Gate.Parts, _ stored: inout StoredDescriptors, _ keeper: DescriptorStore?
+    _ assembly: GateAssembly, _ stored: inout StoredDescriptors, _ keeper: DescriptorStore?
   ) throws -> PreparedGate {
     do {
-      return try Gate.prepare(configuration, parts, stored: &stored, store: keeper)
+      return try assembly.prepare(&stored, keeper)
     } catch {
       complain(error.description)
       if case .tls = error { throw ExitStatus.configuration }
