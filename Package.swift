@@ -257,8 +257,10 @@ let testTargets = [
     ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "Obligation", "System", "X509", "X509Tests"]),
   tests(
     "Control",
-    [
-      "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Gateway", "HTTPWire",
+      "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Gateway",
+      "HTTPWire", "Identity",
+      "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Gateway",
+      "HTTPWire", "Identity",
       "Identity",
       "JSON", "KeyStore", "Logs", "Sockets", "System", "TLS", "Logging",
     ]),
