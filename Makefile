@@ -250,7 +250,7 @@ SYMBOLIZER ?= $(shell command -v llvm-symbolizer)
 
 .PHONY: test-asan
 test-asan: export ASAN_OPTIONS := detect_leaks=1:external_symbolizer_path=$(SYMBOLIZER)
-test-asan: export LSAN_OPTIONS := print_suppressions=0:suppressions=$(CURDIR)/Tests/Sanitizers/leaks.txt
+test-asan: export LSAN_OPTIONS := print_suppressions=0:suppressions=$(CURDIR)/Tests/Adversarial/Sanitizers/leaks.txt
 test-asan: build-packages test-packages  ## All tests with AddressSanitizer and LeakSanitizer
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan
 	$(SWIFT) test --skip-build --disable-xctest --sanitize=address --scratch-path .build-asan $(SWIFT_TEST_FLAGS)
@@ -260,7 +260,7 @@ test-asan: build-packages test-packages  ## All tests with AddressSanitizer and 
 test-tsan: export TSAN_OPTIONS := exitcode=66:atexit_sleep_ms=50
 test-tsan: build-packages test-packages  ## All tests with ThreadSanitizer
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
-	$(CLANG) -shared -fPIC -O1 -Wall -Wextra -Werror -o .build-tsan/mutex.so Tests/Sanitizers/mutex.c -ldl
+	$(CLANG) -shared -fPIC -O1 -Wall -Wextra -Werror -o .build-tsan/mutex.so Tests/Adversarial/Sanitizers/mutex.c -ldl
 	LD_PRELOAD=$(CURDIR)/.build-tsan/mutex.so $(SWIFT) test --skip-build --disable-xctest --sanitize=thread \
 	  --scratch-path .build-tsan $(SWIFT_TEST_FLAGS)
 	PORTCULLIS_SANITIZER=thread PORTCULLIS_BIN=$(CURDIR)/.build-tsan/debug/portcullis \
@@ -275,7 +275,7 @@ MINUTES ?= 20
 .PHONY: floods
 floods: release test-packages  ## Honest players under attack: a table; ATTACKS='pings bombs' picks some, SECONDS=8 each
 	@scripts/install-packages gcc slowhttptest
-	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Floods/floods.py --seconds $(or $(SECONDS),8) $(ATTACKS)
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Adversarial/Floods/floods.py --seconds $(or $(SECONDS),8) $(ATTACKS)
 
 # The most expensive messages: a search of SECONDS=60, then what sessions that send them take of a loop.
 ADVERSARY_FLAGS := -c release --product portcullis-adversary --scratch-path .build-adversary
@@ -284,11 +284,11 @@ ADVERSARY_FLAGS := -c release --product portcullis-adversary --scratch-path .bui
 adversarial: release test-packages  ## Look for the most expensive message, and have many sessions send it
 	$(SWIFT) build $(ADVERSARY_FLAGS)
 	.build-adversary/release/portcullis-adversary --seconds $(or $(SECONDS),60)
-	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Adversarial/flood.py
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Adversarial/Search/flood.py
 
 .PHONY: soak
 soak: release test-packages  ## Sessions come and go for MINUTES=20: memory, descriptors, journal and queues stay flat
-	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Soak/soak.py --minutes $(MINUTES)
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) Tests/Adversarial/Soak/soak.py --minutes $(MINUTES)
 
 # Harnesses with libFuzzer and AddressSanitizer, as many at once as there are processors (Tests/README.md, "Fuzzing").
 HARNESS ?=

@@ -67,11 +67,6 @@ func dependency(_ name: String) -> Target.Dependency {
   }
 }
 
-func tests(_ name: String, _ dependencies: [String] = []) -> Target {
-  .testTarget(
-    name: "\(name)Tests", dependencies: ([name] + dependencies).map(dependency), swiftSettings: strict)
-}
-
 let modules = [
   // Headers, inline shims for macros, and the one BIO. Everything above is Swift.
   Module("CLinux", in: .c),
@@ -234,6 +229,14 @@ let modules = [
     ], isProgram: true),
 ]
 
+/// A module's tests lie in the folder of its layer; those of what is no module, beside the layers.
+func tests(_ name: String, _ dependencies: [String] = []) -> Target {
+  let layer = modules.first { $0.name == name }.map { "\($0.layer.rawValue)/" }
+  return .testTarget(
+    name: "\(name)Tests", dependencies: ([name] + dependencies).map(dependency),
+    path: "Tests/Unit/\(layer ?? "")\(name)Tests", swiftSettings: strict)
+}
+
 let testTargets = [
   tests("Bytes"),
   tests(
@@ -309,27 +312,29 @@ let testTargets = [
   tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),
   tests("Risk", ["Addresses", "ApprovalPolicy", "DeviceWire", "System"]),
   tests("Vectors", ["Bytes", "Crypto", "DeviceWire", "Obligation", "Risk"]),
-  .testTarget(name: "ManifestTests", dependencies: ["Obligation"], swiftSettings: strict),
+  .testTarget(
+    name: "ManifestTests", dependencies: ["Obligation"], path: "Tests/Unit/ManifestTests",
+    swiftSettings: strict),
 
   // Which tests may be skipped, and where.
-  .target(name: "Obligation", path: "Tests/Support/Obligation", swiftSettings: strict),
+  .target(name: "Obligation", path: "Tests/Kit/Obligation", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.
   .target(
-    name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "System"], path: "Tests/Support/TLSPeers",
+    name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "System"], path: "Tests/Kit/TLSPeers",
     swiftSettings: strict),
 
   // A disk in memory for SQLite, which fails and loses power.
-  .target(name: "CFaultDisk", dependencies: ["CSQLite"], path: "Tests/Support/CFaultDisk"),
+  .target(name: "CFaultDisk", dependencies: ["CSQLite"], path: "Tests/Kit/CFaultDisk"),
   .target(
-    name: "FaultDisk", dependencies: ["CFaultDisk", "SQLite"], path: "Tests/Support/FaultDisk",
+    name: "FaultDisk", dependencies: ["CFaultDisk", "SQLite"], path: "Tests/Kit/FaultDisk",
     swiftSettings: strict),
 
   // What `make adversarial` searches with.
   .executableTarget(
     name: "portcullis-adversary",
     dependencies: ["Bytes", "Charsets", "Deflate", "JSON", "SessionWire", "TelnetWire", "WebSocketWire"],
-    path: "Tests/Adversarial", exclude: ["Worst", "flood.py"], swiftSettings: strict),
+    path: "Tests/Adversarial/Search", exclude: ["Worst", "flood.py"], swiftSettings: strict),
 
   // What `make fuzz` drives; its tests replay the seeds. A target of tests, as it reads what modules keep to
   // themselves: a plain release build, also that of whoever depends on this package, would fail over it.
@@ -345,7 +350,7 @@ let testTargets = [
       "PortcullisClient", "PortcullisProtocol", "ProxyProtocol", "Registry", "Risk", "SessionWire", "System",
       "TelnetWire", "WebSocketWire", "X509",
     ],
-    path: "Tests/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
+    path: "Tests/Adversarial/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
   tests("Fuzzing"),
 ]
 

@@ -7,7 +7,7 @@ import pytest
 
 from websocket import PONG, RawWebSocket, frame
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Floods"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Adversarial" / "Floods"))
 
 import floods  # noqa: E402
 

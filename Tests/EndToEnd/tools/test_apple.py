@@ -13,7 +13,7 @@ import pytest
 from documents import ROOT, blocks, pages
 
 CHECK = ROOT / "scripts" / "apple-check"
-STUBS = ROOT / "Tests" / "Support" / "AppleStubs"
+STUBS = ROOT / "Tests" / "Kit" / "AppleStubs"
 CLIENT = ROOT / "Sources" / "Phone" / "PortcullisClient"
 # iOS, module, name: one of an app's whole window, to be found by everybody who has an iPhone.
 ROW = re.compile(r"(\d+)\.(\d+) +(\w+) +(\S.*)")
