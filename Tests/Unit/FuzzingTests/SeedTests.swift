@@ -1,12 +1,12 @@
 /// Replays every committed seed in process, so that plain `make test` has them without a fuzzer.
 import Foundation
+import Kit
 import Testing
 
 @testable import Fuzzing
 
 @Suite struct SeedTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../Adversarial/Fuzzing/Seeds").standardizedFileURL
+  private static let folder = Repository.folder.appending(path: "Tests/Adversarial/Fuzzing/Seeds")
 
   private struct Seed {
     let name: String

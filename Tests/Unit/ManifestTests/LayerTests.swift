@@ -1,5 +1,6 @@
 /// The arrows between modules: none points upwards, and the manifest's rows are what the sources import.
 import Foundation
+import Kit
 import Testing
 
 @Suite struct LayerTests {
@@ -9,15 +10,13 @@ import Testing
     let dependencies: Set<String>
   }
 
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-    .standardizedFileURL
   private let manifest: String
   private let layers: [String]
   private let folders: [String: String]
   private let modules: [Module]
 
   init() throws {
-    let manifest = try String(contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
+    let manifest = try Repository.text("Package.swift")
     self.manifest = manifest
     let cases = manifest.matches(of: /case (\w+) = "(\w+)"/)
     layers = cases.map { String($0.1) }
@@ -33,7 +32,7 @@ import Testing
   /// `Sources/<layer>/<module>`.
   private func folder(of module: Module) throws -> URL {
     let layer = try #require(folders[module.layer])
-    let folder = Self.root.appending(path: "Sources/\(layer)/\(module.name)")
+    let folder = Repository.folder.appending(path: "Sources/\(layer)/\(module.name)")
     try #require(
       FileManager.default.fileExists(atPath: folder.path()),
       "\(module.name) lies in the folder of another layer than \(module.layer)")

@@ -1,3 +1,4 @@
+import Kit
 import Testing
 
 @testable import Bytes
@@ -21,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20 as Range<UInt64>) func behavesLikeAnArray(seed: UInt64) {
-    var random = Numbers(seed)
+    var random = SplitMix(seed: seed)
     var queue = ByteQueue()
     var model: [UInt8] = []
     for step in 0..<500 {
@@ -70,21 +71,4 @@ import Testing
     #expect(bytes[19_999] == UInt8(truncatingIfNeeded: 19_999))
     #expect(capacities.count < 100)
   }
-}
-
-/// A small generator with a seed (SplitMix64), so that a failure can be repeated.
-struct Numbers {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func next(below limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }

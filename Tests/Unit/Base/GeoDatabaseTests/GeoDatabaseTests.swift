@@ -2,26 +2,15 @@
 import Addresses
 import Foundation
 import GeoDatabase
+import Kit
 import Testing
 
-/// A folder for each test.
-@Suite final class GeoDatabaseTests {
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "geo-\(UUID())")
+@Suite struct GeoDatabaseTests {
+  private let folder: TestFolder
 
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TestFolder("geo-") }
 
-  deinit {
-    try? FileManager.default.removeItem(at: folder)
-  }
-
-  /// In place: what was there is cut off.
-  private func write(_ bytes: [UInt8]) throws -> String {
-    let url = folder.appending(path: "places.mmdb")
-    try Data(bytes).write(to: url)
-    return url.path()
-  }
+  private func write(_ bytes: [UInt8]) throws -> String { try folder.write("places.mmdb", bytes) }
 
   private func open(_ writer: MaxMindWriter) throws -> MaxMindFile {
     try MaxMindFile.open(try write(try writer.bytes()))
@@ -160,7 +149,7 @@ import Testing
     let path = try write(Array(text.utf8))
     #expect(throws: GeoDatabaseError.self) { try MaxMindFile.open(path) }
     #expect(throws: GeoDatabaseError.self) { try MaxMindFile.open(path + "-missing") }
-    #expect(throws: GeoDatabaseError.self) { try MaxMindFile.open(self.folder.path()) }
+    #expect(throws: GeoDatabaseError.self) { try MaxMindFile.open(self.folder.path) }
   }
 
   @Test func otherForms() throws {
@@ -211,7 +200,7 @@ import Testing
 
   @Test func tooLarge() throws {
     let path = try write([])
-    let file = try FileHandle(forWritingTo: folder.appending(path: "places.mmdb"))
+    let file = try FileHandle(forWritingTo: URL(filePath: folder.file("places.mmdb")))
     try file.truncate(atOffset: 1 << 29 + 1)
     #expect(throws: GeoDatabaseError.self) { try MaxMindFile.open(path) }
   }

@@ -3,12 +3,12 @@
 import Addresses
 import Foundation
 import GeoDatabase
+import Kit
 import Obligation
 import Testing
 
 @Suite struct PublishedDatabaseTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../../.build-conformance/maxmind").standardizedFileURL
+  private static let folder = Repository.folder.appending(path: ".build-conformance/maxmind")
 
   /// Nil where the folder is not there.
   private static func path(_ name: String) -> String? {

@@ -1,3 +1,4 @@
+import Kit
 import Logging
 import System
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite struct GateLogTests {
   let sink = LineSink()
-  let clock = TestClock()
+  let clock = ManualClock()
 
   static let head = "time=2026-02-17T00:00:00.000Z"
 

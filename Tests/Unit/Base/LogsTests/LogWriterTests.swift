@@ -1,4 +1,5 @@
 import Foundation
+import Kit
 import Synchronization
 import System
 import Testing
@@ -12,7 +13,7 @@ import Testing
 
   @Test func linesComeInOrder() throws {
     let output = GatedOutput(isOpen: true)
-    let writer = try LogWriter.start(output: output, clock: TestClock(), format: .text)
+    let writer = try LogWriter.start(output: output, clock: ManualClock(), format: .text)
     for number in 0..<1000 { writer.write(line("\(number)")) }
     #expect(writer.flush(within: Self.patience))
     #expect(output.text == (0..<1000).map { "\($0)\n" }.joined())
@@ -31,7 +32,7 @@ import Testing
   @Test func whatFollowsALineGathers() throws {
     let output = GatedOutput(isOpen: true)
     let writer = try LogWriter.start(
-      output: output, clock: TestClock(), format: .text, pace: Self.patient)
+      output: output, clock: ManualClock(), format: .text, pace: Self.patient)
     writer.write(line("first"))
     output.awaitBatches(1)
     for number in 0..<100 { writer.write(line("\(number)")) }
@@ -46,7 +47,7 @@ import Testing
   @Test func noMoreGathersThanHalfOfTheRoom() throws {
     let output = GatedOutput(isOpen: true)
     let writer = try LogWriter.start(
-      output: output, clock: TestClock(), format: .text, lines: 100, pace: Self.patient)
+      output: output, clock: ManualClock(), format: .text, lines: 100, pace: Self.patient)
     writer.write(line("first"))
     output.awaitBatches(1)
     for number in 0..<51 { writer.write(line("\(number)")) }
@@ -57,7 +58,7 @@ import Testing
 
   @Test func linesWaitUntilTheWriterBegins() throws {
     let output = GatedOutput(isOpen: true)
-    let writer = LogWriter.prepared(output: output, clock: TestClock(), format: .text)
+    let writer = LogWriter.prepared(output: output, clock: ManualClock(), format: .text)
     writer.write(line("first"))
     #expect(!writer.flush(within: .zero) && output.text.isEmpty)
     writer.writeWaiting()
@@ -70,7 +71,7 @@ import Testing
 
   @Test func aWriterThatNeverBeginsWritesWhenItIsClosed() {
     let output = GatedOutput(isOpen: true)
-    let writer = LogWriter.prepared(output: output, clock: TestClock(), format: .text)
+    let writer = LogWriter.prepared(output: output, clock: ManualClock(), format: .text)
     writer.write(line("why there is no start"))
     #expect(writer.close(within: Self.patience))
     #expect(output.text == "why there is no start\n")
@@ -79,7 +80,7 @@ import Testing
   @Test func aStuckOutputStopsNobodyAndWhatIsLeftOutIsCounted() throws {
     let output = GatedOutput(isOpen: false)
     let writer = try LogWriter.start(
-      output: output, clock: TestClock(), format: .text, capacity: 1000, lines: 4)
+      output: output, clock: ManualClock(), format: .text, capacity: 1000, lines: 4)
     writer.write(line("first"))
     output.awaitWriter()
     // Nobody reads, and still each call comes back.
@@ -96,7 +97,7 @@ import Testing
   @Test func theNoticeStandsWhereTheLinesWouldHaveStood() throws {
     let output = GatedOutput(isOpen: false)
     let writer = try LogWriter.start(
-      output: output, clock: TestClock(), format: .json, capacity: 1000, lines: 2)
+      output: output, clock: ManualClock(), format: .json, capacity: 1000, lines: 2)
     writer.write(line("first"))
     output.awaitWriter()
     for text in ["second", "lost", "lost"] { writer.write(line(text)) }
@@ -112,7 +113,7 @@ import Testing
   @Test func aBrokenOutputIsTriedAgainWithTheNextLine() throws {
     let output = GatedOutput(isOpen: true)
     output.setWorks(false)
-    let writer = try LogWriter.start(output: output, clock: TestClock(), format: .text)
+    let writer = try LogWriter.start(output: output, clock: ManualClock(), format: .text)
     writer.write(line("lost"))
     #expect(writer.flush(within: Self.patience))
     let tries = output.batches
@@ -125,7 +126,7 @@ import Testing
 
   @Test func linesOfManyThreadsStayWholeAndInOrder() throws {
     let output = GatedOutput(isOpen: true)
-    let writer = try LogWriter.start(output: output, clock: TestClock(), format: .text)
+    let writer = try LogWriter.start(output: output, clock: ManualClock(), format: .text)
     let threads = 4
     let count = 500
     try withThreads(threads) { thread in

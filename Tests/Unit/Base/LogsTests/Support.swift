@@ -3,17 +3,6 @@ import Logs
 import Synchronization
 import System
 
-final class TestClock: Clock {
-  private let nanoseconds = Atomic<UInt64>(0)
-
-  func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
-  /// 2026-02-17T00:00:00Z and what has passed since.
-  func wall() -> UnixTime {
-    UnixTime(milliseconds: 1_771_286_400_000 + Int64(nanoseconds.load(ordering: .relaxed) / 1_000_000))
-  }
-  func advance(_ duration: Duration) { nanoseconds.add(duration.wholeNanoseconds, ordering: .relaxed) }
-}
-
 /// Keeps lines as they come.
 final class LineSink: LogSink {
   private let kept = Mutex<[String]>([])

@@ -1,3 +1,4 @@
+import Kit
 import Synchronization
 import System
 import Testing
@@ -81,16 +82,16 @@ import Testing
 
   /// Ten seconds from the accept, wherever in them the first byte comes.
   @Test func aFirstRequestThatBeginsLate() throws {
-    let clock = JumpingClock()
+    let clock = ManualClock()
     try served(ImaginaryGate(), clock: clock) { path in
       let (late, poke) = (try Peer(path), try Peer(path))
       poke.ask("/livez")
       #expect(poke.hears("ok\n"))
-      clock.pass(.seconds(9))
+      clock.advance(.seconds(9))
       late.send("GET /livez HT")
       poke.ask("/livez")
       #expect(poke.hears("ok\n"))
-      clock.pass(.seconds(2))
+      clock.advance(.seconds(2))
       poke.ask("/livez")
       #expect(poke.hears("ok\n") && late.hears("HTTP/1.1 408 "))
     }
@@ -98,7 +99,7 @@ import Testing
 
   /// And from his own accept, not from the turn's beginning.
   @Test func whoComesInALongTurn() throws {
-    let clock = JumpingClock()
+    let clock = ManualClock()
     let (before, within) = (Stop(), Stop())
     try served(ImaginaryGate(stops: [before, within]), clock: clock) { path in
       let poke = try Peer(path)
@@ -110,7 +111,7 @@ import Testing
       before.isOver.open()
       within.reached.wait()
       let next = try Peer(path)
-      clock.pass(.seconds(3600))
+      clock.advance(.seconds(3600))
       within.isOver.open()
       #expect(first.hears("<p>on"))
       let later = try Peer(path)
@@ -122,14 +123,14 @@ import Testing
   }
 
   @Test func aRequestThatDoesNotCome() throws {
-    let clock = JumpingClock()
+    let clock = ManualClock()
     try served(ImaginaryGate(), clock: clock) { path in
       // In this order: when the last has its answer, all have been accepted.
       let (silent, slow, idle) = (try Peer(path), try Peer(path), try Peer(path))
       slow.send("POST /change HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\na=")
       idle.ask("/livez")
       #expect(idle.hears("ok\n"))
-      clock.pass(.seconds(11))
+      clock.advance(.seconds(11))
       let poke = try Peer(path)
       poke.ask("/livez")
       #expect(poke.hears("ok\n"))
@@ -137,14 +138,14 @@ import Testing
       #expect(silent.rest() == "" && silent.hasEnded)
       idle.ask("/livez")
       #expect(idle.hears("ok\n"))
-      clock.pass(.seconds(31))
+      clock.advance(.seconds(31))
       _ = try Peer(path)
       #expect(idle.rest() == "" && idle.hasEnded)
     }
   }
 
   @Test func anAnswerThatIsNotTaken() throws {
-    let clock = JumpingClock()
+    let clock = ManualClock()
     try served(ImaginaryGate(), clock: clock) { path in
       let deaf = try Peer(path)
       deaf.ask("/big.svg")
@@ -155,7 +156,7 @@ import Testing
         poke.ask("/livez")
         #expect(poke.hears("ok\n"))
       }
-      clock.pass(.seconds(11))
+      clock.advance(.seconds(11))
       poke.ask("/livez")
       #expect(poke.hears("ok\n"))
       #expect(deaf.rest().utf8.count < 1 << 20 && deaf.hasEnded)
@@ -309,7 +310,7 @@ import Testing
 
   /// A reader who stops holds up neither searches nor probes, and is let go of in the end, with what the download holds.
   @Test func aReaderWhoStops() throws {
-    let clock = JumpingClock()
+    let clock = ManualClock()
     let released = Atomic(0)
     let gate = ImaginaryGate { Endless { released.wrappingAdd(1, ordering: .relaxed) } }
     try served(gate, clock: clock) { path in
@@ -324,7 +325,7 @@ import Testing
       // The one that was refused, and once it takes nothing any more the one of the reader.
       let deadline = SystemClock().monotonic() + .seconds(60)
       while released.load(ordering: .relaxed) < 2, SystemClock().monotonic() < deadline {
-        clock.pass(.seconds(11))
+        clock.advance(.seconds(11))
         other.ask("/livez")
         #expect(other.hears("ok\n"))
       }

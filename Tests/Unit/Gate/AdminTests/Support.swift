@@ -1,5 +1,6 @@
 import Glibc
 import HTTPWire
+import Kit
 import Sockets
 import Synchronization
 import System
@@ -104,18 +105,6 @@ func steps(of bytes: [UInt8], every step: Int) -> [String] {
   }
 }
 
-/// No time passes but what a test lets pass, however slow the machine is.
-final class JumpingClock: Clock {
-  private let passed = Atomic<UInt64>(1_000_000_000_000)
-
-  func pass(_ duration: Duration) {
-    passed.wrappingAdd(duration.wholeNanoseconds, ordering: .relaxed)
-  }
-
-  func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: passed.load(ordering: .relaxed)) }
-  func wall() -> UnixTime { SystemClock().wall() }
-}
-
 /// Where a thread waits for the test, and the test for it.
 struct Stop {
   let reached = Latch()
@@ -124,7 +113,7 @@ struct Stop {
 
 /// A listener on a UNIX socket in a folder of its own, as long as `body` runs.
 func served(
-  _ gate: ImaginaryGate, clock: JumpingClock = JumpingClock(),
+  _ gate: ImaginaryGate, clock: ManualClock = ManualClock(),
   holds: @escaping @Sendable (AdminActor) -> Bool = { _ in true }, _ body: (String) throws -> Void
 ) throws {
   let folder = try TemporaryFolder(prefix: "admin-")

@@ -1,4 +1,5 @@
 /// Anything at all that may happen to a session.
+import Kit
 import TelnetWire
 
 extension Play.Act {

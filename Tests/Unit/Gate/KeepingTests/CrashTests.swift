@@ -1,5 +1,6 @@
 /// How a session goes on after a kill: what counts as handled, what is in doubt, what is a gap, what is said first.
 import Bytes
+import Kit
 import SessionWire
 import System
 import TelnetWire

@@ -1,4 +1,5 @@
 /// The file of luggage between two processes: records that are there, cut off, of another time, not to be believed.
+import Kit
 import System
 import Testing
 

@@ -1,5 +1,6 @@
 /// A writer that is killed between any two stores, with the words of one store in any order: what its slot then says is what
 /// it said before or what it was to say, never anything else.
+import Kit
 import Testing
 
 @testable import Keeping

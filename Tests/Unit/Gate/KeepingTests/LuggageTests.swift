@@ -1,5 +1,6 @@
 /// A restart in good order: what goes over, and that the session goes on as one that never stopped.
 import Bytes
+import Kit
 import SessionWire
 import System
 import TelnetWire

@@ -1,6 +1,7 @@
 /// What a slot's words come to: values there and back, each field broken, and layouts of other programs.
 import Addresses
 import Bytes
+import Kit
 import System
 import TelnetWire
 import Testing

@@ -1,4 +1,5 @@
 /// Slots in memory of the system's: made, given on, adopted; starts that die.
+import Kit
 import System
 import Testing
 

@@ -1,6 +1,7 @@
 /// Sessions to be kept, memory that notes each store, and numbers that come again.
 import Addresses
 import Bytes
+import Kit
 import Synchronization
 import System
 import TelnetWire
@@ -8,19 +9,7 @@ import Testing
 
 @testable import Keeping
 
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
-
+extension SplitMix {
   mutating func bytes(_ counts: ClosedRange<Int>) -> [UInt8] {
     (0..<Int.random(in: counts, using: &self)).map { _ in .random(in: 0...255, using: &self) }
   }

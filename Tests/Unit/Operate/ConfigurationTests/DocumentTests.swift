@@ -1,18 +1,16 @@
 import Charsets
 import Foundation
+import Kit
 import Testing
 
 @testable import Configuration
 
 /// What is derived from the table says the same as the table.
 @Suite struct DocumentTests {
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../..")
-    .standardizedFileURL
-
   /// To write the file anew after a change of the table: `UPDATE_EXAMPLE=1 swift test --filter
   /// DocumentTests`.
   @Test func theExampleFileFollowsTheTable() throws {
-    let file = Self.root.appending(path: "config/portcullis.env.example")
+    let file = Repository.folder.appending(path: "config/portcullis.env.example")
     if ProcessInfo.processInfo.environment["UPDATE_EXAMPLE"] == "1" {
       try Data(SettingTable.exampleFile().utf8).write(to: file)
     }
@@ -22,7 +20,7 @@ import Testing
 
   /// Between its markers the page has the table as it is; `UPDATE_EXAMPLE=1` puts it there.
   @Test func theSettingsPageFollowsTheTable() throws {
-    let file = Self.root.appending(path: "docs/settings.md")
+    let file = Repository.folder.appending(path: "docs/settings.md")
     let (begin, end) = ("<!-- settings:begin -->\n", "<!-- settings:end -->")
     func section(of text: String) throws -> Range<String.Index> {
       let start = try #require(text.range(of: begin)).upperBound
@@ -136,7 +134,7 @@ import Testing
   @Test func theFileSystem() throws {
     let files = SystemFiles()
     #expect(files.kind(of: #filePath) == .file)
-    #expect(files.kind(of: Self.root.path()) == .directory)
+    #expect(files.kind(of: Repository.folder.path()) == .directory)
     #expect(files.kind(of: "/dev/null") == .other)
     #expect(files.kind(of: "/nowhere/at/all") == nil)
     #expect(files.has(.utf8) && files.has(.koi8R) && files.has(.gbk))

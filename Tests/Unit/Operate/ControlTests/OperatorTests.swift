@@ -1,6 +1,7 @@
 /// What the control socket asks of a gate, done to a real one on loopback with a simulated device:
 /// docs/protocol.md, "Close codes", and docs/operating.md, "Control socket".
 import Foundation
+import Kit
 import Logging
 import PortcullisProtocol
 import Testing
@@ -25,17 +26,15 @@ import Assembly
   private let store: KeyStore
   private let gate: Gate
   private let trust: ServerTrust
-  private let directory: URL
+  private let folder: TestFolder
   private static let appID = "ABCDE12345.org.example.game"
 
   init() throws {
-    directory = FileManager.default.temporaryDirectory.appending(
-      path: "operator-\(UUID().uuidString.prefix(8))")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    folder = try TestFolder("operator-")
     let environment = [
       ("APPATTEST_APP_IDS", Self.appID), ("LISTEN", "127.0.0.1:0"), ("BACKEND", "echo:"), ("WORKERS", "2"),
-      ("ATTESTED_KEYS_PATH", directory.appending(path: "keys.json").path()),
-      ("CONTROL_SOCKET", directory.appending(path: "gate.sock").path()),
+      ("ATTESTED_KEYS_PATH", folder.file("keys.json")),
+      ("CONTROL_SOCKET", folder.file("gate.sock")),
     ]
     let configuration = try ConfigurationLoader.load(
       environment: environment, files: SystemFiles(), processors: 2, descriptorLimit: 4096
@@ -57,7 +56,7 @@ import Assembly
   private func end() {
     gate.stop()
     store.close()
-    try? FileManager.default.removeItem(at: directory)
+    folder.remove()
   }
 
   private func registeredApp() throws -> SimulatedApp {

@@ -1,5 +1,6 @@
 /// The control socket as it is: a UNIX socket in a temporary directory, with real clients.
 import Foundation
+import Kit
 import Synchronization
 import Testing
 
@@ -27,18 +28,12 @@ private final class Handler: ControlHandler {
 
 /// A directory that goes with its test.
 private final class Place {
-  let directory = FileManager.default.temporaryDirectory.appending(
-    path: "control-\(UUID().uuidString.prefix(8))")
+  private let folder: TestFolder
 
-  init() throws {
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TestFolder("control-") }
 
-  deinit {
-    try? FileManager.default.removeItem(at: directory)
-  }
-
-  var socket: String { directory.appending(path: "gate.sock").path() }
+  var socket: String { folder.file("gate.sock") }
+  func file(_ name: String) -> String { folder.file(name) }
   var exists: Bool { FileManager.default.fileExists(atPath: socket) }
 }
 
@@ -262,7 +257,7 @@ private final class Place {
   }
 
   @Test func pathThatIsTooLongIsRefused() throws {
-    let path = place.directory.path() + "/" + String(repeating: "x", count: 108)
+    let path = place.file(String(repeating: "x", count: 108))
     #expect(throws: ControlServerError.self) { try ControlServer.start(path: path, handler: handler) }
   }
 }

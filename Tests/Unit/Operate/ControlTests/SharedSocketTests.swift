@@ -1,5 +1,6 @@
 /// A socket that several users may open: its mode and group, and that none of them takes it from the others.
 import Foundation
+import Kit
 import Synchronization
 import Testing
 
@@ -27,16 +28,13 @@ import Testing
     }
   }
 
-  private let folder: URL
-  private var socket: String { folder.appending(path: "approvals.sock").path() }
+  private let folder: TestFolder
+  private var socket: String { folder.file("approvals.sock") }
   private let handler = Handler()
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "shared-\(UUID().uuidString.prefix(8))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TestFolder("shared-")
   }
-
-  private func remove() { try? FileManager.default.removeItem(at: folder) }
 
   private func start(_ limits: ControlServer.Limits = ControlServer.Limits()) throws -> ControlServer {
     let listener = try ControlServer.bind(socket, setting: "APPROVALS_SOCKET", group: UInt32(getegid()))
@@ -49,7 +47,6 @@ import Testing
 
   @Test func itIsOpenToTheGroupAndNobodyElse() throws {
     let server = try start()
-    defer { remove() }
     defer { server.stop() }
     let attributes = try FileManager.default.attributesOfItem(atPath: socket)
     #expect(attributes[.posixPermissions] as? Int == 0o660)
@@ -74,7 +71,6 @@ import Testing
 
   @Test func theKernelSaysWhoAsks() throws {
     let server = try start()
-    defer { remove() }
     defer { server.stop() }
     #expect(try ControlClient.ask(.health, at: socket) == .pruned(keys: 0))
     #expect(handler.peers.withLock { $0 } == [UnixPeer(user: UInt32(geteuid()), process: getpid())])
@@ -84,7 +80,6 @@ import Testing
     var limits = ControlServer.Limits()
     limits.threadsPerUser = 1
     let server = try start(limits)
-    defer { remove() }
     defer { server.stop() }
     var first = LineChannel(try Socket.connecting(to: .unix(path: socket)))
     #expect(first.write(ControlRequest.statistics.line, until: soon) == .sent)
@@ -114,7 +109,6 @@ import Testing
     limits.threadsPerUser = 1
     limits.keepsClients = false
     let server = try start(limits)
-    defer { remove() }
     defer { server.stop() }
     for _ in 0..<1000 {
       #expect(try ControlClient.ask(.health, at: socket) == .pruned(keys: 0))
@@ -125,7 +119,6 @@ import Testing
     var limits = ControlServer.Limits()
     limits.keepsClients = false
     let server = try start(limits)
-    defer { remove() }
     defer { server.stop() }
     var channel = LineChannel(try Socket.connecting(to: .unix(path: socket)))
     let twice = ControlRequest.health.line + [UInt8(ascii: "\n")] + ControlRequest.health.line

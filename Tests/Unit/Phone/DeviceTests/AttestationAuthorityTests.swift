@@ -3,6 +3,7 @@ import Crypto
 import Device
 import Foundation
 import Identity
+import Kit
 import Obligation
 import System
 import Testing
@@ -12,14 +13,14 @@ import Testing
   .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
   .timeLimit(.minutes(2)))
 struct AttestationAuthorityTests {
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let openssl: String
   private let authority: TestAttestationAuthority
   private let enclave: SoftwareEnclave
   private let now = SystemClock().wall()
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     openssl = try #require(Tool.openssl)
     authority = try TestAttestationAuthority.create(now: now)
     enclave = try SoftwareEnclave.generate(appID: "ABCDE12345.org.example.game", environment: .production)
@@ -120,7 +121,7 @@ struct AttestationAuthorityTests {
 /// SHA-256 by `openssl`, so that the module's own is judged by another's.
 enum SHA256Digest {
   static func of(_ bytes: [UInt8]) -> String {
-    guard let openssl = Tool.openssl, let folder = try? TemporaryFolder(),
+    guard let openssl = Tool.openssl, let folder = try? TestFolder("device-"),
       let path = try? folder.write("x", bytes),
       let printed = try? Tool.run(openssl, ["dgst", "-sha256", "-r", path])
     else { return "openssl failed" }

@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import Device
+import Kit
 import Obligation
 import System
 import Testing
@@ -10,11 +11,11 @@ import Testing
   .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
   .timeLimit(.minutes(2)))
 struct CertificateTests {
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let openssl: String
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     openssl = try #require(Tool.openssl)
   }
 

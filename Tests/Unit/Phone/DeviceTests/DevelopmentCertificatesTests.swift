@@ -1,5 +1,6 @@
 import Device
 import Foundation
+import Kit
 import Obligation
 import System
 import Testing
@@ -9,11 +10,11 @@ import Testing
   .timeLimit(.minutes(2)))
 struct DevelopmentCertificatesTests {
   private typealias Name = DevelopmentCertificates.FileName
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let openssl: String
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     openssl = try #require(Tool.openssl)
     let names = ["mud.example.org", "192.0.2.7", "2001:db8::7"].compactMap {
       DevelopmentCertificates.ServerName($0)

@@ -4,16 +4,17 @@ import Device
 import Foundation
 import Identity
 import JSON
+import Kit
 import System
 import Testing
 
 @Suite struct EnclaveTests {
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let state: String
   private let hash = Bytes32()
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     state = folder.file("device.json")
   }
 

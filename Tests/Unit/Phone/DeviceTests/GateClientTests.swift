@@ -2,6 +2,7 @@ import Bytes
 import Crypto
 import Device
 import Foundation
+import Kit
 import Obligation
 import System
 import Testing
@@ -12,11 +13,11 @@ import Testing
   .timeLimit(.minutes(2)))
 struct GateClientTests {
   private typealias Name = DevelopmentCertificates.FileName
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let openssl: String
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     openssl = try #require(Tool.openssl)
     try DevelopmentCertificates.make(names: [], password: "x", now: SystemClock().wall())
       .write(to: folder.path, overwriting: false)

@@ -1,4 +1,5 @@
 /// What a player sees at a terminal: the game's text as the game sent it, and below it what is being typed.
+import Kit
 import Testing
 
 @testable import Device
@@ -200,7 +201,7 @@ private struct Desk {
 
   /// Whatever is said and typed, in whatever order: the screen is what the game said, with what is typed at its end.
   @Test(arguments: [5, 8, 20]) func anyOrder(columns: Int) {
-    var random = Sequence(state: UInt64(columns))
+    var random = SplitMix(seed: UInt64(columns))
     let words = [
       "a crow ", "caws", "\r\n", "> ", "\u{1B}[1;31mred\u{1B}[0m", "漢字 ", "é", "wide wide wide line ",
     ]
@@ -226,15 +227,5 @@ private struct Desk {
       expected.take(Array((said + typed).utf8))
       #expect(desk.screen.lines == expected.lines, "\(story)")
     }
-  }
-}
-
-/// Numbers that are the same in each run (Knuth's linear congruence).
-private struct Sequence: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return state ^ state >> 29
   }
 }

@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import Foundation
+import Kit
 import Obligation
 import System
 import Testing
@@ -12,7 +13,7 @@ import Testing
   .enabled(if: Obligation.runs(Tool.path("python3") != nil, "python3"), "python3 is not installed"),
   .timeLimit(.minutes(2)))
 struct PlayServiceTests {
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let python: String
   private let service: TestPlayService
   private let claims = TestPlayService.Claims(
@@ -20,7 +21,7 @@ struct PlayServiceTests {
     time: UnixTime(milliseconds: 1_800_000_000_123))
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     python = try #require(Tool.path("python3"))
     service = try TestPlayService.create()
     for file in try service.files() { try folder.write(file.name, file.bytes) }

@@ -4,6 +4,7 @@ import Device
 import Foundation
 import Identity
 import JSON
+import Kit
 import Obligation
 import System
 import Testing
@@ -14,14 +15,14 @@ import Testing
   .timeLimit(.minutes(2)))
 struct SimulatedAppTests {
   private static let appID = "ABCDE12345.org.example.game"
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let server: ServerProcess
   private let client: GateClient
   private let app: SimulatedApp
   private let authority: TestAttestationAuthority
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     try DevelopmentCertificates.make(names: [], password: "x", now: SystemClock().wall())
       .write(to: folder.path, overwriting: false)
     authority = try .load(from: folder.path)

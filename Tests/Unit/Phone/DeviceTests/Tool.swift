@@ -78,33 +78,3 @@ final class ServerProcess {
     process.waitUntilExit()
   }
 }
-
-/// A folder that goes with its owner.
-final class TemporaryFolder {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String) -> String { "\(path)/\(name)" }
-
-  @discardableResult
-  func write(_ name: String, _ text: String) throws -> String {
-    try text.write(toFile: file(name), atomically: true, encoding: .utf8)
-    return file(name)
-  }
-
-  @discardableResult
-  func write(_ name: String, _ bytes: [UInt8]) throws -> String {
-    try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
-    return file(name)
-  }
-
-  func mode(_ name: String) throws -> Int? {
-    try FileManager.default.attributesOfItem(atPath: file(name))[.posixPermissions] as? Int
-  }
-}

@@ -1,5 +1,6 @@
 import Device
 import Foundation
+import Kit
 import Obligation
 import System
 import Testing
@@ -10,12 +11,12 @@ import Testing
     if: Obligation.runs(PythonServer.isAvailable, "websockets"), "python3 with websockets is not installed"),
   .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let server: ServerProcess
   private let client: GateClient
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     try DevelopmentCertificates.make(names: [], password: "x", now: SystemClock().wall())
       .write(to: folder.path, overwriting: false)
     server = try PythonServer.start(in: folder)
@@ -142,7 +143,7 @@ enum PythonServer {
     return (try? Tool.run(python, ["-c", "import websockets.legacy.server"]).status) == 0
   }()
 
-  static func start(in folder: TemporaryFolder) throws -> ServerProcess {
+  static func start(in folder: TestFolder) throws -> ServerProcess {
     let script = try folder.write("server.py", source)
     return try ServerProcess(
       Tool.path("python3") ?? "", ["-u", script, folder.file("server.pem"), folder.file("server-key.pem")],

@@ -1,6 +1,7 @@
 /// A session over connections that break: nothing is lost, doubled or out of order, whoever types and however slowly
 /// somebody reads.
 import Foundation
+import Kit
 import Testing
 
 @testable import PortcullisClient
@@ -30,7 +31,7 @@ import Testing
 
   @Test(arguments: 0..<24) func anyLosses(seed: UInt64) async throws {
     let gate = MemoryGate(seed: seed, losses: 12)
-    var random = Chance(state: seed)
+    var random = SplitMix(seed: seed)
     let player = Player(try Player.session(gate))
     try await eventually("a session begins") { gate.session != nil && player.session.isAttached }
     // From here on a session is known that can be resumed.

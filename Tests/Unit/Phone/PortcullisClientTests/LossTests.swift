@@ -1,4 +1,5 @@
 /// Nothing is lost, doubled or out of order, wherever a connection breaks.
+import Kit
 import Testing
 
 @testable import PortcullisClient
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: 0..<64) func anyLosses(seed: UInt64) {
-    var random = Chance(state: seed)
+    var random = SplitMix(seed: seed)
     for _ in 0..<10 {
       var world = ModelWorld(seed: random.next())
       world.gate.acknowledgesEvery = 1 + Int(random.next() % 40)
@@ -86,7 +87,7 @@ import Testing
   /// The app is slow, is killed, and started again: what it had not handled comes again, what it had typed comes once or
   /// not at all, and what comes is in order.
   @Test(arguments: 0..<32) func anyLossesAndStarts(seed: UInt64) {
-    var random = Chance(state: seed)
+    var random = SplitMix(seed: seed)
     var world = ModelWorld(seed: seed)
     world.settle()
     world.handlesAtOnce = false
@@ -119,7 +120,7 @@ import Testing
 
   /// What the gate could not keep is announced, and the count goes on behind it.
   @Test(arguments: 0..<32) func lossesWithEviction(seed: UInt64) {
-    var random = Chance(state: seed)
+    var random = SplitMix(seed: seed)
     var world = ModelWorld(seed: seed)
     world.settle()
     for _ in 0..<50 {
@@ -175,18 +176,5 @@ import Testing
     #expect(world.gate.attached?.taken.count == 4)
     #expect(world.events.contains(.inputDropped(2)))
     #expect(world.machine.input.isEmpty)
-  }
-}
-
-/// A sequence that a seed repeats (SplitMix64).
-struct Chance {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
   }
 }

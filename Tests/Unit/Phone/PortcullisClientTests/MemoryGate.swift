@@ -1,12 +1,13 @@
 /// The model of a gate behind a transport in memory, whose connections break where a seed says.
 import FoundationEssentials
+import Kit
 
 @testable import PortcullisClient
 
 final class MemoryGate: GateTransport {
   struct State {
     var gate = ModelGate()
-    var random: Chance
+    var random: SplitMix
     var lossesLeft: Int
     var connection: MemoryConnection?
     var connections = 0
@@ -26,7 +27,7 @@ final class MemoryGate: GateTransport {
 
   /// - Parameter losses: so many connections break.
   init(seed: UInt64 = 1, losses: Int = 0) {
-    state = Locked(State(random: Chance(state: seed), lossesLeft: losses))
+    state = Locked(State(random: SplitMix(seed: seed), lossesLeft: losses))
   }
 
   func look<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }

@@ -3,6 +3,7 @@
 import Bytes
 import Crypto
 import Foundation
+import Kit
 import Obligation
 import Testing
 import Vectors

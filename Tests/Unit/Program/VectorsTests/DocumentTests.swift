@@ -3,13 +3,13 @@ import Bytes
 import Crypto
 import DeviceWire
 import Foundation
+import Kit
 import Testing
 import Vectors
 
 @Suite struct DocumentTests {
   private static func blocks(_ name: String = "devices.md") throws -> [[UInt8]] {
-    let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../../docs/\(name)")
-    let text = try String(contentsOf: page.standardizedFileURL, encoding: .utf8)
+    let text = try Repository.text("docs/\(name)")
     return text.components(separatedBy: "```json\n").dropFirst().map { block in
       Array((block.components(separatedBy: "\n```").first ?? "").utf8)
     }

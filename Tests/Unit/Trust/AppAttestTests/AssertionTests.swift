@@ -1,5 +1,6 @@
 /// docs/app-attest.md, "Assertion": each case breaks one thing of a valid assertion.
 import Identity
+import TestPKI
 import Testing
 
 @testable import AppAttest
@@ -7,7 +8,6 @@ import Testing
 @testable import CBOR
 @testable import Crypto
 @testable import System
-@testable import X509Tests
 
 struct AssertionBuilder {
   var signer = AttestationBuilder.deviceKey

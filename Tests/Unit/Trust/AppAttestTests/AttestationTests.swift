@@ -1,6 +1,7 @@
 /// docs/app-attest.md, "Attestation" on a test PKI, and the published sample under Apple's root.
 import Foundation
 import Identity
+import TestPKI
 import Testing
 
 @testable import AppAttest
@@ -9,7 +10,6 @@ import Testing
 @testable import Crypto
 @testable import System
 @testable import X509
-@testable import X509Tests
 
 @Suite struct AttestationTests {
   typealias Case = ChainTests.Case

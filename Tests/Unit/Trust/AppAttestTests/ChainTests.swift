@@ -1,11 +1,11 @@
 /// docs/app-attest.md, "Attestation" on a test PKI: each case breaks one thing of a valid chain.
+import TestPKI
 import Testing
 
 @testable import AppAttest
 @testable import Bytes
 @testable import Crypto
 @testable import System
-@testable import X509Tests
 @testable import X509
 
 private typealias Identifiers = ObjectIdentifiers

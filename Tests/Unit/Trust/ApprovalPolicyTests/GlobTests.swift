@@ -1,4 +1,5 @@
 import ApprovalPolicy
+import Kit
 import Testing
 
 @Suite struct GlobTests {

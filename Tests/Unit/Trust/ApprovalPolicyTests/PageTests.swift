@@ -2,12 +2,12 @@
 import ApprovalPolicy
 import DeviceWire
 import Foundation
+import Kit
 import Testing
 
 @Suite struct PageTests {
   private static func blocks() throws -> [String] {
-    let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../../docs/policies.md")
-    let text = try String(contentsOf: page, encoding: .utf8)
+    let text = try Repository.text("docs/policies.md")
     return text.components(separatedBy: "```json\n").dropFirst().compactMap {
       $0.components(separatedBy: "```").first
     }

@@ -1,6 +1,7 @@
 /// Random rules against a slow, obvious model that takes each member of the contract by itself.
 @testable import ApprovalPolicy
 import DeviceWire
+import Kit
 import Testing
 
 @Suite struct RandomTermsTests {

@@ -1,3 +1,4 @@
+import Kit
 import System
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
     let bench = Bench()
     let store = try bench.open()
     try store.noteMade(now: bench.clock.wall())
-    #expect(bench.files.contents(of: Self.mark) == Array("2026-02-17T00:16:40.000Z\n".utf8))
+    #expect(bench.files.contents(of: Self.mark) == Array("2026-02-17T00:00:00.000Z\n".utf8))
     #expect(bench.snapshotText() == "{\n}\n")
     #expect(store.register(newKey(1)) { _ in } == .accepted(isNew: true))
     #expect(store.close())
@@ -75,7 +76,7 @@ import Testing
   @Test func whatWasRestoredIsTaken() throws {
     for hasMark in [true, false] {
       let bench = Bench()
-      if hasMark { bench.files.place(Self.mark, Array("2026-02-17T00:16:40.000Z\n".utf8)) }
+      if hasMark { bench.files.place(Self.mark, Array("2026-02-17T00:00:00.000Z\n".utf8)) }
       bench.files.place(storePath, Array("{}\n".utf8))
       let store = try bench.open()
       try store.noteMade(now: bench.clock.wall())

@@ -1,4 +1,5 @@
 import Bytes
+import Kit
 import System
 import Testing
 

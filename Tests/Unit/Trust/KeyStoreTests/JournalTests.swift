@@ -1,5 +1,6 @@
 import Bytes
 import Identity
+import Kit
 import System
 import Testing
 

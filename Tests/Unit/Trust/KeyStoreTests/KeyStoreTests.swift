@@ -1,5 +1,6 @@
 import Bytes
 import Identity
+import Kit
 import Synchronization
 import System
 import Testing
@@ -378,7 +379,7 @@ import Testing
     let files = PowerLossFiles(seed: 1)
     #expect(throws: KeyStoreError.directoryMissing("/elsewhere")) {
       try KeyStore.recover(
-        path: "/elsewhere/keys.json", options: .init(), files: files, clock: TestClock(),
+        path: "/elsewhere/keys.json", options: .init(), files: files, clock: ManualClock(),
         entropy: TestEntropy(seed: 1),
         report: { _ in })
     }

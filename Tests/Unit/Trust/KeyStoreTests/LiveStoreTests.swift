@@ -1,5 +1,6 @@
 import Bytes
 import Foundation
+import Kit
 import Synchronization
 import System
 import Testing
@@ -9,15 +10,11 @@ import Testing
 /// The store as the program runs it: its own threads, the real clock, real files in a directory of its own.
 @Suite struct LiveStoreTests {
   private final class Directory: Sendable {
-    let path: String
-    var store: String { path + "/keys.json" }
+    private let folder: TestFolder
+    var path: String { folder.path }
+    var store: String { folder.file("keys.json") }
 
-    init() throws {
-      path = NSTemporaryDirectory() + "portcullis-store-\(UUID().uuidString)"
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    init() throws { folder = try TestFolder("portcullis-store-") }
 
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
   }

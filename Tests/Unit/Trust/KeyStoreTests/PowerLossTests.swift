@@ -1,5 +1,6 @@
 import Bytes
 import Foundation
+import Kit
 import Synchronization
 import System
 import Testing

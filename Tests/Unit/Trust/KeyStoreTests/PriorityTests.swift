@@ -1,3 +1,4 @@
+import Kit
 import Synchronization
 import System
 import Testing
@@ -22,7 +23,7 @@ import Testing
   @Test func snapshotsAreCopiedBesideTheLoopsAndWrittenBehindThem() throws {
     let folder = try TemporaryFolder(prefix: "portcullis-priority-")
     let files = WatchedFiles()
-    let clock = TestClock()
+    let clock = ManualClock()
     let written = Monitor<[Int]>([])
     let store = try KeyStore.open(path: folder.path + "/keys.json", files: files, clock: clock) { event in
       guard case .snapshotWritten(let keys, _, _) = event else { return }

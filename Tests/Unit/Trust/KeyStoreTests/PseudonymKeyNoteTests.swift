@@ -1,4 +1,5 @@
 import Bytes
+import Kit
 import System
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// The note that there is a key for pseudonyms (docs/key-store.md, "The pseudonym key"): a file beside the key file, durable
 /// when it was said to be, and for ever. Older versions have it as a line of the key file.
 @Suite struct PseudonymKeyNoteTests {
-  private static let line = "\"pseudonymKeyMadeAt\":\"2026-02-17T00:16:40.000Z\""
+  private static let line = "\"pseudonymKeyMadeAt\":\"2026-02-17T00:00:00.000Z\""
 
   private static let path = storePath + ".pseudonym-key-made"
 
@@ -18,7 +19,7 @@ import Testing
     try store.notePseudonymKey(now: bench.clock.wall())
     let noted = try #require(store.pseudonymKeyMadeAt)
     #expect(noted == bench.clock.wall())
-    #expect(bench.files.contents(of: Self.path) == Array("2026-02-17T00:16:40.000Z\n".utf8))
+    #expect(bench.files.contents(of: Self.path) == Array("2026-02-17T00:00:00.000Z\n".utf8))
     // A second one changes nothing.
     bench.clock.advance(.seconds(5))
     try store.notePseudonymKey(now: bench.clock.wall())
@@ -48,7 +49,7 @@ import Testing
       if fault == .powerLoss { bench.files.reboot() } else { bench.files.restart() }
       bench.files.plan([:])
       let read = try KeyStoreReader.read(storePath, files: bench.files, entropy: TestEntropy(seed: 1))
-      #expect(read.pseudonymKeyMadeAt?.timestamp == "2026-02-17T00:16:40.000Z", "\(fault) at call \(call)")
+      #expect(read.pseudonymKeyMadeAt?.timestamp == "2026-02-17T00:00:00.000Z", "\(fault) at call \(call)")
       if isMoved {
         #expect(bench.snapshotText() == "{\n}\n")
         hasMoved.yes += 1
@@ -104,7 +105,7 @@ import Testing
     ("{\(line),\(line)}", "a member name comes twice", 50),
     ("{\"pseudonymKeyMadeAt\":\"yesterday\"}", "not a timestamp of RFC 3339", 23),
     ("{\"pseudonymKeyMadeAt\":null}", "a byte that cannot stand here", 22),
-    ("{\"pseudonymKeyMadeAt\":\"2026-02-17T00:16:40.000Z", "the text ends too soon", 47),
+    ("{\"pseudonymKeyMadeAt\":\"2026-02-17T00:00:00.000Z", "the text ends too soon", 47),
   ])
   func refused(text: String, reason: String, offset: Int64) throws {
     let bytes = Array(text.utf8)
@@ -123,6 +124,6 @@ import Testing
     #expect(store.close())
     let text = bench.snapshotText().dropLast(3) + ",\n" + Self.line + "}"
     bench.files.place(storePath, Array(text.utf8))
-    #expect(try bench.open().pseudonymKeyMadeAt == UnixTime(timestamp: "2026-02-17T00:16:40.000Z"))
+    #expect(try bench.open().pseudonymKeyMadeAt == UnixTime(timestamp: "2026-02-17T00:00:00.000Z"))
   }
 }

@@ -1,6 +1,7 @@
 import Bytes
 import Foundation
 import Identity
+import Kit
 import System
 import Testing
 

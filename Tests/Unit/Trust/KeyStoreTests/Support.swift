@@ -1,20 +1,10 @@
 import Bytes
 import Identity
+import Kit
 import Synchronization
 import System
 
 @testable import KeyStore
-
-/// A clock that moves when it is told to.
-final class TestClock: Clock {
-  private let now = Mutex<UInt64>(1_000_000_000_000)
-
-  func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: now.withLock { $0 }) }
-  func wall() -> UnixTime {
-    UnixTime(milliseconds: 1_771_286_400_000 + Int64(now.withLock { $0 } / 1_000_000))
-  }
-  func advance(_ duration: Duration) { now.withLock { $0 += duration.wholeNanoseconds } }
-}
 
 final class TestEntropy: Entropy {
   private let random: Mutex<SplitMix>
@@ -56,7 +46,7 @@ let storePath = "/store/keys.json"
 /// A store without threads: the test takes the committer's and the snapshotter's steps.
 struct Bench {
   let files: PowerLossFiles
-  let clock = TestClock()
+  let clock = ManualClock()
   let events = Recorder<KeyStoreEvent>()
 
   init(files: PowerLossFiles = PowerLossFiles(seed: 1)) { self.files = files }

@@ -1,13 +1,13 @@
 /// What docs/risk.md shows is a policy, and its table has all the reasons.
 import ApprovalPolicy
 import Foundation
+import Kit
 import Risk
 import Testing
 
 @Suite struct DocumentTests {
   private static func page() throws -> String {
-    let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../../docs/risk.md")
-    return try String(contentsOf: page.standardizedFileURL, encoding: .utf8)
+    try Repository.text("docs/risk.md")
   }
 
   @Test func thePolicyIsOne() throws {

@@ -1,4 +1,5 @@
 /// DER as X.690 has it: heads, universal types, and the walk over them.
+import TestPKI
 import Testing
 
 @testable import System

@@ -1,3 +1,4 @@
+import Kit
 import WebSocketWire
 
 @testable import Deflate
@@ -71,20 +72,7 @@ func compress(_ message: [UInt8], by compressor: inout Compressor, room: Int? = 
   return Array(output[0..<count])
 }
 
-/// The same numbers on every run (Steele, Lea and Flood's SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SplitMix {
   mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
   }

@@ -1,4 +1,5 @@
 import CZlib
+import Kit
 import Testing
 
 @testable import Deflate

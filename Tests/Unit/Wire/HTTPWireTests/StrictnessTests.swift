@@ -1,5 +1,6 @@
 /// The heads among the rows of Tests/EndToEnd/support/players/strictness.jsonl, whose members `strictness.py` there explains.
 import Foundation
+import Kit
 import PortcullisProtocol
 import Testing
 
@@ -15,10 +16,8 @@ struct StrictnessRow: Decodable, Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   static let all: [StrictnessRow] = {
-    let tests = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
     do {
-      let path = tests.appending(path: "EndToEnd/support/players/strictness.jsonl")
-      let table = try String(contentsOf: path, encoding: .utf8)
+      let table = try Repository.text("Tests/EndToEnd/support/players/strictness.jsonl")
       return try table.split(separator: "\n").filter { $0.hasPrefix("{") }.map { line in
         try JSONDecoder().decode(StrictnessRow.self, from: Data(line.utf8))
       }

@@ -1,4 +1,5 @@
 /// The state that is said again after a gap, and its limits.
+import Kit
 import TelnetWire
 import Testing
 
@@ -142,12 +143,12 @@ import Testing
 
   /// Of many in one breath what is kept is the same as one after the other, also where some of them are too large.
   @Test(arguments: [4096, 65_536]) func manyVariablesAtOnce(bufferBytes: Int) {
-    var random = SplitMix(UInt64(bufferBytes))
+    var random = SplitMix(seed: UInt64(bufferBytes))
     for _ in 0..<20 {
       var (together, oneByOne) = (cache(bufferBytes: bufferBytes), cache(bufferBytes: bufferBytes))
       for _ in 0..<3 {
-        let members = (0..<random.below(400)).map { number in
-          let size = random.below(random.below(3) == 0 ? bufferBytes / 3 : 40)
+        let members = (0..<random.next(below: 400)).map { number in
+          let size = random.next(below: random.next(below: 3) == 0 ? bufferBytes / 3 : 40)
           return "\"\(number)\":\"\(String(repeating: "x", count: size))\""
         }
         together.noteMSDP(data: Array("{\(members.joined(separator: ","))}".utf8).span)
@@ -160,24 +161,24 @@ import Testing
 
   /// Against an ordered list of names and values.
   @Test(arguments: 0..<20) func random(seed: UInt64) {
-    var random = SplitMix(seed)
+    var random = SplitMix(seed: seed)
     var cache = cache(bufferBytes: 4096)
     var model: [(name: String, data: String)] = []
     func cost(_ entry: (name: String, data: String)) -> Int {
       entry.name.utf8.count - 1 + entry.data.count + 64
     }
     for _ in 0..<2000 {
-      let kind = random.below(3) == 0 ? "g" : "m"
-      if random.below(200) == 0 {
+      let kind = random.next(below: 3) == 0 ? "g" : "m"
+      if random.next(below: 200) == 0 {
         if kind == "g" { cache.forgetGMCP() } else { cache.forgetMSDP() }
         model.removeAll { $0.name.hasPrefix(kind) }
         continue
       }
-      let name = kind == "g" ? "Char.\(random.below(50))" : "V\(random.below(40))"
-      let size = random.below(9) == 0 ? random.below(1200) : random.below(9)
+      let name = kind == "g" ? "Char.\(random.next(below: 50))" : "V\(random.next(below: 40))"
+      let size = random.next(below: 9) == 0 ? random.next(below: 1200) : random.next(below: 9)
       let data = String(repeating: "1", count: 1 + size)
       if kind == "g" {
-        note(random.below(2) == 0 ? name : name.uppercased(), data, in: &cache)
+        note(random.next(below: 2) == 0 ? name : name.uppercased(), data, in: &cache)
       } else {
         cache.noteMSDP(data: Array("{\"\(name)\":\(data)}".utf8).span)
       }

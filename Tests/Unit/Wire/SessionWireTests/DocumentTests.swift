@@ -2,6 +2,7 @@
 /// its row.
 import Foundation
 import JSON
+import Kit
 import PortcullisProtocol
 import SessionWire
 import TelnetWire
@@ -12,8 +13,7 @@ import WebSocketWire
   private let page: String
 
   init() throws {
-    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../../docs/sessions.md")
-    page = try String(contentsOf: file, encoding: .utf8)
+    page = try Repository.text("docs/sessions.md")
   }
 
   private func section(_ heading: String) throws -> Substring {

@@ -1,4 +1,5 @@
 /// What was taken from an app and handled by the game, and when the app is told.
+import Kit
 import SessionWire
 import System
 import Testing
@@ -42,21 +43,22 @@ import Testing
   }
 
   @Test(arguments: 0..<40) func random(seed: UInt64) {
-    var random = SplitMix(seed)
+    var random = SplitMix(seed: seed)
     var ledger = IncomingLedger()
     var model = IncomingModel()
     for _ in 0..<2000 {
-      switch random.below(5) {
+      switch random.next(below: 5) {
       case 0..<2:
-        let bytes = [0, 1, random.below(10), random.below(200), random.below(70_000)][random.below(5)]
+        let bytes = [0, 1, random.next(below: 10), random.next(below: 200), random.next(below: 70_000)][
+          random.next(below: 5)]
         ledger.take(bytes: bytes, size: bytes, now: now)
         model.take(bytes)
       case 2:
-        let bytes = random.below(20)
+        let bytes = random.next(below: 20)
         ledger.enqueue(bytes: bytes)
         model.enqueue(bytes)
       default:
-        let bytes = random.below(3) == 0 ? model.waiting : random.below(model.waiting + 1)
+        let bytes = random.next(below: 3) == 0 ? model.waiting : random.next(below: model.waiting + 1)
         ledger.accept(bytes: bytes, now: now)
         model.accept(bytes)
       }
@@ -68,7 +70,7 @@ import Testing
 
   /// Whatever the queue holds, another ledger that goes on with it counts the same.
   @Test(arguments: 0..<20) func restored(seed: UInt64) {
-    var random = Numbers(state: seed)
+    var random = SplitMix(seed: seed)
     var ledger = IncomingLedger(taken: 3)
     var waiting = 0
     for _ in 0..<200 {
@@ -115,15 +117,6 @@ import Testing
     #expect(ledger.torn?.bytes == 2 && ledger.torn?.endsMessage == false)
     ledger.take(bytes: 4, size: 4, now: now)
     #expect(ledger.torn?.bytes == 6 && ledger.torn?.endsMessage == true)
-  }
-
-  private struct Numbers {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state >> 33
-    }
   }
 
   // MARK: When the app is told

@@ -1,5 +1,6 @@
 /// The messages that wait for an app's acknowledgement: examples, limits, and random operations against the model.
 import Bytes
+import Kit
 import SessionWire
 import TelnetWire
 import Testing
@@ -370,38 +371,39 @@ import WebSocketWire
   }
 
   @Test(arguments: 0..<60) func random(seed: UInt64) {
-    var random = SplitMix(seed)
+    var random = SplitMix(seed: seed)
     let limit = [64, 300, 2000][Int(seed % 3)]
     var ledger = ledger(limit: limit)
     var model = OutgoingModel(limit: limit)
     // And has more than the limit until there is another message.
     var wasKept = false
     for _ in 0..<1500 {
-      switch random.below(13) {
+      switch random.next(below: 13) {
       case 0..<4:
-        let type: MessageType = random.below(2) == 0 ? .text : .binary
-        let size = random.below(9) == 0 ? random.below(limit * 2) : random.below(40)
-        let payload = (0..<size).map { _ in UInt8(random.below(256)) }
+        let type: MessageType = random.next(below: 2) == 0 ? .text : .binary
+        let size = random.next(below: 9) == 0 ? random.next(below: limit * 2) : random.next(below: 40)
+        let payload = (0..<size).map { _ in UInt8(random.next(below: 256)) }
         ledger.append(type, payload.span)
         model.append(type, payload)
       case 4..<7:
-        let number = model.acknowledged + random.below(6) - 1
+        let number = model.acknowledged + random.next(below: 6) - 1
         ledger.acknowledge(number)
         model.acknowledge(number)
       case 7..<9:
         // Some of what is due, by one of the three ways.
-        for _ in 0..<random.below(4) {
-          let item = random.below(2) == 0 ? Sending.next(&ledger) : Sending.nextInPieces(&ledger, &random)
+        for _ in 0..<random.next(below: 4) {
+          let item =
+            random.next(below: 2) == 0 ? Sending.next(&ledger) : Sending.nextInPieces(&ledger, &random)
           let expected = model.next()
           #expect(item == expected)
         }
       case 9:
-        let number = max(0, model.highestSent - random.below(8) + 1)
+        let number = max(0, model.highestSent - random.next(below: 8) + 1)
         let attached = ledger.attach(after: number)
         let expected = model.attach(after: number)
         #expect(attached == expected)
       case 10:
-        let keepsAll = random.below(3) == 0
+        let keepsAll = random.next(below: 3) == 0
         ledger.detach(keepsAll: keepsAll)
         model.detach(keepsAll: keepsAll)
       case 11:
@@ -450,7 +452,7 @@ enum Sending {
       if available == 0 { return nil }
       // Never more than what is known to be of this frame: its first byte, its length, then the rest.
       let known = total == .max ? 1 : total - frame.count
-      let count = min(available, 1 + random.below(known))
+      let count = min(available, 1 + random.next(below: known))
       frame += ledger.unsentFrames.span.extracting(0..<count).array
       ledger.markSent(bytes: count)
       if total == .max { total = size(frame) ?? .max }
@@ -468,20 +470,5 @@ enum Sending {
     case 127: return frame.count < 10 ? nil : 10 + frame[2..<10].reduce(0) { $0 << 8 | Int($1) }
     default: return 2 + Int(frame[1])
     }
-  }
-}
-
-/// The same numbers each time (Steele, Lea, Flood 2014).
-struct SplitMix {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func below(_ limit: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
   }
 }

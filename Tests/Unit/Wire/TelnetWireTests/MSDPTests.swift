@@ -1,4 +1,5 @@
 import JSON
+import Kit
 import Testing
 
 @testable import TelnetWire

@@ -1,3 +1,4 @@
+import Kit
 import System
 import Testing
 
@@ -205,20 +206,7 @@ let latin1 = TelnetCharset(
     String(decoding: text, as: UTF8.self).unicodeScalars.map { UInt8(exactly: $0.value) ?? UInt8(ascii: "?") }
   })
 
-/// The same numbers on every run (Steele, Lea and Flood's SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SplitMix {
   /// `bytes` in pieces of at most `size`.
   mutating func pieces(of bytes: [UInt8], upTo size: Int) -> [[UInt8]] {
     var pieces: [[UInt8]] = []

@@ -1,3 +1,4 @@
+import Kit
 import Testing
 
 @testable import WebSocketWire
@@ -161,17 +162,4 @@ func frame(_ opcode: Opcode, _ payload: [UInt8] = [], fin: Bool = true, rsv1: Bo
 
 func frame(_ opcode: Opcode, _ text: String, fin: Bool = true) -> [UInt8] {
   frame(opcode, Array(text.utf8), fin: fin)
-}
-
-/// The same numbers on every run (Steele, Lea and Flood's SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

@@ -1,46 +1,17 @@
 /// One console with a clock that stands still until it is told, and requests as a browser or an attacker writes them.
 import Bytes
 import HTTPWire
+import Kit
 import Synchronization
 import System
 import Testing
 
 @testable import Admin
 
-final class StillClock: Clock {
-  private let passed = Mutex<Duration>(.zero)
-
-  func pass(_ time: Duration) { passed.withLock { $0 += time } }
-
-  func monotonic() -> MonotonicTime { MonotonicTime(nanoseconds: 1_000_000_000) + passed.withLock { $0 } }
-  func wall() -> UnixTime {
-    UnixTime(milliseconds: 1_800_000_000_000 + passed.withLock { $0 }.wholeMilliseconds)
-  }
-}
-
-/// Gone with what is in it, in the end or before.
-final class Folder {
-  let path: String
-  private var folder: TemporaryFolder?
-
-  init() throws {
-    let made = try TemporaryFolder(prefix: "admin-")
-    path = made.path
-    folder = consume made
-  }
-
-  deinit { remove() }
-
-  func remove() {
-    guard let made = folder.take() else { return }
-    made.remove()
-  }
-}
-
 final class Console {
-  let clock = StillClock()
+  let clock = ManualClock(wall: 1_800_000_000_000)
   let access: AdminAccess
-  let folder: Folder
+  let folder: TestFolder
   let events = Events()
 
   final class Events: Sendable {
@@ -54,7 +25,7 @@ final class Console {
     users: [String: UInt32] = ["root": 0, "alice": 1000, "bob": 1001],
     metricsNeedToken: Bool = false
   ) throws {
-    folder = try Folder()
+    folder = try TestFolder("admin-")
     let events = events
     access = AdminAccess(
       AdminAccess.Settings(

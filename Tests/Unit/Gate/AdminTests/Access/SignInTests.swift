@@ -1,4 +1,5 @@
 import Bytes
+import Kit
 import System
 import Testing
 
@@ -34,10 +35,10 @@ import Testing
   @Test func aLinkIsGoodForAMinute() throws {
     let console = try Console()
     let path = console.access.makeLink(for: "alice")
-    console.clock.pass(.milliseconds(59_999))
+    console.clock.advance(.milliseconds(59_999))
     #expect(try console.get(path) == .page(.ok, .button(path: path, user: "alice")))
     #expect(console.access.list().links.count == 1)
-    console.clock.pass(.milliseconds(1))
+    console.clock.advance(.milliseconds(1))
     #expect(try console.get(path) == .page(.forbidden, .linkEnded))
     #expect(
       try console.post(path, ["Origin: http://localhost:8444"]) == .page(.forbidden, .linkEnded))
@@ -99,18 +100,18 @@ import Testing
     let console = try Console()
     let browser = try console.signIn()
     for _ in 0..<23 {
-      console.clock.pass(.seconds(30 * 60 - 1))
+      console.clock.advance(.seconds(30 * 60 - 1))
       #expect(try console.get("/", browser.cookieField).actorName == "alice")
     }
-    console.clock.pass(.seconds(30 * 60))
+    console.clock.advance(.seconds(30 * 60))
     #expect(try console.get("/", browser.cookieField) == .nobody)
 
     let other = try console.signIn("bob")
     for _ in 0..<24 {
       #expect(try console.get("/", other.cookieField).actorName == "bob")
-      console.clock.pass(.seconds(1799))
+      console.clock.advance(.seconds(1799))
     }
-    console.clock.pass(.seconds(24))
+    console.clock.advance(.seconds(24))
     #expect(try console.get("/", other.cookieField) == .nobody)
     #expect(console.access.list().sessions.isEmpty)
   }
@@ -121,7 +122,7 @@ import Testing
     let browser = try console.signIn()
     for _ in 0..<30 {
       #expect(try console.get("/api/overview", browser.cookieField).actorName == "alice")
-      console.clock.pass(.seconds(60))
+      console.clock.advance(.seconds(60))
     }
     #expect(try console.get("/api/overview", browser.cookieField) == .nobody)
     #expect(try console.get("/", browser.cookieField) == .nobody)
@@ -132,10 +133,10 @@ import Testing
     let first = try console.signIn()
     let second = try console.signIn()
     for _ in 2..<AdminSessions.limitPerUser {
-      console.clock.pass(.seconds(1))
+      console.clock.advance(.seconds(1))
       _ = try console.signIn()
     }
-    console.clock.pass(.seconds(1))
+    console.clock.advance(.seconds(1))
     #expect(try console.get("/", first.cookieField).actorName == "alice")
     _ = try console.signIn()
     // The one that was used least recently has made room.

@@ -1,5 +1,6 @@
 import Bytes
 import Glibc
+import Kit
 import System
 import Testing
 
@@ -41,10 +42,10 @@ import Testing
   @Test func aTokenEndsInTime() throws {
     let console = try Console()
     let field = try console.token(days: 1)
-    console.clock.pass(.seconds(86_400) - .milliseconds(1))
+    console.clock.advance(.seconds(86_400) - .milliseconds(1))
     let actor = try console.get("/", field)
     #expect(actor.actorName == "grafana")
-    console.clock.pass(.milliseconds(1))
+    console.clock.advance(.milliseconds(1))
     #expect(try console.get("/", field) == .refused(.token))
     // Its name is free again, and is the new one's alone.
     let next = try console.token(days: 1)
@@ -235,7 +236,7 @@ import Testing
   }
 
   @Test func onlyItsOwnerReadsTheFile() throws {
-    let folder = try Folder()
+    let folder = try TestFolder("admin-")
     let file = AdminTokenFile(path: "\(folder.path)/admin-tokens.json")
     #expect(try file.read() == AdminTokens())
     var tokens = AdminTokens()

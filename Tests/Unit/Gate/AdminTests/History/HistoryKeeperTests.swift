@@ -1,5 +1,6 @@
 /// The history's file: what is written is found by the next process, whatever else is in its place.
 import Glibc
+import Kit
 import Metrics
 import PortcullisProtocol
 import Synchronization
@@ -46,11 +47,11 @@ import Testing
   }
 
   private let now = UnixTime(milliseconds: 1_800_000_000_000)
-  private let folder: Folder
+  private let folder: TestFolder
   private let counted = Counted()
   private var path: String { folder.path + "/keys.json.history" }
 
-  init() throws { folder = try Folder() }
+  init() throws { folder = try TestFolder("admin-") }
 
   private func writer() -> HistoryWriter { HistoryWriter(path: path, gate: counted.gate) }
 
@@ -67,7 +68,7 @@ import Testing
 
   @Test func aThreadKeepsItUntilItStops() throws {
     let minutes = counted.count(1)
-    let keeper = HistoryKeeper(path: path, gate: counted.gate, clock: StillClock())
+    let keeper = HistoryKeeper(path: path, gate: counted.gate, clock: ManualClock(wall: 1_800_000_000_000))
     try keeper.begin()
     let more = counted.count(2, players: 7)
     #expect(more.count > minutes.count)

@@ -1,6 +1,7 @@
 import Bytes
 import HTTPWire
 import KeyStore
+import Kit
 import System
 import PortcullisProtocol
 import Testing
@@ -147,7 +148,7 @@ import Testing
 
   /// Whatever comes in whatever order, one answer is given at most, and nobody is let in without all of it.
   @Test(arguments: 0..<2000 as Range<UInt64>) func oneAnswerAtMost(seed: UInt64) {
-    var random = Numbers(seed)
+    var random = SplitMix(seed: seed)
     var machine = AdmissionMachine(.assertion(Self.keyID), resumes: seed.isMultiple(of: 2))
     var passed: [Event] = []
     var answers = 0

@@ -1,4 +1,5 @@
 import KeyStore
+import Kit
 import System
 import TLSPeers
 import Testing

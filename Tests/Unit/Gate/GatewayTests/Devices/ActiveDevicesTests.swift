@@ -1,13 +1,14 @@
 import Bytes
 import Crypto
 import DeviceWire
+import Kit
 import Registry
 import Testing
 
 @testable import Gateway
 
 @Suite struct ActiveDevicesTests {
-  private static func device(_ id: DeviceID, _ numbers: inout Numbers) -> ActiveDevices.Device {
+  private static func device(_ id: DeviceID, _ numbers: inout SplitMix) -> ActiveDevices.Device {
     let levels = Level.allCases
     func bytes() -> Bytes32 { Bytes32(words: numbers.next(), numbers.next(), numbers.next(), numbers.next()) }
     return ActiveDevices.Device(
@@ -25,7 +26,7 @@ import Testing
 
   /// Beside a dictionary, which is what it stands for.
   @Test func isADictionary() throws {
-    var numbers = Numbers(7)
+    var numbers = SplitMix(seed: 7)
     let entropy = SeededEntropy(7)
     let ids = (0..<3000).map { _ in DeviceID(random: entropy) }
     let subjects = try ["anna", "bert", "anna\u{301}"].map { try #require(Subject($0)) }

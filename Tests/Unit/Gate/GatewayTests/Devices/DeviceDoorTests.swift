@@ -3,6 +3,7 @@ import Crypto
 import DeviceWire
 import Identity
 import KeyStore
+import Kit
 import Logs
 import Registry
 import System

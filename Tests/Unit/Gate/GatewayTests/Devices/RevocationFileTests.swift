@@ -2,6 +2,7 @@ import AndroidKey
 import Bytes
 import DeviceWire
 import Glibc
+import Kit
 import Registry
 import System
 import Testing
@@ -16,25 +17,12 @@ import Testing
   private let harness: LoopHarness
   private let devices: Devices
   private let path: String
-  private let folder: Folder
-
-  private final class Folder {
-    let path: String
-    private var folder: TemporaryFolder?
-
-    init() throws {
-      let made = try TemporaryFolder(prefix: "portcullis-revoked-")
-      path = made.path
-      folder = consume made
-    }
-
-    deinit { folder.take()?.remove() }
-  }
+  private let folder: TestFolder
 
   init() throws {
     harness = try LoopHarness(doorLevel: .hardwareAttested)
     devices = try #require(harness.devices)
-    folder = try Folder()
+    folder = try TestFolder("portcullis-revoked-")
     path = folder.path + "/revoked.json"
     var settings = AndroidEvidence.Settings()
     settings.revocationPath = path

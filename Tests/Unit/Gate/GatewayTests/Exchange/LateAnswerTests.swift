@@ -5,6 +5,7 @@ import DeviceWire
 import HTTPWire
 import Identity
 import KeyStore
+import Kit
 import PortcullisProtocol
 import Registry
 import System

@@ -5,6 +5,7 @@ import Device
 import Identity
 import JSON
 import KeyStore
+import Kit
 import System
 import TLSPeers
 import Testing

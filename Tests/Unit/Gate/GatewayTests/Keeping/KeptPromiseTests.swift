@@ -1,4 +1,5 @@
 import KeyStore
+import Kit
 import Synchronization
 import System
 import Testing

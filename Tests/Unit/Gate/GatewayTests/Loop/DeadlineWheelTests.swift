@@ -1,3 +1,4 @@
+import Kit
 import System
 import Testing
 
@@ -81,7 +82,7 @@ import Testing
 
   /// Driven as connections drive it: what comes up too early is put in again.
   @Test(arguments: 0..<20 as Range<UInt64>) func agreesWithAList(seed: UInt64) {
-    var random = Numbers(seed)
+    var random = SplitMix(seed: seed)
     var now = MonotonicTime(nanoseconds: random.next() % 10_000_000_000)
     let wheel = DeadlineWheel(now: now)
     var model: [UInt64: MonotonicTime] = [:]

@@ -1,5 +1,6 @@
 import Glibc
 import KeyStore
+import Kit
 import Synchronization
 import System
 import TLSPeers

@@ -2,6 +2,7 @@
 import Addresses
 import Configuration
 import Glibc
+import Kit
 import TLSPeers
 import Testing
 

@@ -1,3 +1,4 @@
+import Kit
 import Testing
 
 @testable import Gateway
@@ -94,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>) func agreesWithADictionary(seed: UInt64) {
-    var random = Numbers(seed)
+    var random = SplitMix(seed: seed)
     var table = TokenTable<Int>(of: .session)
     var model: [Token: Int] = [:]
     var gone: [Token] = []

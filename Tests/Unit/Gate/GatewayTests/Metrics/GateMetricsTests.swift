@@ -1,6 +1,7 @@
 /// What a scrape says, by itself and against docs/metrics.md.
 import Foundation
 import Glibc
+import Kit
 import Metrics
 import PortcullisProtocol
 import Registry
@@ -99,9 +100,7 @@ import Testing
 
   /// docs/metrics.md has a row for each family, of the right kind, and no other.
   @Test func theDocumentNamesEachFamily() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../../..")
-      .standardizedFileURL
-    let text = try String(contentsOf: root.appending(path: "docs/metrics.md"), encoding: .utf8)
+    let text = try Repository.text("docs/metrics.md")
     var documented: [String: String] = [:]
     for line in text.split(separator: "\n")
     where line.hasPrefix("| `process_") || line.hasPrefix("| `portcullis_") {

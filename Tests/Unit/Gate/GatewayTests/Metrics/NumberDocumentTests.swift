@@ -1,5 +1,6 @@
 /// The numbers of `portcullis stats`, as docs/metrics.md has them and as a scrape has them.
 import Foundation
+import Kit
 import Testing
 
 @testable import Gateway
@@ -17,9 +18,7 @@ import Testing
 
   /// Between its markers the page has the table as it is; `make documents` puts it there.
   @Test func thePageFollowsTheTable() throws {
-    var file = URL(filePath: #filePath)
-    for _ in 0..<6 { file.deleteLastPathComponent() }
-    file.append(path: "docs/metrics.md")
+    let file = Repository.folder.appending(path: "docs/metrics.md")
     let (begin, end) = ("<!-- numbers:begin -->\n", "<!-- numbers:end -->")
     func section(of text: String) throws -> Range<String.Index> {
       let start = try #require(text.range(of: begin)).upperBound

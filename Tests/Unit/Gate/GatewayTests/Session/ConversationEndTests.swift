@@ -1,3 +1,4 @@
+import Kit
 import SessionWire
 import System
 import Testing

@@ -1,4 +1,5 @@
 import KeyStore
+import Kit
 import System
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// What happens in `RandomScheduleTests`, and what must be true of it.
 struct World {
   private let harness: LoopHarness
-  private var numbers: Numbers
+  private var numbers: SplitMix
   private let seed: UInt64
   private var players: [ModelPlayer]
   /// Whether sessions may go without a reason that the model knows.
@@ -18,7 +19,7 @@ struct World {
     self.harness = harness
     self.seed = seed
     self.losesSessions = losesSessions
-    numbers = Numbers(seed)
+    numbers = SplitMix(seed: seed)
     self.players = (0..<players).map { ModelPlayer(TestApp(harness), number: $0) }
   }
 

@@ -2,6 +2,7 @@ import Bytes
 import Glibc
 import Identity
 import KeyStore
+import Kit
 import Synchronization
 import System
 import Testing
@@ -133,7 +134,7 @@ private final class Race: Sendable {
   }
 
   func admit(as loop: UInt16, seed: UInt64) {
-    var random = Numbers(seed)
+    var random = SplitMix(seed: seed)
     for token in 1...Self.attempts {
       let key = keys[Int(random.next() % Self.keys)]
       let session = SessionReference(loop: loop, token: token)

@@ -1,12 +1,13 @@
 import Bytes
 import DeviceWire
+import Kit
 import Testing
 
 @testable import Gateway
 
 @Suite struct AcceptedTokensTests {
   @Test func knowsWhoseTheLatestAre() {
-    var numbers = Numbers(11)
+    var numbers = SplitMix(seed: 11)
     let tokens = AcceptedTokens()
     let entropy = SeededEntropy(11)
     let known = (0..<3000).map { _ in

@@ -1,4 +1,5 @@
 import Bytes
+import Kit
 import Synchronization
 import System
 import Testing
@@ -168,7 +169,7 @@ import Testing
     for nonce in nonces { #expect(verdict(issuer, nonce) == .used) }
   }
 
-  // MARK: Numbers
+  // MARK: SplitMix
 
   @Test func noTwoAreEqualEvenWithoutRandomness() throws {
     let issuer = ChallengeIssuer(loops: 4, clock: clock, entropy: NoEntropy())

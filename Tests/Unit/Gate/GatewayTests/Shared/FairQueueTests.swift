@@ -1,3 +1,4 @@
+import Kit
 import Testing
 
 @testable import Gateway
@@ -55,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: 0..<30 as Range<UInt64>) func agreesWithASlowModel(seed: UInt64) {
-    var random = Numbers(seed)
+    var random = SplitMix(seed: seed)
     var queue = FairQueue<Int, Int>(runningPerAddress: 2, waitingPerAddress: 3, waitingLimit: 9)
     var model = SlowQueue()
     for step in 0..<600 {

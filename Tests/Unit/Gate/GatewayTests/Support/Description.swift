@@ -1,4 +1,5 @@
 /// docs/openapi.yaml as its lines say it: paths, operations, whose tokens they want, and the codes of refusals.
+import Kit
 import System
 
 struct Description {
@@ -49,9 +50,7 @@ struct Description {
   let refusals: [(status: String, codes: [String])]
 
   init() throws {
-    let folders = #filePath.split(separator: "/").dropLast(6)
-    let page = "/" + folders.joined(separator: "/") + "/docs/openapi.yaml"
-    let text = String(decoding: try WholeFile.read(page), as: UTF8.self)
+    let text = try Repository.text("docs/openapi.yaml")
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(of: "paths:"), let end = lines.firstIndex(of: "components:") else {
       throw NoDescription()

@@ -1,5 +1,6 @@
 import Configuration
 import Glibc
+import Kit
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import Bytes
 import Charsets
 import DeviceWire
 import Glibc
+import Kit
 import Logging
 import Registry
 import Synchronization

@@ -3,6 +3,7 @@ import Crypto
 import Device
 import Identity
 import KeyStore
+import Kit
 import PortcullisProtocol
 import System
 import Testing

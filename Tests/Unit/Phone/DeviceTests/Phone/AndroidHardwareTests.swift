@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import DeviceWire
+import Kit
 import Obligation
 import System
 import Testing
@@ -12,14 +13,14 @@ import Testing
   .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),
   .timeLimit(.minutes(2)))
 struct AndroidHardwareTests {
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
   private let openssl: String
   private let keys: PhoneKeys
   private let challenge: PhoneChallenge
   private let hardware: AndroidHardware
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
     openssl = try #require(Tool.openssl)
     keys = try PhoneKeys.generate(withApproval: true)
     challenge = try Sample.challenge()

@@ -1,15 +1,16 @@
 import Bytes
 import DeviceWire
+import Kit
 import System
 import Testing
 
 @testable import Device
 
 @Suite struct PhoneStateTests {
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder("device-")
   }
 
   private func state() throws -> PhoneState {

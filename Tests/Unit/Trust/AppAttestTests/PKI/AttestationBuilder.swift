@@ -4,12 +4,12 @@
 @testable import CBOR
 @testable import Crypto
 import Identity
+import TestPKI
 @testable import System
 @testable import X509
-@testable import X509Tests
 
 /// The one that can write what DER forbids; Crypto has another.
-typealias DERWriter = X509Tests.DERWriter
+typealias DERWriter = TestPKI.DERWriter
 
 struct AttestationBuilder {
   static let rootKey = TestKey.p384()

@@ -5,6 +5,7 @@ import Crypto
 import DeviceWire
 import Foundation
 import JSON
+import Kit
 import PortcullisProtocol
 import System
 import Testing
@@ -21,19 +22,18 @@ final class ApprovalPart {
   private let tokens: TokenMint
   private let verifier = P256Verifier()
   private let memory = DeviceMemory()
-  private let folder: URL
+  private let folder: TestFolder
 
   convenience init(policy: String = #"{"DEFAULT":{}}"#) throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "approvals-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    let store = try SQLiteStore(folder.appending(path: "devices.db").path)
+    let folder = try TestFolder("approvals-")
+    let store = try SQLiteStore(folder.file("devices.db"))
     let now = UnixTime(milliseconds: 1_800_000_000_000)
     self.init(folder, store, try TokenMint(store, at: now, P256Verifier()), now)
     try setPolicy(policy)
     settings.approvalOperators = [501, 502]
   }
 
-  private init(_ folder: URL, _ store: SQLiteStore, _ tokens: TokenMint, _ now: UnixTime) {
+  private init(_ folder: TestFolder, _ store: SQLiteStore, _ tokens: TokenMint, _ now: UnixTime) {
     self.folder = folder
     self.store = store
     self.tokens = tokens
@@ -42,7 +42,7 @@ final class ApprovalPart {
 
   deinit {
     store.close()
-    try? FileManager.default.removeItem(at: folder)
+    folder.remove()
   }
 
   func setPolicy(_ text: String) throws {

@@ -3,6 +3,7 @@ import Bytes
 import DeviceWire
 import FaultDisk
 import JSON
+import Kit
 import PortcullisProtocol
 import SQLite
 import System
@@ -21,7 +22,7 @@ import Testing
       var put = Put(name: "v\(number)")
       if number % 3 == 0 { put.knows = .device(.test(7)) }
       part.serve([put])
-      part.clock.pass(.seconds(100))
+      part.clock.advance(.seconds(100))
     }
   }
 

@@ -4,6 +4,7 @@ import Crypto
 import DeviceWire
 import FaultDisk
 import JSON
+import Kit
 import PortcullisProtocol
 import Synchronization
 import System
@@ -65,7 +66,7 @@ private final class Story {
   /// Both in one group.
   private func type(_ tries: [(CodeChallengeID, String)]) {
     guard part.worker != nil, !part.disk.isDown else { return }
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     part.worker?.recoverIfDue()
     let calls = tries.compactMap { verify($0.0, $0.1) }
     for ((challenge, _), reply) in zip(tries, part.serve(calls)) {

@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import DeviceWire
 import JSON
+import Kit
 import System
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
 @Suite struct ErasureTests {
   private let name = "zebedee-4711"
-  private let clock = TestClock()
+  private let clock = ManualClock(nanoseconds: SystemClock().monotonic().nanoseconds)
 
   private func inStore(_ body: (RegistryWorker, String) throws -> Void) throws {
     let folder = try TemporaryFolder(prefix: "portcullis-erasure-")
@@ -63,14 +64,14 @@ import Testing
       let opened = try serve(worker, "pair-open", #"{"name":"\#(name)"}"#)
       let written = try files(with: name, at: path)
       #expect(opened.reply?.isRefusal == false && written == ["-wal"])
-      clock.pass(.seconds(600))
+      clock.advance(.seconds(600))
       worker.tendIfDue()
       let ended = try files(with: name, at: path)
       #expect(!ended.isEmpty)
-      clock.pass(.seconds(31 * 86_400))
+      clock.advance(.seconds(31 * 86_400))
       worker.tendIfDue()
       #expect(worker.erasure != nil)
-      clock.pass(.seconds(1))
+      clock.advance(.seconds(1))
       #expect(worker.nextMoment() <= clock.monotonic())
       worker.tendIfDue()
       let left = try files(with: name, at: path)
@@ -98,7 +99,7 @@ import Testing
       worker.tendIfDue()
       #expect(worker.erasure == nil && worker.scrubbing == nil && worker.scrubbedAt != nil, "at the start")
       worker.noteErasure()
-      clock.pass(.seconds(1))
+      clock.advance(.seconds(1))
       worker.tendIfDue()
       #expect(worker.erasure == nil && worker.scrubbing?.page == 0)
       let forgotten = try serve(worker, "devices-forget", #"{"subject":"\#(name)"}"#)
@@ -106,12 +107,12 @@ import Testing
       worker.tendIfDue()
       #expect(forgotten.reply?.isRefusal == false && worker.scrubbing == nil)
       worker.noteErasure()
-      clock.pass(.seconds(1))
+      clock.advance(.seconds(1))
       worker.tendIfDue()
-      clock.pass(.seconds(3598))
+      clock.advance(.seconds(3598))
       worker.tendIfDue()
       #expect(worker.scrubbing != nil)
-      clock.pass(.seconds(1))
+      clock.advance(.seconds(1))
       #expect(worker.nextMoment() <= clock.monotonic())
       worker.tendIfDue()
       #expect(worker.scrubbing == nil)

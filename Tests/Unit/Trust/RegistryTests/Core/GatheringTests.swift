@@ -1,5 +1,6 @@
 /// When the registry waits for more before it begins a group.
 import Addresses
+import Kit
 import Synchronization
 import System
 import Testing

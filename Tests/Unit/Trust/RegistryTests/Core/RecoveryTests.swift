@@ -4,6 +4,7 @@ import Bytes
 import DeviceWire
 import FaultDisk
 import JSON
+import Kit
 import System
 import Testing
 
@@ -48,17 +49,17 @@ import Testing
       part.disk.plan(.error, at: 0, count: 1)
       #expect(part.serve(Put(name: "v1"))?.code == "store_unavailable")
       part.disk.countCalls()
-      part.clock.pass(.milliseconds(100))
+      part.clock.advance(.milliseconds(100))
       part.worker?.recoverIfDue()
       if part.listener.events.last == .available { looks += 1 }
     }
     // In five seconds, with pauses that double from half a second.
     #expect((1...8).contains(looks), "\(looks)")
     part.disk.countCalls()
-    part.clock.pass(.seconds(31))
+    part.clock.advance(.seconds(31))
     part.worker?.recoverIfDue()
     #expect(part.serve(Put(name: "v2"))?.isAnswered == true)
-    part.clock.pass(.seconds(31))
+    part.clock.advance(.seconds(31))
     // Long ago: tried again at once.
     part.disk.plan(.error, at: 0, count: 1)
     #expect(part.serve(Put(name: "v3"))?.code == "store_unavailable")
@@ -79,7 +80,7 @@ import Testing
     part.disk.countCalls()
     part.worker?.recoverIfDue()
     #expect(part.serve(Put(name: "v1"))?.code == "store_unavailable")
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     part.worker?.recoverIfDue()
     #expect(part.serve(Put(name: "v1"))?.isAnswered == true)
     part.stop()
@@ -90,7 +91,7 @@ import Testing
     let part = try partThatFails(100_000)
     _ = part.serve(Put(name: "v0"))
     for _ in 0..<8 {
-      part.clock.pass(.seconds(4000))
+      part.clock.advance(.seconds(4000))
       let worker = try #require(part.worker)
       worker.recoverIfDue()
       worker.tendIfDue()
@@ -124,7 +125,7 @@ import Testing
     #expect(part.serve(second)?.code == "store_unavailable")
     #expect(part.listener.effects.contains(.deviceGone(other)))
     part.disk.countCalls()
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     part.worker?.recoverIfDue()
     part.stop()
     #expect(try part.values().keys.sorted() == ["v1", "v3"])
@@ -187,7 +188,7 @@ import Testing
     _ = part.serve(Put(name: "v2", urgency: .revocation, effects: others))
     #expect(!part.listener.effects.contains(key))
     part.disk.countCalls()
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     part.worker?.recoverIfDue()
     #expect(part.listener.events.last == .available)
     for effect in [.deviceGone(device), key] + others { #expect(part.listener.effects.contains(effect)) }
@@ -210,7 +211,7 @@ import Testing
     let part = try partThatFails(10_000)
     #expect(part.serve(Pieces())?.code == "store_unavailable")
     part.disk.countCalls()
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     part.worker?.recoverIfDue()
     part.goOn()
     part.stop()
@@ -365,7 +366,7 @@ import Testing
     #expect(part.serve(next)?.isAnswered == true)
     #expect(part.serve(Put(name: "v3"))?.code == "store_unavailable")
     part.reserve.setFull(false)
-    part.clock.pass(.seconds(40))
+    part.clock.advance(.seconds(40))
     part.worker?.recoverIfDue()
     #expect(part.serve(Put(name: "v4"))?.isAnswered == true)
     part.stop()

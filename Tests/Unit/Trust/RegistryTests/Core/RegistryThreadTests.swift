@@ -1,4 +1,5 @@
 /// What the registry's thread is to the scheduler (docs/architecture.md, "Threads").
+import Kit
 import System
 import Testing
 

@@ -1,5 +1,6 @@
 /// Whatever becomes of the disk, at each of the store's calls: what was answered holds, and the audit's chain is whole.
 import FaultDisk
+import Kit
 import System
 import Testing
 
@@ -39,7 +40,7 @@ private final class Story {
     plan(part.disk)
     for group in 0..<Self.groups {
       if part.disk.isDown { break }
-      part.clock.pass(.seconds(40))
+      part.clock.advance(.seconds(40))
       part.worker?.recoverIfDue()
       let names = (0..<Self.callsOfGroup).map { "v\(group * Self.callsOfGroup + $0)" }
       let replies = part.serve(names.map { Put(name: $0, value: [UInt8](repeating: 7, count: 700)) })

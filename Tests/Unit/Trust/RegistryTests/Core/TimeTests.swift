@@ -2,6 +2,7 @@
 import Bytes
 import DeviceWire
 import FaultDisk
+import Kit
 import PortcullisProtocol
 import Synchronization
 import System
@@ -53,7 +54,7 @@ import Testing
     let chores = Chores()
     part.upkeep = [chores]
     try part.start()
-    part.clock.pass(.seconds(500))
+    part.clock.advance(.seconds(500))
     let before = time(part)
     part.kill()
     part.disk.restart()
@@ -64,7 +65,7 @@ import Testing
     #expect(part.listener.effects.contains(.keySet([])))
     let after = time(part)
     #expect(after > before && after.milliseconds <= before.milliseconds + 2000)
-    part.clock.pass(.seconds(10))
+    part.clock.advance(.seconds(10))
     #expect(time(part).milliseconds >= after.milliseconds + 10_000)
     part.stop()
     #expect(try part.values()["v9"] != nil)
@@ -78,7 +79,7 @@ import Testing
     part.upkeep = [chores]
     try part.start()
     part.serve([Put(name: "v0")])
-    part.clock.pass(.seconds(isStopped ? 3300 : 3600))
+    part.clock.advance(.seconds(isStopped ? 3300 : 3600))
     if isStopped {
       part.stop()
     } else {
@@ -99,16 +100,16 @@ import Testing
     let part = try WorkerPart()
     try part.start()
     part.serve([Put(name: "v0")])
-    part.clock.pass(.seconds(5))
+    part.clock.advance(.seconds(5))
     part.disk.countCalls()
     part.serve([Put(name: "v0")])
     let calls = part.disk.calls
     try #require(calls > 1)
-    part.clock.pass(.seconds(5))
+    part.clock.advance(.seconds(5))
     // The last call is the commit's sync.
     part.disk.plan(.error, at: calls - 1)
     #expect(part.serve(Put(name: "v1"))?.code == "store_unavailable")
-    part.clock.pass(.milliseconds(10))
+    part.clock.advance(.milliseconds(10))
     let promised = time(part)
     #expect(part.serve(Put(name: "v2"))?.isAnswered == true)
     part.stop()
@@ -131,7 +132,7 @@ import Testing
     part.kill()
     part.upkeep = [Recording()]
     try part.start()
-    part.clock.pass(.seconds(100))
+    part.clock.advance(.seconds(100))
     part.worker?.tendIfDue()
     for _ in 0..<2 {
       part.kill()
@@ -168,20 +169,20 @@ import Testing
     worker.tendIfDue()
     #expect(asked() == 1)
     worker.tendIfDue()
-    part.clock.pass(.seconds(30))
+    part.clock.advance(.seconds(30))
     worker.tendIfDue()
     #expect(asked() == 1)
     _ = part.serve(Look(seen: .init(), reminder: .seconds(5)))
     _ = part.serve(Look(seen: .init(), reminder: .seconds(50)))
-    part.clock.pass(.seconds(4))
+    part.clock.advance(.seconds(4))
     worker.tendIfDue()
     #expect(asked() == 1)
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     worker.tendIfDue()
     #expect(asked() == 2)
     // A piece only: it wants to be asked at once.
     chores.state.withLock { $0.next = $0.asked.last }
-    part.clock.pass(.seconds(3600))
+    part.clock.advance(.seconds(3600))
     for _ in 0..<3 { worker.tendIfDue() }
     #expect(asked() == 5)
     part.stop()
@@ -201,11 +202,11 @@ import Testing
     part.disk.plan(.error, at: 0, count: 1)
     _ = part.serve([Put(name: "v2"), refused])
     // And a minute that could not be written is counted on.
-    part.clock.pass(.seconds(61))
+    part.clock.advance(.seconds(61))
     part.disk.plan(.error, at: 0, count: 1)
     let worker = try #require(part.worker)
     worker.tendIfDue()
-    part.clock.pass(.seconds(31))
+    part.clock.advance(.seconds(31))
     worker.recoverIfDue()
     worker.tendIfDue()
     part.stop()
@@ -231,12 +232,12 @@ import Testing
       ])
     }
     part.serve([refused(.levelTooLow, .device(device)), refused(.rateLimited, .device(device))])
-    part.clock.pass(.seconds(59))
+    part.clock.advance(.seconds(59))
     worker.tendIfDue()
     part.serve([refused(.tokenRejected)])
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     worker.tendIfDue()
-    part.clock.pass(.seconds(120))
+    part.clock.advance(.seconds(120))
     worker.tendIfDue()
     part.stop()
     let texts = try part.auditRows().map { row in
@@ -292,10 +293,10 @@ import Testing
     refuse(most + 170, parties[0])
     // A disk that takes nothing loses no count.
     part.disk.plan(.error, at: 0, count: 100_000)
-    part.clock.pass(.seconds(60))
+    part.clock.advance(.seconds(60))
     worker.tendIfDue()
     part.disk.countCalls()
-    part.clock.pass(.seconds(60))
+    part.clock.advance(.seconds(60))
     worker.recoverIfDue()
     worker.tendIfDue()
     refuse(1, parties[0])
@@ -336,10 +337,10 @@ import Testing
     try part.start()
     let worker = try #require(part.worker)
     part.serve([Put(name: "v1"), Put(name: "v2")])
-    part.clock.pass(.seconds(3599))
+    part.clock.advance(.seconds(3599))
     worker.tendIfDue()
     #expect(part.listener.heads.isEmpty)
-    part.clock.pass(.seconds(1))
+    part.clock.advance(.seconds(1))
     worker.tendIfDue()
     worker.tendIfDue()
     #expect(part.listener.heads.map(\.end.sequence) == [2])

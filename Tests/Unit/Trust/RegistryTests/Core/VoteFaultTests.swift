@@ -6,6 +6,7 @@ import Crypto
 import DeviceWire
 import FaultDisk
 import JSON
+import Kit
 import PortcullisProtocol
 import System
 import Testing
@@ -88,7 +89,7 @@ private final class Evening {
 
   private func after(_ body: () throws -> Void) throws {
     guard !part.disk.isDown else { return }
-    part.clock.pass(.seconds(40))
+    part.clock.advance(.seconds(40))
     part.worker?.recoverIfDue()
     if !part.disk.isDown { try body() }
   }

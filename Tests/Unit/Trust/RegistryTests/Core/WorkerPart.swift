@@ -2,6 +2,7 @@
 import Addresses
 import DeviceWire
 import FaultDisk
+import Kit
 import PortcullisProtocol
 import Synchronization
 import System
@@ -11,7 +12,7 @@ import Testing
 
 final class WorkerPart {
   let disk: FaultDisk
-  let clock = TestClock()
+  let clock = ManualClock(nanoseconds: SystemClock().monotonic().nanoseconds)
   let listener = Listener()
   let reserve: TestReserve
   var upkeep: [any Upkeep] = []
@@ -128,28 +129,6 @@ final class WorkerPart {
     var verifier = AuditVerifier(from: try store.auditBeginning())
     for row in rows { try verifier.follow(row) }
     return rows
-  }
-}
-
-final class TestClock: Clock {
-  private let passed = Mutex((monotonic: UInt64(0), wall: Int64(1_771_286_400_000)))
-  private let start = SystemClock().monotonic()
-
-  func monotonic() -> MonotonicTime {
-    MonotonicTime(nanoseconds: start.nanoseconds + passed.withLock { $0.monotonic })
-  }
-
-  func wall() -> UnixTime { UnixTime(milliseconds: passed.withLock { $0.wall }) }
-
-  func pass(_ duration: Duration) {
-    passed.withLock {
-      $0.monotonic += duration.wholeNanoseconds
-      $0.wall += duration.wholeMilliseconds
-    }
-  }
-
-  func setWall(by duration: Duration) {
-    passed.withLock { $0.wall += Int64(duration.components.seconds) * 1000 }
   }
 }
 

@@ -4,6 +4,7 @@ import Addresses
 import Bytes
 import DeviceWire
 import FaultDisk
+import Kit
 import System
 import Testing
 
@@ -88,14 +89,14 @@ import Testing
     #expect(answer.reply?.code == "store_unavailable" && Self.revoked.allSatisfy { isOut(part, $0) })
     let worker = try #require(part.worker)
     for _ in 0..<5 {
-      part.clock.pass(.seconds(31))
+      part.clock.advance(.seconds(31))
       worker.recoverIfDue()
       // Told again and again, as whoever has the list does.
       #expect(part.serve(JudgeSerials(Self.list))?.code == "store_unavailable")
     }
     #expect(Self.revoked.allSatisfy { isOut(part, $0) } && worker.unwritten.count == 1)
     part.disk.countCalls()
-    part.clock.pass(.seconds(31))
+    part.clock.advance(.seconds(31))
     worker.recoverIfDue()
     // Some of them are written by now, and those come back as what they are.
     #expect(Self.revoked.allSatisfy { isOut(part, $0) || isBare(part, $0) })
@@ -120,7 +121,7 @@ import Testing
     #expect(part.serve(JudgeSerials(Self.other))?.code == "store_unavailable")
     #expect(isOut(part, Self.spared))
     part.disk.countCalls()
-    part.clock.pass(.seconds(31))
+    part.clock.advance(.seconds(31))
     part.worker?.recoverIfDue()
     part.goOn()
     #expect((Self.revoked + [Self.spared]).allSatisfy { isBare(part, $0) })
@@ -144,7 +145,7 @@ import Testing
       part.goOn()
       #expect(Self.revoked.allSatisfy { isOut(part, $0) || isBare(part, $0) }, "\(fault) at call \(call)")
       part.disk.countCalls()
-      part.clock.pass(.seconds(31))
+      part.clock.advance(.seconds(31))
       part.worker?.recoverIfDue()
       part.goOn()
       #expect(Self.revoked.allSatisfy { isBare(part, $0) }, "\(fault) at call \(call)")

@@ -3,6 +3,7 @@ import Bytes
 import DeviceTokens
 import DeviceWire
 import FaultDisk
+import Kit
 import SQLite
 import Synchronization
 import System
@@ -84,7 +85,7 @@ import Testing
     for _ in 0..<100 { worker.goOnReadingKeys() }
     #expect(told == [expected[0]])
     part.disk.countCalls()
-    part.clock.pass(.seconds(60))
+    part.clock.advance(.seconds(60))
     worker.recoverIfDue()
     for _ in 0..<100 { worker.goOnReadingKeys() }
     #expect(told == expected && worker.keyReading == nil)

@@ -2,6 +2,7 @@
 import Bytes
 import DeviceWire
 import FaultDisk
+import Kit
 import System
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
     part.disk.plan(.error, at: 0, count: 4)
     #expect(part.serve(Pass(device: device))?.code == "store_unavailable")
     for _ in 0..<10 where part.worker?.trouble != nil {
-      part.clock.pass(.seconds(40))
+      part.clock.advance(.seconds(40))
       part.worker?.recoverIfDue()
     }
     #expect(part.serve(Look(device: device.id)) == far)
@@ -80,7 +81,7 @@ import Testing
     // Set back an hour: time goes on all the same.
     part.clock.setWall(by: .seconds(-3600))
     #expect(part.serve(look) == near)
-    part.clock.pass(.seconds(61))
+    part.clock.advance(.seconds(61))
     #expect(part.serve(look) == far)
     _ = part.serve(Pass(device: device))
     part.clock.setWall(by: .seconds(7200))

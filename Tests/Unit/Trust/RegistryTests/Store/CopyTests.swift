@@ -1,6 +1,7 @@
 /// Copies of the store while it is used, and the reserve beside it, on a real disk.
 import Glibc
 import JSON
+import Kit
 import PortcullisProtocol
 import Synchronization
 import System

@@ -1,4 +1,5 @@
 /// One process has the store: whoever comes second is told so, and not that the disk fails.
+import Kit
 import System
 import Testing
 

@@ -4,6 +4,7 @@ import DeviceTokens
 import DeviceWire
 import Glibc
 import JSON
+import Kit
 import Synchronization
 import System
 import Testing
@@ -31,7 +32,8 @@ import Testing
   /// Opens the store as a gate does, serves some calls, and closes it.
   private func serve(_ path: String, _ calls: [any RegistryCall], upkeep: [any Upkeep] = []) throws {
     let worker = try RegistryWorker(
-      SQLiteStore(path), settings: RegistrySettings(publicURL: "https://gate.example"), clock: TestClock(),
+      SQLiteStore(path), settings: RegistrySettings(publicURL: "https://gate.example"),
+      clock: ManualClock(nanoseconds: SystemClock().monotonic().nanoseconds),
       entropy: KernelEntropy(), listener: Listener(), inbox: Monitor(Registry.Inbox()), upkeep: upkeep)
     for (number, call) in calls.enumerated() {
       worker.serve([

@@ -1,6 +1,7 @@
 /// Stores that an earlier program made: their tables become what a new store has, and nothing that they hold is lost.
 import Addresses
 import DeviceWire
+import Kit
 import PortcullisProtocol
 import Risk
 import SQLite

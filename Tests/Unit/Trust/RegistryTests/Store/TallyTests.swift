@@ -1,6 +1,7 @@
 /// Numbers that are counted with each change, against all rows counted anew.
 import ApprovalPolicy
 import DeviceWire
+import Kit
 import SQLite
 import System
 import Testing

@@ -1,9 +1,8 @@
 /// Key pairs and signatures for a test PKI, by OpenSSL.
-import COpenSSL
+package import Bytes
+internal import COpenSSL
 
-@testable import Bytes
-
-@safe final class TestKey: @unchecked Sendable {
+@safe package final class TestKey: @unchecked Sendable {
   private let key: OpaquePointer
 
   private init(_ key: OpaquePointer?) {
@@ -15,11 +14,11 @@ import COpenSSL
     unsafe EVP_PKEY_free(key)
   }
 
-  static func p256() -> TestKey { unsafe TestKey(portcullis_p256_generate()) }
-  static func p384() -> TestKey { unsafe TestKey(portcullis_p384_generate()) }
+  package static func p256() -> TestKey { unsafe TestKey(portcullis_p256_generate()) }
+  package static func p384() -> TestKey { unsafe TestKey(portcullis_p384_generate()) }
 
   /// Uncompressed.
-  var point: [UInt8] {
+  package var point: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 133)
     var count = 0
     guard unsafe EVP_PKEY_get_octet_string_param(key, "pub", &bytes, bytes.count, &count) == 1 else {
@@ -28,12 +27,12 @@ import COpenSSL
     return Array(bytes[..<count])
   }
 
-  var p256Point: P256Point {
+  package var p256Point: P256Point {
     guard let point = P256Point(x963: point.span) else { fatalError("not on P-256") }
     return point
   }
 
-  var subjectPublicKeyInfo: [UInt8] {
+  package var subjectPublicKeyInfo: [UInt8] {
     var encoded: UnsafeMutablePointer<UInt8>?
     let count = unsafe i2d_PUBKEY(key, &encoded)
     guard count > 0, let start = unsafe encoded else { fatalError("no SubjectPublicKeyInfo") }
@@ -42,7 +41,7 @@ import COpenSSL
   }
 
   /// ECDSA over SHA-256 or SHA-384 of `message`, in DER.
-  func sign(_ message: [UInt8], sha384: Bool = false) -> [UInt8] {
+  package func sign(_ message: [UInt8], sha384: Bool = false) -> [UInt8] {
     guard let context = unsafe EVP_MD_CTX_new() else { fatalError("no context") }
     defer { unsafe EVP_MD_CTX_free(context) }
     var signature = [UInt8](repeating: 0, count: 128)
