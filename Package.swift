@@ -259,7 +259,7 @@ let testTargets = [
   tests("Crypto", ["Bytes"]),
   tests(
     "AppAttest",
-    ["Bytes", "CBOR", "COpenSSL", "Crypto", "Identity", "Obligation", "System", "TestPKI", "X509"]),
+    ["Bytes", "CBOR", "Crypto", "Identity", "Kit", "System", "TestPKI", "X509"]),
   tests(
     "Control",
     [
@@ -310,7 +310,7 @@ let testTargets = [
   tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
   tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),
   tests("Risk", ["Addresses", "ApprovalPolicy", "DeviceWire", "Kit", "System"]),
-  tests("Vectors", ["Bytes", "Crypto", "DeviceWire", "Kit", "Obligation", "Risk"]),
+  tests("Vectors", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "JSON", "Kit", "Obligation", "Risk"]),
   .testTarget(
     name: "ManifestTests", dependencies: ["Kit", "Obligation"], path: "Tests/Unit/ManifestTests",
     swiftSettings: strict),

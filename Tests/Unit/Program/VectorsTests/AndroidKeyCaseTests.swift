@@ -1,15 +1,10 @@
 /// Verdicts on Android key attestations that the vectors leave open, as both answers can be defended: ours
 /// (docs/android.md, "Steps of a key attestation").
 import Crypto
-import Foundation
-import Obligation
 import Testing
 import Vectors
 
 @Suite struct AndroidKeyCaseTests {
-  private static let file = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../../../shared/vectors/devices/android-key.jsonl").standardizedFileURL
-
   /// The root is pinned by its key, and what it says of itself is worth nothing. A default that is written out means the same,
   /// and no date of the leaf's decides anything; what decides has its one form.
   private static let decisions: [String: String?] = [
@@ -21,14 +16,11 @@ import Vectors
   ]
 
   @Test func decisions() throws {
-    guard let contents = try? Data(contentsOf: Self.file) else {
-      print("no vectors at \(Self.file.path()): nothing to test here")
-      #expect(!Obligation.runs(false, "vectors"))
-      return
-    }
+    // Said and counted by DeviceVectorTests.
+    guard let lines = VectorFile.lines("devices/android-key.jsonl") else { return }
     var found: [String: String?] = [:]
-    for line in [UInt8](contents).split(separator: UInt8(ascii: "\n")) {
-      let judged = try JudgedLine(Array(line), P256Verifier())
+    for line in lines {
+      let judged = try JudgedLine(line, P256Verifier())
       guard judged.expectation?.result == .policy, let verdict = judged.verdict else { continue }
       switch verdict {
       case .accept: found.updateValue(nil, forKey: judged.name)

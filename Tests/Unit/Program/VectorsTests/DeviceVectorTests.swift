@@ -2,49 +2,23 @@
 /// not, the tests say so, and fail in CI.
 import Bytes
 import Crypto
-import Foundation
 import Kit
-import Obligation
 import Testing
 import Vectors
 
 @Suite struct DeviceVectorTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../../../shared/vectors/devices").standardizedFileURL
-
   /// How many lines each file had when this was written.
   private static let known = [
-    "android-key.jsonl": 408, "messages.jsonl": 773, "play-integrity.jsonl": 278,
-    "real-android-key.jsonl": 146,
-    "risk.jsonl": 96, "summaries.jsonl": 271, "sweeps.jsonl": 29,
+    "devices/android-key.jsonl": 408, "devices/messages.jsonl": 773, "devices/play-integrity.jsonl": 278,
+    "devices/real-android-key.jsonl": 146,
+    "devices/risk.jsonl": 96, "devices/summaries.jsonl": 271, "devices/sweeps.jsonl": 29,
   ]
 
-  /// Nil when the file is not there.
-  private static func lines(_ file: String) -> [[UInt8]]? {
-    (try? Data(contentsOf: folder.appending(path: file))).map { contents in
-      [UInt8](contents).split(separator: UInt8(ascii: "\n")).map(Array.init)
-    }
-  }
-
-  /// What is not there is counted and said; a file that is there and holds less than it did is a mistake.
-  @Test func nothingIsPassedOverInSilence() {
-    var missing = 0
-    for (file, count) in Self.known {
-      if let found = Self.lines(file)?.count {
-        #expect(found >= count, "\(file)")
-      } else {
-        missing += count
-      }
-    }
-    #expect(missing == 0 || !Obligation.runs(false, "vectors"), "\(Self.folder.path())")
-    let all = Self.known.values.reduce(0, +)
-    let rest = missing > 0 ? "; \(missing) are missing, as \(Self.folder.path()) is not whole" : ""
-    print("vectors of devices: \(all - missing) of \(all) known lines are there\(rest)")
-  }
+  @Test func nothingIsPassedOverInSilence() { VectorFile.account(for: Self.known) }
 
   @Test(arguments: known.keys.sorted()) func verdicts(file: String) throws {
     // Said and counted above.
-    guard let lines = Self.lines(file) else { return }
+    guard let lines = VectorFile.lines(file) else { return }
     let verifier = P256Verifier()
     var judged = 0
     for line in lines {

@@ -64,9 +64,11 @@ import Testing
   /// A good object, and every prefix of it or one changed byte after the other: each is refused.
   @Test func sweeps() throws {
     for line in VectorFile.lines("sweeps.jsonl") ?? [] {
-      let sweep = try #require(try JSONValue(parsing: line.span, depthLimit: VectorLine.depthLimit).object)
+      let value = try JSONValue(parsing: line.span, depthLimit: VectorLine.depthLimit)
+      let sweep = try #require(value.object)
       let name = try #require(sweep["name"]?.string)
-      let base = try Self.vector(try VectorLine(try #require(sweep["base"]?.object)))
+      let object = try #require(sweep["base"]?.object)
+      let base = try Self.vector(try VectorLine(object))
       #expect(try Self.step(base) == nil, "\(name)")
       for (variant, object) in try Self.variants(of: base, in: name) {
         #expect(try Self.step(base, with: object) != nil, "\(name): \(variant)")
@@ -79,8 +81,9 @@ import Testing
     var receipt = 0..<0
     switch base.subject {
     case .attestation(let attestation):
-      object = try #require(attestation.object)
-      receipt = try UnverifiedAttestation(object.span).receipt
+      let bytes = try #require(attestation.object)
+      let unverified = try UnverifiedAttestation(bytes.span)
+      (object, receipt) = (bytes, unverified.receipt)
     case .assertion(let assertion): object = try #require(assertion.object)
     }
     if sweep.hasSuffix("every-prefix") {

@@ -1,6 +1,7 @@
 /// docs/app-attest.md, "Attestation" on a test PKI, and the published sample under Apple's root.
 import Foundation
 import Identity
+import Kit
 import TestPKI
 import Testing
 
@@ -203,8 +204,9 @@ import Testing
   }
 
   @Test func publishedSample() throws {
-    let object = try #require(VectorJudge.bytes(AppleGuide2026.attestation))
-    let challenge = try #require(VectorJudge.bytes(AppleGuide2026.challenge))
+    func bytes(_ text: String) -> [UInt8]? { Base64.decode(Array(text.utf8).span) }
+    let object = try #require(bytes(AppleGuide2026.attestation))
+    let challenge = try #require(bytes(AppleGuide2026.challenge))
     let app = try #require(AppID(teamID: AppleGuide2026.teamID, bundleID: AppleGuide2026.bundleID))
     let time = try #require(UnixTime(timestamp: AppleGuide2026.issuedAt))
     let keyID = try KeyIdentifier(attestationInput: Array(AppleGuide2026.keyID.utf8).span)
@@ -224,7 +226,7 @@ import Testing
   }
 
   @Test func rootIsTheOneInCerts() throws {
-    let file = VectorFiles.packageRoot.appending(path: "certs/Apple_App_Attestation_Root_CA.pem")
+    let file = Repository.folder.appending(path: "certs/Apple_App_Attestation_Root_CA.pem")
     let pem = Array(try Data(contentsOf: file))
     let fromFile = try AttestationRoot(pem: pem.span)
     #expect(fromFile.isApple)
