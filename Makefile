@@ -353,7 +353,8 @@ lint:  ## Say where the layout differs from it, and change nothing
 	$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
 
 .PHONY: documents
-documents:  ## Write the example file and the tables of docs/settings.md and docs/metrics.md anew
+documents:  ## Write anew what documents take from the code, the manifest and the decisions
+	scripts/decision-index
 	UPDATE_EXAMPLE=1 $(SWIFT) test --disable-xctest $(TESTS) --filter DocumentTests
 
 .PHONY: client-docs

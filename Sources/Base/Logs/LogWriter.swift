@@ -17,8 +17,8 @@ package protocol LogOutput: Sendable {
 
 /// Lines flow: `write` puts them into the buffer, the thread takes all that wait and writes them in one
 /// piece: at once while there are few. When there are many they gather, so that a busy gate does not spend a switch of
-/// threads on each: this thread may interrupt a loop, and behind it the kernel often lets another one run that is behind the
-/// loops, for as much as a millisecond (docs/decisions.md, "Registrations beside the loops").
+/// threads on each: this thread may interrupt a loop, and after it the kernel often lets another one run that has less
+/// priority than loops, for as much as a millisecond (docs/decisions/0020-registrations-beside-the-loops.md).
 /// A batch is whole lines in the order of their coming, so what a crash leaves behind is a beginning
 /// of the log.
 package final class LogWriter: LogSink {

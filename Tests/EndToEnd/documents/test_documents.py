@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -40,7 +41,8 @@ def test_links_lead_somewhere(page):
 
 def test_every_page_is_linked_and_says_whom_it_is_for():
     for page, text in PAGES.items():
-        if page.startswith("docs/"):
+        # The pages of decisions have a table of their own.
+        if page.startswith("docs/") and not re.match(r"docs/decisions/\d{4}-", page):
             assert f"({page})" in PAGES["README.md"], page
             assert re.match(r"# .+\n\n\*For (?:[^*]|\n)+\*\n", text), page
 
@@ -55,8 +57,9 @@ def test_headings_stand_apart():
 def test_threads_have_the_niceness_that_is_told():
     """What is behind the loops; other threads are behind nobody, or have a number of their own."""
     (behind,) = re.findall(r"behindLoops: Int32 = (\d+)", (ROOT / "Sources/Base/System/Threads/Thread.swift").read_text())
-    assert f"is behind all ({behind})" in PAGES["docs/decisions.md"]
-    assert f"have niceness {behind}, slices" in PAGES["docs/decisions.md"]
+    decisions = {page[15:19]: text for page, text in PAGES.items() if page.startswith("docs/decisions/")}
+    assert f"has the least priority ({behind})" in decisions["0042"]
+    assert f"have niceness {behind}, slices" in decisions["0020"]
 
 
 def test_the_readers_of_links_themselves():
@@ -78,7 +81,7 @@ def test_comments_cite_sections_that_exist():
         if path.name.startswith("test_documents") or path.suffix in {".svg", ".der"}:
             continue
         text = re.sub(r"\n\s*(?:///?|#|\*|\.\\\")? ?", " ", path.read_text(errors="replace"))
-        for page, heading in re.findall(r'\b(docs/[a-z-]+\.md)(?:, "([^"]+)")?', text):
+        for page, heading in re.findall(r'\b(docs/(?:decisions/)?[\w-]+\.md)(?:, "([^"]+)")?', text):
             assert page in PAGES, (path, page)
             assert not heading or heading in headings(PAGES[page]), (path, page, heading)
             seen += 1
@@ -361,3 +364,68 @@ def test_clean_removes_every_folder_that_is_built_in():
     built = set(re.findall(r"\.build(?:-[a-z]+)?\b", (ROOT / "Makefile").read_text()))
     (removed,) = [line[2:] for line in planned("clean") if line[:2] == ["rm", "-rf"]]
     assert built == set(removed)
+
+
+# ---- what scripts write, and what they look at
+
+
+@pytest.mark.parametrize(
+    "command", [("decision-index", "--check")], ids=lambda command: command[0]
+)
+def test_what_scripts_write_is_as_they_would_write_it(command):
+    """The table of decisions."""
+    command = [sys.executable, ROOT / "scripts" / command[0], *command[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.fixture
+def copied(folder):
+    """What these scripts read, as a tree of its own that a test may break."""
+    for name in ["scripts", "docs", "Sources"]:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
+    shutil.copy(ROOT / "Package.swift", folder)
+
+    def run(script, *arguments):
+        command = [sys.executable, folder / "scripts" / script, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    return folder, run
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_a_new_decision_gets_a_number(copied):
+    root, run = copied
+    decisions = root / "docs" / "decisions"
+    last = max(decisions.glob("0*.md"))
+    number = f"{int(last.name[:4]) + 1:04}"
+    new = decisions / "NEXT-one-more.md"
+    new.write_text(last.read_text().replace(f"| {last.name[:4]} |", "| NEXT |"))
+    edit(root / "docs" / "security.md", "\n\n", "\n\n[Why](decisions/NEXT-one-more.md)\n\n")
+    assert "docs/decisions/NEXT-one-more.md has no number yet" in run("decision-index", "--check")[1]
+    assert run("decision-index") == (0, "")
+    assert f"\n| {number} | 20" in (decisions / f"{number}-one-more.md").read_text()
+    assert f"[Why](decisions/{number}-one-more.md)" in (root / "docs" / "security.md").read_text()
+    assert f"({number}-one-more.md)" in (decisions / "README.md").read_text()
+    assert run("decision-index", "--check") == (0, "")
+
+
+def test_a_decision_that_is_wrong_is_named(copied):
+    root, run = copied
+    decisions = root / "docs" / "decisions"
+    (old,) = decisions.glob("0018-*.md")
+    superseded = old.read_text()
+    edit(old, re.search(r"superseded by \S+", superseded)[0], "accepted")
+    assert "do not both say that the one supersedes the other" in run("decision-index", "--check")[1]
+    edit(old, "accepted", "good")
+    assert 'a state that scripts/decision-index does not know: "good"' in run("decision-index", "--check")[1]
+    old.write_text(superseded.replace("| 0018 |", "| 18 |"))
+    assert "does not begin as scripts/decision-index says" in run("decision-index", "--check")[1]
+    old.unlink()
+    assert "are not 0001 and so on" in run("decision-index", "--check")[1]

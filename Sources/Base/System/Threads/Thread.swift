@@ -10,7 +10,8 @@ package struct Thread: ~Copyable {
   /// slices, too. Each time a loop runs while such a thread waits, Linux's scheduler (EEVDF) notes that it had more than
   /// its share, by the weight of the other: a loop that is woken while that is still noted preempts nobody and waits until
   /// the other stops by itself or the tick comes, some 0.6 ms. And whoever wakes preempts a loop whose slice is over,
-  /// batch threads excepted. Figures: docs/decisions.md, "Registrations beside the loops".
+  /// batch threads excepted. Figures:
+  /// docs/decisions/0020-registrations-beside-the-loops.md.
   package static let behindLoops: Int32 = 19
 
   /// What the calling thread was given when it was started, whatever niceness the whole process has.
