@@ -355,6 +355,7 @@ lint:  ## Say where the layout differs from it, and change nothing
 .PHONY: documents
 documents:  ## Write anew what documents take from the code, the manifest and the decisions
 	scripts/decision-index
+	scripts/module-picture
 	UPDATE_EXAMPLE=1 $(SWIFT) test --disable-xctest $(TESTS) --filter DocumentTests
 
 .PHONY: client-docs

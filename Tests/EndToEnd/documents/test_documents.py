@@ -370,10 +370,10 @@ def test_clean_removes_every_folder_that_is_built_in():
 
 
 @pytest.mark.parametrize(
-    "command", [("decision-index", "--check")], ids=lambda command: command[0]
+    "command", [("decision-index", "--check"), ("module-picture", "--check")], ids=lambda command: command[0]
 )
 def test_what_scripts_write_is_as_they_would_write_it(command):
-    """The table of decisions."""
+    """The table of decisions, the modules of docs/architecture.md."""
     command = [sys.executable, ROOT / "scripts" / command[0], *command[1:]]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -429,3 +429,15 @@ def test_a_decision_that_is_wrong_is_named(copied):
     assert "does not begin as scripts/decision-index says" in run("decision-index", "--check")[1]
     old.unlink()
     assert "are not 0001 and so on" in run("decision-index", "--check")[1]
+
+
+def test_the_picture_follows_the_manifest(copied):
+    root, run = copied
+    page = root / "docs" / "architecture.md"
+    edit(root / "Package.swift", 'Module("JSON", in: .base, ["Bytes"])', 'Module("JSON", in: .base, ["Charsets"])')
+    assert run("module-picture", "--check")[0] == 1
+    assert run("module-picture") == (0, "")
+    assert "| `JSON` | `Charsets` |" in page.read_text()
+    assert run("module-picture", "--check") == (0, "")
+    edit(root / "Package.swift", 'Module("JSON", in: .base', 'Module(named: "JSON", in: .base')
+    assert "a form that scripts/manifest.py does not know" in run("module-picture", "--check")[1]
