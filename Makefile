@@ -358,6 +358,11 @@ documents:  ## Write anew what documents take from the code, the manifest and th
 	scripts/module-picture
 	UPDATE_EXAMPLE=1 $(SWIFT) test --disable-xctest $(TESTS) --filter DocumentTests
 
+.PHONY: module-docs
+module-docs: build-packages  ## The documentation of all modules, a folder each: .build/module-docs
+	$(SWIFT) build --build-tests $(TESTS)
+	scripts/doc-check render .build/module-docs
+
 .PHONY: client-docs
 client-docs: build-packages  ## The documentation of PortcullisClient: .build/client-docs; its warnings are errors
 	scripts/apple-check documents .build/client-docs

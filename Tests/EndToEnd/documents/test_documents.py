@@ -370,10 +370,10 @@ def test_clean_removes_every_folder_that_is_built_in():
 
 
 @pytest.mark.parametrize(
-    "command", [("decision-index", "--check"), ("module-picture", "--check")], ids=lambda command: command[0]
+    "command", [("decision-index", "--check"), ("module-picture", "--check"), ("doc-check",)], ids=lambda command: command[0]
 )
 def test_what_scripts_write_is_as_they_would_write_it(command):
-    """The table of decisions, the modules of docs/architecture.md."""
+    """The table of decisions, the modules of docs/architecture.md; and each module has its page."""
     command = [sys.executable, ROOT / "scripts" / command[0], *command[1:]]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -441,3 +441,20 @@ def test_the_picture_follows_the_manifest(copied):
     assert run("module-picture", "--check") == (0, "")
     edit(root / "Package.swift", 'Module("JSON", in: .base', 'Module(named: "JSON", in: .base')
     assert "a form that scripts/manifest.py does not know" in run("module-picture", "--check")[1]
+
+
+def test_a_module_without_its_page_is_named(copied):
+    root, run = copied
+    page = root / "Sources" / "Base" / "JSON" / "JSON.docc" / "JSON.md"
+    edit(page, "``JSONReader``", "``JSONReeder``")
+    (page.parent / "More.md").write_text("# More\n")
+    folder = page.parent.relative_to(root)
+    assert run("doc-check")[1].splitlines() == [
+        f"{folder}/JSON.md names ``JSONReeder``, which the module does not declare",
+        f"{folder}/JSON.md does not name More.md beside it",
+    ]
+    edit(page, "## Topics", "## Types")
+    assert f"{folder}/JSON.md has another form" in run("doc-check")[1]
+    page.parent.rename(page.parent.with_name("Jason.docc"))
+    assert f"{folder}/JSON.md is missing" in run("doc-check")[1]
+    assert "JSON/Jason.docc is the catalog of no module" in run("doc-check")[1]
