@@ -458,3 +458,15 @@ def test_a_module_without_its_page_is_named(copied):
     page.parent.rename(page.parent.with_name("Jason.docc"))
     assert f"{folder}/JSON.md is missing" in run("doc-check")[1]
     assert "JSON/Jason.docc is the catalog of no module" in run("doc-check")[1]
+
+
+def test_the_version_is_the_same_wherever_it_stands():
+    """That of the changelog's newest release; the example of docs/operating.md is compared with what the program prints."""
+    (version, date), *_ = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\S+)$", PAGES["CHANGELOG.md"], re.MULTILINE)
+    assert "\n## [Unreleased]\n" in PAGES["CHANGELOG.md"].split(f"## [{version}]")[0]
+    program = (ROOT / "Sources" / "Program" / "portcullis" / "Version.swift").read_text()
+    assert re.search(r'static let text = "(.+)"', program)[1] == version
+    assert re.search(r'notBefore = UnixTime\(timestamp: "([^T]+)T', program)[1] <= date
+    assert f"\n  version: {version}\n" in (ROOT / "docs" / "openapi.yaml").read_text()
+    assert (ROOT / "packaging" / "debian" / "changelog").read_text().startswith(f"portcullis ({version}-")
+    assert f"\nVersion {version.rpartition('.')[0]}, for Linux" in PAGES["README.md"]
