@@ -264,8 +264,19 @@ let testTargets = [
     "Control",
     [
       "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Gateway",
-      "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "Sockets", "System", "TLS",
+      "HTTPWire", "Identity", "JSON", "KeyStore", "Registry", "Kit", "Logging", "Logs", "Sockets", "System",
+      "TestGate", "TLS",
     ]),
+  tests(
+    "Inspection",
+    [
+      "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Confinement", "Crypto",
+      "Identity", "Kit",
+      "Prompt", "System",
+    ]),
+  tests(
+    "Assembly",
+    ["ApprovalPolicy", "Bytes", "Configuration", "Identity", "Kit", "Prompt", "System"]),
   tests("Identity", ["Bytes", "Crypto"]),
   tests("QRCode", ["Obligation"]),
   tests("GeoDatabase", ["Addresses", "Kit", "Obligation"]),
@@ -278,7 +289,12 @@ let testTargets = [
   tests("Sockets", ["Addresses", "CLinux", "System"]),
   tests("Supervision", ["System"]),
   tests("Metrics", ["PortcullisProtocol", "System"]),
-  tests("Console", ["JSON", "PortcullisProtocol", "System"]),
+  tests(
+    "Console",
+    [
+      "Admin", "Bytes", "Confinement", "Control", "Crypto", "Identity", "JSON", "KeyStore", "Registry",
+      "PortcullisProtocol", "System", "TestGate",
+    ]),
   tests(
     "Admin",
     [
@@ -324,6 +340,14 @@ let testTargets = [
 
   // Which tests may be skipped, and where.
   .target(name: "Obligation", path: "Tests/Kit/Obligation", swiftSettings: strict),
+
+  // A gate that runs, for tests of what handles one.
+  .target(
+    name: "TestGate",
+    dependencies: [
+      "AppAttest", "Assembly", "Configuration", "Control", "Crypto", "Gateway", "KeyStore", "Kit", "Logs",
+      "Registry", "System", "TLS", dependency("Logging"),
+    ], path: "Tests/Kit/TestGate", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.
   .target(
