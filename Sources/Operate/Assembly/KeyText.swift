@@ -1,10 +1,10 @@
 /// A key of the store as text and as JSON, for the commands and for the console.
-import System
 package import Bytes
 package import Configuration
 package import Identity
 package import JSON
 package import KeyStore
+import System
 
 package enum KeyText {
   /// Nil where there is none, or whoever asks may not read it: keys are shown all the same.

@@ -1,6 +1,6 @@
 /// Sees to it that phones know the server's key before it is in service (docs/devices.md, "Changing the server's key").
-import Control
 import Bytes
+import Control
 import Crypto
 package import Prompt
 package import Registry

@@ -1,7 +1,7 @@
 /// The registry without a gate: opened for one call, and closed again (docs/operating.md, "Commands").
-import Control
 import Bytes
 package import Configuration
+import Control
 import PortcullisProtocol
 import Prompt
 package import Registry

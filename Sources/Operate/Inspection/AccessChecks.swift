@@ -1,10 +1,10 @@
 /// The part of `portcullis check` that looks at owners, modes and mounts of the gate's files.
-import Prompt
 import Assembly
 import Bytes
 package import Configuration
 package import Confinement
 import KeyStore
+import Prompt
 package import System
 
 package struct AccessChecks {

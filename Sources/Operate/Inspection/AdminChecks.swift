@@ -1,9 +1,9 @@
 /// The part of `portcullis check` that looks at the admin listener: its place, its group, and who reaches it.
-import Prompt
 import Addresses
 import Admin
 import Assembly
 package import Configuration
+import Prompt
 import Sockets
 import System
 

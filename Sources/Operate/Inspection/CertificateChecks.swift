@@ -1,10 +1,10 @@
 /// The part of `portcullis check` that looks at certificates, keys and roots.
-import Prompt
 import AppAttest
 import Assembly
 import Bytes
 package import Configuration
 import Crypto
+import Prompt
 package import System
 import TLS
 

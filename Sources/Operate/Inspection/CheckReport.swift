@@ -1,10 +1,7 @@
 /// What `check` has found: lines in the order in which they were made, and the status that follows from the gravest.
 package import Prompt
 
-/// The findings, in the order in which they were made.
 package struct CheckReport {
-
-  package init() {}
   package enum Grade: String {
     case ok
     case warning
@@ -14,6 +11,8 @@ package struct CheckReport {
   package private(set) var findings: [(grade: Grade, name: String, detail: String)] = []
   /// Of the gravest problem; nil without one.
   package private(set) var status: ExitStatus?
+
+  package init() {}
 
   package mutating func ok(_ name: String, _ detail: String) { add(.ok, name, detail) }
   package mutating func warning(_ name: String, _ detail: String) { add(.warning, name, detail) }

@@ -1,6 +1,5 @@
 /// The part of `portcullis check` that looks at what devices need: policies, the next key, users, and who may read the
 /// store.
-import Prompt
 import AndroidKey
 import ApprovalPolicy
 import Assembly
@@ -8,6 +7,7 @@ import Bytes
 package import Configuration
 import Gateway
 import GeoDatabase
+import Prompt
 import Risk
 import System
 

@@ -1,10 +1,10 @@
 /// The part of `portcullis check` about the host: how long its disk takes to make a change durable, and what its kernel has
 /// of what the gate makes use of.
-import Prompt
 import Assembly
 import Bytes
 package import Confinement
 import Glibc
+import Prompt
 import System
 
 package struct HostChecks {

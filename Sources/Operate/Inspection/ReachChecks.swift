@@ -1,8 +1,8 @@
 /// The part of `portcullis check` that looks outwards: the game, and the addresses to listen on.
-import Prompt
 import Addresses
 package import Configuration
 import Control
+import Prompt
 import Sockets
 import System
 

@@ -1,9 +1,9 @@
 /// What signing in needs of the configuration: names, people, and where a browser finds the console.
-import Control
 import Addresses
 import Admin
 import Assembly
 import Configuration
+import Control
 import Crypto
 package import TLS
 

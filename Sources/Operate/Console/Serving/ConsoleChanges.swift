@@ -1,7 +1,7 @@
 /// What an operator of the console changes. Each change goes the way of the command that does the same, names him in the
 /// audit, and is logged.
-import Assembly
 import Admin
+import Assembly
 import Bytes
 import Control
 import DeviceWire

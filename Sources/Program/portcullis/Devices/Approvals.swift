@@ -1,7 +1,7 @@
 /// `portcullis approvals`: asking for approvals, and what operators do about them (docs/operating.md, "Approvals socket").
 import ArgumentParser
-import Control
 import Bytes
+import Control
 import JSON
 import Prompt
 

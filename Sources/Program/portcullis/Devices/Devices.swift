@@ -1,7 +1,7 @@
 /// `portcullis devices`: phones and their keys, asked of the running gate (docs/operating.md, "Commands").
 import ArgumentParser
-import Control
 import Bytes
+import Control
 import JSON
 import Prompt
 import System

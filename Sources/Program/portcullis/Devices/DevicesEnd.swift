@@ -1,7 +1,7 @@
 /// `portcullis devices revoke`, `except`, `forget`, `unlock` and `rotate-token-keys` (docs/operating.md, "Commands").
 import ArgumentParser
-import Control
 import Bytes
+import Control
 import JSON
 import System
 

@@ -1,10 +1,10 @@
 /// `portcullis serve`: the gate in the foreground until a signal ends it (docs/operating.md, "Commands" and "Signals").
-import Console
 internal import Addresses
 import ArgumentParser
 import Assembly
 import Configuration
 import Confinement
+import Console
 import Control
 import Gateway
 import Glibc

@@ -1,5 +1,4 @@
 /// What the page of the configuration shows, and what `check` says of it as the gate's own user sees it.
-import Prompt
 import Addresses
 import Admin
 import Assembly
@@ -7,6 +6,7 @@ import Configuration
 import Confinement
 import Glibc
 import Inspection
+import Prompt
 import Synchronization
 import System
 

@@ -1,7 +1,7 @@
 /// What the overview, the refusals and the drain show, all of it out of memory.
-import Assembly
 import Addresses
 import Admin
+import Assembly
 import Bytes
 import Configuration
 import Gateway
