@@ -11,6 +11,11 @@ struct ConsolePath: Equatable, Sendable {
     text = fixed.description
   }
 
+  /// Of the page that the entry leads to.
+  init(_ entry: MenuEntry) {
+    text = entry == .overview ? "/" : "/\(entry.rawValue)"
+  }
+
   private init(encoded text: String) {
     self.text = text
   }

@@ -13,33 +13,8 @@ enum MenuEntry: String, CaseIterable, Sendable {
   case configuration
   case drain
 
-  var title: String {
-    switch self {
-    case .overview: "Overview"
-    case .sessions: "Sessions"
-    case .keys: "Keys"
-    case .devices: "Devices"
-    case .approvals: "Approvals"
-    case .refusals: "Refusals"
-    case .audit: "Audit"
-    case .configuration: "Configuration"
-    case .drain: "Drain"
-    }
-  }
-
-  var path: ConsolePath {
-    switch self {
-    case .overview: .overview
-    case .sessions: .sessions
-    case .keys: .keys
-    case .devices: .devices
-    case .approvals: .approvals
-    case .refusals: .refusals
-    case .audit: .audit
-    case .configuration: .configuration
-    case .drain: .drain
-    }
-  }
+  var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+  var path: ConsolePath { ConsolePath(self) }
 
   /// There is nothing to be seen in a gate without devices.
   var needsDevices: Bool {

@@ -14,26 +14,9 @@ extension ConsolePages {
   /// A reload reads files and asks all loops.
   private static let reloadTime: Duration = .seconds(20)
 
-  func change(_ place: ConsolePlace, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
-    guard request.actor.scopes.contains(.write) else { throw .error(.forbidden) }
-    switch place {
-    case .endSession(let number): return try endSession(number, request)
-    case .revokeKey(let name): return try revokeKey(name, request)
-    case .reload: return try reload(request)
-    case .drain: return try drain(.drain, .drainBegun, request)
-    case .undrain: return try drain(.undrain, .drainEnded, request)
-    case .endAll: return try endAll(request)
-    case .confirmDevice(let id): return try confirmDevice(id, request)
-    case .revokeDevice(let id): return try revokeDevice(id, request)
-    case .confirmApproval(let id): return try decide(id, "approvals-approve", .approvalConfirmed, request)
-    case .refuseApproval(let id): return try decide(id, "approvals-deny", .approvalRefused, request)
-    default: throw .error(.notFound)
-    }
-  }
-
   // MARK: Sessions and keys
 
-  private func endSession(_ number: UInt64, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+  func endSession(_ number: UInt64, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = command(.sessionsClose(.session(number)))
     note(.sessionEnded, [.number("session", Int64(clamping: number))], refusal, request)
     // The second of two clicks, or the player has left meanwhile.
@@ -42,7 +25,7 @@ extension ConsolePages {
     return done(.sessionEnded, .sessions, request)
   }
 
-  private func revokeKey(_ name: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+  func revokeKey(_ name: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let identifier = try identifier(name)
     let text = request.form["reason"] ?? ""
     let reason = RevocationReason(text)
@@ -62,7 +45,7 @@ extension ConsolePages {
 
   // MARK: The gate
 
-  private func drain(
+  func drain(
     _ order: ControlRequest, _ word: DoneWord, _ request: AdminRequest
   ) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = command(order)
@@ -71,14 +54,14 @@ extension ConsolePages {
     return done(word, .drain, request)
   }
 
-  private func endAll(_ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+  func endAll(_ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = command(.drainEnd)
     note(.allSessionsEnded, [], refusal, request)
     if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.allSessionsEnded, .drain, request)
   }
 
-  private func reload(_ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+  func reload(_ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let reload = sources.settings.reload(within: Self.reloadTime)
     findings.forget()
     let refusal: ControlRefusal? =
@@ -97,7 +80,7 @@ extension ConsolePages {
 
   // MARK: Devices and approvals
 
-  private func confirmDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+  func confirmDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let seen = try lookAtDevice(id, request)
     let (row, pairing) = (seen.row, seen.pairing)
     if seen.lacksDigits(request) {
@@ -137,14 +120,14 @@ extension ConsolePages {
     }
   }
 
-  private func revokeDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
+  func revokeDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = failure(order("devices-revoke", [("id", .string(id))], request))
     log(.deviceRevoked, id, refusal, request)
     if let refusal { throw ConsoleFailure(changing: refusal) }
     return done(.deviceRevoked, .device(id), request)
   }
 
-  private func decide(
+  func decide(
     _ id: String, _ verb: String, _ word: DoneWord, _ request: AdminRequest
   ) throws(ConsoleFailure) -> AdminAnswer {
     let refusal = failure(order(verb, [("id", .string(id))], request))
@@ -176,7 +159,7 @@ extension ConsolePages {
   }
 
   private func done(_ word: DoneWord, _ path: ConsolePath, _ request: AdminRequest) -> AdminAnswer {
-    guard ConsolePlace.isJSON(request.path) else { return .seeOther(path.after(word).text) }
+    guard ConsoleRow.isJSON(request.path) else { return .seeOther(path.after(word).text) }
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("done")

@@ -60,62 +60,31 @@ package final class ConsolePages: Sendable {
   /// Called on the fast thread: waits for nothing.
   func answerAtOnce(_ request: AdminRequest) -> AdminAnswer? {
     if request.isChange { return nil }
-    switch ConsolePlace(request.path) {
-    case .overview: return show(overview, request)
-    case .refusals: return show(refusals(request.query), request)
-    case .drain: return show(drainPage(), request)
-    case nil: return lacking(request)
-    default: return nil
-    }
+    guard let (row, argument) = ConsoleRow.find(request.path) else { return lacking(request) }
+    return row.isAtOnce ? look(row, argument, request) : nil
   }
 
   /// Called on the slow thread, one request at a time.
   func work(_ request: AdminRequest) -> AdminAnswer {
-    guard let place = ConsolePlace(request.path) else { return lacking(request) }
+    guard let (row, argument) = ConsoleRow.find(request.path) else { return lacking(request) }
+    if !request.isChange { return look(row, argument, request) }
     do throws(ConsoleFailure) {
-      return request.isChange ? try change(place, request) : try look(place, request)
+      guard request.actor.scopes.contains(.write) else { throw .error(.forbidden) }
+      guard let change = row.change else { throw .error(.notFound) }
+      return try change(self, argument, request)
     } catch {
       return fail(error, request)
     }
   }
 
-  private func look(_ place: ConsolePlace, _ request: AdminRequest) throws(ConsoleFailure) -> AdminAnswer {
-    let query = request.query
-    switch place {
-    case .overview: return show(overview, request)
-    case .refusals: return show(refusals(query), request)
-    case .drain, .undrain: return show(drainPage(), request)
-    case .sessions: return show(try sessions(request), request)
-    case .session(let number): return show(SessionPage(session: try session(number, request)), request)
-    case .endSession(let number):
-      return show(EndSessionPage(session: try session(number, request)), request)
-    case .keys: return show(try keys(query), request)
-    case .keysExport: return exportKeys()
-    case .key(let name): return show(try key(name, request), request)
-    case .revokeKey(let name): return show(try revokeKeyPage(name, reason: "", request), request)
-    case .configuration, .reload: return show(configuration(), request)
-    case .endAll: return show(EndAllPage(sessions: staying), request)
-    case .devices, .device, .confirmDevice, .revokeDevice, .approvals, .approval, .confirmApproval,
-      .refuseApproval, .audit, .auditExport:
-      guard sources.hasDevices else { throw .error(.notFound, Self.withoutDevices) }
-      return try lookAtDevices(place, request)
-    }
-  }
-
-  private func lookAtDevices(
-    _ place: ConsolePlace, _ request: AdminRequest
-  ) throws(ConsoleFailure) -> AdminAnswer {
-    switch place {
-    case .devices: return show(try devices(request), request)
-    case .device(let id): return show(try device(id, request), request)
-    case .confirmDevice(let id): return show(try confirmPage(id, request), request)
-    case .revokeDevice(let id): return show(try revokePage(id, request), request)
-    case .approvals: return show(try approvals(request), request)
-    case .approval(let id), .confirmApproval(let id), .refuseApproval(let id):
-      return show(try approval(id, request), request)
-    case .audit: return show(try audit(request), request)
-    case .auditExport: return exportAudit(request)
-    default: return lacking(request)
+  private func look(
+    _ row: ConsoleRow, _ argument: ConsoleRow.Argument, _ request: AdminRequest
+  ) -> AdminAnswer {
+    do throws(ConsoleFailure) {
+      if row.needsDevices, !sources.hasDevices { throw .error(.notFound, Self.withoutDevices) }
+      return try row.look(self, argument, request)
+    } catch {
+      return fail(error, request)
     }
   }
 
@@ -127,7 +96,7 @@ package final class ConsolePages: Sendable {
   func show(_ page: some ConsolePage, _ request: AdminRequest, _ status: AdminStatus = .ok)
     -> AdminAnswer
   {
-    if ConsolePlace.isJSON(request.path) { return .json(status, page.json()) }
+    if ConsoleRow.isJSON(request.path) { return .json(status, page.json()) }
     return .page(status, page.html(frame(request)))
   }
 
