@@ -15,6 +15,9 @@ PYTEST_FLAGS ?= -q
 # How many end-to-end tests run at once, a file by one worker; 0 for one after the other, as `--pdb` needs it.
 PYTEST_WORKERS ?= 4
 SHARED := -n $(PYTEST_WORKERS) --dist loadfile
+# Tests that are long by intention (Tests/README.md, "Long by intention") run in CI, and with LONG=1.
+LONG ?= $(CI)
+CHOSEN := $(if $(LONG),,-m 'not long')
 SWIFT_TEST_FLAGS ?= --quiet
 
 # The Swift library and the C++ library that it needs go into the program, as 1.4 MB of its memory were the other one's;
@@ -71,11 +74,10 @@ demo: release  ## Build, then play the whole story on loopback; with CONSOLE=1 l
 	$(BINARY) demo $(if $(CONSOLE),--console)
 
 .PHONY: test
-test: builds unit-tests end-to-end conformance-quick  ## Build, then run every test
+test: lint built-and-tried end-to-end conformance-quick  ## Build, then run every test but those that are long; LONG=1: all
 ifdef CI
-# The layout, the parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is
-# built.
-test: lint fuzz-quick bench-smoke whole-package plain-release
+# The parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is built.
+test: fuzz-quick bench-smoke whole-package plain-release
 endif
 
 ##@ Building
@@ -98,10 +100,18 @@ static-libraries:
 build: build-packages  ## Everything in debug mode, tests included
 	$(SWIFT) build --build-tests $(TESTS)
 
-.PHONY: builds
-builds: build-packages static-libraries
-	@$(SWIFT) build --build-tests $(TESTS) & tests=$$!; failed=; \
-	$(SWIFT) build $(RELEASE_FLAGS) || failed=yes; wait $$tests || failed=yes; test -z "$$failed"
+# By another name than its own, so that `make --dry-run` does not run it.
+ITSELF := $(MAKE)
+
+# The Swift tests begin when their build is done, beside the rest of the release build; what the other tests want from
+# elsewhere comes meanwhile.
+.PHONY: built-and-tried
+built-and-tried: build-packages test-packages static-libraries maxmind-data
+	@{ $(SWIFT) build --build-tests $(TESTS) && \
+	  $(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS); } & tests=$$!; \
+	$(ITSELF) peers axe autobahn & fetched=$$!; \
+	failed=; $(SWIFT) build $(RELEASE_FLAGS) || failed=yes; \
+	wait $$tests || failed=yes; wait $$fetched || failed=yes; test -z "$$failed"
 
 # `swift build -c release` without a product, with our flags so that nothing is compiled twice.
 .PHONY: whole-package
@@ -127,8 +137,8 @@ unit-tests: build-packages test-packages maxmind-data  ## The Swift tests; SWIFT
 	$(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS)
 
 .PHONY: end-to-end
-end-to-end: release test-packages peers axe apple-modules  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
-	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(PYTEST_FLAGS) Tests/EndToEnd
+end-to-end: release test-packages peers axe $(if $(LONG),apple-modules)  ## The release binary against real clients; PYTEST_FLAGS='-k revoked' picks some
+	PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(SHARED) $(CHOSEN) $(PYTEST_FLAGS) Tests/EndToEnd
 
 .PHONY: apple-modules
 apple-modules: build-packages  ## Swift's own modules for iOS 15 and macOS 12, for the client's tests: once, a minute
@@ -209,7 +219,7 @@ faults: release test-packages  ## Bad days at length: 10,000 power losses, 300 k
 FAULT_TESTS := store/test_kill store/test_durability store/test_disk limits/test_time game/test_names \
   game/test_game_faults limits/test_backpressure limits/test_resources operate/test_rivals operate/test_reload_load
 
-# How many, and the seed of a run that is to be repeated (CUTS_SEED); `make test` has 150 of them.
+# How many, and the seed of a run that is to be repeated (CUTS_SEED); `make test LONG=1` has 150 of them.
 CUTS ?= 10000
 
 .PHONY: cuts
@@ -217,7 +227,7 @@ cuts: release test-packages  ## CUTS=10000 seeded cuts of players' lines: nothin
 	CUTS=$(CUTS) PORTCULLIS_BIN=$(abspath $(BINARY)) $(PYTHON) -m pytest $(PYTEST_FLAGS) -s -o faulthandler_timeout=0 \
 	  Tests/EndToEnd/session/test_cuts.py
 
-# How many, and the seed of a run that is to be repeated (KEEPING_SEED); `make test` has 8 of each, and 20 players.
+# How many, and the seed of a run that is to be repeated (KEEPING_SEED); `make test LONG=1` has 8 of each, and 20 players.
 KILLS ?= 300
 RESTARTS ?= 300
 PLAYERS ?= 200

@@ -84,6 +84,7 @@ class Ordeal:
         assert not closed and len(self.game.chairs) == len(self.crowd.players), "a leg has closed"
 
 
+@pytest.mark.long("16 deaths and restarts with 20 players")
 def test_the_character_stays_in_the_game(gates, new_device, folder, fault):
     """Checked against both ends' own records."""
     asyncio.run(evening(gates, new_device, folder, fault))

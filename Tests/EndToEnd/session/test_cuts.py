@@ -320,6 +320,7 @@ def tell(client, evening, contestants, ways, seconds, resumed, more=""):
 
 
 @pytest.mark.skipif(CLIENT == "package", reason="CUTS_CLIENT=package")
+@pytest.mark.long("150 cuts, a gate and six games")
 def test_nothing_is_lost_doubled_or_out_of_order(evenings):
     evening = evening_of_fights(evenings)
     contestants = [Contestant(evening, number, share) for number, share in shares(CUTS)]
@@ -341,6 +342,7 @@ def test_nothing_is_lost_doubled_or_out_of_order(evenings):
 
 
 @pytest.mark.skipif(CLIENT == "python", reason="CUTS_CLIENT=python")
+@pytest.mark.long("60 cuts, and the package waits between its attempts")
 def test_the_package_loses_nothing(evenings, gates, pki, folder):
     made, trusting = authority(gates)
     evening = evening_of_fights(evenings, **trusting)

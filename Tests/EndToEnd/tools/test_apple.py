@@ -18,7 +18,10 @@ CLIENT = ROOT / "Sources" / "Phone" / "PortcullisClient"
 # iOS, module, name: one of an app's whole window, to be found by everybody who has an iPhone.
 ROW = re.compile(r"(\d+)\.(\d+) +(\w+) +(\S.*)")
 
-pytestmark = pytest.mark.skipif(not shutil.which("swiftc"), reason="swiftc is not in PATH")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("swiftc"), reason="swiftc is not in PATH"),
+    pytest.mark.long("Swift's own modules for two of Apple's systems are made first"),
+]
 
 
 def check(*arguments):
