@@ -80,6 +80,13 @@ ifdef CI
 test: fuzz-quick bench-smoke whole-package plain-release
 endif
 
+.PHONY: quick
+quick: build-packages test-packages  ## After each change: one debug build, the Swift tests, a part of those end to end
+	$(SWIFT) build --build-tests $(TESTS)
+	$(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS)
+	PORTCULLIS_BIN=$(CURDIR)/.build-tests/debug/portcullis $(PYTHON) -m pytest $(SHARED) -m quick $(PYTEST_FLAGS) \
+	  Tests/EndToEnd
+
 ##@ Building
 
 .PHONY: release

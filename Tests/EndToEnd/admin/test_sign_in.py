@@ -14,6 +14,8 @@ from admin_clients import Console, admin_settings, answer_on
 from orders import ask_as
 from waiting import eventually, patience
 
+pytestmark = pytest.mark.quick
+
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become others")
 # Numbers without an account.
 ALICE, MALLORY, GROUP = 54_321, 54_323, 54_400

@@ -10,6 +10,8 @@ from device import sha256
 from waiting import eventually
 from websocket import closed_with, connect, refusal, until_prompt
 
+pytestmark = pytest.mark.quick
+
 NONCE_INVALID = (401, "nonce_invalid")
 REJECTED = (401, "assertion_rejected")
 BAD_REQUEST = (400, "bad_request")

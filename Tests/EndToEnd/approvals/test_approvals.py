@@ -17,6 +17,8 @@ from handset import Handset
 from phones import base64url, encode, sha256
 from waiting import eventually
 
+pytestmark = pytest.mark.quick
+
 POLICY = {
     "rules": [
         {"match": {"operation": "promote"}, "level": "bare", "lease": {"ttl_s": 600, "uses": 5}},

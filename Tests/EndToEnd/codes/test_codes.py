@@ -54,6 +54,7 @@ def another(code, by=1):
 # ---- the way of a code
 
 
+@pytest.mark.quick
 def test_a_code_from_the_login_to_the_pass(gate, service, phone, fault):
     # Whoever waits does so until there is something to hear.
     fault.stand_still()
@@ -84,6 +85,7 @@ class Poll(Phone):
         self.id, self.token, self.key, self.server = phone.id, phone.token, phone.key, phone.server
 
 
+@pytest.mark.quick
 def test_what_others_may_not(gate, service, phone, new_device):
     challenge = service.challenged()
     code = phone.code(challenge)
@@ -102,6 +104,7 @@ def test_what_others_may_not(gate, service, phone, new_device):
     assert service.verify(challenge, code).status == 200
 
 
+@pytest.mark.quick
 def test_what_a_phone_signs(service, phone):
     challenge = service.challenged()
     nonce = phone.own_nonce(challenge)
@@ -125,6 +128,7 @@ def test_what_a_phone_signs(service, phone):
     assert_refusal(phone.issue(challenge, asked), 401, "nonce_invalid")
 
 
+@pytest.mark.quick
 def test_a_newer_code_and_another_login(service, phone):
     first, second = service.challenged(), service.challenged("login-2")
     older = phone.code(first)
@@ -138,6 +142,7 @@ def test_a_newer_code_and_another_login(service, phone):
     assert_refusal(service.verify(second, code, "login-2"), 403, "code_rejected")
 
 
+@pytest.mark.quick
 def test_a_code_that_comes_late(new_gate, new_device, fault):
     gate = new_gate(OTP_TTL="1s", **fault.environment)
     service, phone = Service(gate), Phone(gate, new_device())

@@ -6,6 +6,8 @@ from test_looks import PAGES
 from town import Words
 from waiting import eventually
 
+pytestmark = pytest.mark.quick
+
 # Short enough for every field; each says whose it is, so that what is missing can be told.
 ATTACKS = {
     "element": "<b id=hostile>{}</b>",

@@ -16,6 +16,8 @@ from handset import Handset
 from phones import Code, HandPhone, Household, ask, base64url, sha256, spki_hash
 from waiting import eventually
 
+pytestmark = pytest.mark.quick
+
 REFUSED, UNAVAILABLE = 77, 69
 
 

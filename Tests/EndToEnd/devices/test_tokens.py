@@ -18,6 +18,8 @@ from jwcrypto import jwt as crypto_jwt
 from gate import free_port
 from phones import Key, ask, base64url, encode
 
+pytestmark = pytest.mark.quick
+
 TYPE = "portcullis-device+jwt"
 
 

@@ -4,6 +4,8 @@ import pytest
 
 from clients import UPGRADE, assert_refusal, curl
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def backend(shared_backends):

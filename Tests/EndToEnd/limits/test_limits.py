@@ -14,6 +14,7 @@ from websocket import RawWebSocket, closed_with, connect, played, refusal, until
 JSON = "Content-Type: application/json"
 
 
+@pytest.mark.quick
 def test_challenge_rate(gates, backend, fault):
     fault.stand_still()
     gate = gates(backend, CHALLENGE_RATE="3/m", **fault.environment)
@@ -22,6 +23,7 @@ def test_challenge_rate(gates, backend, fault):
     assert_refusal(replies[3], 429, "rate_limited")
 
 
+@pytest.mark.quick
 def test_challenge_rate_refills(gates, backend, fault):
     fault.stand_still()
     gate = gates(backend, CHALLENGE_RATE="3/m", **fault.environment)
@@ -32,6 +34,7 @@ def test_challenge_rate_refills(gates, backend, fault):
         gate.app.close()
 
 
+@pytest.mark.quick
 def test_register_rate_consumes_nothing(gates, backend, device, new_device, fault):
     fault.stand_still()
     gate = gates(backend, REGISTER_RATE="2/m", **fault.environment)
@@ -44,6 +47,7 @@ def test_register_rate_consumes_nothing(gates, backend, device, new_device, faul
     assert gate.app.post(document).status == 200
 
 
+@pytest.mark.quick
 def test_handshake_rate(gates, backend, fault):
     """Twenty seconds' worth at once, then connections are closed."""
     fault.stand_still()
@@ -58,6 +62,7 @@ def test_handshake_rate(gates, backend, fault):
     assert not finished()
 
 
+@pytest.mark.quick
 def test_max_keys(gates, backend, new_device):
     """A full store refuses newcomers and throws nobody out; a known key may register again."""
     gate = gates(backend, KEYSTORE_MAX_KEYS=2)
@@ -67,6 +72,7 @@ def test_max_keys(gates, backend, new_device):
     assert set(gate.keys()) == {device.key_id_b64 for device in known}
 
 
+@pytest.mark.quick
 def test_connections_per_address(gates, backend):
     gate = gates(backend, MAX_CONNECTIONS_PER_ADDRESS=3)
     held = []
@@ -94,6 +100,7 @@ def test_connections_per_address(gates, backend):
         client.close()
 
 
+@pytest.mark.quick
 def test_the_oldest_pending_gives_way(gates, backend):
     gate = gates(backend, MAX_PENDING=4, MAX_CONNECTIONS_PER_ADDRESS=1000, WORKERS=1)
     oldest = Raw(gate)
@@ -105,6 +112,7 @@ def test_the_oldest_pending_gives_way(gates, backend):
         client.close()
 
 
+@pytest.mark.quick
 def test_admitted_sessions_are_not_pending(gates):
     gate = gates(
         "echo:", REQUIRE_APP_AUTH="false", MAX_PENDING=2, MAX_CONNECTIONS_PER_ADDRESS=1000, WORKERS=1
@@ -116,6 +124,7 @@ def test_admitted_sessions_are_not_pending(gates):
         session.close()
 
 
+@pytest.mark.quick
 def test_max_connections(gates, backend):
     gate = gates(backend, MAX_CONNECTIONS=4, MAX_CONNECTIONS_PER_ADDRESS=1000, WORKERS=1)
     held = []
@@ -136,6 +145,7 @@ def test_max_connections(gates, backend):
         client.close()
 
 
+@pytest.mark.quick
 async def test_sessions_of_one_key(gates, backend, device, new_device):
     gate = gates(backend, MAX_SESSIONS_PER_KEY=2)
     gate.app.register(device)
@@ -151,6 +161,7 @@ async def test_sessions_of_one_key(gates, backend, device, new_device):
         await session.close()
 
 
+@pytest.mark.quick
 async def test_a_refused_newcomer_displaces_nobody(gates, backend, device):
     gate = gates(backend, MAX_SESSIONS_PER_KEY=1)
     gate.app.register(device)
@@ -187,12 +198,14 @@ def test_a_full_pool_of_registrations_is_overloaded(gates, backend, new_device):
 @pytest.mark.parametrize(
     "name, request_text", [("HTTP_HEAD_MAX_BYTES", head("GET", "/healthz", "X: " + "a" * 2000))]
 )
+@pytest.mark.quick
 def test_a_smaller_head(gates, backend, name, request_text):
     gate = gates(backend, **{name: "1KiB"})
     with Raw(gate) as client:
         assert_refusal(client.send(request_text).reply(), 431, "headers_too_large")
 
 
+@pytest.mark.quick
 async def test_larger_messages_by_configuration(gates):
     gate = gates("echo:", REQUIRE_APP_AUTH="false", WS_MAX_FRAME_BYTES="1MiB", WS_MAX_MESSAGE_BYTES="1MiB")
     message = os.urandom(1 << 20)
@@ -202,6 +215,7 @@ async def test_larger_messages_by_configuration(gates):
         assert await connection.recv() == message
 
 
+@pytest.mark.quick
 async def test_a_storm_of_unauthorised_upgrades_is_answered_and_forgotten(gates, backend):
     gate = gates(backend, MAX_CONNECTIONS_PER_ADDRESS=10_000)
     outcomes = []

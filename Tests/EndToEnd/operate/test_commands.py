@@ -23,6 +23,7 @@ def commands(gates):
     return gates(start=False).command
 
 
+@pytest.mark.quick
 def test_version_and_help(commands):
     version = commands("--version")
     assert version.returncode == 0 and version.stdout.strip()
@@ -45,6 +46,7 @@ def test_version_and_help(commands):
         assert "\x1b" not in shown.stdout
 
 
+@pytest.mark.quick
 def test_nonsense_is_a_usage_error(commands):
     assert commands("levitate").returncode == USAGE
     assert commands("keys", "--sideways").returncode == USAGE
@@ -63,6 +65,7 @@ def test_nonsense_is_a_usage_error(commands):
         ("levitate", "there is no command levitate: portcullis --help lists those that there are"),
     ],
 )
+@pytest.mark.quick
 def test_a_command_that_does_not_exist_gets_the_nearest_one(commands, typed, meant):
     done = commands(*typed.split())
     assert (done.returncode, done.stdout, done.stderr) == (USAGE, "", f"portcullis: {meant}\n")
@@ -77,6 +80,7 @@ def test_arguments_of_a_command_that_stands_for_none_are_no_commands(commands):
     assert commands("verify", "no-such-file").stderr.startswith("portcullis: no-such-file: ")
 
 
+@pytest.mark.quick
 def test_remove_is_another_word_for_revoke(gates, backend, new_device):
     gate = gates(backend)
     device = gate.app.register(new_device())
@@ -87,6 +91,7 @@ def test_remove_is_another_word_for_revoke(gates, backend, new_device):
         assert f"portcullis {group} revoke " in gate.command(group, "remove", "--help").stdout
 
 
+@pytest.mark.quick
 def test_config_shows_values_and_where_they_came_from(commands):
     shown = commands("config", MAX_SESSIONS_PER_KEY="3")
     assert shown.returncode == 0, shown.stderr
@@ -97,6 +102,7 @@ def test_config_shows_values_and_where_they_came_from(commands):
     assert len([line for line in lines if "_" in line]) > 35
 
 
+@pytest.mark.quick
 def test_config_reports_errors(commands):
     """What holds is shown, and what is wrong as a comment in its place; an unknown name sends people here."""
     shown = commands("config", WORKERS="zero", PORTCULLIS_COLOUR="hunter2")
@@ -107,6 +113,7 @@ def test_config_reports_errors(commands):
     assert any(line.startswith("BACKEND=") for line in lines) and "hunter2" not in shown.stdout, lines
 
 
+@pytest.mark.quick
 def test_check(gates, backend):
     gate = gates(backend, start=False)
     checked = gate.command("check")
@@ -116,6 +123,7 @@ def test_check(gates, backend):
     assert gate.command("check", TLS_CERT_PATH="/nowhere.pem").returncode == 78
 
 
+@pytest.mark.quick
 def test_check_health(gates, backend):
     gate = gates(backend, start=False)
     assert gate.command("check", "--health").returncode != 0
@@ -123,6 +131,7 @@ def test_check_health(gates, backend):
     assert gate.command("check", "--health").returncode == 0
 
 
+@pytest.mark.quick
 def test_keys_list_show_stats(gates, backend, new_device):
     gate = gates(backend)
     devices = [gate.app.register(new_device()) for _ in range(3)]
@@ -231,6 +240,7 @@ async def test_closing_a_session(gates, backend, device):
 
 
 @pytest.mark.parametrize("command", [("sessions", "close"), ("keys", "revoke")])
+@pytest.mark.quick
 def test_sessions_end_whatever_their_players_do(gates, backends, device, command):
     """Nobody answers a Close here, and one is amid another close: all are gone when the command returns."""
     backend = backends(sink)
@@ -248,12 +258,14 @@ def test_sessions_end_whatever_their_players_do(gates, backends, device, command
         player.close()
 
 
+@pytest.mark.quick
 def test_sessions_without_a_server(commands):
     done = commands("sessions", "list")
     assert done.returncode == 69 and done.stderr.strip()
 
 
 @pytest.mark.parametrize("name", ["generated-attestation.jsonl", "generated-assertion.jsonl"])
+@pytest.mark.quick
 def test_verify_judges_the_vectors(commands, name):
     if not VECTORS.exists():
         pytest.skip(f"{VECTORS} is not there")
@@ -312,6 +324,7 @@ def test_demo(commands):
     assert "✗" not in done.stdout
 
 
+@pytest.mark.quick
 def test_the_control_socket_is_ours_alone(gates, backend):
     gate = gates(backend)
     path = pathlib.Path(gate.environment["CONTROL_SOCKET"])

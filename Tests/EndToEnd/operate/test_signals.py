@@ -63,6 +63,7 @@ def open_gate(gates, backends, fault):
     return gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="300s", **fault.environment)
 
 
+@pytest.mark.quick
 def test_while_draining_everything_new_is_503(open_gate, fault):
     kept = Raw(open_gate)
     assert kept.send(head("GET", "/healthz")).reply().status == 200
@@ -84,6 +85,7 @@ def test_while_draining_everything_new_is_503(open_gate, fault):
     assert open_gate.wait() == 0
 
 
+@pytest.mark.quick
 def test_what_is_left_at_the_drain_timeout_is_closed(gates, backends, fault):
     gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="3s", **fault.environment)
     client = draining(gate, fault)
@@ -96,6 +98,7 @@ def test_what_is_left_at_the_drain_timeout_is_closed(gates, backends, fault):
     client.close()
 
 
+@pytest.mark.quick
 def test_a_second_signal_ends_at_once(gates, backends, device, fault):
     gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="60s", **fault.environment)
     gate.app.register(device)
@@ -108,6 +111,7 @@ def test_a_second_signal_ends_at_once(gates, backends, device, fault):
     client.close()
 
 
+@pytest.mark.quick
 def test_who_comes_back_at_once_does_not_keep_a_stopping_gate(gates, backends):
     """Once the drain's time is over nobody is accepted any more: someone is at the door at any moment here."""
     gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="1s")
@@ -136,6 +140,7 @@ def test_who_comes_back_at_once_does_not_keep_a_stopping_gate(gates, backends):
     client.close()
 
 
+@pytest.mark.quick
 def test_who_is_refused_does_not_prolong_a_drain(gates, backends, fault):
     """Players who are told to come later and do so at once are no sessions: the gate goes when those have ended."""
     gate = gates(backends(sink), REQUIRE_APP_AUTH="false", DRAIN_TIMEOUT="300s", **fault.environment)
@@ -169,12 +174,14 @@ def test_who_is_refused_does_not_prolong_a_drain(gates, backends, fault):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.quick
 def test_an_idle_gate_stops_at_once(gates, backend, number):
     gate = gates(backend, DRAIN_TIMEOUT="300s")
     gate.signal(number)
     assert gate.wait() == 0
 
 
+@pytest.mark.quick
 def test_sigpipe_is_ignored(gate):
     gate.signal(signal.SIGPIPE)
     assert gate.app.request("GET", "/healthz").status == 200
@@ -197,6 +204,7 @@ def reloadable(gates, folder, pki):
     return make
 
 
+@pytest.mark.quick
 async def test_sighup_takes_a_new_certificate_and_drops_no_session(reloadable, folder, pki):
     gate = reloadable(REQUIRE_APP_AUTH="false")
     async with connect(gate) as session:
@@ -211,6 +219,7 @@ async def test_sighup_takes_a_new_certificate_and_drops_no_session(reloadable, f
 
 
 @pytest.mark.parametrize("damage", ["garbage", "other key", "missing"])
+@pytest.mark.quick
 async def test_a_bad_reload_keeps_the_old_and_says_so(reloadable, folder, pki, damage):
     gate = reloadable(REQUIRE_APP_AUTH="false")
     async with connect(gate) as session:
@@ -228,6 +237,7 @@ async def test_a_bad_reload_keeps_the_old_and_says_so(reloadable, folder, pki, d
         assert await session.recv() == "still here"
 
 
+@pytest.mark.quick
 async def test_sighup_reads_the_configuration_file(gates, folder, backend):
     """Limits change for what comes after; a wrong file changes nothing."""
     path = folder / "portcullis.env"
@@ -248,6 +258,7 @@ async def test_sighup_reads_the_configuration_file(gates, folder, backend):
     assert status() == 431
 
 
+@pytest.mark.quick
 async def test_sighup_takes_a_new_client_authority(gates, folder, pki, backend):
     path = folder / "clients.pem"
     shutil.copy(pki.server_ca, path)

@@ -14,6 +14,8 @@ from test_proxies import SIGNATURE, first_bytes, ipv4, version_2
 from waiting import LONG, eventually, patience
 from websocket import RawWebSocket
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def by_header(gates, backends):

@@ -34,6 +34,7 @@ def answers(seat, line):
 # ---- the first message
 
 
+@pytest.mark.quick
 def test_the_first_message_says_what_the_session_is(evening):
     player = evening.player(connect=False)
     session = player.connect()
@@ -62,6 +63,7 @@ def test_every_session_has_another_id(evening):
     assert len(seen) == 20
 
 
+@pytest.mark.quick
 def test_a_conversation(evenings):
     evening = evenings(greets, answers)
     player = evening.player()
@@ -78,6 +80,7 @@ def test_text_is_binary_whatever_raw_sessions_get(evenings):
     evening.player().until_text(HELLO)  # the client refuses text in TEXT
 
 
+@pytest.mark.quick
 def test_input_goes_as_it_was_typed(evening):
     player, seat = evening.seated()
     for piece in ("no", "rth", "\n", "a\r", "\nb\n\nc\r\n", "", "d\x00e\n"):
@@ -88,6 +91,7 @@ def test_input_goes_as_it_was_typed(evening):
 # ---- counting
 
 
+@pytest.mark.quick
 def test_thirty_two_messages_are_acknowledged(timeless):
     player, _ = timeless.seated()
     for number in range(ACK_MESSAGES):
@@ -163,6 +167,7 @@ UNCOUNTED = [
 
 
 @pytest.mark.parametrize("text", COUNTED)
+@pytest.mark.quick
 def test_what_counts(evening, text):
     player, seat = evening.seated()
     player.text(text)
@@ -173,6 +178,7 @@ def test_what_counts(evening, text):
 
 
 @pytest.mark.parametrize("text", UNCOUNTED)
+@pytest.mark.quick
 def test_what_does_not_count_and_ends_nothing(evening, text):
     player, seat = evening.seated()
     player.wire.post(TEXT, text.encode())

@@ -52,6 +52,7 @@ def asked(evening):
 # ---- coming back
 
 
+@pytest.mark.quick
 def test_what_came_in_the_meantime_is_there_and_nothing_twice(evening):
     player, seat = evening.seated()
     for number in range(5):
@@ -72,6 +73,7 @@ def test_what_came_in_the_meantime_is_there_and_nothing_twice(evening):
     assert evening.game.count == 1 and not player.events("gap")
 
 
+@pytest.mark.quick
 def test_what_was_sent_and_never_handled_comes_again(evening):
     """Messages that the connection swallowed come again; the count says from where."""
     player, seat = evening.seated()
@@ -158,6 +160,7 @@ def test_the_new_id_is_good_as_well_and_the_old_one_ends_with_the_first_message(
     assert seat.heard_lines(2) == ["here", "mine"]
 
 
+@pytest.mark.quick
 def test_a_count_above_what_was_sent_is_unknown_and_changes_nothing(evening):
     player, seat = evening.seated()
     seat.say("a\r\n")
@@ -201,6 +204,7 @@ def test_acknowledged_messages_are_forgotten(evening):
     assert gap == {"type": "gap", "messages": counted, "next": counted + 1}
 
 
+@pytest.mark.quick
 def test_a_new_connection_takes_over_from_a_living_one(evening):
     player, seat = evening.seated()
     seat.say("a\r\n")
@@ -312,6 +316,7 @@ def test_the_game_is_told(evening, how):
     )
 
 
+@pytest.mark.quick
 def test_the_game_is_told_of_another_address(evenings):
     evening = evenings(TRUSTED_PROXIES="127.0.0.1/32")
     player = evening.player(connect=False)
@@ -400,6 +405,7 @@ def test_an_end_that_was_never_acknowledged_is_told_again(evening):
         player.received = known
 
 
+@pytest.mark.quick
 def test_detached_sessions_end_when_their_time_is_over(evenings, fault):
     evening = evenings(SESSION_RESUME_FOR="10m", **fault.environment)
     fault.stand_still()
@@ -441,6 +447,7 @@ def test_other_subprotocols_end_with_their_connection(evening, subprotocol):
     seat.gone()
 
 
+@pytest.mark.quick
 def test_a_stop_ends_detached_sessions(evening):
     player, seat = evening.seated()
     player.lose()
@@ -493,6 +500,7 @@ def with_state(player, seat):
     player.until_text("behind it\r\n")
 
 
+@pytest.mark.quick
 def test_what_is_not_kept_is_a_gap_with_numbers_that_hold(evening):
     player, seat = evening.seated()
     seat.say("first\r\n")
@@ -682,6 +690,7 @@ def test_bad_resume_headers_are_400(evening, extra):
     assert evening.game.count == 0
 
 
+@pytest.mark.quick
 def test_another_key_gets_nothing_and_changes_nothing(evening):
     owner, seat = evening.seated()
     seat.say("a\r\n")
@@ -715,6 +724,7 @@ def test_another_key_does_not_take_over_either(evening):
     thief.close()
 
 
+@pytest.mark.quick
 def test_guessed_ids_are_unknown(evening):
     owner, seat = evening.seated()
     owner.lose()

@@ -14,6 +14,7 @@ from waiting import LONG, eventually, eventually_async, patience
 from websocket import TEXT, RawWebSocket, closed_with, connect, frame, played, until_prompt
 
 
+@pytest.mark.quick
 async def test_register_connect_play_close(gate, backend, device):
     issued = curl(gate, "/attest/challenge")
     assert issued.status == 200
@@ -38,6 +39,7 @@ async def test_a_key_connects_again_and_again_with_rising_counters(gate, device)
         assert gate.keys()[device.key_id_b64]["signCount"] == counter
 
 
+@pytest.mark.quick
 def test_challenges_look_as_promised(gate):
     seen = set()
     for _ in range(20):
@@ -66,6 +68,7 @@ def admitted(gates):
     return make
 
 
+@pytest.mark.quick
 async def test_the_game_closing_first_is_1000(admitted, backends, device):
     gate, headers = admitted(backends(closes_first), device)
     connection = await connect(gate, headers)
@@ -73,6 +76,7 @@ async def test_the_game_closing_first_is_1000(admitted, backends, device):
     assert await closed_with(connection) == 1000
 
 
+@pytest.mark.quick
 async def test_the_game_resetting_is_1011_with_a_reason(admitted, backends, device):
     gate, headers = admitted(backends(resets), device)
     connection = await connect(gate, headers)
@@ -82,6 +86,7 @@ async def test_the_game_resetting_is_1011_with_a_reason(admitted, backends, devi
 
 
 @pytest.mark.parametrize("how", ["close frame", "tcp fin", "tcp reset"])
+@pytest.mark.quick
 def test_a_client_leaving_is_eof_for_the_game(admitted, backends, device, how):
     backend = backends(sink)
     gate, headers = admitted(backend, device)
@@ -100,6 +105,7 @@ def test_a_client_leaving_is_eof_for_the_game(admitted, backends, device, how):
     assert bytes(backend.connection().received) == b"hello"
 
 
+@pytest.mark.quick
 async def test_payload_reaches_the_game_before_the_message_ends(admitted, backends, device):
     backend = backends(sink)
     gate, headers = admitted(backend, device)
@@ -113,6 +119,7 @@ async def test_payload_reaches_the_game_before_the_message_ends(admitted, backen
     client.close()
 
 
+@pytest.mark.quick
 async def test_the_game_comes_as_binary_by_default(admitted, backends, device):
     gate, headers = admitted(backends(echo), device)
     async with connect(gate, headers) as connection:
@@ -120,6 +127,7 @@ async def test_the_game_comes_as_binary_by_default(admitted, backends, device):
         assert await connection.recv() == b"text in"
 
 
+@pytest.mark.quick
 async def test_text_mode_joins_code_points_and_replaces_what_is_none(admitted, backends, device):
     backend = backends(says(b"caf\xc3", b"\xa9!", b"\xff\xfe.", b"\xf0\x9f\x98", b"\x80"))
     gate, headers = admitted(backend, device, WS_MESSAGE_TYPE="text")
@@ -135,6 +143,7 @@ async def test_text_mode_joins_code_points_and_replaces_what_is_none(admitted, b
             await connection.send("n")
 
 
+@pytest.mark.quick
 async def test_the_echo_backend_keeps_types_and_boundaries(gates, device):
     gate = gates("echo:")
     gate.app.register(device)
@@ -150,18 +159,21 @@ async def test_the_echo_backend_keeps_types_and_boundaries(gates, device):
     "offered, chosen",
     [(["binary"], "binary"), (["x", "telnet.mudstandards.org"], "telnet.mudstandards.org"), (["chat"], None)],
 )
+@pytest.mark.quick
 async def test_subprotocols(gate, device, offered, chosen):
     gate.app.register(device)
     async with connect(gate, device.headers(gate.app.nonce()), subprotocols=offered) as connection:
         assert connection.subprotocol == chosen
 
 
+@pytest.mark.quick
 async def test_any_path_but_attest_is_the_game(gate, device):
     gate.app.register(device)
     async with connect(gate, device.headers(gate.app.nonce()), path="/mud/play?x=1") as connection:
         assert (await until_prompt(connection)).startswith("Welcome")
 
 
+@pytest.mark.quick
 async def test_compression_offers_do_no_harm(gate, device):
     gate.app.register(device)
     async with connect(gate, device.headers(gate.app.nonce()), compression="deflate") as connection:
@@ -186,6 +198,7 @@ async def test_one_hundred_sessions_play_at_once(gates, backend, new_device):
     assert backend.count == 100
 
 
+@pytest.mark.quick
 async def test_a_game_on_a_unix_socket(admitted, backends, folder, device):
     backend = backends(path=folder / "mud.sock")
     gate, headers = admitted(backend, device)
@@ -193,6 +206,7 @@ async def test_a_game_on_a_unix_socket(admitted, backends, folder, device):
         assert (await until_prompt(connection)).startswith("Welcome")
 
 
+@pytest.mark.quick
 async def test_ipv6_listener(gates, backend, device):
     gate = gates(backend, host="::1")
     gate.app.register(device)
@@ -201,6 +215,7 @@ async def test_ipv6_listener(gates, backend, device):
     assert curl(gate, "/healthz").json == {"status": "ok"}
 
 
+@pytest.mark.quick
 async def test_bytes_sent_with_the_upgrade_are_an_error(gate, backend, device):
     gate.app.register(device)
     fields = [f"{name}: {value}" for name, value in device.headers(gate.app.nonce()).items()]

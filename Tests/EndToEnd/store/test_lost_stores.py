@@ -35,6 +35,7 @@ def remedy(said):
     subprocess.run(said[said.index("install -m 600") :], shell=True, check=True)
 
 
+@pytest.mark.quick
 def test_a_lost_key_store_stops_the_start(gates, backend, device, folder):
     gate = played(gates, backend, device, folder)
     copy = gate.store_path.read_bytes()
@@ -55,6 +56,7 @@ def test_a_lost_key_store_stops_the_start(gates, backend, device, folder):
     assert connect_status(gate, device, 1) == 101
 
 
+@pytest.mark.quick
 def test_the_way_to_begin_anew(gates, backend, device, folder):
     gate = played(gates, backend, device, folder)
     gate.store_path.unlink()

@@ -9,6 +9,8 @@ from pki import DAY, ExtendedKeyUsageOID, now, pem
 from reloading import reload
 from waiting import eventually
 
+pytestmark = pytest.mark.quick
+
 SOON = "certificate_expires"
 HOUR = datetime.timedelta(hours=1)
 
