@@ -16,6 +16,8 @@ SCREENS = [(1280, "light"), (320, "dark")]
 if SHOTS or os.environ.get("CI") or os.environ.get("ALL_SCREENS"):
     SCREENS = [(width, scheme) for width in WIDTHS for scheme in SCHEMES]
 
+pytestmark = pytest.mark.long("each page on each screen, judged by axe-core")
+
 
 @pytest.fixture(scope="module")
 def town(build_town):

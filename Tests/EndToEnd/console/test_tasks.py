@@ -10,7 +10,10 @@ from sessions import Lost
 from waiting import eventually
 
 
-@pytest.fixture(params=["keyboard", "without script"], scope="module")
+@pytest.fixture(
+    params=[pytest.param("keyboard", marks=pytest.mark.long("each task a second time")), "without script"],
+    scope="module",
+)
 def way(request):
     return request.param
 

@@ -238,6 +238,7 @@ def assert_nowhere(folder, *texts):
             assert text.encode() not in bytes_, (path, text)
 
 
+@pytest.mark.long("each call of the store fails in turn")
 def test_whatever_fails_nothing_is_forgotten_by_word_alone(gates, backend, folder, fault):
     """Each call to the disk fails once, the emptying of the log among them: 0 is said where the name is gone, and else 74."""
     gate = gates(backend, DEVICES_PATH=folder / "devices.db", PUBLIC_URL="https://mud.example", **fault.environment)

@@ -85,6 +85,7 @@ def phones(gate, new_device):
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO], ids=errno.errorcode.get)
+@pytest.mark.long("each order, each error, each state")
 def test_a_revocation_that_cannot_be_written_holds_all_the_same(gate, fault, phones, order, error):
     phone, other = phones
     fault.fail_call(1, error, sticky=True)
@@ -109,6 +110,7 @@ def test_a_revocation_that_cannot_be_written_holds_all_the_same(gate, fault, pho
     assert phone.ask_token().status in (401, 403)
 
 
+@pytest.mark.long("each order waits for a disk that hangs")
 def test_a_revocation_beside_a_disk_that_hangs_holds_at_once(gate, fault, phones, order):
     phone, other = phones
     fault.sync_hold = 1

@@ -12,6 +12,8 @@ import package_root
 from gate import BINARY, ROOT, SANITIZER
 from waiting import eventually
 
+pytestmark = pytest.mark.long("packages are made, judged by lintian, and installed in an overlay of this machine")
+
 # Time is for the tests; the package that is deployed is compressed as dpkg does it.
 FAST = {"DPKG_DEB_COMPRESSOR_LEVEL": "1"}
 SETTINGS = "/etc/portcullis/portcullis.env"
@@ -112,7 +114,6 @@ def test_a_changelog_of_another_version_makes_no_package(packages, folder):
 
 
 @pytest.mark.parametrize("has_systemd", [True, False], ids=["systemd-idle", "no-systemd"])
-@pytest.mark.long("dpkg installs in an overlay of this machine")
 def test_installed_upgraded_removed_and_purged(machine, packages, has_systemd):
     first, second = (f"/mnt/{package.name}" for package in packages)
     if not has_systemd:
@@ -164,7 +165,6 @@ def test_installed_upgraded_removed_and_purged(machine, packages, has_systemd):
     assert machine.run("cat", f"{STATE}/config/attested-keys.json") == "{}\n"
 
 
-@pytest.mark.long("dpkg installs in an overlay of this machine")
 def test_what_systemd_is_told(machine, packages):
     first, second = (f"/mnt/{package.name}" for package in packages)
     machine.pretend_systemd(active=True)
@@ -183,7 +183,6 @@ def test_what_systemd_is_told(machine, packages):
     assert stopped.startswith("stop portcullis.service ") and set(rest) == {reload}
 
 
-@pytest.mark.long("dpkg installs in an overlay of this machine")
 def test_a_purge_disables_what_was_enabled(machine, packages):
     if not shutil.which("systemctl"):
         pytest.skip("systemctl is not installed")

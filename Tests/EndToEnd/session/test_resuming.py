@@ -1097,6 +1097,7 @@ def test_the_fullest_gives_way_first(evenings):
     assert not quiet.events("gap")
 
 
+@pytest.mark.long("games pour for as long as it takes to fill what is kept")
 def test_those_who_play_do_not_notice(evenings):
     """Others are detached and poured into: a player's lines are answered in between, and not behind all that."""
 

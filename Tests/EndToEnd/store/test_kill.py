@@ -70,6 +70,7 @@ def worked(players, enough):
 @pytest.mark.parametrize(
     "rounds, power_cut", [(KILLS, False), (POWER_CUTS, True)], ids=["kill -9", "power cut"]
 )
+@pytest.mark.long("70 ends of a gate under load")
 def test_nothing_acknowledged_is_lost(gates, backend, new_device, fault, rounds, power_cut):
     chance = random.Random(20260217)
     acknowledged = {}  # device → the highest counter that was answered 101
