@@ -29,7 +29,7 @@ from pki import PKI
 from sessions import Lost, Player
 from telnet_game import TelnetGame
 from town import Town, settings
-from turns import turn
+from turns import place, turn
 from waiting import eventually, patience
 
 # What a skipped test comes to.
@@ -67,7 +67,8 @@ def pytest_report_header():
 
 
 def pytest_collection_modifyitems(items):
-    """Under a sanitizer, what its build cannot show is skipped with the reason."""
+    """The longest files first; under a sanitizer, what its build cannot show is skipped with the reason."""
+    items.sort(key=lambda item: place(item.path))
     for item in items if SANITIZER else []:
         for mark in item.iter_markers("unsanitized"):
             item.add_marker(pytest.mark.skip(reason=f"not with the {SANITIZER} sanitizer: {mark.args[0]}"))

@@ -54,3 +54,8 @@ def test_without_other_workers_there_is_nothing_to_wait_for(monkeypatch):
     monkeypatch.setattr(turns, "WORKERS", 1)
     with turns.turn(alone=True), turns.turn(alone=True):
         assert not is_taken(turns.HALL)
+
+
+def test_the_files_that_are_said_to_take_longest_are_there():
+    there = {path.stem for path in turns.FOLDER.rglob("test_*.py")}
+    assert set(turns.LONGEST) <= there and len(set(turns.LONGEST)) == len(turns.LONGEST)
