@@ -464,7 +464,7 @@ def test_the_version_is_the_same_wherever_it_stands():
     """That of the changelog's newest release; the example of docs/operating.md is compared with what the program prints."""
     (version, date), *_ = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\S+)$", PAGES["CHANGELOG.md"], re.MULTILINE)
     assert "\n## [Unreleased]\n" in PAGES["CHANGELOG.md"].split(f"## [{version}]")[0]
-    program = (ROOT / "Sources" / "Program" / "portcullis" / "Version.swift").read_text()
+    program = (ROOT / "Sources" / "Operate" / "Prompt" / "Version.swift").read_text()
     assert re.search(r'static let text = "(.+)"', program)[1] == version
     assert re.search(r'notBefore = UnixTime\(timestamp: "([^T]+)T', program)[1] <= date
     assert f"\n  version: {version}\n" in (ROOT / "docs" / "openapi.yaml").read_text()
