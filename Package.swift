@@ -185,11 +185,15 @@ let modules = [
   // A player's session on the app's side, and the simulated device.
   Module("PortcullisClient", in: .phone, ["PortcullisProtocol"], isPlain: true),
   Module(
+    "Dialing", in: .phone,
+    [
+      "Bytes", "CLinux", "COpenSSL", "Crypto", "Deflate", "PortcullisProtocol", "System", "WebSocketWire",
+    ]),
+  Module(
     "Device", in: .phone,
     [
-      "Addresses", "Bytes", "CBOR", "CLinux", "COpenSSL", "Crypto", "Deflate", "DeviceWire", "Identity",
-      "JSON",
-      "PortcullisClient", "PortcullisProtocol", "System", "WebSocketWire",
+      "Addresses", "Bytes", "CBOR", "CLinux", "Crypto", "DeviceWire", "Dialing", "Identity", "JSON",
+      "PortcullisClient", "PortcullisProtocol", "System",
     ]),
 
   // What is run.
@@ -205,16 +209,19 @@ let modules = [
     "Demo", in: .program,
     [
       "Addresses", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Crypto", "Device",
-      "DeviceWire", "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs", "PortcullisClient",
-      "PortcullisProtocol", "Registry", "Sockets", "System", "TLS",
+      "DeviceWire", "Dialing", "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs",
+      "PortcullisClient", "PortcullisProtocol", "Registry", "Sockets", "System", "TLS",
     ]),
-  Module("Bench", in: .program, ["Bytes", "Device", "Identity", "JSON", "PortcullisProtocol", "System"]),
+  Module(
+    "Bench", in: .program,
+    ["Bytes", "Device", "Dialing", "Identity", "JSON", "PortcullisProtocol", "System"]),
   Module(
     "portcullis", in: .program,
     [
       "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly",
       "Bench", "Bytes", "Charsets", "Configuration", "Confinement", "Console", "Control", "Crypto", "Demo",
-      "Device", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
+      "Device", "DeviceWire", "Dialing", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging",
+      "Logs",
       "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk",
       "Sockets", "Supervision", "System", "TelnetWire", "TLS", "Vectors",
     ], isProgram: true),
@@ -241,9 +248,12 @@ let testTargets = [
   tests("Bytes", ["Kit"]),
   tests(
     "Device",
-    ["AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON", "Kit", "Obligation", "System"]),
+    [
+      "AppAttest", "Bytes", "Crypto", "DeviceWire", "Dialing", "Identity", "JSON", "Kit", "Obligation",
+      "System",
+    ]),
   tests("PortcullisClient", ["Kit", "PortcullisProtocol"]),
-  tests("Bench", ["Device", "Identity", "JSON", "System"]),
+  tests("Bench", ["Dialing", "Identity", "JSON", "System"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "Kit", "Obligation", "System"]),
   tests("PortcullisProtocol"),
@@ -263,9 +273,9 @@ let testTargets = [
   tests(
     "Control",
     [
-      "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Gateway",
-      "HTTPWire", "Identity", "JSON", "KeyStore", "Registry", "Kit", "Logging", "Logs", "Sockets", "System",
-      "TestGate", "TLS",
+      "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Dialing",
+      "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "Registry", "Sockets",
+      "System", "TestGate", "TLS",
     ]),
   tests(
     "Inspection",

@@ -1,5 +1,5 @@
 /// What a load test does: how many, how fast, how long, each within a bound.
-package import Device
+package import Dialing
 package import Identity
 
 package struct BenchPlan: Sendable {

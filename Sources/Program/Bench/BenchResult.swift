@@ -1,5 +1,5 @@
 /// What a load test found: counts, durations, and what failed by its code.
-package import Device
+package import Dialing
 internal import PortcullisProtocol
 
 package struct BenchResult: Sendable {

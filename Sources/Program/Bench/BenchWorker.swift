@@ -2,6 +2,7 @@
 /// sessions, waiting for the other threads between these parts.
 internal import Bytes
 internal import Device
+internal import Dialing
 internal import System
 
 struct BenchWorker: ~Copyable {

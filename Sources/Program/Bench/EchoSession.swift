@@ -1,5 +1,5 @@
 /// One open session whose game returns what it is sent, as one message or in pieces.
-internal import Device
+internal import Dialing
 internal import System
 
 /// Why a message did not come back.

@@ -1,6 +1,6 @@
 /// The demonstration's game where a player comes without the gate: asks for a one-time code, and whether the one that was
 /// typed is it (docs/devices.md, "One-time codes").
-internal import Device
+internal import Dialing
 internal import JSON
 internal import PortcullisProtocol
 

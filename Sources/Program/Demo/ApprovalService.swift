@@ -1,6 +1,6 @@
 /// The demonstration's game as a service of the gate: asks for a person's word, and waits for it on threads of its own
 /// (docs/devices.md, "One curl for an approval").
-package import Device
+package import Dialing
 internal import JSON
 internal import Synchronization
 internal import System

@@ -2,6 +2,7 @@
 internal import Addresses
 internal import Device
 internal import DeviceWire
+internal import Dialing
 internal import Sockets
 internal import System
 

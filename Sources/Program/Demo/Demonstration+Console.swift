@@ -3,6 +3,7 @@
 internal import AppAttest
 package import Configuration
 internal import Device
+internal import Dialing
 package import Gateway
 internal import Identity
 package import KeyStore

@@ -2,6 +2,7 @@
 /// promote.
 internal import Device
 internal import DeviceWire
+internal import Dialing
 internal import Identity
 internal import JSON
 internal import System

@@ -1,5 +1,6 @@
 /// How a step of the demonstration is told, and what it hears of the game.
 internal import Device
+internal import Dialing
 
 extension Demonstration {
   func step(

@@ -8,6 +8,7 @@ internal import Bytes
 internal import Configuration
 internal import Crypto
 internal import Device
+internal import Dialing
 internal import Gateway
 internal import Identity
 internal import KeyStore

@@ -1,5 +1,6 @@
 /// A fight in the demonstration's game, by a player who is cut off in the middle of it.
 internal import Device
+internal import Dialing
 internal import PortcullisClient
 internal import System
 

@@ -3,6 +3,7 @@
 package import Addresses
 internal import Bytes
 internal import Crypto
+package import Dialing
 package import System
 
 package struct DevelopmentCertificates {

@@ -1,5 +1,6 @@
 /// Certificates and keys in PEM files, read with the path in the error.
 internal import Crypto
+internal import Dialing
 internal import System
 
 enum PEMFile {

@@ -2,6 +2,7 @@
 /// attestation key, shaped like those of a factory; leaves that describe keys (docs/android.md, "Key attestation").
 package import Bytes
 package import Crypto
+package import Dialing
 package import System
 
 package final class TestAndroidAuthority: Sendable {

@@ -2,6 +2,7 @@
 /// (docs/app-attest.md, "Attestation").
 internal import Bytes
 package import Crypto
+package import Dialing
 package import System
 
 package final class TestAttestationAuthority: Sendable {

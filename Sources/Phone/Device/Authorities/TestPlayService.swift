@@ -2,6 +2,7 @@
 /// is wanted, signed and encrypted with keys of its own (docs/android.md, "Play Integrity").
 package import Bytes
 package import Crypto
+package import Dialing
 internal import JSON
 package import System
 

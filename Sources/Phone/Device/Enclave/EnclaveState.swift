@@ -1,5 +1,6 @@
 /// What a software enclave remembers between runs: a JSON file of mode 0600 whose counter never goes back.
 internal import Bytes
+internal import Dialing
 internal import Glibc
 internal import Identity
 internal import JSON

@@ -2,6 +2,7 @@
 /// docs/app-attest.md).
 package import Bytes
 internal import Crypto
+package import Dialing
 internal import JSON
 internal import PortcullisProtocol
 package import System

@@ -3,6 +3,7 @@
 package import Bytes
 internal import CBOR
 internal import Crypto
+package import Dialing
 package import Identity
 package import System
 

@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Crypto
 package import DeviceWire
+internal import Dialing
 internal import System
 
 package struct AndroidHardware {

@@ -2,6 +2,7 @@
 package import Bytes
 internal import Crypto
 package import DeviceWire
+internal import Dialing
 internal import Glibc
 internal import JSON
 internal import System

@@ -1,6 +1,7 @@
 /// Who makes a software phone's evidence: its app or its hardware, with a test authority in Apple's or Google's place.
 internal import Bytes
 package import DeviceWire
+internal import Dialing
 internal import System
 
 package enum PhoneVoucher {

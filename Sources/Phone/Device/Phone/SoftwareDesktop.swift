@@ -1,5 +1,6 @@
 /// A desktop in software: a service that asks its gate for challenges, and shows it what phones have answered.
 package import DeviceWire
+package import Dialing
 internal import JSON
 internal import PortcullisProtocol
 

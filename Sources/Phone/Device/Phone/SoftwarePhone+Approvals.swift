@@ -1,6 +1,7 @@
 /// What a software phone does day by day: requests that wait for its person, votes, signs of life.
 package import DeviceWire
 internal import Crypto
+package import Dialing
 internal import System
 
 extension SoftwarePhone {

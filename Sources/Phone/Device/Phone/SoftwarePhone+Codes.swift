@@ -1,6 +1,7 @@
 /// How a software phone comes to the code of a login: it hears of it, attests where that was long ago, and signs.
 internal import Crypto
 package import DeviceWire
+package import Dialing
 internal import PortcullisProtocol
 internal import System
 

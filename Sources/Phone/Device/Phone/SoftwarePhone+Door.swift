@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
+package import Dialing
 internal import PortcullisProtocol
 
 extension SoftwarePhone {

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Crypto
 package import DeviceWire
+package import Dialing
 internal import JSON
 internal import PortcullisProtocol
 internal import System

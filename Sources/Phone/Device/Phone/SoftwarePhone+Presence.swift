@@ -1,6 +1,7 @@
 /// How a software phone answers a desktop: by its device key, without the gate and without asking its person.
 internal import Crypto
 internal import DeviceWire
+package import Dialing
 internal import System
 
 extension SoftwarePhone {

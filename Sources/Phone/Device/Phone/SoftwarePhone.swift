@@ -1,6 +1,7 @@
 /// A phone in software: holds its state in a file, talks to one gate, and does what a person at it wants.
 internal import Crypto
 package import DeviceWire
+package import Dialing
 internal import JSON
 internal import PortcullisProtocol
 internal import System

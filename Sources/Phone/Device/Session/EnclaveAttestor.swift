@@ -1,6 +1,7 @@
 /// The software enclave in the place of App Attest, for a session of the app's package.
 internal import Bytes
 internal import Crypto
+internal import Dialing
 package import Identity
 internal import PortcullisClient
 internal import System

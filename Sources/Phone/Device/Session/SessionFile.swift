@@ -1,5 +1,6 @@
 /// What a session of the app's package remembers on Linux: a JSON file of mode 0600, written whole or not at all.
 internal import Bytes
+internal import Dialing
 internal import JSON
 internal import PortcullisClient
 internal import System

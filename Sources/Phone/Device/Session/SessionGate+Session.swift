@@ -1,4 +1,5 @@
 /// A session of the app's package, over this client's sockets and by its credentials.
+package import Dialing
 internal import FoundationEssentials
 package import PortcullisClient
 

@@ -1,4 +1,5 @@
 /// Where a session's connections go, and by what they are let in.
+package import Dialing
 internal import System
 
 /// What a client of the gate shows of itself, beside a certificate.

@@ -1,4 +1,5 @@
 /// One WebSocket of a session, on a thread that waits for the gate and for what is to be done.
+internal import Dialing
 internal import PortcullisClient
 internal import System
 

@@ -1,5 +1,6 @@
 /// How a session of the app's package reaches its gate on Linux: this client's own TLS and WebSocket, which block, on
 /// threads of their own.
+package import Dialing
 internal import FoundationEssentials
 internal import PortcullisClient
 internal import PortcullisProtocol

@@ -1,5 +1,6 @@
 /// Lines that somebody types, or a script sends, for a program that does something else in between; signals come as input.
 internal import CLinux
+internal import Dialing
 internal import Glibc
 package import System
 

@@ -1,5 +1,6 @@
 /// A session of the app's package for one thread that waits for other things as well: what happens comes as a descriptor
 /// that is readable.
+package import Dialing
 package import PortcullisClient
 package import System
 

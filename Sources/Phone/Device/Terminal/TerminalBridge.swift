@@ -1,5 +1,6 @@
 /// Joins a WebSocket to two streams, as a terminal is joined to a game: lines go in, what comes back goes
 /// out.
+package import Dialing
 package import System
 
 package struct TerminalBridge: ~Copyable {

@@ -1,5 +1,4 @@
 /// How a terminal treats what is typed (termios(3)): changed for as long as a game is played, then put back.
-internal import CLinux
 internal import Glibc
 internal import System
 
@@ -53,22 +52,5 @@ final class TerminalMode {
     var settings = settings
     // A terminal that is gone has no settings to be put back.
     _ = unsafe tcsetattr(descriptor, TCSADRAIN, &settings)
-  }
-}
-
-package struct WindowSize: Equatable {
-  package var columns: Int
-  package var rows: Int
-
-  /// Nil where there is no terminal, or it does not know.
-  package init?(of descriptor: Int32) {
-    var columns: UInt16 = 0
-    var rows: UInt16 = 0
-    // The call writes the two numbers.
-    guard unsafe portcullis_window_size(descriptor, &columns, &rows) == 0, columns > 0, rows > 0 else {
-      return nil
-    }
-    self.columns = Int(columns)
-    self.rows = Int(rows)
   }
 }

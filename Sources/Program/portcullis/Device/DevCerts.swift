@@ -1,6 +1,7 @@
 /// `portcullis dev-certs`: certificates and keys for development, made into one folder (docs/operating.md, "Commands").
 import ArgumentParser
 import Device
+import Dialing
 import Prompt
 import System
 

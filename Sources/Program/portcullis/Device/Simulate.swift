@@ -2,6 +2,7 @@
 /// "Commands").
 import ArgumentParser
 import Device
+import Dialing
 import Identity
 import System
 

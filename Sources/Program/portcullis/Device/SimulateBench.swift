@@ -2,6 +2,7 @@
 import ArgumentParser
 import Bench
 import Device
+import Dialing
 import Glibc
 import Identity
 import PortcullisProtocol

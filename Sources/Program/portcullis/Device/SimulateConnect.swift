@@ -1,6 +1,7 @@
 /// `portcullis simulate connect`: a terminal, or a script, in the game (docs/operating.md, "Commands").
 import ArgumentParser
 import Device
+import Dialing
 import Glibc
 import PortcullisClient
 import PortcullisProtocol

@@ -1,6 +1,8 @@
 /// How `simulate` tells why it did not get in, what to do about it, and with which exit status.
 import ArgumentParser
 import Device
+import Dialing
+import PortcullisProtocol
 import PortcullisClient
 import PortcullisProtocol
 import Prompt

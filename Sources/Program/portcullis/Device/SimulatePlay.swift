@@ -1,6 +1,7 @@
 /// `portcullis simulate play`: the app's package, driven by another program. For tests; the help does not show it.
 import ArgumentParser
 import Device
+import Dialing
 import Identity
 import PortcullisClient
 import Prompt

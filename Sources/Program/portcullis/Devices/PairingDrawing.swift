@@ -1,6 +1,6 @@
 /// How a pairing's code is drawn so that all of it stays in the window, with what stands below it.
-import Device
 import QRCode
+import System
 
 struct PairingDrawing {
   let lines: [String]

@@ -1,11 +1,11 @@
 /// What an operator sees of a pairing: the code, and a line below it that says how things stand.
 import Bytes
-import Device
 import DeviceWire
 import Glibc
 import JSON
 import Prompt
 import QRCode
+import System
 
 /// How a pairing stands, as the gate says.
 struct PairingStatus: Equatable {

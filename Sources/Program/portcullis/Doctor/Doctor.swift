@@ -3,7 +3,7 @@ import ArgumentParser
 import Assembly
 import Bytes
 import Configuration
-import Device
+import Dialing
 import Prompt
 import System
 

@@ -1,7 +1,7 @@
 /// The part of `portcullis doctor` that asks: the clock, whether the gate is well, a challenge, and an upgrade that has to be
 /// refused.
 import Bytes
-import Device
+import Dialing
 import JSON
 import PortcullisProtocol
 import System

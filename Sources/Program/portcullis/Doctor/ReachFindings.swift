@@ -2,7 +2,7 @@
 import Addresses
 import Bytes
 import Crypto
-import Device
+import Dialing
 import Glibc
 import System
 

@@ -1,7 +1,7 @@
 /// The part of `portcullis doctor` about TLS: who vouches for the certificate, until when, and which versions are spoken.
 import Bytes
 import Crypto
-import Device
+import Dialing
 import System
 
 struct TLSFindings {

@@ -1,5 +1,6 @@
 /// What the control socket asks of a gate, done to a real one on loopback with a simulated device:
 /// docs/protocol.md, "Close codes", and docs/operating.md, "Control socket".
+import Dialing
 import Foundation
 import Kit
 import Logging

@@ -1,4 +1,5 @@
 import Device
+import Dialing
 import Foundation
 import Kit
 import Obligation

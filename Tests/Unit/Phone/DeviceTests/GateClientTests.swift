@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import Device
+import Dialing
 import Foundation
 import Kit
 import Obligation

@@ -1,4 +1,4 @@
-import Device
+import Dialing
 import Testing
 
 @Suite struct GateURLTests {

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Dialing
 import Foundation
 import Kit
 import Obligation

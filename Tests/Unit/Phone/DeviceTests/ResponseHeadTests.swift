@@ -1,6 +1,5 @@
+@testable import Dialing
 import Testing
-
-@testable import Device
 
 /// Response heads by the rules of RFC 9112 §4 to §6.
 @Suite struct ResponseHeadTests {

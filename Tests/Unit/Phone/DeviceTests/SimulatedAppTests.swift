@@ -1,6 +1,7 @@
 import AppAttest
 import Bytes
 import Device
+import Dialing
 import Foundation
 import Identity
 import JSON

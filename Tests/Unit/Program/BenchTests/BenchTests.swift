@@ -1,5 +1,5 @@
 import Bench
-import Device
+import Dialing
 import Identity
 import JSON
 import System

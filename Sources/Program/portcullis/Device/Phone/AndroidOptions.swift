@@ -2,6 +2,7 @@
 import ArgumentParser
 import Device
 import DeviceWire
+import Dialing
 
 struct AndroidOptions: ParsableArguments {
   @Option(help: "Android: the app and the SHA-256 of its signer, as an item of ANDROID_APPS: package:sha256.")

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Device
 import DeviceWire
+import Dialing
 import Prompt
 import System
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Bytes
 import Device
 import DeviceWire
+import Dialing
 import JSON
 import Prompt
 import System

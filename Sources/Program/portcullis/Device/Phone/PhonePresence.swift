@@ -1,6 +1,7 @@
 /// `portcullis simulate phone presence`: answers desktops that are near (docs/devices.md, "Presence").
 import ArgumentParser
 import Device
+import Dialing
 import Prompt
 import System
 

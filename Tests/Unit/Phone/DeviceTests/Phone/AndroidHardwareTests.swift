@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import DeviceWire
+import Dialing
 import Kit
 import Obligation
 import System

@@ -1,5 +1,6 @@
 import Bytes
 import DeviceWire
+import Dialing
 import Kit
 import System
 import Testing

@@ -1,6 +1,6 @@
 /// A point in time until which a blocking call may take.
 internal import Glibc
-internal import System
+package import System
 
 package struct Deadline: Sendable {
   /// Nil: never.
@@ -50,7 +50,7 @@ package struct Deadline: Sendable {
   }
   /// Waits until one of several descriptors is readable or broken: its place among them, the first one's where more are
   /// ready. Nil when the time is over. Negative ones are passed over.
-  func waitForAny(of descriptors: [Int32]) throws(SystemError) -> Int? {
+  package func waitForAny(of descriptors: [Int32]) throws(SystemError) -> Int? {
     while true {
       var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       // The call reads and writes the entries of the array.

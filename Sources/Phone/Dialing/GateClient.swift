@@ -121,7 +121,7 @@ extension GateResponse.Field {
 }
 
 extension GateClientError {
-  var isLostConnection: Bool {
+  package var isLostConnection: Bool {
     switch self {
     case .closed, .broken: true
     default: false

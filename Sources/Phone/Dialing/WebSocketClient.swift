@@ -88,7 +88,7 @@ package final class WebSocketClient {
   }
 
   /// Waits for a message or for input on a descriptor of the caller's; nil when it was the input.
-  func receive(orInputOn descriptor: Int32) throws(GateClientError) -> Message? {
+  package func receive(orInputOn descriptor: Int32) throws(GateClientError) -> Message? {
     while true {
       if let message = try nextMessage() { return message }
       guard try connection.stream.waitForServer(or: descriptor, .never) else { return nil }
@@ -96,7 +96,7 @@ package final class WebSocketClient {
     }
   }
 
-  enum Occasion {
+  package enum Occasion {
     case message(Message)
     /// Which of the caller's descriptors is readable.
     case input(Int)
@@ -106,7 +106,7 @@ package final class WebSocketClient {
   }
 
   /// Waits for a message, for input on descriptors of the caller's, or until the time is over.
-  func receive(orInputOn inputs: [Int32], _ deadline: Deadline) throws(GateClientError) -> Occasion {
+  package func receive(orInputOn inputs: [Int32], _ deadline: Deadline) throws(GateClientError) -> Occasion {
     if let message = try nextMessage() { return .message(message) }
     switch try connection.stream.waitForServer(orAnyOf: inputs, deadline) {
     case .timedOut: return .timedOut
