@@ -1,11 +1,12 @@
-# Two stages: the Swift library goes into the program, so that the second needs no Swift.
+# Two stages: the Swift library goes into the program, so that the second needs no Swift. What a gate is tried out with,
+# portcullis-dev, stays in the first.
 #
 #   docker build -t portcullis .
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit nofile=65536 -p 8443:8443 \
 #     -v portcullis-config:/var/lib/portcullis/config -v "$PWD/certs":/var/lib/portcullis/certs:ro \
 #     --env-file portcullis.env portcullis
 #
-# (`portcullis demo` needs --tmpfs /tmp beside --read-only. `make image-test` carries out the second stage without docker.)
+# (`make image-test` carries out the second stage without docker.)
 
 # Base images by their tags, unless the build names digests, of which whoever builds has seen what they stand for:
 #   docker build --build-arg SWIFT_IMAGE=swift:6.3-bookworm@sha256:… --build-arg DEBIAN_IMAGE=debian:bookworm-slim@sha256:… …
@@ -24,7 +25,7 @@ WORKDIR /build
 COPY Package.swift Package.resolve[d] ./
 RUN if [ -e Package.resolved ]; then swift package resolve --force-resolved-versions; else swift package resolve; fi
 COPY . .
-RUN make release && make install DESTDIR=/install PREFIX=/usr
+RUN make release && make install-gate DESTDIR=/install PREFIX=/usr
 
 FROM ${DEBIAN_IMAGE}
 # The image has libgcc-s1 already, as apt itself needs it.

@@ -29,12 +29,15 @@ STATIC_LIBRARIES := $(CURDIR)/.build/static-libraries
 # gone is passed over; `make start-order` writes the list anew, when row l of the bench says that it has aged. The rest of the
 # layout is in scripts/layout.ld.
 START_ORDER := $(CURDIR)/scripts/start-order.txt
-RELEASE_FLAGS := -c release --product portcullis --static-swift-stdlib --disable-local-rpath \
+RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections \
   -Xlinker --icf=all -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic \
   -Xlinker --symbol-ordering-file=$(START_ORDER) -Xlinker --no-warn-symbol-ordering \
   -Xlinker -T -Xlinker $(CURDIR)/scripts/layout.ld -Xlinker --no-eh-frame-hdr \
   -Xlinker -L$(STATIC_LIBRARIES) -Xswiftc -use-ld=lld
+# The gate, and what it is tried out with: portcullis goes on as portcullis-dev, which lies beside it.
+RELEASE := $(SWIFT) build $(RELEASE_FLAGS) --product portcullis && \
+  $(SWIFT) build $(RELEASE_FLAGS) --product portcullis-dev
 BINARY := .build/release/portcullis
 # What the Swift tests run is built in a folder of its own, since the package manager locks the one it builds in: so that
 # `make test` has both builds at once, neither of which keeps two processors busy all the time.
@@ -90,8 +93,8 @@ quick: build-packages test-packages  ## After each change: one debug build, the 
 ##@ Building
 
 .PHONY: release
-release: build-packages static-libraries  ## The program as it is deployed: .build/release/portcullis
-	$(SWIFT) build $(RELEASE_FLAGS)
+release: build-packages static-libraries  ## The programs as they are deployed: .build/release/portcullis, portcullis-dev
+	$(RELEASE)
 
 .PHONY: start-order
 start-order: release  ## What a start and a first player run, written anew for the linker (scripts/start-order.txt)
@@ -117,13 +120,13 @@ built-and-tried: build-packages test-packages static-libraries maxmind-data
 	@{ $(SWIFT) build --build-tests $(TESTS) && \
 	  $(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS); } & tests=$$!; \
 	$(ITSELF) peers axe autobahn & fetched=$$!; \
-	failed=; $(SWIFT) build $(RELEASE_FLAGS) || failed=yes; \
+	failed=; { $(RELEASE); } || failed=yes; \
 	wait $$tests || failed=yes; wait $$fetched || failed=yes; test -z "$$failed"
 
 # `swift build -c release` without a product, with our flags so that nothing is compiled twice.
 .PHONY: whole-package
 whole-package: release  ## Everything in release mode, and a package that depends on this one
-	$(SWIFT) build $(filter-out --product portcullis,$(RELEASE_FLAGS))
+	$(SWIFT) build $(RELEASE_FLAGS)
 	SWIFT=$(SWIFT) scripts/dependent-test
 
 # What whoever has cloned it types first: nothing of it may rest on a flag of ours.
@@ -342,7 +345,7 @@ bench-smoke: release bench-programs  ## A little of every row: fails when a meas
 
 .PHONY: bench-programs
 bench-programs: build-packages static-libraries bench-packages $(BENCH_PROGRAMS)
-	$(SWIFT) build $(subst --product portcullis,--product portcullis-bench,$(RELEASE_FLAGS))
+	$(SWIFT) build $(RELEASE_FLAGS) --product portcullis-bench
 
 .PHONY: bench-packages
 bench-packages:
@@ -388,8 +391,11 @@ client-docs: build-packages  ## The documentation of PortcullisClient: .build/cl
 ##@ Installing
 
 .PHONY: install
-install:  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
-	@test -x $(BINARY) || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
+install: install-gate install-dev  ## Copy what `make release` built under PREFIX (/usr/local), with DESTDIR in front
+
+.PHONY: install-gate
+install-gate:  ## The same without portcullis-dev, which has the commands for development
+	@test -x $(BINARY) -a -x $(BINARY)-dev || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
 	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1' \
 	  '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
@@ -400,7 +406,7 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
-	umask 022; $(PYTHON) scripts/man-pages $(BINARY) '$(DESTDIR)$(MANDIR)/man1'
+	umask 022; $(PYTHON) scripts/man-pages --of gate $(BINARY) '$(DESTDIR)$(MANDIR)/man1'
 	umask 022; for shell in 'bash $(BASHDIR)/portcullis' 'zsh $(ZSHDIR)/_portcullis' 'fish $(FISHDIR)/portcullis.fish'; do \
 	  $(BINARY) --generate-completion-script "$${shell%% *}" >'$(DESTDIR)'"$${shell#* }"; done
 	sed -e 's|/usr/local/bin/|$(BINDIR)/|' -e 's|/etc/portcullis/|$(SYSCONFDIR)/|' config/portcullis.service \
@@ -411,19 +417,27 @@ install:  ## Copy what `make release` built under PREFIX (/usr/local), with DEST
 	chmod 644 '$(DESTDIR)$(UNITDIR)/portcullis-android-revocation.service'
 	install -m 644 config/portcullis-android-revocation.timer '$(DESTDIR)$(UNITDIR)/'
 
+.PHONY: install-dev
+install-dev:
+	@test -x $(BINARY)-dev || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)-dev' '$(DESTDIR)$(MANDIR)/man1'
+	install -m 755 -s $(BINARY)-dev '$(DESTDIR)$(BINDIR)/portcullis-dev'
+	umask 022; $(PYTHON) scripts/sbom '$(DESTDIR)$(BINDIR)/portcullis-dev' >'$(DESTDIR)$(DATADIR)-dev/sbom.cdx.json'
+	umask 022; $(PYTHON) scripts/man-pages --of dev $(BINARY) '$(DESTDIR)$(MANDIR)/man1'
+
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied
-	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
+	rm -f '$(DESTDIR)$(BINDIR)/portcullis' '$(DESTDIR)$(BINDIR)/portcullis-dev' '$(DESTDIR)$(SYSCONFDIR)/portcullis.env.example'
 	rm -f '$(DESTDIR)$(UNITDIR)/portcullis.service' '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	rm -f $(addprefix '$(DESTDIR)$(UNITDIR)'/portcullis-android-revocation,.service .timer)
 	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1' '$(DESTDIR)$(MANDIR)'/man1/portcullis-*.1
 	rm -f '$(DESTDIR)$(BASHDIR)/portcullis' '$(DESTDIR)$(ZSHDIR)/_portcullis' '$(DESTDIR)$(FISHDIR)/portcullis.fish'
-	rm -rf '$(DESTDIR)$(DATADIR)'
+	rm -rf '$(DESTDIR)$(DATADIR)' '$(DESTDIR)$(DATADIR)-dev'
 
 .PHONY: deb
-deb: release  ## A Debian package: .build/portcullis_*.deb
+deb: release  ## Debian packages: .build/portcullis_*.deb, and .build/portcullis-dev_*.deb for development
 	@scripts/install-packages dpkg-dev python3
-	@rm -f .build/portcullis_*.deb  # of other versions, which `apt install .build/portcullis_*.deb` would name as well
+	@rm -f .build/portcullis_*.deb .build/portcullis-dev_*.deb  # of other versions, which `apt install` would name as well
 	scripts/deb $(BINARY) .build
 
 .PHONY: build-packages

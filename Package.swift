@@ -215,15 +215,29 @@ let modules = [
   Module(
     "Bench", in: .program,
     ["Bytes", "Device", "Dialing", "Identity", "JSON", "PortcullisProtocol", "System"]),
+  // How both programs read their command lines, and what both have of commands.
+  Module(
+    "Commands", in: .program,
+    [
+      "AndroidKey", "ArgumentParser", "Bytes", "CLinux", "Configuration", "Dialing", "Prompt", "System",
+    ]),
   Module(
     "portcullis", in: .program,
     [
-      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly",
-      "Bench", "Bytes", "Charsets", "Configuration", "Confinement", "Console", "Control", "Crypto", "Demo",
-      "Device", "DeviceWire", "Dialing", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging",
-      "Logs",
-      "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk",
-      "Sockets", "Supervision", "System", "TelnetWire", "TLS", "Vectors",
+      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly", "Bytes",
+      "Charsets", "Commands", "Configuration", "Confinement", "Console", "Control", "Crypto",
+      "DeviceWire", "Dialing", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging",
+      "Logs", "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk", "Sockets", "Supervision",
+      "System", "TelnetWire", "TLS", "Vectors",
+    ], isProgram: true),
+  // What a gate is tried out with, in a program and a package of its own.
+  Module(
+    "portcullis-dev", in: .program,
+    [
+      "Admin", "AndroidKey", "AppAttest", "ArgumentParser", "Assembly", "Bench", "Bytes", "Commands",
+      "Configuration", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Dialing",
+      "Gateway", "Identity", "JSON", "Logs", "PlayIntegrity", "PortcullisClient", "PortcullisProtocol",
+      "Prompt", "Registry", "System", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(

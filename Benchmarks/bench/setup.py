@@ -96,6 +96,8 @@ class Setup:
     def __init__(self, programs, portcullis, tool, lengths, disk, earlier=None, earlier_tool=None):
         self.programs, self.tool = programs, tool
         self.portcullis = self.installed(portcullis, "portcullis")
+        # Beside this one lies the program that makes certificates.
+        self.built = portcullis
         self.earlier = self.installed(earlier, "portcullis-earlier") if earlier else None
         # What is measured in process, by the contestant whose code it is.
         self.tools = {Portcullis: tool} | ({Earlier: earlier_tool} if earlier_tool else {})
@@ -135,7 +137,7 @@ class Setup:
         count = max(self.lengths.idle_sessions, self.lengths.many_sessions)
         subprocess.run([self.programs / "load", "keys", self.folder, str(count), APP_ID], check=True)
         authority = self.folder / "authority"
-        made = [self.portcullis, "dev-certs", "--directory", authority]
+        made = [self.built, "dev-certs", "--directory", authority]
         subprocess.run(made, check=True, capture_output=True, cwd=self.folder)
 
     @contextlib.contextmanager

@@ -1,9 +1,7 @@
 /// The command line's root: names the subcommands (docs/operating.md, "Commands").
 import ArgumentParser
-import Configuration
-import Glibc
+import Commands
 import Prompt
-import System
 
 @main
 struct Portcullis: ParsableCommand {
@@ -20,33 +18,15 @@ struct Portcullis: ParsableCommand {
       Services.self,
       Approvals.self, Audit.self, Stats.self, PolicyCommand.self,
       RiskCommand.self, Pins.self,
-      Verify.self,
-      DevCerts.self,
-      Pair.self, Simulate.self, Demo.self,
+      Development.Verify.self,
+      Development.DevCerts.self,
+      Pair.self,
+      Development.Simulate.self,
+      Development.Demo.self,
     ])
 
-  /// Swift reads the command line from /proc, and without it sees none: `serve` would print an overview and end well.
   static func main() {
-    let arguments = ProcessContext.arguments()
-    guard !arguments.isEmpty else {
-      complain("the command line cannot be read")
-      Glibc.exit(ExitStatus.osError.rawValue)
-    }
-    StraySignals.ignoreFileLimit()
-    let words = Array(arguments.dropFirst())
-    do {
-      var command = try parseAsRoot(CommandNames.resolved(words))
-      try command.run()
-    } catch let status as ExitStatus {
-      // Why has been told.
-      Glibc.exit(status.rawValue)
-    } catch {
-      // What the parser makes of a command that it does not know is a complaint about the next word.
-      if exitCode(for: error) == .validationFailure, let advice = CommandNames.advice(words) {
-        complain(advice)
-        Glibc.exit(ExitStatus.usage.rawValue)
-      }
-      exit(withError: error)
-    }
+    let names = CommandNames(self, elsewhere: DevelopmentCommand.allCases.map(\.name))
+    runCommandLine(names, first: Development.handOver)
   }
 }

@@ -14,7 +14,7 @@ import pytest
 from backend import mud
 from documents import blocks, pages
 from gate import BINARY, CRASH_WORDS, free_port, process_environment
-from test_manual import listed
+from helps import listed
 from waiting import eventually, patience
 
 PAGES = {name: text for name, text in pages().items() if name == "README.md" or name.startswith("docs/")}

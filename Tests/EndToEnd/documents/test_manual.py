@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from gate import BINARY, ROOT
+from helps import listed
 from terminal import Terminal
 from waiting import eventually
 
@@ -25,12 +26,6 @@ def run(gates):
         return SAID[arguments]
 
     return command
-
-
-def listed(help_text):
-    """The subcommands that a help names."""
-    section = help_text.partition("SUBCOMMANDS:")[2].partition("See '")[0]
-    return re.findall(r"^  ([a-z][a-z-]*)(?: |$)", section, re.MULTILINE)
 
 
 def paths(run, *above):

@@ -26,6 +26,7 @@ def files(folder):
 
 EXPECTED = {
     "usr/bin/portcullis": 0o755,
+    "usr/bin/portcullis-dev": 0o755,
     f"usr/{UNIT}": 0o644,
     "usr/lib/systemd/system/portcullis-android-revocation.service": 0o644,
     "usr/lib/systemd/system/portcullis-android-revocation.timer": 0o644,
@@ -34,9 +35,11 @@ EXPECTED = {
     "usr/share/portcullis/prometheus-alerts.yml": 0o644,
     "usr/share/portcullis/grafana-dashboard.json": 0o644,
     "usr/share/portcullis/sbom.cdx.json": 0o644,
+    "usr/share/portcullis-dev/sbom.cdx.json": 0o644,
     "etc/portcullis/portcullis.env.example": 0o644,
     "usr/share/man/man1/portcullis.1": 0o644,
     "usr/share/man/man1/portcullis-keys-revoke.1": 0o644,
+    "usr/share/man/man1/portcullis-simulate-bench.1": 0o644,
     "usr/share/bash-completion/completions/portcullis": 0o644,
     "usr/share/zsh/site-functions/_portcullis": 0o644,
     "usr/share/fish/vendor_completions.d/portcullis.fish": 0o644,
@@ -58,6 +61,20 @@ def test_a_staged_installation(folder):
     assert version.returncode == 0 and re.fullmatch(r"\S*\d+\.\d+\.\d+\S*\n", version.stdout)
 
 
+def test_the_gate_is_installed_without_what_it_is_tried_out_with(folder):
+    """What the image has, and Debian's package of the gate."""
+    make("install", DESTDIR=folder / "both", PREFIX="/usr")
+    make("install-gate", DESTDIR=folder / "gate", PREFIX="/usr")
+    made = re.search(r"make (\S+) DESTDIR=/install", (ROOT / "Dockerfile").read_text())
+    assert made[1] == "install-gate"
+    more = files(folder / "both") - files(folder / "gate")
+    assert {"usr/bin/portcullis-dev", "usr/share/man/man1/portcullis-verify.1"} <= more
+    pages = "usr/share/man/man1/portcullis-"
+    development = (f"{pages}verify", f"{pages}dev-certs", f"{pages}simulate", f"{pages}demo", "usr/bin/portcullis-dev", "usr/share/portcullis-dev/")
+    assert all(name.startswith(development) for name in more), more
+    assert files(folder / "gate") <= files(folder / "both")
+
+
 def test_uninstalling_leaves_the_operators_files(folder):
     make("install", DESTDIR=folder)
     settings = folder / "etc/portcullis/portcullis.env"
@@ -68,7 +85,7 @@ def test_uninstalling_leaves_the_operators_files(folder):
 
 def test_the_image_is_built_with_all_that_is_installed():
     """What the recipe copies from the sources is let into the Dockerfile's first stage."""
-    recipe = re.search(r"^install:.*?\n\n", (ROOT / "Makefile").read_text(), re.M | re.S)[0]
+    recipe = re.search(r"^install-gate:.*?\n\n", (ROOT / "Makefile").read_text(), re.M | re.S)[0]
     copied = set(re.findall(r"\b(?:certs|config|docs|scripts)/[\w.-]+", recipe))
     assert "config/portcullis.service" in copied and "scripts/man-pages" in copied
     let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]

@@ -97,7 +97,7 @@ package struct ChildProcess: Equatable, Sendable {
 }
 
 /// Texts as execve(2) takes them; freed with this.
-@safe private final class CStrings {
+@safe final class CStrings {
   let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private let count: Int
 

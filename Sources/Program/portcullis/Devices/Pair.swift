@@ -1,8 +1,8 @@
 /// `portcullis pair`: draws a QR code for a phone, and lets it in by the six digits that it shows (docs/devices.md).
 import ArgumentParser
+import Commands
 import Configuration
 import Control
-import Device
 import DeviceWire
 import Glibc
 import JSON
@@ -155,3 +155,5 @@ struct Pair: ParsableCommand {
     return try ControlAccess.ask(.registry(RegistryOrder(verb, members)), configuration)
   }
 }
+
+extension DevicePlatform: ExpressibleByArgument {}

@@ -3,10 +3,10 @@
 import Admin
 import Assembly
 import Configuration
+import Commands
 import Console
 import Control
 import Demo
-import Device
 import Gateway
 import Glibc
 import Logs

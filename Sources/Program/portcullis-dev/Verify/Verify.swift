@@ -4,6 +4,7 @@ import AndroidKey
 import AppAttest
 import ArgumentParser
 import Bytes
+import Commands
 import Configuration
 import Crypto
 import DeviceWire

@@ -1,7 +1,7 @@
 /// `portcullis demo`: the whole of it on the loopback in one process (docs/operating.md, "Commands").
 import ArgumentParser
+import Commands
 import Demo
-import Device
 import Glibc
 import Prompt
 import System

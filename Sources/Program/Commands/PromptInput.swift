@@ -1,7 +1,7 @@
 /// Lines that somebody types, or a script sends, for a program that does something else in between; signals come as input.
-internal import CLinux
-internal import Dialing
-internal import Glibc
+import CLinux
+import Dialing
+import Glibc
 package import System
 
 package final class PromptInput {

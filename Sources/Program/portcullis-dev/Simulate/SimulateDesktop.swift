@@ -1,5 +1,6 @@
 /// `portcullis simulate desktop`: a desktop that asks whether a phone is near (docs/devices.md, "Presence").
 import ArgumentParser
+import Commands
 import Device
 import DeviceWire
 import Dialing

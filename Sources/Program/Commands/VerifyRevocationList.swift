@@ -1,14 +1,15 @@
 /// `portcullis verify revocation-list`: Google's list of revoked Android attestation keys, read to its end as the gate would
-/// (docs/android.md, "The revocation list").
+/// (docs/android.md, "The revocation list"). The one command that both programs have: the gate's, as the unit that fetches the
+/// list is the gate's, and the other one with all that `verify` does.
 import AndroidKey
-import ArgumentParser
+package import ArgumentParser
 import Bytes
 import Configuration
 import Prompt
 import System
 
-struct VerifyRevocationList: ParsableCommand {
-  static let configuration = CommandConfiguration(
+package struct VerifyRevocationList: ParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "revocation-list", abstract: "Read a list of revoked Android attestation keys to its end.",
     discussion: """
       FILE is what https://android.googleapis.com/attestation/status answers. Prints how many keys it names; ends with \
@@ -18,7 +19,9 @@ struct VerifyRevocationList: ParsableCommand {
   @Argument(help: "The list.", completion: .file())
   var file: String
 
-  func run() throws {
+  package init() {}
+
+  package func run() throws {
     let contents: [UInt8]
     do {
       contents = try SystemFiles().contents(of: file, limit: RevocationList.maximumBytes)

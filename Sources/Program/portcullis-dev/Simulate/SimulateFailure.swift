@@ -2,7 +2,6 @@
 import ArgumentParser
 import Device
 import Dialing
-import PortcullisProtocol
 import PortcullisClient
 import PortcullisProtocol
 import Prompt
