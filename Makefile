@@ -424,6 +424,7 @@ install-dev:
 	install -m 755 -s $(BINARY)-dev '$(DESTDIR)$(BINDIR)/portcullis-dev'
 	umask 022; $(PYTHON) scripts/sbom '$(DESTDIR)$(BINDIR)/portcullis-dev' >'$(DESTDIR)$(DATADIR)-dev/sbom.cdx.json'
 	umask 022; $(PYTHON) scripts/man-pages --of dev $(BINARY) '$(DESTDIR)$(MANDIR)/man1'
+	umask 022; echo '.so man1/portcullis.1' >'$(DESTDIR)$(MANDIR)/man1/portcullis-dev.1'
 
 .PHONY: uninstall
 uninstall:  ## Remove what `make install` copied

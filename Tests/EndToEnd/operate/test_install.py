@@ -70,7 +70,7 @@ def test_the_gate_is_installed_without_what_it_is_tried_out_with(folder):
     more = files(folder / "both") - files(folder / "gate")
     assert {"usr/bin/portcullis-dev", "usr/share/man/man1/portcullis-verify.1"} <= more
     pages = "usr/share/man/man1/portcullis-"
-    development = (f"{pages}verify", f"{pages}dev-certs", f"{pages}simulate", f"{pages}demo", "usr/bin/portcullis-dev", "usr/share/portcullis-dev/")
+    development = (f"{pages}verify", f"{pages}dev.1", f"{pages}dev-certs", f"{pages}simulate", f"{pages}demo", "usr/bin/portcullis-dev", "usr/share/portcullis-dev/")
     assert all(name.startswith(development) for name in more), more
     assert files(folder / "gate") <= files(folder / "both")
 

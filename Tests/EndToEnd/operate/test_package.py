@@ -29,8 +29,8 @@ def made(folder, program=BINARY, **options):
 
 
 @pytest.fixture(scope="module")
-def packages(module_folder):
-    """A package, and one that was built anew and is newer."""
+def every_package(module_folder):
+    """The gate's package and the one for development, and both once more, built anew and newer."""
     for tool in ("dpkg-deb", "dpkg-shlibdeps", "dpkg-parsechangelog"):
         if not shutil.which(tool):
             pytest.skip(f"{tool} is not installed (Debian's package dpkg-dev)")
@@ -38,7 +38,21 @@ def packages(module_folder):
         pytest.skip("this program is not the one that is deployed: Swift's libraries belong to no package")
     first, second = made(module_folder), made(module_folder, environment={"REBUILD": "1"})
     assert first.returncode == 0 and second.returncode == 0, first.stderr + second.stderr
-    return [module_folder / line.rpartition("/")[2].strip() for line in (first.stdout, second.stdout)]
+    lines = first.stdout.splitlines() + second.stdout.splitlines()
+    assert len(lines) == 4, lines
+    return [module_folder / line.rpartition("/")[2] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def packages(every_package):
+    """The gate's package, and one that was built anew and is newer."""
+    return every_package[::2]
+
+
+@pytest.fixture(scope="module")
+def development(every_package):
+    """The same of what a gate is tried out with."""
+    return every_package[1::2]
 
 
 @pytest.fixture
@@ -57,11 +71,11 @@ def field(package, name):
 # ---- the package itself
 
 
-def test_lintian_finds_nothing(packages):
+def test_lintian_finds_nothing(every_package):
     if not shutil.which("lintian"):
         pytest.skip("lintian is not installed")
     done = subprocess.run(
-        ["lintian", "--allow-root", "--fail-on", "error,warning", packages[0]], capture_output=True, text=True
+        ["lintian", "--allow-root", "--fail-on", "error,warning", *every_package[:2]], capture_output=True, text=True
     )
     said = [line for line in done.stdout.splitlines() if not line.startswith("N:")]
     assert done.returncode == 0 and not said, done.stdout + done.stderr
@@ -88,11 +102,31 @@ def test_what_it_says_of_itself(packages):
     assert all(line.split()[1] == "root/root" for line in listed.splitlines())
 
 
-def test_the_same_program_makes_the_same_package(packages, folder):
+def test_what_the_other_one_has(packages, development):
+    """What a gate is tried out with, and nothing that the gate's package has."""
+    assert development[0].name.startswith("portcullis-dev_")
+    for gate, other in zip(packages, development, strict=True):
+        assert f"portcullis (= {field(gate, 'Version')})" in field(other, "Depends").split(", ")
+        assert field(other, "Version") == field(gate, "Version")
+
+    def contents(package):
+        listed = subprocess.check_output(["dpkg-deb", "--contents", package], text=True).splitlines()
+        return {line.split()[5].removeprefix(".") for line in listed if not line.startswith("d")}
+
+    own = contents(development[0])
+    assert {
+        "/usr/bin/portcullis-dev", "/usr/share/man/man1/portcullis-simulate-phone.1.gz",
+        "/usr/share/portcullis-dev/sbom.cdx.json", "/usr/share/doc/portcullis-dev",
+    } <= own  # fmt: skip
+    assert not own & contents(packages[0])
+
+
+def test_the_same_program_makes_the_same_package(packages, development, folder):
     """Whoever builds it, when and where: other folder, time zone, language and mask for new files."""
     again = made(folder, cwd="/", umask=0o077, environment={"TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8"})
     assert again.returncode == 0, again.stderr
-    assert (folder / packages[0].name).read_bytes() == packages[0].read_bytes()
+    for package in (packages[0], development[0]):
+        assert (folder / package.name).read_bytes() == package.read_bytes()
     other = made(folder, environment={"SOURCE_DATE_EPOCH": "1700000000"})
     assert other.returncode == 0, other.stderr
     contents = subprocess.check_output(
@@ -163,6 +197,23 @@ def test_installed_upgraded_removed_and_purged(machine, packages, has_systemd):
     # And once more, over what is left.
     machine.run("dpkg", "--install", second)
     assert machine.run("cat", f"{STATE}/config/attested-keys.json") == "{}\n"
+
+
+def test_development_comes_and_goes_beside_the_gate(machine, packages, development):
+    machine.run("dpkg", "--install", f"/mnt/{packages[0].name}")
+    lacking = machine.run("portcullis", "dev-certs", expected=69)
+    assert "/usr/bin/portcullis-dev is not there" in lacking and "Debian's package portcullis-dev" in lacking
+    machine.run("dpkg", "--install", f"/mnt/{development[0].name}")
+    assert machine.run("dpkg", "--verify", "portcullis", "portcullis-dev") == ""
+    machine.run("portcullis", "dev-certs", "--directory", "/tmp/certs")
+    machine.run("test", "-s", "/tmp/certs/server.pem")
+    # Both of one version, or the second not at all.
+    machine.run("dpkg", "--install", *(f"/mnt/{package[1].name}" for package in (packages, development)))
+    assert "portcullis-dev" in machine.run("dpkg", "--remove", "portcullis", expected=1)
+    machine.run("dpkg", "--purge", "portcullis-dev")
+    assert machine.run("find", "/usr", "-name", "portcullis-dev", "-o", "-name", "portcullis-simulate*") == ""
+    machine.run("portcullis", "dev-certs", expected=69)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", machine.run("portcullis", "--version"))
 
 
 def test_what_systemd_is_told(machine, packages):

@@ -52,7 +52,7 @@ class PackageRoot:
         self.run("rm", "-f", "/var/lib/man-db/auto-update")
         self.run("sh", "-c", "echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/tests")
         # A user of this machine, or a package, would be another story.
-        self.run("dpkg", "--purge", "portcullis")
+        self.run("dpkg", "--purge", "portcullis-dev", "portcullis")
         self.run("sh", "-c", "! getent passwd portcullis || userdel portcullis")
 
     def run(self, *words, expected=0, **environment):
