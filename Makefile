@@ -26,14 +26,12 @@ SWIFT_TEST_FLAGS ?= --quiet
 # warns of a call that nothing here makes. In its folder is the static C++ library alone, and so the linker takes that.
 STATIC_LIBRARIES := $(CURDIR)/.build/static-libraries
 # What a start runs lies together, in this order: spread over the whole program it takes 2 MB more of memory. A name that is
-# gone is passed over; `make start-order` writes the list anew, when row l of the bench says that it has aged. The rest of the
-# layout is in scripts/layout.ld.
+# gone is passed over; `make start-order` writes the list anew, when row l of the bench says that it has aged.
 START_ORDER := $(CURDIR)/scripts/start-order.txt
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections \
   -Xlinker --icf=all -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic \
   -Xlinker --symbol-ordering-file=$(START_ORDER) -Xlinker --no-warn-symbol-ordering \
-  -Xlinker -T -Xlinker $(CURDIR)/scripts/layout.ld -Xlinker --no-eh-frame-hdr \
   -Xlinker -L$(STATIC_LIBRARIES) -Xswiftc -use-ld=lld
 # The gate, and what it is tried out with: portcullis goes on as portcullis-dev, which lies beside it.
 RELEASE := $(SWIFT) build $(RELEASE_FLAGS) --product portcullis && \
