@@ -406,7 +406,9 @@ def test_a_new_decision_gets_a_number(copied):
     last = max(decisions.glob("0*.md"))
     number = f"{int(last.name[:4]) + 1:04}"
     new = decisions / "NEXT-one-more.md"
-    new.write_text(last.read_text().replace(f"| {last.name[:4]} |", "| NEXT |"))
+    # It supersedes nothing, whatever the last one does.
+    text = re.sub(r"\| accepted, supersedes [^|]*\|", "| accepted |", last.read_text())
+    new.write_text(text.replace(f"| {last.name[:4]} |", "| NEXT |"))
     edit(root / "docs" / "security.md", "\n\n", "\n\n[Why](decisions/NEXT-one-more.md)\n\n")
     assert "docs/decisions/NEXT-one-more.md has no number yet" in run("decision-index", "--check")[1]
     assert run("decision-index") == (0, "")
