@@ -60,9 +60,8 @@ extension RegistryWorker {
   /// Between two groups. Where it fails, the store is opened anew, and it is tried again then.
   func eraseIfDue() {
     guard trouble == nil else { return }
-    let now = time.now()
-    if let erasure, erasure.due <= now { emptyLog(erasure) }
-    if trouble == nil, let scrubbing, scrubbing.due <= now { scrubPiece(scrubbing) }
+    if let erasure, erasure.due <= time.now() { emptyLog(erasure) }
+    if trouble == nil, let scrubbing, scrubbing.due <= time.now() { scrubPiece(scrubbing) }
   }
 
   private func emptyLog(_ due: Erasure) {

@@ -98,6 +98,9 @@ final class RegistryWorker {
   }
 
   func run() {
+    // What a process that was killed has left in the log goes before anything new comes to it.
+    tendIfDue()
+    listener.told()
     while let work = next() {
       let (began, spent) = (clock.monotonic(), Thread.processorTime)
       if let settings = work.settings { self.settings = settings }
