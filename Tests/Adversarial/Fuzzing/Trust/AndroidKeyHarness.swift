@@ -122,7 +122,10 @@ private enum PlainDescription {
     let hardware = try entries(parts[7])
     try require(hardware[702]?.content == [0], "not generated")
     guard let root = hardware[704]?.members, root.count >= 3 else { throw BrokenProperty("no root of trust") }
-    try require(root[1].content == [0xFF] && root[2].content == [0], "unlocked, or not verified")
+    // Any octet but zero says that it is locked.
+    try require(
+      root[1].content.count == 1 && root[1].content != [0] && root[2].content == [0],
+      "unlocked, or not verified")
     let purposes = hardware[1]?.members?.map(\.content) ?? []
     try require(purposes.contains([2]) && !purposes.contains([7]), "does not sign, or attests")
     try require(hardware[2]?.content == [3], "no elliptic curve")
