@@ -140,7 +140,7 @@ package struct ApprovalUsers: Equatable {
     }
     // Whatever knows users is loaded now: the sandbox lets no more code in, and those who ask are looked up by their numbers.
     _ = AccountName.of(user: .max - 1)
-    if try areHidden(tell) {
+    if try OperatorNames.areHidden("APPROVALS_SOCKET", tell: tell) {
       tell(
         "APPROVALS_SOCKET=\(PrintableText.field(path)): this process runs in a user namespace, where the kernel does "
           + "not tell who asks: set PrivateUsers=no in a drop-in of the service (docs/operating.md, \"Approvals "
@@ -149,15 +149,6 @@ package struct ApprovalUsers: Equatable {
     }
     guard isFound else { throw ExitStatus.configuration }
     return found
-  }
-
-  private static func areHidden(_ tell: Teller) throws -> Bool {
-    do {
-      return try HostUsers.areHidden()
-    } catch {
-      tell("APPROVALS_SOCKET: whether the kernel tells who asks cannot be seen: \(error)")
-      throw ExitStatus.configuration
-    }
   }
 }
 

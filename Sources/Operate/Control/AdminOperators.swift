@@ -59,7 +59,7 @@ extension AdminOperators.People {
     var isFound = operators != nil
     found.areStated = !files.admin.operators.isEmpty
     for (user, _) in operators ?? [] { found.names[user] = Self.name(ofUser: user) }
-    if found.areStated, try areHidden(tell) {
+    if found.areStated, try OperatorNames.areHidden("ADMIN_OPERATORS", tell: tell) {
       tell(
         "ADMIN_OPERATORS: this process runs in a user namespace, where the kernel does not tell who asks: set "
           + "PrivateUsers=no in a drop-in of the service (docs/operating.md, \"Signing in\"), or remove it")
@@ -67,15 +67,6 @@ extension AdminOperators.People {
     }
     guard isFound else { throw ExitStatus.configuration }
     return found
-  }
-
-  private static func areHidden(_ tell: Teller) throws -> Bool {
-    do {
-      return try HostUsers.areHidden()
-    } catch {
-      tell("ADMIN_OPERATORS: \(error)")
-      throw ExitStatus.osError
-    }
   }
 
   /// What stands in the audit and on pages; one that is no plain word is known by his number.

@@ -36,4 +36,14 @@ package enum OperatorNames {
     }
     return found.count == names.count ? found : nil
   }
+
+  /// Whether the kernel gives one number to several users here, so that nobody can say who asks.
+  package static func areHidden(_ setting: String, tell: Teller) throws -> Bool {
+    do {
+      return try HostUsers.areHidden()
+    } catch {
+      tell("\(setting): whether the kernel tells who asks cannot be seen: \(error)")
+      throw ExitStatus.configuration
+    }
+  }
 }
