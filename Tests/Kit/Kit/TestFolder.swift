@@ -6,7 +6,7 @@ internal import System
 package final class TestFolder: Sendable {
   package let path: String
 
-  /// - Parameter prefix: of its name, for whoever finds it.
+  /// - Parameter prefix: of its name, to be found by.
   package init(_ prefix: String) throws {
     path = try TemporaryFolder(prefix: prefix).path
   }

@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// Upkeep deletes often: the log is emptied each time, the pages are gone through once an hour, and at once for whoever waits.
+  /// Upkeep deletes often: the log is emptied each time, the pages are gone through once an hour, and at once where a command waits.
   @Test func thePagesRestWhereNobodyWaits() throws {
     try inStore { worker, _ in
       worker.tendIfDue()
