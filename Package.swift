@@ -150,7 +150,7 @@ let modules = [
   Module(
     "Assembly", in: .operate,
     [
-      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets", "Configuration",
+      "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets", "Configuration",
       "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "JSON",
       "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Risk",
       "Sockets", "System", "TLS",
@@ -180,6 +180,14 @@ let modules = [
       "Addresses", "Admin", "Assembly", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
       "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "Metrics",
       "PortcullisProtocol", "Prompt", "Registry", "Sockets", "System", "TLS",
+    ]),
+
+  Module(
+    "Serving", in: .operate,
+    [
+      "Addresses", "Admin", "AppAttest", "Assembly", "Charsets", "Configuration", "Confinement", "Console",
+      "Control", "Crypto", "Gateway", "KeyStore", "Logging", "Logs", "Prompt", "Registry", "Sockets",
+      "Supervision", "System", "TLS",
     ]),
 
   // A player's session on the app's side, and the simulated device.
@@ -224,20 +232,19 @@ let modules = [
   Module(
     "portcullis", in: .program,
     [
-      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly", "Bytes",
-      "Charsets", "Commands", "Configuration", "Confinement", "Console", "Control", "Crypto",
-      "DeviceWire", "Dialing", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging",
-      "Logs", "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk", "Sockets", "Supervision",
-      "System", "TelnetWire", "TLS", "Vectors",
+      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly", "Bytes", "Charsets",
+      "Commands", "Configuration", "Confinement", "Control", "Crypto", "DeviceWire", "Dialing", "Gateway",
+      "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Prompt",
+      "QRCode", "Registry", "Risk", "Serving", "Sockets", "Supervision", "System", "TelnetWire", "Vectors",
     ], isProgram: true),
   // What a gate is tried out with, in a program and a package of its own.
   Module(
     "portcullis-dev", in: .program,
     [
       "Admin", "AndroidKey", "AppAttest", "ArgumentParser", "Assembly", "Bench", "Bytes", "Commands",
-      "Configuration", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Dialing",
-      "Gateway", "Identity", "JSON", "Logs", "PlayIntegrity", "PortcullisClient", "PortcullisProtocol",
-      "Prompt", "Registry", "System", "Vectors",
+      "Configuration", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Dialing", "Gateway",
+      "Identity", "JSON", "Logs", "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt",
+      "Registry", "System", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(
@@ -301,6 +308,9 @@ let testTargets = [
   tests(
     "Assembly",
     ["ApprovalPolicy", "Bytes", "Configuration", "Identity", "Kit", "Prompt", "System"]),
+  tests(
+    "Serving",
+    ["Assembly", "Configuration", "Gateway", "KeyStore", "Kit", "Logs", "Prompt", "System", "TLS"]),
   tests("Identity", ["Bytes", "Crypto"]),
   tests("QRCode", ["Obligation"]),
   tests("GeoDatabase", ["Addresses", "Kit", "Obligation"]),

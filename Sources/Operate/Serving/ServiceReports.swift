@@ -1,13 +1,13 @@
 /// What `serve` tells the service manager: listening, reloading, draining, and that all loops turn.
-import Addresses
-package import Gateway
-import Glibc
-package import Logging
-import Prompt
-package import System
+internal import Addresses
+internal import Gateway
+internal import Glibc
+internal import Logging
+internal import Prompt
+internal import System
 
 /// Used by the main thread alone, so that this one is proved alive as well.
-package struct ServiceReports: ~Copyable {
+struct ServiceReports: ~Copyable {
   private let manager: ServiceManager?
   private let interval: Duration?
   private let clock: any Clock
@@ -18,7 +18,7 @@ package struct ServiceReports: ~Copyable {
   private var isDraining = false
 
   /// Without a manager everything below does nothing.
-  package init(environment: [(String, String)], process: Int32, clock: any Clock, logger: Logger) {
+  init(environment: [(String, String)], process: Int32, clock: any Clock, logger: Logger) {
     self.clock = clock
     self.logger = logger
     var problem: ServiceManagerError?
@@ -38,25 +38,25 @@ package struct ServiceReports: ~Copyable {
   // MARK: Life
 
   /// Also after a reload; the first time, signs of life begin.
-  package mutating func ready(_ gate: Gate) {
+  mutating func ready(_ gate: Gate) {
     tell(.ready(status: status(gate)))
     if schedule == nil, manager != nil, let interval {
       schedule = WatchdogSchedule(interval: interval, now: clock.monotonic())
     }
   }
 
-  package mutating func reloading() {
+  mutating func reloading() {
     tell(.reloading(at: clock.monotonic()))
   }
 
-  package mutating func draining(_ gate: Gate) {
+  mutating func draining(_ gate: Gate) {
     isDraining = true
     tell(.stopping(status: status(gate)))
   }
 
   /// Gives the sign of life when it is due and deserved.
   /// - Returns: milliseconds until this has to be called again, -1 for never.
-  package mutating func attend(_ gate: Gate) -> Int32 {
+  mutating func attend(_ gate: Gate) -> Int32 {
     while true {
       switch schedule?.next(now: clock.monotonic(), isAnswered: acknowledgement?.isComplete ?? false) {
       case .ask?: acknowledgement = gate.askLoops()

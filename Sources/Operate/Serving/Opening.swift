@@ -4,97 +4,52 @@
 /// and its lock, the key of pseudonyms, and the registry of devices. 4. The control socket, so that nobody is served while
 /// it is missing, and those for approvals and for the operator. 5. The ports, as root once more. 6. That user for good. 7. The sandbox.
 /// 8. The threads, which inherit all of this: the first connection is accepted.
-import Addresses
-import Admin
-import AppAttest
-import ArgumentParser
-import Assembly
-import Charsets
-import Configuration
-import Confinement
-import Console
-import Control
-import Crypto
-import Gateway
-import Glibc
-import KeyStore
-import Logging
-import Logs
-import Prompt
-import Registry
-import Sockets
-import System
-import TLS
+internal import Addresses
+internal import Admin
+internal import AppAttest
+package import Assembly
+internal import Charsets
+package import Configuration
+internal import Confinement
+internal import Console
+internal import Control
+internal import Crypto
+internal import Gateway
+internal import Glibc
+internal import KeyStore
+internal import Logging
+package import Logs
+internal import Prompt
+internal import Registry
+internal import Sockets
+package import System
+internal import TLS
 
-/// What serves, until `close`.
-final class OpenGate {
-  let gate: Gate
-  let control: GateControl
-  let controlServer: ControlServer
-  /// The certificate that was made for this run, while none is configured.
-  var made: TLSMaterial?
-  /// Nil in a gate without devices.
-  let devices: Gateway.Devices?
-  var registry: Registry? { devices?.registry }
-  /// Those that the registry was last told of by a reload.
-  var pins: [PublicKeyPin]?
-  let approvalUsers: ApprovalUsers
-  /// What a reload is told to, for whoever asks.
-  let settings: SettingsInForce
-  /// Nil where there is no admin listener.
-  let admin: OpenAdmin?
-  private let approvalsServer: ControlServer?
-  private let store: KeyStore
-
-  fileprivate init(
-    gate: Gate, control: GateControl, servers: (control: ControlServer, approvals: ControlServer?),
-    admin: OpenAdmin?, made: TLSMaterial?, devices: Gateway.Devices?, approvalUsers: ApprovalUsers,
-    store: KeyStore, settings: SettingsInForce
-  ) {
-    self.settings = settings
-    self.admin = admin
-    self.gate = gate
-    self.control = control
-    controlServer = servers.control
-    approvalsServer = servers.approvals
-    self.made = made
-    self.devices = devices
-    self.approvalUsers = approvalUsers
-    self.store = store
-  }
-
-  /// No order is taken any more; those that are being worked on are still answered.
-  func beginStop() {
-    controlServer.beginStop()
-    approvalsServer?.beginStop()
-  }
-
-  /// When the gate has stopped.
-  /// - Returns: whether all that was revoked is on the disk; the log has the names of what is not.
-  @discardableResult
-  func close() -> Bool {
-    admin?.stop()
-    approvalsServer?.stop()
-    controlServer.stop()
-    let isWritten = registry?.stop().isEmpty ?? true
-    let isClean = store.close()
-    return isWritten && (isClean || store.unwrittenRevocations.isEmpty)
-  }
-}
-
-struct Opening {
+package struct Opening {
   let configuration: GateConfiguration
-  /// Of `--config`.
   let file: String?
-  /// Prepared; its thread begins with the others.
   let writer: LogWriter
   let log: GateLog
   let settings: SettingsInForce
 
+  /// - Parameters:
+  ///   - file: of `--config`.
+  ///   - writer: prepared; its thread begins with the others.
+  package init(
+    configuration: GateConfiguration, file: String?, writer: LogWriter, log: GateLog,
+    settings: SettingsInForce
+  ) {
+    self.configuration = configuration
+    self.file = file
+    self.writer = writer
+    self.log = log
+    self.settings = settings
+  }
+
   private var logger: Logger { log.logger(label: "portcullis") }
 
   /// - Parameter stored: what was kept for this process; what is taken of it belongs to the gate.
-  func open(_ stored: inout StoredDescriptors, _ keeper: DescriptorStore?) throws -> OpenGate {
+  package func open(_ stored: inout StoredDescriptors, _ keeper: DescriptorStore?) throws -> OpenGate {
     let files = configuration.files
     let folders = FileNeeds.folders(files)
     let passed = try StartInspection(files: files, file: file, logger: logger).pass { contents in
