@@ -10,7 +10,7 @@
 
 # Base images by their tags, unless the build names digests, of which whoever builds has seen what they stand for:
 #   docker build --build-arg SWIFT_IMAGE=swift:6.3-bookworm@sha256:… --build-arg DEBIAN_IMAGE=debian:bookworm-slim@sha256:… …
-# (docs/operating.md, "With Docker", has the commands that say them.)
+# (docs/install.md, "With Docker", has the commands that say them.)
 ARG SWIFT_IMAGE=swift:6.3-bookworm
 ARG DEBIAN_IMAGE=debian:bookworm-slim
 

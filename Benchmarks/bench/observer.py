@@ -10,7 +10,7 @@ import select
 import sys
 import time
 
-# Seconds between two scrapes, and between two questions of the console's script (docs/operating.md, "Console").
+# Seconds between two scrapes, and between two questions of the console's script (docs/console.md, "Console").
 SCRAPES, CONSOLE = 0.1, 2.0
 
 

@@ -1,5 +1,5 @@
-// Approvals: a service that asks for them, and phones that decide, over connections that are kept (docs/devices.md,
-// "Approvals"). What a phone signs is signed beforehand.
+// Approvals: a service that asks for them, and phones that decide, over connections that are kept (docs/approvals.md,
+// "Requests"). What a phone signs is signed beforehand.
 #define _GNU_SOURCE
 #include <openssl/core_names.h>
 #include <openssl/ec.h>

@@ -1,4 +1,4 @@
-/// Text of unknown origin made fit for a log line, a table or a terminal (docs/operating.md, "Logs"): nothing in it can
+/// Text of unknown origin made fit for a log line, a table or a terminal (docs/logs.md, "Logs"): nothing in it can
 /// end the line, move the cursor, turn the reading direction or pass for another field.
 package enum PrintableText {
   /// Stands for what was cut off.

@@ -1,5 +1,5 @@
 /// The name by which the game knows a device: made of its credential with a key that this gate alone has
-/// (docs/operating.md, "Banning a phone").
+/// (docs/game.md, "Banning a phone").
 package import Bytes
 package import Crypto
 

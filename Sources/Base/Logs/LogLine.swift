@@ -1,4 +1,4 @@
-/// One event as one line, in logfmt or JSON (docs/operating.md, "Logs"). Pure.
+/// One event as one line, in logfmt or JSON (docs/logs.md, "Logs"). Pure.
 internal import Bytes
 package import Logging
 package import System

@@ -1,4 +1,4 @@
-/// A log line while it is written, field after field (docs/operating.md, "Logs"). Pure.
+/// A log line while it is written, field after field (docs/logs.md, "Logs"). Pure.
 internal import Bytes
 internal import Logging
 internal import System

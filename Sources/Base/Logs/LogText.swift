@@ -1,4 +1,4 @@
-/// Values of a log line: whose they are decides how much of them is shown (docs/operating.md, "Logs").
+/// Values of a log line: whose they are decides how much of them is shown (docs/logs.md, "Logs").
 internal import Bytes
 package import Logging
 

@@ -1,5 +1,5 @@
 /// How often the same thing is told: so many lines a second for each event and code, then their number
-/// (docs/operating.md, "Logs").
+/// (docs/logs.md, "Logs").
 internal import Synchronization
 package import System
 

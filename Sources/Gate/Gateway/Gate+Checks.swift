@@ -1,4 +1,4 @@
-/// What probes ask of the gate (docs/operating.md, "Admin listener").
+/// What probes ask of the gate (docs/console.md, "Admin listener").
 internal import Addresses
 internal import KeyStore
 internal import Sockets

@@ -1,4 +1,4 @@
-/// What the operator's pages show of the running gate out of memory (docs/operating.md, "Console"), from any thread but a
+/// What the operator's pages show of the running gate out of memory (docs/console.md, "Console"), from any thread but a
 /// loop's, and without waiting for one.
 package import Metrics
 internal import Synchronization

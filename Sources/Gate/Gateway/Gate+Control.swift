@@ -1,4 +1,4 @@
-/// What the operator sees of the running gate and may do to it (docs/operating.md, "Control socket"), from any thread
+/// What the operator sees of the running gate and may do to it (docs/running.md, "Control socket"), from any thread
 /// but a loop's.
 package import Bytes
 package import KeyStore

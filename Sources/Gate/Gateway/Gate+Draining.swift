@@ -1,4 +1,4 @@
-/// Draining that can be taken back: who plays plays on, and nobody begins (docs/operating.md, "Draining"); from any thread
+/// Draining that can be taken back: who plays plays on, and nobody begins (docs/running.md, "Draining"); from any thread
 /// but a loop's. It is no setting: a reload leaves it as it is, and the next process knows nothing of it.
 internal import Registry
 internal import Synchronization

@@ -222,7 +222,7 @@ package final class Gate: Sendable {
   /// A turn takes milliseconds. The main thread waits here, so a service manager's watchdog has to outlast it.
   private static let reloadTime: Duration = .seconds(2)
 
-  /// No new sessions or registrations from now on; those that are get 1001, spread over a while (docs/operating.md,
+  /// No new sessions or registrations from now on; those that are get 1001, spread over a while (docs/running.md,
   /// "Stopping").
   package func beginDrain(timeout: Duration) {
     shared.isStopping.store(true, ordering: .sequentiallyConsistent)

@@ -1,4 +1,4 @@
-/// What a changed configuration means for a running gate (docs/operating.md, "Reloading").
+/// What a changed configuration means for a running gate (docs/running.md, "Reloading").
 package struct ReloadDifferences: Sendable, Equatable {
   /// Names of changed settings that `reloading(from:)` takes over.
   package let applicable: [String]

@@ -1,5 +1,5 @@
 /// When the gate is started, told to end, and given up: the supervisor's decisions, without a process or a clock
-/// (docs/operating.md, "Restarts and upgrades").
+/// (docs/restarts.md, "Restarts and upgrades").
 package import System
 
 /// What the supervisor is told by signals.

@@ -1,5 +1,5 @@
 /// A small parent that keeps the gate's descriptors where no service manager does, and starts it anew
-/// (docs/operating.md, "Restarts and upgrades").
+/// (docs/restarts.md, "Restarts and upgrades").
 ///
 /// Each turn: 1. wait for a signal, a notice, or the time of the next start; 2. notices are heard; 3. signals are obeyed,
 /// with what a gate that has ended said before it was heard first.

@@ -1,4 +1,4 @@
-/// What the admin listener asks of the gate: probes, numbers, pages, and changes (docs/operating.md, "Admin listener").
+/// What the admin listener asks of the gate: probes, numbers, pages, and changes (docs/console.md, "Admin listener").
 ///
 /// Both of its threads are behind the loops (niceness 10): they take no lock that loops wait for, lest a loop waits until
 /// such a thread gets its processor back. What needs one is done by a thread that is not.

@@ -1,4 +1,4 @@
-/// The file of the devices store: whether it is missing although there was one (docs/devices.md, "Backup and restore").
+/// The file of the devices store: whether it is missing although there was one (docs/devices-operating.md, "Backup and restore").
 import Bytes
 import Configuration
 import Glibc

@@ -1,4 +1,4 @@
-/// Sees to it that phones know the server's key before it is in service (docs/devices.md, "Changing the server's key").
+/// Sees to it that phones know the server's key before it is in service (docs/devices-operating.md, "Changing the server's key").
 import Bytes
 import Control
 import Crypto

@@ -1,4 +1,4 @@
-/// The registry without a gate: opened for one call, and closed again (docs/operating.md, "Commands").
+/// The registry without a gate: opened for one call, and closed again (docs/running.md, "Commands").
 import Bytes
 package import Configuration
 import Control

@@ -1,5 +1,5 @@
 /// What is set in the running gate and by what, what the last reload came to, and how another thread than the main one has
-/// the settings read again (docs/operating.md, "Reloading").
+/// the settings read again (docs/running.md, "Reloading").
 package import Configuration
 package import System
 

@@ -1,4 +1,4 @@
-/// Answers what is ordered of who may see the console (docs/operating.md, "Signing in").
+/// Answers what is ordered of who may see the console (docs/console.md, "Signing in").
 package import Admin
 import Bytes
 import JSON

@@ -1,4 +1,4 @@
-/// Users of the host who may sign in to the console, by the number that the kernel tells (docs/operating.md,
+/// Users of the host who may sign in to the console, by the number that the kernel tells (docs/console.md,
 /// "Signing in").
 import Bytes
 package import Configuration

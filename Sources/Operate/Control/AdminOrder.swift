@@ -1,4 +1,4 @@
-/// What an operator orders of who may see the console (docs/operating.md, "Signing in").
+/// What an operator orders of who may see the console (docs/console.md, "Signing in").
 internal import Bytes
 internal import JSON
 

@@ -1,5 +1,5 @@
 /// Answers `APPROVALS_SOCKET`: those of the host who ask for approvals and confirm them, and nothing else of the gate
-/// (docs/operating.md, "Approvals socket").
+/// (docs/running.md, "Approvals socket").
 import Bytes
 package import Sockets
 

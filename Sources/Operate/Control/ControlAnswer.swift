@@ -1,5 +1,5 @@
 /// What the running gate answers: one JSON object a line, which names its kind in `answer`, or has an `error`
-/// (docs/operating.md, "Control socket").
+/// (docs/running.md, "Control socket").
 package import JSON
 
 package enum ControlAnswer: Equatable, Sendable {

@@ -1,4 +1,4 @@
-/// Asks the running gate one thing over its control socket (docs/operating.md, "Control socket").
+/// Asks the running gate one thing over its control socket (docs/running.md, "Control socket").
 internal import Glibc
 internal import Sockets
 package import System

@@ -1,4 +1,4 @@
-/// What the operator's commands ask of the running gate: one JSON object a line (docs/operating.md, "Control socket").
+/// What the operator's commands ask of the running gate: one JSON object a line (docs/running.md, "Control socket").
 package import Bytes
 internal import JSON
 

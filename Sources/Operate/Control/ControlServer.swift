@@ -1,4 +1,4 @@
-/// The control socket's server: a few threads of its own that accept, read a request, and answer (docs/operating.md,
+/// The control socket's server: a few threads of its own that accept, read a request, and answer (docs/running.md,
 /// "Control socket").
 ///
 /// A client has so many seconds for each request, and so many clients are served at once; the others wait in
@@ -139,7 +139,7 @@ package final class ControlServer: Sendable {
     listener.remove()
   }
 
-  /// The rule of docs/operating.md, "Control socket".
+  /// The rule of docs/running.md, "Control socket".
   package static func isOwnUserOrRoot(_ user: UInt32?) -> Bool {
     user == 0 || user == geteuid()
   }

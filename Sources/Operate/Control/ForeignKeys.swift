@@ -1,5 +1,5 @@
 /// Some keys of another gate, as the control socket carries them: arrays in an array, as a line has a limit and files have
-/// many keys (docs/operating.md, "From another gate").
+/// many keys (docs/backup.md, "From another gate").
 package import Bytes
 internal import JSON
 internal import System

@@ -1,4 +1,4 @@
-/// Answers the control socket for the running gate (docs/operating.md, "Control socket").
+/// Answers the control socket for the running gate (docs/running.md, "Control socket").
 import Addresses
 import Bytes
 package import Gateway

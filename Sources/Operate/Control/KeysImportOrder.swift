@@ -1,5 +1,5 @@
 /// Keys of another gate as the store takes them, judged where they are taken: by the command, and by the running gate once
-/// more (docs/operating.md, "From another gate").
+/// more (docs/backup.md, "From another gate").
 import Bytes
 import Crypto
 import Identity

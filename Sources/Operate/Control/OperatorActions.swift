@@ -1,5 +1,5 @@
 /// Who has changed what by the control socket or the approvals socket: a line of the log for each change, and a row of the
-/// audit where no call of the registry's leaves one (docs/operating.md, "Control socket").
+/// audit where no call of the registry's leaves one (docs/running.md, "Control socket").
 import Bytes
 import JSON
 package import Logging

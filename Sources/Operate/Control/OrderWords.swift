@@ -1,5 +1,5 @@
 /// What an operator is told of an order's argument that is of no use: the command and the option as he has typed them, the
-/// value, and what is allowed (docs/operating.md, "Control socket").
+/// value, and what is allowed (docs/running.md, "Control socket").
 import Bytes
 import JSON
 import Registry

@@ -1,4 +1,4 @@
-/// Gives operators' orders to the registry and waits for what comes of them (docs/operating.md, "Control socket").
+/// Gives operators' orders to the registry and waits for what comes of them (docs/running.md, "Control socket").
 package import Bytes
 import JSON
 import Logging

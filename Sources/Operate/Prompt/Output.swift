@@ -1,5 +1,5 @@
 /// Standard output of the commands: whole lines in large pieces, and peers' strings made fit for a terminal
-/// (docs/operating.md, "Logs").
+/// (docs/logs.md, "Logs").
 import Bytes
 import Glibc
 package import JSON

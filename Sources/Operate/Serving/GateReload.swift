@@ -1,4 +1,4 @@
-/// What SIGHUP asks for: file, certificates and lists are read anew, and taken whole or not at all (docs/operating.md,
+/// What SIGHUP asks for: file, certificates and lists are read anew, and taken whole or not at all (docs/running.md,
 /// "Reloading").
 internal import Assembly
 internal import Configuration
@@ -17,7 +17,7 @@ struct GateReload {
   let file: String?
   let log: GateLog
 
-  /// Reads file, certificates and client CA anew (docs/operating.md, "Reloading"). Whatever is wrong with them, the
+  /// Reads file, certificates and client CA anew (docs/running.md, "Reloading"). Whatever is wrong with them, the
   /// gate goes on as it was.
   func run(_ current: GateConfiguration) -> GateConfiguration {
     let logger = log.logger(label: "portcullis")

@@ -1,4 +1,4 @@
-/// A gate in the foreground: readiness, signals, reloads, and the time that a stop leaves (docs/operating.md, "Signals").
+/// A gate in the foreground: readiness, signals, reloads, and the time that a stop leaves (docs/running.md, "Signals").
 internal import Addresses
 internal import Assembly
 package import Configuration

@@ -1,4 +1,4 @@
-/// Names of commands as people type them: other words for one, and what to say where there is none (docs/operating.md,
+/// Names of commands as people type them: other words for one, and what to say where there is none (docs/running.md,
 /// "Commands").
 package import ArgumentParser
 import Bytes

@@ -1,5 +1,5 @@
 /// The demonstration's game where a player comes without the gate: asks for a one-time code, and whether the one that was
-/// typed is it (docs/devices.md, "One-time codes").
+/// typed is it (docs/codes.md, "One-time codes").
 internal import Dialing
 internal import JSON
 internal import PortcullisProtocol

@@ -1,5 +1,5 @@
 /// The demonstration's game as a service of the gate: asks for a person's word, and waits for it on threads of its own
-/// (docs/devices.md, "One curl for an approval").
+/// (docs/approvals.md, "One curl for an approval").
 package import Dialing
 internal import JSON
 internal import Synchronization

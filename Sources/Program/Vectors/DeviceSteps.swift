@@ -1,5 +1,5 @@
 /// The steps by which a signed message of a device is judged, in the order in which they are told, and the rule behind
-/// each word (docs/devices.md, "Messages").
+/// each word (docs/devices-messages.md, "Messages").
 package import DeviceWire
 
 package enum MessageStep: String, CaseIterable, Error, Sendable {

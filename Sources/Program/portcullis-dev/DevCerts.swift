@@ -1,4 +1,4 @@
-/// `portcullis dev-certs`: certificates and keys for development, made into one folder (docs/operating.md, "Commands").
+/// `portcullis dev-certs`: certificates and keys for development, made into one folder (docs/running.md, "Commands").
 import ArgumentParser
 import Device
 import Dialing

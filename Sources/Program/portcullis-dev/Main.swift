@@ -1,5 +1,5 @@
 /// The command line's root of what Portcullis is tried out with: a device in software and its authorities, a whole story, and a
-/// judge of recorded cases (docs/operating.md, "Development").
+/// judge of recorded cases (docs/running.md, "Development").
 import ArgumentParser
 import Commands
 import Prompt

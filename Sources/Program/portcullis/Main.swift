@@ -1,4 +1,4 @@
-/// The command line's root: names the subcommands (docs/operating.md, "Commands").
+/// The command line's root: names the subcommands (docs/running.md, "Commands").
 import ArgumentParser
 import Commands
 import Prompt

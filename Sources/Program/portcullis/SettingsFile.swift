@@ -1,4 +1,4 @@
-/// Which settings file a command reads: that of --config, else the one in its usual place (docs/operating.md, "Commands").
+/// Which settings file a command reads: that of --config, else the one in its usual place (docs/running.md, "Commands").
 import ArgumentParser
 import Assembly
 import Configuration

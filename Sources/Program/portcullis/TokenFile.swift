@@ -1,5 +1,5 @@
 /// `--token-file`: a token that is told once goes into a file that its owner alone may read, and only when it is there
-/// (docs/devices.md, "Services").
+/// (docs/approvals.md, "Services").
 import ArgumentParser
 import Bytes
 import Glibc

@@ -1,5 +1,5 @@
 /// The bytes that devices sign, that their MACs and digests are over: built from what the verifier knows, and never read
-/// (docs/devices.md, "Messages").
+/// (docs/devices-messages.md, "Messages").
 package import Bytes
 internal import Crypto
 

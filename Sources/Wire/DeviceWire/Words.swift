@@ -1,4 +1,4 @@
-/// The closed lists of words in messages, settings and answers about devices (docs/devices.md, "Messages").
+/// The closed lists of words in messages, settings and answers about devices (docs/devices-messages.md, "Messages").
 
 package enum DevicePlatform: String, CaseIterable, Sendable {
   case ios, android

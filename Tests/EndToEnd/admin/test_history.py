@@ -1,4 +1,4 @@
-"""The overview's last day outlives the process (docs/operating.md, "Console"): after a stop, after a kill, whatever is found
+"""The overview's last day outlives the process (docs/console.md, "Console"): after a stop, after a kill, whatever is found
 in its file's place."""
 
 import errno

@@ -1,4 +1,4 @@
-"""The admin listener (docs/operating.md, "Admin listener"): where it is, who reaches it, and peers that do not play along."""
+"""The admin listener (docs/console.md, "Admin listener"): where it is, who reaches it, and peers that do not play along."""
 
 import contextlib
 import hashlib

@@ -1,5 +1,5 @@
 """The console's pages and changes for programs with a token and for browsers without script: what is there, what is found,
-how lists go on, what is changed and by whom, and what is never shown (docs/operating.md, "Console")."""
+how lists go on, what is changed and by whom, and what is never shown (docs/console.md, "Console")."""
 
 import base64
 import contextlib

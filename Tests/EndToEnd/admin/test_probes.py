@@ -1,4 +1,4 @@
-"""Probes of the admin listener (docs/operating.md, "Admin listener"): what each check sees, and who is sent elsewhere."""
+"""Probes of the admin listener (docs/console.md, "Admin listener"): what each check sees, and who is sent elsewhere."""
 
 import contextlib
 import errno

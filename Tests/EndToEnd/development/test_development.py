@@ -1,4 +1,4 @@
-"""The gate's program without what it is tried out with, and `portcullis-dev`, which has that (docs/operating.md,
+"""The gate's program without what it is tried out with, and `portcullis-dev`, which has that (docs/running.md,
 "Development")."""
 
 import shutil

@@ -290,7 +290,7 @@ def follows(rows):
 
 
 def test_the_row_that_the_page_shows_follows_by_the_code_that_it_shows():
-    page = (ROOT / "docs" / "devices.md").read_text()
+    page = (ROOT / "docs" / "devices-operating.md").read_text()
     blocks = re.findall(r"^```(json|python)\n(.*?)^```", page, re.M | re.S)
     (row,) = [json.loads(text) for kind, text in blocks if kind == "json" and '"salt"' in text]
     (code,) = [text for kind, text in blocks if kind == "python" and "def follows" in text]

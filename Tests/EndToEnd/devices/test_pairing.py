@@ -1,4 +1,4 @@
-"""A phone is paired by a QR code, whoever stands between, photographs or guesses (docs/devices.md, "Pairing")."""
+"""A phone is paired by a QR code, whoever stands between, photographs or guesses (docs/devices-messages.md, "Pairing")."""
 
 import json
 import signal

@@ -123,17 +123,22 @@ def refusal_codes():
     source = (ROOT / "Sources" / "Wire" / "PortcullisProtocol" / "RefusalCode.swift").read_text()
     cases = re.findall(r'^  case (\w+)(?: = "(\w+)")?$', source, re.MULTILINE)
     assert len(cases) >= 20
-    return {text or name for name, text in cases}
+    switch = source.split("var statusCode")[1].split("var sentence")[0]
+    statuses = {
+        name: status
+        for names, status in re.findall(r"case ((?:\.\w+,?\s*)+):\s+(\d{3})", switch)
+        for name in re.findall(r"\w+", names)
+    }
+    return {text or name: statuses[name] for name, text in cases}
 
 
-@pytest.mark.parametrize(
-    ("page", "heading"),
-    [("docs/app.md", "Every `Portcullis-Error`, and what the app does"), ("docs/protocol.md", "Codes")],
-)
-def test_every_refusal_code_is_in_the_tables(page, heading):
-    table = rows(page, heading)
-    column = 0 if page == "docs/app.md" else 1
-    assert {code for row in table for code in re.findall(r"`(\w+)`", row[column])} == refusal_codes()
+def test_every_refusal_code_has_one_row():
+    """With its status, and something to do for the app and for the operator."""
+    table = rows("docs/errors.md", "Codes")
+    told = {row[0].strip("`"): row[1] for row in table if len(row) == 5 and row[0].startswith("`")}
+    assert sorted(row[0].strip("`") for row in table if row[0].startswith("`")) == sorted(refusal_codes())
+    assert told == refusal_codes()
+    assert all(all(row) for row in table if len(row) == 5)
 
 
 def test_every_step_of_an_android_key_is_told():
@@ -157,14 +162,14 @@ def test_every_step_is_in_its_table(name, heading):
 
 @pytest.mark.parametrize(
     ("source", "name", "heading"),
-    [("Program/Vectors/DeviceSteps", "MessageStep", "Steps"), ("Wire/DeviceWire/CanonicalJSON", "CanonicalJSONError", "Summaries")],
+    [("Program/Vectors/DeviceSteps", "MessageStep", "Steps of messages"), ("Wire/DeviceWire/CanonicalJSON", "CanonicalJSONError", "Summaries")],
 )
 def test_every_step_of_devices_is_in_its_table(source, name, heading):
     text = (ROOT / "Sources" / f"{source}.swift").read_text()
     enumeration = text.split(f"enum {name}")[1].split("\n}\n")[0]
     steps = [word or case for case, word in re.findall(r'^  case (\w+)(?: = "(\w+)")?$', enumeration, re.MULTILINE)]
     assert len(steps) >= 10
-    assert [row[0].strip("`") for row in rows("docs/devices.md", heading)] == steps
+    assert [row[0].strip("`") for row in rows("docs/devices-messages.md", heading)] == steps
 
 
 def test_every_message_of_devices_is_in_its_table_once():
@@ -176,7 +181,7 @@ def test_every_message_of_devices_is_in_its_table_once():
     # The gate's own, which no phone makes.
     names.remove("audit-head")
     # The tables of steps below it have two columns.
-    told = [row[0].strip("`") for row in rows("docs/devices.md", "Messages") if len(row) == 3]
+    told = [row[0].strip("`") for row in rows("docs/devices-messages.md", "Messages") if len(row) == 3]
     assert told == names, "in the enumeration's order"
 
 
@@ -243,7 +248,7 @@ def events_of_the_code():
 def test_every_event_is_told_with_its_level():
     """A cell of levels has one for all events beside it, or one for each; `;` stands between groups of both."""
     told = {}
-    for names, levels, _ in [row for row in rows("docs/operating.md", "Logs") if len(row) == 3]:
+    for names, levels, _ in [row for row in rows("docs/logs.md", "Events") if len(row) == 3]:
         groups = levels.split(";")
         for number, group in enumerate(names.split(";") if len(groups) > 1 else [names]):
             words = re.findall(r"`(\w+)`", group)
@@ -258,7 +263,7 @@ def test_every_event_is_told_with_its_level():
     assert all(f'"{event}"' in everything for event in WORKED_OUT)
 
 
-def test_every_step_of_the_gate_is_told():
+def steps_of_the_gate():
     steps = set()
     for text in swift("Gate/Gateway", "Gate/TLS", "Operate/Admin/Serving"):
         for pattern in (
@@ -273,14 +278,60 @@ def test_every_step_of_the_gate_is_told():
     headers = (ROOT / "Sources/Wire/SessionWire/UpgradeHeaders.swift").read_text()
     steps |= set(re.findall(r'case \w+ = "(\w+_header)"', headers))
     assert len(steps) >= 60
-    told = [step for row in rows("docs/operating.md", "Steps") for step in re.findall(r"`([a-z]\w+)`", row[0])]
-    assert set(told) == steps
+    return steps
+
+
+def steps_of_the_wire():
+    """The rules of HTTP, of an upgrade, of WebSocket and of messages, which the log names by their words."""
+    enumerations = [
+        ("HTTPWire/RequestRefusal", "Rule"), ("HTTPWire/ChunkedDecoder", "Violation"), ("HTTPWire/DeviceQuery", "Malformed"),
+        ("WebSocketWire/UpgradeRequest", "UpgradeRefusal"), ("WebSocketWire/WebSocketViolation", "WebSocketViolation"),
+        ("ProxyProtocol/ForwardedFor", "Malformed"), ("SessionWire/AppMessage", "MalformedMessage"),
+    ]
+    steps = set()
+    for place, name in enumerations:
+        source = (ROOT / "Sources" / "Wire" / f"{place}.swift").read_text()
+        enumeration = source.split(f"enum {name}:")[1].split("{", 1)[1].split(" var ")[0]
+        found = re.findall(r'^ +case `?(\w+)`?(?: = "(\w+)")?$', enumeration, re.MULTILINE)
+        assert found, place
+        steps |= {word or case for case, word in found}
+    return steps
+
+
+def steps_of_the_registry():
+    steps = set()
+    for text in swift("Trust/Registry"):
+        for pattern in (
+            r'(?:\brefused|RegistryRefusal)\(\s*(?:[^()"]*, )?"(\w+)"', r'\brequireTimely\([^()]*, "(\w+)"', r'return "(approval_\w+)"',
+            r'\brequire\(\s*\w+(?:\.\w+)*, of: [^"]*"(\w+)"\)', r': "(approval_\w+)"', r'\? "(approval_\w+)"', r', step \?\? "(\w+)"',
+            r'\brequire\([^()"]*, [^"()]*, "(\w+_signature)"\)',
+        ):
+            steps |= set(re.findall(pattern, text))
+    return steps
+
+
+def test_every_step_has_one_row():
+    told = [
+        step
+        for heading in ("Steps", "Steps of HTTP and WebSocket", "Steps of the registry")
+        for row in rows("docs/errors.md", heading)
+        for step in re.findall(r"`([a-z]\w+)`", row[0])
+    ]
+    assert sorted(told) == sorted(steps_of_the_gate() | steps_of_the_wire() | steps_of_the_registry())
+
+
+def test_every_step_of_a_proxy_header_is_told():
+    source = (ROOT / "Sources" / "Wire" / "ProxyProtocol" / "ProxyHeader.swift").read_text()
+    enumeration = source.split("enum ProxyHeaderViolation")[1]
+    steps = [word or case for case, word in re.findall(r'^  case (\w+)(?: = "(\w+)")?$', enumeration, re.MULTILINE)]
+    told = re.search(r"one of these after `proxy_header_`: ([^.]+)\.", PAGES["docs/errors.md"])[1]
+    assert re.findall(r"`(\w+)`", told) == steps
 
 
 def test_every_event_of_the_audit_is_told_once():
     events = {event for text in swift("Trust/Registry") for event in re.findall(r'static let \w+ = Self\("(\w+)"\)', text)}
     assert len(events) >= 50
-    told = [event for row in rows("docs/devices.md", "The audit") for event in re.findall(r"`(\w+)`", row[0])]
+    told = [event for row in rows("docs/devices-operating.md", "Events of the audit") for event in re.findall(r"`(\w+)`", row[0])]
     assert sorted(told) == sorted(events)
 
 
@@ -463,7 +514,7 @@ def test_a_module_without_its_page_is_named(copied):
 
 
 def test_the_version_is_the_same_wherever_it_stands():
-    """That of the changelog's newest release; the example of docs/operating.md is compared with what the program prints."""
+    """That of the changelog's newest release; the example of docs/running.md is compared with what the program prints."""
     (version, date), *_ = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\S+)$", PAGES["CHANGELOG.md"], re.MULTILINE)
     assert "\n## [Unreleased]\n" in PAGES["CHANGELOG.md"].split(f"## [{version}]")[0]
     program = (ROOT / "Sources" / "Operate" / "Prompt" / "Version.swift").read_text()

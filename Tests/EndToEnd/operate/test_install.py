@@ -123,7 +123,7 @@ def test_the_stated_security_score_is_true(installed_unit):
     # Later versions judge more options.
     if version == "252":
         assert stated.groups() == score.groups()
-        assert f"`systemd-analyze security` gives {stated[1]}" in (ROOT / "docs/operating.md").read_text()
+        assert f"`systemd-analyze security` gives {stated[1]}" in (ROOT / "docs/install.md").read_text()
 
 
 def test_the_unit_waits_longer_than_the_gate_drains(folder):

@@ -1,4 +1,4 @@
-"""SIGHUP (docs/operating.md, "Reloading"): what a reload changes, and what it leaves alone."""
+"""SIGHUP (docs/running.md, "Reloading"): what a reload changes, and what it leaves alone."""
 
 import ssl
 

@@ -1,4 +1,5 @@
-/// Judges what Android phones bring to vouch for their keys, beside the loops (docs/devices.md, "Evidence"): tokens of Play
+/// Judges what Android phones bring to vouch for their keys, beside the loops (docs/devices-messages.md, "Evidence"):
+/// tokens of Play
 /// Integrity, and chains of key attestations.
 internal import AndroidKey
 package import Bytes

@@ -1,5 +1,5 @@
 /// The file of revoked certificates, which somebody fetches from Google from time to time: read again whenever it has
-/// changed, and then all devices are judged by it again (docs/devices.md, "Evidence").
+/// changed, and then all devices are judged by it again (docs/devices-messages.md, "Evidence").
 internal import AndroidKey
 internal import Bytes
 internal import Registry

@@ -1,4 +1,4 @@
-/// The last day of the gate, minute by minute, for whoever looks at it (docs/operating.md, "Console"): noted each second by
+/// The last day of the gate, minute by minute, for whoever looks at it (docs/console.md, "Console"): noted each second by
 /// the housekeeper, in memory. What outlives the process is taken from here and given back by whoever keeps it.
 ///
 /// Minutes are counted by the monotonic clock, so that a clock that is set neither makes holes nor fills them; whoever

@@ -1,5 +1,5 @@
 /// How the gate gives way to its next process, which goes on with what is kept, and how nothing is kept any more
-/// (docs/operating.md, "What a restart keeps"); from any thread but a loop's.
+/// (docs/restarts.md, "What a restart keeps"); from any thread but a loop's.
 internal import Keeping
 internal import Registry
 internal import Synchronization

@@ -12,7 +12,7 @@ internal import Sockets
 internal import Synchronization
 package import System
 
-/// Keeps descriptors beyond the end of the process (docs/operating.md, "What a restart keeps").
+/// Keeps descriptors beyond the end of the process (docs/restarts.md, "What a restart keeps").
 package protocol DescriptorKeeping: Sendable {
   /// It gets a duplicate; the caller's stays open.
   func store(_ descriptor: borrowing OwnedDescriptor, as name: StoredName) throws(SystemError)

@@ -1,5 +1,5 @@
 /// What outlives the process, as this one finds it when it starts: the slots, the legs and the luggage of the one before, or
-/// new and empty ones (docs/operating.md, "What a restart keeps").
+/// new and empty ones (docs/restarts.md, "What a restart keeps").
 ///
 /// Nothing is changed before loops are there to go on with it: a process that cannot start leaves all as it was.
 internal import Configuration

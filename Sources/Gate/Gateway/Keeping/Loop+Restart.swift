@@ -1,4 +1,4 @@
-/// What becomes of a loop's sessions when the gate gives way to its next process (docs/operating.md, "What a restart keeps").
+/// What becomes of a loop's sessions when the gate gives way to its next process (docs/restarts.md, "What a restart keeps").
 ///
 /// Those that are kept lose their connections and nothing else. All others end, as they do when the gate is stopped for good.
 internal import System

@@ -1,5 +1,4 @@
-/// A slot whose session is about to begin, while its leg is on its way to the store (docs/operating.md, "What a restart
-/// keeps").
+/// A slot whose session is about to begin, while its leg is on its way to the store (docs/restarts.md, "What a restart keeps").
 internal import Keeping
 internal import Sockets
 

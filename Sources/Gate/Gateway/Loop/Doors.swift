@@ -1,4 +1,4 @@
-/// The listeners of all loops: those that the service manager kept, and new ones where there are none (docs/operating.md,
+/// The listeners of all loops: those that the service manager kept, and new ones where there are none (docs/restarts.md,
 /// "Restarts and upgrades").
 internal import Addresses
 internal import Configuration

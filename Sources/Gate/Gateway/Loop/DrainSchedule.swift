@@ -1,4 +1,4 @@
-/// Which sessions are told 1001 when, so that not all players come back in the same moment (docs/operating.md,
+/// Which sessions are told 1001 when, so that not all players come back in the same moment (docs/running.md,
 /// "Stopping").
 internal import System
 

@@ -1,4 +1,4 @@
-/// The gate's events as log lines (docs/operating.md, "Logs"): one method for each event, none of which sees a nonce,
+/// The gate's events as log lines (docs/logs.md, "Logs"): one method for each event, none of which sees a nonce,
 /// key or payload.
 internal import Addresses
 internal import DeviceWire

@@ -1,4 +1,4 @@
-/// The last refusals, for an operator who asks why somebody does not come in (docs/operating.md, "Console"). They are in
+/// The last refusals, for an operator who asks why somebody does not come in (docs/console.md, "Console"). They are in
 /// memory alone, and end with the process.
 package import Addresses
 package import Bytes

@@ -1,4 +1,4 @@
-/// The form of the file in which the last day outlives the process (docs/operating.md, "Console"): a head that names what
+/// The form of the file in which the last day outlives the process (docs/console.md, "Console"): a head that names what
 /// is counted, then as many places as a day has minutes, each with a checksum of its own. Pure: bytes in, minutes out.
 ///
 /// A place is written over as a whole when its minute is a day old. What a crash, a full disk or a failing one has left

@@ -1,4 +1,4 @@
-/// What a minute of the gate has brought, as the overview draws it and as it outlives the process (docs/operating.md,
+/// What a minute of the gate has brought, as the overview draws it and as it outlives the process (docs/console.md,
 /// "Console").
 package import System
 

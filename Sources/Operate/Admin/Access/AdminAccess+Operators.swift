@@ -1,4 +1,4 @@
-/// What operators order at the control socket: links, tokens, who has which, and an end to them (docs/operating.md,
+/// What operators order at the control socket: links, tokens, who has which, and an end to them (docs/console.md,
 /// "Signing in").
 internal import Bytes
 internal import Synchronization

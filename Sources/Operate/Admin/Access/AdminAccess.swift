@@ -1,4 +1,4 @@
-/// Who may see and change: asked once for each request, and the only place that says so (docs/operating.md, "Signing in").
+/// Who may see and change: asked once for each request, and the only place that says so (docs/console.md, "Signing in").
 ///
 /// 1. Probes are anybody's. 2. All else is called by a name that is ours. 3. A bearer counts, or else a cookie, never
 /// both. 4. A change by cookie comes from a page of our own. 5. The scope covers it.

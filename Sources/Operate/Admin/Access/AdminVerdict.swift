@@ -1,4 +1,4 @@
-/// What access says of a request, and how the request came (docs/operating.md, "Admin listener").
+/// What access says of a request, and how the request came (docs/console.md, "Admin listener").
 internal import HTTPWire
 package import Sockets
 

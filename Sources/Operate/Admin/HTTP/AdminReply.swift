@@ -1,5 +1,4 @@
-/// What the admin listener answers, with the fields that keep other sites and old pages out (docs/operating.md, "Admin
-/// listener").
+/// What the admin listener answers, with the fields that keep other sites and old pages out (docs/console.md, "Admin listener").
 internal import Bytes
 internal import Crypto
 internal import HTTPWire

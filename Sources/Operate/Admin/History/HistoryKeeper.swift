@@ -1,4 +1,4 @@
-/// Keeps the last day of the overview over restarts and crashes (docs/operating.md, "Console"): a thread of its own reads
+/// Keeps the last day of the overview over restarts and crashes (docs/console.md, "Console"): a thread of its own reads
 /// the file once and writes into it once a minute and at the end, so that a disk that hangs holds up nobody else.
 ///
 /// A minute is one write of 300 bytes and no sync: a process that is killed loses a minute at most, a power cut what the

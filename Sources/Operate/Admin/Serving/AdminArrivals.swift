@@ -1,4 +1,4 @@
-/// What the gate says of peers at a port of the admin listener, and is told of them (docs/operating.md, "Admin listener").
+/// What the gate says of peers at a port of the admin listener, and is told of them (docs/console.md, "Admin listener").
 package import Addresses
 package import System
 

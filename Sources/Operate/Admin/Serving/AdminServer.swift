@@ -1,4 +1,4 @@
-/// The admin listener's two threads, from start to stop (docs/operating.md, "Admin listener").
+/// The admin listener's two threads, from start to stop (docs/console.md, "Admin listener").
 internal import Synchronization
 package import System
 package import TLS

@@ -1,4 +1,4 @@
-/// What all pages of the console have around them, and what each of them is (docs/operating.md, "Console").
+/// What all pages of the console have around them, and what each of them is (docs/console.md, "Console").
 import System
 
 /// A page as a value: made of numbers and texts, it knows nothing of the gate.

@@ -1,4 +1,4 @@
-/// What changes on a page while it is looked at (docs/operating.md, "Console"): `live` has values by name, `standings`
+/// What changes on a page while it is looked at (docs/console.md, "Console"): `live` has values by name, `standings`
 /// colours by name, `rows` tables by name and column, `charts` drawings by name.
 internal import JSON
 

@@ -1,4 +1,4 @@
-/// What happens around signing in, as lines of the log (docs/operating.md, "Logs"): names, never secrets.
+/// What happens around signing in, as lines of the log (docs/logs.md, "Logs"): names, never secrets.
 import Admin
 import Logging
 

@@ -1,4 +1,4 @@
-/// Who signs in to the console, and who makes and revokes its tokens, in the audit where there is one (docs/devices.md,
+/// Who signs in to the console, and who makes and revokes its tokens, in the audit where there is one (docs/devices-operating.md,
 /// "The audit"): names and what came of it, never secrets.
 import Admin
 import Assembly

@@ -1,4 +1,4 @@
-/// Where the last day of the overview is kept, and what the log says of it (docs/operating.md, "Console" and "Logs").
+/// Where the last day of the overview is kept, and what the log says of it (docs/console.md, "Console" and "Logs").
 import Admin
 import Configuration
 import Gateway

@@ -1,4 +1,4 @@
-/// The operator's pages for the running gate (docs/operating.md, "Console"): each request to what it is about, out of memory
+/// The operator's pages for the running gate (docs/console.md, "Console"): each request to what it is about, out of memory
 /// at once or on the slow thread.
 ///
 /// Whatever takes a lock that loops wait for is done by `PromptErrands`. Each page's model is filled in a file of its own.

@@ -1,4 +1,4 @@
-/// Answers the admin listener for the running gate (docs/operating.md, "Admin listener").
+/// Answers the admin listener for the running gate (docs/console.md, "Admin listener").
 import Admin
 import Bytes
 import Gateway

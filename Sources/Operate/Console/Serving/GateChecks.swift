@@ -1,4 +1,4 @@
-/// Whether the gate lives and can serve, for `/livez` and `/readyz` (docs/operating.md, "Admin listener").
+/// Whether the gate lives and can serve, for `/livez` and `/readyz` (docs/console.md, "Admin listener").
 ///
 /// A thread looks once a second, and waits for nothing; probes find what it saw. It is no thread behind the loops, as it
 /// takes locks that loops wait for. What may take its time, the disk and a call to the game, are errands, and neither waits for

@@ -1,5 +1,5 @@
 /// Everything that a gate and its clients need for development, made afresh into one folder
-/// (docs/operating.md, "Commands").
+/// (docs/running.md, "Commands").
 package import Addresses
 internal import Bytes
 internal import Crypto

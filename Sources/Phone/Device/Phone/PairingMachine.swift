@@ -1,5 +1,5 @@
 /// A phone's side of a pairing, from the code that it has scanned to the operator's word; without a connection and a
-/// clock (docs/devices.md, "Pairing").
+/// clock (docs/devices-messages.md, "Pairing").
 package import Bytes
 package import Crypto
 package import DeviceWire

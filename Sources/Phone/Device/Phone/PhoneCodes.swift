@@ -1,4 +1,4 @@
-/// A phone's requests about one-time codes: which logins wait, and the code of one (docs/devices.md, "One-time codes").
+/// A phone's requests about one-time codes: which logins wait, and the code of one (docs/codes.md, "One-time codes").
 package import Bytes
 package import Crypto
 package import DeviceWire

@@ -1,4 +1,4 @@
-/// What vouches for a phone's keys, as requests carry it (docs/devices.md, "Messages").
+/// What vouches for a phone's keys, as requests carry it (docs/devices-messages.md, "Messages").
 package import Bytes
 
 package struct PhoneEvidence: Equatable, Sendable {

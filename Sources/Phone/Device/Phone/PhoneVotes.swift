@@ -1,4 +1,4 @@
-/// A phone's requests about approvals: what is open, and what its person says to it (docs/devices.md, "Approvals").
+/// A phone's requests about approvals: what is open, and what its person says to it (docs/approvals.md, "Requests").
 internal import Bytes
 package import Crypto
 package import DeviceWire

@@ -1,5 +1,5 @@
 /// What goes between a desktop and a phone that is near, whatever carries it: a line of JSON either way
-/// (docs/devices.md, "Presence").
+/// (docs/codes.md, "Presence").
 package import Bytes
 package import DeviceWire
 internal import JSON

@@ -1,4 +1,4 @@
-/// `portcullis demo`: the whole of it on the loopback in one process (docs/operating.md, "Commands").
+/// `portcullis demo`: the whole of it on the loopback in one process (docs/running.md, "Commands").
 import ArgumentParser
 import Commands
 import Demo

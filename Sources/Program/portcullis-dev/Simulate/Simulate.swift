@@ -1,4 +1,4 @@
-/// `portcullis simulate`: a software device that registers and connects as the app does (docs/operating.md,
+/// `portcullis simulate`: a software device that registers and connects as the app does (docs/running.md,
 /// "Commands").
 import ArgumentParser
 import Device

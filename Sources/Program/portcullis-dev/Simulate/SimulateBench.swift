@@ -1,4 +1,4 @@
-/// `portcullis simulate bench`: many devices at once, and how long the gate took (docs/operating.md, "Commands").
+/// `portcullis simulate bench`: many devices at once, and how long the gate took (docs/running.md, "Commands").
 import ArgumentParser
 import Bench
 import Device

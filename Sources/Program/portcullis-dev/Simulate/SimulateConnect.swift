@@ -1,4 +1,4 @@
-/// `portcullis simulate connect`: a terminal, or a script, in the game (docs/operating.md, "Commands").
+/// `portcullis simulate connect`: a terminal, or a script, in the game (docs/running.md, "Commands").
 import ArgumentParser
 import Device
 import Dialing

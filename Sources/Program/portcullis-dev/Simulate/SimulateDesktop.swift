@@ -1,4 +1,4 @@
-/// `portcullis simulate desktop`: a desktop that asks whether a phone is near (docs/devices.md, "Presence").
+/// `portcullis simulate desktop`: a desktop that asks whether a phone is near (docs/codes.md, "Presence").
 import ArgumentParser
 import Commands
 import Device

@@ -1,5 +1,5 @@
 /// `portcullis verify`: attestations, assertions, messages of devices and summaries judged offline, as the gate would
-/// (docs/app-attest.md; docs/devices.md; docs/operating.md, "Commands").
+/// (docs/app-attest.md; docs/devices.md; docs/running.md, "Commands").
 import AndroidKey
 import AppAttest
 import ArgumentParser

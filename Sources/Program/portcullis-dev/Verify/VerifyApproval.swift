@@ -1,4 +1,4 @@
-/// `portcullis verify approval`: the result of a request, checked with nothing but the file (docs/devices.md, "One curl
+/// `portcullis verify approval`: the result of a request, checked with nothing but the file (docs/approvals.md, "One curl
 /// for an approval").
 import ArgumentParser
 import Bytes

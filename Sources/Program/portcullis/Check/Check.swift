@@ -1,5 +1,5 @@
 /// `portcullis check`: everything an operator can get wrong, looked at before or beside a running gate
-/// (docs/operating.md, "Commands").
+/// (docs/running.md, "Commands").
 import AppAttest
 import ArgumentParser
 import Assembly

@@ -1,4 +1,4 @@
-/// `portcullis config`: every setting as it holds, and where it came from (docs/settings.md, docs/operating.md,
+/// `portcullis config`: every setting as it holds, and where it came from (docs/settings.md, docs/running.md,
 /// "Commands").
 import ArgumentParser
 import Assembly

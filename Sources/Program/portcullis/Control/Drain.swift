@@ -1,4 +1,4 @@
-/// `portcullis drain` and `undrain`: how players are led away from the running gate, and back (docs/operating.md,
+/// `portcullis drain` and `undrain`: how players are led away from the running gate, and back (docs/running.md,
 /// "Draining").
 import ArgumentParser
 import Configuration

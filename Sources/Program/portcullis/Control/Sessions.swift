@@ -1,4 +1,4 @@
-/// `portcullis sessions`: who plays at this moment, and how to end that (docs/operating.md, "Control socket").
+/// `portcullis sessions`: who plays at this moment, and how to end that (docs/running.md, "Control socket").
 import ArgumentParser
 import Bytes
 import Control

@@ -1,4 +1,4 @@
-/// `portcullis stats`: the running gate in numbers (docs/operating.md, "Control socket").
+/// `portcullis stats`: the running gate in numbers (docs/running.md, "Control socket").
 import ArgumentParser
 import Control
 import JSON

@@ -1,4 +1,4 @@
-/// The commands that the program portcullis-dev has: this one goes on as that (docs/operating.md, "Development").
+/// The commands that the program portcullis-dev has: this one goes on as that (docs/running.md, "Development").
 import ArgumentParser
 import Commands
 import Glibc

@@ -1,5 +1,5 @@
 /// What a person has to know of a request before he decides on it: first what is to be done, for whom, and by which policy
-/// (docs/operating.md, "Approvals socket").
+/// (docs/running.md, "Approvals socket").
 import Bytes
 import JSON
 import Prompt

@@ -1,4 +1,4 @@
-/// `portcullis approvals`: asking for approvals, and what operators do about them (docs/operating.md, "Approvals socket").
+/// `portcullis approvals`: asking for approvals, and what operators do about them (docs/running.md, "Approvals socket").
 import ArgumentParser
 import Bytes
 import Control

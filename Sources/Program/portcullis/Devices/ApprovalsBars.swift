@@ -1,4 +1,4 @@
-/// `portcullis approvals bars`: who may not ask any more (docs/operating.md, "Approvals socket").
+/// `portcullis approvals bars`: who may not ask any more (docs/running.md, "Approvals socket").
 import ArgumentParser
 import JSON
 

@@ -1,4 +1,4 @@
-/// `portcullis approvals approve`, `deny` and `cancel` (docs/operating.md, "Approvals socket").
+/// `portcullis approvals approve`, `deny` and `cancel` (docs/running.md, "Approvals socket").
 import ArgumentParser
 import Bytes
 import JSON

@@ -1,4 +1,4 @@
-/// `portcullis audit`: the chain of what was done about devices and approvals (docs/operating.md, "Commands").
+/// `portcullis audit`: the chain of what was done about devices and approvals (docs/running.md, "Commands").
 import ArgumentParser
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-/// `portcullis audit verify`: the chain of the running gate, or of an export without any (docs/devices.md, "The audit").
+/// `portcullis audit verify`: the chain of the running gate, or of an export without any (docs/devices-operating.md, "The audit").
 import ArgumentParser
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-/// `portcullis devices`: phones and their keys, asked of the running gate (docs/operating.md, "Commands").
+/// `portcullis devices`: phones and their keys, asked of the running gate (docs/running.md, "Commands").
 import ArgumentParser
 import Bytes
 import Control

@@ -1,5 +1,5 @@
 /// `portcullis devices backup`: a copy of the store beside it by the gate, which may write nowhere else, and from there to
-/// where it is wanted (docs/devices.md, "Backup and restore").
+/// where it is wanted (docs/devices-operating.md, "Backup and restore").
 import ArgumentParser
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-/// `portcullis devices revoke`, `except`, `forget`, `unlock` and `rotate-token-keys` (docs/operating.md, "Commands").
+/// `portcullis devices revoke`, `except`, `forget`, `unlock` and `rotate-token-keys` (docs/running.md, "Commands").
 import ArgumentParser
 import Bytes
 import Control

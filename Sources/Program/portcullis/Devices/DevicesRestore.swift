@@ -1,5 +1,5 @@
-/// `portcullis devices restore`: a backup in the place of the store, while no gate runs (docs/devices.md, "Backup and
-/// restore").
+/// `portcullis devices restore`: a backup in the place of the store, while no gate runs (docs/devices-operating.md,
+/// "Backup and restore").
 import ArgumentParser
 import Assembly
 import Bytes

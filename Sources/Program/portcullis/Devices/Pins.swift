@@ -1,4 +1,4 @@
-/// `portcullis pins`: the keys that phones know the gate by (docs/operating.md, "Commands").
+/// `portcullis pins`: the keys that phones know the gate by (docs/running.md, "Commands").
 import ArgumentParser
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-/// How commands order something of the running gate's registry, and what they print of its answers (docs/operating.md,
+/// How commands order something of the running gate's registry, and what they print of its answers (docs/running.md,
 /// "Commands").
 import ArgumentParser
 import Bytes

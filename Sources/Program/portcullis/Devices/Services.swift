@@ -1,4 +1,4 @@
-/// `portcullis services`: the programs that may ask for approvals and pairings, and their tokens (docs/operating.md,
+/// `portcullis services`: the programs that may ask for approvals and pairings, and their tokens (docs/running.md,
 /// "Commands").
 import ArgumentParser
 import Bytes

@@ -1,4 +1,4 @@
-/// `portcullis doctor`: what only a client sees of a gate (docs/operating.md, "Doctor").
+/// `portcullis doctor`: what only a client sees of a gate (docs/troubleshooting.md, "Doctor").
 import ArgumentParser
 import Assembly
 import Bytes

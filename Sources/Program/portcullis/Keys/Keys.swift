@@ -1,4 +1,4 @@
-/// `portcullis keys`: the attested keys, read beside a running gate (docs/key-store.md, docs/operating.md, "Commands").
+/// `portcullis keys`: the attested keys, read beside a running gate (docs/key-store.md, docs/running.md, "Commands").
 import ArgumentParser
 import Assembly
 import Bytes

@@ -1,4 +1,4 @@
-/// `portcullis keys export`: the keys as mud-web-proxy 4 keeps them (docs/operating.md, "From another gate").
+/// `portcullis keys export`: the keys as mud-web-proxy 4 keeps them (docs/backup.md, "From another gate").
 import ArgumentParser
 import Assembly
 import Bytes

@@ -1,4 +1,4 @@
-/// `portcullis keys find`: from what the game knows a device by back to its key (docs/operating.md,
+/// `portcullis keys find`: from what the game knows a device by back to its key (docs/game.md,
 /// "Banning a phone").
 import ArgumentParser
 import Assembly

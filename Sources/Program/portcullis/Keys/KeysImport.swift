@@ -1,5 +1,4 @@
-/// `portcullis keys import`: keys that another gate had registered, good for a while (docs/operating.md, "From another
-/// gate").
+/// `portcullis keys import`: keys that another gate had registered, good for a while (docs/backup.md, "From another gate").
 import ArgumentParser
 import Assembly
 import Bytes

@@ -1,4 +1,4 @@
-/// `portcullis keys prune`: by the running gate, or by hand when there is none (docs/operating.md, "Commands").
+/// `portcullis keys prune`: by the running gate, or by hand when there is none (docs/running.md, "Commands").
 import ArgumentParser
 import Assembly
 import Configuration

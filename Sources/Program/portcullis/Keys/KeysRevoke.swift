@@ -1,4 +1,4 @@
-/// `portcullis keys revoke`: by the running gate, or by hand when there is none (docs/operating.md, "Commands").
+/// `portcullis keys revoke`: by the running gate, or by hand when there is none (docs/running.md, "Commands").
 import ArgumentParser
 import Assembly
 import Bytes

@@ -1,4 +1,4 @@
-/// `portcullis serve`: the gate in the foreground until a signal ends it (docs/operating.md, "Commands" and "Signals").
+/// `portcullis serve`: the gate in the foreground until a signal ends it (docs/running.md, "Commands" and "Signals").
 import ArgumentParser
 import Assembly
 import Configuration

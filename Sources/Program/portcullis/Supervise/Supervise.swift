@@ -1,5 +1,5 @@
 /// `portcullis supervise`: a parent that keeps the gate's descriptors and starts it anew, where no systemd does
-/// (docs/operating.md, "Restarts and upgrades").
+/// (docs/restarts.md, "Restarts and upgrades").
 import ArgumentParser
 import Configuration
 import Confinement

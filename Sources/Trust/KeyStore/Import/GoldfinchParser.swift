@@ -1,4 +1,4 @@
-/// Reads the key file of mud-web-proxy 4, piece by piece (docs/operating.md, "From another gate"):
+/// Reads the key file of mud-web-proxy 4, piece by piece (docs/backup.md, "From another gate"):
 /// `{keyId: {publicKey, alternatePublicKey?, signCount, registeredAt, lastUsedAt?, lastAssertedAt?}}`.
 ///
 /// Strict: a member that is not known here might say that the key is no good, so it is refused with the whole file. What is

@@ -1,4 +1,4 @@
-/// Looks through all keys a piece at a time, for whoever searches them (docs/operating.md, "Console").
+/// Looks through all keys a piece at a time, for whoever searches them (docs/console.md, "Console").
 package import Bytes
 internal import System
 

@@ -1,5 +1,5 @@
-/// A request for an approval, its votes, and the lease that it gave, as the store keeps them (docs/devices.md,
-/// "Approvals").
+/// A request for an approval, its votes, and the lease that it gave, as the store keeps them (docs/approvals.md,
+/// "Requests").
 package import ApprovalPolicy
 package import Bytes
 package import DeviceWire

@@ -1,5 +1,5 @@
-/// What a service, or a program of the host, asks an approval for: the body of `POST /approvals` (docs/devices.md,
-/// "Approvals").
+/// What a service, or a program of the host, asks an approval for: the body of `POST /approvals` (docs/approvals.md,
+/// "Requests").
 package import ApprovalPolicy
 internal import Bytes
 internal import Crypto

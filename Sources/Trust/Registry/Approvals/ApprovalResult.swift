@@ -1,4 +1,4 @@
-/// What came of a request, with all that anybody needs to check it (docs/devices.md, "Results").
+/// What came of a request, with all that anybody needs to check it (docs/approvals.md, "Results").
 internal import Bytes
 internal import DeviceWire
 internal import JSON

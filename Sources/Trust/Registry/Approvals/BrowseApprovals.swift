@@ -1,5 +1,5 @@
 /// What the console shows of approvals: pages of them with how many have said yes, and one with all that an operator has to
-/// know before he says a word himself (docs/operating.md, "Console").
+/// know before he says a word himself (docs/console.md, "Console").
 internal import ApprovalPolicy
 internal import DeviceWire
 internal import JSON

@@ -1,5 +1,5 @@
-/// A row of the audit as `audit export` writes it, and the chain followed over such rows without a gate (docs/devices.md, "The
-/// audit").
+/// A row of the audit as `audit export` writes it, and the chain followed over such rows without a gate
+/// (docs/devices-operating.md, "The audit").
 internal import Bytes
 internal import DeviceWire
 internal import JSON

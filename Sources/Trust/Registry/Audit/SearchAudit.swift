@@ -1,5 +1,5 @@
 /// What the console asks of the audit: the latest rows first, by event, by whom they are about, by day
-/// (docs/operating.md, "Console").
+/// (docs/console.md, "Console").
 internal import DeviceWire
 internal import JSON
 internal import PortcullisProtocol

@@ -1,5 +1,5 @@
 /// A login that waits for a one-time code, and the code that a phone has asked for, as the store keeps them
-/// (docs/devices.md, "One-time codes").
+/// (docs/codes.md, "One-time codes").
 package import Bytes
 package import DeviceWire
 package import System

@@ -1,5 +1,5 @@
 /// Revocations that were ordered and are not on the disk yet: what they take from whom holds meanwhile, and what is not
-/// written when the process ends is known by name (docs/devices.md, "The store").
+/// written when the process ends is known by name (docs/devices-operating.md, "The store").
 internal import DeviceWire
 internal import Synchronization
 

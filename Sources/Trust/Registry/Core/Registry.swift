@@ -1,4 +1,4 @@
-/// The registry: one thread, one store, one clock, and a queue in front of them (docs/devices.md, "The registry").
+/// The registry: one thread, one store, one clock, and a queue in front of them (docs/devices-operating.md, "The registry").
 ///
 /// What waits is taken in groups. Each call has a savepoint of its own, the group one sync; whoever asked hears of it
 /// when it is on the disk.

@@ -1,4 +1,4 @@
-/// One request to the registry as a value, what may come of it, and who asks (docs/devices.md, "The registry").
+/// One request to the registry as a value, what may come of it, and who asks (docs/devices-operating.md, "The registry").
 package import Addresses
 package import DeviceWire
 package import PortcullisProtocol

@@ -1,4 +1,4 @@
-/// The registry's time: that of the wall clock, but it never goes back and never stands still (docs/devices.md, "Time").
+/// The registry's time: that of the wall clock, but it never goes back and never stands still (docs/devices-operating.md, "Time").
 ///
 /// A deadline is over when either clock says so: with a wall clock that is set back, time goes on as the monotonic one
 /// does; with one that is set forward, it is the wall clock's.

@@ -1,5 +1,5 @@
 /// What was deleted leaves the store's files as well: its log, which has the pages as they were, and what no row uses within
-/// the pages (docs/devices.md, "The store").
+/// the pages (docs/devices-operating.md, "The store").
 internal import System
 
 extension RegistryWorker {

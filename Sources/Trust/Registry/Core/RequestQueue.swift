@@ -1,5 +1,5 @@
 /// Requests that wait for the registry's thread: the urgent ones first, and round robin over those who ask
-/// (docs/devices.md, "The registry").
+/// (docs/devices-operating.md, "The registry").
 package import Addresses
 
 /// Whose requests take turns with those of others.

@@ -1,5 +1,5 @@
 /// What the console shows of devices: pages of them, found by name too; what some are called; and one with the pairing that
-/// waits for its digits (docs/operating.md, "Console").
+/// waits for its digits (docs/console.md, "Console").
 internal import Bytes
 internal import DeviceWire
 internal import JSON

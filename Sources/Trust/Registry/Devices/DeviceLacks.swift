@@ -1,4 +1,4 @@
-/// What a device may lack for its class by an operator's word, one by one (docs/devices.md, "A device's life").
+/// What a device may lack for its class by an operator's word, one by one (docs/devices-operating.md, "A device's life").
 internal import ApprovalPolicy
 internal import DeviceWire
 internal import System

@@ -1,5 +1,5 @@
 /// What becomes of Android devices whose certificates are revoked: all that were attested are judged again when the list of
-/// revoked serials has changed (docs/devices.md, "Evidence").
+/// revoked serials has changed (docs/devices-messages.md, "Evidence").
 package import Bytes
 internal import DeviceWire
 internal import PortcullisProtocol

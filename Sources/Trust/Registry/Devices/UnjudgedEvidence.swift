@@ -1,4 +1,4 @@
-/// Evidence that other designs ask for and no gate can judge by itself: whoever sends it is told why (docs/devices.md,
+/// Evidence that other designs ask for and no gate can judge by itself: whoever sends it is told why (docs/devices-messages.md,
 /// "Evidence").
 
 package enum UnjudgedEvidence: String, CaseIterable, Sendable {

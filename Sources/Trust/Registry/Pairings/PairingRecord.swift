@@ -1,5 +1,5 @@
 /// A pairing as the store keeps it: from the QR code to the device that an operator or a service has confirmed
-/// (docs/devices.md, "Pairing").
+/// (docs/devices-messages.md, "Pairing").
 package import Bytes
 package import DeviceWire
 package import System

@@ -1,4 +1,4 @@
-/// `POST /presence/challenge`: a desktop wants to know whether a phone is near (docs/devices.md, "Presence").
+/// `POST /presence/challenge`: a desktop wants to know whether a phone is near (docs/codes.md, "Presence").
 package import Bytes
 package import DeviceWire
 package import System

@@ -1,4 +1,4 @@
-/// A service as the store keeps it: who may ask the registry for what (docs/devices.md, "Services").
+/// A service as the store keeps it: who may ask the registry for what (docs/approvals.md, "Services").
 package import ApprovalPolicy
 package import Bytes
 package import System

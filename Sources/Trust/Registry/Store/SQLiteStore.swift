@@ -1,5 +1,5 @@
 /// The registry's store in one SQLite file: groups, calls within them, and what is done after a failure. The tables lie in
-/// files of their own beside this one (docs/devices.md, "The store").
+/// files of their own beside this one (docs/devices-operating.md, "The store").
 internal import Crypto
 internal import SQLite
 internal import System

@@ -1,4 +1,5 @@
-/// Puts a copy in the place of the store, with the gate stopped (docs/devices.md, "Backup and restore"). What was open in
+/// Puts a copy in the place of the store, with the gate stopped (docs/devices-operating.md, "Backup and restore"). What
+/// was open in
 /// the copy is ended by the gate's next start, which finds that it was restored.
 internal import Bytes
 internal import DeviceWire

@@ -32,7 +32,7 @@ enum TextHarness {
     try require(Hex.decode(hex.span) == bytes, "hexadecimal does not come back")
   }
 
-  /// docs/operating.md, "Logs": whatever a peer sends, a field stays one field of one line.
+  /// docs/logs.md, "Logs": whatever a peer sends, a field stays one field of one line.
   private static func checkPrintable(_ bytes: [UInt8]) throws(BrokenProperty) {
     for limit in [Int.max, 7] {
       let field = PrintableText.field(bytes.span, limit: limit)

@@ -1,4 +1,4 @@
-/// Whoever asks at the console (docs/operating.md, "Signing in"): without a secret that is in the request nobody is let in,
+/// Whoever asks at the console (docs/console.md, "Signing in"): without a secret that is in the request nobody is let in,
 /// whatever else is in it, and a change by cookie has the form's token and a word on where it comes from.
 internal import Addresses
 @testable internal import Admin

@@ -1,4 +1,4 @@
-/// What a peer of the admin listener may send (docs/operating.md, "Admin listener"): requests are the same however their
+/// What a peer of the admin listener may send (docs/console.md, "Admin listener"): requests are the same however their
 /// bytes come, and whatever is in them stays in its place in the answer.
 @testable internal import Admin
 internal import HTTPWire

@@ -1,4 +1,4 @@
-/// The history's file (docs/operating.md, "Console") as a crash, a disk or another program may have left it: what is read
+/// The history's file (docs/console.md, "Console") as a crash, a disk or another program may have left it: what is read
 /// is written and read again as the same, and a day of it can be added up.
 @testable internal import Metrics
 internal import System

@@ -1,4 +1,4 @@
-/// The key file of mud-web-proxy 4 (docs/operating.md, "From another gate"): read the same wherever a piece ends, and no key
+/// The key file of mud-web-proxy 4 (docs/backup.md, "From another gate"): read the same wherever a piece ends, and no key
 /// comes in under an identifier that is not its own.
 ///
 /// A point's own x stands in for its hash, so that the input can have keys that fit.

@@ -1,4 +1,4 @@
-"""A day that a gate has had before it was started: written as its history's file (docs/operating.md, "Console"), so that
+"""A day that a gate has had before it was started: written as its history's file (docs/console.md, "Console"), so that
 pictures of the console show what an operator sees, and not a gate that has just begun."""
 
 import math

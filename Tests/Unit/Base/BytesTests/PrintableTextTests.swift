@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bytes
 
-/// docs/operating.md, "Logs": what is quoted, what is escaped, where a value is cut.
+/// docs/logs.md, "Logs": what is quoted, what is escaped, where a value is cut.
 @Suite struct PrintableTextTests {
   @Test(arguments: [
     ("plain", "plain"), ("", "\"\""), ("a b", "\"a b\""), ("a=b", "\"a=b\""), ("a\"b", "\"a\\\"b\""),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Logs
 
-/// docs/operating.md, "Logs": one line an event, in canonical order, whatever the values hold.
+/// docs/logs.md, "Logs": one line an event, in canonical order, whatever the values hold.
 @Suite struct LogLineTests {
   static let time = UnixTime(milliseconds: 1_771_286_400_000)
 

@@ -1,5 +1,5 @@
 /// What the control socket asks of a gate, done to a real one on loopback with a simulated device:
-/// docs/protocol.md, "Close codes", and docs/operating.md, "Control socket".
+/// docs/protocol.md, "Close codes", and docs/running.md, "Control socket".
 import Dialing
 import Foundation
 import Kit

@@ -1,4 +1,4 @@
-/// The control socket's requests: docs/operating.md, "Control socket", and the member names of `ControlRequest`.
+/// The control socket's requests: docs/running.md, "Control socket", and the member names of `ControlRequest`.
 import Testing
 
 @testable import Bytes

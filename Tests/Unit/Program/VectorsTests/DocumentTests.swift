@@ -1,4 +1,4 @@
-/// What docs/devices.md and docs/risk.md show is what is judged.
+/// What docs/devices-messages.md and docs/risk.md show is what is judged.
 import Bytes
 import Crypto
 import DeviceWire
@@ -8,7 +8,7 @@ import Testing
 import Vectors
 
 @Suite struct DocumentTests {
-  private static func blocks(_ name: String = "devices.md") throws -> [[UInt8]] {
+  private static func blocks(_ name: String = "devices-messages.md") throws -> [[UInt8]] {
     let text = try Repository.text("docs/\(name)")
     return text.components(separatedBy: "```json\n").dropFirst().map { block in
       Array((block.components(separatedBy: "\n```").first ?? "").utf8)

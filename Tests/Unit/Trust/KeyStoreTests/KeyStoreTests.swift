@@ -490,7 +490,7 @@ import Testing
   }
 }
 
-/// Looking through all keys: docs/operating.md, "Console".
+/// Looking through all keys: docs/console.md, "Console".
 @Suite struct KeyBrowsingTests {
   @Test(arguments: [1, 7, 255, 256, 257, 1000, 10_000]) func piecesHaveEachKeyOnce(count: Int) throws {
     let store = try Bench().open()

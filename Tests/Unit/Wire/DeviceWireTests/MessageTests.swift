@@ -1,4 +1,4 @@
-/// The bytes of each message, compared with those that a few lines of Python make of the same table (docs/devices.md,
+/// The bytes of each message, compared with those that a few lines of Python make of the same table (docs/devices-messages.md,
 /// "Messages").
 import Bytes
 import Crypto

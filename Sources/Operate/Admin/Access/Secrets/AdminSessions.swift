@@ -1,4 +1,4 @@
-/// Who is signed in with a browser: in memory alone, so that a restart signs everybody out (docs/operating.md,
+/// Who is signed in with a browser: in memory alone, so that a restart signs everybody out (docs/console.md,
 /// "Signing in").
 package import Bytes
 package import System

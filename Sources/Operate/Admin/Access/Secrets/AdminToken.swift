@@ -1,4 +1,4 @@
-/// What a program shows to be let in, and the list of them that is kept (docs/operating.md, "Tokens").
+/// What a program shows to be let in, and the list of them that is kept (docs/console.md, "Tokens").
 package import Bytes
 package import System
 

@@ -1,4 +1,4 @@
-/// The form of `ADMIN_TOKENS_PATH` (docs/operating.md, "Tokens"): one JSON object, in which nothing may be unknown.
+/// The form of `ADMIN_TOKENS_PATH` (docs/console.md, "Tokens"): one JSON object, in which nothing may be unknown.
 internal import Bytes
 internal import JSON
 internal import System

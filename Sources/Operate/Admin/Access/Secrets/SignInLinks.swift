@@ -1,4 +1,4 @@
-/// The addresses by which operators sign in: each works once, and for a minute (docs/operating.md, "Signing in").
+/// The addresses by which operators sign in: each works once, and for a minute (docs/console.md, "Signing in").
 package import Bytes
 package import System
 

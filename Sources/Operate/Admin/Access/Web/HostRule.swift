@@ -1,5 +1,5 @@
 /// By which names the console may be called: a site that leads its own name here (DNS rebinding) gets nothing
-/// (docs/operating.md, "Signing in").
+/// (docs/console.md, "Signing in").
 
 package struct HostRule: Equatable, Sendable {
   private let names: Set<String>

@@ -1,4 +1,4 @@
-/// What an operator does about a refusal, a sentence a code and for some steps (docs/operating.md, "Troubleshooting"; what
+/// What an operator does about a refusal, a sentence a code and for some steps (docs/troubleshooting.md, "Symptoms"; what
 /// the app does is in docs/app.md).
 import PortcullisProtocol
 

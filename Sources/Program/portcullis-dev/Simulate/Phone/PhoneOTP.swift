@@ -1,4 +1,4 @@
-/// `portcullis simulate phone otp`: waits for a login, signs for it, and shows the code (docs/devices.md, "One-time codes").
+/// `portcullis simulate phone otp`: waits for a login, signs for it, and shows the code (docs/codes.md, "One-time codes").
 import ArgumentParser
 import Bytes
 import Device

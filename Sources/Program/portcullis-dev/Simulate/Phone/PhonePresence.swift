@@ -1,4 +1,4 @@
-/// `portcullis simulate phone presence`: answers desktops that are near (docs/devices.md, "Presence").
+/// `portcullis simulate phone presence`: answers desktops that are near (docs/codes.md, "Presence").
 import ArgumentParser
 import Device
 import Dialing

@@ -1,4 +1,4 @@
-/// `portcullis admin`: who may see the console (docs/operating.md, "Signing in").
+/// `portcullis admin`: who may see the console (docs/console.md, "Signing in").
 import Admin
 import ArgumentParser
 import Assembly

@@ -1,4 +1,4 @@
-/// `portcullis admin token` and `revoke`: by the running gate, or by hand when there is none (docs/operating.md,
+/// `portcullis admin token` and `revoke`: by the running gate, or by hand when there is none (docs/console.md,
 /// "Tokens").
 import Admin
 import ArgumentParser

@@ -1,4 +1,4 @@
-/// The last day of the gate, minute by minute: docs/operating.md, "Console".
+/// The last day of the gate, minute by minute: docs/console.md, "Console".
 import Metrics
 import PortcullisProtocol
 import System

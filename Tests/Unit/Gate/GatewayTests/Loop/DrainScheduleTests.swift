@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// docs/operating.md, "Stopping": 1001 goes to all sessions, spread over a while.
+/// docs/running.md, "Stopping": 1001 goes to all sessions, spread over a while.
 @Suite struct DrainScheduleTests {
   private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 

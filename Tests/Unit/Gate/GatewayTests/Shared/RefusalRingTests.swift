@@ -1,4 +1,4 @@
-/// The last refusals: docs/operating.md, "Console".
+/// The last refusals: docs/console.md, "Console".
 import Addresses
 import PortcullisProtocol
 import Synchronization

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Device
 
-/// Each request against what a gate builds from its own record (docs/devices.md, "Messages").
+/// Each request against what a gate builds from its own record (docs/devices-messages.md, "Messages").
 @Suite struct PhoneRequestTests {
   private let keys: PhoneKeys
   private let challenge: PhoneChallenge

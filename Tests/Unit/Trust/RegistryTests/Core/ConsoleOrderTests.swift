@@ -1,4 +1,4 @@
-/// What the console asks of the registry, and in whose name: docs/operating.md, "Console".
+/// What the console asks of the registry, and in whose name: docs/console.md, "Console".
 import ApprovalPolicy
 import Bytes
 import DeviceWire
