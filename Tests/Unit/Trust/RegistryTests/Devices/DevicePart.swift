@@ -197,6 +197,8 @@ struct Said {
   let step: String?
   let retryAfter: Duration?
   let value: JSONValue
+  /// As it goes out; empty after a refusal.
+  let json: [UInt8]
 
   init(_ outcome: Outcome) throws {
     let reply: Reply
@@ -212,14 +214,17 @@ struct Said {
       step = nil
       retryAfter = nil
       value = try JSONValue(parsing: bytes.span, depthLimit: 8)
+      json = bytes
     case .permitted:
       (code, step, retryAfter) = (nil, nil, nil)
       value = .null
+      json = []
     case .refused(let refusal):
       code = refusal.code
       step = refusal.step
       retryAfter = refusal.retryAfter
       value = .null
+      json = []
     }
   }
 
