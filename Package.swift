@@ -177,9 +177,9 @@ let modules = [
   Module(
     "Console", in: .operate,
     [
-      "Addresses", "Admin", "Assembly", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
-      "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "Metrics",
-      "PortcullisProtocol", "Prompt", "Registry", "Sockets", "System", "TLS",
+      "Addresses", "Admin", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Confinement", "Control",
+      "Crypto", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
+      "Metrics", "PortcullisProtocol", "Prompt", "Registry", "Sockets", "System", "TLS",
     ]),
 
   Module(

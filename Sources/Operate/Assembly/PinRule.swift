@@ -41,11 +41,11 @@ package enum PinRule {
     _ settings: RegistrySettings, _ registry: Registry, tell: @escaping Teller
   ) throws {
     switch registry.ask(TakePins(settings), by: .gate) {
-    case .answered, .created: return
+    case .answered, .value, .created: return
     case .refused(let refusal) where refusal.step == TakePins.foreignKey:
       tell(reason(settings.pins.first?.text ?? "none", known: nil))
     case .refused(let refusal): tell("the registry of devices refuses the server's key: \(refusal.step)")
-    case nil, .permitted:
+    case nil, .keys, .permitted:
       tell("the registry of devices does not say whether phones know the server's key: try again")
     }
     throw ExitStatus.configuration

@@ -152,6 +152,13 @@ package final class GateControl: ControlHandler {
     return settled(order) { registry.answer($0, by: origin) }
   }
 
+  /// What a page shows; nothing that changes anything.
+  package func ask<Call: AnsweringCall>(
+    _ call: Call, by origin: Origin
+  ) -> Result<Call.Answer, ControlRefusal> {
+    registry?.ask(call, by: origin) ?? .failure(Self.noDevices)
+  }
+
   /// Tells the audit what an operator of the console has done; without devices there is none.
   /// - Returns: why it could not.
   package func note(_ action: NoteOperatorAction, by origin: Origin) -> ControlRefusal? {
@@ -282,9 +289,9 @@ package final class GateControl: ControlHandler {
   /// Below what the command waits.
   private static let drainTime: Duration = .seconds(15)
 
-  private static let withoutDevices = ControlAnswer.refused(
-    ControlRefusal(
-      .devicesOff, "the running gate has no devices: set DEVICES_PATH and PUBLIC_URL, and restart it"))
+  private static let withoutDevices = ControlAnswer.refused(noDevices)
+  private static let noDevices = ControlRefusal(
+    .devicesOff, "the running gate has no devices: set DEVICES_PATH and PUBLIC_URL, and restart it")
 
   private static let silentLoop = ControlAnswer.refused(
     ControlRefusal(.timeout, "an event loop did not answer in time; try again"))

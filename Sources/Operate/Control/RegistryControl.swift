@@ -59,6 +59,16 @@ package final class RegistryControl: Sendable {
     return min(.seconds(min(seconds, 60)), Self.longestWait)
   }
 
+  /// The answer as it is, for who shows it in this process.
+  package func ask<Call: AnsweringCall>(
+    _ call: Call, by origin: Origin
+  ) -> Result<Call.Answer, ControlRefusal> {
+    let reply = registry.ask(call, by: origin)
+    if case .value(let answer as Call.Answer)? = reply { return .success(answer) }
+    if case .refused(let refusal) = Self.answer(reply, to: call) { return .failure(refusal) }
+    return .failure(ControlRefusal(.badRequest, "unexpected reply type (internal error)"))
+  }
+
   /// An App Attest key was revoked: what it vouched for ends as well.
   /// - Returns: nil when that is on the disk.
   package func end(_ keyID: KeyIdentifier) -> ControlRefusal? {
@@ -110,16 +120,20 @@ package final class RegistryControl: Sendable {
     case nil:
       return .refused(
         ControlRefusal(.timeout, "the registry does not answer in time: what was ordered may yet be done"))
-    case .answered(let bytes), .created(let bytes):
-      guard let value = try? JSONValue(parsing: bytes.span, depthLimit: 12) else {
-        return .refused(ControlRefusal(.badRequest, "unreadable reply (internal error)"))
-      }
-      return .registry(value)
-    // No operator asks whether he may ask.
-    case .permitted:
+    case .answered(let bytes), .created(let bytes): return written(bytes)
+    case .value(let answer): return written(answer.json)
+    // No operator asks whether he may ask, or brings evidence.
+    case .permitted, .keys:
       return .refused(ControlRefusal(.badRequest, "unexpected reply type (internal error)"))
     case .refused(let refusal): return .refused(Self.refusal(refusal))
     }
+  }
+
+  private static func written(_ bytes: [UInt8]) -> ControlAnswer {
+    guard let value = try? JSONValue(parsing: bytes.span, depthLimit: 12) else {
+      return .refused(ControlRefusal(.badRequest, "unreadable reply (internal error)"))
+    }
+    return .registry(value)
   }
 
   private static func refusal(_ refusal: RegistryRefusal) -> ControlRefusal {

@@ -53,14 +53,14 @@ final class Office {
     let patience = SystemClock().monotonic() + .seconds(10)
     let reply = answered.wait(until: patience) { state -> Waited<Reply> in state.map { .done($0) } ?? .wait }
     switch reply {
-    case .answered(let json), .created(let json):
-      guard let object = try JSONValue(parsing: json.span, depthLimit: 16).object else {
+    case .refused(let refusal): throw DemonstrationFailure(description: "\(verb): \(refusal.code.rawValue)")
+    case nil: throw DemonstrationFailure(description: "\(verb): no answer")
+    case let reply?:
+      guard let json = reply.json, let object = try JSONValue(parsing: json.span, depthLimit: 16).object
+      else {
         throw DemonstrationFailure(description: "\(verb): not an object")
       }
       return object
-    case .permitted: throw DemonstrationFailure(description: "\(verb): nothing was answered")
-    case .refused(let refusal): throw DemonstrationFailure(description: "\(verb): \(refusal.code.rawValue)")
-    case nil: throw DemonstrationFailure(description: "\(verb): no answer")
     }
   }
 

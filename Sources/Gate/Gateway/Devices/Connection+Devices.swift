@@ -167,10 +167,10 @@ extension Connection {
   /// What the registry has come to.
   func answered(_ reply: Reply, to request: DeviceRequest, _ pending: PendingRequest) {
     switch reply {
-    case .answered(let bytes):
-      if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
-      if request.endpoint.changesSomething { loop.shared.log.answered(self, request.endpoint) }
-      respond(Response(.ok, json: bytes), closing: pending.closesAfterAnswer)
+    case .answered(let bytes): respond(to: request, bytes, pending)
+    case .value(let answer): respond(to: request, answer.json, pending)
+    case .keys(let keys):
+      if let form = pending.attests.take() { attest(form, over: keys, for: pending) }
     case .created(let json):
       loop.shared.log.answered(self, request.endpoint)
       respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
@@ -179,6 +179,11 @@ extension Connection {
     case .refused(let refusal):
       refuse(Refusal(refusal), of: pending)
     }
+  }
+
+  private func respond(to request: DeviceRequest, _ json: [UInt8], _ pending: PendingRequest) {
+    if request.endpoint.changesSomething { loop.shared.log.answered(self, request.endpoint) }
+    respond(Response(.ok, json: json), closing: pending.closesAfterAnswer)
   }
 
   /// Nobody waits for the answer any more. Only what changes nothing is taken back.
@@ -196,11 +201,10 @@ extension Connection {
     if let refusal { refuse(refusal, of: pending) }
   }
 
-  /// - Parameter bytes: the keys that the evidence has to name.
-  private func attest(_ form: AttestForm, over bytes: [UInt8], for pending: PendingRequest) {
+  /// - Parameter keys: those that the evidence has to name.
+  private func attest(_ form: AttestForm, over keys: AttestedKeys, for pending: PendingRequest) {
     guard let devices = loop.shared.devices else { return }
     let refusal = counted(devices) { () throws(Refusal) in
-      guard let keys = AttestedKeys(bytes) else { throw Refusal(.internalError, step: "attested_keys") }
       try judge(try evidence(form, over: keys), for: pending)
     }
     if let refusal { refuse(refusal, of: pending) }

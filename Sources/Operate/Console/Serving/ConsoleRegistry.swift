@@ -13,6 +13,16 @@ extension ConsolePages {
     .console(name: actor.name, user: actor.user)
   }
 
+  /// What a page shows, as the registry's own values.
+  func ask<Call: AnsweringCall>(
+    _ call: Call, _ request: AdminRequest
+  ) throws(ConsoleFailure) -> Call.Answer {
+    switch sources.control.ask(call, by: origin(of: request.actor)) {
+    case .success(let answer): return answer
+    case .failure(let refusal): throw ConsoleFailure(refusal)
+    }
+  }
+
   func ask(
     _ verb: String, _ arguments: [(name: String, value: JSONValue)] = [], _ request: AdminRequest
   ) throws(ConsoleFailure) -> JSONValue {
@@ -46,6 +56,13 @@ extension JSONObject {
   }
 
   func count(_ name: String) -> Int { Int(clamping: self[name]?.integer ?? 0) }
+}
+
+extension UnixTime {
+  /// As the registry's answers have it: pages of two gates show the same.
+  var wholeSecond: UnixTime {
+    UnixTime(milliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
+  }
 }
 
 /// A day of the calendar, in UTC.

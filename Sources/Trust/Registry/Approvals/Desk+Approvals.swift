@@ -232,7 +232,7 @@ extension ApprovalRecord {
   var summaryHash: Bytes32 { remains?.summaryHash ?? SHA256.hash(summary.span) }
 
   /// As far as it is known.
-  var operation: String? {
+  package var operation: String? {
     remains == nil ? (try? Summary(canonical: summary.span))?.operation : remains?.operation
   }
 }

@@ -4,7 +4,7 @@ internal import Bytes
 internal import Crypto
 internal import DeviceTokens
 internal import DeviceWire
-internal import JSON
+package import JSON
 internal import PortcullisProtocol
 internal import System
 
@@ -55,14 +55,18 @@ struct ReadAudit: RegistryCall {
 }
 
 extension AuditRow {
+  /// What its text says; nil where that was erased.
+  package var object: JSONObject? {
+    guard case .text(let text, _) = content else { return nil }
+    return (try? JSONValue(parsing: text.span, depthLimit: 4))?.object
+  }
+
   /// The number, and what the text says.
   func list(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.name("seq")
     writer.value(sequence)
-    if case .text(let text, _) = content,
-      let object = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object
-    {
+    if let object {
       for member in object.members where member.name != "seq" {
         writer.name(member.name)
         writer.value(member.value)

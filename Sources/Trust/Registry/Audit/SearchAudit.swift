@@ -1,12 +1,13 @@
 /// What the console asks of the audit: the latest rows first, by event, by whom they are about, by day
 /// (docs/console.md, "Console").
 internal import DeviceWire
-internal import JSON
+package import JSON
 internal import PortcullisProtocol
 
 /// A page of rows before one of them, as `audit list` has them. A search that has gone through very many rows ends with what
 /// it has found, and says where it goes on.
-struct SearchAudit: RegistryCall {
+package struct SearchAudit: AnsweringCall {
+  package typealias Answer = AuditSearchPage
   private static let piece = 2000
   private static let most = 200_000
 
@@ -22,6 +23,20 @@ struct SearchAudit: RegistryCall {
   /// Those of the first piece, to be chosen from.
   private var events: Set<String> = []
 
+  /// - Parameters:
+  ///   - event: all, where it is empty; so is `about`.
+  ///   - about: a whole number, or a part of a text.
+  ///   - times: Unix seconds.
+  ///   - limit: 1 to 1000.
+  package init(event: String, about: String, times: Range<Int64>?, before: Int64?, limit: Int) {
+    self.event = event
+    self.about = about.lowercased()
+    from = times?.lowerBound ?? .min
+    until = times?.upperBound ?? .max
+    self.before = before ?? .max
+    self.limit = min(max(1, limit), Int(AuditOrders.longestPage))
+  }
+
   init(_ arguments: JSONObject) throws(FormError) {
     let arguments = try OrderArguments(arguments, "before", "event", "about", "from", "until", "limit")
     before = try arguments.optionalInteger("before") ?? .max
@@ -34,7 +49,7 @@ struct SearchAudit: RegistryCall {
     self.limit = Int(limit)
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var next = self
     let rows = try desk.storing { store throws(StoreFailure) in
       try store.auditRows(before: before, limit: Self.piece)
@@ -53,16 +68,13 @@ struct SearchAudit: RegistryCall {
   }
 
   private static func event(_ row: AuditRow) -> String? {
-    guard case .text(let text, _) = row.content else { return nil }
-    return (try? JSONValue(parsing: text.span, depthLimit: 4))?.object?["event"]?.string
+    row.object?["event"]?.string
   }
 
   private func isWanted(_ row: AuditRow) -> Bool {
     if row.at.value >= until { return false }
     if event.isEmpty, about.isEmpty { return true }
-    guard case .text(let text, _) = row.content,
-      let object = (try? JSONValue(parsing: text.span, depthLimit: 4))?.object
-    else { return event.isSameText(as: "erased") && about.isEmpty }
+    guard let object = row.object else { return event.isSameText(as: "erased") && about.isEmpty }
     if !event.isEmpty, object["event"]?.string?.isSameText(as: event) != true { return false }
     return about.isEmpty
       || object.members.contains { member in
@@ -73,19 +85,30 @@ struct SearchAudit: RegistryCall {
   }
 
   private func answer(goesOn: Bool) -> Outcome {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("rows")
-    writer.beginArray()
-    for row in found { row.list(to: &writer) }
-    writer.endArray()
-    writer.name("events")
-    writer.beginArray()
-    for event in events.sorted() { writer.value(event) }
-    writer.endArray()
-    if goesOn { writer.member("next", before) }
-    writer.endObject()
-    return .reply(.answered(writer.bytes))
+    .reply(.value(AuditSearchPage(rows: found, events: events.sorted(), next: goesOn ? before : nil)))
+  }
+}
+
+/// The latest rows first, and where the search goes on, if it does.
+package struct AuditSearchPage: RegistryAnswer {
+  package let rows: [AuditRow]
+  /// Those of the first rows that were looked at, to choose from.
+  package let events: [String]
+  /// The number of the last row that was looked at.
+  package let next: Int64?
+
+  package func write(to json: inout JSONWriter) {
+    json.beginObject()
+    json.name("rows")
+    json.beginArray()
+    for row in rows { row.list(to: &json) }
+    json.endArray()
+    json.name("events")
+    json.beginArray()
+    for event in events { json.value(event) }
+    json.endArray()
+    if let next { json.member("next", next) }
+    json.endObject()
   }
 }
 

@@ -100,9 +100,13 @@ package enum Party: Hashable, Sendable {
   case process(Int32)
 }
 
-/// What a request comes to. The texts are JSON objects, written by the call; whoever asked only passes them on.
-package enum Reply: Equatable, Sendable {
+/// What a request comes to.
+package enum Reply: Sendable {
+  /// A JSON object that the call has written, for a peer that is not here.
   case answered([UInt8])
+  case value(any RegistryAnswer)
+  /// Which keys evidence has to name, for whoever judges it in this process.
+  case keys(AttestedKeys)
   /// As `answered`, and something is there that was not.
   case created([UInt8])
   /// Of a call that asks whether another one is worth its trouble: it is.
@@ -111,6 +115,29 @@ package enum Reply: Equatable, Sendable {
 
   package var isRefusal: Bool {
     if case .refused = self { true } else { false }
+  }
+
+  /// What a peer gets; nil where there is nothing for it.
+  package var json: [UInt8]? {
+    switch self {
+    case .answered(let json), .created(let json): json
+    case .value(let answer): answer.json
+    case .keys, .permitted, .refused: nil
+    }
+  }
+}
+
+extension Reply: Equatable {
+  /// Values are equal where their JSON is.
+  package static func == (left: Reply, right: Reply) -> Bool {
+    switch (left, right) {
+    case (.answered(let left), .answered(let right)), (.created(let left), .created(let right)): left == right
+    case (.value(let left), .value(let right)): left.json == right.json
+    case (.keys(let left), .keys(let right)): left == right
+    case (.permitted, .permitted): true
+    case (.refused(let left), .refused(let right)): left == right
+    case (.answered, _), (.value, _), (.keys, _), (.created, _), (.permitted, _), (.refused, _): false
+    }
   }
 }
 

@@ -20,7 +20,7 @@ package struct AttestForm: Equatable, Sendable {
   }
 }
 
-/// Asks which keys the evidence has to name, before anything dear is done about it. Answers with `AttestedKeys`.
+/// Asks which keys the evidence has to name, before anything dear is done about it. Replies with `keys`.
 package struct FindAttestedKeys: RegistryCall {
   private let device: DeviceID
   private let platform: DevicePlatform
@@ -39,7 +39,7 @@ package struct FindAttestedKeys: RegistryCall {
     guard found.platform == platform else { throw .refused(.badRequest, "evidence_platform") }
     try desk.requireClient(of: found.subject)
     try desk.requireFewFailures(of: device)
-    return .reply(.answered(AttestedKeys(server: desk.server, found.keys).bytes))
+    return .reply(.keys(AttestedKeys(server: desk.server, found.keys)))
   }
 }
 
@@ -54,18 +54,6 @@ package struct AttestedKeys: Equatable, Sendable {
     device = keys.device.point
     approval = keys.approval?.point
   }
-
-  /// From the answer of `FindAttestedKeys`.
-  package init?(_ bytes: [UInt8]) {
-    guard bytes.count == 80 || bytes.count == 144, let server = ServerID(Array(bytes[..<16])),
-      let device = P256Point(stored: Array(bytes[16..<80]))
-    else { return nil }
-    self.server = server
-    self.device = device
-    approval = P256Point(stored: Array(bytes[80...]))
-  }
-
-  var bytes: [UInt8] { server.bytes + device.stored + (approval?.stored ?? []) }
 
   func isEqual(to keys: DeviceKeys) -> Bool {
     device == keys.device.point && approval == keys.approval?.point

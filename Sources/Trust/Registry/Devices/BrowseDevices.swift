@@ -1,13 +1,15 @@
 /// What the console shows of devices: pages of them, found by name too; what some are called; and one with the pairing that
 /// waits for its digits (docs/console.md, "Console").
-internal import Bytes
-internal import DeviceWire
-internal import JSON
+package import Bytes
+package import DeviceWire
+package import JSON
 internal import PortcullisProtocol
-internal import System
+package import System
 
 /// In the order of their making, from behind one on; and phones that show digits.
-struct BrowseDevices: RegistryCall {
+package struct BrowseDevices: AnsweringCall {
+  package typealias Answer = DevicePage
+
   /// Rows that are looked at in one piece, and for one page: whoever looks for a name among a million is told where the
   /// search goes on.
   private static let piece = 1000
@@ -20,6 +22,17 @@ struct BrowseDevices: RegistryCall {
   private var after: DeviceID?
   private var found: [DeviceRecord] = []
   private var looked = 0
+
+  /// - Parameters:
+  ///   - text: a part of the name, or the beginning of the id.
+  ///   - limit: 1 to 1000.
+  package init(text: String, subject: Subject?, state: DeviceRecord.State?, after: DeviceID?, limit: Int) {
+    self.text = text.lowercased()
+    self.subject = subject
+    self.state = state
+    self.after = after
+    self.limit = min(max(1, limit), Self.piece)
+  }
 
   init(_ object: JSONObject) throws(FormError) {
     let arguments = try OrderArguments(object, "text", "subject", "state", "after", "limit")
@@ -36,21 +49,21 @@ struct BrowseDevices: RegistryCall {
     self.limit = Int(limit)
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var next = self
     let rows = try desk.storing { (store) throws(StoreFailure) in
       try store.devices(of: subject, in: state, after: after, limit: text.isEmpty ? limit + 1 : Self.piece)
     }
     for device in rows {
-      if next.found.count == limit { return .reply(.answered(try next.answer(goesOn: true, &desk))) }
+      if next.found.count == limit { return .reply(.value(next.answer(goesOn: true))) }
       next.after = device.id
       next.looked += 1
       if isWanted(device) { next.found.append(device) }
     }
     if text.isEmpty || rows.count < Self.piece {
-      return .reply(.answered(try next.answer(goesOn: false, &desk)))
+      return .reply(.value(next.answer(goesOn: false)))
     }
-    if next.looked >= Self.most { return .reply(.answered(try next.answer(goesOn: true, &desk))) }
+    if next.looked >= Self.most { return .reply(.value(next.answer(goesOn: true))) }
     return .goOn(next)
   }
 
@@ -59,20 +72,36 @@ struct BrowseDevices: RegistryCall {
       || device.name?.text.lowercased().contains(text) == true
   }
 
-  private func answer(goesOn: Bool, _ desk: inout Desk) throws(CallFailure) -> [UInt8] {
-    var json = DeviceAnswer()
-    json.put("devices", raw: found.jsonForOperator)
-    if goesOn { json.put("next", after?.text) }
-    return json.bytes()
+  private func answer(goesOn: Bool) -> DevicePage { DevicePage(devices: found, next: goesOn ? after : nil) }
+}
+
+/// Devices in the order of their making, and where the next page begins, if there is one.
+package struct DevicePage: RegistryAnswer {
+  package let devices: [DeviceRecord]
+  /// The last device that was looked at.
+  package let next: DeviceID?
+
+  package func write(to json: inout JSONWriter) {
+    var answer = DeviceAnswer()
+    answer.put("devices", raw: devices.map(DeviceForOperator.init).json)
+    answer.put("next", next?.text)
+    json.raw(answer.bytes())
   }
 }
 
 /// Devices by their ids, or by the App Attest keys that vouch for them; those that there are not are left out.
-struct NameDevices: RegistryCall {
-  static let most = 500
+package struct NameDevices: AnsweringCall {
+  package typealias Answer = [DeviceForOperator]
+  package static let most = 500
 
   private let ids: [DeviceID]
   private let keys: [KeyIdentifier]
+
+  /// - Parameters: at most `most` in all; more are left out.
+  package init(ids: [DeviceID], keys: [KeyIdentifier]) {
+    self.ids = Array(ids.prefix(Self.most))
+    self.keys = Array(keys.prefix(Self.most - self.ids.count))
+  }
 
   init(_ object: JSONObject) throws(FormError) {
     let arguments = try OrderArguments(object, "ids", "keys")
@@ -81,87 +110,108 @@ struct NameDevices: RegistryCall {
     if ids.count + keys.count > Self.most { throw FormError("ids") }
   }
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let found = try desk.storing { (store) throws(StoreFailure) in
       var found: [DeviceRecord] = []
       for id in ids { if let device = try store.device(id) { found.append(device) } }
       for key in keys { if let device = try store.holder(of: key) { found.append(device) } }
       return found
     }
-    return .reply(.answered(found.jsonForOperator))
+    return .reply(.value(found.map(DeviceForOperator.init)))
   }
 }
 
 /// One device, the pairing that waits for the digits which it shows, and whether it is being paired at all.
-struct LookAtDevice: RegistryCall {
-  let id: DeviceID
+package struct LookAtDevice: AnsweringCall {
+  package typealias Answer = DeviceLook
+  private let id: DeviceID
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package init(id: DeviceID) {
+    self.id = id
+  }
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let device = try desk.device(id)
     let pairings = try desk.storing { (store) throws(StoreFailure) in try store.pairings(of: id) }
-    var json = DeviceAnswer()
-    json.put("device", raw: device.jsonForOperator)
-    if let pairing = pairings.first(where: { $0.state == .revealed && $0.expiresAt > desk.now }) {
-      json.put("pairing", raw: pairing.jsonForOperator(device))
-    }
-    // Also one whose phone has not come to its digits yet, or whose time is over and nobody has said so to it.
-    json.put("pairs_until", pairings.first { $0.state.isOpen }?.expiresAt)
-    return .reply(.answered(json.bytes()))
+    let revealed = pairings.first { $0.state == .revealed && $0.expiresAt > desk.now }
+    return .reply(
+      .value(
+        DeviceLook(
+          device: device, pairing: revealed.map { PairingForOperator(pairing: $0, device: device) },
+          pairsUntil: pairings.first { $0.state.isOpen }?.expiresAt)))
+  }
+}
+
+package struct DeviceLook: RegistryAnswer {
+  package let device: DeviceRecord
+  package let pairing: PairingForOperator?
+  /// Also of a pairing whose phone has not come to its digits yet, or whose time is over and nobody has said so to it.
+  package let pairsUntil: UnixTime?
+
+  package func write(to json: inout JSONWriter) {
+    var answer = DeviceAnswer()
+    answer.put("device", raw: DeviceForOperator(device).json)
+    if let pairing { answer.put("pairing", raw: pairing.json) }
+    answer.put("pairs_until", pairsUntil)
+    json.raw(answer.bytes())
   }
 }
 
 /// Pairings whose phones show digits, the first to end first.
-struct BrowsePairings: RegistryCall {
+package struct BrowsePairings: AnsweringCall {
+  package typealias Answer = [PairingForOperator]
   private static let most = 200
 
-  func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
+  package init() {}
+
+  package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     let now = desk.now
     let open = try desk.storing { (store) throws(StoreFailure) in
       try store.openPairings(of: nil, endingBy: UnixTime(milliseconds: .max), limit: Self.most)
         .filter { $0.state == .revealed && $0.expiresAt > now }
         .map { pairing throws(StoreFailure) in
-          (
-            pairing,
-            try pairing.answer.map { answer throws(StoreFailure) in try store.device(answer.device) } ?? nil
-          )
+          PairingForOperator(
+            pairing: pairing,
+            device: try pairing.answer.map { answer throws(StoreFailure) in try store.device(answer.device) }
+              ?? nil)
         }
     }
-    var json = JSONWriter()
-    json.beginArray()
-    for (pairing, device) in open { json.raw(pairing.jsonForOperator(device)) }
-    json.endArray()
-    return .reply(.answered(json.bytes))
+    return .reply(.value(open))
   }
 }
 
-extension PairingRecord {
-  fileprivate func jsonForOperator(_ device: DeviceRecord?) -> [UInt8] {
-    var json = DeviceAnswer()
-    json.put("pairing_id", id.text)
-    json.put("device_id", device?.id.text)
-    // The phone's own: what it is to be called does not tell it from another one.
-    json.put("device_name", device?.name?.text)
-    json.put("subject", subject?.name)
-    json.put("expires_at", expiresAt)
-    json.put("tries_left", Int64(max(0, Self.digitsToBurn - wrongDigits)))
-    return json.bytes()
-  }
-}
+/// A pairing as an operator sees it, with the phone that has answered it.
+package struct PairingForOperator: RegistryAnswer {
+  package let pairing: PairingRecord
+  package let device: DeviceRecord?
 
-extension DeviceRecord {
-  fileprivate var jsonForOperator: [UInt8] {
+  /// Before the pairing is over.
+  package var triesLeft: Int { Int(max(0, PairingRecord.digitsToBurn - pairing.wrongDigits)) }
+
+  package func write(to json: inout JSONWriter) {
     var answer = DeviceAnswer()
-    answer.putAllForOperator(self)
-    return answer.bytes()
+    answer.put("pairing_id", pairing.id.text)
+    answer.put("device_id", device?.id.text)
+    // The phone's own: what it is to be called does not tell it from another one.
+    answer.put("device_name", device?.name?.text)
+    answer.put("subject", pairing.subject?.name)
+    answer.put("expires_at", pairing.expiresAt)
+    answer.put("tries_left", Int64(triesLeft))
+    json.raw(answer.bytes())
   }
 }
 
-extension [DeviceRecord] {
-  fileprivate var jsonForOperator: [UInt8] {
-    var json = JSONWriter()
-    json.beginArray()
-    for device in self { json.raw(device.jsonForOperator) }
-    json.endArray()
-    return json.bytes
+/// A device as an operator sees it.
+package struct DeviceForOperator: RegistryAnswer {
+  package let device: DeviceRecord
+
+  init(_ device: DeviceRecord) {
+    self.device = device
+  }
+
+  package func write(to json: inout JSONWriter) {
+    var answer = DeviceAnswer()
+    answer.putAllForOperator(device)
+    json.raw(answer.bytes())
   }
 }

@@ -70,11 +70,7 @@ package struct ListDevices: RegistryCall {
     let devices = try desk.storing { (store) throws(StoreFailure) in
       try store.devices(of: subject, in: state, after: after, limit: limit)
     }
-    var json = JSONWriter()
-    json.beginArray()
-    for device in devices { json.raw(device.forOperator) }
-    json.endArray()
-    return .reply(.answered(json.bytes))
+    return .reply(.value(devices.map(DeviceForOperator.init)))
   }
 }
 
@@ -82,7 +78,7 @@ package struct ShowDevice: RegistryCall {
   let id: DeviceID
 
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
-    .reply(.answered(try desk.device(id).forOperator))
+    .reply(.value(DeviceForOperator(try desk.device(id))))
   }
 }
 
@@ -104,7 +100,7 @@ package struct ConfirmDevice: RegistryCall {
     } else if let subject {
       try desk.assign(&device, to: subject)
     }
-    return .reply(.answered(device.forOperator))
+    return .reply(.value(DeviceForOperator(device)))
   }
 }
 
@@ -121,7 +117,7 @@ package struct AssignDevice: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var device = try desk.device(id)
     try desk.assign(&device, to: subject)
-    return .reply(.answered(device.forOperator))
+    return .reply(.value(DeviceForOperator(device)))
   }
 }
 
@@ -161,7 +157,7 @@ package struct RenameDevice: RegistryCall {
     device.name = name
     try desk.keep(device)
     try desk.record(.deviceRenamed, .device(id))
-    return .reply(.answered(device.forOperator))
+    return .reply(.value(DeviceForOperator(device)))
   }
 }
 
@@ -191,7 +187,7 @@ package struct RevokeDevice: RegistryCall {
   package func run(_ desk: inout Desk) throws(CallFailure) -> Outcome {
     var device = try desk.device(id)
     if device.state != .revoked { try desk.revoke(&device) }
-    return .reply(.answered(device.forOperator))
+    return .reply(.value(DeviceForOperator(device)))
   }
 }
 
@@ -223,14 +219,6 @@ package struct ExceptDevice: RegistryCall {
       row.append(.word("lacks", exception.lacks.words.joined(separator: " ")))
     }
     try desk.record(.deviceExcepted, row)
-    return .reply(.answered(device.forOperator))
-  }
-}
-
-extension DeviceRecord {
-  fileprivate var forOperator: [UInt8] {
-    var answer = DeviceAnswer()
-    answer.putAllForOperator(self)
-    return answer.bytes()
+    return .reply(.value(DeviceForOperator(device)))
   }
 }

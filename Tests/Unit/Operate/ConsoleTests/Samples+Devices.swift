@@ -102,7 +102,7 @@ extension Samples {
       filter: .init(event: "", about: rows == 0 ? "" : word("anna"), day: hasProblems ? word("today") : ""),
       problems: problems("day"), events: [word("device_confirmed")],
       rows: (0..<rows).map {
-        AuditRow(
+        AuditLine(
           sequence: 9000 - $0, at: Self.ago($0 * 60), event: word("device_confirmed"),
           actor: known("alice", $0),
           members: [("device_id", identifier($0)), (word("subject"), word("anna"))])

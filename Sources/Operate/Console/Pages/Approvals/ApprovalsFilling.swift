@@ -2,96 +2,110 @@
 import Admin
 import Bytes
 import Control
-import JSON
+import ApprovalPolicy
+import DeviceWire
+import Registry
 import System
 
 extension ConsolePages {
   /// So many pending ones are shown, which is as many as there can well be.
-  private static let mostPending: Int64 = 500
+  private static let mostPending = 500
 
   func approvals(_ request: AdminRequest) throws(ConsoleFailure) -> ApprovalsPage {
     let after = request.query["after"]
     let pending = try browse(
-      [("pending", .number(1)), ("limit", .number(JSONNumber(Self.mostPending)))], request)
-    let limit = Int64(ListEnd.rowsPerPage + 1)
+      BrowseApprovals(arePending: true, after: nil, limit: Self.mostPending), request)
     let decided = try browse(
-      [("limit", .number(JSONNumber(limit)))] + (after.map { [("after", .string($0))] } ?? []), request)
+      BrowseApprovals(
+        arePending: false, after: try after.map { text throws(ConsoleFailure) in try Self.approval(text) },
+        limit: ListEnd.rowsPerPage + 1), request)
     let shown = Array(decided.prefix(ListEnd.rowsPerPage))
     return ApprovalsPage(
       pending: pending.sorted { $0.expiresAt < $1.expiresAt }, decided: shown,
       end: ListEnd(next: decided.count > shown.count ? shown.last?.id : nil, isFirst: after == nil))
   }
 
-  private func browse(
-    _ arguments: [(name: String, value: JSONValue)], _ request: AdminRequest
-  ) throws(ConsoleFailure) -> [ApprovalRow] {
-    (try ask("approvals-browse", arguments, request).array ?? []).compactMap { ApprovalRow($0.object) }
+  private func browse(_ call: BrowseApprovals, _ request: AdminRequest) throws(ConsoleFailure)
+    -> [ApprovalRow]
+  {
+    try ask(call, request).map { ApprovalRow($0) }
+  }
+
+  private static func approval(_ text: String) throws(ConsoleFailure) -> ApprovalID {
+    guard let id = ApprovalID(text) else { throw .error(.notFound, "There is no such request.") }
+    return id
   }
 
   func approval(
     _ id: String, _ request: AdminRequest, _ problems: [FieldProblem] = []
   ) throws(ConsoleFailure) -> ApprovalPage {
-    let found = try ask("approvals-look", [("id", .string(id))], request)
-    guard let object = found.object, let row = ApprovalRow(object) else {
-      throw .error(.notFound, "There is no such request.")
-    }
-    let lease = object["lease"]?.object
+    let found = try ask(LookAtApproval(approval: try Self.approval(id)), request)
+    let approval = found.standing.approval
     return ApprovalPage(
-      approval: row, text: object.text("text") ?? "", target: Self.pairs(object["target"]),
-      requesterName: object.text("requester_name"), requesterAddress: object.text("requester_address"),
-      level: object.text("level") ?? "", verification: object.text("uv") ?? "",
-      factors: (object["factors"]?.array ?? []).compactMap(\.string), reason: object.text("reason"),
-      votes: (object["votes"]?.array ?? []).compactMap { VoteRow($0.object) },
-      operatorName: object["operator"]?.integer.map { "user \($0)" },
-      lease: lease.flatMap { lease in
-        lease.time("expires_at").map { LeaseRow(expiresAt: $0, usesLeft: lease.count("uses_left")) }
-      },
-      ownWord: Self.ownWord(object.text("own_word")), problems: problems)
+      approval: ApprovalRow(found.standing), text: found.summary?.text ?? "",
+      target: found.summary?.target.members ?? [], requesterName: found.summary?.requester.name,
+      requesterAddress: found.summary?.requester.address, level: approval.terms.level.rawValue,
+      verification: approval.terms.userVerification.rawValue, factors: approval.terms.factors.words,
+      reason: approval.lacksDevices ? "no_device" : nil, votes: found.votes.map { VoteRow($0) },
+      operatorName: approval.operatorUser.map { "user \($0)" },
+      lease: found.lease.map { LeaseRow(expiresAt: UnixTime($0.expiresAt), usesLeft: $0.usesLeft) },
+      ownWord: Self.ownWord(found.ownWord), problems: problems)
   }
 
-  private static func pairs(_ value: JSONValue?) -> [(name: String, value: String)] {
-    (value?.array ?? []).compactMap { pair in
-      guard let object = pair.object, let name = object.text("name"), let value = object.text("value") else {
-        return nil
-      }
-      return (name, value)
-    }
-  }
-
-  private static func ownWord(_ word: String?) -> ApprovalPage.OwnWord {
+  private static func ownWord(_ word: ApprovalLook.OwnWord) -> ApprovalPage.OwnWord {
     switch word {
-    case "awaited": .isAwaited
-    case "not_asked_for": .isNotAskedFor
-    case "own_request": .isOwnRequest
-    case "given": .isGiven
-    case "over": .isOver
-    default: .isNoApprover
+    case .awaited: .isAwaited
+    case .notAskedFor: .isNotAskedFor
+    case .ownRequest: .isOwnRequest
+    case .given: .isGiven
+    case .over: .isOver
+    case .noApprover: .isNoApprover
     }
   }
 }
 
 extension ApprovalRow {
-  fileprivate init?(_ object: JSONObject?) {
-    guard let object, let id = object.text("id"),
-      let state = object.text("state").flatMap({ State(rawValue: $0) }),
-      let createdAt = object.time("created_at"), let expiresAt = object.time("expires_at")
-    else { return nil }
+  fileprivate init(_ standing: ApprovalStanding) {
+    let approval = standing.approval
     self.init(
-      id: id, state: state, operation: object.text("operation") ?? "",
-      service: object.text("service") ?? "", requester: object.text("requester") ?? "",
-      subject: object.text("subject"), createdAt: createdAt, expiresAt: expiresAt,
-      decidedAt: object.time("decided_at"), approvals: object.count("approvals"),
-      quorum: object.count("quorum"))
+      id: approval.id.text, state: State(approval.state), operation: approval.operation ?? "",
+      service: standing.service, requester: approval.requester, subject: approval.subject?.name,
+      createdAt: UnixTime(approval.createdAt), expiresAt: UnixTime(approval.expiresAt),
+      decidedAt: approval.endedAt.map { UnixTime($0) }, approvals: standing.approvals, quorum: standing.quorum
+    )
+  }
+}
+
+extension ApprovalRow.State {
+  fileprivate init(_ state: ApprovalRecord.State) {
+    self =
+      switch state {
+      case .pending: .pending
+      case .approved: .approved
+      case .denied: .denied
+      case .reported: .reported
+      case .expired: .expired
+      case .cancelled: .cancelled
+      }
   }
 }
 
 extension VoteRow {
-  fileprivate init?(_ object: JSONObject?) {
-    guard let object, let device = object.text("device_id"), let at = object.time("at"),
-      let decision = object.text("decision").flatMap({ Decision(rawValue: $0) })
-    else { return nil }
+  fileprivate init(_ cast: ApprovalLook.CastVote) {
     self.init(
-      deviceID: device, deviceName: object.text("device_name"), decision: decision, at: at,
-      level: object.text("level") ?? "", verification: object.text("uv") ?? "")
+      deviceID: cast.vote.device.text, deviceName: cast.deviceName?.text,
+      decision: Decision(cast.vote.vote.decision), at: UnixTime(cast.vote.issuedAt),
+      level: cast.vote.level.rawValue, verification: cast.vote.verification.rawValue)
+  }
+}
+
+extension VoteRow.Decision {
+  fileprivate init(_ decision: DeviceWire.Decision) {
+    self =
+      switch decision {
+      case .approve: .approve
+      case .deny: .deny
+      case .report: .report
+      }
   }
 }

@@ -3,6 +3,7 @@ import Admin
 import Bytes
 import Control
 import JSON
+import Registry
 import System
 
 extension ConsolePages {
@@ -18,22 +19,13 @@ extension ConsolePages {
         verification: verification)
     }
     let after = query["after"].flatMap { Int64($0) }
-    var arguments: [(name: String, value: JSONValue)] = [
-      ("limit", .number(JSONNumber(Int64(ListEnd.rowsPerPage))))
-    ]
-    if !filter.event.isEmpty { arguments.append(("event", .string(filter.event))) }
-    if !filter.about.isEmpty { arguments.append(("about", .string(filter.about))) }
-    if let day {
-      arguments.append(("from", .number(JSONNumber(day.start.seconds))))
-      arguments.append(("until", .number(JSONNumber(day.end.seconds))))
-    }
-    if let after { arguments.append(("before", .number(JSONNumber(after)))) }
-    let found = try ask("audit-search", arguments, request).object
-    let next = found?["next"]?.integer.map { "\($0)" }
+    let found = try ask(
+      SearchAudit(
+        event: filter.event, about: filter.about, times: day.map { $0.start.seconds..<$0.end.seconds },
+        before: after, limit: ListEnd.rowsPerPage), request)
     return AuditPage(
-      filter: filter, events: (found?["events"]?.array ?? []).compactMap(\.string),
-      rows: (found?["rows"]?.array ?? []).compactMap { AuditRow($0.object) },
-      end: ListEnd(next: next, isFirst: after == nil), verification: verification)
+      filter: filter, events: found.events, rows: found.rows.map { AuditLine($0) },
+      end: ListEnd(next: found.next.map { "\($0)" }, isFirst: after == nil), verification: verification)
   }
 
   private func verify(_ request: AdminRequest) -> AuditPage.Verification {
@@ -87,15 +79,16 @@ private final class AuditLines: AdminBody, @unchecked Sendable {
   }
 }
 
-extension AuditRow {
+extension AuditLine {
   private static let heads: Set = ["seq", "at", "event", "actor"]
 
-  fileprivate init?(_ object: JSONObject?) {
-    guard let object, let sequence = object["seq"]?.integer, let at = object.time("at") else { return nil }
+  fileprivate init(_ row: AuditRow) {
+    let object = row.object
     self.init(
-      sequence: Int(clamping: sequence), at: at, event: object.text("event") ?? "",
-      actor: object.text("actor") ?? object["uid"]?.integer.map { "user \($0)" },
-      members: object.members.filter { !Self.heads.contains($0.name) }.map { member in
+      sequence: Int(clamping: row.sequence), at: object?.time("at") ?? UnixTime(row.at),
+      event: object.map { $0.text("event") ?? "" } ?? "erased",
+      actor: object?.text("actor") ?? object?["uid"]?.integer.map { "user \($0)" },
+      members: (object?.members ?? []).filter { !Self.heads.contains($0.name) }.map { member in
         (member.name, Self.text(member.value))
       })
   }

@@ -23,12 +23,12 @@ struct AuditPage: Sendable {
   /// Words that may be chosen.
   var events: [String]
   /// The latest first.
-  var rows: [AuditRow]
+  var rows: [AuditLine]
   var end: ListEnd
   var verification: Verification
 }
 
-struct AuditRow: Sendable {
+struct AuditLine: Sendable {
   var sequence: Int
   var at: UnixTime
   /// A word in the past tense.

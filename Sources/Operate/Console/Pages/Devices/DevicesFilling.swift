@@ -4,7 +4,8 @@ import Bytes
 import Control
 import DeviceWire
 import Gateway
-import JSON
+import PortcullisProtocol
+import Registry
 import System
 
 extension ConsolePages {
@@ -14,26 +15,26 @@ extension ConsolePages {
       text: query["text"] ?? "", subject: query["subject"] ?? "",
       state: query["state"].flatMap { DeviceRow.State(rawValue: $0) })
     let after = query["after"]
-    var arguments: [(name: String, value: JSONValue)] = [
-      ("limit", .number(JSONNumber(Int64(ListEnd.rowsPerPage))))
-    ]
-    if !filter.text.isEmpty { arguments.append(("text", .string(filter.text))) }
-    if !filter.subject.isEmpty { arguments.append(("subject", .string(filter.subject))) }
-    if let state = filter.state { arguments.append(("state", .string(state.rawValue))) }
-    if let after { arguments.append(("after", .string(after))) }
-    switch order("devices-browse", arguments, request) {
-    case .failure(let refusal):
-      guard refusal.code == .wrongArguments, after == nil else { throw ConsoleFailure(refusal) }
+    let subject = Subject(filter.subject)
+    if !filter.subject.isEmpty, subject == nil {
       let problem = FieldProblem(
         field: "subject", text: "Invalid subject name: write 1 to 128 bytes on one line.")
       return DevicesPage(filter: filter, problems: [problem], rows: [], end: ListEnd(), pairings: [])
-    case .success(let found):
-      let pairings = after == nil ? try ask("pair-browse", [], request).array ?? [] : []
-      return DevicesPage(
-        filter: filter, rows: (found.object?["devices"]?.array ?? []).compactMap { DeviceRow($0.object) },
-        end: ListEnd(next: found.object?.text("next"), isFirst: after == nil),
-        pairings: pairings.compactMap { PairingRow($0.object) })
     }
+    let found = try ask(
+      BrowseDevices(
+        text: filter.text, subject: subject, state: filter.state?.record,
+        after: try after.map { text throws(ConsoleFailure) in try Self.device(text) },
+        limit: ListEnd.rowsPerPage), request)
+    return DevicesPage(
+      filter: filter, rows: found.devices.map { DeviceRow($0) },
+      end: ListEnd(next: found.next?.text, isFirst: after == nil),
+      pairings: after == nil ? try ask(BrowsePairings(), request).map { PairingRow($0) } : [])
+  }
+
+  private static func device(_ text: String) throws(ConsoleFailure) -> DeviceID {
+    guard let id = DeviceID(text) else { throw .error(.notFound, "There is no such device.") }
+    return id
   }
 
   struct SeenDevice {
@@ -43,7 +44,7 @@ extension ConsolePages {
     /// Whether it is being paired, at its digits or not.
     let isPairing: Bool
     /// All that is known of it.
-    let object: JSONObject
+    let record: DeviceRecord
 
     /// It must not become active without digits: its phone has them to show, or had until its time was over.
     func lacksDigits(_ request: AdminRequest) -> Bool {
@@ -55,13 +56,10 @@ extension ConsolePages {
     .notAllowed, "The pairing is not at its digits, or its time is over. Nothing was confirmed.")
 
   func lookAtDevice(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> SeenDevice {
-    let found = try ask("devices-look", [("id", .string(id))], request)
-    guard let object = found.object?["device"]?.object, let row = DeviceRow(object) else {
-      throw .error(.notFound, "There is no such device.")
-    }
+    let found = try ask(LookAtDevice(id: try Self.device(id)), request)
     return SeenDevice(
-      row: row, pairing: PairingRow(found.object?["pairing"]?.object),
-      isPairing: found.object?["pairs_until"] != nil, object: object)
+      row: DeviceRow(found.device), pairing: found.pairing.map { PairingRow($0) },
+      isPairing: found.pairsUntil != nil, record: found.device)
   }
 
   private func sessions(
@@ -74,17 +72,16 @@ extension ConsolePages {
 
   func device(_ id: String, _ request: AdminRequest) throws(ConsoleFailure) -> DevicePage {
     let seen = try lookAtDevice(id, request)
-    let (row, object) = (seen.row, seen.object)
-    let exception = object["except"]?.object
+    let record = seen.record
     return DevicePage(
-      device: row, activatedAt: object.time("activated_at"), attestedAt: object.time("attested_at"),
-      playAttestedAt: object.time("play_attested_at"),
-      attestationFailedAt: object.time("attestation_failed_at"), revokedAt: object.time("revoked_at"),
-      appVersion: object.text("app_version"), patchLevel: object.text("os_patch_level"),
-      isRooted: object["rooted"]?.boolean == true, keyID: object.text("key_id"),
-      replaces: object.text("replaces"), exceptionReason: exception?.text("reason"),
-      exceptionUntil: exception?.time("until"),
-      sessions: try sessions(of: row, keyID: object.text("key_id"), request))
+      device: seen.row, activatedAt: record.activatedAt?.wholeSecond,
+      attestedAt: record.attestedAt?.wholeSecond,
+      playAttestedAt: record.playAttestedAt?.wholeSecond,
+      attestationFailedAt: record.attestationFailedAt?.wholeSecond,
+      revokedAt: record.revokedAt?.wholeSecond, appVersion: record.appVersion, patchLevel: record.patchLevel,
+      isRooted: record.isRooted, keyID: record.attestedKey?.base64, replaces: record.replaces?.text,
+      exceptionReason: record.exception?.reason, exceptionUntil: record.exception?.until.wholeSecond,
+      sessions: try sessions(of: seen.row, keyID: record.attestedKey?.base64, request))
   }
 
   func confirmPage(
@@ -100,31 +97,45 @@ extension ConsolePages {
     _ id: String, _ request: AdminRequest, _ problems: [FieldProblem] = []
   ) throws(ConsoleFailure) -> RevokeDevicePage {
     let seen = try lookAtDevice(id, request)
-    let sessions = try sessions(of: seen.row, keyID: seen.object.text("key_id"), request)
+    let sessions = try sessions(of: seen.row, keyID: seen.record.attestedKey?.base64, request)
     return RevokeDevicePage(device: seen.row, sessions: sessions.count, problems: problems)
   }
 }
 
 extension DeviceRow {
-  fileprivate init?(_ object: JSONObject?) {
-    guard let object, let id = object.text("device_id"),
-      let state = object.text("status").flatMap({ State(rawValue: $0) }),
-      let createdAt = object.time("created_at")
-    else { return nil }
+  fileprivate init(_ device: DeviceRecord) {
     self.init(
-      id: id, state: state, name: object.text("device_name"), subject: object.text("subject"),
-      platform: object.text("platform") ?? "", level: object.text("level") ?? "",
-      verification: object.text("uv") ?? "", createdAt: createdAt, seenAt: object.time("seen_at"))
+      id: device.id.text, state: State(device.state), name: device.name?.text, subject: device.subject?.name,
+      platform: device.platform.rawValue, level: device.level.rawValue,
+      verification: device.verification.rawValue, createdAt: device.createdAt.wholeSecond,
+      seenAt: device.seenAt?.wholeSecond)
+  }
+}
+
+extension DeviceRow.State {
+  fileprivate init(_ state: DeviceRecord.State) {
+    self =
+      switch state {
+      case .pending: .pending
+      case .active: .active
+      case .revoked: .revoked
+      }
+  }
+
+  fileprivate var record: DeviceRecord.State {
+    switch self {
+    case .pending: .pending
+    case .active: .active
+    case .revoked: .revoked
+    }
   }
 }
 
 extension PairingRow {
-  fileprivate init?(_ object: JSONObject?) {
-    guard let object, let id = object.text("pairing_id"), let expiresAt = object.time("expires_at") else {
-      return nil
-    }
+  fileprivate init(_ seen: PairingForOperator) {
     self.init(
-      id: id, deviceID: object.text("device_id"), name: object.text("device_name"),
-      subject: object.text("subject"), expiresAt: expiresAt, triesLeft: object.count("tries_left"))
+      id: seen.pairing.id.text, deviceID: seen.device?.id.text, name: seen.device?.name?.text,
+      subject: seen.pairing.subject?.name, expiresAt: seen.pairing.expiresAt.wholeSecond,
+      triesLeft: seen.triesLeft)
   }
 }

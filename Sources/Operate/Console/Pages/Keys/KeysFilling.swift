@@ -2,10 +2,12 @@
 import Admin
 import Assembly
 import Bytes
+import DeviceWire
 import Gateway
 import Identity
 import JSON
 import KeyStore
+import Registry
 import System
 
 extension ConsolePages {
@@ -120,11 +122,8 @@ extension ConsolePages {
     let sessions = try sessions(request) { $0.keyID == identifier }
     var device: (id: String, name: String?)?
     if sources.hasDevices {
-      let found = try ask(
-        "devices-names", [("ids", .array([])), ("keys", .array([.string(identifier.base64)]))], request)
-      if let object = found.array?.first?.object, let id = object.text("device_id") {
-        device = (id, object.text("device_name"))
-      }
+      let found = try ask(NameDevices(ids: [], keys: [identifier]), request).first?.device
+      device = found.map { ($0.id.text, $0.name?.text) }
     }
     return KeyPage(
       key: row(identifier, record), sessions: sessions, deviceID: device?.id, deviceName: device?.name)

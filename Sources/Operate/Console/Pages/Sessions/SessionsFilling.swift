@@ -7,6 +7,7 @@ import DeviceWire
 import Gateway
 import Identity
 import JSON
+import Registry
 import System
 
 extension ConsolePages {
@@ -77,26 +78,18 @@ extension ConsolePages {
     let named = sessions.filter { $0.deviceID != nil || $0.keyID != nil }
     for start in stride(from: 0, to: named.count, by: Self.namesAtOnce) {
       let piece = named[start..<min(start + Self.namesAtOnce, named.count)]
-      let found = try ask(
-        "devices-names",
-        [
-          ("ids", .array(piece.compactMap { $0.deviceID.map { .string($0.text) } })),
-          (
-            "keys",
-            .array(piece.compactMap { $0.deviceID == nil ? $0.keyID.map { .string($0.base64) } : nil })
-          ),
-        ], request)
-      for device in found.array ?? [] {
-        guard let object = device.object, let id = object["device_id"]?.string else { continue }
-        let known = (id: id, name: object["device_name"]?.string)
-        names.byID[id] = known
-        if let key = object["key_id"]?.string { names.byKey[key] = known }
+      let call = NameDevices(
+        ids: piece.compactMap(\.deviceID), keys: piece.compactMap { $0.deviceID == nil ? $0.keyID : nil })
+      for found in try ask(call, request) {
+        let known = (id: found.device.id.text, name: found.device.name?.text)
+        names.byID[known.id] = known
+        if let key = found.device.attestedKey { names.byKey[key.base64] = known }
       }
     }
     return names
   }
 
-  private static let namesAtOnce = 500
+  private static let namesAtOnce = NameDevices.most
 
   private func pseudonym(of session: SessionDescription) -> DevicePseudonym? {
     guard let key = sources.pseudonyms else { return nil }

@@ -98,11 +98,8 @@ final class ApprovalPart {
       Issue.record("it is not answered at once", sourceLocation: sourceLocation)
       return Answer(json: [], refusal: nil)
     }
-    switch reply {
-    case .answered(let bytes), .created(let bytes): return Answer(json: bytes, refusal: nil)
-    case .permitted: return Answer(json: [], refusal: nil)
-    case .refused(let refusal): return Answer(json: [], refusal: refusal)
-    }
+    if case .refused(let refusal) = reply { return Answer(json: [], refusal: refusal) }
+    return Answer(json: reply.json ?? [], refusal: nil)
   }
 
   /// - Parameter name: of the account of whoever orders it, where he asks for an approval.

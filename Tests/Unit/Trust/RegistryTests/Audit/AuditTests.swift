@@ -31,7 +31,7 @@ import Testing
     let answer = WorkerPart.Answer()
     part.submit(try OperatorOrder.call(verb, object), answer)
     part.goOn()
-    guard case .answered(let bytes) = answer.reply else {
+    guard let bytes = answer.reply?.json else {
       throw Unanswered(reply: answer.reply)
     }
     return try JSONValue(parsing: bytes.span, depthLimit: 8)

@@ -141,10 +141,8 @@ private final class Story {
   }
 
   private static func json(_ reply: Reply?) throws -> Answer {
-    switch reply {
-    case .answered(let bytes), .created(let bytes): return Answer(json: bytes, refusal: nil)
-    default: throw Unanswered(reply: String(describing: reply))
-    }
+    guard let json = reply?.json else { throw Unanswered(reply: String(describing: reply)) }
+    return Answer(json: json, refusal: nil)
   }
 
   private struct Unanswered: Error { let reply: String }

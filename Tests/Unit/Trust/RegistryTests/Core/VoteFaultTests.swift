@@ -201,10 +201,6 @@ extension WorkerPart {
 
 extension Reply {
   fileprivate var object: JSONObject? {
-    switch self {
-    case .answered(let bytes), .created(let bytes):
-      (try? JSONValue(parsing: bytes.span, depthLimit: 16))?.object
-    case .permitted, .refused: nil
-    }
+    json.flatMap { try? JSONValue(parsing: $0.span, depthLimit: 16) }?.object
   }
 }

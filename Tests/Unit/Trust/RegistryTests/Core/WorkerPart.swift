@@ -225,7 +225,12 @@ struct Put: RegistryCall {
 }
 
 extension Reply {
-  var isAnswered: Bool { if case .answered = self { true } else { false } }
+  var isAnswered: Bool {
+    switch self {
+    case .answered, .value: true
+    case .keys, .created, .permitted, .refused: false
+    }
+  }
   var code: String? { if case .refused(let refusal) = self { refusal.code.rawValue } else { nil } }
 }
 

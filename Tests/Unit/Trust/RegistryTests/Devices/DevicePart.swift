@@ -69,7 +69,7 @@ final class DevicePart {
 
   func attest(_ phone: TestPhone, verified evidence: VerifiedEvidence) throws -> Said {
     let found = try registry.run(FindAttestedKeys(phone.required, on: evidence.platform), from: Self.home)
-    guard case .reply(.answered(let bytes)) = found, let keys = AttestedKeys(bytes) else {
+    guard case .reply(.keys(let keys)) = found else {
       return try Said(found)
     }
     return try Said(
@@ -208,23 +208,13 @@ struct Said {
       Issue.record("it waits")
       throw FormError("waits")
     }
-    switch reply {
-    case .answered(let bytes), .created(let bytes):
-      code = nil
-      step = nil
-      retryAfter = nil
-      value = try JSONValue(parsing: bytes.span, depthLimit: 8)
-      json = bytes
-    case .permitted:
+    let bytes = reply.json ?? []
+    json = bytes
+    value = bytes.isEmpty ? .null : try JSONValue(parsing: bytes.span, depthLimit: 8)
+    if case .refused(let refusal) = reply {
+      (code, step, retryAfter) = (refusal.code, refusal.step, refusal.retryAfter)
+    } else {
       (code, step, retryAfter) = (nil, nil, nil)
-      value = .null
-      json = []
-    case .refused(let refusal):
-      code = refusal.code
-      step = refusal.step
-      retryAfter = refusal.retryAfter
-      value = .null
-      json = []
     }
   }
 

@@ -47,11 +47,10 @@ import Testing
   @Test func keysThatChangedMeanwhile() throws {
     let phone = try part.activePhone()
     let found = try registry.run(FindAttestedKeys(phone.required, on: .ios), from: DevicePart.home)
-    guard case .reply(.answered(let bytes)) = found else {
+    guard case .reply(.keys(let keys)) = found else {
       Issue.record("no keys")
       return
     }
-    let keys = try #require(AttestedKeys(bytes))
     #expect(keys.device == (try phone.keys.device.point))
     #expect(keys.approval == (try #require(phone.keys.approval).point) && keys.server == part.server)
     _ = try part.rotate(phone, to: TestPhone())
