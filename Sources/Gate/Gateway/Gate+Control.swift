@@ -19,15 +19,15 @@ package struct GateActivity: Sendable {
 
 extension Gate {
   package var activity: GateActivity {
-    let source = OperatorNumber.Source(shared: shared, store: storeStatistics)
+    let numbers = shared.numbers
     var refusals: [RefusalCode: Int] = [:]
     for counters in shared.counters {
       for (code, count) in counters.refusalsByCode { refusals[code, default: 0] += count }
     }
     return GateActivity(
-      numbers: OperatorNumber.all.map { ($0, $0.read(source)) },
+      numbers: OperatorNumber.all.map { ($0, $0.read(numbers)) },
       refusals: RefusalCode.allCases.compactMap { code in refusals[code].map { (code, $0) } },
-      turns: shared.counters.map(\.turns.reading), store: source.store)
+      turns: shared.counters.map(\.turns.reading), store: numbers.store)
   }
 
   /// Those that are admitted and not over.

@@ -67,7 +67,8 @@ extension Connection {
         return
       } catch {
         counters.noteGameFailure(error)
-        loop.shared.log.backendFailed(self, address: address.description, reason: error.description)
+        loop.shared.log.backendFailed(
+          peerName, address: address.description, reason: error.description)
       }
     }
     loop.shared.backends.noteFailure(at: loop.now)
@@ -96,7 +97,7 @@ extension Connection {
   }
 
   private func callFailed(_ admission: Admission, reason: String, step: String) {
-    loop.shared.log.backendFailed(self, address: admission.call.address, reason: reason)
+    loop.shared.log.backendFailed(peerName, address: admission.call.address, reason: reason)
     admission.session.game.leg = nil
     tryNextAddress(admission, failure: step)
   }
@@ -129,7 +130,7 @@ extension Connection {
     guard case .failed(let error)? = session.game.leg?.send(bytes.span) else { return true }
     loop.shared.backends.noteFailure(at: loop.now)
     loop.shared.log.backendFailed(
-      self, address: loop.shared.backends.target.description, reason: error.description)
+      peerName, address: loop.shared.backends.target.description, reason: error.description)
     return false
   }
 

@@ -28,7 +28,7 @@ extension Connection {
       return Refusal(.signatureRejected, step: "device_signature")
     case .clientCertificate(let subject, _, let terms):
       if settings.takes(terms, at: shared.clock.wall()) { return nil }
-      shared.log.certificateRefused(self, subject: subject, reason: "not good any more")
+      shared.log.certificateRefused(peerName, subject: subject, reason: "not good any more")
       return .noCredential
     }
   }

@@ -78,7 +78,7 @@ extension Connection {
       case .verified(let subject, let publicKey, let terms):
         return .credential(.clientCertificate(subject: subject, publicKey: publicKey, terms: terms))
       case .refused(let subject, let reason):
-        loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
+        loop.shared.log.certificateRefused(peerName, subject: subject, reason: reason)
       case .absent: break
       }
     }
@@ -226,7 +226,7 @@ extension Connection {
     case .wantsTurn: loop.continueLater(self)
     case .excessive, .closed, .truncated, .failed:
       if case .excessive(let excess) = result { noteExcess(excess) }
-      loop.shared.log.leftEarly(self, keyID: admission.credential.keyID)
+      loop.shared.log.leftEarly(peerName, keyID: admission.credential.keyID)
       finish()
     }
   }

@@ -77,3 +77,18 @@ extension Connection {
     }
   }
 }
+
+extension ConnectionState {
+  /// Nil for one that is gone.
+  init?(_ stage: Connection.Stage) {
+    switch stage {
+    case .proxyHeader: self = .proxyHeader
+    case .handshake: self = .handshake
+    case .exchange: self = .exchange
+    case .admission: self = .admission
+    case .session: self = .session
+    case .lingering: self = .lingering
+    case .closed: return nil
+    }
+  }
+}

@@ -45,7 +45,9 @@ extension Connection {
     ])
     if isResumed {
       let gap = conversation.state.outgoing.takeGap()
-      loop.shared.log.sessionResumed(self, session, missing: gap.map { $0.messages } ?? 0)
+      loop.shared.log.sessionResumed(
+        peerName, session.name, missing: gap.map { $0.messages } ?? 0,
+        waited: session.absence?.lasted ?? .zero)
       counters.gapMessages.add(gap?.messages ?? 0)
       if let gap {
         say(conversation.state.afterGap(gap))

@@ -169,10 +169,10 @@ extension Connection {
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
-      if request.endpoint.changesSomething { loop.shared.log.answered(self, request.endpoint) }
+      if request.endpoint.changesSomething { loop.shared.log.answered(peerName, request.endpoint) }
       respond(Response(.ok, json: bytes), closing: pending.closesAfterAnswer)
     case .created(let json):
-      loop.shared.log.answered(self, request.endpoint)
+      loop.shared.log.answered(peerName, request.endpoint)
       respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
     case .permitted:
       if let work = pending.evidenceToJudge.take() { attest(work, for: pending) }

@@ -1,4 +1,4 @@
-/// The name of a request about devices: the client's own, or a new one.
+/// The names of connections, sessions and requests about devices; of the last the client's own, or a new one.
 internal import Bytes
 internal import HTTPWire
 internal import System
@@ -9,6 +9,14 @@ extension Connection {
     if case .exchange(let exchange) = stage { return exchange.trace }
     return nil
   }
+
+  var peerName: PeerName {
+    PeerName(loop: loop.index, number: token.number, source: source, trace: trace)
+  }
+}
+
+extension GameSession {
+  var name: SessionName { SessionName(number: number, source: source, credential: credential) }
 }
 
 extension TraceID {

@@ -27,7 +27,7 @@ extension Connection {
     counters.refused(refusal.code)
     if let limit = refusal.limit { counters.limited(limit) }
     counters.noteRefused(exchange.asked)
-    loop.shared.log.refused(self, refusal)
+    loop.shared.log.refused(peerName, refusal)
     loop.shared.remember(refusal, of: self)
     // Before the answer: its connection may end while that is written.
     exchange.asked = nil

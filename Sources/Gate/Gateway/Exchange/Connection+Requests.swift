@@ -216,7 +216,7 @@ extension Connection {
       if case .device(let request) = pending.endpoint { return attested(.appAttest(keyID), request, pending) }
       counters.registrations.add()
       exchange.asked = nil
-      loop.shared.log.registered(self, keyID)
+      loop.shared.log.registered(peerName, keyID)
       respond(
         Response(.ok, json: #"{"\#(MemberName.registered)":true}"#), closing: pending.closesAfterAnswer)
     case .evidence(let evidence):

@@ -181,9 +181,9 @@ struct HistoryState: Sendable {
 }
 
 extension HistoryTotals {
-  init(_ shared: Shared) {
-    players = shared.sessions.value
-    for counters in shared.counters {
+  init(players: Int, _ loops: [Counters]) {
+    self.players = players
+    for counters in loops {
       admissions += counters.admitted.value
       registrations += counters.registrations.value
       bytesFromPlayers += counters.bytesFromPlayers.value

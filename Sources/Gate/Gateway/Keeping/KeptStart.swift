@@ -155,7 +155,7 @@ final class KeptStart {
           keeper.discard(slot)
           if error == .over { continue }
           ended += 1
-          log.sessionDropped(slot: slot, error)
+          log.sessionDropped(slot: slot, reason: error.word, detail: error.detail)
         }
       }
     }

@@ -40,6 +40,11 @@ struct TakingUp {
       case .torn: "torn"
       }
     }
+
+    /// More than the word says, for the log.
+    var detail: String? {
+      if case .unreadable(let error) = self { "\(error)" } else { nil }
+    }
   }
 
   let keeper: Keeper
@@ -192,7 +197,7 @@ extension Loop {
     settle(session)
     accountBuffers(of: session)
     if let conversation = session.game.conversation { describe(session, conversation) }
-    shared.log.sessionKept(session)
+    shared.log.sessionKept(session.name, doubt: session.game.conversation?.state.doubt ?? 0)
     continueLater(session)
   }
 }

@@ -46,7 +46,7 @@ extension Loop {
     if session.isOver { session.game.leg = nil }
     if let conversation = session.game.conversation { describe(session, conversation) }
     // Said once it is in the slot: who reads it may kill the gate.
-    shared.log.sessionDetached(connection, session, end)
+    shared.log.sessionDetached(connection.peerName, session.name, end)
     // Nobody is away: it has its next connection as soon as it is where that is.
     if changesHands { return }
     // At a restart all lose theirs.
@@ -217,7 +217,9 @@ extension Loop {
   func endAway(_ session: GameSession, _ reason: SessionEnd) {
     let end = ConnectionEnd.session(reason)
     if !session.isOver { counters.noteStall(end) }
-    if reason == .letGo || reason == .expired { shared.log.sessionLetGo(session, reason, now: now) }
+    if reason == .letGo || reason == .expired {
+      shared.log.sessionLetGo(session.name, reason, waited: now - session.changedAt)
+    }
     if !session.isOver { session.game.conversation?.state.over(reason) }
     if reason.leavesWord, !isDraining, !isStopped, !session.isOver {
       conclude(session, because: end)

@@ -87,7 +87,11 @@ extension Loop {
     }
     counters.sessionsEnded.add()
     session.game.countBytes(in: counters)
-    shared.log.sessionEnded(session, end, now: now)
+    shared.log.sessionEnded(
+      session.name, end,
+      GateLogger.Ended(
+        peer: session.connection?.peerName, bytesFromGame: session.game.bytesFromGame,
+        bytesFromPlayer: session.game.bytesFromPlayer, duration: now - session.startedAt))
   }
 
   /// Nobody can come back to it.
@@ -128,7 +132,7 @@ extension Loop {
 
   func note(_ leftOut: LeftOut, of session: GameSession) {
     counters.messagesLeftOut.add(leftOut.count)
-    shared.log.messageLeftOut(session, leftOut)
+    shared.log.messagesLeftOut(session.name, step: leftOut.word, count: leftOut.count)
   }
 
   var sessionDescriptions: [SessionDescription] {

@@ -90,7 +90,7 @@ extension GateMetrics {
       ("registered", { $0.value(.registrations) }), ("refused", { $0.sum(\.registrationsRefused) }),
       ("left", { $0.sum(\.registrationsLeft) })),
     counter("refusals_total", "Requests that were refused, by the code in the answer.") { source, text in
-      let all = source.shared.counters.map(\.refusalsOfAllCodes)
+      let all = source.numbers.counters.map(\.refusalsOfAllCodes)
       for (index, code) in RefusalCode.allCases.enumerated() {
         text.sample(MetricLabel("code", code.rawValue), value: all.reduce(0) { $0 + $1[index].count })
       }
@@ -144,7 +144,7 @@ extension GateMetrics {
     },
     histogram("loop_lag_seconds", "How long a loop's turns took, which is how long others had to wait.") {
       source, text in
-      for (index, counters) in source.shared.counters.enumerated() {
+      for (index, counters) in source.numbers.counters.enumerated() {
         text.histogram(MetricLabel("loop", String(index)), reading: counters.lag.reading)
       }
     },
@@ -154,7 +154,7 @@ extension GateMetrics {
 extension GateMetrics.Source {
   /// Over all loops.
   func readings(_ histogram: (Counters) -> DurationHistogram) -> DurationReading {
-    shared.counters.reduce(into: DurationReading()) { $0.add(histogram($1).reading) }
+    numbers.counters.reduce(into: DurationReading()) { $0.add(histogram($1).reading) }
   }
 }
 

@@ -27,11 +27,11 @@ extension GateMetrics {
     },
     histogram("store_commit_duration_seconds", "How long a sync of the key store's journal took.") {
       source, text in
-      text.histogram(reading: source.store.commitTimes)
+      text.histogram(reading: source.numbers.store.commitTimes)
     },
     gauge("store_journal_bytes", .journalBytes),
     histogram("snapshot_duration_seconds", "How long a snapshot of the key store took.") { source, text in
-      text.histogram(reading: source.store.snapshotTimes)
+      text.histogram(reading: source.numbers.store.snapshotTimes)
     },
   ]
 
@@ -39,22 +39,22 @@ extension GateMetrics {
 
   static let deviceRows = [
     gauge("devices", "Devices in the registry.") { source, text in
-      for (state, count) in zip(RegistryNumbers.deviceStates, source.registry.devices) {
+      for (state, count) in zip(RegistryNumbers.deviceStates, source.numbers.registry.devices) {
         text.sample(MetricLabel("state", state.word), value: count)
       }
     },
     gauge("devices_store_bytes", "The size of the registry's store and its log.") { source, text in
-      text.sample(value: Int(clamping: source.registry.bytes))
+      text.sample(value: Int(clamping: source.numbers.registry.bytes))
     },
     gauge("approvals", "Requests for approvals in the registry, those included that are over and still kept.")
     { source, text in
-      for (state, count) in zip(RegistryNumbers.approvalStates, source.registry.approvals) {
+      for (state, count) in zip(RegistryNumbers.approvalStates, source.numbers.registry.approvals) {
         text.sample(MetricLabel("state", state.word), value: count)
       }
     },
     counter("approvals_decided_total", "Requests for approvals that came to an end, by which.") {
       source, text in
-      for (state, count) in zip(RegistryNumbers.approvalStates, source.registry.approvalsDecided)
+      for (state, count) in zip(RegistryNumbers.approvalStates, source.numbers.registry.approvalsDecided)
       where state != .pending {
         text.sample(MetricLabel("result", state.word), value: count)
       }
@@ -62,13 +62,14 @@ extension GateMetrics {
     gauge(
       "codes", "Logins with a one-time code in the registry, those included that are over and still kept."
     ) { source, text in
-      for (state, count) in zip(RegistryNumbers.codeStates, source.registry.codes) {
+      for (state, count) in zip(RegistryNumbers.codeStates, source.numbers.registry.codes) {
         text.sample(MetricLabel("state", state.word), value: count)
       }
     },
     counter("codes_ended_total", "Logins that waited for a one-time code, by what came of them.") {
       source, text in
-      for (state, count) in zip(RegistryNumbers.codeStates, source.registry.codesEnded) where state != .open {
+      for (state, count) in zip(RegistryNumbers.codeStates, source.numbers.registry.codesEnded)
+      where state != .open {
         text.sample(MetricLabel("result", state.word), value: count)
       }
     },
@@ -81,7 +82,7 @@ extension GateMetrics {
       "certificate_expiry_timestamp_seconds",
       "When the first of the certificates in use ends, since unix epoch."
     ) { source, text in
-      for (role, end) in source.shared.certificates.ends {
+      for (role, end) in source.numbers.certificates.ends {
         text.sample(MetricLabel("certificate", role.rawValue), value: Int(clamping: end.seconds))
       }
     },

@@ -27,22 +27,16 @@ package final class GateMetrics: Sendable {
 
   /// What all families of one scrape are read from.
   struct Source {
-    let shared: Shared
-    let store: KeyStoreStatistics
-    let registry: RegistryNumbers
+    let numbers: Numbers
     let process: ProcessNumbers
     let version: String
     let checks: [Check]
 
     /// Over all loops.
-    func sum(_ counter: (Counters) -> Counter) -> Int {
-      shared.counters.reduce(0) { $0 + counter($1).value }
-    }
+    func sum(_ counter: (Counters) -> Counter) -> Int { numbers.sum(counter) }
 
     /// What `portcullis stats` says.
-    func value(_ number: OperatorNumber) -> Int {
-      number.read(OperatorNumber.Source(shared: shared, store: store))
-    }
+    func value(_ number: OperatorNumber) -> Int { number.read(numbers) }
   }
 
   /// One family with its series.
@@ -51,27 +45,21 @@ package final class GateMetrics: Sendable {
     let write: @Sendable (Source, inout MetricsText) -> Void
   }
 
-  private let shared: Shared
+  private let numbers: @Sendable () -> Numbers
   private let version: String
   /// Of the last text.
   private let size = Atomic<Int>(64 * 1024)
 
-  package convenience init(_ gate: Gate, version: String) {
-    self.init(gate.shared, version: version)
-  }
-
-  init(_ shared: Shared, version: String) {
-    self.shared = shared
+  /// - Parameter numbers: to be asked for at each scrape.
+  init(version: String, of numbers: @escaping @Sendable () -> Numbers) {
+    self.numbers = numbers
     self.version = version
   }
 
   /// From any thread but a loop's.
   /// - Parameter checks: what readiness was made of last.
   package func text(checks: [Check]) -> [UInt8] {
-    let source = Source(
-      shared: shared, store: shared.currentStoreStatistics,
-      registry: shared.devices?.registry.numbers ?? RegistryNumbers(), process: .read(), version: version,
-      checks: checks)
+    let source = Source(numbers: numbers(), process: .read(), version: version, checks: checks)
     var text = MetricsText(capacity: size.load(ordering: .relaxed) + 1024)
     for row in Self.rows {
       text.begin(row.family)

@@ -38,7 +38,7 @@ extension Connection {
     move(to: .session(attachment))
     loop.attach(session, to: self)
     counters.admissionTimes.record(loop.now - admission.startedAt)
-    loop.shared.log.admitted(self, session, waited: loop.now - admission.startedAt)
+    loop.shared.log.admitted(peerName, session.name, waited: loop.now - admission.startedAt)
     arm(at: loop.now + loop.settings.limits.pingInterval)
     if let conversation = session.game.conversation {
       begin(conversation, attachment, admission, isResumed: isResumed)

@@ -49,7 +49,7 @@ extension GameSession {
     if case .clientCertificate(let name, _, _) = credential { subject = name }
     return SessionDescription(
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
-      since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
+      since: loop.now - changedAt, name: connection?.peerName.text, peer: source, credential: credential.word,
       keyID: credential.keyID, deviceID: credential.deviceID, subject: subject,
       subprotocol: subprotocol?.rawValue, isKept: isSafe,
       bufferedBytes: game.conversation?.state.bufferedBytes ?? 0, duration: loop.now - startedAt,

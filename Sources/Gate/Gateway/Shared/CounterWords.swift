@@ -31,35 +31,6 @@ enum HandshakeFailure: Int, CaseIterable {
   }
 }
 
-/// What somebody had too much of.
-enum RateLimit: Int, CaseIterable {
-  case maxConnections
-  case handshakeRate
-  case maxPending
-  case connectionsPerAddress
-  case challengeRate
-  case registerRate
-  case deviceRate
-  case serviceRate
-  /// The registry's own, such as new devices of an address in an hour.
-  case registry
-
-  /// The step that the log names, unless a limit has several.
-  var word: String {
-    switch self {
-    case .maxConnections: "max_connections"
-    case .handshakeRate: "handshake_rate"
-    case .maxPending: "max_pending"
-    case .connectionsPerAddress: "connections_per_address"
-    case .challengeRate: "challenge_rate"
-    case .registerRate: "register_rate"
-    case .deviceRate: "device_rate"
-    case .serviceRate: "service_rate"
-    case .registry: "registry"
-    }
-  }
-}
-
 /// Requests of which each comes to one of a few ends.
 enum CountedRequest {
   case upgrade
@@ -83,19 +54,6 @@ enum ConnectionState: Int, CaseIterable {
     case .admission: "admission"
     case .session: "session"
     case .lingering: "lingering"
-    }
-  }
-
-  /// Nil for one that is gone.
-  init?(_ stage: Connection.Stage) {
-    switch stage {
-    case .proxyHeader: self = .proxyHeader
-    case .handshake: self = .handshake
-    case .exchange: self = .exchange
-    case .admission: self = .admission
-    case .session: self = .session
-    case .lingering: self = .lingering
-    case .closed: return nil
     }
   }
 }

@@ -8,9 +8,9 @@ internal import System
 internal import WebSocketWire
 
 extension GateLogger {
-  func sessionDetached(_ connection: Connection, _ session: GameSession, _ end: ConnectionEnd?) {
+  func sessionDetached(_ peer: PeerName, _ session: SessionName, _ end: ConnectionEnd?) {
     log.write(.info, "session_detached") { line in
-      Self.begin(&line, connection, session)
+      Self.begin(&line, peer, session)
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
       if let code = end?.closeCode { line.add("closeCode", String(code.rawValue)) }
       if let detail = end?.detail { line.add("detail", detail) }
@@ -19,33 +19,36 @@ extension GateLogger {
   }
 
   /// - Parameter missing: how many messages the app will never get.
-  func sessionResumed(_ connection: Connection, _ session: GameSession, missing: Int?) {
+  func sessionResumed(_ peer: PeerName, _ session: SessionName, missing: Int?, waited: Duration) {
     log.write(.info, "session_resumed") { line in
-      Self.begin(&line, connection, session)
+      Self.begin(&line, peer, session)
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
       line.add("gap", missing.map { String($0) } ?? "unknown")
-      line.add("waitedMs", String((session.absence?.lasted ?? .zero).wholeMilliseconds))
+      line.add("waitedMs", String(waited.wholeMilliseconds))
     }
   }
 
   /// Something that an app or its game has said could not be passed on.
-  func messageLeftOut(_ session: GameSession, _ leftOut: LeftOut) {
+  /// - Parameters:
+  ///   - step: what the last of it was.
+  ///   - count: how much of it since the last such line.
+  func messagesLeftOut(_ session: SessionName, step: String, count: Int) {
     log.decision(
       "message_left_out", code: "",
       fields: [
         "session": "\(session.number)", "source": "\(session.source.peerDescription)",
-        "step": "\(leftOut.word)", "count": "\(leftOut.count)",
+        "step": "\(step)", "count": "\(count)",
       ])
   }
 
   /// Without a connection, and given up: for others, or as its time is over.
-  func sessionLetGo(_ session: GameSession, _ end: SessionEnd, now: MonotonicTime) {
+  func sessionLetGo(_ session: SessionName, _ end: SessionEnd, waited: Duration) {
     log.write(.info, "session_let_go") { line in
       line.add("session", String(session.number))
       line.add("source", session.source.peerDescription)
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
       line.add("reason", end.word)
-      line.add("waitedMs", String((now - session.changedAt).wholeMilliseconds))
+      line.add("waitedMs", String(waited.wholeMilliseconds))
     }
   }
 
@@ -63,18 +66,18 @@ extension GateLogger {
   }
 
   /// One of the process before goes on.
-  func sessionKept(_ session: GameSession) {
+  func sessionKept(_ session: SessionName, doubt: Int) {
     log.write(.info, "session_kept") { line in
       line.add("session", String(session.number))
       line.add("source", session.source.peerDescription)
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
-      line.add("doubt", String(session.game.conversation?.state.doubt ?? 0))
+      line.add("doubt", String(doubt))
     }
   }
 
-  func sessionDropped(slot: Int, _ reason: TakingUp.Reason) {
-    var members: Logger.Metadata = ["slot": "\(slot)", "reason": "\(reason.word)"]
-    if case .unreadable(let error) = reason { members["detail"] = "\(error)" }
+  func sessionDropped(slot: Int, reason: String, detail: String?) {
+    var members: Logger.Metadata = ["slot": "\(slot)", "reason": "\(reason)"]
+    if let detail { members["detail"] = "\(detail)" }
     logger.warning("session_dropped", metadata: members)
   }
 
@@ -92,20 +95,26 @@ extension GateLogger {
       "luggage_lost", metadata: ["slot": "\(slot.map(String.init) ?? "all")", "reason": "\(error)"])
   }
 
-  func sessionEnded(_ session: GameSession, _ end: ConnectionEnd?, now: MonotonicTime) {
+  /// What a session has come to, and the connection that carried it at its end; nil where there was none.
+  struct Ended {
+    let peer: PeerName?
+    let bytesFromGame: UInt64
+    let bytesFromPlayer: UInt64
+    let duration: Duration
+  }
+
+  func sessionEnded(_ session: SessionName, _ end: ConnectionEnd?, _ ended: Ended) {
     let keyID = session.credential.keyID
-    let (fromGame, fromPlayer) = (session.game.bytesFromGame, session.game.bytesFromPlayer)
-    let duration = now - session.startedAt
     log.write(.info, "session_ended") { line in
-      if let connection = session.connection { line.add("connection", connection.name) }
+      if let peer = ended.peer { line.add("connection", peer.text) }
       line.add("session", String(session.number))
       line.add("source", session.source.peerDescription)
       if let keyID { line.add("keyId", keyID.short) }
-      line.add("bytesFromGame", String(fromGame))
-      line.add("bytesFromPlayer", String(fromPlayer))
+      line.add("bytesFromGame", String(ended.bytesFromGame))
+      line.add("bytesFromPlayer", String(ended.bytesFromPlayer))
       if let code = end?.closeCode { line.add("closeCode", String(code.rawValue)) }
       if let detail = end?.detail { line.add("detail", detail) }
-      line.add("durationMs", String(duration.wholeMilliseconds))
+      line.add("durationMs", String(ended.duration.wholeMilliseconds))
       line.add("reason", end?.word ?? "closed")
     }
   }

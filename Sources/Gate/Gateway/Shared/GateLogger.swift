@@ -37,46 +37,46 @@ struct GateLogger: Sendable {
     logger.warning("accept_paused", metadata: ["reason": "\(error)"])
   }
 
-  func handshakeFailed(_ connection: Connection, reason: String) {
+  func handshakeFailed(_ peer: PeerName, reason: String) {
     log.decision(
-      "handshake_failed", code: "", fields: members(connection, ["result": "refused", "step": "\(reason)"]))
+      "handshake_failed", code: "", fields: members(peer, ["result": "refused", "step": "\(reason)"]))
   }
 
-  func refused(_ connection: Connection, _ refusal: Refusal) {
-    log.decision("refused", code: refusal.code.rawValue, fields: members(connection, refusal))
+  func refused(_ peer: PeerName, _ refusal: Refusal) {
+    log.decision("refused", code: refusal.code.rawValue, fields: members(peer, refusal))
   }
 
-  private func members(_ connection: Connection, _ refusal: Refusal) -> Logger.Metadata {
+  private func members(_ peer: PeerName, _ refusal: Refusal) -> Logger.Metadata {
     var members = members(
-      connection, ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
+      peer, ["result": "refused", "code": "\(refusal.code.rawValue)", "step": "\(refusal.step)"])
     if let keyID = refusal.keyID { members["keyId"] = "\(keyID.short)" }
     if let chain = refusal.chain { members["chain"] = "\(chain)" }
-    if let trace = connection.trace { members["trace"] = "\(trace.text)" }
+    if let trace = peer.trace { members["trace"] = "\(trace.text)" }
     return members
   }
 
-  func certificateRefused(_ connection: Connection, subject: String, reason: String) {
+  func certificateRefused(_ peer: PeerName, subject: String, reason: String) {
     log.decision(
       "client_certificate_refused", code: "", level: .notice,
-      fields: members(connection, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
+      fields: members(peer, ["subject": LogText.peer(subject), "reason": "\(reason)"]))
   }
 
   /// A connection that is ended for its TLS messages, in whatever stage.
-  func tlsRefused(_ connection: Connection, _ excess: TLSExcess) {
+  func tlsRefused(_ peer: PeerName, _ excess: TLSExcess) {
     log.decision(
       "tls_refused", code: "",
-      fields: members(connection, ["result": "refused", "step": "\(excess.rawValue)"]))
+      fields: members(peer, ["result": "refused", "step": "\(excess.rawValue)"]))
   }
 
-  func leftEarly(_ connection: Connection, keyID: KeyIdentifier?) {
-    var members = members(connection, ["step": "before_101"])
+  func leftEarly(_ peer: PeerName, keyID: KeyIdentifier?) {
+    var members = members(peer, ["step": "before_101"])
     if let keyID { members["keyId"] = "\(keyID.short)" }
     logger.info("left", metadata: members)
   }
 
-  func backendFailed(_ connection: Connection, address: String, reason: String) {
+  func backendFailed(_ peer: PeerName, address: String, reason: String) {
     logger.warning(
-      "backend_failed", metadata: members(connection, ["address": "\(address)", "reason": "\(reason)"]))
+      "backend_failed", metadata: members(peer, ["address": "\(address)", "reason": "\(reason)"]))
   }
 
   func backendUnresolved(reason: String) {
@@ -197,27 +197,27 @@ struct GateLogger: Sendable {
 
   // MARK: Decisions
 
-  func registered(_ connection: Connection, _ keyID: KeyIdentifier) {
+  func registered(_ peer: PeerName, _ keyID: KeyIdentifier) {
     log.write(.info, "registered") { line in
-      Self.begin(&line, connection)
+      Self.begin(&line, peer)
       line.add("result", "accepted")
       line.add("keyId", keyID.short)
     }
   }
 
   /// A request about devices that has changed something.
-  func answered(_ connection: Connection, _ endpoint: DeviceEndpoint) {
+  func answered(_ peer: PeerName, _ endpoint: DeviceEndpoint) {
     log.write(.info, "device_request") { line in
-      Self.begin(&line, connection)
+      Self.begin(&line, peer)
       line.add("result", "accepted")
       line.add("endpoint", endpoint.word)
-      if let trace = connection.trace { line.add("trace", trace.text) }
+      if let trace = peer.trace { line.add("trace", trace.text) }
     }
   }
 
-  func admitted(_ connection: Connection, _ session: GameSession, waited: Duration) {
+  func admitted(_ peer: PeerName, _ session: SessionName, waited: Duration) {
     log.write(.info, "admitted") { line in
-      Self.begin(&line, connection, session)
+      Self.begin(&line, peer, session)
       line.add("result", "accepted")
       if let keyID = session.credential.keyID { line.add("keyId", keyID.short) }
       line.add("credential", session.credential.word)
@@ -231,28 +231,21 @@ struct GateLogger: Sendable {
 
   // MARK: Members
 
-  static func begin(_ line: inout LogLineWriter, _ connection: Connection, _ session: GameSession) {
-    line.add("connection", connection.name)
+  static func begin(_ line: inout LogLineWriter, _ peer: PeerName, _ session: SessionName) {
+    line.add("connection", peer.text)
     line.add("session", String(session.number))
-    line.add("source", connection.source.peerDescription)
+    line.add("source", peer.source.peerDescription)
   }
 
-  static func begin(_ line: inout LogLineWriter, _ connection: Connection) {
-    line.add("connection", connection.name)
-    line.add("source", connection.source.peerDescription)
+  static func begin(_ line: inout LogLineWriter, _ peer: PeerName) {
+    line.add("connection", peer.text)
+    line.add("source", peer.source.peerDescription)
   }
 
-  private func members(_ connection: Connection, _ more: Logger.Metadata) -> Logger.Metadata {
+  private func members(_ peer: PeerName, _ more: Logger.Metadata) -> Logger.Metadata {
     var members = more
-    members["connection"] = "\(connection.name)"
-    members["source"] = "\(connection.source.peerDescription)"
+    members["connection"] = "\(peer.text)"
+    members["source"] = "\(peer.source.peerDescription)"
     return members
-  }
-}
-
-extension Connection {
-  /// The connection's name in the log and on the control socket: loop, slot and generation in hexadecimal.
-  var name: String {
-    "\(loop.index)-\(String(token.number, radix: 16))"
   }
 }

@@ -47,7 +47,7 @@ final class Housekeeper: Sendable {
       shared.log.tellLeftOut()
       shared.tellOfCertificates()
       shared.store.noteHang()
-      shared.history.note(HistoryTotals(shared), at: now)
+      shared.history.note(shared.historyTotals, at: now)
       shared.publishStoreStatistics()
       shared.devices?.attendRevocations(now: shared.clock.wall())
       if now >= goodFrom, !isGoodStart {
@@ -64,6 +64,6 @@ final class Housekeeper: Sendable {
       }
     }
     // What came since, for the history that outlives the process.
-    shared.history.note(HistoryTotals(shared), at: SystemClock().monotonic())
+    shared.history.note(shared.historyTotals, at: SystemClock().monotonic())
   }
 }

@@ -31,28 +31,22 @@ package struct OperatorNumber: Sendable {
   package let onlyRises: Bool
   /// What is counted, without a full stop.
   package let help: String
-  let read: @Sendable (Source) -> Int
+  let read: @Sendable (Numbers) -> Int
 
   /// As Prometheus has it.
   var sentence: String { "\(help.prefix(1).uppercased())\(help.dropFirst())." }
-
-  /// What a row is read from.
-  struct Source {
-    let shared: Shared
-    let store: KeyStoreStatistics
-  }
 
   // MARK: Those that metrics show as well
 
   static let detached = now(
     "detached", "sessions without a connection, and the last messages of some that are over"
-  ) { $0.shared.away.value }
+  ) { $0.away.value }
   static let buffered = now(
     "buffered", in: .bytes,
     "messages kept for apps until they are acknowledged, and what games have said that is none yet"
-  ) { $0.shared.buffers.value }
+  ) { $0.buffers.value }
   static let kept = now("kept", "sessions that outlive a restart or a crash of the gate") {
-    $0.shared.currentKeptSessions
+    $0.keptSessions
   }
   static let registrations = sum("registrations", "keys registered", \.registrations)
   static let admitted = sum("admitted", "sessions begun", \.admitted)
@@ -68,21 +62,21 @@ package struct OperatorNumber: Sendable {
   // MARK: All of them
 
   package static let all: [OperatorNumber] = [
-    now("loops", "event loops, each a thread") { $0.shared.counters.count },
+    now("loops", "event loops, each a thread") { $0.counters.count },
     now("connections", "connections of all kinds, from accept to the last byte") {
-      $0.shared.occupancy.value
+      $0.occupancy.value
     },
-    now("pending", "connections that are not admitted yet") { $0.shared.pending.value },
-    now("sessions", "players' sessions that have a connection") { $0.shared.sessions.value },
+    now("pending", "connections that are not admitted yet") { $0.pending.value },
+    now("sessions", "players' sessions that have a connection") { $0.sessions.value },
     detached,
-    now("concluded", "those of them that are over") { $0.shared.concluded.value },
+    now("concluded", "those of them that are over") { $0.concluded.value },
     buffered,
     kept,
-    now("lingering", "connections that only wait for their peer's end") { $0.shared.lingering.value },
-    now("newcomersWaiting", "handshakes and requests that wait for their turn") { source in
-      source.shared.counters.reduce(0) { $0 + $1.newcomersWaiting.value }
+    now("lingering", "connections that only wait for their peer's end") { $0.lingering.value },
+    now("newcomersWaiting", "handshakes and requests that wait for their turn") { numbers in
+      numbers.counters.reduce(0) { $0 + $1.newcomersWaiting.value }
     },
-    now("registrationsWaiting", "attestations that wait for a thread") { $0.shared.pool.waitingCount },
+    now("registrationsWaiting", "attestations that wait for a thread") { $0.pool.waitingCount },
 
     sum("accepted", "connections accepted", \.accepted),
     sum(
@@ -105,7 +99,7 @@ package struct OperatorNumber: Sendable {
     OperatorNumber(
       name: "keepingFailed", group: .sinceStart, unit: .count, onlyRises: true,
       help: "descriptors that whoever keeps them for the gate did not take, or not let go of"
-    ) { $0.shared.keeper?.failures.value ?? 0 },
+    ) { $0.keepingFailures?.value ?? 0 },
     sum("messagesLeftOut", "messages of apps and of games that could not be passed on", \.messagesLeftOut),
     sum("sessionsEnded", "sessions ended", \.sessionsEnded),
     sum(
@@ -116,7 +110,7 @@ package struct OperatorNumber: Sendable {
 
     keys,
     revokedKeys,
-    now("keysWithSessions", of: .store, "keys that have a session") { $0.shared.register.keyCount },
+    now("keysWithSessions", of: .store, "keys that have a session") { $0.register.keyCount },
     store("commits", rises: true, "changes made durable", \.commits),
     store("batches", rises: true, "syncs of the journal that this took", \.batches),
     store("waitingBytes", in: .bytes, "changes that wait for the journal", \.waitingBytes),
@@ -132,7 +126,7 @@ package struct OperatorNumber: Sendable {
 
   private static func now(
     _ name: String, of group: Group = .now, in unit: Unit = .count, _ help: String,
-    _ read: @escaping @Sendable (Source) -> Int
+    _ read: @escaping @Sendable (Numbers) -> Int
   ) -> OperatorNumber {
     OperatorNumber(name: name, group: group, unit: unit, onlyRises: false, help: help, read: read)
   }
@@ -147,8 +141,8 @@ package struct OperatorNumber: Sendable {
   private static func sum(
     _ name: String, in unit: Unit = .count, _ help: String, of number: @escaping @Sendable (Counters) -> Int
   ) -> OperatorNumber {
-    OperatorNumber(name: name, group: .sinceStart, unit: unit, onlyRises: true, help: help) { source in
-      source.shared.counters.reduce(0) { $0 + number($1) }
+    OperatorNumber(name: name, group: .sinceStart, unit: unit, onlyRises: true, help: help) { numbers in
+      numbers.counters.reduce(0) { $0 + number($1) }
     }
   }
 
@@ -156,8 +150,8 @@ package struct OperatorNumber: Sendable {
     _ name: String, in unit: Unit = .count, rises: Bool = false, _ help: String,
     _ number: @escaping @Sendable (KeyStoreStatistics) -> Number
   ) -> OperatorNumber {
-    OperatorNumber(name: name, group: .store, unit: unit, onlyRises: rises, help: help) { source in
-      Int(clamping: number(source.store))
+    OperatorNumber(name: name, group: .store, unit: unit, onlyRises: rises, help: help) { numbers in
+      Int(clamping: number(numbers.store))
     }
   }
 }

@@ -15,16 +15,15 @@ package struct RefusalEntry: Equatable, Sendable {
   package let code: RefusalCode
   /// The rule that was broken: a word of the program's own.
   package let step: String
-  package let source: Endpoint
   package let keyID: KeyIdentifier?
   /// What was asked for, in words of the program's own; nil where nothing counts it.
   package let asked: String?
   /// The name of a request about devices, which a client may have chosen: at most 64 characters of a token (RFC 9110 §5.6.2).
-  package let trace: String?
+  package var trace: String? { peer.trace?.text }
+  package var source: Endpoint { peer.source }
   /// As the log names it.
-  package var connection: String { "\(loop)-\(String(token, radix: 16))" }
-  let loop: Int
-  let token: UInt64
+  package var connection: String { peer.text }
+  let peer: PeerName
 }
 
 /// A thousand entries, and up to one block more: below 300 KiB with all that they name.
@@ -72,26 +71,5 @@ package final class RefusalRing: Sendable {
       for entry in block.reversed() where entries.count < Self.kept { entries.append(entry) }
     }
     return entries
-  }
-}
-
-extension Shared {
-  /// For the operator's page; counting and the log are others' business.
-  func remember(_ refusal: Refusal, of connection: Connection) {
-    let (at, trace) = (clock.wall(), connection.trace?.text)
-    var asked: String?
-    if case .exchange(let exchange) = connection.stage {
-      switch exchange.asked {
-      case .upgrade: asked = "upgrade"
-      case .registration: asked = "registration"
-      case nil: break
-      }
-    }
-    refusals.note { number in
-      RefusalEntry(
-        number: number, at: at, code: refusal.code, step: refusal.step, source: connection.source,
-        keyID: refusal.keyID, asked: asked, trace: trace, loop: connection.loop.index,
-        token: connection.token.number)
-    }
   }
 }

@@ -12,9 +12,9 @@ import Testing
     ring.note { number in
       RefusalEntry(
         number: number, at: UnixTime(milliseconds: Int64(number)), code: .nonceInvalid, step: "unknown",
-        source: Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 1), keyID: nil, asked: nil, trace: nil,
-        loop: 1,
-        token: 255)
+        keyID: nil, asked: nil,
+        peer: PeerName(
+          loop: 1, number: 255, source: Endpoint(address: IPAddress(v4: 0x7F00_0001), port: 1), trace: nil))
     }
   }
 
