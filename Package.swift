@@ -135,14 +135,28 @@ let modules = [
   // Connections and sessions.
   Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
   Module("Keeping", in: .gate, ["Addresses", "Bytes", "SessionWire", "System", "TelnetWire"]),
+  Module("Scheduling", in: .gate, ["HTTPWire", "System"]),
+  Module(
+    "Admission", in: .gate,
+    [
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire", "Identity",
+      "KeyStore", "PortcullisProtocol", "Registry", "Scheduling", "SessionWire", "System", "TelnetWire",
+      "TLS", "WebSocketWire",
+    ]),
+  Module(
+    "Telemetry", in: .gate,
+    [
+      "Addresses", "Admission", "Bytes", "DeviceWire", "HTTPWire", "Keeping", "KeyStore", "Logging", "Logs",
+      "Metrics", "PortcullisProtocol", "ProxyProtocol", "Registry", "Scheduling", "Sockets", "System",
+      "TelnetWire", "TLS", "WebSocketWire",
+    ]),
   Module(
     "Gateway", in: .gate,
     [
-      "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate",
-      "DeviceWire",
-      "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Logging", "Logs", "Metrics", "PlayIntegrity",
-      "PortcullisProtocol", "ProxyProtocol",
-      "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
+      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto",
+      "Deflate", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Logging", "Logs",
+      "Metrics", "PlayIntegrity", "PortcullisProtocol", "ProxyProtocol", "Registry", "Scheduling",
+      "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire", "TLS", "WebSocketWire",
     ]),
 
   // What the operator sees of it, and asks of it.
@@ -150,10 +164,10 @@ let modules = [
   Module(
     "Assembly", in: .operate,
     [
-      "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets", "Configuration",
-      "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "JSON",
-      "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Risk",
-      "Sockets", "System", "TLS",
+      "Addresses", "Admin", "Admission", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets",
+      "Configuration", "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase",
+      "Identity", "JSON", "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt",
+      "Registry", "Risk", "Scheduling", "Sockets", "System", "TLS",
     ]),
   Module(
     "Inspection", in: .operate,
@@ -167,7 +181,7 @@ let modules = [
     [
       "Addresses", "Admin", "Bytes", "Configuration", "Confinement", "Crypto", "Gateway", "HTTPWire",
       "Identity", "JSON", "KeyStore", "Logging", "PortcullisProtocol", "Prompt", "Registry", "Sockets",
-      "System",
+      "System", "Telemetry",
     ]),
   Module(
     "Admin", in: .operate,
@@ -177,9 +191,10 @@ let modules = [
   Module(
     "Console", in: .operate,
     [
-      "Addresses", "Admin", "Assembly", "Bytes", "Configuration", "Confinement", "Control", "Crypto",
-      "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "Metrics",
-      "PortcullisProtocol", "Prompt", "Registry", "Sockets", "System", "TLS",
+      "Addresses", "Admin", "Admission", "Assembly", "Bytes", "Configuration", "Confinement", "Control",
+      "Crypto", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
+      "Metrics", "PortcullisProtocol", "Prompt", "Registry", "Scheduling", "Sockets", "System", "Telemetry",
+      "TLS",
     ]),
 
   // A player's session on the app's side, and the simulated device.
@@ -224,10 +239,10 @@ let modules = [
   Module(
     "portcullis", in: .program,
     [
-      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly", "Bytes",
-      "Charsets", "Commands", "Configuration", "Confinement", "Console", "Control", "Crypto",
-      "DeviceWire", "Dialing", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging",
-      "Logs", "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk", "Sockets", "Supervision",
+      "Addresses", "Admin", "Admission", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly",
+      "Bytes", "Charsets", "Commands", "Configuration", "Confinement", "Console", "Control", "Crypto",
+      "DeviceWire", "Dialing", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
+      "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk", "Scheduling", "Sockets", "Supervision",
       "System", "TelnetWire", "TLS", "Vectors",
     ], isProgram: true),
   // What a gate is tried out with, in a program and a package of its own.
@@ -246,7 +261,7 @@ let modules = [
       "Addresses", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "CLinux",
       "Configuration", "Crypto", "Device", "DeviceTokens", "DeviceWire", "Gateway", "Identity", "JSON",
       "Keeping", "KeyStore", "Logs", "PlayIntegrity", "PortcullisProtocol", "Registry", "SessionWire",
-      "SQLite", "System", "TelnetWire", "TLS",
+      "SQLite", "System", "Telemetry", "TelnetWire", "TLS",
     ], isProgram: true),
 ]
 
@@ -280,7 +295,7 @@ let testTargets = [
   tests("DeviceWire", ["Bytes", "Crypto", "JSON", "System"]),
   tests("Deflate", ["CZlib", "Kit", "WebSocketWire"]),
   tests("TelnetWire", ["CZlib", "Deflate", "JSON", "Kit", "System"]),
-  tests("Crypto", ["Bytes"]),
+  tests("Crypto", ["Bytes", "System"]),
   tests(
     "AppAttest",
     ["Bytes", "CBOR", "Crypto", "Identity", "Kit", "System", "TestPKI", "X509"]),
@@ -288,8 +303,8 @@ let testTargets = [
     "Control",
     [
       "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Dialing",
-      "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "Registry", "Sockets",
-      "System", "TestGate", "TLS",
+      "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "PortcullisProtocol",
+      "Registry", "Sockets", "System", "Telemetry", "TestGate", "TLS",
     ]),
   tests(
     "Inspection",
@@ -326,17 +341,25 @@ let testTargets = [
       "TLSPeers",
     ]),
   tests("SQLite", ["Confinement", "FaultDisk", "Obligation", "System"]),
-  tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
+  tests("TLS", ["Addresses", "Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(
     "Keeping",
     ["Addresses", "Bytes", "Charsets", "Kit", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
+  tests("Scheduling", ["Kit", "System"]),
+  tests(
+    "Admission",
+    [
+      "Addresses", "Bytes", "Crypto", "DeviceWire", "HTTPWire", "KeyStore", "Kit", "PortcullisProtocol",
+      "Registry", "SessionWire", "System",
+    ]),
+  tests("Telemetry", ["Addresses", "Metrics", "PortcullisProtocol", "System"]),
   tests(
     "Gateway",
     [
-      "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device",
-      "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "Metrics",
-      "PortcullisProtocol", "Registry", "SessionWire", "Sockets", "System", "TelnetWire", "TLS", "TLSPeers",
-      "WebSocketWire",
+      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto",
+      "Device", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Kit", "Logging",
+      "Logs", "Metrics", "PortcullisProtocol", "Registry", "Scheduling", "SessionWire", "Sockets", "System",
+      "Telemetry", "TelnetWire", "TLS", "TLSPeers", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity", "Kit"]),
   tests("Logs", ["Bytes", "Kit", "Logging", "System"]),
@@ -356,7 +379,7 @@ let testTargets = [
     swiftSettings: strict),
 
   // Numbers that come again, a clock that stands still, a folder that goes, and where the sources are.
-  .target(name: "Kit", dependencies: ["System"], path: "Tests/Kit/Kit", swiftSettings: strict),
+  .target(name: "Kit", dependencies: ["Addresses", "System"], path: "Tests/Kit/Kit", swiftSettings: strict),
 
   // Certificates with every part open to be broken, which Crypto would not make.
   .target(

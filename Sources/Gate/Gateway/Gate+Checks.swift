@@ -3,6 +3,7 @@ internal import Addresses
 internal import Sockets
 internal import Synchronization
 package import System
+internal import Telemetry
 
 extension Gate {
   package enum Listening: Equatable, Sendable {

@@ -1,8 +1,10 @@
 /// What the operator's pages show of the running gate out of memory (docs/operating.md, "Console"), from any thread but a
 /// loop's, and without waiting for one.
 package import Metrics
+internal import Scheduling
 internal import Synchronization
 package import System
+package import Telemetry
 
 extension Gate {
   /// The latest first, a thousand at most.

@@ -1,4 +1,5 @@
 /// A gate between its making, which may take privileges, and its threads.
+internal import Admission
 package import AppAttest
 package import Configuration
 internal import TLS

@@ -4,6 +4,7 @@ package import Gateway
 import Glibc
 package import Logging
 import Prompt
+internal import Scheduling
 package import System
 
 /// Used by the main thread alone, so that this one is proved alive as well.

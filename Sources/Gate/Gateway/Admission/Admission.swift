@@ -1,4 +1,5 @@
 /// An upgrade on its way to its `101`: what was asked, by what credential, and what is being waited for.
+internal import Admission
 internal import AppAttest
 internal import Identity
 internal import KeyStore

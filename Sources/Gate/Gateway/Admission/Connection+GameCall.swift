@@ -1,11 +1,14 @@
 /// The call to the game: its addresses tried in turn within one deadline, and what its outcome means (docs/protocol.md,
 /// "The game's side").
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import ProxyProtocol
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
 
 /// Which of the game's addresses is being tried, and until when.
 ///

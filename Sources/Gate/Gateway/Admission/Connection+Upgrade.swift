@@ -1,5 +1,6 @@
 /// A WebSocket upgrade, judged in the order of docs/protocol.md, "Admission": origin, then the assertion if there is
 /// one, then the client certificate. The first that matches decides, and nothing rescues a bad assertion.
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Configuration
@@ -9,6 +10,7 @@ internal import Identity
 internal import KeyStore
 internal import PortcullisProtocol
 internal import System
+internal import Telemetry
 internal import TLS
 internal import WebSocketWire
 

@@ -2,6 +2,7 @@
 internal import ProxyProtocol
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 
 struct ClientLeg: ~Copyable {

@@ -1,8 +1,10 @@
 /// The TLS handshake's part of a connection's life: one step a turn, under a deadline, before anything else.
+internal import Admission
 internal import Configuration
 internal import HTTPWire
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 
 extension Connection {

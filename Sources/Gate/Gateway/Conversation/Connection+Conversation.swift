@@ -1,10 +1,12 @@
 /// A conversation on the connection that carries it: its beginning, its last words, and when it is to be looked at.
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import PortcullisProtocol
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TLS
 internal import TelnetWire
 internal import WebSocketWire

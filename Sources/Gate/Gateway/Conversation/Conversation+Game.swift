@@ -1,4 +1,5 @@
 /// The game's leg as a conversation sees it: what comes of it is read a piece a turn, and what is for it leaves in one send.
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import Sockets

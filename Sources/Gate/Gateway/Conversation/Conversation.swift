@@ -7,6 +7,7 @@
 ///   3. outgoing  kept until acknowledged             6. incoming   counted as taken, then as handled
 ///
 /// It knows neither of the sockets: `Conversation+Game` moves bytes of the leg, `PlayerStream+Messages` those of the player.
+internal import Admission
 internal import Charsets
 internal import Configuration
 internal import PortcullisProtocol

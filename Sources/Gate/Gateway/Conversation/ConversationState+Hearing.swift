@@ -1,4 +1,5 @@
 /// What the game says: telnet read, text decoded, events told to the app in its dialect.
+internal import Admission
 internal import Bytes
 internal import Charsets
 internal import SessionWire

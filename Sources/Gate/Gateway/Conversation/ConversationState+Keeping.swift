@@ -1,5 +1,6 @@
 /// A conversation and its connections: by which ids it is resumed, what a new one is told, and what the game is told of it.
 internal import Addresses
+internal import Admission
 internal import Configuration
 internal import PortcullisProtocol
 internal import SessionWire

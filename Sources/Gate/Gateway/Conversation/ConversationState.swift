@@ -1,4 +1,5 @@
 /// What a conversation keeps from turn to turn, when it is to be looked at again, and what its messages take.
+internal import Admission
 internal import Charsets
 internal import Configuration
 internal import SessionWire

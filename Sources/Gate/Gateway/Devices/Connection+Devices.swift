@@ -1,6 +1,7 @@
 /// Requests about devices on a connection: what can be judged of them here, their way to the registry's queue, and its
 /// answer (docs/protocol.md, "Devices").
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
@@ -8,6 +9,7 @@ internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
 internal import System
+internal import Telemetry
 
 extension Connection {
   func serve(
@@ -169,10 +171,12 @@ extension Connection {
     switch reply {
     case .answered(let bytes):
       if let form = pending.attests.take() { return attest(form, over: bytes, for: pending) }
-      if request.endpoint.changesSomething { loop.shared.log.answered(peerName, request.endpoint) }
+      if request.endpoint.changesSomething {
+        loop.shared.log.answered(peerName, endpoint: request.endpoint.word)
+      }
       respond(Response(.ok, json: bytes), closing: pending.closesAfterAnswer)
     case .created(let json):
-      loop.shared.log.answered(peerName, request.endpoint)
+      loop.shared.log.answered(peerName, endpoint: request.endpoint.word)
       respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
     case .permitted:
       if let work = pending.evidenceToJudge.take() { attest(work, for: pending) }

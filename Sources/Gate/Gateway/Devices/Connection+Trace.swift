@@ -1,7 +1,9 @@
 /// The names of connections, sessions and requests about devices; of the last the client's own, or a new one.
 internal import Bytes
 internal import HTTPWire
+internal import Scheduling
 internal import System
+internal import Telemetry
 
 extension Connection {
   /// Of the request about devices that is being served.

@@ -1,4 +1,5 @@
 /// Which call of the registry each request about devices is, and what it waits for before it is one.
+internal import Admission
 internal import Bytes
 internal import Crypto
 internal import DeviceWire

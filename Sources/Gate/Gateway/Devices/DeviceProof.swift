@@ -1,6 +1,7 @@
 /// The three fields of an upgrade by which a device comes in with its own key, and how they are judged
 /// (docs/protocol.md, "Admission").
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Crypto
 internal import DeviceWire

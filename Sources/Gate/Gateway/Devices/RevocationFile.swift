@@ -5,6 +5,7 @@ internal import Bytes
 internal import Registry
 internal import Synchronization
 internal import System
+internal import Telemetry
 
 final class RevocationFile: Sendable {
   private struct State {

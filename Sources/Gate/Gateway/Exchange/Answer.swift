@@ -1,4 +1,5 @@
 /// What work beside the loop has come to: the answer to the request that asked for it.
+internal import Admission
 internal import Bytes
 internal import KeyStore
 internal import Registry

@@ -1,8 +1,11 @@
 /// Answers to requests: what becomes of the connection behind them, and of requests that take too long.
+internal import Admission
 internal import Configuration
 internal import HTTPWire
 internal import PortcullisProtocol
+internal import Scheduling
 internal import System
+internal import Telemetry
 internal import TLS
 
 extension Connection {

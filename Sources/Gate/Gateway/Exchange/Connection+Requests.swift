@@ -1,5 +1,6 @@
 /// Requests on a connection: read, told apart by endpoint, answered in order, kept alive or closed (RFC 9112,
 /// docs/protocol.md, "HTTP").
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import HTTPWire
@@ -7,6 +8,7 @@ internal import PortcullisProtocol
 internal import ProxyProtocol
 internal import Registry
 internal import System
+internal import Telemetry
 internal import TLS
 
 extension Connection {

@@ -9,6 +9,7 @@ internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
 internal import System
+internal import Telemetry
 
 final class Exchange {
   enum Phase {

@@ -1,4 +1,5 @@
 /// A request's body as it comes: framed by its length or in chunks (RFC 9112 §6), and counted among the bodies of all.
+internal import Admission
 internal import Bytes
 internal import HTTPWire
 internal import PortcullisProtocol

@@ -1,4 +1,5 @@
 /// Where a request goes (docs/protocol.md, "HTTP").
+internal import Admission
 internal import HTTPWire
 internal import PortcullisProtocol
 

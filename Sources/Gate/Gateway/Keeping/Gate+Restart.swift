@@ -2,8 +2,10 @@
 /// (docs/operating.md, "What a restart keeps"); from any thread but a loop's.
 internal import Keeping
 internal import Registry
+internal import Scheduling
 internal import Synchronization
 internal import System
+internal import Telemetry
 
 extension Gate {
   /// Whether sessions go on in a next process.

@@ -1,8 +1,10 @@
 /// What a session takes along to the next process beside its slot, so that nothing of it is missing.
 internal import Charsets
 internal import Keeping
+internal import Scheduling
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TelnetWire
 
 extension Keeper {

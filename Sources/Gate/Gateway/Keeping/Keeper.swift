@@ -8,9 +8,11 @@
 /// An app is promised that its session is kept (`"kept":true`) only when the store has confirmed the leg. So the leg goes there
 /// before the session begins, and the upgrade waits for the thread's word (`ReservedSlot`).
 internal import Keeping
+internal import Scheduling
 internal import Sockets
 internal import Synchronization
 package import System
+internal import Telemetry
 
 /// Keeps descriptors beyond the end of the process (docs/operating.md, "What a restart keeps").
 package protocol DescriptorKeeping: Sendable {

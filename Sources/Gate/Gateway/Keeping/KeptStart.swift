@@ -2,10 +2,12 @@
 /// new and empty ones (docs/operating.md, "What a restart keeps").
 ///
 /// Nothing is changed before loops are there to go on with it: a process that cannot start leaves all as it was.
+internal import Admission
 internal import Configuration
 internal import Keeping
 internal import Sockets
 internal import System
+internal import Telemetry
 
 final class KeptStart {
   /// A leg in a dictionary, which cannot hold a socket itself.

@@ -1,5 +1,6 @@
 /// Which sessions of a loop outlive the process, and what they say of themselves in their slots.
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import DeviceWire

@@ -1,6 +1,7 @@
 /// How a session of the process before goes on in this one: with all that it had after a restart, and after a crash with what
 /// its slot says (docs/sessions.md, "After a crash").
 internal import Addresses
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Charsets
@@ -9,9 +10,11 @@ internal import DeviceWire
 internal import Keeping
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Scheduling
 internal import SessionWire
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 internal import TelnetWire
 

@@ -8,11 +8,14 @@
 /// | their time | `SESSION_RESUME_FOR` |
 /// | their messages | `SESSION_BUFFER` each, `SESSION_BUFFERS_TOTAL` together with those of attached ones |
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import KeyStore
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
 
 extension Loop {
   // MARK: Detaching

@@ -1,8 +1,11 @@
 /// A loop's sessions: the one place where they begin, are counted and listed, and end.
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import KeyStore
+internal import Scheduling
 internal import System
+internal import Telemetry
 
 extension Loop {
   /// A session for whoever `credential` names, while `connection` waits for its `101`.

@@ -1,11 +1,14 @@
 /// A session on its connection from its `101` to its end: opening, deadlines, and the closing handshake.
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import HTTPWire
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Scheduling
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TLS
 internal import WebSocketWire
 

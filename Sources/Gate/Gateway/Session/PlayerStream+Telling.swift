@@ -1,8 +1,10 @@
 /// The pump's last step for sessions whose messages the gate reads itself (`PlayerStream+Messages`, step 5): what the
 /// conversation has for the player, as far as that takes it.
+internal import Admission
 internal import Bytes
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TLS
 internal import WebSocketWire
 

@@ -1,10 +1,12 @@
 /// A session as the operator sees it.
 package import Addresses
+internal import Admission
 package import Bytes
 package import DeviceWire
 internal import KeyStore
 internal import PortcullisProtocol
 internal import System
+internal import Telemetry
 
 package struct SessionDescription: Sendable {
   package enum State: String, Sendable {

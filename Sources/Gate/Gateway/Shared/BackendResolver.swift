@@ -3,6 +3,7 @@
 /// of the gate nor its end.
 internal import Synchronization
 internal import System
+internal import Telemetry
 
 final class BackendResolver: Sendable {
   private let backends: BackendDirectory

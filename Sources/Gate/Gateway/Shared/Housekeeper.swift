@@ -5,6 +5,7 @@ internal import KeyStore
 internal import Logging
 internal import Synchronization
 internal import System
+internal import Telemetry
 internal import TLS
 
 final class Housekeeper: Sendable {

@@ -1,8 +1,11 @@
 /// The running gate as its numbers, its history and the operator's list of refusals are made of it.
+internal import Admission
 internal import KeyStore
 internal import Registry
+internal import Scheduling
 internal import Synchronization
 internal import System
+internal import Telemetry
 
 extension Shared {
   /// What may be read now; counts are read when they are asked for.

@@ -1,6 +1,7 @@
 /// What all loops share: challenges, keys, rates, counts, the verifier, the game's whereabouts and the log
 /// (docs/architecture.md, "Locks").
 internal import Addresses
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Charsets
@@ -9,8 +10,10 @@ internal import Crypto
 internal import Identity
 internal import Keeping
 internal import KeyStore
+internal import Scheduling
 internal import Synchronization
 internal import System
+internal import Telemetry
 
 final class Shared: Sendable {
   let clock: any Clock

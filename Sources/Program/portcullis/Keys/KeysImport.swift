@@ -1,5 +1,6 @@
 /// `portcullis keys import`: keys that another gate had registered, good for a while (docs/operating.md, "From another
 /// gate").
+internal import Admission
 import ArgumentParser
 import Assembly
 import Bytes
@@ -11,6 +12,7 @@ import Identity
 import JSON
 import KeyStore
 import Prompt
+internal import Scheduling
 import System
 
 struct KeysImport: ParsableCommand {

@@ -1,5 +1,6 @@
 import DeviceWire
 import HTTPWire
+import Kit
 import Testing
 
 @testable import Gateway

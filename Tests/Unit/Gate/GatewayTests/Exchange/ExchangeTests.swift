@@ -5,6 +5,7 @@ import PortcullisProtocol
 import System
 import Testing
 
+@testable import Admission
 @testable import Configuration
 @testable import Gateway
 @testable import Registry

@@ -3,6 +3,7 @@ import HTTPWire
 import PortcullisProtocol
 import Testing
 
+@testable import Admission
 @testable import Gateway
 
 @Suite struct RouteTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Gateway
 @testable import Keeping
+@testable import Scheduling
 
 /// Sessions that outlive the gate's process, by a store of the test's: killed between any two instructions, restarted in good
 /// order, and what may not go on.

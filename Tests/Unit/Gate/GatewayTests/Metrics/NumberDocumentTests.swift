@@ -4,6 +4,7 @@ import Kit
 import Testing
 
 @testable import Gateway
+@testable import Telemetry
 
 @Suite struct NumberDocumentTests {
   private static var table: String {

@@ -6,6 +6,8 @@ import Testing
 import WebSocketWire
 
 @testable import Gateway
+@testable import Scheduling
+@testable import Telemetry
 
 /// What an app is told that comes back to a session of which messages are missing in many places.
 @Suite struct GapTests {

@@ -3,6 +3,7 @@ import TLSPeers
 import Testing
 
 @testable import Gateway
+@testable import Scheduling
 
 /// A side that takes nothing of what waits for it is gone after `WRITE_STALL_TIMEOUT` (docs/protocol.md, "Sessions"), whatever
 /// it does otherwise.

@@ -1,11 +1,14 @@
 import Addresses
 import HTTPWire
+import Kit
 import PortcullisProtocol
 import Sockets
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 @Suite struct AddressCountsTests {
   @Test func comesAndGoes() {
