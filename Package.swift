@@ -146,17 +146,33 @@ let modules = [
   Module(
     "Telemetry", in: .gate,
     [
-      "Addresses", "Admission", "Bytes", "DeviceWire", "HTTPWire", "Keeping", "KeyStore", "Logging", "Logs",
-      "Metrics", "PortcullisProtocol", "ProxyProtocol", "Registry", "Scheduling", "Sockets", "System",
-      "TelnetWire", "TLS", "WebSocketWire",
+      "Addresses", "Admission", "Bytes", "DeviceWire", "HTTPWire", "KeyStore", "Logging", "Logs", "Metrics",
+      "PortcullisProtocol", "ProxyProtocol", "Registry", "Scheduling", "Sockets", "System", "TelnetWire",
+      "TLS", "WebSocketWire",
+    ]),
+  Module(
+    "Conversation", in: .gate,
+    [
+      "Addresses", "Admission", "Bytes", "Charsets", "Configuration", "Identity", "PortcullisProtocol",
+      "SessionWire", "System", "TelnetWire", "WebSocketWire",
+    ]),
+  Module(
+    "Upstream", in: .gate,
+    ["Addresses", "Bytes", "Keeping", "Scheduling", "Sockets", "System", "Telemetry"]),
+  Module(
+    "Requests", in: .gate,
+    [
+      "Addresses", "Admission", "AndroidKey", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire",
+      "KeyStore", "PlayIntegrity", "PortcullisProtocol", "Registry", "System", "Telemetry",
     ]),
   Module(
     "Gateway", in: .gate,
     [
-      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto",
-      "Deflate", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Logging", "Logs",
-      "Metrics", "PlayIntegrity", "PortcullisProtocol", "ProxyProtocol", "Registry", "Scheduling",
-      "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire", "TLS", "WebSocketWire",
+      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration",
+      "Conversation", "Crypto", "Deflate", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
+      "KeyStore", "Logging", "Logs", "Metrics", "PlayIntegrity", "PortcullisProtocol", "ProxyProtocol",
+      "Registry", "Requests", "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire",
+      "TLS", "Upstream", "WebSocketWire",
     ]),
 
   // What the operator sees of it, and asks of it.
@@ -167,14 +183,14 @@ let modules = [
       "Addresses", "Admin", "Admission", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase",
       "Identity", "JSON", "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt",
-      "Registry", "Risk", "Scheduling", "Sockets", "System", "TLS",
+      "Registry", "Requests", "Risk", "Scheduling", "Sockets", "System", "TLS",
     ]),
   Module(
     "Inspection", in: .operate,
     [
       "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "Gateway", "GeoDatabase", "Identity", "KeyStore",
-      "Prompt", "Risk", "Sockets", "System", "TLS",
+      "Prompt", "Requests", "Risk", "Sockets", "System", "TLS",
     ]),
   Module(
     "Control", in: .operate,
@@ -242,8 +258,8 @@ let modules = [
       "Addresses", "Admin", "Admission", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly",
       "Bytes", "Charsets", "Commands", "Configuration", "Confinement", "Console", "Control", "Crypto",
       "DeviceWire", "Dialing", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
-      "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Risk", "Scheduling", "Sockets", "Supervision",
-      "System", "TelnetWire", "TLS", "Vectors",
+      "PortcullisProtocol", "Prompt", "QRCode", "Registry", "Requests", "Risk", "Scheduling", "Sockets",
+      "Supervision", "System", "TelnetWire", "TLS", "Vectors",
     ], isProgram: true),
   // What a gate is tried out with, in a program and a package of its own.
   Module(
@@ -353,13 +369,22 @@ let testTargets = [
       "Registry", "SessionWire", "System",
     ]),
   tests("Telemetry", ["Addresses", "Metrics", "PortcullisProtocol", "System"]),
+  tests("Conversation", ["Configuration", "System"]),
+  tests("Upstream", ["Addresses", "Kit", "Sockets", "System"]),
+  tests(
+    "Requests",
+    [
+      "Addresses", "Admission", "Bytes", "Configuration", "DeviceWire", "HTTPWire", "Kit",
+      "PortcullisProtocol", "Registry", "System",
+    ]),
   tests(
     "Gateway",
     [
-      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto",
-      "Device", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Kit", "Logging",
-      "Logs", "Metrics", "PortcullisProtocol", "Registry", "Scheduling", "SessionWire", "Sockets", "System",
-      "Telemetry", "TelnetWire", "TLS", "TLSPeers", "WebSocketWire",
+      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration",
+      "Conversation", "Crypto", "Device", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
+      "KeyStore", "Kit", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Registry", "Requests",
+      "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire", "TLS", "TLSPeers",
+      "Upstream", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity", "Kit"]),
   tests("Logs", ["Bytes", "Kit", "Logging", "System"]),
@@ -379,7 +404,9 @@ let testTargets = [
     swiftSettings: strict),
 
   // Numbers that come again, a clock that stands still, a folder that goes, and where the sources are.
-  .target(name: "Kit", dependencies: ["Addresses", "System"], path: "Tests/Kit/Kit", swiftSettings: strict),
+  .target(
+    name: "Kit", dependencies: ["Addresses", "HTTPWire", "System"], path: "Tests/Kit/Kit",
+    swiftSettings: strict),
 
   // Certificates with every part open to be broken, which Crypto would not make.
   .target(

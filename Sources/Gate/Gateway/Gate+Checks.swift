@@ -4,6 +4,7 @@ internal import Sockets
 internal import Synchronization
 package import System
 internal import Telemetry
+internal import Upstream
 
 extension Gate {
   package enum Listening: Equatable, Sendable {

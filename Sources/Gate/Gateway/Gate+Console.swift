@@ -5,6 +5,7 @@ internal import Scheduling
 internal import Synchronization
 package import System
 package import Telemetry
+internal import Upstream
 
 extension Gate {
   /// The latest first, a thousand at most.

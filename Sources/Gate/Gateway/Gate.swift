@@ -15,6 +15,7 @@ internal import Synchronization
 package import System
 internal import Telemetry
 package import TLS
+internal import Upstream
 
 /// Why the gate cannot start.
 package enum GateError: Error, Equatable, CustomStringConvertible {

@@ -3,6 +3,7 @@ internal import Admission
 package import AppAttest
 package import Configuration
 internal import TLS
+internal import Upstream
 
 /// A gate that has bound its addresses and serves nobody yet.
 package final class PreparedGate {

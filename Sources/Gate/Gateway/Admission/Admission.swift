@@ -3,6 +3,7 @@ internal import Admission
 internal import AppAttest
 internal import Identity
 internal import KeyStore
+internal import Requests
 internal import SessionWire
 internal import System
 internal import TelnetWire

@@ -9,9 +9,11 @@ internal import HTTPWire
 internal import Identity
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Requests
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension Connection {

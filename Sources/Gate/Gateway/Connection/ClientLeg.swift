@@ -4,6 +4,7 @@ internal import Sockets
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 
 struct ClientLeg: ~Copyable {
   let socket: Socket

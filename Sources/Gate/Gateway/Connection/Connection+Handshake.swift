@@ -2,6 +2,7 @@
 internal import Admission
 internal import Configuration
 internal import HTTPWire
+internal import Requests
 internal import Sockets
 internal import System
 internal import Telemetry

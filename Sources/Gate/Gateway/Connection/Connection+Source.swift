@@ -17,6 +17,7 @@ internal import Bytes
 internal import Configuration
 internal import HTTPWire
 internal import ProxyProtocol
+internal import Requests
 internal import Sockets
 internal import Telemetry
 

@@ -1,5 +1,6 @@
 /// A connection's ways from one stage to another, and out of its life: what each stage gives back when it is left.
 internal import Admission
+internal import Requests
 internal import Scheduling
 internal import System
 internal import Telemetry

@@ -6,11 +6,13 @@ internal import Addresses
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Requests
 internal import Scheduling
 internal import Sockets
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 
 final class Connection {
   /// How far it has come, with what belongs to that stage alone.

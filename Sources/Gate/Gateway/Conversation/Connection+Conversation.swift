@@ -3,7 +3,9 @@ internal import Addresses
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import PortcullisProtocol
+internal import Requests
 internal import SessionWire
 internal import System
 internal import Telemetry

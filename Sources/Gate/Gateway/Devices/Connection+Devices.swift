@@ -8,6 +8,7 @@ internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import System
 internal import Telemetry
 

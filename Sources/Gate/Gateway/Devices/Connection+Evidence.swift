@@ -10,6 +10,7 @@ internal import KeyStore
 internal import PlayIntegrity
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import System
 
 extension Connection {

@@ -6,6 +6,7 @@ internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import Telemetry
 
 extension Connection {

@@ -8,6 +8,7 @@ internal import HTTPWire
 internal import KeyStore
 package import Logs
 package import Registry
+internal import Requests
 internal import Scheduling
 internal import Synchronization
 internal import System

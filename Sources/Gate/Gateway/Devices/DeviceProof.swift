@@ -8,7 +8,9 @@ internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import System
+internal import Upstream
 
 struct DeviceProof {
   let device: DeviceID

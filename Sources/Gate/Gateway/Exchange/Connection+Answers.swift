@@ -3,10 +3,12 @@ internal import Admission
 internal import Configuration
 internal import HTTPWire
 internal import PortcullisProtocol
+internal import Requests
 internal import Scheduling
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 
 extension Connection {
   // MARK: Answers

@@ -7,9 +7,11 @@ internal import HTTPWire
 internal import PortcullisProtocol
 internal import ProxyProtocol
 internal import Registry
+internal import Requests
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 
 extension Connection {
   /// Reads what came and serves one request of it. `respond` queues the connection for what is behind that, since a

@@ -9,6 +9,7 @@ internal import Identity
 internal import KeyStore
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import Scheduling
 internal import System
 internal import Telemetry

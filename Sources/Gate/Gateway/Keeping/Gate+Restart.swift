@@ -6,6 +6,7 @@ internal import Scheduling
 internal import Synchronization
 internal import System
 internal import Telemetry
+internal import Upstream
 
 extension Gate {
   /// Whether sessions go on in a next process.

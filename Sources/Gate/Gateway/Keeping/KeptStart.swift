@@ -8,6 +8,7 @@ internal import Keeping
 internal import Sockets
 internal import System
 internal import Telemetry
+internal import Upstream
 
 final class KeptStart {
   /// A leg in a dictionary, which cannot hold a socket itself.

@@ -3,6 +3,7 @@ internal import Addresses
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import DeviceWire
 internal import Keeping
 internal import SessionWire
@@ -10,6 +11,7 @@ internal import Sockets
 internal import System
 internal import TLS
 internal import TelnetWire
+internal import Upstream
 
 extension Connection {
   /// Whether the leg of a session that is about to begin goes to the store first. One whose game may compress what it says

@@ -6,6 +6,7 @@ internal import AppAttest
 internal import Bytes
 internal import Charsets
 internal import Configuration
+internal import Conversation
 internal import DeviceWire
 internal import Keeping
 internal import KeyStore
@@ -17,6 +18,7 @@ internal import System
 internal import Telemetry
 internal import TLS
 internal import TelnetWire
+internal import Upstream
 
 struct TakingUp {
   /// Why one does not go on.

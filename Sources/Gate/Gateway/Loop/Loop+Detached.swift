@@ -11,11 +11,13 @@ internal import Addresses
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import KeyStore
 internal import Scheduling
 internal import Sockets
 internal import System
 internal import Telemetry
+internal import Upstream
 
 extension Loop {
   // MARK: Detaching

@@ -2,10 +2,12 @@
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import KeyStore
 internal import Scheduling
 internal import System
 internal import Telemetry
+internal import Upstream
 
 extension Loop {
   /// A session for whoever `credential` names, while `connection` waits for its `101`.

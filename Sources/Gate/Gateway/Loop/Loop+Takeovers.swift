@@ -3,6 +3,7 @@ internal import Addresses
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import KeyStore
 internal import Scheduling
 internal import SessionWire

@@ -3,6 +3,7 @@ internal import Admission
 internal import Bytes
 internal import DeviceWire
 internal import KeyStore
+internal import Requests
 internal import Scheduling
 internal import Sockets
 internal import Synchronization

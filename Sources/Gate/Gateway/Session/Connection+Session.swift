@@ -2,6 +2,7 @@
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import HTTPWire
 internal import KeyStore
 internal import PortcullisProtocol
@@ -10,6 +11,7 @@ internal import SessionWire
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension Connection {

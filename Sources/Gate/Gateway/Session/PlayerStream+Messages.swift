@@ -12,11 +12,13 @@
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import Scheduling
 internal import SessionWire
 internal import Sockets
 internal import System
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension PlayerStream {

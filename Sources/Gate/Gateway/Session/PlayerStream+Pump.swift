@@ -15,10 +15,12 @@
 internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import Sockets
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension Connection {

@@ -2,10 +2,12 @@
 /// conversation has for the player, as far as that takes it.
 internal import Admission
 internal import Bytes
+internal import Conversation
 internal import SessionWire
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension PlayerStream {

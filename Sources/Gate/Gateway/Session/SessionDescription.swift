@@ -2,6 +2,7 @@
 package import Addresses
 internal import Admission
 package import Bytes
+internal import Conversation
 package import DeviceWire
 internal import KeyStore
 internal import PortcullisProtocol

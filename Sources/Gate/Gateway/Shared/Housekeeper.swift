@@ -7,6 +7,7 @@ internal import Synchronization
 internal import System
 internal import Telemetry
 internal import TLS
+internal import Upstream
 
 final class Housekeeper: Sendable {
   /// A ticket can be used for one to two hours: until the key after the next.

@@ -2,10 +2,12 @@
 internal import Admission
 internal import KeyStore
 internal import Registry
+internal import Requests
 internal import Scheduling
 internal import Synchronization
 internal import System
 internal import Telemetry
+internal import Upstream
 
 extension Shared {
   /// What may be read now; counts are read when they are asked for.

@@ -6,6 +6,7 @@ internal import AppAttest
 internal import Bytes
 internal import Charsets
 internal import Configuration
+internal import Conversation
 internal import Crypto
 internal import Identity
 internal import Keeping
@@ -14,6 +15,7 @@ internal import Scheduling
 internal import Synchronization
 internal import System
 internal import Telemetry
+internal import Upstream
 
 final class Shared: Sendable {
   let clock: any Clock

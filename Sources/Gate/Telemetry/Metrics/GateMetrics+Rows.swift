@@ -1,6 +1,5 @@
 /// The families of docs/metrics.md about who comes, who plays, and what goes through.
 internal import Admission
-internal import Keeping
 internal import Metrics
 internal import PortcullisProtocol
 internal import Synchronization

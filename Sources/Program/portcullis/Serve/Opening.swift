@@ -22,6 +22,7 @@ import Logging
 import Logs
 import Prompt
 import Registry
+internal import Requests
 import Sockets
 import System
 import TLS

@@ -14,6 +14,7 @@ import Logging
 import Logs
 import Prompt
 import Registry
+internal import Requests
 import System
 import TLS
 

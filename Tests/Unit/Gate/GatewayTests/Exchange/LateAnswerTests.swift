@@ -14,6 +14,7 @@ import Testing
 
 @testable import Admission
 @testable import Gateway
+@testable import Requests
 @testable import Scheduling
 @testable import Telemetry
 

@@ -3,6 +3,7 @@ import TLSPeers
 import TelnetWire
 import Testing
 
+@testable import Conversation
 @testable import Gateway
 @testable import Scheduling
 

@@ -3,6 +3,7 @@ import SessionWire
 import System
 import Testing
 
+@testable import Conversation
 @testable import Gateway
 @testable import Scheduling
 

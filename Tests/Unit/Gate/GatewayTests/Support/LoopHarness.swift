@@ -22,6 +22,7 @@ import Testing
 @testable import Sockets
 @testable import Telemetry
 @testable import TLS
+@testable import Upstream
 
 /// Loops without threads, one unless the test asks for more, a clock that stands still, and players whose bytes the test moves
 /// by hand: each turn is one call, and nothing happens between two of them.
