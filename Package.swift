@@ -135,14 +135,44 @@ let modules = [
   // Connections and sessions.
   Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
   Module("Keeping", in: .gate, ["Addresses", "Bytes", "SessionWire", "System", "TelnetWire"]),
+  Module("Scheduling", in: .gate, ["HTTPWire", "System"]),
+  Module(
+    "Admission", in: .gate,
+    [
+      "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire", "Identity",
+      "KeyStore", "PortcullisProtocol", "Registry", "Scheduling", "SessionWire", "System", "TelnetWire",
+      "TLS", "WebSocketWire",
+    ]),
+  Module(
+    "Telemetry", in: .gate,
+    [
+      "Addresses", "Admission", "Bytes", "DeviceWire", "HTTPWire", "KeyStore", "Logging", "Logs", "Metrics",
+      "PortcullisProtocol", "ProxyProtocol", "Registry", "Scheduling", "Sockets", "System", "TelnetWire",
+      "TLS", "WebSocketWire",
+    ]),
+  Module(
+    "Conversation", in: .gate,
+    [
+      "Addresses", "Admission", "Bytes", "Charsets", "Configuration", "Identity", "PortcullisProtocol",
+      "SessionWire", "System", "TelnetWire", "WebSocketWire",
+    ]),
+  Module(
+    "Upstream", in: .gate,
+    ["Addresses", "Bytes", "Keeping", "Scheduling", "Sockets", "System", "Telemetry"]),
+  Module(
+    "Requests", in: .gate,
+    [
+      "Addresses", "Admission", "AndroidKey", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire",
+      "KeyStore", "PlayIntegrity", "PortcullisProtocol", "Registry", "System", "Telemetry",
+    ]),
   Module(
     "Gateway", in: .gate,
     [
-      "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Deflate",
-      "DeviceWire",
-      "HTTPWire", "Identity", "JSON", "Keeping", "KeyStore", "Logging", "Logs", "Metrics", "PlayIntegrity",
-      "PortcullisProtocol", "ProxyProtocol",
-      "Registry", "SessionWire", "Sockets", "System", "TLS", "TelnetWire", "WebSocketWire",
+      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration",
+      "Conversation", "Crypto", "Deflate", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
+      "KeyStore", "Logging", "Logs", "Metrics", "PlayIntegrity", "PortcullisProtocol", "ProxyProtocol",
+      "Registry", "Requests", "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire",
+      "TLS", "Upstream", "WebSocketWire",
     ]),
 
   // What the operator sees of it, and asks of it.
@@ -150,24 +180,24 @@ let modules = [
   Module(
     "Assembly", in: .operate,
     [
-      "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets", "Configuration",
+      "Admin", "Admission", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets", "Configuration",
       "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "JSON",
-      "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Risk",
-      "Sockets", "System", "TLS",
+      "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Requests",
+      "Risk", "Scheduling", "Sockets", "System", "TLS",
     ]),
   Module(
     "Inspection", in: .operate,
     [
       "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "Gateway", "GeoDatabase", "Identity", "KeyStore",
-      "Prompt", "Risk", "Sockets", "System", "TLS",
+      "Prompt", "Requests", "Risk", "Sockets", "System", "TLS",
     ]),
   Module(
     "Control", in: .operate,
     [
       "Addresses", "Admin", "Bytes", "Configuration", "Confinement", "Crypto", "Gateway", "HTTPWire",
       "Identity", "JSON", "KeyStore", "Logging", "PortcullisProtocol", "Prompt", "Registry", "Sockets",
-      "System",
+      "System", "Telemetry",
     ]),
   Module(
     "Admin", in: .operate,
@@ -177,17 +207,18 @@ let modules = [
   Module(
     "Console", in: .operate,
     [
-      "Addresses", "Admin", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Confinement", "Control",
-      "Crypto", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs",
-      "Metrics", "PortcullisProtocol", "Prompt", "Registry", "Sockets", "System", "TLS",
+      "Addresses", "Admin", "Admission", "ApprovalPolicy", "Assembly", "Bytes", "Configuration",
+      "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON",
+      "KeyStore", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Prompt", "Registry", "Scheduling",
+      "Sockets", "System", "Telemetry", "TLS",
     ]),
 
   Module(
     "Serving", in: .operate,
     [
       "Addresses", "Admin", "AppAttest", "Assembly", "Charsets", "Configuration", "Confinement", "Console",
-      "Control", "Crypto", "Gateway", "KeyStore", "Logging", "Logs", "Prompt", "Registry", "Sockets",
-      "Supervision", "System", "TLS",
+      "Control", "Crypto", "Gateway", "KeyStore", "Logging", "Logs", "Prompt", "Registry", "Requests",
+      "Scheduling", "Sockets", "Supervision", "System", "TLS",
     ]),
 
   // A player's session on the app's side, and the simulated device.
@@ -232,10 +263,11 @@ let modules = [
   Module(
     "portcullis", in: .program,
     [
-      "Addresses", "Admin", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly", "Bytes", "Charsets",
-      "Commands", "Configuration", "Confinement", "Control", "Crypto", "DeviceWire", "Dialing", "Gateway",
-      "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol", "Prompt",
-      "QRCode", "Registry", "Risk", "Serving", "Sockets", "Supervision", "System", "TelnetWire", "Vectors",
+      "Addresses", "Admin", "Admission", "AppAttest", "ApprovalPolicy", "ArgumentParser", "Assembly", "Bytes",
+      "Charsets", "Commands", "Configuration", "Confinement", "Control", "Crypto", "DeviceWire", "Dialing",
+      "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol",
+      "Prompt", "QRCode", "Registry", "Risk", "Scheduling", "Serving", "Sockets", "Supervision", "System",
+      "TelnetWire", "Vectors",
     ], isProgram: true),
   // What a gate is tried out with, in a program and a package of its own.
   Module(
@@ -253,7 +285,7 @@ let modules = [
       "Addresses", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "CLinux",
       "Configuration", "Crypto", "Device", "DeviceTokens", "DeviceWire", "Gateway", "Identity", "JSON",
       "Keeping", "KeyStore", "Logs", "PlayIntegrity", "PortcullisProtocol", "Registry", "SessionWire",
-      "SQLite", "System", "TelnetWire", "TLS",
+      "SQLite", "System", "Telemetry", "TelnetWire", "TLS",
     ], isProgram: true),
 ]
 
@@ -287,7 +319,7 @@ let testTargets = [
   tests("DeviceWire", ["Bytes", "Crypto", "JSON", "System"]),
   tests("Deflate", ["CZlib", "Kit", "WebSocketWire"]),
   tests("TelnetWire", ["CZlib", "Deflate", "JSON", "Kit", "System"]),
-  tests("Crypto", ["Bytes"]),
+  tests("Crypto", ["Bytes", "System"]),
   tests(
     "AppAttest",
     ["Bytes", "CBOR", "Crypto", "Identity", "Kit", "System", "TestPKI", "X509"]),
@@ -295,8 +327,8 @@ let testTargets = [
     "Control",
     [
       "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Dialing",
-      "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "Registry", "Sockets",
-      "System", "TestGate", "TLS",
+      "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "PortcullisProtocol",
+      "Registry", "Sockets", "System", "Telemetry", "TestGate", "TLS",
     ]),
   tests(
     "Inspection",
@@ -336,17 +368,34 @@ let testTargets = [
       "TLSPeers",
     ]),
   tests("SQLite", ["Confinement", "FaultDisk", "Obligation", "System"]),
-  tests("TLS", ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
+  tests("TLS", ["Addresses", "Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
   tests(
     "Keeping",
     ["Addresses", "Bytes", "Charsets", "Kit", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
+  tests("Scheduling", ["Kit", "System"]),
+  tests(
+    "Admission",
+    [
+      "Addresses", "Bytes", "Crypto", "DeviceWire", "HTTPWire", "KeyStore", "Kit", "PortcullisProtocol",
+      "Registry", "SessionWire", "System",
+    ]),
+  tests("Telemetry", ["Addresses", "Metrics", "PortcullisProtocol", "System"]),
+  tests("Conversation", ["Configuration", "System"]),
+  tests("Upstream", ["Addresses", "Kit", "Sockets", "System"]),
+  tests(
+    "Requests",
+    [
+      "Addresses", "Admission", "Bytes", "Configuration", "DeviceWire", "HTTPWire", "Kit",
+      "PortcullisProtocol", "Registry", "System",
+    ]),
   tests(
     "Gateway",
     [
-      "Addresses", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration", "Crypto", "Device",
-      "DeviceWire", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "Metrics",
-      "PortcullisProtocol", "Registry", "SessionWire", "Sockets", "System", "TelnetWire", "TLS", "TLSPeers",
-      "WebSocketWire",
+      "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration",
+      "Conversation", "Crypto", "Device", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
+      "KeyStore", "Kit", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Registry", "Requests",
+      "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire", "TLS", "TLSPeers",
+      "Upstream", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity", "Kit"]),
   tests("Logs", ["Bytes", "Kit", "Logging", "System"]),
@@ -366,7 +415,9 @@ let testTargets = [
     swiftSettings: strict),
 
   // Numbers that come again, a clock that stands still, a folder that goes, and where the sources are.
-  .target(name: "Kit", dependencies: ["System"], path: "Tests/Kit/Kit", swiftSettings: strict),
+  .target(
+    name: "Kit", dependencies: ["Addresses", "HTTPWire", "System"], path: "Tests/Kit/Kit",
+    swiftSettings: strict),
 
   // Certificates with every part open to be broken, which Crypto would not make.
   .target(

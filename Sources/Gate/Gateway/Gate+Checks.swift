@@ -1,9 +1,10 @@
 /// What probes ask of the gate (docs/console.md, "Admin listener").
 internal import Addresses
-internal import KeyStore
 internal import Sockets
 internal import Synchronization
 package import System
+internal import Telemetry
+internal import Upstream
 
 extension Gate {
   package enum Listening: Equatable, Sendable {
@@ -52,24 +53,5 @@ extension Gate {
     case .notYetValid: return "that of \(subject) is not valid yet"
     case .expired, .ends, .good: return "that of \(subject) has ended"
     }
-  }
-}
-
-extension Shared {
-  /// By a thread that may take the store's lock.
-  func publishStoreStatistics() {
-    let statistics = store.statistics
-    storeStatistics.withLock { $0 = statistics }
-    keptSessions.store(keeper?.used ?? 0, ordering: .relaxed)
-  }
-
-  /// Of this moment, and on threads behind the loops, which may not take a lock that loops wait for, of some seconds ago.
-  var currentStoreStatistics: KeyStoreStatistics {
-    Thread.niceness == 0 ? store.statistics : storeStatistics.withLock { $0 }
-  }
-
-  /// In the same way.
-  var currentKeptSessions: Int {
-    Thread.niceness == 0 ? keeper?.used ?? 0 : keptSessions.load(ordering: .relaxed)
   }
 }

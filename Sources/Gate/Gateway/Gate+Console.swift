@@ -1,8 +1,11 @@
 /// What the operator's pages show of the running gate out of memory (docs/console.md, "Console"), from any thread but a
 /// loop's, and without waiting for one.
 package import Metrics
+internal import Scheduling
 internal import Synchronization
 package import System
+package import Telemetry
+internal import Upstream
 
 extension Gate {
   /// The latest first, a thousand at most.

@@ -1,10 +1,13 @@
 /// What the operator sees of the running gate and may do to it (docs/running.md, "Control socket"), from any thread
 /// but a loop's.
+internal import Admission
 package import Bytes
 package import KeyStore
 package import PortcullisProtocol
+internal import Scheduling
 internal import Synchronization
 package import System
+package import Telemetry
 
 /// Numbers of one moment, over all loops.
 package struct GateActivity: Sendable {
@@ -19,15 +22,15 @@ package struct GateActivity: Sendable {
 
 extension Gate {
   package var activity: GateActivity {
-    let source = OperatorNumber.Source(shared: shared, store: storeStatistics)
+    let numbers = shared.numbers
     var refusals: [RefusalCode: Int] = [:]
     for counters in shared.counters {
       for (code, count) in counters.refusalsByCode { refusals[code, default: 0] += count }
     }
     return GateActivity(
-      numbers: OperatorNumber.all.map { ($0, $0.read(source)) },
+      numbers: OperatorNumber.all.map { ($0, $0.read(numbers)) },
       refusals: RefusalCode.allCases.compactMap { code in refusals[code].map { (code, $0) } },
-      turns: shared.counters.map(\.turns.reading), store: source.store)
+      turns: shared.counters.map(\.turns.reading), store: numbers.store)
   }
 
   /// Those that are admitted and not over.
@@ -143,31 +146,6 @@ extension Shared {
   /// A session that is told to end with 1008 ends in that turn of its loop, whatever its player does. So the time is
   /// only ever over when a loop hangs.
   fileprivate static let endingTime: Duration = .seconds(6)
-}
-
-/// The answer of the store to one change.
-package typealias CommitWait = ResultWait<CommitResult>
-
-/// What a thread of the store's comes to, for one that waits for it.
-package final class ResultWait<Result: Sendable>: Sendable {
-  private let result = Mutex<Result?>(nil)
-  private let signal = Signal()
-
-  package init() {}
-
-  package func complete(_ result: Result) {
-    self.result.withLock { $0 = result }
-    signal.ring()
-  }
-
-  /// Nil when the time is over.
-  package func wait(within time: Duration) -> Result? {
-    let deadline = SystemClock().monotonic() + time
-    while true {
-      if let result = result.withLock({ $0 }) { return result }
-      if !signal.wait(until: deadline) { return result.withLock { $0 } }
-    }
-  }
 }
 
 /// What each loop says, until all have said it.

@@ -1,7 +1,9 @@
 /// Draining that can be taken back: who plays plays on, and nobody begins (docs/running.md, "Draining"); from any thread
 /// but a loop's. It is no setting: a reload leaves it as it is, and the next process knows nothing of it.
 internal import Registry
+internal import Scheduling
 internal import Synchronization
+internal import Telemetry
 
 extension Gate {
   /// Whether nobody may begin to play: since `beginDraining`, or because the gate stops.

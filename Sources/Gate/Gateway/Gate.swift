@@ -1,5 +1,6 @@
 /// The gate as a whole: loops and pool put together, started, reloaded, drained and stopped.
 package import Addresses
+internal import Admission
 package import AppAttest
 internal import Bytes
 package import Charsets
@@ -9,9 +10,12 @@ package import Identity
 package import KeyStore
 package import Logs
 internal import Registry
+package import Scheduling
 internal import Synchronization
 package import System
+internal import Telemetry
 package import TLS
+internal import Upstream
 
 /// Why the gate cannot start.
 package enum GateError: Error, Equatable, CustomStringConvertible {
@@ -279,5 +283,14 @@ private struct LoopStart: @unchecked Sendable {
 
   init(_ loop: Loop) {
     self.loop = loop
+  }
+}
+
+extension Gate {
+  /// Goes the way that all orders to loops go, through their mailboxes; a loop that has ended does not acknowledge.
+  package func askLoops() -> LoopAcknowledgement {
+    let acknowledgement = LoopAcknowledgement(loops: shared.mailboxes.count)
+    shared.postToAll(.acknowledge(acknowledgement))
+    return acknowledgement
   }
 }

@@ -1,7 +1,9 @@
 /// A gate between its making, which may take privileges, and its threads.
+internal import Admission
 package import AppAttest
 package import Configuration
 internal import TLS
+internal import Upstream
 
 /// A gate that has bound its addresses and serves nobody yet.
 package final class PreparedGate {

@@ -6,6 +6,7 @@ import DeviceWire
 import Gateway
 import PlayIntegrity
 import Prompt
+internal import Requests
 import System
 
 package struct AndroidFiles {

@@ -11,6 +11,7 @@ import Logging
 package import Logs
 package import Prompt
 package import Registry
+internal import Requests
 package import Sockets
 import System
 package import TLS

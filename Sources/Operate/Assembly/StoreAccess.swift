@@ -1,14 +1,15 @@
 /// The key store without a gate: read beside whoever owns it, or owned for a moment to edit it (docs/key-store.md,
 /// "One owner").
+package import Admission
 import Bytes
 package import Configuration
 import Confinement
 import Control
 import Crypto
-package import Gateway
 import Glibc
 package import KeyStore
 package import Prompt
+internal import Scheduling
 import System
 
 package enum StoreAccess {

@@ -11,6 +11,7 @@ package import Registry
 package import Sockets
 import Synchronization
 package import System
+internal import Telemetry
 
 package final class GateControl: ControlHandler {
   private let gate: Gate

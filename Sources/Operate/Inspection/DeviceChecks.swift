@@ -8,6 +8,7 @@ package import Configuration
 import Gateway
 import GeoDatabase
 import Prompt
+internal import Requests
 import Risk
 import System
 

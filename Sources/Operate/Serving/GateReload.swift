@@ -7,6 +7,7 @@ internal import Gateway
 internal import Logging
 internal import Logs
 internal import Prompt
+internal import Requests
 internal import Registry
 internal import System
 internal import TLS

@@ -3,8 +3,9 @@ package import Assembly
 internal import Configuration
 package import Console
 package import Control
-package import Gateway
 internal import Crypto
+package import Gateway
+internal import Requests
 internal import KeyStore
 internal import Registry
 internal import TLS

@@ -21,6 +21,7 @@ internal import Logging
 package import Logs
 internal import Prompt
 internal import Registry
+internal import Requests
 internal import Sockets
 package import System
 internal import TLS

@@ -4,6 +4,7 @@ internal import Gateway
 internal import Glibc
 internal import Logging
 internal import Prompt
+internal import Scheduling
 internal import System
 
 /// Used by the main thread alone, so that this one is proved alive as well.

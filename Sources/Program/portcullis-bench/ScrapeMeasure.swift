@@ -8,6 +8,7 @@ internal import Gateway
 internal import KeyStore
 internal import Logs
 internal import System
+internal import Telemetry
 internal import TLS
 
 enum ScrapeMeasure {

@@ -265,7 +265,7 @@ def test_every_event_is_told_with_its_level():
 
 def steps_of_the_gate():
     steps = set()
-    for text in swift("Gate/Gateway", "Gate/TLS", "Operate/Admin/Serving"):
+    for text in swift("Gate", "Operate/Admin/Serving"):
         for pattern in (
             r'\bstep"?: "(\w+)"', r'\brefuse\(\.\w+, "(\w+)"', r'\bturnedAway\(\w+, reason: "(\w+)"',
             r'case \w+ = "((?:nonce|tls|admin)_\w+)"', r'case \.dropped: "(\w+)"',
@@ -273,7 +273,7 @@ def steps_of_the_gate():
         ):
             steps |= set(re.findall(pattern, text))
         # Words that are made from causes and limits.
-        for enumeration in re.findall(r"\nenum (?:HandshakeCause|ProxyHeaderFailure|RateLimit)\b.*?\n}\n", text, re.S):
+        for enumeration in re.findall(r"\n(?:package )?enum (?:HandshakeCause|ProxyHeaderFailure|RateLimit)\b.*?\n}\n", text, re.S):
             steps |= set(re.findall(r'\bcase \.\w+: "(\w+)"', enumeration)) - {"registry"}
     headers = (ROOT / "Sources/Wire/SessionWire/UpgradeHeaders.swift").read_text()
     steps |= set(re.findall(r'case \w+ = "(\w+_header)"', headers))

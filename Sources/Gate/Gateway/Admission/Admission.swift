@@ -1,7 +1,9 @@
 /// An upgrade on its way to its `101`: what was asked, by what credential, and what is being waited for.
+internal import Admission
 internal import AppAttest
 internal import Identity
 internal import KeyStore
+internal import Requests
 internal import SessionWire
 internal import System
 internal import TelnetWire

@@ -1,4 +1,5 @@
 /// Upgrades while the operator has whoever comes anew play elsewhere (docs/running.md, "Draining").
+internal import Admission
 internal import PortcullisProtocol
 internal import SessionWire
 internal import Synchronization

@@ -1,4 +1,5 @@
 /// The key of an upgrade, looked up in the store.
+internal import Admission
 internal import Bytes
 internal import KeyStore
 internal import System

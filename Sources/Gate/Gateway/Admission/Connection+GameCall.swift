@@ -1,11 +1,15 @@
 /// The call to the game: its addresses tried in turn within one deadline, and what its outcome means (docs/protocol.md,
 /// "The game's side").
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import ProxyProtocol
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
+internal import Upstream
 
 /// Which of the game's addresses is being tried, and until when.
 ///
@@ -67,7 +71,8 @@ extension Connection {
         return
       } catch {
         counters.noteGameFailure(error)
-        loop.shared.log.backendFailed(self, address: address.description, reason: error.description)
+        loop.shared.log.backendFailed(
+          peerName, address: address.description, reason: error.description)
       }
     }
     loop.shared.backends.noteFailure(at: loop.now)
@@ -96,7 +101,7 @@ extension Connection {
   }
 
   private func callFailed(_ admission: Admission, reason: String, step: String) {
-    loop.shared.log.backendFailed(self, address: admission.call.address, reason: reason)
+    loop.shared.log.backendFailed(peerName, address: admission.call.address, reason: reason)
     admission.session.game.leg = nil
     tryNextAddress(admission, failure: step)
   }
@@ -129,7 +134,7 @@ extension Connection {
     guard case .failed(let error)? = session.game.leg?.send(bytes.span) else { return true }
     loop.shared.backends.noteFailure(at: loop.now)
     loop.shared.log.backendFailed(
-      self, address: loop.shared.backends.target.description, reason: error.description)
+      peerName, address: loop.shared.backends.target.description, reason: error.description)
     return false
   }
 

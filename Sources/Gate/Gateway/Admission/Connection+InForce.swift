@@ -3,11 +3,13 @@
 ///
 /// The one place for this: whatever decides at the beginning of an upgrade by a setting, a credential or a date has its
 /// second look here.
+internal import Admission
 internal import AppAttest
 internal import Configuration
 internal import KeyStore
 internal import PortcullisProtocol
 internal import System
+internal import Telemetry
 internal import TLS
 
 extension Connection {
@@ -28,7 +30,7 @@ extension Connection {
       return Refusal(.signatureRejected, step: "device_signature")
     case .clientCertificate(let subject, _, let terms):
       if settings.takes(terms, at: shared.clock.wall()) { return nil }
-      shared.log.certificateRefused(self, subject: subject, reason: "not good any more")
+      shared.log.certificateRefused(peerName, subject: subject, reason: "not good any more")
       return .noCredential
     }
   }
@@ -41,21 +43,5 @@ extension Connection {
       let error = loop.settings.policy.objection(to: proof.assertion, environment: proof.environment)
     else { return nil }
     return Refusal(of: error)
-  }
-}
-
-extension Refusal {
-  /// Neither assertion, device key nor client certificate.
-  static let noCredential = Refusal(.assertionRequired, step: "no_credential")
-
-  static func revoked(_ credential: Credential) -> Refusal {
-    credential.deviceID == nil
-      ? Refusal(.keyRevoked, step: "key_revoked") : Refusal(.deviceRevoked, step: "device_revoked")
-  }
-
-  /// Of an assertion. Where its app or environment is not configured, another registration is what helps.
-  init(of error: AssertionError) {
-    let mustRegister = error == .appNotConfigured || error == .environmentNotAllowed
-    self.init(mustRegister ? .keyUnknown : .assertionRejected, step: error.step.rawValue)
   }
 }

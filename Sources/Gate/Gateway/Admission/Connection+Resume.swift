@@ -1,9 +1,12 @@
 /// An upgrade that names a session to go on with: asked of the loop that the session lives on, which is this one or another
 /// (docs/sessions.md, "Resuming").
+internal import Admission
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Scheduling
 internal import SessionWire
 internal import System
+internal import Telemetry
 
 extension Connection {
   /// Asks for the session that the upgrade names. It may move while it is asked for; so it is asked for again where it has

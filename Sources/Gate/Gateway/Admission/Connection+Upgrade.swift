@@ -1,5 +1,6 @@
 /// A WebSocket upgrade, judged in the order of docs/protocol.md, "Admission": origin, then the assertion if there is
 /// one, then the client certificate. The first that matches decides, and nothing rescues a bad assertion.
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Configuration
@@ -8,8 +9,11 @@ internal import HTTPWire
 internal import Identity
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Requests
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension Connection {
@@ -78,7 +82,7 @@ extension Connection {
       case .verified(let subject, let publicKey, let terms):
         return .credential(.clientCertificate(subject: subject, publicKey: publicKey, terms: terms))
       case .refused(let subject, let reason):
-        loop.shared.log.certificateRefused(self, subject: subject, reason: reason)
+        loop.shared.log.certificateRefused(peerName, subject: subject, reason: reason)
       case .absent: break
       }
     }
@@ -226,7 +230,7 @@ extension Connection {
     case .wantsTurn: loop.continueLater(self)
     case .excessive, .closed, .truncated, .failed:
       if case .excessive(let excess) = result { noteExcess(excess) }
-      loop.shared.log.leftEarly(self, keyID: admission.credential.keyID)
+      loop.shared.log.leftEarly(peerName, keyID: admission.credential.keyID)
       finish()
     }
   }

@@ -2,7 +2,9 @@
 internal import ProxyProtocol
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 
 struct ClientLeg: ~Copyable {
   let socket: Socket

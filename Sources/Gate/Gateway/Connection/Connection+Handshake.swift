@@ -1,8 +1,11 @@
 /// The TLS handshake's part of a connection's life: one step a turn, under a deadline, before anything else.
+internal import Admission
 internal import Configuration
 internal import HTTPWire
+internal import Requests
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 
 extension Connection {
@@ -37,14 +40,14 @@ extension Connection {
 
   func handshakeFailed(_ cause: HandshakeCause) {
     counters.failed(cause.failure)
-    loop.shared.log.handshakeFailed(self, reason: cause.step)
+    loop.shared.log.handshakeFailed(peerName, reason: cause.step)
     close()
   }
 
   /// Counts and logs that the connection ends for its TLS messages; the caller ends it.
   func noteExcess(_ excess: TLSExcess) {
     counters.tlsRefused.add()
-    loop.shared.log.tlsRefused(self, excess)
+    loop.shared.log.tlsRefused(peerName, excess)
   }
 
   /// Closes a connection that is not admitted to make room for a newer one (docs/settings.md, `MAX_PENDING`).

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Sockets
 internal import System
+internal import Upstream
 
 final class Lingering {
   /// The session that has ended, while its leg to the game has still something to say.

@@ -12,11 +12,14 @@
 /// is bounded by the rates of its requests, and by the count of its sessions. A header that names nobody
 /// (LOCAL, UNKNOWN), or a request without the field, counts for the proxy's own address.
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import HTTPWire
 internal import ProxyProtocol
+internal import Requests
 internal import Sockets
+internal import Telemetry
 
 /// How far the PROXY header in front of TLS has come.
 enum ProxyHeaderReading {

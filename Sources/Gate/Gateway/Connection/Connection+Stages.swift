@@ -1,5 +1,9 @@
 /// A connection's ways from one stage to another, and out of its life: what each stage gives back when it is left.
+internal import Admission
+internal import Requests
+internal import Scheduling
 internal import System
+internal import Telemetry
 internal import TLS
 
 extension Connection {
@@ -74,6 +78,21 @@ extension Connection {
       if let session = lingering.session { loop.release(session) }
     case .exchange(let exchange): abandon(exchange)
     case .proxyHeader, .handshake, .closed: break
+    }
+  }
+}
+
+extension ConnectionState {
+  /// Nil for one that is gone.
+  init?(_ stage: Connection.Stage) {
+    switch stage {
+    case .proxyHeader: self = .proxyHeader
+    case .handshake: self = .handshake
+    case .exchange: self = .exchange
+    case .admission: self = .admission
+    case .session: self = .session
+    case .lingering: self = .lingering
+    case .closed: return nil
     }
   }
 }

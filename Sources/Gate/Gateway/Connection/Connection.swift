@@ -3,11 +3,16 @@
 /// A connection belongs to one loop and is touched by that loop's thread alone, and only within a turn (`Loop.turn`). It is
 /// freed at the end of the loop's turn in which it is closed.
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Requests
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 
 final class Connection {
   /// How far it has come, with what belongs to that stage alone.

@@ -1,10 +1,14 @@
 /// A conversation on the connection that carries it: its beginning, its last words, and when it is to be looked at.
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import PortcullisProtocol
+internal import Requests
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TLS
 internal import TelnetWire
 internal import WebSocketWire
@@ -45,7 +49,9 @@ extension Connection {
     ])
     if isResumed {
       let gap = conversation.state.outgoing.takeGap()
-      loop.shared.log.sessionResumed(self, session, missing: gap.map { $0.messages } ?? 0)
+      loop.shared.log.sessionResumed(
+        peerName, session.name, missing: gap.map { $0.messages } ?? 0,
+        waited: session.absence?.lasted ?? .zero)
       counters.gapMessages.add(gap?.messages ?? 0)
       if let gap {
         say(conversation.state.afterGap(gap))

@@ -1,8 +1,11 @@
 /// The game's leg as a conversation sees it: what comes of it is read a piece a turn, and what is for it leaves in one send.
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import Sockets
 internal import System
+internal import Upstream
 
 extension GameSide {
   /// What of an earlier read telnet has not read yet, or else one read of the game's.
@@ -25,8 +28,8 @@ extension GameSide {
 
   private mutating func receive(_ state: inout ConversationState, on loop: Loop) throws(SessionEnd) {
     try loop.scratch.withBytes { (bytes) throws(SessionEnd) in
-      var room = bytes._mutatingExtracting(0..<Self.pieceBytes)
-      switch leg?.receive(into: &room, gapBytes: 0, slotBytes: Self.pieceBytes) {
+      var room = bytes._mutatingExtracting(0..<ConversationState.pieceBytes)
+      switch leg?.receive(into: &room, gapBytes: 0, slotBytes: ConversationState.pieceBytes) {
       case .bytes(let count)?:
         bytesFromGame += UInt64(count)
         try state.read(bytes.span.extracting(0..<count), now: loop.now)
@@ -73,8 +76,6 @@ extension GameSide {
       noteSaid(state)
     }
   }
-
-  static let pieceBytes = 16 * 1024
 }
 
 extension Conversation {

@@ -1,13 +1,16 @@
 /// Requests about devices on a connection: what can be judged of them here, their way to the registry's queue, and its
 /// answer (docs/protocol.md, "Devices").
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import System
+internal import Telemetry
 
 extension Connection {
   func serve(
@@ -172,7 +175,7 @@ extension Connection {
     case .keys(let keys):
       if let form = pending.attests.take() { attest(form, over: keys, for: pending) }
     case .created(let json):
-      loop.shared.log.answered(self, request.endpoint)
+      loop.shared.log.answered(peerName, endpoint: request.endpoint.word)
       respond(Response(.created, json: json), closing: pending.closesAfterAnswer)
     case .permitted:
       if let work = pending.evidenceToJudge.take() { attest(work, for: pending) }
@@ -182,7 +185,7 @@ extension Connection {
   }
 
   private func respond(to request: DeviceRequest, _ json: [UInt8], _ pending: PendingRequest) {
-    if request.endpoint.changesSomething { loop.shared.log.answered(self, request.endpoint) }
+    if request.endpoint.changesSomething { loop.shared.log.answered(peerName, endpoint: request.endpoint.word) }
     respond(Response(.ok, json: json), closing: pending.closesAfterAnswer)
   }
 

@@ -1,5 +1,6 @@
 /// Evidence of devices: judged by the pool, or on the loop and by the key's counter, in the one store that all App Attest
 /// keys are in (docs/devices.md).
+internal import Admission
 internal import AndroidKey
 internal import AppAttest
 internal import Bytes
@@ -9,6 +10,7 @@ internal import KeyStore
 internal import PlayIntegrity
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import System
 
 extension Connection {

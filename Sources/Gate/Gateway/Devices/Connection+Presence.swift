@@ -1,10 +1,13 @@
 /// What a desktop asks about a phone that is to be near (docs/protocol.md, "Devices"): the challenge is bound to the two
 /// of them, so that no other device and no other desktop can use it, and to ten seconds.
+internal import Admission
 internal import Bytes
 internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
+internal import Telemetry
 
 extension Connection {
   func askPresence(_ request: DeviceRequest, _ form: Form) throws(Refusal) -> AskPresence {

@@ -1,4 +1,5 @@
 /// Which call of the registry each request about devices is, and what it waits for before it is one.
+internal import Admission
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
@@ -6,26 +7,7 @@ internal import HTTPWire
 internal import JSON
 internal import PortcullisProtocol
 internal import Registry
-
-/// What a whole request comes to next.
-enum DeviceStep {
-  case call(any RegistryCall)
-  /// Evidence is judged first, if the registry has nothing against it.
-  case permission(any RegistryCall, EvidenceWork)
-  /// The keys that evidence has to name are the registry's to say.
-  case keys(AttestForm)
-}
-
-/// Evidence, what it has to be over, and what follows when it is good.
-struct EvidenceWork {
-  let form: EvidenceForm
-  let claim: EvidenceClaim
-  /// The challenge, where it is spent with the judging and not before: what needs no judging may come twice.
-  var unspent: Bytes32?
-  /// What the registry is told if it is not good; nil where there can be no such device yet.
-  let failure: NoteFailedAttestation?
-  let call: (VerifiedEvidence) -> any RegistryCall
-}
+internal import Requests
 
 extension Connection {
   /// Reads the body's form, and spends the challenge that it names.

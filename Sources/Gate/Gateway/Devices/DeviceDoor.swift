@@ -1,5 +1,6 @@
 /// What loops know of devices and services without asking the registry: it is told by the registry's thread, and read by
 /// all.
+internal import Admission
 internal import Bytes
 internal import Crypto
 package import DeviceWire
@@ -7,8 +8,11 @@ internal import HTTPWire
 internal import KeyStore
 package import Logs
 package import Registry
+internal import Requests
+internal import Scheduling
 internal import Synchronization
 internal import System
+internal import Telemetry
 
 package final class DeviceDoor: RegistryListener {
   private struct State: Sendable {

@@ -1,13 +1,16 @@
 /// The three fields of an upgrade by which a device comes in with its own key, and how they are judged
 /// (docs/protocol.md, "Admission").
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
 internal import System
+internal import Upstream
 
 struct DeviceProof {
   let device: DeviceID

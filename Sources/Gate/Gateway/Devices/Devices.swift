@@ -1,6 +1,7 @@
 /// What a gate with devices has beside its loops: the registry, and what the door knows of it.
 package import Bytes
 package import Registry
+package import Requests
 package import System
 
 package struct Devices: Sendable {

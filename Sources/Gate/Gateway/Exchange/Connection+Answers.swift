@@ -1,9 +1,14 @@
 /// Answers to requests: what becomes of the connection behind them, and of requests that take too long.
+internal import Admission
 internal import Configuration
 internal import HTTPWire
 internal import PortcullisProtocol
+internal import Requests
+internal import Scheduling
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 
 extension Connection {
   // MARK: Answers
@@ -27,7 +32,7 @@ extension Connection {
     counters.refused(refusal.code)
     if let limit = refusal.limit { counters.limited(limit) }
     counters.noteRefused(exchange.asked)
-    loop.shared.log.refused(self, refusal)
+    loop.shared.log.refused(peerName, refusal)
     loop.shared.remember(refusal, of: self)
     // Before the answer: its connection may end while that is written.
     exchange.asked = nil

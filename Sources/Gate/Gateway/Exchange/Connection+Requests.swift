@@ -1,13 +1,17 @@
 /// Requests on a connection: read, told apart by endpoint, answered in order, kept alive or closed (RFC 9112,
 /// docs/protocol.md, "HTTP").
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import HTTPWire
 internal import PortcullisProtocol
 internal import ProxyProtocol
 internal import Registry
+internal import Requests
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 
 extension Connection {
   /// Reads what came and serves one request of it. `respond` queues the connection for what is behind that, since a
@@ -216,7 +220,7 @@ extension Connection {
       if case .device(let request) = pending.endpoint { return attested(.appAttest(keyID), request, pending) }
       counters.registrations.add()
       exchange.asked = nil
-      loop.shared.log.registered(self, keyID)
+      loop.shared.log.registered(peerName, keyID)
       respond(
         Response(.ok, json: #"{"\#(MemberName.registered)":true}"#), closing: pending.closesAfterAnswer)
     case .evidence(let evidence):

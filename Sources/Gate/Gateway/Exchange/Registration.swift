@@ -1,5 +1,6 @@
 /// `POST /attest/register`: the checks before the body, the work beside the loop, and what the loop makes of its outcome
 /// (docs/protocol.md, "Registration").
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Crypto
@@ -8,7 +9,10 @@ internal import Identity
 internal import KeyStore
 internal import PortcullisProtocol
 internal import Registry
+internal import Requests
+internal import Scheduling
 internal import System
+internal import Telemetry
 
 extension Connection {
   func refusalBeforeRegistration() -> Refusal? {

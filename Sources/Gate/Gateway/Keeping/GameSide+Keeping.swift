@@ -1,9 +1,11 @@
 /// What a session that outlives the process notes on the path of a message; nothing where there is no slot.
 internal import Charsets
+internal import Conversation
 internal import Keeping
 internal import SessionWire
 internal import System
 internal import TelnetWire
+internal import Upstream
 
 extension GameSide {
   /// - Parameter bytesTaken: as its leg counts them.

@@ -2,8 +2,11 @@
 /// (docs/restarts.md, "What a restart keeps"); from any thread but a loop's.
 internal import Keeping
 internal import Registry
+internal import Scheduling
 internal import Synchronization
 internal import System
+internal import Telemetry
+internal import Upstream
 
 extension Gate {
   /// Whether sessions go on in a next process.

@@ -1,9 +1,13 @@
 /// What a session takes along to the next process beside its slot, so that nothing of it is missing.
 internal import Charsets
+internal import Conversation
 internal import Keeping
+internal import Scheduling
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TelnetWire
+internal import Upstream
 
 extension Keeper {
   /// Writes down all that the session has; nothing of it changes any more.

@@ -2,10 +2,13 @@
 /// new and empty ones (docs/restarts.md, "What a restart keeps").
 ///
 /// Nothing is changed before loops are there to go on with it: a process that cannot start leaves all as it was.
+internal import Admission
 internal import Configuration
 internal import Keeping
 internal import Sockets
 internal import System
+internal import Telemetry
+internal import Upstream
 
 final class KeptStart {
   /// A leg in a dictionary, which cannot hold a socket itself.
@@ -155,7 +158,7 @@ final class KeptStart {
           keeper.discard(slot)
           if error == .over { continue }
           ended += 1
-          log.sessionDropped(slot: slot, error)
+          log.sessionDropped(slot: slot, reason: error.word, detail: error.detail)
         }
       }
     }

@@ -1,7 +1,9 @@
 /// Which sessions of a loop outlive the process, and what they say of themselves in their slots.
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import DeviceWire
 internal import Keeping
 internal import SessionWire
@@ -9,6 +11,7 @@ internal import Sockets
 internal import System
 internal import TLS
 internal import TelnetWire
+internal import Upstream
 
 extension Connection {
   /// Whether the leg of a session that is about to begin goes to the store first. One whose game may compress what it says

@@ -1,6 +1,8 @@
 /// What becomes of a loop's sessions when the gate gives way to its next process (docs/restarts.md, "What a restart keeps").
 ///
 /// Those that are kept lose their connections and nothing else. All others end, as they do when the gate is stopped for good.
+internal import Admission
+internal import Scheduling
 internal import System
 
 extension Loop {

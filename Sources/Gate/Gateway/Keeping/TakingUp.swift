@@ -1,19 +1,24 @@
 /// How a session of the process before goes on in this one: with all that it had after a restart, and after a crash with what
 /// its slot says (docs/sessions.md, "After a crash").
 internal import Addresses
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Charsets
 internal import Configuration
+internal import Conversation
 internal import DeviceWire
 internal import Keeping
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Scheduling
 internal import SessionWire
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 internal import TelnetWire
+internal import Upstream
 
 struct TakingUp {
   /// Why one does not go on.
@@ -39,6 +44,11 @@ struct TakingUp {
       case .shutOut: "credential"
       case .torn: "torn"
       }
+    }
+
+    /// More than the word says, for the log.
+    var detail: String? {
+      if case .unreadable(let error) = self { "\(error)" } else { nil }
     }
   }
 
@@ -192,7 +202,7 @@ extension Loop {
     settle(session)
     accountBuffers(of: session)
     if let conversation = session.game.conversation { describe(session, conversation) }
-    shared.log.sessionKept(session)
+    shared.log.sessionKept(session.name, doubt: session.game.conversation?.state.doubt ?? 0)
     continueLater(session)
   }
 }

@@ -1,8 +1,10 @@
 /// A loop's listeners, and what happens when the process has no descriptor or memory left to accept with.
 internal import Addresses
+internal import Scheduling
 internal import Sockets
 internal import Synchronization
 internal import System
+internal import Telemetry
 
 /// A listener in a list, which cannot hold a `Listener` itself.
 final class Door {

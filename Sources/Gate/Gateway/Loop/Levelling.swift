@@ -3,6 +3,8 @@
 ///
 /// Nothing is written down while there is room. The loop that finds too little begins a round: each loop says what its
 /// sessions have, the last one to say so makes a plan, and each loop carries out its part of it in its next turn.
+internal import Admission
+internal import Scheduling
 internal import Synchronization
 internal import System
 

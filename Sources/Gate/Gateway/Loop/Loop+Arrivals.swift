@@ -1,8 +1,11 @@
 /// Newcomers at a loop's door: taken in, or closed before the handshake when a limit says so.
 internal import Addresses
+internal import Admission
 internal import Configuration
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 
 extension Loop {

@@ -1,5 +1,8 @@
 /// The messages that a loop's sessions keep: their sum over all loops, and who gives way when it is too large.
+internal import Admission
 internal import Configuration
+internal import Conversation
+internal import Scheduling
 internal import System
 
 extension Loop {

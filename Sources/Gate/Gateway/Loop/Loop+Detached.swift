@@ -8,11 +8,16 @@
 /// | their time | `SESSION_RESUME_FOR` |
 /// | their messages | `SESSION_BUFFER` each, `SESSION_BUFFERS_TOTAL` together with those of attached ones |
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import KeyStore
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
+internal import Upstream
 
 extension Loop {
   // MARK: Detaching
@@ -46,7 +51,7 @@ extension Loop {
     if session.isOver { session.game.leg = nil }
     if let conversation = session.game.conversation { describe(session, conversation) }
     // Said once it is in the slot: who reads it may kill the gate.
-    shared.log.sessionDetached(connection, session, end)
+    shared.log.sessionDetached(connection.peerName, session.name, end)
     // Nobody is away: it has its next connection as soon as it is where that is.
     if changesHands { return }
     // At a restart all lose theirs.
@@ -217,7 +222,9 @@ extension Loop {
   func endAway(_ session: GameSession, _ reason: SessionEnd) {
     let end = ConnectionEnd.session(reason)
     if !session.isOver { counters.noteStall(end) }
-    if reason == .letGo || reason == .expired { shared.log.sessionLetGo(session, reason, now: now) }
+    if reason == .letGo || reason == .expired {
+      shared.log.sessionLetGo(session.name, reason, waited: now - session.changedAt)
+    }
     if !session.isOver { session.game.conversation?.state.over(reason) }
     if reason.leavesWord, !isDraining, !isStopped, !session.isOver {
       conclude(session, because: end)

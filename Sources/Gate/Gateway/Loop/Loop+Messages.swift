@@ -1,5 +1,7 @@
 /// What other threads tell a loop, and what it does about it.
+internal import Admission
 internal import KeyStore
+internal import Scheduling
 internal import System
 
 extension Loop {

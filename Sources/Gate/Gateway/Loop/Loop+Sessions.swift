@@ -1,8 +1,13 @@
 /// A loop's sessions: the one place where they begin, are counted and listed, and end.
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import KeyStore
+internal import Scheduling
 internal import System
+internal import Telemetry
+internal import Upstream
 
 extension Loop {
   /// A session for whoever `credential` names, while `connection` waits for its `101`.
@@ -87,7 +92,11 @@ extension Loop {
     }
     counters.sessionsEnded.add()
     session.game.countBytes(in: counters)
-    shared.log.sessionEnded(session, end, now: now)
+    shared.log.sessionEnded(
+      session.name, end,
+      GateLogger.Ended(
+        peer: session.connection?.peerName, bytesFromGame: session.game.bytesFromGame,
+        bytesFromPlayer: session.game.bytesFromPlayer, duration: now - session.startedAt))
   }
 
   /// Nobody can come back to it.
@@ -128,7 +137,7 @@ extension Loop {
 
   func note(_ leftOut: LeftOut, of session: GameSession) {
     counters.messagesLeftOut.add(leftOut.count)
-    shared.log.messageLeftOut(session, leftOut)
+    shared.log.messagesLeftOut(session.name, step: leftOut.word, count: leftOut.count)
   }
 
   var sessionDescriptions: [SessionDescription] {

@@ -1,11 +1,15 @@
 /// Sessions on their way to a connection that asks for them, which is this loop's or another's (docs/sessions.md, "Resuming").
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import KeyStore
+internal import Scheduling
 internal import SessionWire
 internal import Sockets
 internal import System
+internal import Telemetry
 
 /// A connection that has proved its credential asks for the session that it names.
 struct Takeover: Sendable {

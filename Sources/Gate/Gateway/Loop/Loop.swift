@@ -4,14 +4,17 @@
 /// accepts, and looks in between whether a session has something (docs/architecture.md, "Fair turns"), so that newcomers
 /// wait for those who play and not the other way round.
 internal import Addresses
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Configuration
 internal import Crypto
 internal import Deflate
 internal import KeyStore
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 
 /// What permessage-deflate needs on a loop; empty until a session does.

@@ -1,7 +1,10 @@
 /// What other threads tell a loop: results of work beside it, and orders about its connections.
+internal import Admission
 internal import Bytes
 internal import DeviceWire
 internal import KeyStore
+internal import Requests
+internal import Scheduling
 internal import Sockets
 internal import Synchronization
 internal import System

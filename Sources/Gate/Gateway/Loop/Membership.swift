@@ -1,4 +1,5 @@
 /// In which of its loop's lists a connection is, so that it is in none of them twice.
+internal import Scheduling
 
 /// Kept with the connection, where it costs no look-up, and changed by the loop alone.
 struct Membership {

@@ -1,4 +1,5 @@
 /// Handshakes and requests in the order they came, so many a turn; and who of the unadmitted has waited longest.
+internal import Scheduling
 
 /// What somebody waits for among the newcomers.
 enum NewcomerStep {

@@ -1,4 +1,5 @@
 /// What a session needs while it has no connection: made when it loses one for the first time, as most never do.
+internal import Scheduling
 internal import System
 
 final class Absence {

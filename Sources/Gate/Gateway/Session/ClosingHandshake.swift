@@ -1,4 +1,5 @@
 /// The closing handshake of RFC 6455 §7, from the gate's side: who has said Close, and what follows from it.
+internal import Admission
 internal import WebSocketWire
 
 struct ClosingHandshake: ~Copyable {

@@ -1,12 +1,17 @@
 /// A session on its connection from its `101` to its end: opening, deadlines, and the closing handshake.
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import HTTPWire
 internal import KeyStore
 internal import PortcullisProtocol
+internal import Scheduling
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension Connection {
@@ -38,7 +43,7 @@ extension Connection {
     move(to: .session(attachment))
     loop.attach(session, to: self)
     counters.admissionTimes.record(loop.now - admission.startedAt)
-    loop.shared.log.admitted(self, session, waited: loop.now - admission.startedAt)
+    loop.shared.log.admitted(peerName, session.name, waited: loop.now - admission.startedAt)
     arm(at: loop.now + loop.settings.limits.pingInterval)
     if let conversation = session.game.conversation {
       begin(conversation, attachment, admission, isResumed: isResumed)

@@ -1,7 +1,9 @@
 /// What a session with permessage-deflate (RFC 7692) keeps beside the rest: the agreement, the window of a client that keeps
 /// its context, and what waits undone.
+internal import Admission
 internal import Configuration
 internal import Deflate
+internal import Scheduling
 internal import WebSocketWire
 
 final class DeflateSession {

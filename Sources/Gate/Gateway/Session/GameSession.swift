@@ -15,10 +15,13 @@
 /// An attached or detached session is one of those that the operator sees, counts and closes; a concluded or ended one is
 /// not any more, whatever its last bytes still wait for. Only what speaks `portcullis.v1` is ever detached.
 internal import Addresses
+internal import Admission
 internal import Bytes
 internal import PortcullisProtocol
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import WebSocketWire
 
 final class GameSession {

@@ -1,7 +1,11 @@
 /// The game's side of a session, in one struct, so that a turn has one check for exclusive access to all of it.
 internal import Bytes
+internal import Conversation
+internal import Scheduling
 internal import Sockets
 internal import System
+internal import Telemetry
+internal import Upstream
 internal import WebSocketWire
 
 struct GameSide: ~Copyable {

@@ -15,11 +15,13 @@
 /// that comes in parts keeps its inflater (11 KiB; 39 for a client that offers no `client_max_window_bits`)
 /// until its last byte; between messages, and so in an idle session, there is none. Of a client that keeps its context, what
 /// its next message may reach back into is copied out when a round ends, as many bytes as it has sent and 32 KiB at most.
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import Deflate
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
 internal import WebSocketWire
 

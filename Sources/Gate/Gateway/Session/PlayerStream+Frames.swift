@@ -1,6 +1,8 @@
 /// The pump's frames to the player (`PlayerStream+Pump`, step 6): the game's bytes as they came, repaired as text, or a message
 /// with a buffer of its own.
+internal import Admission
 internal import Bytes
+internal import Telemetry
 internal import TLS
 internal import WebSocketWire
 

@@ -9,12 +9,16 @@
 /// Frames come from the same two ways as elsewhere (`PlayerStream+Pump`, `PlayerStream+Deflate`), which hand each piece to
 /// `take`. What came too fast waits here, one read at most, while nothing more is read; so does what is more than a turn
 /// handles. Step 5 is in `PlayerStream+Telling`.
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
+internal import Scheduling
 internal import SessionWire
 internal import Sockets
 internal import System
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension PlayerStream {

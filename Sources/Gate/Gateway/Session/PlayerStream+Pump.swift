@@ -12,11 +12,15 @@
 /// access that the run time would else check at every use (a fifth of a message's instructions), and nothing in here
 /// can end the session under a function that still works on it: an end is thrown to `Connection.pump`, which acts on
 /// it.
+internal import Admission
 internal import Bytes
 internal import Configuration
+internal import Conversation
 internal import Sockets
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension Connection {

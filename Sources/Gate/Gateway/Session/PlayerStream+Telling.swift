@@ -1,9 +1,13 @@
 /// The pump's last step for sessions whose messages the gate reads itself (`PlayerStream+Messages`, step 5): what the
 /// conversation has for the player, as far as that takes it.
+internal import Admission
 internal import Bytes
+internal import Conversation
 internal import SessionWire
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 internal import WebSocketWire
 
 extension PlayerStream {

@@ -1,4 +1,5 @@
 /// What a connection keeps after its `101` to speak WebSocket: the frame decoder, the closing handshake, times. No buffers.
+internal import Admission
 internal import Bytes
 internal import Configuration
 internal import System

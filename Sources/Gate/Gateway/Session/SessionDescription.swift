@@ -1,10 +1,13 @@
 /// A session as the operator sees it.
 package import Addresses
+internal import Admission
 package import Bytes
+internal import Conversation
 package import DeviceWire
 internal import KeyStore
 internal import PortcullisProtocol
 internal import System
+internal import Telemetry
 
 package struct SessionDescription: Sendable {
   package enum State: String, Sendable {
@@ -49,7 +52,7 @@ extension GameSession {
     if case .clientCertificate(let name, _, _) = credential { subject = name }
     return SessionDescription(
       reference: loop.reference(to: token), number: number, state: state == .attached ? .attached : .detached,
-      since: loop.now - changedAt, name: connection?.name, peer: source, credential: credential.word,
+      since: loop.now - changedAt, name: connection?.peerName.text, peer: source, credential: credential.word,
       keyID: credential.keyID, deviceID: credential.deviceID, subject: subject,
       subprotocol: subprotocol?.rawValue, isKept: isSafe,
       bufferedBytes: game.conversation?.state.bufferedBytes ?? 0, duration: loop.now - startedAt,

@@ -1,5 +1,6 @@
 /// A detached session on its way from one loop to another, which alone opens it.
 internal import Addresses
+internal import Admission
 internal import PortcullisProtocol
 internal import System
 

@@ -3,6 +3,8 @@
 /// A session may be on its way from one loop to another, and then stands in no table. So an order stands here before any loop
 /// looks at its own sessions for it, and each loop looks here at whatever arrives. What left one loop before it looked has
 /// been posted by then: it has arrived when all loops have done what they were asked up to that moment.
+internal import Admission
+internal import Scheduling
 internal import Synchronization
 
 /// Which sessions are to be closed, and how many were.

@@ -5,7 +5,9 @@ internal import KeyStore
 internal import Logging
 internal import Synchronization
 internal import System
+internal import Telemetry
 internal import TLS
+internal import Upstream
 
 final class Housekeeper: Sendable {
   /// A ticket can be used for one to two hours: until the key after the next.
@@ -47,7 +49,7 @@ final class Housekeeper: Sendable {
       shared.log.tellLeftOut()
       shared.tellOfCertificates()
       shared.store.noteHang()
-      shared.history.note(HistoryTotals(shared), at: now)
+      shared.history.note(shared.historyTotals, at: now)
       shared.publishStoreStatistics()
       shared.devices?.attendRevocations(now: shared.clock.wall())
       if now >= goodFrom, !isGoodStart {
@@ -64,6 +66,6 @@ final class Housekeeper: Sendable {
       }
     }
     // What came since, for the history that outlives the process.
-    shared.history.note(HistoryTotals(shared), at: SystemClock().monotonic())
+    shared.history.note(shared.historyTotals, at: SystemClock().monotonic())
   }
 }

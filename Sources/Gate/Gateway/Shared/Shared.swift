@@ -1,16 +1,21 @@
 /// What all loops share: challenges, keys, rates, counts, the verifier, the game's whereabouts and the log
 /// (docs/architecture.md, "Locks").
 internal import Addresses
+internal import Admission
 internal import AppAttest
 internal import Bytes
 internal import Charsets
 internal import Configuration
+internal import Conversation
 internal import Crypto
 internal import Identity
 internal import Keeping
 internal import KeyStore
+internal import Scheduling
 internal import Synchronization
 internal import System
+internal import Telemetry
+internal import Upstream
 
 final class Shared: Sendable {
   let clock: any Clock

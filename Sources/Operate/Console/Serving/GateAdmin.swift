@@ -4,6 +4,7 @@ import Bytes
 import Gateway
 import Prompt
 import System
+internal import Telemetry
 
 final class GateAdmin: AdminHandler {
   private let gate: Gate

@@ -2,6 +2,7 @@
 /// operators of one address do not use up each other's handshakes.
 import Addresses
 import Admin
+internal import Admission
 package import Configuration
 import Gateway
 import Logging

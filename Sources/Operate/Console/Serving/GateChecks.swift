@@ -8,6 +8,7 @@ import Assembly
 import Configuration
 import Gateway
 import KeyStore
+internal import Scheduling
 import Synchronization
 import System
 

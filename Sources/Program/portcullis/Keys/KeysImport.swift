@@ -1,4 +1,5 @@
 /// `portcullis keys import`: keys that another gate had registered, good for a while (docs/backup.md, "From another gate").
+internal import Admission
 import ArgumentParser
 import Assembly
 import Bytes
@@ -10,6 +11,7 @@ import Identity
 import JSON
 import KeyStore
 import Prompt
+internal import Scheduling
 import System
 
 struct KeysImport: ParsableCommand {

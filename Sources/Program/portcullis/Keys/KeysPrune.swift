@@ -7,6 +7,7 @@ import Gateway
 import JSON
 import KeyStore
 import Prompt
+internal import Scheduling
 import System
 
 struct KeysPrune: ParsableCommand {

@@ -10,6 +10,7 @@ import KeyStore
 import PortcullisProtocol
 import Prompt
 import Registry
+internal import Scheduling
 import System
 
 struct KeysRevoke: ParsableCommand {

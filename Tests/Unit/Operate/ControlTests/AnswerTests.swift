@@ -4,6 +4,7 @@ import Testing
 @testable import Control
 @testable import Gateway
 @testable import JSON
+@testable import Telemetry
 
 @Suite struct AnswerTests {
   static let health = GateHealth(status: .draining, version: "0.1.0", process: 4711, uptimeSeconds: 86_400)

@@ -5,6 +5,7 @@ import Foundation
 import Kit
 import Logging
 import PortcullisProtocol
+import Telemetry
 import Testing
 
 @testable import Addresses

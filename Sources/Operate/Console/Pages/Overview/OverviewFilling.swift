@@ -9,6 +9,7 @@ import KeyStore
 import Metrics
 import PortcullisProtocol
 import System
+internal import Telemetry
 
 extension ConsolePages {
   var staying: Int {

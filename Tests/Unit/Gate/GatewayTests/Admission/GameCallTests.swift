@@ -1,4 +1,5 @@
 import Addresses
+import Kit
 import Sockets
 import System
 import Testing

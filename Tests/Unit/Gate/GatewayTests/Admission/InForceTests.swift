@@ -4,7 +4,9 @@ import System
 import TLSPeers
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 /// What lets an upgrade in is judged again when its `101` is due (docs/protocol.md, "Admission"): here it has changed while
 /// the game was being called, or while the session to go on with was asked for. What concerns devices is in

@@ -4,7 +4,10 @@ import System
 import TLSPeers
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
+@testable import Telemetry
 
 /// A gate over a store that has to ask a database, which others share (`LateStore`): finds and changes come true when the test
 /// says so (docs/protocol.md, "Admission").

@@ -9,7 +9,9 @@ import Registry
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 /// Devices that come in by keys of their own (docs/protocol.md, "Admission"), and what ends with them.
 @Suite struct DeviceDoorTests {

@@ -8,6 +8,7 @@ import System
 import Testing
 
 @testable import Gateway
+@testable import Requests
 
 /// The file of revoked certificates as it comes, changes, breaks and grows old; what becomes of devices then is in
 /// RegistryTests (`AndroidTests.swift`).

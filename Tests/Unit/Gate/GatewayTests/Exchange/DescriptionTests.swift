@@ -1,9 +1,11 @@
 /// docs/openapi.yaml beside the program: its paths, methods, tokens, queries and codes are those of the gate.
 import HTTPWire
+import Kit
 import PortcullisProtocol
 import Testing
 
 @testable import Gateway
+@testable import Requests
 
 @Suite struct DescriptionTests {
   private let page: Description

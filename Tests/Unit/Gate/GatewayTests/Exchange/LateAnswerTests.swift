@@ -12,7 +12,11 @@ import System
 import TLSPeers
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Requests
+@testable import Scheduling
+@testable import Telemetry
 
 /// What a store says of registrations and evidence, at once or later, and what peers are told of it; upgrades have
 /// `LateStoreTests`.

@@ -10,7 +10,10 @@ import System
 import TLSPeers
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
+@testable import Telemetry
 
 /// A registration of one loop: judged beside it, entered into the store by itself.
 @Suite struct RegistrationTests {

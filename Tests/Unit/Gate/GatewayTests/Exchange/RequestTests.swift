@@ -1,9 +1,12 @@
 import Bytes
 import HTTPWire
+import Kit
 import PortcullisProtocol
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Requests
 
 @Suite struct RouteTests {
   /// docs/protocol.md, "Codes"; the first is with app ids configured, the second without.
@@ -61,7 +64,7 @@ import Testing
     var parser = RequestParser()
     let text = (["GET / HTTP/1.1", "Host: g"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
     let bytes = Array(text.utf8)
-    guard case .head(let head, _) = parser.parse(bytes.span) else { throw NotAHead() }
+    guard case .head(let head, _) = parser.parse(bytes.span) else { throw NotAHead(text: text) }
     return head
   }
 

@@ -4,8 +4,11 @@ import Synchronization
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
 @testable import Keeping
+@testable import Scheduling
+@testable import Upstream
 
 /// `"kept":true` is said when the store has confirmed the leg. So a kill between any two instructions after it ends nobody's
 /// session. The tests decide when the store's thread works: `carryOutWaiting`.

@@ -3,8 +3,11 @@ import Kit
 import System
 import Testing
 
+@testable import Conversation
 @testable import Gateway
 @testable import Keeping
+@testable import Scheduling
+@testable import Upstream
 
 /// Sessions that outlive the gate's process, by a store of the test's: killed between any two instructions, restarted in good
 /// order, and what may not go on.

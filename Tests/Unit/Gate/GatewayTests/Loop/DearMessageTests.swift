@@ -4,6 +4,7 @@ import TLSPeers
 import Testing
 
 @testable import Gateway
+@testable import Scheduling
 
 /// What the dearest messages may take of a loop's turn, on a clock that moves when it is looked at.
 @Suite struct DearMessageTests {

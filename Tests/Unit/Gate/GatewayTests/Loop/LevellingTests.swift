@@ -1,7 +1,9 @@
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 /// Who gives way when all sessions keep too much, and how the loops come to that.
 @Suite struct LevellingTests {

@@ -6,8 +6,11 @@ import System
 import TLSPeers
 import Testing
 
+@testable import Admission
 @testable import Configuration
 @testable import Gateway
+@testable import Scheduling
+@testable import Telemetry
 
 /// Connections of one loop, driven turn by turn (`LoopHarness`).
 @Suite struct LoopTests {

@@ -3,7 +3,9 @@ import Synchronization
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 @Suite struct MailboxTests {
   /// A mailbox with the poller of the loop that it belongs to.

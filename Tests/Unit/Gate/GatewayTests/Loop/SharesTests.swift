@@ -7,8 +7,10 @@ import TLSPeers
 import Testing
 
 @testable import Gateway
+@testable import Scheduling
 @testable import Sockets
 @testable import System
+@testable import Telemetry
 @testable import TLS
 
 @Suite struct SharesTests {

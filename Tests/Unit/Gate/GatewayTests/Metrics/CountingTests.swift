@@ -4,6 +4,7 @@ import TLSPeers
 import Testing
 
 @testable import Gateway
+@testable import Telemetry
 
 @Suite struct CountingTests {
   @Test func anEchoCountsWhatThePlayerHas() throws {

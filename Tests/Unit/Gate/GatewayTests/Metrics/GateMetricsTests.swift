@@ -9,7 +9,9 @@ import System
 import TLS
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Telemetry
 @testable import TelnetWire
 
 @Suite struct GateMetricsTests {

@@ -4,6 +4,7 @@ import Kit
 import Testing
 
 @testable import Gateway
+@testable import Telemetry
 
 @Suite struct NumberDocumentTests {
   private static var table: String {
@@ -94,8 +95,8 @@ import Testing
     harness.settle()
     harness.shared.publishStoreStatistics()
 
-    let source = OperatorNumber.Source(shared: harness.shared, store: harness.shared.currentStoreStatistics)
-    let numbers = Dictionary(uniqueKeysWithValues: OperatorNumber.all.map { ($0.name, $0.read(source)) })
+    let all = harness.shared.numbers
+    let numbers = Dictionary(uniqueKeysWithValues: OperatorNumber.all.map { ($0.name, $0.read(all)) })
     let scrape = harness.metrics
     for (number, series) in Self.same {
       let values = try series.map { Int(try #require(scrape["portcullis_" + $0])) }

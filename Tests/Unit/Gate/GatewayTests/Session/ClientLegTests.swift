@@ -7,6 +7,7 @@ import Testing
 @testable import Sockets
 @testable import System
 @testable import TLS
+@testable import Upstream
 
 @Suite struct ClientLegTests {
   private struct NoSession: Error {}

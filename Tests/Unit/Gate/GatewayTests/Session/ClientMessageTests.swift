@@ -3,7 +3,9 @@ import TLSPeers
 import TelnetWire
 import Testing
 
+@testable import Conversation
 @testable import Gateway
+@testable import Scheduling
 
 /// `client` messages, which `INPUT_RATE` lets pass: what a flood of them costs the loop and the game. Work is counted, in
 /// descriptions that telnet was given and bytes that the game was sent.

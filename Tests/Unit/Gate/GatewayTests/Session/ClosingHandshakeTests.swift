@@ -3,6 +3,7 @@ import TLS
 import Testing
 import WebSocketWire
 
+@testable import Admission
 @testable import Gateway
 
 /// RFC 6455 §7 from the gate's side: every pair of state and event.

@@ -3,7 +3,9 @@ import SessionWire
 import System
 import Testing
 
+@testable import Conversation
 @testable import Gateway
+@testable import Scheduling
 
 /// What a conversation says last, to the game and to the app, and what it wakes its loop for.
 @Suite struct ConversationEndTests {

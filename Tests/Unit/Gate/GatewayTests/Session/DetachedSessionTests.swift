@@ -1,7 +1,9 @@
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 /// Sessions of `portcullis.v1` on loops that are turned by hand: what they leave behind, and who still serves them.
 @Suite struct DetachedSessionTests {

@@ -5,7 +5,11 @@ import TelnetWire
 import Testing
 import WebSocketWire
 
+@testable import Conversation
 @testable import Gateway
+@testable import Scheduling
+@testable import Telemetry
+@testable import Upstream
 
 /// What an app is told that comes back to a session of which messages are missing in many places.
 @Suite struct GapTests {

@@ -2,6 +2,7 @@ import System
 import Testing
 
 @testable import Gateway
+@testable import Scheduling
 
 /// What a session holds of its game beside messages: a subnegotiation that is not whole yet, what is not read yet.
 @Suite struct HeldMemoryTests {

@@ -3,7 +3,9 @@ import Kit
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 /// Sessions on their way from one loop to another, with something else that happens to them on the way. Two loops are turned
 /// by hand, in each order.

@@ -3,7 +3,9 @@ import Kit
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
 
 /// What happens in `RandomScheduleTests`, and what must be true of it.
 struct World {

@@ -3,6 +3,7 @@ import System
 import Testing
 
 @testable import Gateway
+@testable import Scheduling
 
 /// `SESSION_BUFFERS_TOTAL` over sessions of two loops.
 @Suite struct SessionBufferTests {

@@ -7,6 +7,7 @@ import Synchronization
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
 
 @Suite struct SessionRegisterTests {

@@ -2,7 +2,10 @@ import System
 import TLSPeers
 import Testing
 
+@testable import Conversation
 @testable import Gateway
+@testable import Scheduling
+@testable import Upstream
 
 /// A side that takes nothing of what waits for it is gone after `WRITE_STALL_TIMEOUT` (docs/protocol.md, "Sessions"), whatever
 /// it does otherwise.

@@ -1,7 +1,10 @@
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
+@testable import Scheduling
+@testable import Telemetry
 
 extension LoopHarness {
   /// All counts are those of a gate that nobody uses.

@@ -8,6 +8,8 @@ import Testing
 @testable import Keeping
 @testable import Sockets
 @testable import System
+@testable import Telemetry
+@testable import Upstream
 
 /// Keeps descriptors in this process, as a service manager does in its own.
 final class MemoryDescriptors: DescriptorKeeping {

@@ -11,14 +11,18 @@ import System
 import TLSPeers
 import Testing
 
+@testable import Admission
 @testable import AppAttest
 @testable import Configuration
 @testable import Crypto
 @testable import Gateway
 @testable import KeyStore
 @testable import Logs
+@testable import Scheduling
 @testable import Sockets
+@testable import Telemetry
 @testable import TLS
+@testable import Upstream
 
 /// Loops without threads, one unless the test asks for more, a clock that stands still, and players whose bytes the test moves
 /// by hand: each turn is one call, and nothing happens between two of them.

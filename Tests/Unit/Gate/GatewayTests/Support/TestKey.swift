@@ -8,6 +8,7 @@ import PortcullisProtocol
 import System
 import Testing
 
+@testable import Admission
 @testable import Gateway
 
 /// An attested key that the harness's store knows, and what an upgrade says with it.

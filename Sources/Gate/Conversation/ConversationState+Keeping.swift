@@ -1,0 +1,89 @@
+/// A conversation and its connections: by which ids it is resumed, what a new one is told, and what the game is told of it.
+package import Addresses
+package import Admission
+internal import Configuration
+internal import PortcullisProtocol
+package import SessionWire
+package import System
+internal import TelnetWire
+internal import WebSocketWire
+
+extension ConversationState {
+  // MARK: Attached and detached
+
+  /// What a connection is told first.
+  /// - Parameters:
+  ///   - resumed: nil when the app has not asked for it.
+  ///   - isKept: it outlives the process, also if that is killed now.
+  package func greeting(_ id: SessionID, resumed: Bool?, isKept: Bool, _ settings: LoopSettings) -> [UInt8] {
+    var message: [UInt8] = []
+    GateMessage.session(
+      GateMessage.Session(
+        id: id.text, resumed: resumed == true, reason: resumed == false ? .unknown : nil,
+        received: incoming.taken, resumeFor: Int(settings.sessions.resumableFor.components.seconds),
+        maxMessage: settings.frameLimits.messageBytes, kept: isKept, doubt: doubt, echo: telnet.gameEchoes,
+        gmcp: telnet.isGMCPAgreed, msdp: telnet.isMSDPAgreed),
+      to: &message)
+    return message
+  }
+
+  /// Messages are missing: the app is told, and behind the last of its connection's gaps of the state that they may have
+  /// been about. That is as it is now, so it would be the same behind each of them.
+  package func afterGap(_ gap: OutgoingLedger.Gap) -> [[UInt8]] {
+    var message: [UInt8] = []
+    GateMessage.gap(gap, to: &message)
+    return gap.isLast ? [message] + outgoing.again.messages() : [message]
+  }
+
+  /// The app's message, or its time, says that it has the new id: the other one is no good any more.
+  package mutating func confirmID() -> SessionIDHash? {
+    guard ids.count > 1 else { return nil }
+    doubt = 0
+    changes &+= 1
+    return ids.removeFirst()
+  }
+
+  /// - Returns: ids that are no good any more.
+  package mutating func renew(_ id: SessionIDHash, named: SessionIDHash?) -> [SessionIDHash] {
+    let old = ids.filter { $0 != named }
+    ids = named.map { [$0, id] } ?? [id]
+    changes &+= 1
+    return old
+  }
+
+  package func isKnown(by id: SessionIDHash) -> Bool { ids.contains(id) }
+
+  /// A connection carries it from now on, whose app has got all up to `received`.
+  package mutating func attach(after received: Int?, from address: IPAddress, now: MonotonicTime) {
+    if let received {
+      guard outgoing.attach(after: received) else {
+        fatalError("Conversation: resumed without having been asked")
+      }
+      telnet.link(isAttached: true, address: Array(address.description.utf8), into: &toGame)
+      // The last one may have been lost with the connection.
+      incoming.schedule.demand(now: now)
+    } else {
+      outgoing.attach()
+    }
+    blockedSince = nil
+    keepsAllUntil = MonotonicTime(nanoseconds: 0)
+    // What it has missed may fill the buffer already.
+    noteFullness(now: now)
+  }
+
+  /// - Parameter keepsAll: its messages may fill more than their buffer, as they may with a connection.
+  package mutating func detach(keepsAll: Bool = false, now: MonotonicTime) {
+    outgoing.detach(keepsAll: keepsAll)
+    if !keepsAll { makeRoomAway(now: now) }
+    isShortOfRoom = false
+    fullSince = nil
+    approvalsOpen = nil
+    isCodeWanted = false
+    // Of these there may be thousands.
+    if text.isEmpty { text = [] }
+    if toGame.isEmpty { toGame = [] }
+    telnet.link(isAttached: false, into: &toGame)
+  }
+
+  package var hasUnacknowledged: Bool { outgoing.acknowledged < outgoing.last }
+}
