@@ -83,10 +83,11 @@ let modules = [
   Module("JSON", in: .base, ["Bytes"]),
   Module("Addresses", in: .base),
   Module("Charsets", in: .base, ["Bytes"]),
-  Module("System", in: .base, ["CLinux"]),
-  Module("Crypto", in: .base, ["Bytes", "COpenSSL", "System"]),
-  Module("Logs", in: .base, ["Bytes", "Logging", "System"]),
-  Module("Sockets", in: .base, ["Addresses", "CLinux", "System"]),
+  Module("Time", in: .base, ["CLinux"]),
+  Module("System", in: .base, ["CLinux", "Time"]),
+  Module("Crypto", in: .base, ["Bytes", "COpenSSL", "System", "Time"]),
+  Module("Logs", in: .base, ["Bytes", "Logging", "System", "Time"]),
+  Module("Sockets", in: .base, ["Addresses", "CLinux", "System", "Time"]),
   Module("Identity", in: .base, ["Bytes", "Crypto"]),
   Module("SQLite", in: .base, ["CSQLite", "System"]),
   Module("QRCode", in: .base, ["CQRencode"]),
@@ -100,70 +101,70 @@ let modules = [
   Module("ProxyProtocol", in: .wire, ["Addresses", "Bytes", "Identity"]),
   Module("CBOR", in: .wire, ["Bytes", "CCBOR"]),
   Module("Deflate", in: .wire, ["Bytes", "CZlib", "WebSocketWire"]),
-  Module("DeviceWire", in: .wire, ["Bytes", "Crypto", "JSON", "System"]),
-  Module("TelnetWire", in: .wire, ["Bytes", "Deflate", "JSON", "System"]),
+  Module("DeviceWire", in: .wire, ["Bytes", "Crypto", "JSON", "Time"]),
+  Module("TelnetWire", in: .wire, ["Bytes", "Deflate", "JSON", "Time"]),
   Module(
     "SessionWire", in: .wire,
-    ["Bytes", "JSON", "PortcullisProtocol", "System", "TelnetWire", "WebSocketWire"]),
+    ["Bytes", "JSON", "PortcullisProtocol", "TelnetWire", "Time", "WebSocketWire"]),
 
   // Who may come in, and who has.
-  Module("X509", in: .trust, ["Bytes", "Crypto", "System"]),
+  Module("X509", in: .trust, ["Bytes", "Crypto", "Time"]),
   Module(
     "AppAttest", in: .trust,
-    ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "System", "X509"]),
-  Module("AndroidKey", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System", "X509"]),
+    ["Bytes", "CBOR", "Crypto", "Identity", "JSON", "PortcullisProtocol", "Time", "X509"]),
+  Module("AndroidKey", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "Time", "X509"]),
   Module("ApprovalPolicy", in: .trust, ["Bytes", "DeviceWire", "JSON"]),
-  Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System"]),
+  Module("KeyStore", in: .trust, ["Bytes", "CLinux", "Identity", "JSON", "System", "Time"]),
   Module(
     "Registry", in: .trust,
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "JSON",
-      "PortcullisProtocol", "Risk", "SQLite", "System",
+      "PortcullisProtocol", "Risk", "SQLite", "System", "Time",
     ]),
-  Module("PlayIntegrity", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
-  Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
-  Module("Risk", in: .trust, ["Addresses", "ApprovalPolicy", "DeviceWire", "JSON", "System"]),
+  Module("PlayIntegrity", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "Time"]),
+  Module("DeviceTokens", in: .trust, ["Bytes", "Crypto", "DeviceWire", "JSON", "Time"]),
+  Module("Risk", in: .trust, ["Addresses", "ApprovalPolicy", "DeviceWire", "JSON", "Time"]),
 
   // What the host gives, and what an operator sets.
   Module(
     "Configuration", in: .host,
-    ["Addresses", "Bytes", "Charsets", "CLinux", "DeviceWire", "Identity", "System"]),
+    ["Addresses", "Bytes", "Charsets", "CLinux", "DeviceWire", "Identity", "System", "Time"]),
   Module("Confinement", in: .host, ["Bytes", "CLinux", "CSeccomp", "System"]),
-  Module("Supervision", in: .host, ["CLinux", "System"]),
-  Module("Metrics", in: .host, ["Bytes", "PortcullisProtocol", "System"]),
+  Module("Supervision", in: .host, ["CLinux", "System", "Time"]),
+  Module("Metrics", in: .host, ["Bytes", "PortcullisProtocol", "Time"]),
 
   // Connections and sessions.
-  Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System"]),
-  Module("Keeping", in: .gate, ["Addresses", "Bytes", "SessionWire", "System", "TelnetWire"]),
-  Module("Scheduling", in: .gate, ["HTTPWire", "System"]),
+  Module("TLS", in: .gate, ["Bytes", "COpenSSL", "Crypto", "Sockets", "System", "Time"]),
+  Module("Keeping", in: .gate, ["Addresses", "Bytes", "SessionWire", "System", "TelnetWire", "Time"]),
+  Module("Scheduling", in: .gate, ["HTTPWire", "System", "Time"]),
   Module(
     "Admission", in: .gate,
     [
       "Addresses", "AppAttest", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire", "Identity",
       "KeyStore", "PortcullisProtocol", "Registry", "Scheduling", "SessionWire", "System", "TelnetWire",
-      "TLS", "WebSocketWire",
+      "Time", "TLS", "WebSocketWire",
     ]),
   Module(
     "Telemetry", in: .gate,
     [
       "Addresses", "Admission", "Bytes", "DeviceWire", "HTTPWire", "KeyStore", "Logging", "Logs", "Metrics",
       "PortcullisProtocol", "ProxyProtocol", "Registry", "Scheduling", "Sockets", "System", "TelnetWire",
-      "TLS", "WebSocketWire",
+      "Time", "TLS", "WebSocketWire",
     ]),
   Module(
     "Conversation", in: .gate,
     [
       "Addresses", "Admission", "Bytes", "Charsets", "Configuration", "Identity", "PortcullisProtocol",
-      "SessionWire", "System", "TelnetWire", "WebSocketWire",
+      "SessionWire", "System", "TelnetWire", "Time", "WebSocketWire",
     ]),
   Module(
     "Upstream", in: .gate,
-    ["Addresses", "Bytes", "Keeping", "Scheduling", "Sockets", "System", "Telemetry"]),
+    ["Addresses", "Bytes", "Keeping", "Scheduling", "Sockets", "System", "Telemetry", "Time"]),
   Module(
     "Requests", in: .gate,
     [
       "Addresses", "Admission", "AndroidKey", "Bytes", "Configuration", "Crypto", "DeviceWire", "HTTPWire",
-      "KeyStore", "PlayIntegrity", "PortcullisProtocol", "Registry", "System", "Telemetry",
+      "KeyStore", "PlayIntegrity", "PortcullisProtocol", "Registry", "System", "Telemetry", "Time",
     ]),
   Module(
     "Gateway", in: .gate,
@@ -172,45 +173,43 @@ let modules = [
       "Conversation", "Crypto", "Deflate", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
       "KeyStore", "Logging", "Logs", "Metrics", "PlayIntegrity", "PortcullisProtocol", "ProxyProtocol",
       "Registry", "Requests", "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire",
-      "TLS", "Upstream", "WebSocketWire",
+      "Time", "TLS", "Upstream", "WebSocketWire",
     ]),
 
   // What the operator sees of it, and asks of it.
-  Module("Prompt", in: .operate, ["Bytes", "Configuration", "JSON", "System"]),
+  Module("Prompt", in: .operate, ["Bytes", "Configuration", "JSON", "System", "Time"]),
   Module(
     "Assembly", in: .operate,
     [
       "Admin", "Admission", "AndroidKey", "AppAttest", "ApprovalPolicy", "Bytes", "Charsets", "Configuration",
       "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "GeoDatabase", "Identity", "JSON",
       "KeyStore", "Logging", "Logs", "PlayIntegrity", "PortcullisProtocol", "Prompt", "Registry", "Requests",
-      "Risk", "Scheduling", "Sockets", "System", "TLS",
+      "Risk", "Scheduling", "Sockets", "System", "Time", "TLS",
     ]),
   Module(
     "Inspection", in: .operate,
     [
       "Addresses", "Admin", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Charsets",
       "Configuration", "Confinement", "Control", "Crypto", "Gateway", "GeoDatabase", "Identity", "KeyStore",
-      "Prompt", "Requests", "Risk", "Sockets", "System", "TLS",
+      "Prompt", "Requests", "Risk", "Sockets", "System", "Time", "TLS",
     ]),
   Module(
     "Control", in: .operate,
     [
       "Addresses", "Admin", "Bytes", "Configuration", "Confinement", "Crypto", "Gateway", "HTTPWire",
       "Identity", "JSON", "KeyStore", "Logging", "PortcullisProtocol", "Prompt", "Registry", "Sockets",
-      "System", "Telemetry",
+      "System", "Telemetry", "Time",
     ]),
   Module(
     "Admin", in: .operate,
-    [
-      "Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Metrics", "Sockets", "System", "TLS",
-    ]),
+    ["Addresses", "Bytes", "Crypto", "HTTPWire", "JSON", "Metrics", "Sockets", "System", "Time", "TLS"]),
   Module(
     "Console", in: .operate,
     [
       "Addresses", "Admin", "Admission", "ApprovalPolicy", "Assembly", "Bytes", "Configuration",
       "Confinement", "Control", "Crypto", "DeviceWire", "Gateway", "Identity", "Inspection", "JSON",
       "KeyStore", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Prompt", "Registry", "Scheduling",
-      "Sockets", "System", "Telemetry", "TLS",
+      "Sockets", "System", "Telemetry", "Time", "TLS",
     ]),
 
   Module(
@@ -218,7 +217,7 @@ let modules = [
     [
       "Addresses", "Admin", "AppAttest", "Assembly", "Charsets", "Configuration", "Confinement", "Console",
       "Control", "Crypto", "Gateway", "KeyStore", "Logging", "Logs", "Prompt", "Registry", "Requests",
-      "Scheduling", "Sockets", "Supervision", "System", "TLS",
+      "Scheduling", "Sockets", "Supervision", "System", "Time", "TLS",
     ]),
 
   // A player's session on the app's side, and the simulated device.
@@ -226,34 +225,33 @@ let modules = [
   Module(
     "Dialing", in: .phone,
     [
-      "Bytes", "CLinux", "COpenSSL", "Crypto", "Deflate", "PortcullisProtocol", "System", "WebSocketWire",
+      "Bytes", "CLinux", "COpenSSL", "Crypto", "Deflate", "PortcullisProtocol", "System", "Time",
+      "WebSocketWire",
     ]),
   Module(
     "Device", in: .phone,
     [
       "Addresses", "Bytes", "CBOR", "CLinux", "Crypto", "DeviceWire", "Dialing", "Identity", "JSON",
-      "PortcullisClient", "PortcullisProtocol", "System",
+      "PortcullisClient", "PortcullisProtocol", "System", "Time",
     ]),
 
   // What is run.
   Module(
     "Vectors", in: .program,
     [
-      "Addresses",
-      "AndroidKey", "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
-      "PlayIntegrity",
-      "Risk", "System",
+      "Addresses", "AndroidKey", "AppAttest", "Bytes", "Crypto", "DeviceWire", "Identity", "JSON",
+      "PlayIntegrity", "Risk", "Time",
     ]),
   Module(
     "Demo", in: .program,
     [
       "Addresses", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Crypto", "Device",
       "DeviceWire", "Dialing", "Gateway", "Identity", "JSON", "KeyStore", "Logging", "Logs",
-      "PortcullisClient", "PortcullisProtocol", "Registry", "Sockets", "System", "TLS",
+      "PortcullisClient", "PortcullisProtocol", "Registry", "Sockets", "System", "Time", "TLS",
     ]),
   Module(
     "Bench", in: .program,
-    ["Bytes", "Device", "Dialing", "Identity", "JSON", "PortcullisProtocol", "System"]),
+    ["Bytes", "Device", "Dialing", "Identity", "JSON", "PortcullisProtocol", "System", "Time"]),
   // How both programs read their command lines, and what both have of commands.
   Module(
     "Commands", in: .program,
@@ -267,7 +265,7 @@ let modules = [
       "Charsets", "Commands", "Configuration", "Confinement", "Control", "Crypto", "DeviceWire", "Dialing",
       "Gateway", "Identity", "Inspection", "JSON", "KeyStore", "Logging", "Logs", "PortcullisProtocol",
       "Prompt", "QRCode", "Registry", "Risk", "Scheduling", "Serving", "Sockets", "Supervision", "System",
-      "TelnetWire", "Vectors",
+      "TelnetWire", "Time", "TLS", "Vectors",
     ], isProgram: true),
   // What a gate is tried out with, in a program and a package of its own.
   Module(
@@ -276,7 +274,7 @@ let modules = [
       "Admin", "AndroidKey", "AppAttest", "ArgumentParser", "Assembly", "Bench", "Bytes", "Commands",
       "Configuration", "Console", "Control", "Crypto", "Demo", "Device", "DeviceWire", "Dialing", "Gateway",
       "Identity", "JSON", "Logs", "PlayIntegrity", "PortcullisClient", "PortcullisProtocol", "Prompt",
-      "Registry", "System", "Vectors",
+      "Registry", "System", "Time", "Vectors",
     ], isProgram: true),
   // Not installed: what `make bench` measures in process.
   Module(
@@ -285,7 +283,7 @@ let modules = [
       "Addresses", "AndroidKey", "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "CLinux",
       "Configuration", "Crypto", "Device", "DeviceTokens", "DeviceWire", "Gateway", "Identity", "JSON",
       "Keeping", "KeyStore", "Logs", "PlayIntegrity", "PortcullisProtocol", "Registry", "SessionWire",
-      "SQLite", "System", "Telemetry", "TelnetWire", "TLS",
+      "SQLite", "System", "Telemetry", "TelnetWire", "Time", "TLS",
     ], isProgram: true),
 ]
 
@@ -303,10 +301,10 @@ let testTargets = [
     "Device",
     [
       "AppAttest", "Bytes", "Crypto", "DeviceWire", "Dialing", "Identity", "JSON", "Kit", "Obligation",
-      "System",
+      "System", "Time",
     ]),
   tests("PortcullisClient", ["Kit", "PortcullisProtocol"]),
-  tests("Bench", ["Dialing", "Identity", "JSON", "System"]),
+  tests("Bench", ["Dialing", "Identity", "JSON", "Time"]),
   tests("Addresses"),
   tests("Charsets", ["Confinement", "Kit", "Obligation", "System"]),
   tests("PortcullisProtocol"),
@@ -314,28 +312,25 @@ let testTargets = [
   tests("ProxyProtocol", ["Addresses", "Bytes", "Identity"]),
   tests("WebSocketWire", ["Bytes", "Crypto", "HTTPWire", "Kit"]),
   tests(
-    "SessionWire", ["Bytes", "JSON", "Kit", "PortcullisProtocol", "System", "TelnetWire", "WebSocketWire"]),
+    "SessionWire", ["Bytes", "JSON", "Kit", "PortcullisProtocol", "TelnetWire", "Time", "WebSocketWire"]),
   tests("CBOR", ["Bytes"]),
-  tests("DeviceWire", ["Bytes", "Crypto", "JSON", "System"]),
+  tests("DeviceWire", ["Bytes", "Crypto", "JSON", "Time"]),
   tests("Deflate", ["CZlib", "Kit", "WebSocketWire"]),
-  tests("TelnetWire", ["CZlib", "Deflate", "JSON", "Kit", "System"]),
-  tests("Crypto", ["Bytes", "System"]),
-  tests(
-    "AppAttest",
-    ["Bytes", "CBOR", "Crypto", "Identity", "Kit", "System", "TestPKI", "X509"]),
+  tests("TelnetWire", ["CZlib", "Deflate", "JSON", "Kit", "System", "Time"]),
+  tests("Crypto", ["Bytes", "System", "Time"]),
+  tests("AppAttest", ["Bytes", "CBOR", "Crypto", "Identity", "Kit", "System", "TestPKI", "Time", "X509"]),
   tests(
     "Control",
     [
       "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Dialing",
       "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "PortcullisProtocol",
-      "Registry", "Sockets", "System", "Telemetry", "TestGate", "TLS",
+      "Registry", "Sockets", "System", "Telemetry", "TestGate", "Time", "TLS",
     ]),
   tests(
     "Inspection",
     [
       "AppAttest", "ApprovalPolicy", "Assembly", "Bytes", "Configuration", "Confinement", "Crypto",
-      "Identity", "Kit",
-      "Prompt", "System",
+      "Identity", "Kit", "Prompt", "System", "Time",
     ]),
   tests(
     "Assembly",
@@ -346,47 +341,51 @@ let testTargets = [
   tests("Identity", ["Bytes", "Crypto"]),
   tests("QRCode", ["Obligation"]),
   tests("GeoDatabase", ["Addresses", "Kit", "Obligation"]),
-  tests("X509", ["Bytes", "System", "TestPKI"]),
+  tests("X509", ["Bytes", "System", "TestPKI", "Time"]),
   tests("JSON"),
-  tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "System", "X509"]),
+  tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "Time", "X509"]),
   tests("ApprovalPolicy", ["DeviceWire", "Kit"]),
-  tests("System"),
+  tests("Time", ["Kit"]),
+  tests("System", ["Time"]),
   tests("Confinement", ["CLinux", "CSeccomp", "Obligation", "System"]),
   tests("Sockets", ["Addresses", "CLinux", "System"]),
-  tests("Supervision", ["System"]),
-  tests("Metrics", ["PortcullisProtocol", "System"]),
+  tests("Supervision", ["System", "Time"]),
+  tests("Metrics", ["PortcullisProtocol", "System", "Time"]),
   tests(
     "Console",
     [
-      "Admin", "Bytes", "Confinement", "Control", "Crypto", "Identity", "JSON", "KeyStore", "Registry",
-      "PortcullisProtocol", "System", "TestGate",
+      "Admin", "Bytes", "Confinement", "Control", "Crypto", "Identity", "JSON", "KeyStore",
+      "PortcullisProtocol", "Registry", "System", "TestGate", "Time",
     ]),
   tests(
     "Admin",
     [
-      "Addresses", "Bytes", "HTTPWire", "Kit", "Metrics", "PortcullisProtocol", "Sockets", "System", "TLS",
-      "TLSPeers",
+      "Addresses", "Bytes", "HTTPWire", "Kit", "Metrics", "PortcullisProtocol", "Sockets", "System", "Time",
+      "TLS", "TLSPeers",
     ]),
   tests("SQLite", ["Confinement", "FaultDisk", "Obligation", "System"]),
-  tests("TLS", ["Addresses", "Bytes", "COpenSSL", "Crypto", "Sockets", "System", "TLSPeers"]),
+  tests("TLS", ["Addresses", "Bytes", "COpenSSL", "Crypto", "Sockets", "System", "Time", "TLSPeers"]),
   tests(
     "Keeping",
-    ["Addresses", "Bytes", "Charsets", "Kit", "SessionWire", "System", "TelnetWire", "WebSocketWire"]),
-  tests("Scheduling", ["Kit", "System"]),
+    [
+      "Addresses", "Bytes", "Charsets", "Kit", "SessionWire", "System", "TelnetWire", "Time",
+      "WebSocketWire",
+    ]),
+  tests("Scheduling", ["Kit", "System", "Time"]),
   tests(
     "Admission",
     [
       "Addresses", "Bytes", "Crypto", "DeviceWire", "HTTPWire", "KeyStore", "Kit", "PortcullisProtocol",
-      "Registry", "SessionWire", "System",
+      "Registry", "SessionWire", "System", "Time",
     ]),
-  tests("Telemetry", ["Addresses", "Metrics", "PortcullisProtocol", "System"]),
-  tests("Conversation", ["Configuration", "System"]),
-  tests("Upstream", ["Addresses", "Kit", "Sockets", "System"]),
+  tests("Telemetry", ["Addresses", "Metrics", "PortcullisProtocol", "System", "Time"]),
+  tests("Conversation", ["Configuration", "Time"]),
+  tests("Upstream", ["Addresses", "Kit", "Sockets", "System", "Time"]),
   tests(
     "Requests",
     [
       "Addresses", "Admission", "Bytes", "Configuration", "DeviceWire", "HTTPWire", "Kit",
-      "PortcullisProtocol", "Registry", "System",
+      "PortcullisProtocol", "Registry", "System", "Time",
     ]),
   tests(
     "Gateway",
@@ -394,21 +393,21 @@ let testTargets = [
       "Addresses", "Admission", "AndroidKey", "AppAttest", "Bytes", "Charsets", "Configuration",
       "Conversation", "Crypto", "Device", "DeviceWire", "HTTPWire", "Identity", "JSON", "Keeping",
       "KeyStore", "Kit", "Logging", "Logs", "Metrics", "PortcullisProtocol", "Registry", "Requests",
-      "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire", "TLS", "TLSPeers",
-      "Upstream", "WebSocketWire",
+      "Scheduling", "SessionWire", "Sockets", "System", "Telemetry", "TelnetWire", "Time", "TLS",
+      "TLSPeers", "Upstream", "WebSocketWire",
     ]),
   tests("Configuration", ["Addresses", "Charsets", "DeviceWire", "Identity", "Kit"]),
-  tests("Logs", ["Bytes", "Kit", "Logging", "System"]),
-  tests("KeyStore", ["Bytes", "Identity", "JSON", "Kit", "System"]),
+  tests("Logs", ["Bytes", "Kit", "Logging", "System", "Time"]),
+  tests("KeyStore", ["Bytes", "Identity", "JSON", "Kit", "System", "Time"]),
   tests(
     "Registry",
     [
       "Addresses", "ApprovalPolicy", "Bytes", "Crypto", "DeviceTokens", "DeviceWire", "FaultDisk", "JSON",
-      "Kit", "PortcullisProtocol", "Risk", "SQLite", "System",
+      "Kit", "PortcullisProtocol", "Risk", "SQLite", "System", "Time",
     ]),
-  tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System"]),
-  tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System"]),
-  tests("Risk", ["Addresses", "ApprovalPolicy", "DeviceWire", "Kit", "System"]),
+  tests("DeviceTokens", ["Bytes", "Crypto", "DeviceWire", "JSON", "System", "Time"]),
+  tests("PlayIntegrity", ["Bytes", "Crypto", "DeviceWire", "System", "Time"]),
+  tests("Risk", ["Addresses", "ApprovalPolicy", "DeviceWire", "Kit", "Time"]),
   tests("Vectors", ["AppAttest", "Bytes", "Crypto", "DeviceWire", "JSON", "Kit", "Obligation", "Risk"]),
   .testTarget(
     name: "ManifestTests", dependencies: ["Kit", "Obligation"], path: "Tests/Unit/ManifestTests",
@@ -416,7 +415,7 @@ let testTargets = [
 
   // Numbers that come again, a clock that stands still, a folder that goes, and where the sources are.
   .target(
-    name: "Kit", dependencies: ["Addresses", "HTTPWire", "System"], path: "Tests/Kit/Kit",
+    name: "Kit", dependencies: ["Addresses", "HTTPWire", "System", "Time"], path: "Tests/Kit/Kit",
     swiftSettings: strict),
 
   // Certificates with every part open to be broken, which Crypto would not make.
@@ -431,12 +430,12 @@ let testTargets = [
     name: "TestGate",
     dependencies: [
       "AppAttest", "Assembly", "Configuration", "Control", "Crypto", "Gateway", "KeyStore", "Kit", "Logs",
-      "Registry", "System", "TLS", dependency("Logging"),
+      "Registry", "System", "Time", "TLS", dependency("Logging"),
     ], path: "Tests/Kit/TestGate", swiftSettings: strict),
 
   // TLS clients and certificates for the tests of two modules.
   .target(
-    name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "System"], path: "Tests/Kit/TLSPeers",
+    name: "TLSPeers", dependencies: ["COpenSSL", "Crypto", "Time"], path: "Tests/Kit/TLSPeers",
     swiftSettings: strict),
 
   // A disk in memory for SQLite, which fails and loses power.
@@ -463,7 +462,7 @@ let testTargets = [
       "KeyStore", "Metrics",
       "PlayIntegrity",
       "PortcullisClient", "PortcullisProtocol", "ProxyProtocol", "Registry", "Risk", "SessionWire", "System",
-      "TelnetWire", "WebSocketWire", "X509",
+      "TelnetWire", "Time", "WebSocketWire", "X509",
     ],
     path: "Tests/Adversarial/Fuzzing", exclude: ["Dictionaries", "Seeds"], swiftSettings: strict),
   tests("Fuzzing", ["Kit"]),

@@ -1,7 +1,7 @@
 /// What an operator wants to know of certificates in a PEM file: whose they are and when they hold. Nothing is verified.
 internal import COpenSSL
 internal import Glibc
-package import System
+package import Time
 
 package struct CertificateSummary: Equatable, Sendable {
   /// RFC 2253, as OpenSSL writes it; the words of whoever made the certificate.

@@ -2,7 +2,8 @@
 /// their own.
 package import Logging
 internal import Synchronization
-package import System
+internal import System
+package import Time
 
 package final class GateLog: Sendable {
   package let format: LogFormat

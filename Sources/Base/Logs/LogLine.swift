@@ -1,7 +1,7 @@
 /// One event as one line, in logfmt or JSON (docs/logs.md, "Logs"). Pure.
 internal import Bytes
 package import Logging
-package import System
+package import Time
 
 package enum LogFormat: String, CaseIterable, Sendable {
   case text

@@ -1,7 +1,7 @@
 /// A log line while it is written, field after field (docs/logs.md, "Logs"). Pure.
 internal import Bytes
 internal import Logging
-internal import System
+internal import Time
 
 /// Fields stand in the order in which they are added: for whoever adds them by hand, first those of `LogLine.order`,
 /// then the others by the alphabet.

@@ -1,7 +1,7 @@
 /// How often the same thing is told: so many lines a second for each event and code, then their number
 /// (docs/logs.md, "Logs").
 internal import Synchronization
-package import System
+package import Time
 
 /// The state machine; time is passed in.
 package struct LogThrottleState: Sendable {

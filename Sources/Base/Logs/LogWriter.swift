@@ -2,6 +2,7 @@
 internal import Logging
 internal import Synchronization
 package import System
+package import Time
 
 /// Where finished lines go; never blocks.
 package protocol LogSink: Sendable {

@@ -2,6 +2,7 @@
 internal import CLinux
 internal import Glibc
 package import System
+package import Time
 
 /// Ends the waits of all threads that share it; once rung it stays rung.
 package final class StopBell: Sendable {

@@ -3,7 +3,7 @@ package import Bytes
 package import HTTPWire
 package import PortcullisProtocol
 package import Registry
-package import System
+package import Time
 
 package struct Refusal: Error, Equatable {
   package let code: RefusalCode

@@ -12,7 +12,7 @@ package import Charsets
 internal import Configuration
 internal import PortcullisProtocol
 package import SessionWire
-package import System
+package import Time
 package import TelnetWire
 
 package final class Conversation {

@@ -3,8 +3,9 @@ package import Admission
 internal import Bytes
 internal import Charsets
 internal import SessionWire
-package import System
+internal import System
 package import TelnetWire
+package import Time
 internal import WebSocketWire
 
 extension ConversationState {

@@ -4,7 +4,7 @@ package import Admission
 internal import Configuration
 internal import PortcullisProtocol
 package import SessionWire
-package import System
+package import Time
 internal import TelnetWire
 internal import WebSocketWire
 

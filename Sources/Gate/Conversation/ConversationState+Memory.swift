@@ -1,6 +1,6 @@
 /// What a conversation keeps in memory, and what of it goes where there is too little room.
 internal import SessionWire
-package import System
+package import Time
 internal import TelnetWire
 
 extension ConversationState {

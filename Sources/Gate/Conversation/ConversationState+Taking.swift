@@ -3,8 +3,9 @@ internal import Bytes
 internal import Charsets
 internal import PortcullisProtocol
 package import SessionWire
-package import System
+internal import System
 package import TelnetWire
+package import Time
 package import WebSocketWire
 
 extension ConversationState {

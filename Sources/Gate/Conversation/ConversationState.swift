@@ -3,7 +3,7 @@ package import Admission
 package import Charsets
 internal import Configuration
 package import SessionWire
-package import System
+package import Time
 package import TelnetWire
 
 package struct ConversationState: ~Copyable {

@@ -1,6 +1,6 @@
 /// How often an app may say something (`INPUT_RATE`): a bucket of allowances that fills by itself.
 internal import Configuration
-package import System
+package import Time
 
 /// In plain nanoseconds, as each message asks: a `Duration` has 128 bits.
 package struct InputAllowance {

@@ -2,8 +2,9 @@
 internal import Addresses
 internal import Sockets
 internal import Synchronization
-package import System
+internal import System
 internal import Telemetry
+package import Time
 internal import Upstream
 
 extension Gate {

@@ -3,7 +3,7 @@
 package import Metrics
 internal import Scheduling
 internal import Synchronization
-package import System
+package import Time
 package import Telemetry
 internal import Upstream
 

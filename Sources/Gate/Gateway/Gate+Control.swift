@@ -6,8 +6,9 @@ package import KeyStore
 package import PortcullisProtocol
 internal import Scheduling
 internal import Synchronization
-package import System
+internal import System
 package import Telemetry
+package import Time
 
 /// Numbers of one moment, over all loops.
 package struct GateActivity: Sendable {

@@ -14,6 +14,7 @@ package import Scheduling
 internal import Synchronization
 package import System
 internal import Telemetry
+package import Time
 package import TLS
 internal import Upstream
 

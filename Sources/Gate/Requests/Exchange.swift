@@ -8,8 +8,9 @@ package import Configuration
 package import HTTPWire
 package import PortcullisProtocol
 package import Registry
-package import System
+internal import System
 package import Telemetry
+package import Time
 
 package final class Exchange {
   package enum Phase {

@@ -3,7 +3,8 @@ package import Admission
 internal import Bytes
 package import HTTPWire
 package import PortcullisProtocol
-package import System
+internal import System
+package import Time
 
 package final class IncomingBody {
   package enum Refusal: Error, Equatable {

@@ -1,7 +1,7 @@
 /// A request that is worked on beside the loop, from its head to its answer.
 package import HTTPWire
 package import Registry
-package import System
+package import Time
 
 /// Names a request among those of its connection, so that a late answer finds the one it is for, or nothing.
 package struct RequestID: Hashable, Sendable {

@@ -1,5 +1,5 @@
 /// The one deadline of whatever a token names, and its entry in the loop's wheel.
-package import System
+package import Time
 
 package struct Alarm {
   package private(set) var deadline = MonotonicTime.never

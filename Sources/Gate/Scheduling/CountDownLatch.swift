@@ -1,6 +1,7 @@
 /// Lets one thread wait until so many things have happened on others.
 internal import Synchronization
 internal import System
+internal import Time
 
 package final class CountDownLatch: Sendable {
   private let missing: Mutex<Int>

@@ -1,6 +1,6 @@
 /// The `Date` field's value, made once a second (RFC 9110 §6.6.1).
 internal import HTTPWire
-package import System
+package import Time
 
 package struct DateCache {
   private var text = ""

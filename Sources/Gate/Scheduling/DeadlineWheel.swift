@@ -4,7 +4,7 @@
 /// where it belongs now. Moving it earlier adds an entry, and the old one is ignored as stale.
 ///
 /// A class, so that a loop reads one number of it each turn without a check for exclusive access to the whole.
-package import System
+package import Time
 
 package final class DeadlineWheel {
   /// The precision of all deadlines.

@@ -1,6 +1,6 @@
 /// Which sessions are told 1001 when, so that not all players come back in the same moment (docs/running.md,
 /// "Stopping").
-package import System
+package import Time
 
 package struct DrainSchedule {
   private var tokens: [Token] = []

@@ -1,6 +1,7 @@
 /// What each loop has to say once in its next turn: that it turns, for the watchdog, or that it has taken a reload.
 internal import Synchronization
 internal import System
+internal import Time
 
 package final class LoopAcknowledgement: Sendable {
   private let missing: Mutex<Set<Int>>

@@ -1,6 +1,7 @@
 /// An answer that one thread waits for and another one gives.
 internal import Synchronization
 internal import System
+internal import Time
 
 /// What a thread of the store's comes to, for one that waits for it.
 package final class ResultWait<Result: Sendable>: Sendable {

@@ -3,7 +3,7 @@ package import Bytes
 internal import COpenSSL
 internal import Crypto
 internal import Glibc
-package import System
+package import Time
 
 /// The verdict on the certificate that a client presented.
 package enum ClientCertificate: Equatable, Sendable {

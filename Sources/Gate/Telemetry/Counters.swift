@@ -5,7 +5,7 @@
 package import Admission
 package import PortcullisProtocol
 package import Synchronization
-package import System
+package import Time
 internal import TelnetWire
 
 /// One thread adds to it, any may read it.

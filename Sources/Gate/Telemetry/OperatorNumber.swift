@@ -9,6 +9,7 @@ internal import Admission
 internal import KeyStore
 internal import Scheduling
 internal import System
+internal import Time
 
 package struct OperatorNumber: Sendable {
   package enum Group: String, CaseIterable, Sendable {

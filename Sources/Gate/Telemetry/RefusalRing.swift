@@ -5,7 +5,7 @@ package import Bytes
 internal import HTTPWire
 package import PortcullisProtocol
 internal import Synchronization
-package import System
+package import Time
 
 /// One of them: what the log says of it, less what only a line of the log is good for.
 package struct RefusalEntry: Equatable, Sendable {

@@ -3,7 +3,7 @@
 package import Addresses
 package import Sockets
 internal import Synchronization
-package import System
+package import Time
 
 package final class BackendDirectory: Sendable {
   /// How often a name is resolved again.

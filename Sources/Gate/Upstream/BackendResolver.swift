@@ -4,6 +4,7 @@
 internal import Synchronization
 package import System
 package import Telemetry
+internal import Time
 
 package final class BackendResolver: Sendable {
   private let backends: BackendDirectory

@@ -1,6 +1,6 @@
 /// Since when a side takes nothing of what waits for it (`WRITE_STALL_TIMEOUT`). Each side has one of its own: what the
 /// other one takes is no progress of this one's, or whoever sends much would not have to read.
-package import System
+package import Time
 
 package struct Stall {
   package private(set) var since: MonotonicTime?

@@ -1,5 +1,5 @@
 /// The bounds that all histograms of times share (docs/metrics.md).
-internal import System
+internal import Time
 
 package enum HistogramBounds {
   /// In seconds, rising: what took no longer counts there.

@@ -1,7 +1,7 @@
 /// Numbers as Prometheus reads them: its text format, version 0.0.4 (Prometheus, "Exposition formats").
 ///
 /// One buffer, made as large as the last text was: nothing else grows with the number of series.
-package import System
+package import Time
 
 package struct MetricsText {
   /// What an answer with it says it is.

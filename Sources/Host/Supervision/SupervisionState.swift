@@ -1,6 +1,7 @@
 /// When the gate is started, told to end, and given up: the supervisor's decisions, without a process or a clock
 /// (docs/restarts.md, "Restarts and upgrades").
 package import System
+package import Time
 
 /// What the supervisor is told by signals.
 package enum SupervisionOrder: Equatable, Sendable {

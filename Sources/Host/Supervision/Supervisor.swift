@@ -5,6 +5,7 @@
 /// with what a gate that has ended said before it was heard first.
 internal import Glibc
 package import System
+internal import Time
 
 package struct Supervisor: ~Copyable {
   package struct Settings: Sendable {

@@ -4,6 +4,7 @@ import Configuration
 import Glibc
 import Prompt
 import System
+import Time
 
 package struct DevicesStoreFile {
   package let path: String

@@ -8,6 +8,7 @@ package import Identity
 package import KeyStore
 package import Logs
 package import System
+internal import Time
 package import TLS
 
 package struct GateAssembly {

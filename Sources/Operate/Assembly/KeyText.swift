@@ -5,6 +5,7 @@ package import Identity
 package import JSON
 package import KeyStore
 import System
+import Time
 
 package enum KeyText {
   /// Nil where there is none, or whoever asks may not read it: keys are shown all the same.

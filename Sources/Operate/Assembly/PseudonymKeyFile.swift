@@ -7,6 +7,7 @@ import Glibc
 package import Identity
 package import Prompt
 package import System
+package import Time
 
 package struct PseudonymKeyFile {
   package let path: String

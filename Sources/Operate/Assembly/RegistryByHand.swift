@@ -6,6 +6,7 @@ import PortcullisProtocol
 import Prompt
 package import Registry
 import System
+import Time
 
 package enum RegistryByHand {
   /// The reply; nil where there are no devices. To be called under the key store's lock, which no gate has then.

@@ -14,6 +14,7 @@ package import Registry
 internal import Requests
 package import Sockets
 import System
+import Time
 package import TLS
 
 package struct RegistryOpening {

@@ -1,7 +1,8 @@
 /// What is set in the running gate and by what, what the last reload came to, and how another thread than the main one has
 /// the settings read again (docs/running.md, "Reloading").
 package import Configuration
-package import System
+internal import System
+package import Time
 
 package final class SettingsInForce: Sendable {
   package enum Outcome: Equatable, Sendable {

@@ -10,6 +10,7 @@ package import KeyStore
 package import Logging
 package import Prompt
 package import System
+internal import Time
 package import TLS
 
 package enum Startup {

@@ -2,7 +2,7 @@
 import Bytes
 import KeyStore
 import Logging
-import System
+import Time
 
 enum StoreLog {
   static func report(_ event: KeyStoreEvent, to logger: Logger) {

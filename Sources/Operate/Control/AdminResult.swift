@@ -1,7 +1,7 @@
 /// What comes of orders about the console, as JSON: never a secret but the one that was just made.
 package import Admin
 package import JSON
-package import System
+package import Time
 
 package enum AdminResult {
   package static let unknown = ControlRefusal(.unknownObject, "there is no such user, token or session")

@@ -2,6 +2,7 @@
 internal import Glibc
 internal import Sockets
 package import System
+internal import Time
 
 package enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
   /// There is no socket, or nobody answers it.

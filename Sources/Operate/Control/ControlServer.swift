@@ -7,6 +7,7 @@ internal import Glibc
 package import Sockets
 internal import Synchronization
 package import System
+internal import Time
 
 /// Does what is asked; called on the server's threads, several at once.
 package protocol ControlHandler: Sendable {

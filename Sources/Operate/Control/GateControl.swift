@@ -10,7 +10,8 @@ import Prompt
 package import Registry
 package import Sockets
 import Synchronization
-package import System
+internal import System
+package import Time
 internal import Telemetry
 
 package final class GateControl: ControlHandler {

@@ -4,7 +4,7 @@ import Bytes
 import Crypto
 import Identity
 package import KeyStore
-package import System
+package import Time
 
 package struct KeysImportOrder {
   package struct Unfit: Error, CustomStringConvertible {

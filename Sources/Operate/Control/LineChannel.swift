@@ -1,6 +1,7 @@
 /// Lines over a socket, bounded in length and in time: what both ends of the control socket are made of.
 internal import Sockets
 internal import System
+internal import Time
 
 struct LineChannel: ~Copyable {
   private let socket: Socket

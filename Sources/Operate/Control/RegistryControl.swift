@@ -7,6 +7,7 @@ package import Registry
 package import Sockets
 import Synchronization
 import System
+import Time
 
 package final class RegistryControl: Sendable {
   /// So many may wait for news at once, as each has a thread of the control socket meanwhile; others are answered at once.

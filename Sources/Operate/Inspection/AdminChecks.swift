@@ -6,6 +6,7 @@ package import Configuration
 import Prompt
 import Sockets
 import System
+import Time
 
 package struct AdminChecks {
   package let files: GateFiles

@@ -5,7 +5,8 @@ import Bytes
 package import Configuration
 import Crypto
 import Prompt
-package import System
+internal import System
+package import Time
 import TLS
 
 package struct CertificateChecks {

@@ -11,6 +11,7 @@ import Prompt
 internal import Requests
 import Risk
 import System
+import Time
 
 package struct DeviceChecks {
   package let files: GateFiles

@@ -6,6 +6,7 @@ package import Confinement
 import Glibc
 import Prompt
 import System
+import Time
 
 package struct HostChecks {
   /// The stores, with the setting that names each: what is measured is the disk below them.

@@ -5,6 +5,7 @@ import Control
 import Prompt
 import Sockets
 import System
+import Time
 
 package struct ReachChecks {
   package let configuration: GateConfiguration

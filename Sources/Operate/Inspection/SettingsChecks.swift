@@ -3,7 +3,7 @@ import Assembly
 import Charsets
 package import Configuration
 import Prompt
-import System
+import Time
 
 package enum SettingsChecks {
   /// Environment and file as they are now, and all that they say wrong.

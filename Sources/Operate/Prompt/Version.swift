@@ -1,5 +1,5 @@
 /// The program's version, as `--version` and the start's log line say it.
-package import System
+package import Time
 
 package enum Version {
   package static let text = "0.2.0"

@@ -10,6 +10,7 @@ internal import Prompt
 internal import Requests
 internal import Registry
 internal import System
+internal import Time
 internal import TLS
 
 struct GateReload {

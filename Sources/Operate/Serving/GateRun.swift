@@ -11,6 +11,7 @@ package import Logs
 internal import Prompt
 internal import Supervision
 package import System
+internal import Time
 
 package struct GateRun {
   let open: OpenGate

@@ -24,6 +24,7 @@ internal import Registry
 internal import Requests
 internal import Sockets
 package import System
+import Time
 internal import TLS
 
 package struct Opening {

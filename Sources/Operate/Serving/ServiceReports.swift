@@ -6,6 +6,7 @@ internal import Logging
 internal import Prompt
 internal import Scheduling
 internal import System
+internal import Time
 
 /// Used by the main thread alone, so that this one is proved alive as well.
 struct ServiceReports: ~Copyable {

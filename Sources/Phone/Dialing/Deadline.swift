@@ -1,6 +1,7 @@
 /// A point in time until which a blocking call may take.
 internal import Glibc
 package import System
+internal import Time
 
 package struct Deadline: Sendable {
   /// Nil: never.

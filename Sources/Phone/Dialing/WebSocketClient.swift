@@ -1,6 +1,7 @@
 /// An open WebSocket of a client (RFC 6455): sends masked frames, receives whole messages, closes both ways.
 internal import Deflate
 internal import System
+internal import Time
 package import WebSocketWire
 
 package final class WebSocketClient {

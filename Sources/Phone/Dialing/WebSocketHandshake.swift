@@ -1,6 +1,6 @@
 /// The client's half of the opening handshake (RFC 6455 §4.1).
 internal import Bytes
-internal import System
+internal import Time
 internal import WebSocketWire
 
 struct WebSocketHandshake {

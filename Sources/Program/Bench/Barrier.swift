@@ -1,5 +1,6 @@
 /// Where threads wait for each other before each part of a load test, and get the part's pace and start.
 internal import System
+internal import Time
 
 final class Barrier: Sendable {
   /// How a part begins, the same for all.

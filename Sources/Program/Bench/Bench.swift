@@ -2,6 +2,7 @@
 package import Device
 internal import Synchronization
 package import System
+internal import Time
 
 package enum Bench {
   /// Runs the whole test; blocks until it is over.

@@ -1,6 +1,7 @@
 /// A load test's findings in words and as one JSON object.
 package import JSON
 internal import System
+internal import Time
 
 package struct BenchReport: Sendable {
   private let plan: BenchPlan

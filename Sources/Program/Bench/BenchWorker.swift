@@ -3,7 +3,7 @@
 internal import Bytes
 internal import Device
 internal import Dialing
-internal import System
+internal import Time
 
 struct BenchWorker: ~Copyable {
   /// What all threads of one test have in common.

@@ -1,6 +1,6 @@
 /// One open session whose game returns what it is sent, as one message or in pieces.
 internal import Dialing
-internal import System
+internal import Time
 
 /// Why a message did not come back.
 enum EchoFailure: Error, Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 /// When the next of many threads may go: an even rate, moved on as a whole when the gate asks for patience.
-package import System
+package import Time
 internal import Synchronization
 
 package final class Pace: Sendable {

@@ -6,6 +6,7 @@ internal import Dialing
 internal import Identity
 internal import JSON
 internal import System
+internal import Time
 
 extension Demonstration {
   func decide() {

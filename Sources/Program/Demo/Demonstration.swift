@@ -16,6 +16,7 @@ internal import Logging
 internal import Logs
 internal import PortcullisClient
 internal import System
+internal import Time
 internal import TLS
 
 package final class Demonstration {

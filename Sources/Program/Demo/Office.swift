@@ -8,6 +8,7 @@ internal import Logs
 internal import PortcullisProtocol
 internal import Registry
 internal import System
+internal import Time
 
 final class Office {
   let devices: Devices

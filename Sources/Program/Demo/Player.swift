@@ -1,6 +1,6 @@
 /// Who plays the demonstration's game, and where in it.
 internal import Sockets
-internal import System
+internal import Time
 
 /// One player's line so far and place in the world.
 final class Player {

@@ -4,6 +4,7 @@ internal import Bytes
 internal import Sockets
 internal import Synchronization
 package import System
+internal import Time
 
 package final class TinyMUD: Sendable {
   /// Of a fight, in all.

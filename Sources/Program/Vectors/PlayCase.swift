@@ -4,7 +4,7 @@ package import Crypto
 internal import DeviceWire
 internal import JSON
 internal import PlayIntegrity
-internal import System
+internal import Time
 
 package struct PlayCase: Sendable {
   package let name: String

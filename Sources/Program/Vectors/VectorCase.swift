@@ -5,7 +5,7 @@ package import Bytes
 internal import Crypto
 internal import Identity
 internal import JSON
-package import System
+package import Time
 
 package struct VectorCase: Sendable {
   package enum Subject: Sendable {

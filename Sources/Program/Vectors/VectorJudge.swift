@@ -3,7 +3,7 @@ package import AppAttest
 internal import Bytes
 internal import Crypto
 internal import Identity
-package import System
+package import Time
 
 /// What the verifiers say of a case.
 package enum VectorVerdict: Equatable, Sendable {

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import KeyStore
 internal import System
+internal import Time
 
 enum CommitMeasure {
   private static let keys = 64

@@ -7,6 +7,7 @@ internal import DeviceTokens
 internal import DeviceWire
 internal import Registry
 internal import System
+internal import Time
 
 enum DecisionPhones {
   private static let token = "the-service-token-of-the-bench-and-of-none-"

@@ -5,6 +5,7 @@ internal import Crypto
 internal import Device
 internal import DeviceWire
 internal import System
+internal import Time
 
 enum EnrollmentBodies {
   /// - Parameters:

@@ -5,6 +5,7 @@ internal import Device
 internal import DeviceWire
 internal import PlayIntegrity
 internal import System
+internal import Time
 
 enum PlayMeasure {
   private static let tokens = 64

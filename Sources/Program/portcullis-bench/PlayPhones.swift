@@ -8,6 +8,7 @@ internal import DeviceWire
 internal import JSON
 internal import Registry
 internal import System
+internal import Time
 
 enum PlayPhones {
   /// Active phones that nothing vouches for yet.

@@ -7,6 +7,7 @@ internal import Identity
 internal import JSON
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 enum RegistrationBodies {
   static func make(

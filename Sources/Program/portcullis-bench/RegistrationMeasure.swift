@@ -5,6 +5,7 @@ internal import Crypto
 internal import Device
 internal import Identity
 internal import System
+internal import Time
 
 enum RegistrationMeasure {
   private static let devices = 256

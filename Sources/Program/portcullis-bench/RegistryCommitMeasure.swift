@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Registry
 internal import System
+internal import Time
 
 enum RegistryCommitMeasure {
   private static let atOnce = 64

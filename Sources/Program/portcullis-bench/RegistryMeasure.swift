@@ -10,6 +10,7 @@ internal import Logs
 internal import Registry
 internal import SQLite
 internal import System
+internal import Time
 
 enum RegistryMeasure {
   /// So many devices have keys of their own, and rows of the audit that calls have written; the others' rows are theirs

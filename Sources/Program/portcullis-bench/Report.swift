@@ -1,7 +1,7 @@
 /// Numbers by name, as one JSON object; and the two clocks of a measure.
 internal import CLinux
 internal import JSON
-internal import System
+internal import Time
 
 struct Report {
   private var members: [(name: String, value: Double?)] = []

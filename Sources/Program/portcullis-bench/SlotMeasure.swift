@@ -3,7 +3,7 @@ internal import Addresses
 internal import Bytes
 internal import Keeping
 internal import SessionWire
-internal import System
+internal import Time
 internal import TelnetWire
 
 enum SlotMeasure {

@@ -5,6 +5,7 @@ internal import Crypto
 internal import Identity
 internal import KeyStore
 internal import System
+internal import Time
 
 enum StoreMeasure {
   static func file(in folder: String) -> String { "\(folder)/attested-keys.json" }

@@ -4,6 +4,7 @@ import Device
 import Dialing
 import Prompt
 import System
+import Time
 
 struct DevCerts: ParsableCommand {
   static let configuration = CommandConfiguration(

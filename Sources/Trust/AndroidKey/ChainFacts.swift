@@ -1,6 +1,6 @@
 /// What a chain says of itself, whether it is to be believed or not: for whoever wants to see why one is refused.
 internal import Bytes
-internal import System
+internal import Time
 internal import X509
 
 package enum ChainFacts {

@@ -1,7 +1,7 @@
 /// What a device token says: a JWT (RFC 7519) about a device, the key that it holds and what vouches for it.
 internal import Bytes
 package import DeviceWire
-package import System
+package import Time
 
 package struct DeviceToken: Equatable, Sendable {
   /// `iss`: the gate's public URL.

@@ -3,7 +3,7 @@
 package import Bytes
 package import DeviceWire
 package import JSON
-package import System
+package import Time
 
 package struct PlayPayload: Sendable {
   package let object: JSONObject

@@ -1,5 +1,5 @@
 /// What a good Play Integrity token has shown.
-package import System
+package import Time
 
 /// How far Google trusts the device: each level holds all that those before it do. What they mean is in
 /// docs/android.md, "Play Integrity".

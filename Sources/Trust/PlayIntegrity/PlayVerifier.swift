@@ -3,7 +3,7 @@
 package import Bytes
 package import Crypto
 package import DeviceWire
-package import System
+package import Time
 
 /// One to a thread.
 package final class PlayVerifier {

@@ -1,5 +1,5 @@
 /// What a gate makes of reasons (docs/risk.md): what each counts, and from which sum on a code takes more.
-package import System
+package import Time
 
 package struct RiskPolicy: Equatable, Sendable {
   /// What a reason counts that holds.

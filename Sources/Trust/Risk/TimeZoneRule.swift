@@ -1,6 +1,6 @@
 /// How far from UTC a zone's clocks are at some time, now and as long as its law stays (RFC 9636 §3.3, the footer of a file).
 internal import DeviceWire
-internal import System
+internal import Time
 
 private let secondsOfDay: Int64 = 86_400
 

@@ -1,7 +1,7 @@
 /// Reads a certificate by the grammar of RFC 5280 §4.1, after a walk that has found all of it to be DER.
 internal import Bytes
 internal import Crypto
-internal import System
+internal import Time
 
 package enum CertificateParseError: Error, Equatable {
   case der(DERError)

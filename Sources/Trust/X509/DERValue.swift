@@ -1,6 +1,6 @@
 /// The contents of DER's primitive types (X.690 §8 and §11): checked, and read where a value is needed.
 internal import Bytes
-internal import System
+internal import Time
 
 package enum DERValue {
   package static func boolean(_ content: Span<UInt8>) throws(DERError) -> Bool {

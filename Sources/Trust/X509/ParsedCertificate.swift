@@ -1,6 +1,6 @@
 /// A certificate whose encoding is strict DER and whose grammar is RFC 5280 §4.1; nothing of it is verified.
 package import Bytes
-package import System
+package import Time
 
 package struct ParsedCertificate: Sendable {
   package enum SignatureAlgorithm: Equatable, Sendable {

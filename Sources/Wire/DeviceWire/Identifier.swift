@@ -1,7 +1,7 @@
 /// Names of sixteen bytes for servers, devices, pairings, requests: lower-case UUIDs as text (RFC 9562 §4), 16 bytes in
 /// messages.
 internal import Bytes
-package import System
+package import Time
 
 /// One of a kind: a device's name is no request's, so that no message can have one in the place of the other.
 package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {

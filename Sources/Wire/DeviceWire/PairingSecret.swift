@@ -1,7 +1,7 @@
 /// The secret that a QR code carries, and the six digits that phone and operator compare.
 package import Bytes
 internal import Crypto
-package import System
+package import Time
 
 package struct PairingSecret: Sendable {
   /// 16.

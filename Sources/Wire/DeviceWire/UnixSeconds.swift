@@ -1,5 +1,5 @@
 /// Times of messages and summaries: whole seconds since 1970, as far as JSON's numbers are exact (RFC 8259 §6).
-package import System
+package import Time
 
 package struct UnixSeconds: Comparable, Hashable, Sendable {
   /// 0…2⁵³−1.

@@ -1,6 +1,6 @@
 /// When either side tells the other how far it has come (docs/sessions.md, "Counting"): after so many messages, so
 /// many bytes, or so long.
-package import System
+package import Time
 
 package struct AckSchedule: Equatable, Sendable {
   package static let messageLimit = 32

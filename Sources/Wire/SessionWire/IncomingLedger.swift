@@ -3,7 +3,7 @@
 ///
 /// Where each message ends in the queue to the game is noted as its distance from the one before, in bytes of seven
 /// bits: the notes never take more room than the queue itself.
-package import System
+package import Time
 
 package struct IncomingLedger: Equatable, Sendable {
   /// How many are whole and in the queue, or were left out with a reason.

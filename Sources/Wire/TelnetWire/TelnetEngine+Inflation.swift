@@ -1,7 +1,7 @@
 /// What the game sends compressed (MCCP 2): inflated a bounded piece at a time, so that a bomb costs its session's turns
 /// no more than text does.
 internal import Deflate
-internal import System
+internal import Time
 
 /// The stream under way, and how much of its last piece has been read.
 struct Inflation: ~Copyable {

@@ -4,7 +4,7 @@
 /// it never waits for an answer: YES and NO are left, two sets of bits. What is off and not wanted is refused each time;
 /// what is on and asked for again is answered again, against §7, since games negotiate anew after a copyover, but only
 /// as often as `TelnetState.mayRepeat` says, so that two who always answer come to an end.
-internal import System
+internal import Time
 
 extension TelnetEngine {
   mutating func negotiate(

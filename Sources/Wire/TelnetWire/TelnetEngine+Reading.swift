@@ -1,6 +1,6 @@
 /// The game's bytes, one after the other: text, commands, and what stands between SB and SE.
 internal import Bytes
-internal import System
+internal import Time
 
 extension TelnetEngine {
   mutating func read(

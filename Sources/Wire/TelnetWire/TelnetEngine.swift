@@ -3,7 +3,7 @@
 ///
 /// It knows no socket and no clock. What is to be sent to the game is appended to `output`, which the caller owns, as it
 /// has to lie on the wire, in each call that has such a parameter.
-package import System
+package import Time
 
 package struct TelnetEngine: ~Copyable {
   /// What became of something an app wants the game to have.

@@ -1,5 +1,5 @@
 /// What a game's bytes turn out to be, one thing at a time.
-package import System
+package import Time
 
 package enum TelnetEvent: Equatable, Sendable {
   /// All input has been read, and nothing is left to be told.

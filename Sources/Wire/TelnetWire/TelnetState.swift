@@ -1,5 +1,5 @@
 /// What a session's telnet has to remember between two bytes, as a small plain value.
-package import System
+package import Time
 
 package struct TelnetState: Equatable, Sendable {
   /// What the next byte of the game is part of.

@@ -1,6 +1,6 @@
 /// A clock that stands still until a test moves it, however slow the machine is.
 internal import Synchronization
-package import System
+package import Time
 
 package final class ManualClock: Clock {
   private struct State {

@@ -1,7 +1,7 @@
 /// Randomness and addresses for tests: the same on every run.
 package import Addresses
 internal import Synchronization
-internal import System
+internal import Time
 
 /// Bytes that follow from a seed.
 package final class SeededEntropy: Entropy {

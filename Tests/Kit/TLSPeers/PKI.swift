@@ -1,6 +1,6 @@
 /// Certificates for tests: an authority, and what it issues.
 package import Crypto
-internal import System
+internal import Time
 
 /// A certificate with its key and what stands between it and its root, as PEM.
 package struct Identity: Sendable {

@@ -11,6 +11,7 @@ package import Logging
 internal import Logs
 internal import Registry
 internal import System
+internal import Time
 internal import TLS
 
 package final class TestGate {

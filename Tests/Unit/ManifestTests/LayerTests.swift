@@ -74,4 +74,13 @@ import Testing
       #expect(module.dependencies == imported, "\(module.name)")
     }
   }
+
+  /// Who is given the time and bytes needs neither threads nor files. Of Trust the stores alone do.
+  @Test func whatIsPureAsksNothingOfTheSystem() {
+    let stores: Set<String> = ["KeyStore", "Registry"]
+    let pure = modules.filter { $0.layer == "wire" || $0.layer == "trust" && !stores.contains($0.name) }
+    #expect(pure.count > 12)
+    for module in pure { #expect(!module.dependencies.contains("System"), "\(module.name)") }
+    #expect(modules.first { $0.name == "Time" }?.dependencies == ["CLinux"])
+  }
 }

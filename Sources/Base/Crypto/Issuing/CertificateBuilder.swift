@@ -1,7 +1,7 @@
 /// Issues X.509 version 3 certificates signed with ECDSA (RFC 5280 §4.1, RFC 5758 §3.2), for development and
 /// tests.
 internal import Bytes
-package import System
+package import Time
 
 /// Attributes in the order in which they are written.
 package struct DistinguishedName: Equatable, Sendable {

@@ -1,6 +1,6 @@
 /// A server certificate that vouches for itself, for a gate outside production that was given none (docs/settings.md,
 /// "Production").
-package import System
+package import Time
 
 package struct SelfSignedCertificate: ~Copyable {
   package let certificate: IssuedCertificate

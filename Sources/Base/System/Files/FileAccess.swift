@@ -3,6 +3,7 @@
 /// Access control lists, capabilities and security modules are not looked at: they may grant or refuse more.
 internal import CLinux
 internal import Glibc
+package import Time
 
 /// A user with the groups that count.
 package struct Account: Equatable, Sendable, CustomStringConvertible {

@@ -4,6 +4,7 @@
 /// and what those who are in need for a record or a queue can be had.
 internal import CLinux
 internal import Synchronization
+package import Time
 
 package struct MemoryReserve {
   /// Several times what all loops take for newcomers while an answer is good.

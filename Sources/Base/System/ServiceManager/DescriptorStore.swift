@@ -4,6 +4,7 @@
 /// and the unit does for an older systemd.
 internal import CLinux
 internal import Glibc
+internal import Time
 
 /// Each call sends one datagram and waits at most a second for room in the manager's queue: not for a loop. The manager
 /// does not answer. It drops what is above `capacity`, so that has to be counted here, and looks for each new descriptor

@@ -1,6 +1,7 @@
 /// The other end of sd_notify(3): a datagram socket at which a service manager hears, and from which process.
 internal import CLinux
 internal import Glibc
+internal import Time
 
 package struct NoticeInbox: ~Copyable {
   /// For `NOTIFY_SOCKET`.

@@ -3,6 +3,7 @@
 /// The protocol is a few words on a UNIX socket, so no library of systemd's is needed for it.
 internal import CLinux
 internal import Glibc
+package import Time
 
 /// One message: assignments, a line each.
 package enum ServiceNotice: Equatable, Sendable {

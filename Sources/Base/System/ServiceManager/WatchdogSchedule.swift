@@ -1,4 +1,5 @@
 /// When a sign of life is due, and whether it may be given: only after answers since the last one.
+package import Time
 
 /// Pure: it is told the time and who answered, and says what to do next.
 package struct WatchdogSchedule: Sendable {

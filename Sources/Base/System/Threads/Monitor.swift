@@ -1,5 +1,6 @@
 /// State that threads share and wait for: a mutex, a condition, and the value they guard.
 internal import Glibc
+package import Time
 
 /// What a waiter's look at the state came to.
 package enum Waited<Result> {

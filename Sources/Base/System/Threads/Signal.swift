@@ -1,4 +1,5 @@
 /// A doorbell for one waiting thread: rung any number of times, it wakes the waiter once.
+package import Time
 
 /// Rings are not counted and none is lost: one that comes before `wait` makes the next `wait` return at once.
 package final class Signal: Sendable {

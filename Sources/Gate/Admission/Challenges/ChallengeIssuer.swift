@@ -6,7 +6,7 @@
 package import Bytes
 internal import Crypto
 internal import Synchronization
-package import System
+package import Time
 
 package struct Challenge: Equatable, Sendable {
   package let nonce: Bytes32

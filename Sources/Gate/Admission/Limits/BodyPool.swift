@@ -10,7 +10,7 @@ package import DeviceWire
 package import Registry
 internal import Scheduling
 internal import Synchronization
-package import System
+package import Time
 
 /// Who is charged for a body.
 package enum BodyOwner: Hashable, Sendable {

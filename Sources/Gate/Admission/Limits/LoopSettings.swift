@@ -5,7 +5,7 @@ package import Configuration
 package import HTTPWire
 internal import PortcullisProtocol
 package import SessionWire
-package import System
+package import Time
 package import TLS
 package import WebSocketWire
 

@@ -4,7 +4,7 @@
 /// Each bucket is one number, the time at which it will be full again (the "theoretical arrival time" of the generic
 /// cell rate algorithm, ITU-T I.371). Four buckets share a place; a fifth address takes over the fullest of them.
 internal import Synchronization
-package import System
+package import Time
 
 package final class RateTable: Sendable {
   /// What one address may do: `burst` at once, and one more every `interval`.

@@ -7,7 +7,7 @@ package import Bytes
 internal import Crypto
 package import SessionWire
 internal import Synchronization
-package import System
+package import Time
 
 /// SHA-256 of an id's 16 bytes: knowing it resumes nothing.
 package struct SessionIDHash: Hashable, Sendable {

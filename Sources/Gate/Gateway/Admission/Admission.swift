@@ -5,7 +5,7 @@ internal import Identity
 internal import KeyStore
 internal import Requests
 internal import SessionWire
-internal import System
+internal import Time
 internal import TelnetWire
 internal import WebSocketWire
 

@@ -3,6 +3,7 @@ internal import Admission
 internal import Bytes
 internal import KeyStore
 internal import System
+internal import Time
 
 extension Connection {
   /// A store in memory answers at once; another one's answer comes under the admission's name, and has so much time.

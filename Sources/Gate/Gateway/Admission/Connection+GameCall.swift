@@ -9,6 +9,7 @@ internal import Scheduling
 internal import Sockets
 internal import System
 internal import Telemetry
+internal import Time
 internal import Upstream
 
 /// Which of the game's addresses is being tried, and until when.

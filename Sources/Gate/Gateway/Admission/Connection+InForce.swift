@@ -10,6 +10,7 @@ internal import KeyStore
 internal import PortcullisProtocol
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 
 extension Connection {

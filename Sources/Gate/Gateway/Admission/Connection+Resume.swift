@@ -7,6 +7,7 @@ internal import Scheduling
 internal import SessionWire
 internal import System
 internal import Telemetry
+internal import Time
 
 extension Connection {
   /// Asks for the session that the upgrade names. It may move while it is asked for; so it is asked for again where it has

@@ -12,6 +12,7 @@ internal import PortcullisProtocol
 internal import Requests
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 internal import Upstream
 internal import WebSocketWire

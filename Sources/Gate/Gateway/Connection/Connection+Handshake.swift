@@ -6,6 +6,7 @@ internal import Requests
 internal import Sockets
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 
 extension Connection {

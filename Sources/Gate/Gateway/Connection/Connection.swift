@@ -11,6 +11,7 @@ internal import Scheduling
 internal import Sockets
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 internal import Upstream
 

@@ -9,6 +9,7 @@ internal import Requests
 internal import SessionWire
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 internal import TelnetWire
 internal import WebSocketWire

@@ -5,6 +5,7 @@ internal import Configuration
 internal import Conversation
 internal import Sockets
 internal import System
+internal import Time
 internal import Upstream
 
 extension GameSide {

@@ -11,6 +11,7 @@ internal import Registry
 internal import Requests
 internal import System
 internal import Telemetry
+internal import Time
 
 extension Connection {
   func serve(

@@ -12,6 +12,7 @@ internal import PortcullisProtocol
 internal import Registry
 internal import Requests
 internal import System
+internal import Time
 
 extension Connection {
   /// `attested` or `evidenceFailed` is told what came of it.

@@ -11,7 +11,7 @@ package import Registry
 internal import Requests
 internal import Scheduling
 internal import Synchronization
-internal import System
+internal import Time
 internal import Telemetry
 
 package final class DeviceDoor: RegistryListener {

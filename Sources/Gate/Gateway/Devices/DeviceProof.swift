@@ -10,6 +10,7 @@ internal import PortcullisProtocol
 internal import Registry
 internal import Requests
 internal import System
+internal import Time
 internal import Upstream
 
 struct DeviceProof {

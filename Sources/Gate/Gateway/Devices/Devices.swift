@@ -2,7 +2,7 @@
 package import Bytes
 package import Registry
 package import Requests
-package import System
+package import Time
 
 package struct Devices: Sendable {
   package let registry: Registry

@@ -7,6 +7,7 @@ internal import Requests
 internal import Scheduling
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 internal import Upstream
 

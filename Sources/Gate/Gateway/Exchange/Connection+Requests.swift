@@ -10,6 +10,7 @@ internal import Registry
 internal import Requests
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 internal import Upstream
 

@@ -13,6 +13,7 @@ internal import Requests
 internal import Scheduling
 internal import System
 internal import Telemetry
+internal import Time
 
 extension Connection {
   func refusalBeforeRegistration() -> Refusal? {

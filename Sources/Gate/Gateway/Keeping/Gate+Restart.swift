@@ -6,6 +6,7 @@ internal import Scheduling
 internal import Synchronization
 internal import System
 internal import Telemetry
+internal import Time
 internal import Upstream
 
 extension Gate {

@@ -8,6 +8,7 @@ internal import Keeping
 internal import Sockets
 internal import System
 internal import Telemetry
+internal import Time
 internal import Upstream
 
 final class KeptStart {

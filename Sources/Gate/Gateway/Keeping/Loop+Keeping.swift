@@ -9,6 +9,7 @@ internal import Keeping
 internal import SessionWire
 internal import Sockets
 internal import System
+internal import Time
 internal import TLS
 internal import TelnetWire
 internal import Upstream

@@ -14,7 +14,7 @@ internal import PortcullisProtocol
 internal import Scheduling
 internal import SessionWire
 internal import Sockets
-internal import System
+internal import Time
 internal import Telemetry
 internal import TLS
 internal import TelnetWire

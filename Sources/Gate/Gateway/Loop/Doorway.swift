@@ -5,6 +5,7 @@ internal import Sockets
 internal import Synchronization
 internal import System
 internal import Telemetry
+internal import Time
 
 /// A listener in a list, which cannot hold a `Listener` itself.
 final class Door {

@@ -6,7 +6,7 @@
 internal import Admission
 internal import Scheduling
 internal import Synchronization
-internal import System
+internal import Time
 
 /// There is one round at a time.
 final class Levelling: Sendable {

@@ -15,7 +15,7 @@ internal import Conversation
 internal import KeyStore
 internal import Scheduling
 internal import Sockets
-internal import System
+internal import Time
 internal import Telemetry
 internal import Upstream
 

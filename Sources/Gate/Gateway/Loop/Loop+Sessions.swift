@@ -7,6 +7,7 @@ internal import KeyStore
 internal import Scheduling
 internal import System
 internal import Telemetry
+internal import Time
 internal import Upstream
 
 extension Loop {

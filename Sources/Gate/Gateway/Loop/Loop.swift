@@ -15,6 +15,7 @@ internal import Scheduling
 internal import Sockets
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 
 /// What permessage-deflate needs on a loop; empty until a session does.

@@ -10,6 +10,7 @@ internal import Scheduling
 internal import SessionWire
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 internal import Upstream
 internal import WebSocketWire

@@ -20,7 +20,7 @@ internal import Bytes
 internal import PortcullisProtocol
 internal import Scheduling
 internal import Sockets
-internal import System
+internal import Time
 internal import Telemetry
 internal import WebSocketWire
 

@@ -16,7 +16,7 @@ internal import Conversation
 internal import Scheduling
 internal import SessionWire
 internal import Sockets
-internal import System
+internal import Time
 internal import TLS
 internal import Upstream
 internal import WebSocketWire

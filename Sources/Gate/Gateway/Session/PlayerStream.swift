@@ -2,7 +2,7 @@
 internal import Admission
 internal import Bytes
 internal import Configuration
-internal import System
+internal import Time
 internal import WebSocketWire
 
 /// A session on the connection that carries it.

@@ -1,5 +1,5 @@
 /// What may become due in a session as it stands: nothing else may wake its loop.
-internal import System
+internal import Time
 
 struct SessionDeadlines {
   /// Nil while the player is not pinged: it has to take something first, or the session is closing.

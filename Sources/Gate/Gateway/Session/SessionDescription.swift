@@ -8,6 +8,7 @@ internal import KeyStore
 internal import PortcullisProtocol
 internal import System
 internal import Telemetry
+internal import Time
 
 package struct SessionDescription: Sendable {
   package enum State: String, Sendable {

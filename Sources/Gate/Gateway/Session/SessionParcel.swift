@@ -2,7 +2,7 @@
 internal import Addresses
 internal import Admission
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 final class SessionParcel: @unchecked Sendable {
   private var game: GameSide?

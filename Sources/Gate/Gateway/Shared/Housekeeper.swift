@@ -6,6 +6,7 @@ internal import Logging
 internal import Synchronization
 internal import System
 internal import Telemetry
+internal import Time
 internal import TLS
 internal import Upstream
 

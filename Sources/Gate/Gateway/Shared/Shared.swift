@@ -13,7 +13,7 @@ internal import Keeping
 internal import KeyStore
 internal import Scheduling
 internal import Synchronization
-internal import System
+internal import Time
 internal import Telemetry
 internal import Upstream
 

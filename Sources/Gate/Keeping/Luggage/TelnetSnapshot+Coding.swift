@@ -1,6 +1,7 @@
 /// All of a session's telnet as bytes, its rates as well.
 internal import System
 internal import TelnetWire
+internal import Time
 
 extension TelnetSnapshot {
   func write(to fields: inout FieldWriter) {

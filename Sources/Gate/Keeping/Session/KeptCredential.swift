@@ -1,6 +1,7 @@
 /// By what a kept session was let in, as far as it has to be known to look again whether that is still good.
 package import Bytes
-package import System
+internal import System
+package import Time
 
 package enum KeptCredential: Equatable, Sendable {
   /// `REQUIRE_APP_AUTH=false`: the session's id alone.

@@ -3,6 +3,7 @@ internal import Addresses
 internal import Bytes
 internal import System
 internal import TelnetWire
+internal import Time
 
 extension KeptDescription {
   /// The room that a slot has for it.

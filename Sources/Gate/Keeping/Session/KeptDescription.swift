@@ -1,7 +1,7 @@
 /// What is seldom new of a kept session: who plays, since when, what the game was told of it. The cold part of a slot.
 package import Addresses
 package import Bytes
-package import System
+package import Time
 package import TelnetWire
 
 package struct KeptDescription: Equatable, Sendable {

@@ -7,7 +7,7 @@ package import DeviceWire
 package import PlayIntegrity
 package import Registry
 internal import Synchronization
-package import System
+package import Time
 
 /// What evidence has to name, and to be made for.
 package struct EvidenceClaim: Sendable {

@@ -4,8 +4,9 @@ internal import AndroidKey
 internal import Bytes
 package import Registry
 internal import Synchronization
-package import System
+internal import System
 package import Telemetry
+package import Time
 
 package final class RevocationFile: Sendable {
   private struct State {

@@ -3,6 +3,7 @@ package import AndroidKey
 package import Bytes
 internal import Crypto
 package import System
+package import Time
 
 package struct RevocationReading: Sendable {
   package let contents: Result<RevocationList, RevocationListError>

@@ -1,6 +1,7 @@
 /// What is ordered of the registry before it begins: revocations that came while nobody served, carried out before
 /// anybody is.
-package import System
+internal import System
+package import Time
 
 package final class StartOrders: Sendable {
   private let open = Monitor(0)

@@ -1,7 +1,7 @@
 /// The name of a request about devices: the client's own, or a new one.
 internal import Bytes
 package import HTTPWire
-package import System
+package import Time
 
 extension TraceID {
   package init(_ head: RequestHead, entropy: any Entropy) {

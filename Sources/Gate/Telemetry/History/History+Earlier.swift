@@ -1,7 +1,7 @@
 /// How the last day goes on over a restart: what this process has counted on its way to a file, and what earlier ones have
 /// counted on its way back, each minute where it was by the wall clock.
 internal import Metrics
-internal import System
+internal import Time
 
 extension HistoryState {
   /// Those that are over and the running one, by the clock as it is now.

@@ -6,7 +6,7 @@
 package import Metrics
 package import PortcullisProtocol
 internal import Synchronization
-package import System
+package import Time
 
 /// What is counted since the start, and who is there, at one moment.
 package struct HistoryTotals: Equatable, Sendable {

@@ -1,6 +1,6 @@
 /// Which of the operator's certificates end soon, and when that is to be said: 21 days before, and daily from then on.
 internal import Synchronization
-package import System
+package import Time
 
 /// A certificate in use, as far as its dates go.
 package struct WatchedCertificate: Equatable, Sendable {

@@ -6,6 +6,7 @@ internal import KeyStore
 internal import Logging
 internal import Logs
 package import System
+internal import Time
 internal import WebSocketWire
 
 extension GateLogger {

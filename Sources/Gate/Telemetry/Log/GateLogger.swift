@@ -12,6 +12,7 @@ internal import PortcullisProtocol
 package import Registry
 internal import Sockets
 package import System
+package import Time
 package import TLS
 
 package struct GateLogger: Sendable {

@@ -3,8 +3,9 @@ internal import Admission
 internal import Metrics
 internal import PortcullisProtocol
 internal import Synchronization
-package import System
+internal import System
 internal import TelnetWire
+package import Time
 
 extension GateMetrics {
   // MARK: The process

@@ -3,6 +3,7 @@ internal import KeyStore
 internal import Metrics
 internal import Registry
 internal import System
+internal import Time
 
 extension GateMetrics {
   static let gameRows = [

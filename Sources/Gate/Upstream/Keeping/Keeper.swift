@@ -13,6 +13,7 @@ package import Sockets
 internal import Synchronization
 package import System
 package import Telemetry
+internal import Time
 
 /// Keeps descriptors beyond the end of the process (docs/restarts.md, "What a restart keeps").
 package protocol DescriptorKeeping: Sendable {

@@ -1,7 +1,7 @@
 /// How the text of a setting becomes a value: one syntax for each kind, with the words that tell a reader
 /// what to write.
 internal import Identity
-internal import System
+internal import Time
 
 /// Why a text is not a value. `SettingSyntax.form` says what would be, unless a remedy is known.
 package struct SettingError: Error, Equatable, Sendable {

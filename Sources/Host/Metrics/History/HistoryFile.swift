@@ -5,7 +5,7 @@
 /// half written does not check, and is left out; the rest counts. Numbers are little-endian.
 internal import Bytes
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 package enum HistoryFileError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Something else, which is not to be written over.

@@ -1,6 +1,6 @@
 /// What a minute of the gate has brought, as the overview draws it and as it outlives the process (docs/console.md,
 /// "Console").
-package import System
+package import Time
 
 /// What a minute, an hour or a day has brought.
 package struct HistoryPeriod: Equatable, Sendable {

@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Synchronization
 package import System
+package import Time
 
 /// For the log.
 package enum AdminAccessEvent: Equatable, Sendable {

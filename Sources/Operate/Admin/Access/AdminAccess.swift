@@ -5,7 +5,8 @@
 internal import Bytes
 package import HTTPWire
 internal import Synchronization
-package import System
+internal import System
+package import Time
 
 /// What a request comes to, before there is a page of it.
 enum AdminJudgement: Equatable {

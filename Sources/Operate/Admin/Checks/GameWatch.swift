@@ -1,5 +1,5 @@
 /// Whether the game is there: known from players' connects where there are any, and else by calling it now and then.
-package import System
+package import Time
 
 package struct GameWatch: Sendable {
   package enum Standing: Equatable, Sendable {

@@ -7,6 +7,7 @@ internal import Glibc
 package import Metrics
 internal import Synchronization
 package import System
+package import Time
 
 package final class HistoryKeeper: Sendable {
   /// What is told of it, once for each trouble.

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import Metrics
 internal import System
+internal import Time
 
 struct HistoryWriter {
   /// A clock that was set by less is left to the minutes to come.

@@ -1,6 +1,6 @@
 /// What the gate says of peers at a port of the admin listener, and is told of them (docs/console.md, "Admin listener").
 package import Addresses
-package import System
+package import Time
 
 package protocol AdminArrivals: Sendable {
   /// Takes one handshake of the peer's address; false beyond `HANDSHAKE_RATE`.

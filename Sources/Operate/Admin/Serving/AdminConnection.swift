@@ -2,7 +2,7 @@
 internal import Addresses
 internal import HTTPWire
 internal import Sockets
-internal import System
+internal import Time
 internal import TLS
 
 /// The fast thread alone uses it.

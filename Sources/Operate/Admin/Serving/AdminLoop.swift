@@ -5,6 +5,7 @@ internal import HTTPWire
 internal import Sockets
 internal import Synchronization
 internal import System
+internal import Time
 internal import TLS
 
 /// What other threads tell the fast one.

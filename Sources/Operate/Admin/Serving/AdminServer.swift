@@ -1,6 +1,7 @@
 /// The admin listener's two threads, from start to stop (docs/console.md, "Admin listener").
 internal import Synchronization
 package import System
+package import Time
 package import TLS
 
 /// What is shown to peers that come from now on.

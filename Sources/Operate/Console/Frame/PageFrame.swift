@@ -1,5 +1,6 @@
 /// What all pages of the console have around them, and what each of them is (docs/console.md, "Console").
 import System
+import Time
 
 /// A page as a value: made of numbers and texts, it knows nothing of the gate.
 protocol ConsolePage: Sendable {

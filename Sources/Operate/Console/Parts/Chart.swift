@@ -2,6 +2,7 @@
 /// not run, a mark where it was started.
 internal import JSON
 internal import System
+internal import Time
 
 struct Chart: Sendable {
   enum Unit: Sendable {

@@ -1,5 +1,5 @@
 /// Numbers, sizes, times and long texts as a person reads them.
-internal import System
+internal import Time
 
 enum Wording {
   /// `12,345`.

@@ -5,6 +5,7 @@ import Gateway
 import Logging
 import Metrics
 import System
+import Time
 
 enum AdminHistory {
   /// Beside the key file itself where that is a link: the sandbox lets the gate write there.

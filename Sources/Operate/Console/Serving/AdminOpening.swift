@@ -12,6 +12,7 @@ package import Logging
 import Prompt
 import Sockets
 import System
+import Time
 package import TLS
 
 /// What serves the operator, until `stop`.

@@ -12,6 +12,7 @@ package import KeyStore
 package import Logging
 import Prompt
 import System
+import Time
 
 package final class ConsolePages: Sendable {
   /// What pages are made of.

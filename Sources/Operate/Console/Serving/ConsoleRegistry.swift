@@ -6,6 +6,7 @@ import DeviceWire
 import JSON
 import Registry
 import System
+import Time
 
 extension ConsolePages {
   /// Whom the audit names. A token is no user of the host, whatever it is called.

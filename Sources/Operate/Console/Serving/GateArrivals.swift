@@ -8,7 +8,7 @@ import Gateway
 import Logging
 package import Logs
 import Synchronization
-import System
+import Time
 
 package final class GateArrivals: AdminArrivals {
   private let rates = RateTable()

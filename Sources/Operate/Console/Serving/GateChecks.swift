@@ -11,6 +11,7 @@ import KeyStore
 internal import Scheduling
 import Synchronization
 import System
+import Time
 
 final class GateChecks: Sendable {
   /// A turn takes milliseconds; a loop that does not answer for so long will not.

@@ -4,7 +4,8 @@ package import Addresses
 internal import Bytes
 internal import Crypto
 package import Dialing
-package import System
+internal import System
+package import Time
 
 package struct DevelopmentCertificates {
   /// In the order in which they are listed to the user.

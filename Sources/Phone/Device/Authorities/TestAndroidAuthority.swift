@@ -3,7 +3,7 @@
 package import Bytes
 package import Crypto
 package import Dialing
-package import System
+package import Time
 
 package final class TestAndroidAuthority: Sendable {
   package let root: IssuedCertificate

@@ -3,7 +3,7 @@
 internal import Bytes
 package import Crypto
 package import Dialing
-package import System
+package import Time
 
 package final class TestAttestationAuthority: Sendable {
   package let root: IssuedCertificate

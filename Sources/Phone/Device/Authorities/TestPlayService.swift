@@ -4,7 +4,8 @@ package import Bytes
 package import Crypto
 package import Dialing
 internal import JSON
-package import System
+internal import System
+package import Time
 
 package final class TestPlayService: Sendable {
   /// What Google finds out about a phone, as a label of `deviceRecognitionVerdict`; each implies those before it.

@@ -5,7 +5,7 @@ internal import Crypto
 package import Dialing
 internal import JSON
 internal import PortcullisProtocol
-package import System
+package import Time
 
 /// A challenge as the gate issued it.
 package struct Challenge: Equatable, Sendable {

@@ -5,7 +5,8 @@ internal import CBOR
 internal import Crypto
 package import Dialing
 package import Identity
-package import System
+internal import System
+package import Time
 
 package final class SoftwareEnclave {
   package let appID: String

@@ -4,7 +4,7 @@ internal import Bytes
 internal import Crypto
 package import DeviceWire
 internal import Dialing
-internal import System
+internal import Time
 
 package struct AndroidHardware {
   /// What the boot loader has found, by its number in the root of trust.

@@ -4,7 +4,7 @@ package import Bytes
 package import Crypto
 package import DeviceWire
 internal import JSON
-package import System
+package import Time
 
 package struct PairingMachine: ~Copyable {
   package enum Action: Sendable {

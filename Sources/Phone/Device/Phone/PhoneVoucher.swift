@@ -2,7 +2,7 @@
 internal import Bytes
 package import DeviceWire
 internal import Dialing
-internal import System
+internal import Time
 
 package enum PhoneVoucher {
   case app(PhoneApp)

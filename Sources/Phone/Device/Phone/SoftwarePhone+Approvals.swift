@@ -2,7 +2,7 @@
 package import DeviceWire
 internal import Crypto
 package import Dialing
-internal import System
+internal import Time
 
 extension SoftwarePhone {
   /// How the gate sees the phone: JSON, as it came.

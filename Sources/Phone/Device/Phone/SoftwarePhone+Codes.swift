@@ -3,7 +3,7 @@ internal import Crypto
 package import DeviceWire
 package import Dialing
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 extension SoftwarePhone {
   /// - Parameter cursor: of the answer before: then the gate waits for something that came later.

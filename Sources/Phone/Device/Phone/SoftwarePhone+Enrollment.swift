@@ -5,7 +5,7 @@ package import DeviceWire
 package import Dialing
 internal import JSON
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 extension SoftwarePhone {
   // MARK: Pairing

@@ -2,7 +2,7 @@
 internal import Crypto
 internal import DeviceWire
 package import Dialing
-internal import System
+internal import Time
 
 extension SoftwarePhone {
   package func answer(_ question: PresenceQuestion) throws(GateClientError) -> PresenceAnswer {

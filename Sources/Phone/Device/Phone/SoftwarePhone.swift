@@ -5,6 +5,7 @@ package import Dialing
 internal import JSON
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 package final class SoftwarePhone {
   package private(set) var state: PhoneState

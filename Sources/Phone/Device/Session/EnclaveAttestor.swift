@@ -5,6 +5,7 @@ internal import Dialing
 package import Identity
 internal import PortcullisClient
 internal import System
+internal import Time
 
 /// Where a new key comes from, and who attests it.
 package struct KeyMaking: Sendable {

@@ -11,7 +11,7 @@ import Gateway
 import Glibc
 import Logs
 import Synchronization
-import System
+import Time
 
 final class DemoConsole: ConsoleVisit {
   private let input: PromptInput

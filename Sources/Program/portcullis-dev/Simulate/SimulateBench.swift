@@ -7,7 +7,8 @@ import Glibc
 import Identity
 import PortcullisProtocol
 import Prompt
-import System
+internal import System
+import Time
 
 struct SimulateBench: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,7 +5,8 @@ import Device
 import DeviceWire
 import Dialing
 import Prompt
-import System
+internal import System
+import Time
 
 extension Simulate {
   struct Desktop: ParsableCommand {

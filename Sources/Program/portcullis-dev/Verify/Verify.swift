@@ -12,6 +12,7 @@ import JSON
 import PlayIntegrity
 import Prompt
 import System
+import Time
 import Vectors
 
 struct Verify: ParsableCommand {

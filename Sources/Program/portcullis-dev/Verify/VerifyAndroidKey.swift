@@ -7,7 +7,7 @@ import Crypto
 import DeviceWire
 import JSON
 import Prompt
-import System
+import Time
 
 struct VerifyAndroidKey: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -8,6 +8,7 @@ import JSON
 import PlayIntegrity
 import Prompt
 import System
+import Time
 import Vectors
 
 struct VerifyPlayIntegrity: ParsableCommand {

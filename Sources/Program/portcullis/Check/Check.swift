@@ -13,6 +13,7 @@ import KeyStore
 import Prompt
 import Sockets
 import System
+import Time
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(

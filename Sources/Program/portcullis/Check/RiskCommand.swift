@@ -10,6 +10,7 @@ import JSON
 import Prompt
 import Risk
 import System
+import Time
 import Vectors
 
 struct RiskCommand: ParsableCommand {

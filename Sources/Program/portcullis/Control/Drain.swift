@@ -6,6 +6,7 @@ import Control
 import JSON
 import Prompt
 import System
+import Time
 
 struct Drain: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -4,7 +4,7 @@ import Bytes
 import Configuration
 import JSON
 import Prompt
-import System
+import Time
 
 struct Audit: ParsableCommand {
   static let configuration = CommandConfiguration(

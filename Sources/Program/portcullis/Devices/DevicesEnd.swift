@@ -4,6 +4,7 @@ import Bytes
 import Control
 import JSON
 import System
+import Time
 
 struct DevicesRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(

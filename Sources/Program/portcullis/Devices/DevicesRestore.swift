@@ -9,6 +9,7 @@ import JSON
 import Prompt
 import Registry
 import System
+import Time
 
 struct DevicesRestore: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -7,7 +7,8 @@ import DeviceWire
 import Glibc
 import JSON
 import Prompt
-import System
+internal import System
+import Time
 
 struct Pair: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -7,6 +7,7 @@ import Control
 import JSON
 import Prompt
 import System
+import Time
 
 enum RegistryAccess {
   /// The answer, or the reason on standard error and an exit status. Arguments without a value are left out.

@@ -8,6 +8,7 @@ import Prompt
 import Sockets
 import System
 import TelnetWire
+import Time
 
 struct GameFindings {
   let configuration: GateConfiguration?

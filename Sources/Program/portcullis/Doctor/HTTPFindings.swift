@@ -5,6 +5,7 @@ import Dialing
 import JSON
 import PortcullisProtocol
 import System
+import Time
 
 struct HTTPFindings {
   let url: GateURL

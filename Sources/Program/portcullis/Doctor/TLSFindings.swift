@@ -2,7 +2,7 @@
 import Bytes
 import Crypto
 import Dialing
-import System
+import Time
 
 struct TLSFindings {
   let url: GateURL

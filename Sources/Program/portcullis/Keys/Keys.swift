@@ -8,6 +8,7 @@ import JSON
 import KeyStore
 import Prompt
 import System
+import Time
 
 struct Keys: ParsableCommand {
   static let configuration = CommandConfiguration(

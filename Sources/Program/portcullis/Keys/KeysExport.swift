@@ -7,6 +7,7 @@ import JSON
 import KeyStore
 import Prompt
 import System
+import Time
 
 struct KeysExport: ParsableCommand {
   static let configuration = CommandConfiguration(

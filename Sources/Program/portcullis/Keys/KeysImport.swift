@@ -13,6 +13,7 @@ import KeyStore
 import Prompt
 internal import Scheduling
 import System
+import Time
 
 struct KeysImport: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -9,6 +9,7 @@ import KeyStore
 import Prompt
 internal import Scheduling
 import System
+import Time
 
 struct KeysPrune: ParsableCommand {
   static let configuration = CommandConfiguration(

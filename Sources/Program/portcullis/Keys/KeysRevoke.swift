@@ -12,6 +12,7 @@ import Prompt
 import Registry
 internal import Scheduling
 import System
+import Time
 
 struct KeysRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -10,6 +10,8 @@ import Logs
 import Prompt
 import Serving
 import System
+import Time
+import TLS
 
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Run the gate in the foreground.")

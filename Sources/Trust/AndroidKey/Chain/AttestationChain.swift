@@ -3,7 +3,7 @@
 internal import Bytes
 internal import Crypto
 internal import DeviceWire
-internal import System
+internal import Time
 internal import X509
 
 struct AttestationChain {

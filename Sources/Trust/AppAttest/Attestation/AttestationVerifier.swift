@@ -3,7 +3,7 @@
 package import Bytes
 internal import Crypto
 internal import Identity
-package import System
+package import Time
 internal import X509
 
 package final class AttestationVerifier: Sendable {

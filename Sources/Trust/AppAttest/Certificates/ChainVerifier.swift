@@ -4,7 +4,7 @@
 /// the signatures among it, comes last because it is the expensive part.
 internal import Bytes
 internal import Crypto
-internal import System
+internal import Time
 internal import X509
 
 /// Which certificate of the chain broke a rule.

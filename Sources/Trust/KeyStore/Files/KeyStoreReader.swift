@@ -1,7 +1,8 @@
 /// Reads a store beside the process that runs it, without its lock and without disturbing it (docs/key-store.md,
 /// "One owner").
 package import Bytes
-package import System
+internal import System
+package import Time
 
 package enum KeyStoreReader {
   /// A store as it was at one moment.

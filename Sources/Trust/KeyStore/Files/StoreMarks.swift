@@ -1,6 +1,7 @@
 /// Small files beside the store that say what was once made: a snapshot or a key that is missing later was lost
 /// (docs/key-store.md, "A store that is gone").
 internal import System
+internal import Time
 
 struct StoreMarks {
   let files: any StoreFiles

@@ -5,7 +5,7 @@
 /// well said and of no use here, such as a key on another curve, is left out and told.
 package import Bytes
 internal import JSON
-internal import System
+internal import Time
 
 /// A place in a text, as editors count: from 1.
 package struct TextPlace: Equatable, Sendable, CustomStringConvertible {

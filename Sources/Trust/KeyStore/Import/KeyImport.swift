@@ -1,7 +1,7 @@
 /// A key that another gate had registered: where it comes from, and how long it is good (docs/key-store.md,
 /// "Imported keys").
 package import Bytes
-package import System
+package import Time
 
 /// Whose files keys are taken from.
 package enum KeySource: String, CaseIterable, Sendable {

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Synchronization
 internal import System
+internal import Time
 
 /// What came of some keys of another gate.
 package struct ImportVerdict: Equatable, Sendable {

@@ -2,6 +2,7 @@
 internal import Bytes
 internal import Identity
 internal import System
+internal import Time
 
 /// A change that must outlive the process. Replaying one that the snapshot holds already changes nothing, provided
 /// that all later ones are replayed too: counters only rise, a revocation is never undone, and a key that a replayed

@@ -9,6 +9,7 @@
 /// earlier segments hold.
 internal import Bytes
 internal import System
+internal import Time
 
 struct JournalHeader: Equatable, Sendable {
   let salt: [UInt8]

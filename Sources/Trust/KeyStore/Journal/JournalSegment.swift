@@ -1,6 +1,7 @@
 /// A journal segment being written.
 internal import Bytes
 internal import System
+internal import Time
 
 struct JournalSegment: Sendable {
   let number: UInt64

@@ -2,6 +2,7 @@
 /// journal.
 internal import Synchronization
 internal import System
+internal import Time
 
 extension KeyStore {
   /// The snapshot's thread. While nothing changes it sleeps without a deadline.

@@ -3,6 +3,7 @@ internal import Bytes
 internal import Identity
 internal import JSON
 internal import System
+internal import Time
 
 struct SnapshotDamage: Error, Equatable {
   /// In the file.

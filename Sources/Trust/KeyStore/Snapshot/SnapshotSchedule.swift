@@ -2,7 +2,7 @@
 ///
 /// The first change starts the wait and later ones never prolong it, so that steady traffic cannot starve it. Of changes that
 /// come while a snapshot is being written the wait starts when that is done: writing is a share of 1/21 at most.
-internal import System
+internal import Time
 
 struct SnapshotSchedule: Sendable {
   /// Where the wait counts from: the oldest change that no snapshot holds, or the end of the last one.

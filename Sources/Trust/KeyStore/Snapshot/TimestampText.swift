@@ -1,6 +1,6 @@
 /// Timestamps of the key file, a million at a time: remembers the day it met last (RFC 3339, UTC,
 /// milliseconds).
-internal import System
+internal import Time
 
 struct TimestampText {
   private var day: [UInt8] = []

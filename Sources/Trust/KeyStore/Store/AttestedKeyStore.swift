@@ -7,7 +7,7 @@
 /// to hold for all who share it before the completion says `committed`.
 package import Bytes
 package import Identity
-package import System
+package import Time
 
 package protocol AttestedKeyStore: AnyObject, Sendable {
   typealias Completion = @Sendable (CommitResult) -> Void

@@ -2,7 +2,7 @@
 package import Bytes
 package import Identity
 package import JSON
-package import System
+package import Time
 
 package struct KeyRecord: Equatable, Sendable {
   package var publicKey: P256Point

@@ -1,6 +1,7 @@
 /// Group commit: every fact that waits goes out as one batch and one sync, and the next batch waits for it.
 internal import Synchronization
 internal import System
+internal import Time
 
 extension KeyStore {
   /// The committer's thread.

@@ -1,7 +1,8 @@
 /// Opening a store, recovering what a stop without warning left, and closing it.
 package import Bytes
 internal import Synchronization
-package import System
+internal import System
+package import Time
 
 extension KeyStore {
   /// Takes the lock, loads the snapshot, replays the journal and starts the threads.

@@ -1,7 +1,7 @@
 /// What takes keys out of use: revoking one, pruning those that nobody uses.
 package import Bytes
 internal import Synchronization
-package import System
+package import Time
 
 extension KeyStore {
   /// Takes effect in memory even while the journal cannot be written; the completion then says `failed`, and

@@ -8,7 +8,8 @@
 package import Bytes
 package import Identity
 internal import Synchronization
-package import System
+internal import System
+package import Time
 
 package final class KeyStore: AttestedKeyStore {
   let paths: StorePaths

@@ -1,6 +1,7 @@
 /// The store in numbers, for `portcullis stats` and `keys stats`.
 internal import Synchronization
 package import System
+package import Time
 
 package struct KeyStoreStatistics: Equatable, Sendable {
   package enum Service: Equatable, Sendable {

@@ -1,6 +1,7 @@
 /// What the key store's lock guards: the table, and what waits to be made durable.
 internal import Bytes
 internal import System
+internal import Time
 
 struct StoreState {
   enum Service: Equatable {

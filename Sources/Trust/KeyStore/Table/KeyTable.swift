@@ -4,7 +4,7 @@
 /// when it began, whatever is added and removed meanwhile. Removed positions are used again.
 internal import Bytes
 internal import Identity
-internal import System
+internal import Time
 
 struct KeyTable {
   struct Entry {

@@ -5,7 +5,7 @@ internal import Bytes
 internal import Crypto
 package import DeviceWire
 internal import JSON
-internal import System
+internal import Time
 
 package struct ApprovalRequest: Sendable {
   package let operation: String

@@ -1,7 +1,7 @@
 /// What time alone brings about among approvals: requests expire, what has ended loses its
 /// texts after a day, and is thrown away.
 internal import DeviceWire
-internal import System
+internal import Time
 
 struct ApprovalUpkeep: Upkeep {
   private static let batch = 64

@@ -4,7 +4,7 @@ internal import Bytes
 internal import Crypto
 internal import DeviceWire
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 extension Desk {
   // MARK: Looking

@@ -5,6 +5,7 @@ internal import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
 package import System
+internal import Time
 
 package struct RequestApproval: RegistryCall {
   private let token: String

@@ -3,7 +3,7 @@
 package import Bytes
 internal import Crypto
 package import DeviceWire
-internal import System
+internal import Time
 
 package struct AuditRow: Equatable, Sendable {
   package enum Content: Equatable, Sendable {

@@ -3,7 +3,7 @@ package import Bytes
 package import DeviceWire
 internal import JSON
 package import PortcullisProtocol
-package import System
+package import Time
 
 package struct AuditEntry: Equatable, Sendable {
   /// What happened, as a word in the past tense. A part of the registry has its own in a file of its own.

@@ -2,7 +2,7 @@
 /// (docs/codes.md, "One-time codes").
 package import Bytes
 package import DeviceWire
-package import System
+package import Time
 
 package struct CodeChallenge: Equatable, Sendable {
   /// Open, and from there once to one of the others.

@@ -1,7 +1,7 @@
 /// The one-time codes' part of a store.
 package import Bytes
 package import DeviceWire
-package import System
+package import Time
 
 package protocol CodeTable {
   func codeChallenge(_ id: CodeChallengeID) throws(StoreFailure) -> CodeChallenge?

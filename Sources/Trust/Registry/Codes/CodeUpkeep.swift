@@ -1,5 +1,5 @@
 /// What time alone brings about among one-time codes: logins expire, and what has ended is thrown away.
-internal import System
+internal import Time
 
 struct CodeUpkeep: Upkeep {
   private static let batch = 64

@@ -2,7 +2,7 @@
 internal import Bytes
 internal import DeviceWire
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 extension Desk {
   // MARK: Looking

@@ -4,7 +4,7 @@ package import Bytes
 package import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 package struct IssueCodeForm: Equatable, Sendable {
   package let device: DeviceID

@@ -2,7 +2,7 @@
 package import Bytes
 internal import Crypto
 package import DeviceWire
-package import System
+package import Time
 
 package struct OneTimeCode: Equatable, Sendable {
   package let text: String

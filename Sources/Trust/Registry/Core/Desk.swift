@@ -3,7 +3,8 @@ internal import Bytes
 package import Crypto
 package import DeviceWire
 internal import PortcullisProtocol
-package import System
+internal import System
+package import Time
 
 package struct Desk {
   /// Seconds between a phone's time and ours.

@@ -1,5 +1,5 @@
 /// How much of a processor goes to phones' evidence: players have the same one, and a phone has time.
-internal import System
+internal import Time
 
 /// Whatever phones send, it is at most a quarter of one processor, and few syncs: while the kernel hands blocks to a disk, no
 /// loop runs there for some 0.2 ms.

@@ -2,7 +2,7 @@
 /// codes; and those to a device or a service that has had as many rows in this minute as it gets.
 internal import DeviceWire
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 struct RefusalTally {
   static let minute: Duration = .seconds(60)

@@ -7,6 +7,7 @@ package import DeviceWire
 package import PortcullisProtocol
 internal import Synchronization
 package import System
+package import Time
 
 package final class Registry: Sendable {
   /// What other threads tell the registry's.

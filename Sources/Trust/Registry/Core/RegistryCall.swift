@@ -2,7 +2,7 @@
 package import Addresses
 package import DeviceWire
 package import PortcullisProtocol
-package import System
+package import Time
 
 /// Knows all that it needs, and runs on the registry's thread, in a savepoint of its own.
 package protocol RegistryCall: Sendable {

@@ -2,7 +2,7 @@
 ///
 /// A deadline is over when either clock says so: with a wall clock that is set back, time goes on as the monotonic one
 /// does; with one that is set forward, it is the wall clock's.
-package import System
+package import Time
 
 package struct RegistryClock {
   private let clock: any Clock

@@ -1,6 +1,7 @@
 /// What was deleted leaves the store's files as well: its log, which has the pages as they were, and what no row uses within
 /// the pages (docs/devices-operating.md, "The store").
 internal import System
+internal import Time
 
 extension RegistryWorker {
   /// Deleted rows whose bytes are still in the log.

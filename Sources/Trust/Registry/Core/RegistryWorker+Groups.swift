@@ -3,6 +3,7 @@ internal import Bytes
 internal import DeviceWire
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 extension RegistryWorker {
   /// What a request has come to, to be told when the group is durable.

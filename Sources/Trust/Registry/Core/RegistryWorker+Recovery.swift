@@ -2,7 +2,7 @@
 /// revoked meanwhile is written.
 internal import DeviceWire
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 extension RegistryWorker {
   /// The store has failed.

@@ -5,7 +5,7 @@ internal import Crypto
 internal import DeviceTokens
 internal import DeviceWire
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 extension RegistryWorker {
   /// How far the store's time may be behind, in milliseconds.

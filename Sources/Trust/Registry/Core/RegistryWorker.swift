@@ -7,6 +7,7 @@ internal import Crypto
 internal import DeviceWire
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 final class RegistryWorker {
   /// So many calls share one sync.

@@ -1,5 +1,5 @@
 /// What the registry's parts do by themselves when time has passed: end what is over, throw away what was kept long enough.
-package import System
+package import Time
 
 /// A part adds its own to `RegistryParts.upkeep`. Each run has a savepoint of its own, as a call has; nobody hears of a refusal.
 package protocol Upkeep: Sendable {

@@ -1,5 +1,5 @@
 /// Long polls that wait for something to say: by topic, with bounds for all and for each party.
-internal import System
+internal import Time
 
 /// Names a request for whoever wants to take it back.
 package struct RequestHandle: Hashable, Sendable {

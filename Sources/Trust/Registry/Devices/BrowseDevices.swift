@@ -4,7 +4,7 @@ package import Bytes
 package import DeviceWire
 package import JSON
 internal import PortcullisProtocol
-package import System
+package import Time
 
 /// In the order of their making, from behind one on; and phones that show digits.
 package struct BrowseDevices: AnsweringCall {

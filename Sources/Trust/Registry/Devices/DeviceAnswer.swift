@@ -4,7 +4,7 @@ internal import Crypto
 internal import DeviceTokens
 internal import DeviceWire
 internal import JSON
-internal import System
+internal import Time
 
 struct DeviceAnswer {
   private var json = JSONWriter()

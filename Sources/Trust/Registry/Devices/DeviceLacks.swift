@@ -1,7 +1,7 @@
 /// What a device may lack for its class by an operator's word, one by one (docs/devices-operating.md, "A device's life").
 internal import ApprovalPolicy
 internal import DeviceWire
-internal import System
+internal import Time
 
 package struct DeviceLacks: OptionSet, Sendable {
   package let rawValue: Int64

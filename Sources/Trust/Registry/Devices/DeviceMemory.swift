@@ -1,7 +1,7 @@
 /// What the part of devices remembers for some time only: who has asked how often. A restart forgets it.
 internal import Bytes
 package import DeviceWire
-package import System
+package import Time
 
 /// Used by the registry's thread alone.
 package final class DeviceMemory {

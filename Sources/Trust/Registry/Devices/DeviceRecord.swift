@@ -1,7 +1,7 @@
 /// A device as the store keeps it.
 package import Bytes
 package import DeviceWire
-package import System
+package import Time
 
 package struct DeviceRecord: Equatable, Sendable {
   package enum State: Int, CaseIterable, Sendable {

@@ -2,7 +2,7 @@
 package import Bytes
 package import DeviceTokens
 package import DeviceWire
-package import System
+package import Time
 
 package protocol DeviceTable {
   func device(_ id: DeviceID) throws(StoreFailure) -> DeviceRecord?

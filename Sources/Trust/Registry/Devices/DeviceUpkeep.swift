@@ -1,5 +1,5 @@
 /// What time alone brings about among devices: who was not confirmed goes, and the keys of tokens change.
-internal import System
+internal import Time
 
 struct DeviceUpkeep: Upkeep {
   /// So many at once, so that others have their turn.

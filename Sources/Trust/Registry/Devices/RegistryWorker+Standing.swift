@@ -3,6 +3,7 @@ internal import DeviceTokens
 internal import Bytes
 internal import DeviceWire
 internal import System
+internal import Time
 
 extension RegistryWorker {
   /// How far App Attest keys were read that go with devices, beside those of devices that come in.

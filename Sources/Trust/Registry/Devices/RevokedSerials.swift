@@ -3,7 +3,7 @@
 package import Bytes
 internal import DeviceWire
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 /// A list of revoked serials, which others have read.
 package struct RevokedSerials: Sendable {

@@ -3,7 +3,8 @@ package import Crypto
 package import DeviceTokens
 package import DeviceWire
 internal import PortcullisProtocol
-package import System
+internal import System
+package import Time
 
 /// Used by the registry's thread alone.
 package final class TokenMint {

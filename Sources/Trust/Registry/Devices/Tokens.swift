@@ -3,7 +3,7 @@ package import Bytes
 internal import DeviceTokens
 package import DeviceWire
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 package struct TokenForm: Equatable, Sendable {
   package let device: DeviceID

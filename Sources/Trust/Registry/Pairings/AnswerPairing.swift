@@ -4,6 +4,7 @@ package import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 package struct AnswerPairing: RegistryCall {
   private let id: PairingID

@@ -3,6 +3,7 @@ internal import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 /// Who shows the code and confirms the digits.
 package enum PairingOwner: Sendable {

@@ -3,7 +3,7 @@ internal import Crypto
 package import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 package struct OpenPairing: RegistryCall {
   package let owner: PairingOwner

@@ -1,5 +1,5 @@
 /// How often phones have answered QR codes within a minute, by their addresses. A restart forgets it.
-internal import System
+internal import Time
 
 /// Used by the registry's thread alone.
 package final class PairingMemory {

@@ -2,7 +2,7 @@
 /// (docs/devices-messages.md, "Pairing").
 package import Bytes
 package import DeviceWire
-package import System
+package import Time
 
 package struct PairingRecord: Sendable {
   package enum State: Int, CaseIterable, Sendable {

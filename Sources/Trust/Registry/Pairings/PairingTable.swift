@@ -1,6 +1,6 @@
 /// The pairings' part of a store.
 package import DeviceWire
-package import System
+package import Time
 
 package protocol PairingTable {
   func pairing(_ id: PairingID) throws(StoreFailure) -> PairingRecord?

@@ -1,5 +1,5 @@
 /// What time alone brings about among pairings: one that nobody has confirmed ends, and is forgotten later.
-internal import System
+internal import Time
 
 struct PairingUpkeep: Upkeep {
   /// So many at once, so that others have their turn.

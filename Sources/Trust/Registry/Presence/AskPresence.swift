@@ -1,7 +1,7 @@
 /// `POST /presence/challenge`: a desktop wants to know whether a phone is near (docs/codes.md, "Presence").
 package import Bytes
 package import DeviceWire
-package import System
+package import Time
 
 package struct PresenceChallengeForm: Equatable, Sendable {
   package let device: DeviceID

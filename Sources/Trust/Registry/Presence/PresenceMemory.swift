@@ -1,7 +1,7 @@
 /// Which phones were near a desktop of late. A restart forgets it: whoever is still there proves it again.
 internal import Bytes
 package import DeviceWire
-internal import System
+internal import Time
 
 /// A phone has answered a desktop's challenge in time.
 package struct PresencePass: Equatable, Sendable {

@@ -3,6 +3,7 @@ package import Bytes
 internal import Crypto
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 extension Desk {
   /// - Parameter scope: what it asks for.

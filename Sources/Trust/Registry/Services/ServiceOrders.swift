@@ -4,6 +4,7 @@ internal import DeviceWire
 internal import JSON
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 enum ServiceOrders: OrderReader {
   static func call(_ verb: String, _ arguments: JSONObject) throws(FormError) -> (any RegistryCall)? {

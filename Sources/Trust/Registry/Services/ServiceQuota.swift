@@ -4,7 +4,7 @@
 /// Rates bound how often somebody asks. What he has asked for stays after its end, and the audit of it for longer; a disk
 /// that is full stops the key store as well, and with it everybody.
 internal import PortcullisProtocol
-internal import System
+internal import Time
 
 /// Used by the registry's thread alone.
 package final class ServiceQuota {

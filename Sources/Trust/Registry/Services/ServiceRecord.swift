@@ -1,7 +1,8 @@
 /// A service as the store keeps it: who may ask the registry for what (docs/approvals.md, "Services").
 package import ApprovalPolicy
 package import Bytes
-package import System
+internal import System
+package import Time
 
 package struct ServiceRecord: Equatable, Sendable {
   package let id: ServiceID

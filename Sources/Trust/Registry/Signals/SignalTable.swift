@@ -1,7 +1,7 @@
 /// The signals' part of a store: of each device where it was last, as far as phone and address say so.
 package import DeviceWire
 package import Risk
-package import System
+package import Time
 
 package protocol SignalTable {
   func riskRecord(of device: DeviceID) throws(StoreFailure) -> RiskRecord?

@@ -1,7 +1,7 @@
 /// What time alone brings about among signals: nobody's position is kept for longer than the retention.
 internal import DeviceWire
 internal import Risk
-internal import System
+internal import Time
 
 struct SignalUpkeep: Upkeep {
   private static let batch = 256

@@ -2,7 +2,7 @@
 package import Bytes
 package import DeviceWire
 internal import SQLite
-package import System
+package import Time
 
 extension SQLiteStore {
   /// Times are Unix milliseconds. `holder` is a subject or a device. Text, nonces and code are gone with the end.

@@ -2,7 +2,7 @@
 package import Bytes
 package import DeviceWire
 internal import SQLite
-package import System
+package import Time
 
 extension SQLiteStore {
   /// Keys are points of 64 bytes, their indexes hold 16 of them: who finds a second key for one of those has only kept

@@ -2,7 +2,7 @@
 internal import Bytes
 package import DeviceWire
 internal import SQLite
-package import System
+package import Time
 
 extension SQLiteStore {
   /// Times are Unix milliseconds. Secret and random bytes are gone with the end.

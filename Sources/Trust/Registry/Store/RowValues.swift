@@ -3,6 +3,7 @@ internal import Bytes
 internal import DeviceWire
 internal import SQLite
 internal import System
+internal import Time
 
 extension SQLValue {
   static func id<Kind>(_ identifier: Identifier<Kind>) -> SQLValue { .blob(identifier.bytes) }

@@ -3,7 +3,7 @@ internal import Addresses
 package import DeviceWire
 package import Risk
 internal import SQLite
-package import System
+package import Time
 
 extension SQLiteStore {
   /// Positions in tenths of a degree, `accuracy` in metres. What is there has a time: the four of a position together, the

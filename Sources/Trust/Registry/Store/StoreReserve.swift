@@ -1,6 +1,7 @@
 /// Room on the disk that is kept for revocations: a file of no use that is given up when there is no other.
 internal import Glibc
 internal import System
+internal import Time
 
 package protocol StoreReserve: Sendable {
   /// Takes the room, where it is not taken and there is plenty.

@@ -5,7 +5,8 @@ internal import Bytes
 internal import DeviceWire
 internal import Glibc
 internal import SQLite
-package import System
+internal import System
+package import Time
 
 package enum StoreRestoration {
   package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {

@@ -5,6 +5,7 @@ internal import DeviceWire
 @testable internal import DeviceTokens
 internal import JSON
 internal import System
+internal import Time
 
 enum DeviceTokenHarness {
   static let issuer = "https://gate.example"

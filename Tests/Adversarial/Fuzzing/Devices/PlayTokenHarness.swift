@@ -6,6 +6,7 @@ internal import DeviceWire
 internal import JSON
 internal import PlayIntegrity
 internal import System
+internal import Time
 
 enum PlayTokenHarness {
   static let nonce = SHA256.hash(Array("a nonce".utf8).span)

@@ -5,7 +5,7 @@ internal import ApprovalPolicy
 internal import Bytes
 internal import DeviceWire
 internal import Risk
-internal import System
+internal import Time
 
 enum RiskPolicyHarness {
   static func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {

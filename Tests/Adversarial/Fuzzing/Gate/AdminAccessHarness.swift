@@ -5,6 +5,7 @@ internal import Addresses
 internal import HTTPWire
 internal import Synchronization
 internal import System
+internal import Time
 
 enum AdminAccessHarness {
   static func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {

@@ -3,7 +3,7 @@ internal import Addresses
 internal import Bytes
 @testable internal import Keeping
 @testable internal import SessionWire
-internal import System
+internal import Time
 @testable internal import TelnetWire
 internal import WebSocketWire
 

@@ -3,7 +3,7 @@ internal import Bytes
 internal import Charsets
 @testable internal import Keeping
 internal import SessionWire
-internal import System
+internal import Time
 @testable internal import TelnetWire
 
 enum LuggageHarness {

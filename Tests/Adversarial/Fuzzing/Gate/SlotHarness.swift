@@ -4,7 +4,7 @@
 internal import Bytes
 @testable internal import Keeping
 internal import SessionWire
-internal import System
+internal import Time
 @testable internal import TelnetWire
 
 enum SlotHarness {

@@ -7,6 +7,7 @@ internal import CBOR
 @testable internal import KeyStore
 internal import Identity
 internal import System
+internal import Time
 internal import X509
 
 package struct SignedSeed: Sendable {

@@ -1,7 +1,7 @@
 /// A key table as something that can be compared, and written as the gate writes it.
 internal import Bytes
 @testable internal import KeyStore
-internal import System
+internal import Time
 
 struct StoreContents: Equatable {
   struct Key: Equatable {

@@ -8,6 +8,7 @@ internal import CBOR
 internal import Crypto
 internal import Identity
 internal import System
+internal import Time
 
 final class TestAuthority: Sendable {
   static let shared = TestAuthority()

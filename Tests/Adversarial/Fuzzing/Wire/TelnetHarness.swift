@@ -6,6 +6,7 @@ internal import Bytes
 internal import JSON
 internal import System
 @testable internal import TelnetWire
+internal import Time
 
 enum TelnetHarness {
   static func check(_ bytes: [UInt8]) throws(BrokenProperty) -> Verdict {

@@ -1,5 +1,6 @@
 /// Certificates in PEM files as an operator sees them.
 import Testing
+import Time
 
 @testable import Crypto
 @testable import System

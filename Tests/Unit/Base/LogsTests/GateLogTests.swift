@@ -1,6 +1,6 @@
 import Kit
 import Logging
-import System
+import Time
 import Testing
 
 @testable import Logs

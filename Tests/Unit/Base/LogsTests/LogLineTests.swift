@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import System
+import Time
 import Testing
 
 @testable import Logs

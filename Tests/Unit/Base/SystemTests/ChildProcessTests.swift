@@ -1,6 +1,7 @@
 /// What another program finds when it is started: by a shell that tells it through one of its descriptors.
 import Glibc
 import Testing
+import Time
 
 @testable import System
 

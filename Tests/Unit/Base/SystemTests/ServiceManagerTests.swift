@@ -1,6 +1,7 @@
 /// Messages as sd_notify(3) has them, received by a socket as the service manager has one.
 import Glibc
 import Testing
+import Time
 
 @testable import System
 

@@ -1,6 +1,7 @@
 /// What a process takes of what it was given, and what becomes of the rest.
 import Glibc
 import Testing
+import Time
 
 @testable import System
 

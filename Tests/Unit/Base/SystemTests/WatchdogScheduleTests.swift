@@ -1,5 +1,6 @@
 /// Signs of life: at half the interval, after an answer, and never without one.
 import Testing
+import Time
 
 @testable import System
 

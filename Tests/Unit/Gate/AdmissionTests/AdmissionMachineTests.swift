@@ -2,7 +2,7 @@ import Bytes
 import HTTPWire
 import KeyStore
 import Kit
-import System
+import Time
 import PortcullisProtocol
 import Testing
 

@@ -3,7 +3,7 @@ import Bytes
 import DeviceWire
 import Kit
 import Synchronization
-import System
+import Time
 import Testing
 
 @testable import Admission

@@ -3,6 +3,7 @@ import Kit
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Admission
 

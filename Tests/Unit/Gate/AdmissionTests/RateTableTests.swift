@@ -2,6 +2,7 @@ import Addresses
 import Kit
 import System
 import Testing
+import Time
 
 @testable import Admission
 

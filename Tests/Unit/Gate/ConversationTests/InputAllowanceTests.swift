@@ -1,5 +1,5 @@
 import Configuration
-import System
+import Time
 import Testing
 
 @testable import Conversation

@@ -2,7 +2,7 @@
 import Bytes
 import Kit
 import SessionWire
-import System
+import Time
 import TelnetWire
 import Testing
 

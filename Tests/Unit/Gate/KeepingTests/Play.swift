@@ -4,6 +4,7 @@ import Charsets
 import SessionWire
 import System
 import TelnetWire
+import Time
 import WebSocketWire
 
 @testable import Keeping

@@ -2,7 +2,7 @@
 import Addresses
 import Bytes
 import Kit
-import System
+import Time
 import TelnetWire
 import Testing
 

@@ -3,7 +3,7 @@ import Addresses
 import Bytes
 import Kit
 import Synchronization
-import System
+import Time
 import TelnetWire
 import Testing
 

@@ -5,6 +5,7 @@ import Kit
 import PortcullisProtocol
 import System
 import Testing
+import Time
 
 @testable import Admission
 @testable import Configuration

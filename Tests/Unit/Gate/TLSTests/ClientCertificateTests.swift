@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import System
+import Time
 import TLSPeers
 import Testing
 

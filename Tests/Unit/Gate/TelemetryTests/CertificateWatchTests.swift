@@ -1,4 +1,4 @@
-import System
+import Time
 import Testing
 
 @testable import Telemetry

@@ -1,7 +1,7 @@
 /// The last day over a restart: each minute stands where it was, and nothing is guessed.
 import Metrics
 import PortcullisProtocol
-import System
+import Time
 import Testing
 
 @testable import Telemetry

@@ -1,7 +1,7 @@
 /// The last day of the gate, minute by minute: docs/console.md, "Console".
 import Metrics
 import PortcullisProtocol
-import System
+import Time
 import Testing
 
 @testable import Telemetry

@@ -4,6 +4,7 @@ import PortcullisProtocol
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Telemetry
 

@@ -2,6 +2,7 @@
 import PortcullisProtocol
 import System
 import Testing
+import Time
 
 @testable import Metrics
 

@@ -1,6 +1,7 @@
 /// Every order and every end in every phase; time is what the test says.
 import System
 import Testing
+import Time
 
 @testable import Supervision
 

@@ -1,5 +1,6 @@
 import System
 import Testing
+import Time
 
 @testable import Admin
 

@@ -1,6 +1,6 @@
 import Kit
 import Synchronization
-import System
+import Time
 import Testing
 
 @testable import Admin

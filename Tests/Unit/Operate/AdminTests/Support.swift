@@ -5,6 +5,7 @@ import Sockets
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Admin
 

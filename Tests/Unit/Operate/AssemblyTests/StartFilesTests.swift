@@ -7,6 +7,7 @@ import Kit
 import Prompt
 import System
 import Testing
+import Time
 
 @testable import Assembly
 

@@ -1,5 +1,5 @@
 /// Drawings of the last day: what stands where, what is left out, and what they say to who does not see them.
-import System
+import Time
 import Testing
 
 @testable import Console

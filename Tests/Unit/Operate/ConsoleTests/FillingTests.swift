@@ -12,6 +12,7 @@ import Synchronization
 import System
 import TestGate
 import Testing
+import Time
 
 @testable import Console
 

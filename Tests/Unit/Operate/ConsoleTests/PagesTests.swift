@@ -5,6 +5,7 @@ import JSON
 import PortcullisProtocol
 import System
 import Testing
+import Time
 
 @testable import Console
 

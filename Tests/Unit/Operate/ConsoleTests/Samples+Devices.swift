@@ -2,6 +2,7 @@
 @testable import Console
 import PortcullisProtocol
 import System
+import Time
 
 // MARK: Devices and approvals
 

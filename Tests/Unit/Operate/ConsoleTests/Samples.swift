@@ -2,6 +2,7 @@
 @testable import Console
 import PortcullisProtocol
 import System
+import Time
 
 /// Not a test: also what `every page looks like` is looked at with.
 struct Samples {

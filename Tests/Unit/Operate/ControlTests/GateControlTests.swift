@@ -6,7 +6,7 @@ import Identity
 import JSON
 import KeyStore
 import Registry
-import System
+import Time
 import TestGate
 import Testing
 

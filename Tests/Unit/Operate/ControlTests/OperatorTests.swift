@@ -11,6 +11,7 @@ import Testing
 @testable import Addresses
 @testable import AppAttest
 import Assembly
+import Time
 @testable import Bytes
 @testable import Configuration
 @testable import Crypto

@@ -3,6 +3,7 @@ import Foundation
 import Kit
 import Synchronization
 import Testing
+import Time
 
 @testable import Control
 @testable import Sockets

@@ -11,6 +11,7 @@ import Kit
 import Prompt
 import System
 import Testing
+import Time
 
 @testable import Inspection
 

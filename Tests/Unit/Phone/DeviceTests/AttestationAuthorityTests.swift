@@ -8,6 +8,7 @@ import Kit
 import Obligation
 import System
 import Testing
+import Time
 
 /// The chain judged by `openssl`, the shape by the bytes that docs/app-attest.md, "Attestation" demands.
 @Suite(

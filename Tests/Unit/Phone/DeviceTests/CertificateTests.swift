@@ -5,6 +5,7 @@ import Kit
 import Obligation
 import System
 import Testing
+import Time
 
 /// `openssl` is the judge of what is issued here.
 @Suite(

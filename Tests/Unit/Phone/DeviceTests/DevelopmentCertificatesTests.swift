@@ -5,6 +5,7 @@ import Kit
 import Obligation
 import System
 import Testing
+import Time
 
 @Suite(
   .enabled(if: Obligation.runs(Tool.openssl != nil, "openssl"), "openssl is not installed"),

@@ -7,6 +7,7 @@ import Kit
 import Obligation
 import System
 import Testing
+import Time
 
 /// The client against `openssl s_server`: whom it trusts, what it shows, how it gives up.
 @Suite(

@@ -9,6 +9,7 @@ import Kit
 import Obligation
 import System
 import Testing
+import Time
 
 /// The app against a gate of a few lines that keeps no state: what exactly goes over the wire.
 @Suite(

@@ -4,7 +4,7 @@ import Crypto
 import Device
 import Foundation
 import Identity
-import System
+import Time
 import Testing
 
 /// What the device writes, judged by the gate's verifiers; the two share no constant.

@@ -5,6 +5,7 @@ import Kit
 import Obligation
 import System
 import Testing
+import Time
 
 /// The WebSocket client against Python's `websockets`, a server that others have written.
 @Suite(

@@ -2,7 +2,7 @@ import Bench
 import Dialing
 import Identity
 import JSON
-import System
+import Time
 import Testing
 
 /// When turns are due, and what the report makes of the findings.

@@ -3,7 +3,7 @@ import Bytes
 import Crypto
 import Device
 import DeviceWire
-import System
+import Time
 import X509
 
 @testable import AndroidKey

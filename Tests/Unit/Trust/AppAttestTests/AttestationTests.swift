@@ -4,6 +4,7 @@ import Identity
 import Kit
 import TestPKI
 import Testing
+import Time
 
 @testable import AppAttest
 @testable import Bytes

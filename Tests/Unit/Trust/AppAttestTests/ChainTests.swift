@@ -1,6 +1,7 @@
 /// docs/app-attest.md, "Attestation" on a test PKI: each case breaks one thing of a valid chain.
 import TestPKI
 import Testing
+import Time
 
 @testable import AppAttest
 @testable import Bytes

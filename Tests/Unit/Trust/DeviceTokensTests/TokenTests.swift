@@ -5,6 +5,7 @@ import DeviceWire
 import JSON
 import System
 import Testing
+import Time
 
 @testable import DeviceTokens
 

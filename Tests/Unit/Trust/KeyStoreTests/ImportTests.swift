@@ -2,6 +2,7 @@ import Bytes
 import Identity
 import System
 import Testing
+import Time
 
 @testable import KeyStore
 

@@ -3,6 +3,7 @@ import Identity
 import Kit
 import System
 import Testing
+import Time
 
 @testable import KeyStore
 

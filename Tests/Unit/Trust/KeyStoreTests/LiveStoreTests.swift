@@ -4,6 +4,7 @@ import Kit
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import KeyStore
 

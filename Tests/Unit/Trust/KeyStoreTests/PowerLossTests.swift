@@ -2,7 +2,7 @@ import Bytes
 import Foundation
 import Kit
 import Synchronization
-import System
+import Time
 import Testing
 
 @testable import KeyStore

@@ -1,6 +1,6 @@
 import Bytes
 import Kit
-import System
+import Time
 import Testing
 
 @testable import KeyStore

@@ -4,6 +4,7 @@ import Identity
 import Kit
 import System
 import Testing
+import Time
 
 @testable import JSON
 @testable import KeyStore

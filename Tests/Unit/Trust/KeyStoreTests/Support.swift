@@ -2,7 +2,7 @@ import Bytes
 import Identity
 import Kit
 import Synchronization
-import System
+import Time
 
 @testable import KeyStore
 

@@ -3,7 +3,7 @@ import Bytes
 import Crypto
 import DeviceWire
 import PlayIntegrity
-import System
+import Time
 import Testing
 
 /// A pair of keys with its private half.

@@ -5,6 +5,7 @@ import DeviceWire
 import PlayIntegrity
 import System
 import Testing
+import Time
 
 @Suite struct TokenTests {
   private let maker: TokenMaker

@@ -1,7 +1,7 @@
 /// The registry's time beside two clocks that a test sets.
 import Kit
 import Synchronization
-import System
+import Time
 import Testing
 
 @testable import Registry

@@ -3,6 +3,7 @@ import Addresses
 import Crypto
 import DeviceWire
 import System
+import Time
 
 @testable import Registry
 

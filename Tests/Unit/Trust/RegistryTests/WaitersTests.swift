@@ -1,6 +1,6 @@
 /// Long polls: woken by topic, ended by time, bounded for all and for each party.
 import DeviceWire
-import System
+import Time
 import Testing
 
 @testable import Registry

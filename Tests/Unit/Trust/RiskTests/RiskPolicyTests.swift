@@ -3,7 +3,7 @@ import ApprovalPolicy
 import Addresses
 import DeviceWire
 import Risk
-import System
+import Time
 import Testing
 
 private func policy(_ text: String) throws(PolicyFailure) -> RiskPolicy {

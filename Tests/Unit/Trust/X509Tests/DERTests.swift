@@ -1,6 +1,7 @@
 /// DER as X.690 has it: heads, universal types, and the walk over them.
 import TestPKI
 import Testing
+import Time
 
 @testable import System
 @testable import X509

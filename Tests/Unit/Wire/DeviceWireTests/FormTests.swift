@@ -2,7 +2,7 @@
 import Bytes
 import Crypto
 import DeviceWire
-import System
+import Time
 import Testing
 
 @Suite struct FormTests {

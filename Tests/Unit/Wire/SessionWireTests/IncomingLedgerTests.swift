@@ -1,7 +1,7 @@
 /// What was taken from an app and handled by the game, and when the app is told.
 import Kit
 import SessionWire
-import System
+import Time
 import Testing
 
 @Suite struct IncomingLedgerTests {

@@ -2,6 +2,7 @@ import CZlib
 import Deflate
 import System
 import Testing
+import Time
 
 @testable import TelnetWire
 

@@ -1,6 +1,7 @@
 import Kit
 import System
 import Testing
+import Time
 
 @testable import TelnetWire
 

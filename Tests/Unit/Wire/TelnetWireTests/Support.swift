@@ -1,5 +1,5 @@
 import Kit
-import System
+import Time
 import Testing
 
 @testable import TelnetWire

@@ -1,7 +1,8 @@
 /// What opens the console: 256 random bits, shown once and kept as their SHA-256.
 package import Bytes
 internal import Crypto
-package import System
+internal import System
+package import Time
 
 package struct AccessSecret: Equatable, Sendable {
   /// Base64url without padding: as it stands in an address, a cookie or a header.

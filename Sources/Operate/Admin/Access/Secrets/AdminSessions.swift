@@ -1,7 +1,7 @@
 /// Who is signed in with a browser: in memory alone, so that a restart signs everybody out (docs/console.md,
 /// "Signing in").
 package import Bytes
-package import System
+package import Time
 
 package struct AdminSessions: Sendable {
   package struct Session: Sendable {

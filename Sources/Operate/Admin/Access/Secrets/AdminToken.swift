@@ -1,6 +1,7 @@
 /// What a program shows to be let in, and the list of them that is kept (docs/console.md, "Tokens").
 package import Bytes
-package import System
+internal import System
+package import Time
 
 package struct AdminToken: Equatable, Sendable {
   /// The actor in the audit.

@@ -1,7 +1,7 @@
 /// The form of `ADMIN_TOKENS_PATH` (docs/console.md, "Tokens"): one JSON object, in which nothing may be unknown.
 internal import Bytes
 internal import JSON
-internal import System
+internal import Time
 
 package struct AdminTokenFileError: Error, Equatable, Sendable, CustomStringConvertible {
   package let description: String

@@ -1,6 +1,6 @@
 /// The addresses by which operators sign in: each works once, and for a minute (docs/console.md, "Signing in").
 package import Bytes
-package import System
+package import Time
 
 package struct SignInLinks: Sendable {
   package struct Link: Sendable {

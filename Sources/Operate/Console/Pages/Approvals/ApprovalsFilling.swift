@@ -6,6 +6,7 @@ import ApprovalPolicy
 import DeviceWire
 import Registry
 import System
+import Time
 
 extension ConsolePages {
   /// So many pending ones are shown, which is as many as there can well be.

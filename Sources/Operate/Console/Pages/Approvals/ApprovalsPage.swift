@@ -1,5 +1,5 @@
 /// `/approvals`: what waits for a person's word, and what came of it. The decided ones go on by `after`.
-import System
+import Time
 
 struct ApprovalsPage: Sendable {
   /// The first to end first.

@@ -5,6 +5,7 @@ import Control
 import JSON
 import Registry
 import System
+internal import Time
 
 extension ConsolePages {
   func audit(_ request: AdminRequest) throws(ConsoleFailure) -> AuditPage {

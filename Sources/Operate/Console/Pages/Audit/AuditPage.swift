@@ -1,6 +1,6 @@
 /// `/audit`: the chain of what was done. Searched by the query's `event`, `about` (a device, a subject, an actor) and `day`
 /// (as `2026-11-23`), gone on with by `after`, verified by `verify=1`, and downloaded from `/audit/export`.
-import System
+import Time
 
 struct AuditPage: Sendable {
   struct Filter: Equatable, Sendable {

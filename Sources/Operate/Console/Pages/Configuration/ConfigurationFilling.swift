@@ -9,6 +9,7 @@ import Inspection
 import Prompt
 import Synchronization
 import System
+import Time
 
 extension ConsolePages {
   func configuration(_ problems: [FieldProblem] = []) -> ConfigurationPage {

@@ -1,5 +1,5 @@
 /// `/configuration`: what is set and by what, what `check` says, and reading it again (POST `/configuration/reload`).
-import System
+import Time
 
 struct ConfigurationPage: Sendable {
   struct Setting: Equatable, Sendable {

@@ -1,6 +1,6 @@
 /// `/devices`: phones. Found by the query's `subject`, `state` and `text` (of the name or the id), and gone on with by
 /// `after`.
-import System
+import Time
 
 struct DevicesPage: Sendable {
   struct Filter: Equatable, Sendable {

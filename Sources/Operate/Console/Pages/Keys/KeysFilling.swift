@@ -9,6 +9,7 @@ import JSON
 import KeyStore
 import Registry
 import System
+import Time
 
 extension ConsolePages {
   /// Positions that are looked at in one errand, and for one page: whoever seeks a rare key among millions is told where the

@@ -1,6 +1,6 @@
 /// `/keys`: App Attest keys. Found by the query's `text` (the key's beginning, or its pseudonym), `app`, `state`, `since`
 /// and `until` (days, as `2026-11-23`, of the last use), and gone on with by `after`.
-import System
+import Time
 
 struct KeysPage: Sendable {
   struct Filter: Equatable, Sendable {

@@ -8,7 +8,8 @@ import Gateway
 import KeyStore
 import Metrics
 import PortcullisProtocol
-import System
+internal import System
+import Time
 internal import Telemetry
 
 extension ConsolePages {

@@ -1,5 +1,5 @@
 /// The last day of the overview: drawings, and the same in words and numbers for who does not see them.
-internal import System
+internal import Time
 
 extension OverviewPage {
   var charts: [Chart] {

@@ -1,6 +1,7 @@
 /// `/` as HTML and as JSON.
 internal import PortcullisProtocol
 internal import System
+internal import Time
 
 extension OverviewPage: ConsolePage {
   func html(_ frame: PageFrame) -> [UInt8] {

@@ -1,6 +1,6 @@
 /// `/`: whether all is well, who plays, and how the last day was.
 import PortcullisProtocol
-import System
+import Time
 
 struct OverviewPage: Sendable {
   var now: UnixTime

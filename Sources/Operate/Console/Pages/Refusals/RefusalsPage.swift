@@ -1,6 +1,6 @@
 /// `/refusals`: the last thousand, with what to do. Filtered by the query's `code` and `step`, and gone on with by `after`.
 import PortcullisProtocol
-import System
+import Time
 
 struct RefusalsPage: Sendable {
   struct Filter: Equatable, Sendable {

@@ -1,5 +1,5 @@
 /// `/sessions`: who plays. Filtered by the query's `text`, `state` and `credential`, and gone on with by `after`.
-import System
+import Time
 
 struct SessionsPage: Sendable {
   struct Filter: Equatable, Sendable {

@@ -7,6 +7,7 @@ import Dialing
 import JSON
 import Prompt
 import System
+import Time
 
 extension Simulate.Phone {
   struct Approvals: ParsableCommand {

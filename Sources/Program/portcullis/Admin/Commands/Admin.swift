@@ -8,6 +8,7 @@ import Control
 import JSON
 import Prompt
 import System
+import Time
 
 struct AdminCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

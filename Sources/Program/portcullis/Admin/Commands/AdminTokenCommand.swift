@@ -9,6 +9,7 @@ import Control
 import JSON
 import Prompt
 import System
+import Time
 
 struct AdminTokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

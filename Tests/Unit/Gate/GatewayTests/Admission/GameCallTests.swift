@@ -1,7 +1,7 @@
 import Addresses
 import Kit
 import Sockets
-import System
+import Time
 import Testing
 
 @testable import Gateway

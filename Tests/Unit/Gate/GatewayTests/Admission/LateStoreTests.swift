@@ -1,6 +1,6 @@
 import KeyStore
 import Kit
-import System
+import Time
 import TLSPeers
 import Testing
 

@@ -8,6 +8,7 @@ import Logs
 import Registry
 import System
 import Testing
+import Time
 
 @testable import Admission
 @testable import Gateway

@@ -6,6 +6,7 @@ import Kit
 import Registry
 import System
 import Testing
+import Time
 
 @testable import Gateway
 @testable import Requests

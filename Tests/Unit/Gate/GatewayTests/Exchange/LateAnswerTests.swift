@@ -8,7 +8,7 @@ import KeyStore
 import Kit
 import PortcullisProtocol
 import Registry
-import System
+import Time
 import TLSPeers
 import Testing
 

@@ -7,6 +7,7 @@ import JSON
 import KeyStore
 import Kit
 import System
+import Time
 import TLSPeers
 import Testing
 

@@ -4,6 +4,7 @@ import Configuration
 import Glibc
 import Sockets
 import Testing
+import Time
 
 @testable import Gateway
 @testable import System

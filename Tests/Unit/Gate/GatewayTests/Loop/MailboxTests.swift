@@ -2,6 +2,7 @@ import Sockets
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Admission
 @testable import Gateway

@@ -3,6 +3,7 @@ import Addresses
 import Configuration
 import Glibc
 import Kit
+import Time
 import TLSPeers
 import Testing
 

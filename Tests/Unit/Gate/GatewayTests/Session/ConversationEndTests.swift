@@ -2,6 +2,7 @@ import Kit
 import SessionWire
 import System
 import Testing
+import Time
 
 @testable import Conversation
 @testable import Gateway

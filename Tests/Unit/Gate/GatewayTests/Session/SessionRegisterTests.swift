@@ -6,6 +6,7 @@ import Kit
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Admission
 @testable import Gateway

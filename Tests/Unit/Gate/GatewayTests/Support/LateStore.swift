@@ -2,7 +2,7 @@ import Bytes
 import Identity
 import KeyStore
 import Synchronization
-import System
+import Time
 
 /// An `AttestedKeyStore` over a database that others share: nothing but revocations is at hand, keys are looked up there, and
 /// a change comes true there, or is lost. Both wait until the test says that the database answers.

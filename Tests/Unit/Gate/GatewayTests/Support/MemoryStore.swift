@@ -3,6 +3,7 @@ import Identity
 import KeyStore
 import Synchronization
 import System
+import Time
 
 /// The least that an `AttestedKeyStore` can be: a dictionary, durable for as long as the process lives.
 final class MemoryStore: AttestedKeyStore {

@@ -5,7 +5,7 @@ import Identity
 import KeyStore
 import Kit
 import PortcullisProtocol
-import System
+import Time
 import Testing
 
 @testable import Admission

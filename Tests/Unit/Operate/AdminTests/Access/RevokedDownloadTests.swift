@@ -3,6 +3,7 @@ import Sockets
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Admin
 

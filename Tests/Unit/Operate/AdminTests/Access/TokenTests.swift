@@ -3,6 +3,7 @@ import Glibc
 import Kit
 import System
 import Testing
+import Time
 
 @testable import Admin
 

@@ -6,6 +6,7 @@ import PortcullisProtocol
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Admin
 

@@ -6,6 +6,7 @@ import Kit
 import Obligation
 import System
 import Testing
+import Time
 
 @testable import Device
 

@@ -2,7 +2,7 @@ import Bytes
 import Crypto
 import DeviceWire
 import JSON
-import System
+import Time
 import Testing
 
 @testable import Device

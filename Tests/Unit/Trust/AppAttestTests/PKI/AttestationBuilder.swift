@@ -5,6 +5,7 @@
 @testable import Crypto
 import Identity
 import TestPKI
+import Time
 @testable import System
 @testable import X509
 

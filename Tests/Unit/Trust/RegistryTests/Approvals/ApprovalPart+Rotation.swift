@@ -1,7 +1,7 @@
 /// Phones that change their keys while approvals wait for them.
 import Bytes
 import DeviceWire
-import System
+import Time
 import Testing
 
 @testable import Registry

@@ -9,6 +9,7 @@ import Kit
 import PortcullisProtocol
 import System
 import Testing
+import Time
 
 @testable import Registry
 

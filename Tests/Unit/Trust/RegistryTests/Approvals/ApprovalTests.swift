@@ -6,6 +6,7 @@ import JSON
 import PortcullisProtocol
 import System
 import Testing
+import Time
 
 @testable import Registry
 

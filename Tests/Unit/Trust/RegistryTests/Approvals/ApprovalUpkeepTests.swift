@@ -6,6 +6,7 @@ import PortcullisProtocol
 import SQLite
 import System
 import Testing
+import Time
 
 @testable import Registry
 

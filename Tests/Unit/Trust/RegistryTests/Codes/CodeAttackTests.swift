@@ -4,7 +4,7 @@ import Bytes
 import DeviceWire
 import JSON
 import PortcullisProtocol
-import System
+import Time
 import Testing
 
 @testable import Registry

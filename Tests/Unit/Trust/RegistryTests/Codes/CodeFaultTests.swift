@@ -7,7 +7,7 @@ import JSON
 import Kit
 import PortcullisProtocol
 import Synchronization
-import System
+import Time
 import Testing
 
 @testable import Registry

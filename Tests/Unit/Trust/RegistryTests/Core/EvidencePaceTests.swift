@@ -1,5 +1,5 @@
 /// How long evidence rests.
-import System
+import Time
 import Testing
 
 @testable import Registry

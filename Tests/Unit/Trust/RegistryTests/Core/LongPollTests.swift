@@ -4,7 +4,7 @@ import DeviceWire
 import FaultDisk
 import PortcullisProtocol
 import Synchronization
-import System
+import Time
 import Testing
 
 @testable import Registry

@@ -2,6 +2,7 @@
 import Kit
 import System
 import Testing
+import Time
 
 @testable import Registry
 

@@ -5,7 +5,7 @@ import FaultDisk
 import Kit
 import PortcullisProtocol
 import Synchronization
-import System
+import Time
 import Testing
 
 @testable import Registry

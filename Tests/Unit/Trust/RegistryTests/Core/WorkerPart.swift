@@ -7,6 +7,7 @@ import PortcullisProtocol
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Registry
 

@@ -1,7 +1,7 @@
 /// What the parts count in memory: by whom, for how long, and for how many.
 import Addresses
 import DeviceWire
-import System
+import Time
 import Testing
 
 @testable import Registry

@@ -8,6 +8,7 @@ import SQLite
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Registry
 

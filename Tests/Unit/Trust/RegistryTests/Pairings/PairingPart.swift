@@ -7,6 +7,7 @@ import JSON
 import PortcullisProtocol
 import System
 import Testing
+import Time
 
 @testable import Registry
 

@@ -3,7 +3,7 @@ import Bytes
 import DeviceWire
 import FaultDisk
 import Kit
-import System
+import Time
 import Testing
 
 @testable import Registry

@@ -3,7 +3,7 @@ import Bytes
 import Crypto
 import DeviceWire
 import PortcullisProtocol
-import System
+import Time
 import Testing
 
 @testable import Registry

@@ -4,7 +4,7 @@ import Bytes
 import DeviceWire
 import PortcullisProtocol
 import Risk
-import System
+import Time
 import Testing
 
 @testable import Registry

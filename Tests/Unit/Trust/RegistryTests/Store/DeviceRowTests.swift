@@ -2,7 +2,7 @@
 import Bytes
 import DeviceWire
 import SQLite
-import System
+import Time
 import Testing
 
 @testable import Registry

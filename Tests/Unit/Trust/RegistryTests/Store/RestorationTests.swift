@@ -8,6 +8,7 @@ import Kit
 import Synchronization
 import System
 import Testing
+import Time
 
 @testable import Registry
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import System
+@testable import Time
 
 /// RFC 3339; the numbers are those of `date -u -d … +%s`.
 @Suite struct TimestampTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import System
+@testable import Time
 
 @Suite struct DurationHistogramTests {
   /// At, below and above each bound.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import System
+@testable import Time
 
 @Suite struct ClockTests {
   private static func at(_ nanoseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
@@ -78,13 +78,5 @@ import Testing
     for start in stride(from: 0, to: 100_000, by: 1000) {
       #expect(Set(long[start..<start + 1000]).count > 200, "from \(start)")
     }
-  }
-}
-
-@Suite struct SystemErrorTests {
-  @Test func saysCallAndReason() {
-    #expect(SystemError("bind", 98).description == "bind: Address already in use")
-    #expect(SystemError("bind", 98) == SystemError("bind", 98))
-    #expect(SystemError("bind", 98) != SystemError("listen", 98))
   }
 }
