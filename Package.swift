@@ -291,11 +291,13 @@ let testTargets = [
   tests(
     "AppAttest",
     ["Bytes", "CBOR", "Crypto", "Identity", "Kit", "System", "TestPKI", "X509"]),
+  tests("Prompt", ["System"]),
   tests(
     "Control",
     [
       "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Dialing",
-      "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "Registry", "Sockets",
+      "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs",
+      "PortcullisProtocol", "Prompt", "Registry", "Sockets",
       "System", "TestGate", "TLS",
     ]),
   tests(
@@ -327,7 +329,7 @@ let testTargets = [
     "Console",
     [
       "Admin", "Bytes", "Confinement", "Control", "Crypto", "Identity", "JSON", "KeyStore", "Registry",
-      "PortcullisProtocol", "System", "TestGate",
+      "PortcullisProtocol", "Prompt", "System", "TestGate",
     ]),
   tests(
     "Admin",

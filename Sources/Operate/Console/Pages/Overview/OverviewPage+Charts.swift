@@ -1,4 +1,5 @@
 /// The last day of the overview: drawings, and the same in words and numbers for who does not see them.
+internal import Prompt
 internal import System
 
 extension OverviewPage {
