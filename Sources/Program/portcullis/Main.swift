@@ -10,7 +10,8 @@ struct Portcullis: ParsableCommand {
     abstract: "A gate in front of a game server that lets in only the genuine iOS or Android app.",
     version: Version.text,
     subcommands: [
-      Serve.self, Supervise.self, Check.self, Doctor.self, ConfigCommand.self, Keys.self, Sessions.self,
+      Serve.self, Supervise.self, Status.self, Check.self, Doctor.self, ConfigCommand.self, Keys.self,
+      Sessions.self,
       Drain.self,
       Undrain.self,
       AdminCommand.self,

@@ -55,8 +55,8 @@ def test_nonsense_is_a_usage_error(commands):
 @pytest.mark.parametrize(
     ["typed", "meant"],
     [
-        ("status", "there is no command status: did you mean portcullis stats?"),
-        ("status --config x.env", "there is no command status: did you mean portcullis stats?"),
+        ("checks", "there is no command checks: did you mean portcullis check?"),
+        ("statsu --config x.env", "there is no command statsu: did you mean portcullis status?"),
         ("session list", "there is no command session: did you mean portcullis sessions list?"),
         ("devices remov ID", "portcullis devices has no command remov: did you mean portcullis devices revoke?"),
         ("simulate phon enrol", "portcullis simulate has no command phon: did you mean portcullis simulate phone enroll?"),

@@ -4,6 +4,7 @@ import Bytes
 import Control
 import JSON
 import Prompt
+import System
 
 struct Approvals: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -75,7 +76,8 @@ struct ApprovalsList: ParsableCommand {
     commandName: "list", abstract: "List approvals.",
     discussion: """
       One line an approval: its id, state, operation, service, requester, subject, when it expires, target and text. \
-      With --json one array.
+      At a terminal \
+      each has some lines, and times are relative. With --json one array.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -86,10 +88,22 @@ struct ApprovalsList: ParsableCommand {
   func run() throws {
     let result = try RegistryAccess.orderOfUser(
       "approvals-list", [("state", state.map { .string($0.rawValue) })], try settings.values())
+    if !json, Output.isTerminal { return try show(result.array ?? []) }
     try RegistryText.list(
       result,
       ["id", "state", "operation", "service", "requester", "subject", "expires_at", "target", "text"],
       json: json)
+  }
+
+  private func show(_ requests: [JSONValue]) throws {
+    var output = Output()
+    let now = SystemClock().wall()
+    for (index, request) in requests.compactMap(\.object).enumerated() {
+      if index > 0 { try output.line("") }
+      for line in RequestText.lines(request, at: now, .standardOutput) { try output.line(line) }
+    }
+    if requests.isEmpty { try output.line("no requests") }
+    try output.flush()
   }
 }
 

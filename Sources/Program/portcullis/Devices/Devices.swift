@@ -44,7 +44,13 @@ struct DevicesList: ParsableCommand {
     let members = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
     if json { return try RegistryText.list(.array(try pages.all()), members, json: true) }
     var output = Output()
-    if Output.isTerminal { try output.line(RegistryText.heading(members + ["exception"])) }
+    if Output.isTerminal {
+      var table = RegistryTable(members + ["except.until"], headings: ["except.until": "EXCEPTION ENDS"])
+      try pages.each { rows throws in
+        for row in rows { try table.add(row, to: &output) }
+      }
+      return try table.finish(&output)
+    }
     try pages.each { rows throws in
       for row in rows {
         let exception = RegistryText.text(row.object?["except"]?.object?["until"], of: "until")

@@ -28,7 +28,8 @@ struct KeysList: ParsableCommand {
     discussion: """
       One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its \
       time and reason. With --json one object a line, with the members of the key file, keyId before them, and behind them \
-      the pseudonym, where the key of DEVICE_PSEUDONYM_KEY_PATH can be read.
+      the pseudonym, where the key of DEVICE_PSEUDONYM_KEY_PATH can be read. At a terminal keys are short and times are \
+      relative.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -44,19 +45,21 @@ struct KeysList: ParsableCommand {
     let contents = try StoreAccess.read(configuration)
     let key = KeyText.pseudonymKey(configuration)
     var output = Output()
-    if !json, Output.isTerminal { try output.line(Self.heading) }
+    var table = KeyText.table
+    let now = SystemClock().wall()
     try contents.forEach { identifier, record throws in
       if revoked, record.revokedAt == nil { return }
-      if json {
+      if !json, Output.isTerminal {
+        try output.row(KeyText.cells(identifier, record, now: now), of: &table)
+      } else if json {
         try output.line(json: KeyText.json(identifier, record, key?.pseudonym(ofKey: identifier)))
       } else {
         try output.line(KeyText.line(identifier, record))
       }
     }
+    if !json, Output.isTerminal { try output.rows(of: &table) }
     try output.flush()
   }
-
-  private static let heading = "KEY ID  REGISTERED  LAST USED  COUNTER  ENVIRONMENT  APP ID"
 }
 
 struct KeysShow: ParsableCommand {
