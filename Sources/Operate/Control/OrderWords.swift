@@ -18,9 +18,9 @@ enum OrderWords {
   /// A verb is the command's words with hyphens between, where it has a command at all.
   static func command(_ verb: String) -> String {
     switch verb {
-    case "pair-open", "pair-status", "pair-confirm", "pair-burn": "pair"
-    case "bars-list": "approvals bars list"
-    case "bars-lift": "approvals bars lift"
+    case "pair-open", "pair-status", "pair-confirm", "pair-burn": "devices pair"
+    case "bars-list": "approvals list --barred"
+    case "bars-lift": "approvals unbar"
     case "approvals-look": "approvals show"
     case "devices-end": "devices forget"
     default: PrintableText.field(verb, limit: 64).replacing("-", with: " ", maxReplacements: 1)

@@ -114,7 +114,7 @@ def test_how_commands_end(home, arguments):
          "devices.read, with commas between"),
         ("services add host --scopes codes", "services add: NAME host is not allowed: write 1 to 64 letters, digits and . _ -"),
         ("approvals show x", "approvals show: ID x is not allowed: write an id as approvals list shows it"),
-        ("pair --subject \u202ex", 'pair: --subject "\\u202ex" is not allowed: write 1 to 128 bytes'),
+        ("devices pair --subject \u202ex", 'devices pair: --subject "\\u202ex" is not allowed: write 1 to 128 bytes'),
     ],
     ids=lambda text: text.split(" --")[0],
 )  # fmt: skip
@@ -171,7 +171,7 @@ def test_every_change_by_the_control_socket_names_its_user(home):
         (("keys", "revoke", key, "--reason", "lost"), "key_revoked", {"key_id": key, "reason": "lost"}),
         (("keys", "prune", "--unused", "180d"), "keys_pruned", {"count": 0, "unused_seconds": 180 * 86_400}),
         (("keys", "import", "--from", "goldfinch", "--until", "30d", "foreign.json"), "keys_imported", {"count": 0}),
-        (("drain",), "drain_begun", {}), (("undrain",), "drain_ended", {}), (("drain", "--end"), "all_sessions_ended", {}),
+        (("drain",), "drain_begun", {}), (("drain", "--off"), "drain_ended", {}), (("sessions", "end", "--all"), "all_sessions_ended", {}),
     ]  # fmt: skip
     for words, event, members in changes:
         done(gate.command(*words))

@@ -1,14 +1,15 @@
 /// `portcullis sessions`: who plays at this moment, and how to end that (docs/running.md, "Control socket").
 import ArgumentParser
 import Bytes
+import Configuration
 import Control
 import JSON
 import Prompt
 
 struct Sessions: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List or close sessions of the running gate.",
-    subcommands: [SessionsList.self, SessionsClose.self])
+    abstract: "List, close or end sessions of the running gate.",
+    subcommands: [SessionsList.self, SessionsClose.self, SessionsEnd.self])
 }
 
 struct SessionsList: ParsableCommand {
@@ -120,5 +121,45 @@ struct SessionsClose: ParsableCommand {
       complain("\(left) sessions have been told to end and had not yet")
       throw ExitStatus.temporaryFailure
     }
+  }
+}
+
+struct SessionsEnd: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "end", abstract: "End all sessions for good, before a stop.",
+    discussion: """
+      All sessions end at once, including sessions that a restart would keep. New players are refused until the gate is \
+      started again. To end one session, use sessions close.
+      """)
+
+  @OptionGroup var settings: SettingsFile
+
+  @Flag(help: "Needed, as it cannot be taken back.")
+  var all = false
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func validate() throws {
+    guard all else { throw ValidationError("this ends all sessions for good: say so by --all") }
+  }
+
+  func run() throws { try Self.endAll(try settings.values(), json: json) }
+
+  static func endAll(_ configuration: GateConfiguration, json: Bool) throws {
+    let answer = try ControlAccess.ask(.drainEnd, configuration)
+    guard case .drained(let ended) = answer else { throw ControlAccess.unexpected(answer) }
+    var output = Output()
+    if json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.name("sessionsEnded")
+      writer.value(ended)
+      writer.endObject()
+      try output.line(json: writer)
+    } else {
+      try output.line("sessions ended: \(ended)")
+    }
+    try output.flush()
   }
 }

@@ -21,7 +21,11 @@ struct Stats: ParsableCommand {
   @Flag(help: "One JSON object.")
   var json = false
 
+  @Flag(help: "Keys by state, environment and app, out of the store's files, for which no gate need run.")
+  var keys = false
+
   func run() throws {
+    if keys { return try KeyCounts.show(try settings.values(), json: json) }
     let answer = try ControlAccess.ask(.statistics, try settings.values())
     guard case .statistics(let statistics) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()

@@ -8,10 +8,11 @@ import System
 
 struct Devices: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List, confirm, name, revoke and forget devices; back their store up.",
+    abstract: "List, pair, confirm, name, revoke and forget devices; back their store up.",
     discussion: "All but restore ask the running gate over CONTROL_SOCKET.",
     subcommands: [
-      DevicesList.self, DevicesShow.self, DevicesConfirm.self, DevicesAssign.self, DevicesRename.self,
+      DevicesList.self, DevicesShow.self, Pair.self, DevicesConfirm.self, DevicesAssign.self,
+      DevicesRename.self,
       DevicesRevoke.self, DevicesExcept.self, DevicesUnlock.self, DevicesForget.self,
       DevicesRotateTokenKeys.self, DevicesBackup.self, DevicesRestore.self,
     ])
