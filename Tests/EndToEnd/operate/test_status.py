@@ -107,7 +107,10 @@ def test_requests_are_readable_at_a_terminal(waiting):
     first, what, why, who = shown.splitlines()
     assert re.fullmatch(rf"{waiting.asked}  pending  ends in \d+ (s|min|h)", first), shown
     assert what == '  host.reboot  host="a b"' and why == '  "the disk is full"' and who.startswith("  asked by "), shown
+    facts = at_terminal(waiting, "approvals", "show", waiting.asked)
+    assert re.search(r"^expires_at +20\S+Z, in \d+ (s|min|h)$", facts, re.MULTILINE), facts
     # A script goes on as before.
+    assert re.search(r"^expires_at +20\S+Z$", waiting.command("approvals", "show", waiting.asked).stdout, re.MULTILINE)
     fields = waiting.command("approvals", "list").stdout.split("  ")
     assert fields[0] == waiting.asked and fields[6].endswith("Z"), fields
     devices = columns(at_terminal(waiting, "devices", "list", columns=200))
