@@ -106,7 +106,7 @@ package struct CommandNames {
   ) -> CommandName? {
     let limit = word.utf8.count < 4 ? 1 : 2
     var nearest: (command: CommandName, distance: Int)?
-    for command in commands {
+    for command in commands where !command.isHidden {
       let others = synonyms.filter { $0.value == command.name }.map(\.key)
       for name in [command.name] + command.aliases + others {
         let distance = NameCheck.distance(Array(word.lowercased().utf8), Array(name.utf8), atMost: limit)
@@ -114,7 +114,7 @@ package struct CommandNames {
       }
     }
     if let nearest { return nearest.command }
-    let longer = commands.filter { word.utf8.count >= 3 && $0.name.hasPrefix(word) }
+    let longer = commands.filter { !$0.isHidden && word.utf8.count >= 3 && $0.name.hasPrefix(word) }
     return longer.count == 1 ? longer[0] : nil
   }
 

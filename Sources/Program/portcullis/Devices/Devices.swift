@@ -11,10 +11,9 @@ struct Devices: ParsableCommand {
     abstract: "List, pair, confirm, name, revoke and forget devices; back their store up.",
     discussion: "All but restore ask the running gate over CONTROL_SOCKET.",
     subcommands: [
-      DevicesList.self, DevicesShow.self, Pair.self, DevicesConfirm.self, DevicesAssign.self,
-      DevicesRename.self,
-      DevicesRevoke.self, DevicesExcept.self, DevicesUnlock.self, DevicesForget.self,
-      DevicesRotateTokenKeys.self, DevicesBackup.self, DevicesRestore.self,
+      DevicesList.self, DevicesShow.self, Pair.self, DevicesConfirm.self, DevicesSet.self, DevicesRevoke.self,
+      DevicesUnlock.self, DevicesForget.self, DevicesRotateTokenKeys.self, DevicesBackup.self,
+      DevicesRestore.self, DevicesAssign.self, DevicesRename.self, DevicesExcept.self,
     ])
 }
 
@@ -99,41 +98,5 @@ struct DevicesConfirm: ParsableCommand {
     let result = try RegistryAccess.order(
       "devices-confirm", [("id", .string(device)), ("subject", subject.map(JSONValue.string))], configuration)
     try RegistryText.say("confirmed \(device)", result, json: json)
-  }
-}
-
-struct DevicesAssign: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "assign", abstract: "Say to whom a device belongs.",
-    discussion: "At a terminal it shows the device and asks first, as confirm, except and forget do.")
-
-  @OptionGroup var settings: SettingsFile
-  @Argument(help: "The device's id.") var device: String
-  @Argument(help: "The name of the person it belongs to.") var subject: String
-  @Flag(help: "One JSON object.") var json = false
-
-  func run() throws {
-    let configuration = try settings.values()
-    try DeviceQuestion.ask(
-      "assign this device to \(PrintableText.field(subject, limit: 128))?", of: device, configuration)
-    let result = try RegistryAccess.order(
-      "devices-assign", [("id", .string(device)), ("subject", .string(subject))], configuration)
-    try RegistryText.say("assigned \(device)", result, json: json)
-  }
-}
-
-struct DevicesRename: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "rename", abstract: "Give a device another name.")
-
-  @OptionGroup var settings: SettingsFile
-  @Argument(help: "The device's id.") var device: String
-  @Argument(help: "How it is to be called.") var name: String
-  @Flag(help: "One JSON object.") var json = false
-
-  func run() throws {
-    let result = try RegistryAccess.order(
-      "devices-rename", [("id", .string(device)), ("name", .string(name))], try settings.values())
-    try RegistryText.say("renamed \(device)", result, json: json)
   }
 }
