@@ -255,9 +255,7 @@ let modules = [
   // How both programs read their command lines, and what both have of commands.
   Module(
     "Commands", in: .program,
-    [
-      "AndroidKey", "ArgumentParser", "Bytes", "CLinux", "Configuration", "Dialing", "Prompt", "System",
-    ]),
+    ["AndroidKey", "ArgumentParser", "Bytes", "CLinux", "Configuration", "Dialing", "Prompt", "System"]),
   Module(
     "portcullis", in: .program,
     [
@@ -319,11 +317,13 @@ let testTargets = [
   tests("TelnetWire", ["CZlib", "Deflate", "JSON", "Kit", "System", "Time"]),
   tests("Crypto", ["Bytes", "System", "Time"]),
   tests("AppAttest", ["Bytes", "CBOR", "Crypto", "Identity", "Kit", "System", "TestPKI", "Time", "X509"]),
+  tests("Prompt", ["System", "Time"]),
   tests(
     "Control",
     [
       "Addresses", "AppAttest", "Assembly", "Bytes", "Configuration", "Crypto", "Device", "Dialing",
       "Gateway", "HTTPWire", "Identity", "JSON", "KeyStore", "Kit", "Logging", "Logs", "PortcullisProtocol",
+      "Prompt",
       "Registry", "Sockets", "System", "Telemetry", "TestGate", "Time", "TLS",
     ]),
   tests(
@@ -355,7 +355,7 @@ let testTargets = [
     "Console",
     [
       "Admin", "Bytes", "Confinement", "Control", "Crypto", "Identity", "JSON", "KeyStore",
-      "PortcullisProtocol", "Registry", "System", "TestGate", "Time",
+      "PortcullisProtocol", "Prompt", "Registry", "System", "TestGate", "Time",
     ]),
   tests(
     "Admin",

@@ -4,8 +4,9 @@ package import Configuration
 package import Identity
 package import JSON
 package import KeyStore
-import System
-import Time
+package import Prompt
+internal import System
+package import Time
 
 package enum KeyText {
   /// Nil where there is none, or whoever asks may not read it: keys are shown all the same.
@@ -29,6 +30,36 @@ package enum KeyText {
       fields.append("imported from \(imported.source.rawValue) until \(imported.goodUntil.timestamp)")
     }
     return fields.joined(separator: "  ")
+  }
+
+  /// At a terminal: short, as the first characters find a key again.
+  package static var table: TextTable {
+    TextTable([
+      .init("KEY"), .init("REGISTERED"), .init("LAST USED"), .init("COUNTER", isNumber: true),
+      .init("ENVIRONMENT"), .init("APP ID", canBeCut: true), .init("STATE", canBeCut: true),
+    ])
+  }
+
+  package static func cells(
+    _ identifier: KeyIdentifier, _ record: KeyRecord, now: UnixTime
+  ) -> [TextTable.Cell] {
+    var state: TextTable.Cell = ""
+    if let time = record.revokedAt {
+      let reason = record.revokedReason.map {
+        ": " + PrintableText.field($0, limit: 4 * RevocationReason.longest)
+      }
+      state = .init("revoked \(Wording.relative(time, to: now))\(reason ?? "")", .bad)
+    } else if let imported = record.imported {
+      let end = Wording.relative(imported.goodUntil, to: now)
+      state = .init("imported from \(imported.source.rawValue), ends \(end)", .doubtful)
+    }
+    return [
+      .init(Wording.beginning(ofKey: identifier.base64)),
+      .init(Wording.relative(record.registeredAt, to: now)),
+      .init(record.lastUsedAt.map { Wording.relative($0, to: now) } ?? "never"),
+      .init(Wording.count(record.signCount)), .init(record.environmentName),
+      .init(record.appID.map { PrintableText.field($0, limit: 200) } ?? "-"), state,
+    ]
   }
 
   package static func rows(

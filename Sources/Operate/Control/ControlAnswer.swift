@@ -5,6 +5,8 @@ package import JSON
 package enum ControlAnswer: Equatable, Sendable {
   case health(GateHealth)
   case statistics(GateStatistics)
+  /// The latest first.
+  case refusals([RefusalSummary])
   case keysStatistics(StoreStatistics)
   case revoked(Revocation)
   case pruned(keys: Int)
@@ -49,6 +51,7 @@ extension ControlAnswer {
   private enum Kind: String {
     case health
     case statistics = "stats"
+    case refusals
     case keysStatistics = "keys-stats"
     case revoked
     case pruned
@@ -79,6 +82,12 @@ extension ControlAnswer {
     case .statistics(let statistics):
       writer.member("answer", Kind.statistics.rawValue)
       statistics.write(to: &writer)
+    case .refusals(let refusals):
+      writer.member("answer", Kind.refusals.rawValue)
+      writer.name("refusals")
+      writer.beginArray()
+      for refusal in refusals { refusal.write(to: &writer) }
+      writer.endArray()
     case .keysStatistics(let statistics):
       writer.member("answer", Kind.keysStatistics.rawValue)
       statistics.write(to: &writer)
@@ -155,6 +164,7 @@ extension ControlAnswer {
     switch kind {
     case .health: self = .health(try GateHealth(object))
     case .statistics: self = .statistics(try GateStatistics(object))
+    case .refusals: self = .refusals(try Self.refusals(object))
     case .keysStatistics: self = .keysStatistics(try StoreStatistics(object))
     case .revoked:
       self = .revoked(
@@ -181,6 +191,16 @@ extension ControlAnswer {
       guard let result = object["result"] else { throw .missing("result") }
       self = .admin(result)
     }
+  }
+
+  private static func refusals(_ object: JSONObject) throws(ControlAnswerError) -> [RefusalSummary] {
+    guard let values = object["refusals"]?.array else { throw .missing("refusals") }
+    var refusals: [RefusalSummary] = []
+    for value in values {
+      guard let object = value.object else { throw .missing("refusals") }
+      refusals.append(try RefusalSummary(object))
+    }
+    return refusals
   }
 
   private static func sessions(_ object: JSONObject) throws(ControlAnswerError) -> [SessionEntry] {

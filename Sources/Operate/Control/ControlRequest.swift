@@ -5,6 +5,8 @@ internal import JSON
 package enum ControlRequest: Equatable, Sendable {
   case health
   case statistics
+  /// The last refusals, by code and step.
+  case refusals
   case keysStatistics
   case keysRevoke(KeyIdentifier, reason: RevocationReason? = nil)
   /// Keys that were neither used nor registered for so long.
@@ -38,6 +40,7 @@ extension ControlRequest {
   package enum Command: String, CaseIterable, Sendable {
     case health
     case statistics = "stats"
+    case refusals
     case keysStatistics = "keys-stats"
     case keysRevoke = "keys-revoke"
     case keysPrune = "keys-prune"
@@ -58,6 +61,7 @@ extension ControlRequest {
     switch self {
     case .health: .health
     case .statistics: .statistics
+    case .refusals: .refusals
     case .keysStatistics: .keysStatistics
     case .keysRevoke: .keysRevoke
     case .keysPrune: .keysPrune
@@ -79,7 +83,7 @@ extension ControlRequest {
     writer.name("command")
     writer.value(command.rawValue)
     switch self {
-    case .health, .statistics, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: break
+    case .health, .statistics, .refusals, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: break
     case .keysRevoke(let keyID, let reason):
       writer.name("keyId")
       writer.value(keyID.base64)
@@ -139,7 +143,8 @@ extension ControlRequest {
 
   private static func memberNames(of command: Command) -> [String] {
     switch command {
-    case .health, .statistics, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd: ["command"]
+    case .health, .statistics, .refusals, .keysStatistics, .sessionsList, .drain, .undrain, .drainEnd:
+      ["command"]
     case .keysRevoke: ["command", "keyId", "reason"]
     case .keysPrune: ["command", "unusedSeconds"]
     case .keysImport: ForeignKeys.memberNames
@@ -154,6 +159,7 @@ extension ControlRequest {
     switch command {
     case .health: return .health
     case .statistics: return .statistics
+    case .refusals: return .refusals
     case .keysStatistics: return .keysStatistics
     case .sessionsList: return .sessionsList
     case .drain: return .drain

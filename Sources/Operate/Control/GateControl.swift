@@ -68,6 +68,7 @@ package final class GateControl: ControlHandler {
     switch request {
     case .health: .health(health)
     case .statistics: .statistics(statistics)
+    case .refusals: .refusals(RefusalSummary.all(gate.latestRefusals))
     case .keysStatistics: .keysStatistics(StoreStatistics(gate.activity))
     case .keysRevoke(let keyID, let reason): revoke(keyID, reason)
     case .keysPrune(let seconds): prune(unusedSeconds: seconds)

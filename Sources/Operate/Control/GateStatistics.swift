@@ -1,4 +1,4 @@
-/// The gate in numbers, as `portcullis stats`, `keys stats` and `check --health` show it.
+/// The gate in numbers, as `portcullis stats` and `check --health` show it.
 package import JSON
 
 package struct GateHealth: Equatable, Sendable {

@@ -98,7 +98,7 @@ struct OperatorChange {
       if case .undrained(wasDraining: false) = answer { return nil }
       event = .drainEnded
     case .drainEnd: event = .allSessionsEnded
-    case .health, .statistics, .keysStatistics, .sessionsList, .registry, .admin: return nil
+    case .health, .statistics, .refusals, .keysStatistics, .sessionsList, .registry, .admin: return nil
     }
   }
 }

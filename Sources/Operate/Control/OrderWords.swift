@@ -18,10 +18,11 @@ enum OrderWords {
   /// A verb is the command's words with hyphens between, where it has a command at all.
   static func command(_ verb: String) -> String {
     switch verb {
-    case "pair-open", "pair-status", "pair-confirm", "pair-burn": "pair"
-    case "bars-list": "approvals bars list"
-    case "bars-lift": "approvals bars lift"
+    case "pair-open", "pair-status", "pair-confirm", "pair-burn": "devices pair"
+    case "bars-list": "approvals list --barred"
+    case "bars-lift": "approvals unbar"
     case "approvals-look": "approvals show"
+    case "devices-assign", "devices-rename", "devices-except": "devices set"
     case "devices-end": "devices forget"
     default: PrintableText.field(verb, limit: 64).replacing("-", with: " ", maxReplacements: 1)
     }
@@ -29,7 +30,7 @@ enum OrderWords {
 
   /// Arguments that are typed without an option's name; `id` always is.
   private static let positional = [
-    "devices-assign": "subject", "devices-unlock": "subject", "devices-rename": "name",
+    "devices-unlock": "subject",
     "devices-backup": "name",
     "services-add": "name", "services-rotate": "name", "services-revoke": "name",
   ]

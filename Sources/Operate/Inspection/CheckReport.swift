@@ -2,10 +2,19 @@
 package import Prompt
 
 package struct CheckReport {
-  package enum Grade: String {
+  /// The gravest last.
+  package enum Grade: String, CaseIterable {
     case ok
     case warning
     case problem
+
+    fileprivate var colour: Paint.Colour {
+      switch self {
+      case .ok: .good
+      case .warning: .doubtful
+      case .problem: .bad
+      }
+    }
   }
 
   package private(set) var findings: [(grade: Grade, name: String, detail: String)] = []
@@ -30,7 +39,33 @@ package struct CheckReport {
 
   package func print() throws {
     var output = Output()
-    for (grade, name, detail) in findings { try output.line("\(grade.rawValue)  \(name)  \(detail)") }
+    for line in Output.isTerminal ? lines(.standardOutput) : lines { try output.line(line) }
     try output.flush()
+  }
+
+  private var lines: [String] { findings.map { "\($0.grade.rawValue)  \($0.name)  \($0.detail)" } }
+
+  /// For a person at a terminal: what matters comes last, and then whether the gate can start.
+  package func lines(_ paint: Paint) -> [String] {
+    var table = TextTable([.init("RESULT"), .init("CHECK"), .init("FOUND")])
+    for grade in Grade.allCases {
+      for finding in findings where finding.grade == grade {
+        table.add([.init(grade.rawValue, grade.colour), .init(finding.name), .init(finding.detail)])
+      }
+    }
+    return table.take(in: nil, paint) + ["", closing(paint)]
+  }
+
+  private func closing(_ paint: Paint) -> String {
+    func count(_ grade: Grade, _ one: StaticString, _ many: StaticString) -> String? {
+      let count = findings.count { $0.grade == grade }
+      return count > 0 ? Wording.count(count, one, many) : nil
+    }
+    let counts = [count(.problem, "problem", "problems"), count(.warning, "warning", "warnings")]
+      .compactMap { $0 }.joined(separator: ", ")
+    guard status != nil else {
+      return paint("ready", .good) + (counts.isEmpty ? ": no problem, no warning" : ": no problem, \(counts)")
+    }
+    return paint("not ready", .bad) + ": \(counts); fix the problems, then check again"
   }
 }

@@ -4,6 +4,8 @@ import ArgumentParser
 package struct CommandName {
   package let name: String
   let aliases: [String]
+  /// It is there for those who know it, and no help names it.
+  let isHidden: Bool
   /// It has a command that is meant where none is named, whose arguments may look like names.
   let standsForOne: Bool
   private let source: Source
@@ -17,6 +19,7 @@ package struct CommandName {
   init(_ command: any ParsableCommand.Type) {
     name = command._commandName
     aliases = command.configuration.aliases
+    isHidden = !command.configuration.shouldDisplay
     standsForOne = command.configuration.defaultSubcommand != nil
     source = .parser(command)
   }
@@ -25,6 +28,7 @@ package struct CommandName {
   init(_ name: String, standsForOne: Bool = false, _ below: [CommandName] = []) {
     self.name = name
     aliases = []
+    isHidden = false
     self.standsForOne = standsForOne
     source = .names(below)
   }

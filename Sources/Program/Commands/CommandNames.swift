@@ -11,9 +11,15 @@ package struct CommandNames {
   private static let own = "help"
 
   private let root: CommandName
+  private let former: [FormerName]
 
-  /// - Parameter elsewhere: commands below `root` whose own ones another program has.
-  package init(_ root: any ParsableCommand.Type, elsewhere: [CommandName] = []) {
+  /// - Parameters:
+  ///   - elsewhere: commands below `root` whose own ones another program has.
+  ///   - former: names that `root` does not have any more, and that lead to others.
+  package init(
+    _ root: any ParsableCommand.Type, elsewhere: [CommandName] = [], former: [FormerName] = []
+  ) {
+    self.former = former
     let name = CommandName(root)
     let below = name.below.map { own in elsewhere.first { $0.name == own.name } ?? own }
     self.root = CommandName(name.name, below)
@@ -44,6 +50,14 @@ package struct CommandNames {
         names.append(found.name)
       }
     }
+  }
+
+  /// The command line by today's names, and the former one that was in it.
+  package func renamed(_ words: [String]) -> (words: [String], former: FormerName?) {
+    for name in former {
+      if let words = name.replaced(words) { return (words, name) }
+    }
+    return (words, nil)
   }
 
   /// The command line with the program's own names in it.
@@ -92,7 +106,7 @@ package struct CommandNames {
   ) -> CommandName? {
     let limit = word.utf8.count < 4 ? 1 : 2
     var nearest: (command: CommandName, distance: Int)?
-    for command in commands {
+    for command in commands where !command.isHidden {
       let others = synonyms.filter { $0.value == command.name }.map(\.key)
       for name in [command.name] + command.aliases + others {
         let distance = NameCheck.distance(Array(word.lowercased().utf8), Array(name.utf8), atMost: limit)
@@ -100,7 +114,7 @@ package struct CommandNames {
       }
     }
     if let nearest { return nearest.command }
-    let longer = commands.filter { word.utf8.count >= 3 && $0.name.hasPrefix(word) }
+    let longer = commands.filter { !$0.isHidden && word.utf8.count >= 3 && $0.name.hasPrefix(word) }
     return longer.count == 1 ? longer[0] : nil
   }
 

@@ -17,7 +17,8 @@ extension ParsableCommand {
       Glibc.exit(ExitStatus.osError.rawValue)
     }
     StraySignals.ignoreFileLimit()
-    let words = Array(arguments.dropFirst())
+    let (words, former) = names.renamed(Array(arguments.dropFirst()))
+    if let former { complain("\(former.name) is now: portcullis \(former.now)") }
     let resolved = names.resolved(words)
     do {
       try first(resolved)

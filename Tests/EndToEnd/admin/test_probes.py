@@ -143,7 +143,7 @@ def test_a_gate_that_is_drained_and_undrained(gates, backend, door):
     gate = gates(backend, **door.settings)
     assert gate.command("drain").returncode == 0
     door.reads("/readyz", 503, "failed: draining\n")
-    assert gate.command("undrain").returncode == 0
+    assert gate.command("drain", "--off").returncode == 0
     door.reads("/readyz", 200)
 
 

@@ -149,9 +149,9 @@ def test_a_report_bars_the_requester(gate, service, phone):
     again = ask(gate, "POST", "/approvals", body(), service)
     assert_refusal(again, 403, "requester_barred")
     assert request(gate, service, requester={"id": "radagast"})
-    listed = json.loads(gate.command("approvals", "bars", "list", "--json").stdout)
+    listed = json.loads(gate.command("approvals", "list", "--barred", "--json").stdout)
     assert [(bar["service"], bar["requester"], bar["subject"]) for bar in listed] == [("mud", "saruman", "anna")]
-    lift = ("approvals", "bars", "lift", "--service", "mud", "--requester", "saruman", "--subject", "anna")
+    lift = ("approvals", "unbar", "--service", "mud", "--requester", "saruman", "--subject", "anna")
     assert gate.command(*lift).returncode == 0
     request(gate, service)
 
@@ -337,9 +337,9 @@ def test_three_reports_bar_the_service(gate, service, phone):
     assert refused.json["error"]["step"] == "approval_bar_of_service"
     gate.event(event="service_barred", level="warning", service="mud", reports="3")
     assert json.loads(gate.command("services", "list", "--json").stdout)[0]["barred_for"] == 1
-    bars = json.loads(gate.command("approvals", "bars", "list", "--json").stdout)
+    bars = json.loads(gate.command("approvals", "list", "--barred", "--json").stdout)
     assert [bar.get("requester") for bar in bars].count(None) == 1 and len(bars) == 4
-    lift = ("approvals", "bars", "lift", "--service", "mud", "--subject", "anna")
+    lift = ("approvals", "unbar", "--service", "mud", "--subject", "anna")
     assert gate.command(*lift).returncode == 0
     # Who looks like one that was reported is that one.
     for name in ("nag1", "nag1 ", "Nag1"):
@@ -416,7 +416,7 @@ def test_two_scopes_that_approve_themselves(gate):
     assert both.returncode == 0 and len(both.stdout.strip()) == 43 and "bare" in both.stderr
     one = gate.command("services", "add", "one", "--scopes", "approvals")
     assert one.returncode == 0 and one.stderr == ""
-    checked = gate.command("policy", "check", "approvals.json")
+    checked = gate.command("check", "--policy", "approvals.json")
     assert checked.returncode == 0 and "rule 1" in checked.stderr and "bare" in checked.stderr
 
 

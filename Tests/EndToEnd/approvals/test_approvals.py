@@ -242,10 +242,10 @@ def test_a_report_bars_until_an_operator_lifts_it(gate, service, phone):
     asked = service.asked(requester="wormtongue")
     assert phone.vote(asked, "report").json["state"] == "reported"
     assert_refusal(service.ask(requester="wormtongue"), 403, "requester_barred")
-    listed = gate.command("approvals", "bars", "list", "--json")
+    listed = gate.command("approvals", "list", "--barred", "--json")
     (bar,) = json.loads(listed.stdout)
     assert (bar["service"], bar["requester"], bar["subject"]) == ("mud", "wormtongue", "anna")
-    lift = ("approvals", "bars", "lift", "--service", "mud", "--requester", "wormtongue", "--subject", "anna")
+    lift = ("approvals", "unbar", "--service", "mud", "--requester", "wormtongue", "--subject", "anna")
     assert gate.command(*lift).returncode == 0
     assert gate.command(*lift).returncode == 65
     assert service.ask(requester="wormtongue").status == 201

@@ -283,6 +283,6 @@ def test_the_commands(gate):
     assert gate.command("approvals", "cancel", id).returncode == 65
     assert gate.command("approvals", "show", "00000000-0000-4000-8000-000000000000").returncode == 65
     assert gate.command("approvals", "show", "x").returncode == 64
-    assert gate.command("approvals", "bars", "list", "--json").stdout.strip() == "[]"
+    assert gate.command("approvals", "list", "--barred", "--json").stdout.strip() == "[]"
 
 

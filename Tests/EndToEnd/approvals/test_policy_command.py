@@ -1,4 +1,4 @@
-"""`portcullis policy`: what is wrong with a file, and what it asks of a request."""
+"""`portcullis check --policy` and `explain approval`: what is wrong with a file, and what it asks of a request."""
 
 import json
 
@@ -19,18 +19,18 @@ def policy(gates, folder):
 
     def run(*arguments, text=None, **changes):
         (folder / "policy.json").write_text(json.dumps(POLICY) if text is None else text)
-        return gate.command("policy", *arguments, **changes)
+        return gate.command(*arguments, **changes)
 
     return run
 
 
 def explain(policy, operation, *target, **changes):
     arguments = [word for member in target for word in ("--target", member)]
-    return policy("explain", "--operation", operation, *arguments, "--policy", "policy.json", **changes)
+    return policy("explain", "approval", "--operation", operation, *arguments, "--policy", "policy.json", **changes)
 
 
 def test_a_good_file(policy):
-    done = policy("check", "policy.json")
+    done = policy("check", "--policy", "policy.json")
     assert done.returncode == 0 and "2 rules, no DEFAULT" in done.stdout
 
 
@@ -44,13 +44,13 @@ def test_a_good_file(policy):
     ],
 )
 def test_all_that_is_wrong_is_told(policy, text, words):
-    done = policy("check", "policy.json", text=text)
+    done = policy("check", "--policy", "policy.json", text=text)
     assert done.returncode == CONFIGURATION and not done.stdout
     assert all(word in done.stderr for word in words), done.stderr
 
 
 def test_a_file_that_is_not_there(policy):
-    assert policy("check", "nowhere.json").returncode == CONFIGURATION
+    assert policy("check", "--policy", "nowhere.json").returncode == CONFIGURATION
 
 
 def test_what_a_request_takes(policy):
@@ -76,4 +76,4 @@ def test_wrong_words(policy, target):
 
 
 def test_without_a_policy(policy):
-    assert policy("explain", "--operation", "x").returncode == CONFIGURATION
+    assert policy("explain", "approval", "--operation", "x").returncode == CONFIGURATION

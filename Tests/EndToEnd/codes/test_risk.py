@@ -58,11 +58,11 @@ def risk(gates, folder):
     gate = gates(start=False)
     (folder / "risk.json").write_text(json.dumps(POLICY))
     (folder / "request.json").write_text(json.dumps(REQUEST, indent=2))
-    return lambda *arguments, **changes: gate.command("risk", *arguments, **changes)
+    return lambda *arguments, **changes: gate.command(*arguments, **changes)
 
 
 def test_a_good_policy(risk):
-    done = risk("check", "risk.json")
+    done = risk("check", "--risk", "risk.json")
     assert done.returncode == 0 and "presence from 40 on, denied from 100 on, enforced" in done.stdout
 
 
@@ -77,13 +77,13 @@ def test_a_good_policy(risk):
 )
 def test_all_that_is_wrong_is_told(risk, folder, policy, words):
     (folder / "risk.json").write_text(policy)
-    done = risk("check", "risk.json")
+    done = risk("check", "--risk", "risk.json")
     assert done.returncode == CONFIGURATION and not done.stdout
     assert all(word in done.stderr for word in words), done.stderr
 
 
 def test_explained(risk):
-    done = risk("explain", "request.json", "--policy", "risk.json")
+    done = risk("explain", "risk", "request.json", "--policy", "risk.json")
     assert done.returncode == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert lines[0] == '"a request"' and "+40 rooted" in lines and "+60 impossible_travel" in lines
@@ -92,12 +92,12 @@ def test_explained(risk):
 
 def test_explained_as_json(risk, folder):
     (folder / "two.jsonl").write_text((json.dumps(REQUEST) + "\n") * 2)
-    done = risk("explain", "two.jsonl", "--json")
+    done = risk("explain", "risk", "two.jsonl", "--json")
     first, second = json.loads(done.stdout)
     assert first == second and first["reasons"] == ["rooted", "impossible_travel"]
     assert (first["score"], first["band"], first["enforced"]) == (0, "allow", False)
     assert abs(first["distance_km"] - first["net_km"] - 16) < 0.01
-    enforced = json.loads(risk("explain", "request.json", "--json", "--policy", "risk.json").stdout)[0]
+    enforced = json.loads(risk("explain", "risk", "request.json", "--json", "--policy", "risk.json").stdout)[0]
     assert sum(part["weight"] for part in enforced["parts"]) == enforced["score"] == 103
 
 
@@ -105,10 +105,10 @@ def test_what_an_iphone_cannot_say_is_not_unknown(risk, folder):
     (folder / "risk.json").write_text(json.dumps({"unknown": {"adb_enabled": 7}}))
     requests = [REQUEST, REQUEST | {"platform": "android"}, REQUEST | {"platform": "ios"}]
     (folder / "three.jsonl").write_text("".join(json.dumps(request) + "\n" for request in requests))
-    done = risk("explain", "three.jsonl", "--json", "--policy", "risk.json")
+    done = risk("explain", "risk", "three.jsonl", "--json", "--policy", "risk.json")
     assert [found["score"] for found in json.loads(done.stdout)] == [7, 7, 0]
     (folder / "three.jsonl").write_text(json.dumps(REQUEST | {"platform": "symbian"}))
-    done = risk("explain", "three.jsonl", "--json", "--policy", "risk.json")
+    done = risk("explain", "risk", "three.jsonl", "--json", "--policy", "risk.json")
     assert done.returncode == DATA_ERROR and "platform" in done.stderr
 
 
@@ -116,7 +116,7 @@ def test_what_an_iphone_cannot_say_is_not_unknown(risk, folder):
     REQUEST | {"signals": {"lat_e1": "x"}}).encode()])  # fmt: skip
 def test_what_is_no_request(risk, folder, broken):
     (folder / "request.json").write_bytes(broken)
-    done = risk("explain", "request.json")
+    done = risk("explain", "risk", "request.json")
     assert done.returncode == DATA_ERROR and done.stderr and not done.stdout
 
 
@@ -131,14 +131,14 @@ def test_a_line_that_is_no_request(risk, folder):
     lines = [json.dumps(REQUEST | {"name": "first"}), ""]
     lines += [each if isinstance(each, str) else json.dumps(each) for each, *_ in bad]
     (folder / "many.jsonl").write_text("\n".join([*lines, json.dumps(REQUEST | {"name": "last"})]))
-    done = risk("explain", "many.jsonl", "--json")
+    done = risk("explain", "risk", "many.jsonl", "--json")
     assert done.returncode == DATA_ERROR
     assert [each["name"] for each in json.loads(done.stdout)] == ["first", "last"]
     told = done.stderr.splitlines()
     assert len(told) == len(bad)
     for line, place, (_, name, why) in zip(told, range(3, 7), bad, strict=True):
         assert f"many.jsonl:{place}: " in line and name in line and why in line, line
-    done = risk("explain", "many.jsonl")
+    done = risk("explain", "risk", "many.jsonl")
     assert done.returncode == DATA_ERROR and done.stdout.startswith("first\n") and "\nlast\n" in done.stdout
 
 

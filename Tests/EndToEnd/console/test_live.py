@@ -145,7 +145,7 @@ def test_the_script_asks_with_the_tag_of_the_answer_before(town, overview):
     town.gate.command("drain")
     shown = "return document.querySelector('[data-live=drain]').textContent"
     eventually(lambda: overview.run(shown).startswith("Draining"), "the page shows the drain", within=60)
-    town.gate.command("undrain")
+    town.gate.command("drain", "--off")
     said = overview.run("return said")
     assert {status for _, status, _ in said} == {200, 304}, said
     known = {said[0][0]} - {None}

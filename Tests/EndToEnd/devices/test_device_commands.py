@@ -13,6 +13,7 @@ import pytest
 
 import faults
 from gate import BINARY, process_environment
+from helps import listed
 from orders import answered, order
 from phones import ask
 from terminal import Terminal
@@ -69,18 +70,38 @@ def test_what_is_shown(home):
 def test_what_is_changed(home):
     device = home.pair("anna.json")["device_id"]
     assert done(devices(home, "list")).splitlines()[0].endswith("  excepted_until=-")
-    done(devices(home, "assign", device, "berta"))
-    done(devices(home, "rename", device, "Reception"))
-    done(devices(home, "except", device, "--until", "2099-12-31", "--reason", "custom ROM"))
+    done(devices(home, "set", device, "--subject", "berta"))
+    said = done(devices(home, "set", device, "--name", "Reception", "--until", "2099-12-31", "--reason", "custom ROM"))
+    assert said == f"renamed {device}\nexcepted {device}  until 2100-01-01T00:00:00.000Z\n"
     shown = json.loads(done(devices(home, "show", device, "--json")))
     assert (shown["subject"], shown["device_name"]) == ("berta", "Reception"), shown
     assert shown["except"] == {"until": 4102444800, "reason": "custom ROM"}, shown
     assert "2100-01-01T00:00:00.000Z" in done(devices(home, "show", device))
     assert done(devices(home, "list")).splitlines()[0].endswith("  excepted_until=2100-01-01T00:00:00.000Z")
     lacks = ("--lacks", "presence", "--lacks", "play")
-    done(devices(home, "except", device, "--until", "2099-12-31", "--reason", "no BLE", *lacks))
+    changed = done(devices(home, "set", device, "--until", "2099-12-31", "--reason", "no BLE", *lacks, "--json"))
     shown = json.loads(done(devices(home, "show", device, "--json")))
+    assert json.loads(changed) == shown
     assert shown["except"] == {"until": 4102444800, "reason": "no BLE", "lacks": ["play", "presence"]}, shown
+
+
+def test_former_commands_do_the_same(home):
+    device = home.pair("anna.json")["device_id"]
+    until = ("--until", "2099-12-31", "--reason", "custom ROM")
+    for arguments, said, now in (
+        (("assign", device, "berta"), "assigned", "--subject NAME"),
+        (("rename", device, "Reception"), "renamed", "--name NAME"),
+        (("except", device, *until), "excepted", "--until WHEN --reason TEXT"),
+    ):
+        changed = devices(home, *arguments)
+        assert done(changed).split()[:2] == [said, device]
+        assert changed.stderr == f"portcullis: devices {arguments[0]} is now: portcullis devices set ID {now}\n"
+    shown = json.loads(done(devices(home, "show", device, "--json")))
+    assert (shown["subject"], shown["device_name"], shown["except"]["reason"]) == ("berta", "Reception", "custom ROM")
+    # No help names them, and nothing to set is said.
+    assert not {"assign", "rename", "except"} & set(listed(done(devices(home, "--help"))))
+    for arguments in ((), ("--until", "1d"), ("--reason", "x"), ("--name", "x", "--lacks", "play")):
+        assert devices(home, "set", device, *arguments).returncode == USAGE, arguments
 
 
 @pytest.mark.parametrize(
@@ -106,15 +127,15 @@ def test_how_commands_end(home, arguments):
     ["arguments", "refusal"],
     [
         ("devices show no-id", "devices show: ID no-id is not allowed: write an id as devices list shows it"),
-        ("devices assign {id} \u202ex", 'devices assign: SUBJECT "\\u202ex" is not allowed: write 1 to 128 bytes on one line'),
-        ("devices rename {id} \u202ex", 'devices rename: NAME "\\u202ex" is not allowed: write 1 to 128 bytes on one line'),
-        ("devices except {id} --until 1d --reason \x1b[2J", "devices except: --reason "),
+        ("devices assign {id} \u202ex", 'devices set: --subject "\\u202ex" is not allowed: write 1 to 128 bytes on one line'),
+        ("devices rename {id} \u202ex", 'devices set: --name "\\u202ex" is not allowed: write 1 to 128 bytes on one line'),
+        ("devices except {id} --until 1d --reason \x1b[2J", "devices set: --reason "),
         ("services add mud --scopes approvls,codes",
          "services add: --scopes approvls,codes is not allowed: write one or more of approvals, codes, presence, pairings, "
          "devices.read, with commas between"),
         ("services add host --scopes codes", "services add: NAME host is not allowed: write 1 to 64 letters, digits and . _ -"),
         ("approvals show x", "approvals show: ID x is not allowed: write an id as approvals list shows it"),
-        ("pair --subject \u202ex", 'pair: --subject "\\u202ex" is not allowed: write 1 to 128 bytes'),
+        ("devices pair --subject \u202ex", 'devices pair: --subject "\\u202ex" is not allowed: write 1 to 128 bytes'),
     ],
     ids=lambda text: text.split(" --")[0],
 )  # fmt: skip
@@ -128,8 +149,8 @@ def test_what_is_refused_names_command_option_value_and_what_is_allowed(home, ar
 @pytest.mark.parametrize(
     ["verb", "question", "then"],
     [
-        (("assign", "berta"), "assign this device to berta? [y/N] ", {"subject": "berta"}),
-        (("except", "--until", "2099-12-31", "--reason", "custom ROM", "--lacks", "play"),
+        (("set", "--subject", "berta"), "assign this device to berta? [y/N] ", {"subject": "berta"}),
+        (("set", "--until", "2099-12-31", "--reason", "custom ROM", "--lacks", "play"),
          "let this device pass until 2100-01-01T00:00:00.000Z without play? [y/N] ", {}),
         (("forget",), "forget this device for good? [y/N] ", None),
     ],
@@ -171,7 +192,7 @@ def test_every_change_by_the_control_socket_names_its_user(home):
         (("keys", "revoke", key, "--reason", "lost"), "key_revoked", {"key_id": key, "reason": "lost"}),
         (("keys", "prune", "--unused", "180d"), "keys_pruned", {"count": 0, "unused_seconds": 180 * 86_400}),
         (("keys", "import", "--from", "goldfinch", "--until", "30d", "foreign.json"), "keys_imported", {"count": 0}),
-        (("drain",), "drain_begun", {}), (("undrain",), "drain_ended", {}), (("drain", "--end"), "all_sessions_ended", {}),
+        (("drain",), "drain_begun", {}), (("drain", "--off"), "drain_ended", {}), (("sessions", "end", "--all"), "all_sessions_ended", {}),
     ]  # fmt: skip
     for words, event, members in changes:
         done(gate.command(*words))

@@ -79,7 +79,7 @@ def at_terminal(tmp_path, control):
 
     def start(*arguments, columns=100, rows=50):
         terminal = Terminal(
-            [str(BINARY), "pair", *arguments],
+            [str(BINARY), "devices", "pair", *arguments],
             columns=columns,
             rows=rows,
             cwd=tmp_path,
@@ -99,7 +99,7 @@ def in_script(tmp_path, control):
 
     def start(*arguments):
         process = subprocess.Popen(
-            [str(BINARY), "pair", *arguments],
+            [str(BINARY), "devices", "pair", *arguments],
             cwd=tmp_path,
             env=environment(tmp_path),
             stdin=subprocess.PIPE,

@@ -39,12 +39,12 @@ def test_the_key_in_service_has_its_certificates_pin(gates, backend):
 def test_the_next_key_is_made_once(gates, backend, folder):
     gate = gates(backend, start=False)
     path = folder / "next.pem"
-    first = gate.command("pins", "next", TLS_NEXT_KEY_PATH=path)
+    first = gate.command("pins", "--make-next", TLS_NEXT_KEY_PATH=path)
     assert first.returncode == 0, first.stderr
     made = path.read_bytes()
     assert path.stat().st_mode & 0o777 == 0o600
     assert first.stdout.strip() == pin(next_key(path).public_key())
-    assert gate.command("pins", "next", TLS_NEXT_KEY_PATH=path).stdout == first.stdout
+    assert gate.command("pins", "--make-next", TLS_NEXT_KEY_PATH=path).stdout == first.stdout
     assert path.read_bytes() == made
     shown = json.loads(gate.command("pins", "--json", TLS_NEXT_KEY_PATH=path).stdout)
     assert shown == [certificate_pin(gate), first.stdout.strip()]
@@ -53,7 +53,7 @@ def test_the_next_key_is_made_once(gates, backend, folder):
 def test_the_public_half_is_enough(gates, backend, folder):
     gate = gates(backend, start=False)
     path, public = folder / "next.pem", folder / "next.pub.pem"
-    gate.command("pins", "next", TLS_NEXT_KEY_PATH=path)
+    gate.command("pins", "--make-next", TLS_NEXT_KEY_PATH=path)
     public.write_bytes(
         next_key(path)
         .public_key()
@@ -66,7 +66,7 @@ def test_the_public_half_is_enough(gates, backend, folder):
 def test_what_cannot_be_said_is_refused(gates, backend, folder):
     gate = gates(backend, start=False)
     for arguments, changes, words in [
-        (("pins", "next"), {}, "TLS_NEXT_KEY_PATH is not set"),
+        (("pins", "--make-next"), {}, "TLS_NEXT_KEY_PATH is not set"),
         (("pins",), {"TLS_CERT_PATH": None, "TLS_KEY_PATH": None}, "TLS_CERT_PATH is not set"),
         (("pins",), {"TLS_CERT_PATH": gate.environment["TLS_KEY_PATH"]}, "name a certificate in PEM"),
     ]:
@@ -75,9 +75,9 @@ def test_what_cannot_be_said_is_refused(gates, backend, folder):
         assert words in done.stderr, done.stderr
     damaged = folder / "damaged.pem"
     damaged.write_text("no key")
-    done = gate.command("pins", "next", TLS_NEXT_KEY_PATH=damaged)
+    done = gate.command("pins", "--make-next", TLS_NEXT_KEY_PATH=damaged)
     assert done.returncode == CONFIGURATION and "without a pass phrase" in done.stderr, done
-    done = gate.command("pins", "next", TLS_NEXT_KEY_PATH=folder / "nowhere" / "next.pem")
+    done = gate.command("pins", "--make-next", TLS_NEXT_KEY_PATH=folder / "nowhere" / "next.pem")
     assert done.returncode == IO_ERROR and not (folder / "nowhere").exists(), done
 
 

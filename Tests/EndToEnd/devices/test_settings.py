@@ -51,7 +51,7 @@ def has(lines, *words):
         ("APPROVALS_GROUP", "mud", "without APPROVALS_SOCKET"),
         ("APPROVAL_POLICY", "missing.json", "does not exist"),
         ("TLS_NEXT_KEY_PATH", "missing.pem", "does not exist"),
-        ("TLS_NEXT_KEY_PATH", "missing.pem", "run portcullis pins next with the same settings"),
+        ("TLS_NEXT_KEY_PATH", "missing.pem", "run portcullis pins --make-next with the same settings"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_remedy(gates, backend, folder, name, value, word):
@@ -149,7 +149,7 @@ def test_config_shows_them(gates, backend, folder):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("devices", "list"), ("services", "list"), ("approvals", "bars", "list")],
+    [("devices", "list"), ("services", "list"), ("approvals", "list", "--barred")],
 )
 def test_commands_of_devices_at_a_gate_without_them(gate, arguments):
     done = gate.command(*arguments)

@@ -84,6 +84,8 @@ def test_the_same_program_makes_the_same_pages(made_pages, folder):
 def test_the_page_names_every_command(run):
     page = PAGE.read_text()
     commands = list(paths(run))
+    # In groups that a help of ours must not lose.
+    assert len({command[0] for command in commands}) >= 20
     assert ("keys", "prune") in commands and ("simulate", "bench") in commands
     for command in commands:
         heading = command[0] if len(command) == 1 else None

@@ -555,7 +555,7 @@ def test_drain_end_ends_all_and_empties_the_store(kept):
     players = [kept.seated() for _ in range(3)]
     players[2][0].lose()
     kept.gate.event(event="session_detached")
-    done = kept.gate.command("drain", "--end")
+    done = kept.gate.command("sessions", "end", "--all")
     assert done.returncode == 0, done.stderr
     assert not kept.store.names()
     for player, seat in players:
@@ -573,13 +573,13 @@ def test_drain_end_does_not_say_that_a_deaf_manager_has_let_go(kept):
     """The sessions have ended all the same, and whoever asks again later is told when the store is empty."""
     player, seat = kept.seated()
     with kept.store.deaf():
-        refused = kept.gate.command("drain", "--end")
+        refused = kept.gate.command("sessions", "end", "--all")
         assert refused.returncode == 75 and "does not say that it let go" in refused.stderr, refused.stderr
         seat.gone()
         player.until_lost()
         assert player.ended == "shutdown"
         assert kept.store.legs() == 1
-    done = kept.gate.command("drain", "--end")
+    done = kept.gate.command("sessions", "end", "--all")
     assert done.returncode == 0, done.stderr
     assert not kept.store.names()
 

@@ -55,13 +55,13 @@ def test_nonsense_is_a_usage_error(commands):
 @pytest.mark.parametrize(
     ["typed", "meant"],
     [
-        ("status", "there is no command status: did you mean portcullis stats?"),
-        ("status --config x.env", "there is no command status: did you mean portcullis stats?"),
+        ("checks", "there is no command checks: did you mean portcullis check?"),
+        ("statsu --config x.env", "there is no command statsu: did you mean portcullis status?"),
         ("session list", "there is no command session: did you mean portcullis sessions list?"),
         ("devices remov ID", "portcullis devices has no command remov: did you mean portcullis devices revoke?"),
         ("simulate phon enrol", "portcullis simulate has no command phon: did you mean portcullis simulate phone enroll?"),
         ("restore x.db", "there is no command restore: did you mean portcullis devices restore?"),
-        ("pins nxt", "portcullis pins has no command nxt: did you mean portcullis pins next?"),
+        ("explain risks x", "portcullis explain has no command risks: did you mean portcullis explain risk?"),
         ("levitate", "there is no command levitate: portcullis --help lists those that there are"),
     ],
 )
@@ -74,6 +74,57 @@ def test_a_command_that_does_not_exist_gets_the_nearest_one(commands, typed, mea
         suggested = meant.partition("did you mean portcullis ")[2].removesuffix("?").split()
         shown = commands(*suggested, "--help")
         assert shown.returncode == 0 and f"USAGE: portcullis {' '.join(suggested)} " in shown.stdout, shown.stdout
+
+
+FORMER = {
+    "undrain": "drain --off",
+    "keys stats": "stats --keys",
+    "pair": "devices pair",
+    "approvals bars list": "approvals list --barred",
+    "approvals bars lift": "approvals unbar",
+    "pins show": "pins",
+    "pins next": "pins --make-next",
+    "policy check": "check --policy",
+    "policy check --assurance": "check --assurance --policy",
+    "risk check": "check --risk",
+    "policy explain": "explain approval",
+    "risk explain": "explain risk",
+}
+
+
+@pytest.mark.parametrize("former", FORMER)
+@pytest.mark.quick
+def test_a_former_name_leads_to_the_one_of_today(commands, former):
+    now = FORMER[former]
+    names = [word for word in now.split() if not word.startswith("--")]
+    for words in ([*former.split(), "--help"], ["help", *former.split()]):
+        shown = commands(*words)
+        assert shown.returncode == 0 and f"USAGE: portcullis {' '.join(names)} " in shown.stdout, shown
+        assert shown.stderr == f"portcullis: {former} is now: portcullis {now}\n"
+    # What follows goes with it.
+    old, new = commands(*former.split(), "--sideways"), commands(*now.split(), "--sideways")
+    assert (old.returncode, old.stderr.partition("\n")[2]) == (new.returncode, new.stderr) and new.returncode == USAGE
+
+
+@pytest.mark.quick
+def test_former_names_do_the_same(gates, backend, device, folder):
+    gate = gates(backend)
+    gate.app.register(device)
+    counts = [json.loads(gate.command(*words, "--json").stdout) for words in (["keys", "stats"], ["stats", "--keys"])]
+    # The gate may write a snapshot in between.
+    old, new = ({name: count for name, count in one.items() if "Bytes" not in name} for one in counts)
+    assert old == new and old["keys"] == 1, counts
+    for former, now in (("pins show", "pins"), ("undrain", "drain --off")):
+        old, new = gate.command(*former.split()), gate.command(*now.split())
+        assert (old.returncode, old.stdout) == (new.returncode, new.stdout) == (0, old.stdout) and old.stdout, old
+    (folder / "classes.json").write_text("{")
+    for words in (["policy", "check", "--assurance"], ["policy", "check"], ["risk", "check"]):
+        assert gate.command(*words, "classes.json").returncode == 78, words
+    (folder / "policy.json").write_text(json.dumps({"rules": [{"match": {"operation": "x"}, "factors": ["operator"]}]}))
+    assert gate.command("policy", "check", "policy.json").stdout == "ok  policy.json  1 rules, no DEFAULT\n"
+    ended = gate.command("drain", "--end")
+    assert (ended.returncode, ended.stdout) == (0, "sessions ended: 0\n")
+    assert ended.stderr == "portcullis: drain --end is now: portcullis sessions end --all\n"
 
 
 def test_arguments_of_a_command_that_stands_for_none_are_no_commands(commands):
@@ -141,7 +192,7 @@ def test_keys_list_show_stats(gates, backend, new_device):
     shown = gate.command("keys", "show", devices[0].key_id_b64, "--json")
     assert shown.returncode == 0
     assert json.loads(shown.stdout)["signCount"] == 0
-    stats = gate.command("keys", "stats", "--json")
+    stats = gate.command("stats", "--keys", "--json")
     assert stats.returncode == 0 and 3 in json.loads(stats.stdout).values()
 
 

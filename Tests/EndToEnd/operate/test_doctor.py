@@ -100,7 +100,7 @@ def test_a_gate_that_drains(gate, doctor):
     assert gate.command("drain").returncode == 0
     found, status = doctor(gate)
     assert status == OK and grades(found).keys() >= {"health", "upgrade"}
-    assert "undrain" in found["health"]["mend"]
+    assert "drain --off" in found["health"]["mend"]
 
 
 def test_clocks_that_differ(gates, backends, fault, doctor):

@@ -1,4 +1,4 @@
-"""`drain` and `undrain`: who plays plays on and may come back, nobody else comes in, and it can be taken back."""
+"""`drain` and `drain --off`: who plays plays on and may come back, nobody else comes in, and it can be taken back."""
 
 import json
 import signal
@@ -57,11 +57,11 @@ def test_who_plays_plays_on_and_comes_back_and_nobody_else_comes_in(evening):
     assert seat.heard_lines(2)[-1] == "back again" and evening.game.count == 1
 
     # What was refused has used up nothing: the same challenge is good once the drain is taken back.
-    assert order(evening.gate, "undrain") == {"wasDraining": True}
+    assert order(evening.gate, "drain", "--off") == {"wasDraining": True}
     assert not is_shut(evening.gate)
     with Raw(evening.gate) as client:
         assert client.send(head("GET", "/", *UPGRADE, *fields)).reply(head_only=True).status == 101
-    assert order(evening.gate, "undrain") == {"wasDraining": False}
+    assert order(evening.gate, "drain", "--off") == {"wasDraining": False}
     assert evening.gate.event(event="drain_begun")["sessions"] in (1, "1")
     evening.gate.event(event="drain_ended")
 
@@ -102,7 +102,7 @@ def test_challenges_and_registrations_go_on(gates, backends, new_device):
     fields = [f"{name}: {value}" for name, value in device.headers(gate.app.nonce()).items()]
     with Raw(gate) as client:
         assert_refusal(client.send(head("GET", "/", *UPGRADE, *fields)).reply(), 503, "shutting_down")
-    order(gate, "undrain")
+    order(gate, "drain", "--off")
     with Raw(gate) as client:
         assert client.send(head("GET", "/", *UPGRADE, *fields)).reply(head_only=True).status == 101
 
@@ -125,7 +125,7 @@ def test_stats_health_and_the_service_manager_say_so(gates, backends):
     order(gate, "drain")
     assert gate.command("check", "--health").returncode != 0
     assert order(gate, "stats")["status"] == "draining"
-    order(gate, "undrain")
+    order(gate, "drain", "--off")
     assert gate.command("check", "--health").returncode == 0
     assert order(gate, "stats")["status"] == "ok"
 
@@ -155,8 +155,8 @@ def test_a_stop_is_as_always(gates, backends):
 
 def test_what_is_ended_for_good_is_not_taken_back(gates, backends):
     gate = gates(backends(sink), REQUIRE_APP_AUTH="false")
-    order(gate, "drain", "--end")
-    assert "start it again" in order(gate, "undrain", expected=DATA_ERROR)
+    order(gate, "sessions", "end", "--all")
+    assert "start it again" in order(gate, "drain", "--off", expected=DATA_ERROR)
     assert is_shut(gate)
 
 
@@ -208,7 +208,7 @@ def test_waiting_does_not_drain_again_what_somebody_has_taken_back(gates, backen
     client = RawWebSocket(gate)
     waiting = begin(gate, "drain", "--wait", "10m")
     eventually(lambda: is_shut(gate), "a drain")
-    order(gate, "undrain")
+    order(gate, "drain", "--off")
     _, errors = waiting.communicate(timeout=60)
     assert waiting.returncode == TEMPORARY and "taken the drain back" in errors
     assert not is_shut(gate)
@@ -218,6 +218,8 @@ def test_waiting_does_not_drain_again_what_somebody_has_taken_back(gates, backen
 def test_usage_and_no_gate(gates):
     gate = gates(start=False)
     assert gate.command("drain", "--end", "--wait", "1m").returncode == USAGE
+    assert gate.command("drain", "--off", "--wait", "1m").returncode == USAGE
+    assert gate.command("sessions", "end").returncode == USAGE
     assert gate.command("drain", "--wait", "soon").returncode == USAGE
     assert gate.command("drain").returncode == UNAVAILABLE
-    assert gate.command("undrain").returncode == UNAVAILABLE
+    assert gate.command("drain", "--off").returncode == UNAVAILABLE

@@ -186,7 +186,9 @@ extension Connection {
   }
 
   private func respond(to request: DeviceRequest, _ json: [UInt8], _ pending: PendingRequest) {
-    if request.endpoint.changesSomething { loop.shared.log.answered(peerName, endpoint: request.endpoint.word) }
+    if request.endpoint.changesSomething {
+      loop.shared.log.answered(peerName, endpoint: request.endpoint.word)
+    }
     respond(Response(.ok, json: json), closing: pending.closesAfterAnswer)
   }
 

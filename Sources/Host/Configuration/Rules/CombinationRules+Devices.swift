@@ -50,7 +50,8 @@ extension CombinationRules {
       // The command makes a file only where there is none.
       checkReadable(
         "TLS_NEXT_KEY_PATH", path, "name a file in PEM", files,
-        missing: "run portcullis pins next with the same settings, which makes the key, or correct the path")
+        missing:
+          "run portcullis pins --make-next with the same settings, which makes the key, or correct the path")
     }
     guard stated["DEVICES_PATH"] != nil else { return }
     for (name, path, decision) in [

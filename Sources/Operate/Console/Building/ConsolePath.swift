@@ -1,5 +1,6 @@
 /// An address within the console: it begins with a slash of the program's own, and what else it is made of is encoded
 /// (RFC 3986 §2.1), so that no text of a peer's leads anywhere else.
+internal import Prompt
 
 struct ConsolePath: Equatable, Sendable {
   /// As it stands in a link or in `Location`.

@@ -1,4 +1,5 @@
 /// What stands around each page: head, bar, menu, notices, and the line at the foot.
+internal import Prompt
 internal import System
 
 /// The entries of the menu.

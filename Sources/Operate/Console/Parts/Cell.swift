@@ -1,6 +1,8 @@
 /// What stands in one cell of a table, or behind one name: written as HTML, and as JSON from which the script makes the
 /// same elements.
 internal import JSON
+internal import Prompt
+internal import System
 internal import Time
 
 indirect enum Cell: Sendable {

@@ -1,6 +1,7 @@
 /// One number over the last day as a small drawing, with its words: a column for a few minutes, nothing where the gate did
 /// not run, a mark where it was started.
 internal import JSON
+internal import Prompt
 internal import System
 internal import Time
 

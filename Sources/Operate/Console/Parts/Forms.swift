@@ -1,4 +1,5 @@
 /// Forms: GET for what is looked for, POST with the token for what is changed, and what was wrong with either.
+internal import Prompt
 
 extension HTML {
   // MARK: What was wrong

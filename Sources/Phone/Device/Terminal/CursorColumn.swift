@@ -1,5 +1,7 @@
 /// Where a terminal's cursor stands in its line, as far as that follows from the text that went there: escape sequences
 /// take no room, wide characters take two columns, and what does not fit goes on in the next line.
+internal import System
+
 struct CursorColumn: Equatable {
   private enum Escape { case none, begun, control, string, stringEnding }
 
@@ -42,25 +44,9 @@ struct CursorColumn: Equatable {
     case "\u{8}": column = max(0, column - 1)
     case "\t": column = min(columns, (column / 8 + 1) * 8)
     default:
-      let width = Self.width(of: scalar)
+      let width = scalar.displayColumns
       if column + width > columns { column = 0 }
       column += width
-    }
-  }
-
-  /// How many columns a character takes: after UAX #11 and its table, in large blocks.
-  static func width(of scalar: Unicode.Scalar) -> Int {
-    switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0: return 0
-    case 0x20..<0x300: return 1
-    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
-      return 2
-    default: break
-    }
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format: return 0
-    default: return 1
     }
   }
 }

@@ -1,5 +1,7 @@
 /// The bottom of a terminal in a game: what the game says goes above what is being typed, which is taken away before and
 /// drawn again behind it. Pure: text and keys go in, bytes for the terminal come out.
+internal import System
+
 struct LineConsole {
   enum Input: Equatable {
     /// With its line feed.
@@ -116,7 +118,7 @@ struct LineConsole {
     var end = cursor.column
     var rows = 0
     for scalar in typed.unicodeScalars {
-      let width = CursorColumn.width(of: scalar)
+      let width = scalar.displayColumns
       if end + width > columns {
         rows += 1
         end = 0

@@ -31,6 +31,9 @@ struct Check: ParsableCommand {
       Ends with 0 only where the gate starts: with status 78 when configuration, certificates or store have to be put \
       right, else with 74 when a disk is full, else with 69 when the backend or an address is unavailable. With --health asks the running gate \
       instead and ends with 0 only when it answers that it is well and not draining.
+
+      With --policy or --risk looks at that file of a policy alone, without settings. Each problem is named with its rule, \
+      its member, what stands there and what to write instead; then it ends with status 78.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -41,7 +44,27 @@ struct Check: ParsableCommand {
   @Option(help: "Look at modes and owners for this user, as whom the gate will run.")
   var user: String?
 
+  @Option(help: "Look at this file of APPROVAL_POLICY alone.", completion: .file())
+  var policy: String?
+
+  @Flag(help: "The file of --policy is one of ASSURANCE_POLICY.")
+  var assurance = false
+
+  @Option(help: "Look at this file of RISK_POLICY alone.", completion: .file())
+  var risk: String?
+
+  func validate() throws {
+    guard [health, user != nil, policy != nil, risk != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError("--health, --user, --policy and --risk are for one look each: give one of them")
+    }
+    if assurance, policy == nil { throw ValidationError("--assurance needs a file: name it by --policy") }
+  }
+
   func run() throws {
+    if let policy {
+      return try assurance ? PolicyChecks.assurance(policy) : PolicyChecks.approvals(policy)
+    }
+    if let risk { return try PolicyChecks.risk(risk) }
     if health { return try checkHealth() }
     let account = try account()
     var report = CheckReport()

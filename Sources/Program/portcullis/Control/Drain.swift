@@ -1,4 +1,4 @@
-/// `portcullis drain` and `undrain`: how players are led away from the running gate, and back (docs/running.md,
+/// `portcullis drain`: how players are led away from the running gate, and back (docs/running.md,
 /// "Draining").
 import ArgumentParser
 import Configuration
@@ -10,32 +10,43 @@ import Time
 
 struct Drain: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Stop accepting new players, or end all sessions for good.",
+    abstract: "Stop accepting new players, or accept them again.",
     discussion: """
-      From then on /healthz and new players are answered 503; whoever plays plays on, and may come back to the session that \
-      is here. undrain takes it back, and so does a restart. With --wait it returns when nobody plays any more (0), or when \
-      the time is over or somebody has taken it back (75); the gate then still drains. With --end all sessions end at \
-      once, including sessions that a restart would keep, and new players are refused until the gate is started again.
+      From then on /healthz and new players are answered 503. Players who are in keep playing, and reconnect to the session \
+      that is here. A restart ends the drain, and so does --off. With --wait it returns when the last player has left (0), \
+      or when the time is over or the drain was taken back (75); the gate then still drains. What sessions end has ended, \
+      and a gate that stops, are not taken back: --off then ends with status 65, and the gate has to be started again.
       """)
 
   @OptionGroup var settings: SettingsFile
 
-  @Option(help: "Wait until nobody plays, at most for so long: a number with s, m, h or d, such as 30m.")
+  @Option(
+    help: "Wait until the last player has left, at most for so long: a number with s, m, h or d, such as 30m."
+  )
   var wait: Age?
 
-  @Flag(help: "End all sessions.")
+  @Flag(help: "Accept new players again.")
+  var off = false
+
+  @Flag(help: ArgumentHelp("Now: sessions end --all.", visibility: .hidden))
   var end = false
 
   @Flag(help: "One JSON object.")
   var json = false
 
   func validate() throws {
-    if end, wait != nil { throw ValidationError("--end waits for nobody: give it or --wait") }
+    if [end, off, wait != nil].count(where: { $0 }) > 1 {
+      throw ValidationError("--off and --wait exclude each other, and so does --end")
+    }
   }
 
   func run() throws {
     let configuration = try settings.values()
-    if end { return try endAll(configuration) }
+    if end {
+      complain("drain --end is now: portcullis sessions end --all")
+      return try SessionsEnd.endAll(configuration, json: json)
+    }
+    if off { return try takeBack(configuration) }
     let answer = try ControlAccess.ask(.drain, configuration)
     guard case .draining(let sessions, let detached) = answer else { throw ControlAccess.unexpected(answer) }
     guard let wait else { return try tell(Players(attached: sessions, detached: detached)) }
@@ -106,41 +117,10 @@ struct Drain: ParsableCommand {
     try output.flush()
   }
 
-  // MARK: Ending
+  // MARK: Taking it back
 
-  private func endAll(_ configuration: GateConfiguration) throws {
-    let answer = try ControlAccess.ask(.drainEnd, configuration)
-    guard case .drained(let ended) = answer else { throw ControlAccess.unexpected(answer) }
-    var output = Output()
-    if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.name("sessionsEnded")
-      writer.value(ended)
-      writer.endObject()
-      try output.line(json: writer)
-    } else {
-      try output.line("sessions ended: \(ended)")
-    }
-    try output.flush()
-  }
-}
-
-struct Undrain: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Let players in again after drain.",
-    discussion: """
-      What drain --end has ended, and a gate that stops, are not taken back: then it ends with status 65, and the gate has \
-      to be started again.
-      """)
-
-  @OptionGroup var settings: SettingsFile
-
-  @Flag(help: "One JSON object.")
-  var json = false
-
-  func run() throws {
-    let answer = try ControlAccess.ask(.undrain, try settings.values())
+  private func takeBack(_ configuration: GateConfiguration) throws {
+    let answer = try ControlAccess.ask(.undrain, configuration)
     guard case .undrained(let wasDraining) = answer else { throw ControlAccess.unexpected(answer) }
     var output = Output()
     if json {

@@ -3,6 +3,8 @@
 import Bytes
 import JSON
 import Prompt
+import System
+import Time
 
 enum ApprovalFacts {
   /// - Parameter found: what the gate says of the request, as for the console's page.
@@ -50,7 +52,15 @@ enum ApprovalFacts {
   }
 
   private static func shown(_ object: JSONObject, _ names: [String]) -> [(String, String)] {
-    names.compactMap { name in object[name].map { (name, RegistryText.text($0, of: name)) } }
+    // A person wants to know how long is left.
+    let now = Output.isTerminal ? SystemClock().wall() : nil
+    return names.compactMap { name in
+      object[name].map { value in
+        let text = RegistryText.text(value, of: name)
+        guard let now, name.hasSuffix("_at") else { return (name, text) }
+        return (name, "\(text), \(RegistryText.text(value, of: name, at: now))")
+      }
+    }
   }
 }
 

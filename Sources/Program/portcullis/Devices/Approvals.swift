@@ -4,6 +4,8 @@ import Bytes
 import Control
 import JSON
 import Prompt
+import System
+import Time
 
 struct Approvals: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,7 +17,7 @@ struct Approvals: ParsableCommand {
     subcommands: [
       ApprovalsRequest.self, ApprovalsList.self, ApprovalsShow.self, ApprovalsApprove.self,
       ApprovalsDeny.self,
-      ApprovalsCancel.self, ApprovalsBars.self,
+      ApprovalsCancel.self, ApprovalsUnbar.self,
     ])
 }
 
@@ -75,21 +77,46 @@ struct ApprovalsList: ParsableCommand {
     commandName: "list", abstract: "List approvals.",
     discussion: """
       One line an approval: its id, state, operation, service, requester, subject, when it expires, target and text. \
-      With --json one array.
+      At a terminal \
+      each has some lines, and times are relative. With --json one array.
+
+      With --barred, requesters and services that a person has reported: service, requester, subject, and since when. \
+      Without a requester it is the service that was reported three times.
       """)
 
   @OptionGroup var settings: SettingsFile
   @Option(help: "Only those in this state: pending, approved, denied, reported, expired or cancelled.")
   var state: ApprovalState?
+  @Flag(help: "Requesters and services that a person has reported.") var barred = false
   @Flag(help: "One JSON array.") var json = false
 
+  func validate() throws {
+    if barred, state != nil { throw ValidationError("--barred shows no approvals: leave out --state") }
+  }
+
   func run() throws {
+    if barred {
+      let result = try RegistryAccess.orderOfUser("bars-list", [], try settings.values())
+      return try RegistryText.list(result, ["service", "requester", "subject", "at"], json: json)
+    }
     let result = try RegistryAccess.orderOfUser(
       "approvals-list", [("state", state.map { .string($0.rawValue) })], try settings.values())
+    if !json, Output.isTerminal { return try show(result.array ?? []) }
     try RegistryText.list(
       result,
       ["id", "state", "operation", "service", "requester", "subject", "expires_at", "target", "text"],
       json: json)
+  }
+
+  private func show(_ requests: [JSONValue]) throws {
+    var output = Output()
+    let now = SystemClock().wall()
+    for (index, request) in requests.compactMap(\.object).enumerated() {
+      if index > 0 { try output.line("") }
+      for line in RequestText.lines(request, at: now, .standardOutput) { try output.line(line) }
+    }
+    if requests.isEmpty { try output.line("no requests") }
+    try output.flush()
   }
 }
 

@@ -8,12 +8,12 @@ import System
 
 struct Devices: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List, confirm, name, revoke and forget devices; back their store up.",
+    abstract: "List, pair, confirm, name, revoke and forget devices; back their store up.",
     discussion: "All but restore ask the running gate over CONTROL_SOCKET.",
     subcommands: [
-      DevicesList.self, DevicesShow.self, DevicesConfirm.self, DevicesAssign.self, DevicesRename.self,
-      DevicesRevoke.self, DevicesExcept.self, DevicesUnlock.self, DevicesForget.self,
-      DevicesRotateTokenKeys.self, DevicesBackup.self, DevicesRestore.self,
+      DevicesList.self, DevicesShow.self, Pair.self, DevicesConfirm.self, DevicesSet.self, DevicesRevoke.self,
+      DevicesUnlock.self, DevicesForget.self, DevicesRotateTokenKeys.self, DevicesBackup.self,
+      DevicesRestore.self, DevicesAssign.self, DevicesRename.self, DevicesExcept.self,
     ])
 }
 
@@ -44,7 +44,13 @@ struct DevicesList: ParsableCommand {
     let members = ["device_id", "status", "subject", "level", "uv", "platform", "device_name"]
     if json { return try RegistryText.list(.array(try pages.all()), members, json: true) }
     var output = Output()
-    if Output.isTerminal { try output.line(RegistryText.heading(members + ["exception"])) }
+    if Output.isTerminal {
+      var table = RegistryTable(members + ["except.until"], headings: ["except.until": "EXCEPTION ENDS"])
+      try pages.each { rows throws in
+        for row in rows { try table.add(row, to: &output) }
+      }
+      return try table.finish(&output)
+    }
     try pages.each { rows throws in
       for row in rows {
         let exception = RegistryText.text(row.object?["except"]?.object?["until"], of: "until")
@@ -92,41 +98,5 @@ struct DevicesConfirm: ParsableCommand {
     let result = try RegistryAccess.order(
       "devices-confirm", [("id", .string(device)), ("subject", subject.map(JSONValue.string))], configuration)
     try RegistryText.say("confirmed \(device)", result, json: json)
-  }
-}
-
-struct DevicesAssign: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "assign", abstract: "Say to whom a device belongs.",
-    discussion: "At a terminal it shows the device and asks first, as confirm, except and forget do.")
-
-  @OptionGroup var settings: SettingsFile
-  @Argument(help: "The device's id.") var device: String
-  @Argument(help: "The name of the person it belongs to.") var subject: String
-  @Flag(help: "One JSON object.") var json = false
-
-  func run() throws {
-    let configuration = try settings.values()
-    try DeviceQuestion.ask(
-      "assign this device to \(PrintableText.field(subject, limit: 128))?", of: device, configuration)
-    let result = try RegistryAccess.order(
-      "devices-assign", [("id", .string(device)), ("subject", .string(subject))], configuration)
-    try RegistryText.say("assigned \(device)", result, json: json)
-  }
-}
-
-struct DevicesRename: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "rename", abstract: "Give a device another name.")
-
-  @OptionGroup var settings: SettingsFile
-  @Argument(help: "The device's id.") var device: String
-  @Argument(help: "How it is to be called.") var name: String
-  @Flag(help: "One JSON object.") var json = false
-
-  func run() throws {
-    let result = try RegistryAccess.order(
-      "devices-rename", [("id", .string(device)), ("name", .string(name))], try settings.values())
-    try RegistryText.say("renamed \(device)", result, json: json)
   }
 }

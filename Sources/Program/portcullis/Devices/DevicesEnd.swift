@@ -1,4 +1,4 @@
-/// `portcullis devices revoke`, `except`, `forget`, `unlock` and `rotate-token-keys` (docs/running.md, "Commands").
+/// `portcullis devices revoke`, `forget`, `unlock` and `rotate-token-keys` (docs/running.md, "Commands").
 import ArgumentParser
 import Bytes
 import Control
@@ -25,46 +25,6 @@ struct DevicesRevoke: ParsableCommand {
     try RegistryText.say("revoked \(device)", result, json: json)
   }
 }
-
-struct DevicesExcept: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "except", abstract: "Let one device pass without what it cannot show, until a date.",
-    discussion: """
-      For a phone that cannot show what ASSURANCE_POLICY asks for. The exception is shown by devices list and stands \
-      in the audit with its reason. Name by --lacks what it passes without; where nothing is named, that is all that its \
-      class asks for.
-      """)
-
-  @OptionGroup var settings: SettingsFile
-  @Argument(help: "The device's id.") var device: String
-  @Option(help: "The last day (2027-01-31, UTC), a timestamp, or a length of time such as 30d.")
-  var until: Moment
-  @Option(help: "What it lacks, and why it passes all the same.") var reason: String
-  @Option(
-    help: """
-      What it passes without: level, uv, play, presence or attestation (one that is new enough); may be repeated.
-      """)
-  var lacks: [DeviceLack] = []
-  @Flag(help: "One JSON object.") var json = false
-
-  func run() throws {
-    let configuration = try settings.values()
-    let seconds = until.seconds(after: SystemClock().wall())
-    let end = UnixTime(milliseconds: seconds * 1000).timestamp
-    let lacking =
-      lacks.isEmpty ? "all that its class asks for" : lacks.map(\.rawValue).joined(separator: ", ")
-    try DeviceQuestion.ask("let this device pass until \(end) without \(lacking)?", of: device, configuration)
-    let result = try RegistryAccess.order(
-      "devices-except",
-      [
-        ("id", .string(device)), ("until", .number(JSONNumber(seconds))), ("reason", .string(reason)),
-        ("lacks", lacks.isEmpty ? nil : .array(lacks.map { .string($0.rawValue) })),
-      ], configuration)
-    try RegistryText.say("excepted \(device)  until \(end)", result, json: json)
-  }
-}
-
-extension DeviceLack: ExpressibleByArgument {}
 
 struct DevicesForget: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-/// `portcullis pair`: draws a QR code for a phone, and lets it in by the six digits that it shows (docs/devices.md).
+/// `portcullis devices pair`: draws a QR code for a phone, and lets it in by the six digits that it shows (docs/devices.md).
 import ArgumentParser
 import Commands
 import Configuration
@@ -14,7 +14,7 @@ struct Pair: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Pair a phone: show a QR code, and type the six digits that the phone shows.",
     discussion: """
-      The code is good for one phone and five minutes. Whoever photographs it can answer in your phone's place: \
+      The code is good for one phone and five minutes. A photograph of it is enough to answer in your phone's place: \
       look at the name that is shown, and type the digits from the phone in your hand. Three wrong ones end the pairing, \
       and so does Control-C. A phone of another platform than the one that is named ends it too. Where output is no \
       terminal, or its window is too small, the code's text is written instead.

@@ -12,27 +12,21 @@ struct Pins: ParsableCommand {
     abstract: "Show the pins of the server's keys, and make the next key.",
     discussion: """
       A pin is SHA-256 of a key's SubjectPublicKeyInfo, in base64url. Paired phones know the pin in service and the \
-      next one, so a certificate may be renewed for either key, and for no other.
-      """,
-    subcommands: [PinsShow.self, PinsNext.self], defaultSubcommand: PinsShow.self)
-}
+      next one, so a certificate may be renewed for either key, and for no other. Pins are of TLS_CERT_PATH and \
+      TLS_NEXT_KEY_PATH as they are now.
 
-struct PinsShow: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the pins of the key in service and of the next one.",
-    discussion: "From TLS_CERT_PATH and TLS_NEXT_KEY_PATH as they are now. With --json one array.")
+      With --make-next shows the next pin alone. Where the file of TLS_NEXT_KEY_PATH is missing, a P-256 key is made and \
+      written to it, with mode 0600. Reload the gate then, so that phones hear of it before a certificate with this key is \
+      in service.
+      """)
 
   @OptionGroup var settings: SettingsFile
+  @Flag(help: "Make the next key if there is none, and show its pin.") var makeNext = false
   @Flag(help: "One JSON array.") var json = false
 
   func run() throws {
     let files = try settings.values().files
-    guard let path = files.certificatePath else {
-      complain("TLS_CERT_PATH is not set: a certificate that is made at each start has no pin to know it by")
-      throw ExitStatus.configuration
-    }
-    var pins = [("service", try ServerPins.inService(path))]
-    if let path = files.nextKeyPath { pins.append(("next", try ServerPins.next(path))) }
+    let pins = makeNext ? [("", try next(files))] : try all(files)
     var output = Output()
     if json {
       var writer = JSONWriter()
@@ -41,31 +35,27 @@ struct PinsShow: ParsableCommand {
       writer.endArray()
       try output.line(json: writer)
     } else {
-      for (name, pin) in pins { try output.line("\(name)  \(pin.text)") }
+      for (name, pin) in pins { try output.line(name.isEmpty ? pin.text : "\(name)  \(pin.text)") }
     }
     try output.flush()
   }
-}
 
-struct PinsNext: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "next", abstract: "Show the next key's pin; make the key if there is none.",
-    discussion: """
-      The key is that of TLS_NEXT_KEY_PATH. Where the file is missing, a P-256 key is made and written to it, with \
-      mode 0600. Reload the gate then, so that phones hear of it before a certificate with this key is in service.
-      """)
+  private func all(_ files: GateFiles) throws -> [(String, PublicKeyPin)] {
+    guard let path = files.certificatePath else {
+      complain("TLS_CERT_PATH is not set: a certificate that is made at each start has no pin to know it by")
+      throw ExitStatus.configuration
+    }
+    let service = [("service", try ServerPins.inService(path))]
+    return service + (try files.nextKeyPath.map { [("next", try ServerPins.next($0))] } ?? [])
+  }
 
-  @OptionGroup var settings: SettingsFile
-
-  func run() throws {
-    guard let path = try settings.values().files.nextKeyPath else {
+  private func next(_ files: GateFiles) throws -> PublicKeyPin {
+    guard let path = files.nextKeyPath else {
       complain("TLS_NEXT_KEY_PATH is not set: name the file that the next key is in, or is to be made in")
       throw ExitStatus.configuration
     }
     if !WholeFile.exists(path) { try ServerPins.make(path) }
-    var output = Output()
-    try output.line(try ServerPins.next(path).text)
-    try output.flush()
+    return try ServerPins.next(path)
   }
 }
 

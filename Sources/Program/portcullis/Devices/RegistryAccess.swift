@@ -86,14 +86,14 @@ enum RegistryText {
       writer.value(result)
       try output.line(json: writer)
     } else {
-      if Output.isTerminal { try output.line(heading(members)) }
+      if Output.isTerminal {
+        var table = RegistryTable(members)
+        for element in result.array ?? [] { try table.add(element, to: &output) }
+        return try table.finish(&output)
+      }
       for element in result.array ?? [] { try output.line(line(element, members)) }
     }
     try output.flush()
-  }
-
-  static func heading(_ members: [String]) -> String {
-    members.map { $0.uppercased().replacing("_", with: " ") }.joined(separator: "  ")
   }
 
   static func line(_ element: JSONValue, _ members: [String]) -> String {
@@ -138,13 +138,14 @@ enum RegistryText {
   }
 
   /// Times are Unix seconds there, and dates here.
-  static func text(_ value: JSONValue?, of name: String) -> String {
+  /// - Parameter now: where given, times are relative to it.
+  static func text(_ value: JSONValue?, of name: String, at now: UnixTime? = nil) -> String {
     switch value {
     case nil, .null: "-"
     case .boolean(let boolean): boolean ? "true" : "false"
     case .number(let number):
       if let seconds = number.integer, isTime(name), (0...253_402_300_799).contains(seconds) {
-        UnixTime(milliseconds: seconds * 1000).timestamp
+        time(UnixTime(milliseconds: seconds * 1000), at: now)
       } else {
         number.text
       }
@@ -157,6 +158,10 @@ enum RegistryText {
         : object.members.map { "\(PrintableText.field($0.name, limit: 128))=\(text($0.value, of: $0.name))" }
           .joined(separator: ",")
     }
+  }
+
+  private static func time(_ time: UnixTime, at now: UnixTime?) -> String {
+    now.map { Wording.relative(time, to: $0) } ?? time.timestamp
   }
 
   private static func isTime(_ name: String) -> Bool {

@@ -43,7 +43,7 @@ struct HTTPFindings {
     case (503, RefusalCode.shuttingDown.rawValue?):
       report.warning(
         "health", "the gate drains", why: "new players are refused",
-        mend: "portcullis undrain, or start it again")
+        mend: "portcullis drain --off, or start it again")
     default:
       report.problem(
         "health", "/healthz is answered \(answer(response))",
@@ -159,7 +159,7 @@ struct HTTPFindings {
     case .shuttingDown:
       report.warning(
         "upgrade", "the gate drains: \(code.rawValue)", why: "new players are refused",
-        mend: "portcullis undrain")
+        mend: "portcullis drain --off")
     default:
       report.problem(
         "upgrade", "refused with \(response.status) \(code.rawValue)", why: "players would be as well",

@@ -12,13 +12,13 @@ import Time
 
 struct Keys: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List, show, find, revoke, prune, count, import and export attested keys.",
+    abstract: "List, show, find, revoke, prune, import and export attested keys.",
     discussion: """
-      list, show, find, stats and export read the snapshot and the journal and do not disturb a running gate. revoke, \
+      list, show, find and export read the snapshot and the journal and do not disturb a running gate. revoke, \
       prune and import ask the running gate over CONTROL_SOCKET, or edit the store under its lock when none is running.
       """,
     subcommands: [
-      KeysList.self, KeysShow.self, KeysFind.self, KeysStatistics.self, KeysRevoke.self, KeysPrune.self,
+      KeysList.self, KeysShow.self, KeysFind.self, KeysRevoke.self, KeysPrune.self,
       KeysImport.self, KeysExport.self,
     ])
 }
@@ -29,7 +29,8 @@ struct KeysList: ParsableCommand {
     discussion: """
       One line a key: key id, registered, last used, counter, environment, app id, and "revoked" with its \
       time and reason. With --json one object a line, with the members of the key file, keyId before them, and behind them \
-      the pseudonym, where the key of DEVICE_PSEUDONYM_KEY_PATH can be read.
+      the pseudonym, where the key of DEVICE_PSEUDONYM_KEY_PATH can be read. At a terminal keys are short and times are \
+      relative.
       """)
 
   @OptionGroup var settings: SettingsFile
@@ -45,19 +46,21 @@ struct KeysList: ParsableCommand {
     let contents = try StoreAccess.read(configuration)
     let key = KeyText.pseudonymKey(configuration)
     var output = Output()
-    if !json, Output.isTerminal { try output.line(Self.heading) }
+    var table = KeyText.table
+    let now = SystemClock().wall()
     try contents.forEach { identifier, record throws in
       if revoked, record.revokedAt == nil { return }
-      if json {
+      if !json, Output.isTerminal {
+        try output.row(KeyText.cells(identifier, record, now: now), of: &table)
+      } else if json {
         try output.line(json: KeyText.json(identifier, record, key?.pseudonym(ofKey: identifier)))
       } else {
         try output.line(KeyText.line(identifier, record))
       }
     }
+    if !json, Output.isTerminal { try output.rows(of: &table) }
     try output.flush()
   }
-
-  private static let heading = "KEY ID  REGISTERED  LAST USED  COUNTER  ENVIRONMENT  APP ID"
 }
 
 struct KeysShow: ParsableCommand {
@@ -84,68 +87,6 @@ struct KeysShow: ParsableCommand {
       try output.line(json: KeyText.json(identifier, record, pseudonym))
     } else {
       for line in columns(KeyText.rows(identifier, record, pseudonym)) { try output.line(line) }
-    }
-    try output.flush()
-  }
-}
-
-struct KeysStatistics: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Count keys by state, environment and app.",
-    discussion: "Reads the store's files; portcullis stats has the running gate's own numbers.")
-
-  @OptionGroup var settings: SettingsFile
-
-  @Flag(help: "One JSON object.")
-  var json = false
-
-  func run() throws {
-    let contents = try StoreAccess.read(try settings.values())
-    let day = SystemClock().wall().milliseconds - 86_400_000
-    var revoked = 0
-    var usedToday = 0
-    var environments: [String: Int] = [:]
-    var apps: [String: Int] = [:]
-    contents.forEach { _, record in
-      if record.revokedAt != nil { revoked += 1 }
-      if let time = record.lastUsedAt, time.milliseconds >= day { usedToday += 1 }
-      environments[record.environmentName, default: 0] += 1
-      apps[record.appID ?? "unknown", default: 0] += 1
-    }
-    var output = Output()
-    let numbers = [
-      ("keys", contents.count), ("revokedKeys", revoked), ("usedWithinADay", usedToday),
-      ("snapshotBytes", Int(contents.snapshotBytes)), ("journalBytes", Int(contents.journalBytes)),
-    ]
-    let groups = [("environments", environments), ("apps", apps)].map { name, counts in
-      (name, counts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
-    }
-    if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      for (name, number) in numbers {
-        writer.name(name)
-        writer.value(number)
-      }
-      for (name, counts) in groups {
-        writer.name(name)
-        writer.beginObject()
-        for (key, count) in counts {
-          writer.name(key)
-          writer.value(count)
-        }
-        writer.endObject()
-      }
-      writer.endObject()
-      try output.line(json: writer)
-    } else {
-      var rows = numbers.map { ($0, "\($1)") }
-      for (name, counts) in groups {
-        rows += counts.map {
-          ("\(name.dropLast()).\(PrintableText.field($0.key, limit: 200))", "\($0.value)")
-        }
-      }
-      for line in columns(rows) { try output.line(line) }
     }
     try output.flush()
   }

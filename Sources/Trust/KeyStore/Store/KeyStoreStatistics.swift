@@ -1,4 +1,4 @@
-/// The store in numbers, for `portcullis stats` and `keys stats`.
+/// The store in numbers, for `portcullis stats` and `stats --keys`.
 internal import Synchronization
 package import System
 package import Time

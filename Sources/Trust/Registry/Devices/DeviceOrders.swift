@@ -1,4 +1,4 @@
-/// What an operator orders about devices: `devices list`, `show`, `confirm`, `assign`, `rename`, `revoke`, `except`,
+/// What an operator orders about devices: `devices list`, `show`, `confirm`, `set`, `revoke`,
 /// `forget`, `rotate-token-keys`.
 internal import DeviceWire
 internal import JSON

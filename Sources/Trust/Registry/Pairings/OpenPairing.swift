@@ -1,4 +1,4 @@
-/// Opens a pairing: `POST /pair` by a service, `portcullis pair` by an operator.
+/// Opens a pairing: `POST /pair` by a service, `portcullis devices pair` by an operator.
 internal import Crypto
 package import DeviceWire
 internal import JSON

@@ -1,4 +1,4 @@
-/// What an operator orders about pairings: `portcullis pair`.
+/// What an operator orders about pairings: `portcullis devices pair`.
 internal import DeviceWire
 internal import JSON
 

@@ -210,8 +210,8 @@ class Household:
         return self.started[-1]
 
     def operator(self, *arguments):
-        """`portcullis pair`, which has written its code."""
-        operator = self.start("pair", *arguments)
+        """`portcullis devices pair`, which has written its code."""
+        operator = self.start("devices", "pair", *arguments)
         operator.code = Code(operator.line())
         return operator
 

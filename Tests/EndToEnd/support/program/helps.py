@@ -5,5 +5,6 @@ import re
 
 def listed(help_text):
     """The subcommands that a help names."""
-    section = help_text.partition("SUBCOMMANDS:")[2].partition("See '")[0]
-    return re.findall(r"^  ([a-z][a-z-]*)(?: |$)", section, re.MULTILINE)
+    # In groups, or not; an empty line ends each.
+    sections = re.findall(r"SUBCOMMANDS:\n(.*?)(?:\n\n|\Z)", help_text, re.DOTALL)
+    return re.findall(r"^  ([a-z][a-z-]*)(?: |$)", "\n".join(sections), re.MULTILINE)

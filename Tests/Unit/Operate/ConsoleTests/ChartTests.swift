@@ -1,4 +1,6 @@
 /// Drawings of the last day: what stands where, what is left out, and what they say to who does not see them.
+import Prompt
+import System
 import Time
 import Testing
 

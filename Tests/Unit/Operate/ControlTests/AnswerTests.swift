@@ -1,5 +1,7 @@
 /// The control socket's answers, written by the gate and read by the commands.
+import System
 import Testing
+import Time
 
 @testable import Control
 @testable import Gateway
@@ -38,6 +40,10 @@ import Testing
           health: health, gauges: [NamedCount("loops", 2)], counters: [NamedCount("accepted", 9)],
           refusals: [NamedCount("nonce_invalid", 1), NamedCount("key_unknown", 2)], turns: turns,
           store: store)),
+      .refusals([
+        RefusalSummary(
+          code: "key_unknown", step: "key", count: 3, lastAt: UnixTime(milliseconds: 1_771_286_400_001))
+      ]), .refusals([]),
       .keysStatistics(store),
       .revoked(Revocation(revokedAt: "2026-02-17T00:00:00.000Z", sessionsEnded: 2, sessionsLeft: 1)),
       .pruned(keys: 5),

@@ -17,7 +17,7 @@ import Testing
       }))
 
   @Test(arguments: [
-    ControlRequest.health, .statistics, .keysStatistics, .keysRevoke(keyID),
+    ControlRequest.health, .statistics, .refusals, .keysStatistics, .keysRevoke(keyID),
     .keysRevoke(keyID, reason: RevocationReason("lost: \"on the train\"")), .keysPrune(unusedSeconds: 0),
     .keysPrune(unusedSeconds: 15_552_000), .sessionsList, .sessionsClose(.connection("0-1a2b")),
     .sessionsClose(.key(keyID)), .sessionsClose(.session(17)), .drain, .undrain, .drainEnd, importOrder,

@@ -29,6 +29,26 @@ import Time
     #expect(report.status == status)
     #expect(report.findings.map(\.grade.rawValue) == ["ok", "warning"] + problems.map { _ in "problem" })
   }
+
+  /// At a terminal, where the first lines of many leave the window.
+  @Test func whatMattersComesLast() {
+    var report = CheckReport()
+    report.warning("disk", "slow")
+    report.ok("clock", "now")
+    #expect(
+      report.lines(.none) == [
+        "RESULT   CHECK  FOUND", "ok       clock  now", "warning  disk   slow", "",
+        "ready: no problem, 1 warning",
+      ])
+    report.problem("backend", "away", .unavailable)
+    report.ok("root", "there")
+    let lines = report.lines(.none)
+    #expect(
+      lines.suffix(3) == [
+        "problem  backend  away", "", "not ready: 1 problem, 1 warning; fix the problems, then check again",
+      ])
+    #expect(CheckReport().lines(.none).last == "ready: no problem, no warning")
+  }
 }
 
 @Suite struct CertificateCheckTests {

@@ -1,5 +1,6 @@
 /// What a player sees at a terminal: the game's text as the game sent it, and below it what is being typed.
 import Kit
+import System
 import Testing
 
 @testable import Device
@@ -47,7 +48,7 @@ private struct Screen {
   }
 
   private mutating func put(_ character: Character) {
-    let width = character.unicodeScalars.first.map(CursorColumn.width) ?? 1
+    let width = character.unicodeScalars.first?.displayColumns ?? 1
     if column + width > columns {
       row += 1
       column = 0

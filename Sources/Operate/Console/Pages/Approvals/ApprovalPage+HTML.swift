@@ -1,4 +1,5 @@
 /// `/approvals/<id>`: what is asked for, who has said what, and the operator's own word.
+internal import Prompt
 internal import System
 
 extension ApprovalPage: ConsolePage {

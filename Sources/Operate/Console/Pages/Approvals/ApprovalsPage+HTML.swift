@@ -1,4 +1,5 @@
 /// `/approvals` and what is below it, as HTML and as JSON.
+internal import Prompt
 internal import System
 
 extension ApprovalsPage: ConsolePage {

@@ -1,4 +1,5 @@
 /// `/audit`, as HTML and as JSON.
+internal import Prompt
 internal import System
 
 extension AuditPage: ConsolePage {

@@ -1,4 +1,5 @@
 /// `/configuration`, as HTML and as JSON.
+internal import Prompt
 internal import System
 
 extension ConfigurationPage: ConsolePage {

@@ -1,4 +1,5 @@
 /// `/devices`, as HTML and as JSON.
+internal import Prompt
 internal import System
 
 extension DevicesPage: ConsolePage {

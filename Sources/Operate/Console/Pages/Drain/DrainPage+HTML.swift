@@ -1,4 +1,5 @@
 /// `/drain` and `/drain/end`, as HTML and as JSON.
+internal import Prompt
 
 extension DrainPage: ConsolePage {
   func html(_ frame: PageFrame) -> [UInt8] {

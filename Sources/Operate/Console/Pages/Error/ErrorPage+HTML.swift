@@ -1,5 +1,6 @@
 /// What is shown instead of a page: what is the matter, and what to do.
 internal import JSON
+internal import Prompt
 
 extension ErrorPage: ConsolePage {
   func html(_ frame: PageFrame) -> [UInt8] {

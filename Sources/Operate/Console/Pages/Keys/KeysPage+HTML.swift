@@ -1,4 +1,5 @@
 /// `/keys` and what is below it, as HTML and as JSON.
+internal import Prompt
 internal import System
 
 extension KeysPage: ConsolePage {

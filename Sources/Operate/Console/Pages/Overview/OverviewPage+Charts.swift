@@ -1,4 +1,6 @@
 /// The last day of the overview: drawings, and the same in words and numbers for who does not see them.
+internal import Prompt
+internal import System
 internal import Time
 
 extension OverviewPage {

@@ -1,5 +1,6 @@
 /// `/` as HTML and as JSON.
 internal import PortcullisProtocol
+internal import Prompt
 internal import System
 internal import Time
 

@@ -68,15 +68,15 @@ enum RefusalAdvice {
       "The device's keys are attested less well than DEVICE_MIN_LEVEL or the policy asks: another phone.",
     .scopeMissing:
       "The service's token does not allow this: add the service anew with the scope, if it should.",
-    .policyRefused: "The policy does not allow it: portcullis policy explain says which rule decides.",
+    .policyRefused: "The policy does not allow it: portcullis explain approval says which rule decides.",
     .requesterBarred:
-      "Somebody reported this requester: look into it, then lift the bar with portcullis approvals bars lift.",
+      "Somebody reported this requester: look into it, then lift the bar with portcullis approvals unbar.",
     .codeRejected: "Wrong digits: nothing to do about one. Many for one person: somebody guesses.",
     .presenceRejected:
       "The phone was not near, or could not show that it is: its person tries again at the screen.",
     .presenceRequired: "The policy wants the phone near for this: nothing to do.",
     .riskDenied:
-      "The policy of risk counts too much: portcullis risk explain says what of a recorded request.",
+      "The policy of risk counts too much: portcullis explain risk says what of a recorded request.",
     .leaseMismatch: "A service used an approval for something else than was approved: a bug there, or worse.",
     .noDevice: "Nobody could be asked: the person has no active device that is good enough for the policy.",
     .notPending: "It was decided already, or is over: nothing to do.",
@@ -85,7 +85,7 @@ enum RefusalAdvice {
     .leaseExhausted: "The approval was used as often as it may be: the service asks anew.",
     .leaseEnded: "The approval's time is over: the service asks anew.",
     .pairingRejected:
-      "The code on the screen was used, burnt, or is over: make a new one with portcullis pair.",
+      "The code on the screen was used, burnt, or is over: make a new one with portcullis devices pair.",
     .clientOutdated: "The app is older than the policy allows: its person has to update it.",
     .quotaExceeded: "One service asks so much that it would fill the disk: see SERVICE_STORE_PER_DAY.",
     .tooManyOpen: "As many wait as may: if a service does this, it asks without end.",

@@ -1,5 +1,6 @@
 /// `/refusals`, as HTML and as JSON.
 internal import PortcullisProtocol
+internal import Prompt
 internal import System
 
 extension RefusalsPage: ConsolePage {

@@ -1,5 +1,6 @@
 /// `/sessions` and what is below it, as HTML and as JSON.
 internal import JSON
+internal import Prompt
 internal import System
 
 extension SessionsPage: ConsolePage {

@@ -1,4 +1,5 @@
 /// The pages of who is not signed in: they stand alone, without menu and script.
+internal import Prompt
 
 extension SignInPage {
   func html() -> [UInt8] {

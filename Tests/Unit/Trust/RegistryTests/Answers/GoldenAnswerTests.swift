@@ -10,6 +10,7 @@ import Kit
 import PortcullisProtocol
 import System
 import Testing
+import Time
 
 @testable import Registry
 

@@ -1,4 +1,4 @@
-/// `portcullis policy`: what the files of policies say, without a gate (docs/policies.md).
+/// `portcullis explain`: what the files of policies make of a request, without a gate (docs/policies.md).
 import ApprovalPolicy
 import ArgumentParser
 import Bytes
@@ -6,47 +6,15 @@ import Configuration
 import Inspection
 import Prompt
 
-struct PolicyCommand: ParsableCommand {
+struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "policy", abstract: "Check and explain what approvals take.",
-    subcommands: [PolicyCheck.self, PolicyExplain.self])
+    abstract: "Explain what an approval requires, or why a phone gets no one-time code.",
+    subcommands: [ExplainApproval.self, ExplainRisk.self])
 }
 
-struct PolicyCheck: ParsableCommand {
+struct ExplainApproval: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Look for anything wrong in a file of APPROVAL_POLICY.",
-    discussion: """
-      Tells every problem with its rule, its member, what stands there and what to write instead, and then ends with \
-      status 78.
-      """)
-
-  @Flag(help: "The file is one of ASSURANCE_POLICY.")
-  var assurance = false
-
-  @Argument(help: "The file to look at.", completion: .file())
-  var file: String
-
-  func run() throws {
-    let found: String
-    if assurance {
-      let policy = try PolicyText.assurance(file)
-      found = "\(policy.classes.count) classes"
-    } else {
-      let policy = try PolicyText.approvals(file)
-      found = "\(policy.rules.count) rules, \(policy.hasDefault ? "and" : "no") DEFAULT"
-      if let warning = PolicyText.warning(policy) {
-        complain("warning: \(PrintableText.field(file)): \(warning)")
-      }
-    }
-    var output = Output()
-    try output.line("ok  \(PrintableText.field(file))  \(found)")
-    try output.flush()
-  }
-}
-
-struct PolicyExplain: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "explain", abstract: "Say what the approval of an operation takes, and which rules say so.",
+    commandName: "approval", abstract: "Say what the approval of an operation takes, and which rules say so.",
     discussion: """
       One block a rule: whether it holds and why not, and what it demands; then the result, each part with the rules \
       that it comes from. Ends with status 65 when the policy refuses the request.

@@ -1,5 +1,4 @@
-/// `portcullis risk`: what a file of RISK_POLICY says, and what it makes of a recorded request, without a gate
-/// (docs/risk.md).
+/// `portcullis explain risk`: what a file of RISK_POLICY makes of a recorded request, without a gate (docs/risk.md).
 import ApprovalPolicy
 import ArgumentParser
 import Bytes
@@ -13,41 +12,9 @@ import System
 import Time
 import Vectors
 
-struct RiskCommand: ParsableCommand {
+struct ExplainRisk: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "risk", abstract: "Check and explain when a phone gets no one-time code.",
-    subcommands: [RiskCheck.self, RiskExplain.self])
-}
-
-struct RiskCheck: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Look for anything wrong in a file of RISK_POLICY.",
-    discussion: """
-      Tells every problem with its member, what stands there and what to write instead, and then ends with status 78.
-      """)
-
-  @Argument(help: "The file to look at.", completion: .file())
-  var file: String
-
-  func run() throws {
-    let policy = try PolicyText.risk(file)
-    var output = Output()
-    try output.line("ok  \(PrintableText.field(file))  \(Self.summary(policy))")
-    try output.flush()
-  }
-
-  private static func summary(_ policy: RiskPolicy) -> String {
-    let bands = [("presence", policy.presenceBand), ("denied", policy.denyBand)].compactMap { word, band in
-      band.map { "\(word) from \($0) on" }
-    }
-    let shown = bands.isEmpty ? "no bands" : bands.joined(separator: ", ")
-    return "\(shown), \(policy.isEnforced ? "enforced" : "only logged")"
-  }
-}
-
-struct RiskExplain: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "explain",
+    commandName: "risk",
     abstract: "Say what speaks against a recorded request, and what a policy makes of it.",
     discussion: """
       FILE holds a request as docs/risk.md describes it, or one a line: the phone's signals, what the gate knew, and \
@@ -104,7 +71,7 @@ struct RiskExplain: ParsableCommand {
     mutating func take(_ text: [UInt8], at place: String) {
       var name = ""
       do throws(VectorError) {
-        if let text = RiskExplain.object(text)?["name"]?.string {
+        if let text = ExplainRisk.object(text)?["name"]?.string {
           name = "\(PrintableText.field(text)): "
         }
         guard case .risk(let request) = try VectorLine(parsing: text.span) else {
