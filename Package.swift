@@ -346,7 +346,7 @@ let testTargets = [
   tests("AndroidKey", ["Bytes", "Crypto", "Device", "DeviceWire", "JSON", "Time", "X509"]),
   tests("ApprovalPolicy", ["DeviceWire", "Kit"]),
   tests("Time", ["Kit"]),
-  tests("System", ["Time"]),
+  tests("System", ["Kit", "Time"]),
   tests("Confinement", ["CLinux", "CSeccomp", "Obligation", "System"]),
   tests("Sockets", ["Addresses", "CLinux", "System"]),
   tests("Supervision", ["System", "Time"]),

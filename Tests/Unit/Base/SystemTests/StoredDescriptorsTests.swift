@@ -1,5 +1,6 @@
 /// What a process takes of what it was given, and what becomes of the rest.
 import Glibc
+import Kit
 import Testing
 import Time
 
@@ -40,7 +41,7 @@ import Time
   }
 
   @Test func legsAreTakenByTheirSlots() throws {
-    let given = try given(["s001", "s000"], at: 700)
+    let given = try given(["s001", "s000"], at: HighDescriptors.number(0))
     var stored = given.take()
     let legs = stored.legs
     #expect(legs == [0, 1])
@@ -55,7 +56,7 @@ import Time
     let (number, isInherited, waits) = (
       leg.number, fcntl(leg.number, F_GETFD) & FD_CLOEXEC == 0, fcntl(leg.number, F_GETFL) & O_NONBLOCK == 0
     )
-    #expect(number == 701 && !isInherited && !waits)
+    #expect(number == HighDescriptors.number(1) && !isInherited && !waits)
     let again = stored.takeLeg(0) == nil
     #expect(again)
     let left = stored.legs
@@ -67,7 +68,7 @@ import Time
 
   @Test(arguments: [43, 0, -1])
   func whatIsForAnotherProcessIsLeftAlone(process: Int32) throws {
-    let first = 720 + process
+    let first = HighDescriptors.number(20) + process
     let given = try given(["s000"], at: first)
     let stored = given.take(process: process)
     let isEmpty = stored.isEmpty
@@ -104,7 +105,7 @@ import Time
 
   /// Numbers that nobody has opened are passed over.
   @Test func descriptorsThatAreNotThere() throws {
-    let given = Given(["s000", "s001"], at: 740, sockets: [try Sockets()])
+    let given = Given(["s000", "s001"], at: HighDescriptors.number(80), sockets: [try Sockets()])
     let stored = given.take()
     let legs = stored.legs
     #expect(legs == [0])
@@ -114,7 +115,8 @@ import Time
   @Test func strangersAreClosedAndRemoved() throws {
     let inbox = try NoticeInbox()
     let store = DescriptorStore.offered(in: [("FDSTORE", "9"), ("NOTIFY_SOCKET", inbox.name)])
-    let given = try given(["s000", "stored", "slot", "l0", "s007", "s007", "a b", "szzz"], at: 760)
+    let given = try given(
+      ["s000", "stored", "slot", "l0", "s007", "s007", "a b", "szzz"], at: HighDescriptors.number(100))
     let stored = given.take()
     let legs = stored.legs
     #expect(legs == [0])
@@ -130,7 +132,9 @@ import Time
   }
 
   /// Which of the names would be whose?
-  @Test(arguments: [(["s000"], Int32(780)), (["s000", "s001", "s002"], Int32(784))])
+  @Test(arguments: [
+    (["s000"], HighDescriptors.number(120)), (["s000", "s001", "s002"], HighDescriptors.number(124)),
+  ])
   func namesThatDoNotGoWithTheNumbers(names: [String], first: Int32) throws {
     let given = Given(names, at: first, sockets: [try Sockets(), try Sockets()])
     let stored = given.take(count: 2)
@@ -146,11 +150,11 @@ import Time
     let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let file = try OwnedDescriptor.open("\(folder.path)/memory", O_RDWR | O_CREAT, 0o600)
     #expect(listen(listening, 1) == 0)
-    for (number, source) in [(800, listening), (801, listening), (802, file.number), (803, file.number)] {
-      _ = dup2(source, Int32(number))
+    for (index, source) in [listening, listening, file.number, file.number].enumerated() {
+      _ = dup2(source, HighDescriptors.number(140) + Int32(index))
     }
     _ = close(listening)
-    let given = Given(["l2", "s000", "slot", "l4"], at: 800, sockets: [])
+    let given = Given(["l2", "s000", "slot", "l4"], at: HighDescriptors.number(140), sockets: [])
     var stored = given.take()
     let listeners = stored.listeners
     #expect(listeners == [2])

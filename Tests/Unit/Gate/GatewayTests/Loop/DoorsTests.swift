@@ -2,6 +2,7 @@
 import Addresses
 import Configuration
 import Glibc
+import Kit
 import Sockets
 import Testing
 import Time
@@ -46,8 +47,9 @@ import Time
       return said
     }
 
-    /// What the next process is given, from number `first` on.
-    func given(at first: Int32) -> StoredDescriptors {
+    /// What the next process is given, from a number of the test's own on.
+    func given(at place: Int32) -> StoredDescriptors {
+      let first = HighDescriptors.number(place)
       for (index, (_, number)) in kept.enumerated() { _ = dup2(number, first + Int32(index)) }
       let environment = [
         ("LISTEN_PID", "42"), ("LISTEN_FDS", String(kept.count)),
@@ -108,7 +110,7 @@ import Time
     #expect(manager.attend() == ["+l0", "+l1"])
     first = nil
     for _ in 0..<10 { _ = try client(of: endpoint) }
-    let second = try open(endpoint.description, loops: 2, manager, at: 900)
+    let second = try open(endpoint.description, loops: 2, manager, at: 300)
     #expect(second.endpoints == [endpoint])
     #expect(second.rows.map(\.count) == [1, 1])
     #expect(manager.attend().isEmpty)
@@ -121,7 +123,7 @@ import Time
     let endpoints = try #require(first?.endpoints)
     _ = manager.attend()
     first = nil
-    let second = try open("127.0.0.2:0,127.84.0.2:0", loops: 1, manager, at: 910)
+    let second = try open("127.0.0.2:0,127.84.0.2:0", loops: 1, manager, at: 310)
     #expect(second.endpoints == endpoints.reversed())
     #expect(manager.attend().isEmpty)
   }
@@ -144,7 +146,7 @@ import Time
     try expectBounds(first)
     _ = manager.attend()
     first = nil
-    try expectBounds(open(endpoint.description, loops: 1, manager, at: 960))
+    try expectBounds(open(endpoint.description, loops: 1, manager, at: 360))
   }
 
   private static func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
@@ -163,7 +165,7 @@ import Time
     _ = manager.attend()
     first = nil
     for _ in 0..<40 { _ = try client(of: endpoint) }
-    let second = try open(endpoint.description, loops: 3, manager, at: 920)
+    let second = try open(endpoint.description, loops: 3, manager, at: 320)
     #expect(second.rows.map(\.count) == [2, 1, 1])
     #expect(second.endpoints == [endpoint])
     #expect(manager.attend().isEmpty)
@@ -176,7 +178,7 @@ import Time
     let endpoint = try #require(first?.endpoints.first)
     _ = manager.attend()
     first = nil
-    let second = try open(endpoint.description, loops: 3, manager, at: 930)
+    let second = try open(endpoint.description, loops: 3, manager, at: 330)
     #expect(second.rows.map(\.count) == [1, 1, 1])
     #expect(manager.attend() == ["+l1", "+l2"])
     _ = try client(of: endpoint)
@@ -190,7 +192,7 @@ import Time
     let endpoints = try #require(first?.endpoints)
     _ = manager.attend()
     first = nil
-    let second = try open("\(endpoints[1]),127.0.0.3:0", loops: 1, manager, at: 940)
+    let second = try open("\(endpoints[1]),127.0.0.3:0", loops: 1, manager, at: 340)
     #expect(second.endpoints[0] == endpoints[1])
     #expect(manager.attend() == ["-l0", "+l2"])
     let refused = try Socket.connecting(to: .internet(endpoints[0]))
@@ -221,7 +223,7 @@ import Time
     first = nil
     #expect(first == nil)
     #expect(throws: GateError.self) {
-      _ = try open("127.0.0.3:0,\(taken.endpoints[0])", loops: 1, manager, at: 950)
+      _ = try open("127.0.0.3:0,\(taken.endpoints[0])", loops: 1, manager, at: 350)
     }
     #expect(manager.attend().isEmpty)
   }
