@@ -2,6 +2,7 @@ import Kit
 import System
 import Testing
 
+@testable import Gateway
 @testable import Scheduling
 
 @Suite struct LaterListTests {

@@ -3,29 +3,24 @@
 /// Whether there are any is asked each turn, and costs one load; the memory of both lists is kept.
 ///
 /// A loop's elements are connections; a test's are what it likes.
-package final class LaterList<Element> {
-  package internal(set) var isEmpty = true
-  @usableFromInline var waiting: [Element] = []
-  @usableFromInline var taken: [Element] = []
+final class LaterList<Element> {
+  private(set) var isEmpty = true
+  private var waiting: [Element] = []
+  private var taken: [Element] = []
 
-  @inlinable package init() {}
-
-  @inlinable
-  package func append(_ element: Element) {
+  func append(_ element: Element) {
     isEmpty = false
     waiting.append(element)
   }
 
-  @inlinable
-  package func forget() {
+  func forget() {
     isEmpty = true
     waiting = []
   }
 
   /// Calls `body` with those that wait now, at least one of them, as long as `goesOn`; the rest stays in front of whoever
   /// is appended meanwhile.
-  @inlinable
-  package func takeEach(while goesOn: () -> Bool = { true }, _ body: (Element) -> Void) {
+  func takeEach(while goesOn: () -> Bool = { true }, _ body: (Element) -> Void) {
     if isEmpty { return }
     isEmpty = true
     swap(&waiting, &taken)

@@ -1,6 +1,7 @@
 import Kit
 import Testing
 
+@testable import Gateway
 @testable import Scheduling
 
 @Suite struct TokenTests {
