@@ -22,7 +22,7 @@ package final class OpenGate {
   /// Those that the registry was last told of by a reload.
   var pins: [PublicKeyPin]?
   let approvalUsers: ApprovalUsers
-  /// What a reload is told to, for whoever asks.
+  /// What is set, and the result of the last reload.
   package let settings: SettingsInForce
   /// Nil where there is no admin listener.
   package let admin: OpenAdmin?

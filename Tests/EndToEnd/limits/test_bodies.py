@@ -61,7 +61,7 @@ def answer(peer):
 
 
 def dropped(crowd, count):
-    """What those hear for whom there is no room, once `count` of them have."""
+    """The answers of the connections without room, once `count` of them have one."""
     told = {}
 
     def all_have_heard():

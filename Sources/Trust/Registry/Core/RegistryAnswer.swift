@@ -1,4 +1,4 @@
-/// What a call answers with, as a value: whoever shows it reads it as it is, and whoever sends it on has its JSON written.
+/// What a call answers with, as a value: a page reads it as it is, and a sender has its JSON written.
 package import JSON
 
 package protocol RegistryAnswer: Sendable {

@@ -105,7 +105,7 @@ package enum Reply: Sendable {
   /// A JSON object that the call has written, for a peer that is not here.
   case answered([UInt8])
   case value(any RegistryAnswer)
-  /// Which keys evidence has to name, for whoever judges it in this process.
+  /// Which keys evidence has to name; read by the judge of the evidence, in this process.
   case keys(AttestedKeys)
   /// As `answered`, and something is there that was not.
   case created([UInt8])
