@@ -3,16 +3,16 @@
 /// They stay in the pieces they came in, so that a queue which is filled and emptied at the same time takes up what it
 /// holds and not twice that: one growing array would keep what was sent, and double when it is full. Only small pieces
 /// are put together.
-package struct ByteQueue: Sendable {
+public struct ByteQueue: Sendable {
   private var first: [UInt8] = []
   /// How much of `first` has gone.
   private var head = 0
   private var later: [[UInt8]] = []
-  package private(set) var count = 0
+  public private(set) var count = 0
 
   package init() {}
 
-  package var isEmpty: Bool { count == 0 }
+  @inlinable public var isEmpty: Bool { count == 0 }
 
   package mutating func append(_ bytes: Span<UInt8>) {
     if bytes.isEmpty { return }

@@ -6,17 +6,17 @@ package import System
 /// What became true of a descriptor, with the token of its registration.
 package struct ReadyEvent: Sendable {
   package let token: UInt64
-  private let flags: UInt32
+  package let isReadable: Bool
+  package let isWritable: Bool
+  /// The peer has finished sending, or the connection is gone: read until the end, a short read proves nothing.
+  package let hasHangup: Bool
 
   fileprivate init(_ event: portcullis_event) {
     token = event.token
-    flags = event.events
+    isReadable = event.events & (readableFlag | hangupFlag | errorFlag) != 0
+    isWritable = event.events & (writableFlag | hangupFlag | errorFlag) != 0
+    hasHangup = event.events & (hangupFlag | readHangupFlag | errorFlag) != 0
   }
-
-  package var isReadable: Bool { flags & (readableFlag | hangupFlag | errorFlag) != 0 }
-  package var isWritable: Bool { flags & (writableFlag | hangupFlag | errorFlag) != 0 }
-  /// The peer has finished sending, or the connection is gone: read until the end, a short read proves nothing.
-  package var hasHangup: Bool { flags & (hangupFlag | readHangupFlag | errorFlag) != 0 }
 }
 
 /// Its calls borrow it, so that a loop can hold it as a constant, which costs no check at each use.

@@ -2,33 +2,39 @@
 internal import CLinux
 
 /// A reading of the monotonic clock, in nanoseconds since an arbitrary start.
-package struct MonotonicTime: Comparable, Hashable, Sendable {
-  package var nanoseconds: UInt64
+public struct MonotonicTime: Comparable, Hashable, Sendable {
+  public var nanoseconds: UInt64
 
-  package init(nanoseconds: UInt64) {
+  @inlinable
+  public init(nanoseconds: UInt64) {
     self.nanoseconds = nanoseconds
   }
 
   /// The end of time: no deadline.
-  package static let never = Self(nanoseconds: .max)
+  @inlinable public static var never: Self { Self(nanoseconds: .max) }
 
   // Compared several times in each turn: written out, so that callers need not ask for the conformance.
-  package static func == (left: Self, right: Self) -> Bool { left.nanoseconds == right.nanoseconds }
-  package static func != (left: Self, right: Self) -> Bool { left.nanoseconds != right.nanoseconds }
-  package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
-  package static func <= (left: Self, right: Self) -> Bool { left.nanoseconds <= right.nanoseconds }
+  @inlinable public static func == (left: Self, right: Self) -> Bool { left.nanoseconds == right.nanoseconds }
+  @inlinable public static func != (left: Self, right: Self) -> Bool { left.nanoseconds != right.nanoseconds }
+  @inlinable public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+  @inlinable public static func <= (left: Self, right: Self) -> Bool { left.nanoseconds <= right.nanoseconds }
+  @inlinable public static func > (left: Self, right: Self) -> Bool { left.nanoseconds > right.nanoseconds }
+  @inlinable public static func >= (left: Self, right: Self) -> Bool { left.nanoseconds >= right.nanoseconds }
 
   /// The end of time when the sum lies beyond it; a negative `duration` counts as zero.
-  package static func + (time: Self, duration: Duration) -> Self { time.adding(duration.wholeNanoseconds) }
+  @inlinable
+  public static func + (time: Self, duration: Duration) -> Self { time.adding(duration.wholeNanoseconds) }
 
   /// The end of time when the sum lies beyond it.
-  package func adding(_ nanoseconds: UInt64) -> Self {
+  @inlinable
+  public func adding(_ nanoseconds: UInt64) -> Self {
     let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
     return Self(nanoseconds: overflow ? .max : sum)
   }
 
   /// Zero when `other` is later.
-  package static func - (time: Self, other: Self) -> Duration {
+  @inlinable
+  public static func - (time: Self, other: Self) -> Duration {
     time.nanoseconds > other.nanoseconds
       ? .nanoseconds(Int64(clamping: time.nanoseconds - other.nanoseconds)) : .zero
   }
@@ -36,7 +42,8 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
 extension Duration {
   /// In whole nanoseconds; zero when negative, the largest number when too long.
-  package var wholeNanoseconds: UInt64 {
+  @inlinable
+  public var wholeNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     let (scaled, tooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
@@ -45,7 +52,7 @@ extension Duration {
   }
 
   /// In whole milliseconds; zero when negative.
-  package var wholeMilliseconds: Int64 { Int64(clamping: wholeNanoseconds / 1_000_000) }
+  public var wholeMilliseconds: Int64 { Int64(clamping: wholeNanoseconds / 1_000_000) }
 }
 
 /// A reading of the wall clock, in milliseconds since 1970-01-01T00:00:00Z.

@@ -1,61 +1,61 @@
 /// Numbers that all loops change and any thread reads: counts with a limit or without one, sums, and names given out once.
-package import Synchronization
+public import Synchronization
 
 /// A number that all loops add to.
-package final class Count: Sendable {
+public final class Count: Sendable {
   @usableFromInline let number = Atomic<Int>(0)
 
-  package init() {}
+  public init() {}
 
-  @inlinable package var value: Int { number.load(ordering: .relaxed) }
+  @inlinable public var value: Int { number.load(ordering: .relaxed) }
 
   @discardableResult
   @inlinable
-  package func increment() -> Int { number.wrappingAdd(1, ordering: .relaxed).newValue }
+  public func increment() -> Int { number.wrappingAdd(1, ordering: .relaxed).newValue }
   @inlinable
-  package func decrement() { number.wrappingSubtract(1, ordering: .relaxed) }
+  public func decrement() { number.wrappingSubtract(1, ordering: .relaxed) }
 
   /// Adds one unless there are `limit` already.
   @inlinable
-  package func enter(limit: Int) -> Bool {
+  public func enter(limit: Int) -> Bool {
     if increment() <= limit { return true }
     decrement()
     return false
   }
 
   @inlinable
-  package func leave() { decrement() }
+  public func leave() { decrement() }
 }
 
 /// Numbers from 1 on, each once.
-package final class Sequence: Sendable {
+public final class Sequence: Sendable {
   @usableFromInline let last: Atomic<UInt64>
 
-  package init(after last: UInt64 = 0) {
+  public init(after last: UInt64 = 0) {
     self.last = Atomic(last)
   }
 
   @inlinable
-  package func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+  public func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
 /// A sum that all loops change.
-package final class Sum: Sendable {
+public final class Sum: Sendable {
   @usableFromInline let sum = Atomic<Int>(0)
 
-  package init() {}
+  public init() {}
 
-  @inlinable package var value: Int { sum.load(ordering: .relaxed) }
+  @inlinable public var value: Int { sum.load(ordering: .relaxed) }
 
   /// What it is then.
   @inlinable
-  package func change(by amount: Int) -> Int {
+  public func change(by amount: Int) -> Int {
     amount == 0 ? value : sum.wrappingAdd(amount, ordering: .relaxed).newValue
   }
 
   /// Adds `amount` unless that is more than `limit`; false where it is.
   @inlinable
-  package func reserve(_ amount: Int, within limit: Int) -> Bool {
+  public func reserve(_ amount: Int, within limit: Int) -> Bool {
     if change(by: amount) <= limit { return true }
     _ = change(by: -amount)
     return false

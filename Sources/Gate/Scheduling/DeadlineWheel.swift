@@ -15,7 +15,7 @@ package final class DeadlineWheel {
   /// All ticks up to this one have been handed out.
   private var current: UInt64
   /// No tick before this one holds anything; nil when none does. Kept so that a loop about to sleep does not search.
-  @usableFromInline var earliest: UInt64?
+  private var earliest: UInt64?
 
   package struct Entry {
     package let token: UInt64
@@ -60,7 +60,8 @@ package final class DeadlineWheel {
   }
 
   /// Until when a loop may sleep: the first tick that holds anything; nil when none does.
-  @inlinable package var next: MonotonicTime? { earliest.map { MonotonicTime(nanoseconds: $0 * Self.tick) } }
+  /// A call, since nobody but this file may be seen to touch `earliest`: so no access to it is checked.
+  package var next: MonotonicTime? { earliest.map { MonotonicTime(nanoseconds: $0 * Self.tick) } }
 
   private func firstFilled() -> UInt64? {
     for tick in (current + 1)..<(current + UInt64(Self.slots))

@@ -2,8 +2,8 @@
 
 /// One 64-bit number, as epoll and the deadline wheel keep it. A slot is used again, its generation is not: a stale token
 /// finds nothing.
-package struct Token: Hashable, Sendable {
-  package enum Kind: UInt64, CaseIterable, Sendable {
+public struct Token: Hashable, Sendable {
+  public enum Kind: UInt64, CaseIterable, Sendable {
     case connection = 0
     case session = 1
     /// The slot is the listener's index.
@@ -11,25 +11,25 @@ package struct Token: Hashable, Sendable {
     case mailbox = 3
   }
 
-  package let rawValue: UInt64
+  public let rawValue: UInt64
 
   @inlinable
-  package init(rawValue: UInt64) {
+  public init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
 
   @inlinable
-  package init(_ kind: Kind, slot: Int, generation: UInt32) {
+  public init(_ kind: Kind, slot: Int, generation: UInt32) {
     rawValue = UInt64(generation) << 32 | UInt64(slot) << Self.kindBits | kind.rawValue
   }
 
   @inlinable
-  package static func listener(_ index: Int) -> Token { Token(.listener, slot: index, generation: 0) }
+  public static func listener(_ index: Int) -> Token { Token(.listener, slot: index, generation: 0) }
   @inlinable
-  package static var mailbox: Token { Token(.mailbox, slot: 0, generation: 0) }
+  public static var mailbox: Token { Token(.mailbox, slot: 0, generation: 0) }
 
   @inlinable
-  package var kind: Kind {
+  public var kind: Kind {
     switch rawValue & Self.kindMask {
     case 0: .connection
     case 1: .session
@@ -37,13 +37,13 @@ package struct Token: Hashable, Sendable {
     default: .mailbox
     }
   }
-  @inlinable package var slot: Int { Int((rawValue & 0xFFFF_FFFF) >> Self.kindBits) }
-  @inlinable package var generation: UInt32 { UInt32(rawValue >> 32) }
+  @inlinable public var slot: Int { Int((rawValue & 0xFFFF_FFFF) >> Self.kindBits) }
+  @inlinable public var generation: UInt32 { UInt32(rawValue >> 32) }
   /// Slot and generation without the kind, for names that people read.
-  @inlinable package var number: UInt64 { rawValue >> Self.kindBits }
+  @inlinable public var number: UInt64 { rawValue >> Self.kindBits }
 
   @inlinable
-  package init(_ kind: Kind, number: UInt64) {
+  public init(_ kind: Kind, number: UInt64) {
     rawValue = number << Self.kindBits | kind.rawValue
   }
 

@@ -4,21 +4,21 @@
 /// difference of two: read while the loop goes on, that could fall for a moment, which Prometheus takes for a new start.
 package import Admission
 package import PortcullisProtocol
-package import Synchronization
+public import Synchronization
 package import Time
 internal import TelnetWire
 
 /// One thread adds to it, any may read it.
-package final class Counter: Sendable {
+public final class Counter: Sendable {
   @usableFromInline let number: Atomic<Int>
 
-  package init(_ value: Int = 0) {
+  public init(_ value: Int = 0) {
     number = Atomic(value)
   }
 
-  @inlinable package var value: Int { number.load(ordering: .relaxed) }
-  @inlinable package func add(_ amount: Int = 1) { set(number.load(ordering: .relaxed) &+ amount) }
-  @inlinable package func set(_ value: Int) { number.store(value, ordering: .relaxed) }
+  @inlinable public var value: Int { number.load(ordering: .relaxed) }
+  @inlinable public func add(_ amount: Int = 1) { set(number.load(ordering: .relaxed) &+ amount) }
+  @inlinable public func set(_ value: Int) { number.store(value, ordering: .relaxed) }
 }
 
 package final class Counters: Sendable {

@@ -1,5 +1,5 @@
 /// What one socket would not take yet, in order, and whether it would take more now.
-internal import Bytes
+public import Bytes
 package import Sockets
 package import System
 
@@ -11,13 +11,13 @@ package enum FlushResult: Equatable {
   case failed(SystemError)
 }
 
-package struct SendQueue {
-  private var queue = ByteQueue()
+public struct SendQueue {
+  @usableFromInline var queue = ByteQueue()
   /// False from the first refusal until the poller reports the socket writable.
-  private var isWritable = true
+  @usableFromInline var isWritable = true
 
   /// The socket took some of what waited since this was last asked for.
-  private var hasProgressed = false
+  @usableFromInline var hasProgressed = false
 
   /// - Parameter waiting: what is to be sent first.
   package init(_ waiting: [UInt8] = []) {
@@ -27,12 +27,15 @@ package struct SendQueue {
   /// Of what waits.
   package func copy(first count: Int) -> [UInt8] { queue.copy(first: count) }
 
-  package var isEmpty: Bool { queue.isEmpty }
-  package var count: Int { queue.count }
+  // Asked in each turn of a connection: put in where they are called, they are reads without a check of exclusive access.
+  @inlinable public var isEmpty: Bool { queue.isEmpty }
+  @inlinable public var count: Int { queue.count }
 
-  package mutating func noteWritable() { isWritable = true }
+  @inlinable
+  public mutating func noteWritable() { isWritable = true }
 
-  package mutating func takeProgress() -> Bool {
+  @inlinable
+  public mutating func takeProgress() -> Bool {
     defer { hasProgressed = false }
     return hasProgressed
   }

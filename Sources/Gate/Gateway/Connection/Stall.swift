@@ -1,24 +1,22 @@
 /// Since when a side takes nothing of what waits for it (`WRITE_STALL_TIMEOUT`). Each side has one of its own: what the
 /// other one takes is no progress of this one's, or whoever sends much would not have to read.
-package import Time
+internal import Time
 
-package struct Stall {
-  package private(set) var since: MonotonicTime?
-
-  package init() {}
+struct Stall {
+  private(set) var since: MonotonicTime?
 
   /// Something waits.
   /// - Parameter hasProgressed: some was taken, with which the time begins anew.
   /// - Returns: whether it begins now.
-  package mutating func waits(hasProgressed: Bool, now: MonotonicTime) -> Bool {
+  mutating func waits(hasProgressed: Bool, now: MonotonicTime) -> Bool {
     guard since == nil || hasProgressed else { return false }
     since = now
     return true
   }
 
-  package mutating func ends() { since = nil }
+  mutating func ends() { since = nil }
 
-  package func isOver(_ timeout: Duration, now: MonotonicTime) -> Bool {
+  func isOver(_ timeout: Duration, now: MonotonicTime) -> Bool {
     since.map { now - $0 >= timeout } ?? false
   }
 }
