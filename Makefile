@@ -37,9 +37,10 @@ RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
 RELEASE := $(SWIFT) build $(RELEASE_FLAGS) --product portcullis && \
   $(SWIFT) build $(RELEASE_FLAGS) --product portcullis-dev
 BINARY := .build/release/portcullis
-# What the Swift tests run is built in a folder of its own, since the package manager locks the one it builds in: so that
-# `make test` has both builds at once, neither of which keeps two processors busy all the time.
+# What the Swift tests run is built in a folder of its own, since the package manager locks the one it builds in: so CI
+# has both builds at once, neither of which keeps two processors busy all the time.
 TESTS := --scratch-path .build-tests
+DEBUG_BINARY := $(CURDIR)/.build-tests/debug/portcullis
 
 DESTDIR ?=
 PREFIX ?= /usr/local
@@ -74,10 +75,17 @@ CONSOLE ?=
 demo: release  ## Build, then play the whole story on loopback; with CONSOLE=1 look around in the console afterwards
 	$(BINARY) demo $(if $(CONSOLE),--console)
 
+# One build serves all of it, the debug build: the release build would cost as much again. CI builds both, tries the programs
+# as they are deployed, and adds the parsers' seeds with some new bytes, whether the bench still measures what it says, and
+# whatever else is built.
 .PHONY: test
-test: lint built-and-tried end-to-end conformance-quick  ## Build, then run every test but those that are long; LONG=1: all
+test:  ## Build, then run every test but those that are long, on the debug program; LONG=1: all, on the release program
+ifeq ($(LONG),)
+test: lint debug-tried
+else
+test: lint built-and-tried end-to-end conformance-quick
+endif
 ifdef CI
-# The parsers' seeds and some new bytes, whether the bench still measures what it says, and whatever else is built.
 test: fuzz-quick bench-smoke whole-package plain-release
 endif
 
@@ -85,7 +93,7 @@ endif
 quick: build-packages test-packages  ## After each change: one debug build, the Swift tests, a part of those end to end
 	$(SWIFT) build --build-tests $(TESTS)
 	$(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS)
-	PORTCULLIS_BIN=$(CURDIR)/.build-tests/debug/portcullis $(PYTHON) -m pytest $(SHARED) -m quick $(PYTEST_FLAGS) \
+	PORTCULLIS_BIN=$(DEBUG_BINARY) $(PYTHON) -m pytest $(SHARED) -m quick $(PYTEST_FLAGS) \
 	  Tests/EndToEnd
 
 ##@ Building
@@ -111,13 +119,28 @@ build: build-packages  ## Everything in debug mode, tests included
 # By another name than its own, so that `make --dry-run` does not run it.
 ITSELF := $(MAKE)
 
+# What the tests want from elsewhere comes while the build runs.
+.PHONY: fetched
+fetched: test-packages maxmind-data peers axe autobahn
+
+# The tests end to end wait more than they work, and so the Swift tests run beside them.
+.PHONY: debug-tried
+debug-tried: build-packages
+	@$(ITSELF) fetched & fetched=$$!; \
+	failed=; $(SWIFT) build --build-tests $(TESTS) || failed=yes; \
+	wait $$fetched || failed=yes; test -z "$$failed"
+	@{ $(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS); } & tests=$$!; \
+	failed=; PORTCULLIS_BIN=$(DEBUG_BINARY) $(PYTHON) -m pytest $(SHARED) $(CHOSEN) $(PYTEST_FLAGS) Tests/EndToEnd || failed=yes; \
+	wait $$tests || failed=yes; test -z "$$failed"
+	PORTCULLIS_BIN=$(DEBUG_BINARY) $(PYTHON) Tests/Conformance/websocket_suite.py --quick $(CONFORMANCE)
+
 # The Swift tests begin when their build is done, beside the rest of the release build; what the other tests want from
 # elsewhere comes meanwhile.
 .PHONY: built-and-tried
-built-and-tried: build-packages test-packages static-libraries maxmind-data
+built-and-tried: build-packages static-libraries test-packages maxmind-data
 	@{ $(SWIFT) build --build-tests $(TESTS) && \
 	  $(SWIFT) test --skip-build --disable-xctest $(TESTS) $(SWIFT_TEST_FLAGS); } & tests=$$!; \
-	$(ITSELF) peers axe autobahn & fetched=$$!; \
+	$(ITSELF) fetched & fetched=$$!; \
 	failed=; { $(RELEASE); } || failed=yes; \
 	wait $$tests || failed=yes; wait $$fetched || failed=yes; test -z "$$failed"
 
