@@ -46,6 +46,8 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/portcullis
+# The pages that messages, alerts and manual pages name as docs/….
+DOCDIR ?= $(PREFIX)/share/doc/portcullis/docs
 MANDIR ?= $(PREFIX)/share/man
 # Where Debian's shells look below /usr/local and /usr; only zsh has another folder for packages.
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
@@ -418,12 +420,13 @@ install: install-gate install-dev  ## Copy what `make release` built under PREFI
 install-gate:  ## The same without portcullis-dev, which has the commands for development
 	@test -x $(BINARY) -a -x $(BINARY)-dev || { echo "run 'make release' first, as an ordinary user" >&2; exit 1; }
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/certs' '$(DESTDIR)$(SYSCONFDIR)' \
-	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1' \
+	  '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(DOCDIR)' \
 	  '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	install -m 755 -s $(BINARY) '$(DESTDIR)$(BINDIR)/portcullis'
 	umask 022; $(PYTHON) scripts/sbom '$(DESTDIR)$(BINDIR)/portcullis' >'$(DESTDIR)$(DATADIR)/sbom.cdx.json'
 	install -m 644 certs/Apple_App_Attestation_Root_CA.pem '$(DESTDIR)$(DATADIR)/certs/'
 	install -m 644 config/prometheus-alerts.yml config/grafana-dashboard.json '$(DESTDIR)$(DATADIR)/'
+	install -m 644 docs/*.md '$(DESTDIR)$(DOCDIR)/'
 	install -m 644 config/portcullis.env.example '$(DESTDIR)$(SYSCONFDIR)/'
 	install -m 644 config/portcullis.sysusers '$(DESTDIR)$(SYSUSERSDIR)/portcullis.conf'
 	install -m 644 docs/portcullis.1 '$(DESTDIR)$(MANDIR)/man1/'
@@ -454,7 +457,7 @@ uninstall:  ## Remove what `make install` copied
 	rm -f $(addprefix '$(DESTDIR)$(UNITDIR)'/portcullis-android-revocation,.service .timer)
 	rm -f '$(DESTDIR)$(MANDIR)/man1/portcullis.1' '$(DESTDIR)$(MANDIR)'/man1/portcullis-*.1
 	rm -f '$(DESTDIR)$(BASHDIR)/portcullis' '$(DESTDIR)$(ZSHDIR)/_portcullis' '$(DESTDIR)$(FISHDIR)/portcullis.fish'
-	rm -rf '$(DESTDIR)$(DATADIR)' '$(DESTDIR)$(DATADIR)-dev'
+	rm -rf '$(DESTDIR)$(DATADIR)' '$(DESTDIR)$(DATADIR)-dev' '$(DESTDIR)$(DOCDIR)'
 
 .PHONY: deb
 deb: release  ## Debian packages: .build/portcullis_*.deb, and .build/portcullis-dev_*.deb for development

@@ -143,7 +143,7 @@ package struct ApprovalUsers: Equatable {
     if try OperatorNames.areHidden("APPROVALS_SOCKET", tell: tell) {
       tell(
         "APPROVALS_SOCKET=\(PrintableText.field(path)): this process runs in a user namespace, where the kernel does "
-          + "not tell who asks: set PrivateUsers=no in a drop-in of the service (docs/operating.md, \"Approvals "
+          + "not tell who asks: set PrivateUsers=no in a drop-in of the service (docs/running.md, \"Approvals "
           + "socket\"), or remove APPROVALS_SOCKET")
       isFound = false
     }

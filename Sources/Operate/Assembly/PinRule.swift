@@ -56,7 +56,7 @@ package enum PinRule {
       $0.isEmpty ? " (none was published)" : " (but \($0.joined(separator: ", ")))"
     }
     return "TLS_CERT_PATH: paired phones were never told of its key, whose pin is \(pin)\(published ?? ""): "
-      + "publish it by TLS_NEXT_KEY_PATH first (docs/devices.md, \"Changing the server's key\"), or set "
+      + "publish it by TLS_NEXT_KEY_PATH first (docs/devices-operating.md, \"Changing the server's key\"), or set "
       + "PINS_FORCE=true and pair all phones anew"
   }
 }

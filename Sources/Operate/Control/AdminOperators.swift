@@ -62,7 +62,7 @@ extension AdminOperators.People {
     if found.areStated, try OperatorNames.areHidden("ADMIN_OPERATORS", tell: tell) {
       tell(
         "ADMIN_OPERATORS: this process runs in a user namespace, where the kernel does not tell who asks: set "
-          + "PrivateUsers=no in a drop-in of the service (docs/operating.md, \"Signing in\"), or remove it")
+          + "PrivateUsers=no in a drop-in of the service (docs/console.md, \"Signing in\"), or remove it")
       isFound = false
     }
     guard isFound else { throw ExitStatus.configuration }

@@ -35,6 +35,8 @@ EXPECTED = {
     "usr/share/portcullis/prometheus-alerts.yml": 0o644,
     "usr/share/portcullis/grafana-dashboard.json": 0o644,
     "usr/share/portcullis/sbom.cdx.json": 0o644,
+    "usr/share/doc/portcullis/docs/metrics.md": 0o644,
+    "usr/share/doc/portcullis/docs/errors.md": 0o644,
     "usr/share/portcullis-dev/sbom.cdx.json": 0o644,
     "etc/portcullis/portcullis.env.example": 0o644,
     "usr/share/man/man1/portcullis.1": 0o644,

@@ -42,7 +42,7 @@ struct VerifyCases: ParsableCommand {
       {"name":…,"result":"accept"}, {"name":…,"result":"reject","check":"<step>"}, or "unsupported" for \
       other kinds. A message that a device signed (kind message), the canonical JSON of an approval (summary), \
       a token of Play Integrity (play-integrity), an Android key attestation (android-key), and a good one of \
-      these with a rule for changing it (sweep) are judged as well; docs/devices.md and docs/android.md have their \
+      these with a rule for changing it (sweep) are judged as well; docs/devices-messages.md and docs/android.md have their \
       steps. A recorded request for a code (risk) is answered with reasons and, where both positions are known, \
       distance_km, net_km and speed_kmh; docs/risk.md has their rules.
 

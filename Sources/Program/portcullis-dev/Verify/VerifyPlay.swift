@@ -17,7 +17,7 @@ struct VerifyPlayIntegrity: ParsableCommand {
     discussion: """
       FILE holds the token as the app has got it. Says which steps hold and which one does not, and what Google \
       has signed, where the token can be opened. Ends with status 1 when it is rejected. The nonce is what the \
-      phone has asked with: base64url of SHA-256 of the message play-nonce (docs/devices.md).
+      phone has asked with: base64url of SHA-256 of the message play-nonce (docs/android.md).
       """)
 
   @Option(help: "The file that PLAY_INTEGRITY_KEYS_PATH names.", completion: .file())

@@ -163,7 +163,7 @@ struct HTTPFindings {
     default:
       report.problem(
         "upgrade", "refused with \(response.status) \(code.rawValue)", why: "players would be as well",
-        mend: "docs/operating.md has \(code.rawValue) under Troubleshooting; look at the gate's log")
+        mend: "docs/errors.md says what \(code.rawValue) means; the gate's log has the step")
     }
   }
 
