@@ -1,4 +1,4 @@
-/// Where the game is, as `BACKEND` names it (docs/protocol.md, "The game's side").
+/// Where the game is, as `BACKEND` names it (docs/protocol-connections.md, "The game's side").
 package enum BackendTarget: Hashable, Sendable {
   /// The host is a name (resolved again and again) or an address, IPv6 without brackets.
   case tcp(host: String, port: UInt16)

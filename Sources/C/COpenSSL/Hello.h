@@ -1,4 +1,4 @@
-// What a ClientHello may have OpenSSL keep and seek (docs/protocol.md, "TLS").
+// What a ClientHello may have OpenSSL keep and seek (docs/protocol-connections.md, "TLS").
 //
 // OpenSSL bounds none of its lists: in 16 KiB 3,950 empty names of authorities become 730 KiB that stay as long as the
 // connection does, 1,600 key shares are each sought in 4,000 groups, and 420 tickets are decrypted.

@@ -239,7 +239,7 @@ static int ticket_key(SSL *ssl, unsigned char name[16], unsigned char *iv, EVP_C
   pthread_mutex_unlock(&keys->lock);
   if (verdict == 0) return 0;
   if (encrypting) {
-    // Who showed a certificate shows it again at the next handshake (docs/protocol.md, "TLS"): an empty ticket in TLS
+    // Who showed a certificate shows it again at the next handshake (docs/protocol-connections.md, "TLS"): an empty ticket in TLS
     // 1.2, none in 1.3, where the verify callback has set the count to zero.
     if (SSL_get0_peer_certificate(ssl) != NULL) {
       OPENSSL_cleanse(&key, sizeof key);

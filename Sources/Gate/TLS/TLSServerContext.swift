@@ -1,4 +1,4 @@
-/// The server's TLS settings (docs/protocol.md, "TLS"): versions, suites, tickets, its certificate and the client CA.
+/// The server's TLS settings (docs/protocol-connections.md, "TLS"): versions, suites, tickets, its certificate and the client CA.
 internal import Bytes
 internal import COpenSSL
 package import Crypto

@@ -29,7 +29,7 @@ package enum TLSReadResult: Equatable, Sendable {
   case failed(TLSFailure)
 }
 
-/// Messages that cost more than the data they bring (docs/protocol.md, "TLS"); the words are for the log.
+/// Messages that cost more than the data they bring (docs/protocol-connections.md, "TLS"); the words are for the log.
 package enum TLSExcess: String, Sendable {
   case ciphertext = "tls_ciphertext_without_data"
   case messages = "tls_messages_without_data"

@@ -1,5 +1,5 @@
 /// Where the game is: its addresses, resolved off the loops, and whether it was reachable a moment ago
-/// (docs/protocol.md, "The game's side").
+/// (docs/protocol-connections.md, "The game's side").
 package import Addresses
 package import Sockets
 internal import Synchronization

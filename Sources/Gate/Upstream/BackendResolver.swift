@@ -1,4 +1,4 @@
-/// Resolves the game's name at the start and again and again (docs/protocol.md, "The game's side"), on a thread of its
+/// Resolves the game's name at the start and again and again (docs/protocol-connections.md, "The game's side"), on a thread of its
 /// own: the system's resolver may take half a minute to give up, and nothing else has to wait for it, neither the start
 /// of the gate nor its end.
 internal import Synchronization

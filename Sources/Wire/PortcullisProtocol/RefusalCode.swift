@@ -1,4 +1,4 @@
-/// The codes a peer can be refused with, their statuses and their one sentence (docs/protocol.md, "Codes").
+/// The codes a peer can be refused with, their statuses and their one sentence (docs/protocol-devices.md, "Codes").
 public enum RefusalCode: String, CaseIterable, Sendable {
   case badRequest = "bad_request"
   case assertionRequired = "assertion_required"

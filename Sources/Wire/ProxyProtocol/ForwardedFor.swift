@@ -3,7 +3,7 @@
 /// them.
 ///
 /// What stands left of that address is the client's own claim and is not believed, but it still has to be a
-/// list of addresses (docs/protocol.md, "Proxies in front"): whoever writes something else is no app of ours.
+/// list of addresses (docs/protocol-connections.md, "Proxies in front"): whoever writes something else is no app of ours.
 package import Addresses
 
 package enum ForwardedFor {

@@ -10,8 +10,8 @@ package enum ProxyHeader: Equatable, Sendable {
   /// meant.
   case relayed(source: Endpoint, destination: Endpoint)
 
-  /// Of version 2, its first 16 bytes included (docs/protocol.md, "Proxies in front"). The largest honest header carries a
-  /// client's certificate (`PP2_SUBTYPE_SSL_CLIENT_CERT`) of 1 to 2 KiB; other receivers allow 4,096 bytes as well.
+  /// Of version 2, its first 16 bytes included (docs/protocol-connections.md, "Proxies in front"). The largest honest header
+  /// carries a client's certificate (`PP2_SUBTYPE_SSL_CLIENT_CERT`) of 1 to 2 KiB; other receivers allow 4,096 bytes as well.
   package static let byteLimit = 4096
   /// Of version 1, its CR LF included (§2.1).
   package static let lineLimit = 107

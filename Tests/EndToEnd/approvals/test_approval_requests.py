@@ -1,5 +1,5 @@
 """Approvals over HTTPS, as a game and a phone of other makers send them: each form, each status and code of
-docs/protocol.md, "Devices", and the attacks that need no more than a request."""
+docs/protocol-devices.md, "Devices", and the attacks that need no more than a request."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-// What a peer's TLS messages may cost beyond the data that they bring (docs/protocol.md, "TLS").
+// What a peer's TLS messages may cost beyond the data that they bring (docs/protocol-connections.md, "TLS").
 //
 // OpenSSL works through all that it is handed until a record holds data, and answers KeyUpdates and attempts to
 // renegotiate meanwhile. So these bounds stand where bytes are handed to it, and in what it calls for each message.

@@ -43,7 +43,7 @@ struct portcullis_ticket_keys *portcullis_ticket_keys_new(void);
 void portcullis_ticket_keys_free(struct portcullis_ticket_keys *keys);
 int portcullis_ticket_keys_rotate(struct portcullis_ticket_keys *keys);  // 1, or 0 when randomness failed
 
-// Server settings of docs/protocol.md, "TLS" that need callbacks: ALPN http/1.1, ticket keys, and a client certificate
+// Server settings of docs/protocol-connections.md, "TLS" that need callbacks: ALPN http/1.1, ticket keys, and a client certificate
 // that is judged but never breaks the handshake.
 int portcullis_context_install(SSL_CTX *context, struct portcullis_ticket_keys *keys, int ask_for_certificate);
 

@@ -1,4 +1,4 @@
-/// What a new peer is to the gate, by `TRUSTED_PROXIES` and `LISTEN_PROXY_PROTOCOL` (docs/protocol.md,
+/// What a new peer is to the gate, by `TRUSTED_PROXIES` and `LISTEN_PROXY_PROTOCOL` (docs/protocol-connections.md,
 /// "Proxies in front").
 package import Addresses
 internal import Configuration

@@ -1,4 +1,4 @@
-/// The call to the game: its addresses tried in turn within one deadline, and what its outcome means (docs/protocol.md,
+/// The call to the game: its addresses tried in turn within one deadline, and what its outcome means (docs/protocol-connections.md,
 /// "The game's side").
 internal import Addresses
 internal import Admission

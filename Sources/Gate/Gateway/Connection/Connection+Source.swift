@@ -1,4 +1,4 @@
-/// Whose connection or request it is, and what is counted for that address (docs/protocol.md, "Proxies in front";
+/// Whose connection or request it is, and what is counted for that address (docs/protocol-connections.md, "Proxies in front";
 /// docs/settings.md).
 ///
 /// | peer | the source is | `HANDSHAKE_RATE` takes | `MAX_CONNECTIONS_PER_ADDRESS` counts |

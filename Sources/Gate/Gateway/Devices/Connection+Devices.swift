@@ -1,5 +1,5 @@
 /// Requests about devices on a connection: what can be judged of them here, their way to the registry's queue, and its
-/// answer (docs/protocol.md, "Devices").
+/// answer (docs/protocol-devices.md, "Devices").
 internal import Addresses
 internal import Admission
 internal import Bytes

@@ -1,4 +1,4 @@
-/// What a desktop asks about a phone that is to be near (docs/protocol.md, "Devices"): the challenge is bound to the two
+/// What a desktop asks about a phone that is to be near (docs/protocol-devices.md, "Devices"): the challenge is bound to the two
 /// of them, so that no other device and no other desktop can use it, and to ten seconds.
 internal import Admission
 internal import Bytes

@@ -1,5 +1,5 @@
 /// The endpoints of devices, services and approvals: by whole path and method, and what each of them asks of a request
-/// (docs/protocol.md, "Devices").
+/// (docs/protocol-devices.md, "Devices").
 package import DeviceWire
 package import HTTPWire
 

@@ -11,7 +11,7 @@ import Testing
   private static var request: ApprovalID { ApprovalID(id) ?? ApprovalID(random: SeededEntropy(1)) }
   private static var lease: LeaseID { LeaseID(id) ?? LeaseID(random: SeededEntropy(1)) }
 
-  /// docs/protocol.md, "Devices": each endpoint by its method, and what the others are told.
+  /// docs/protocol-devices.md, "Devices": each endpoint by its method, and what the others are told.
   private static let table: [(path: String, endpoints: [String: DeviceEndpoint])] = [
     ("/device/enroll", ["POST": .enroll]), ("/mobile/attest", ["POST": .attest]),
     ("/device/token", ["POST": .token]), ("/device/self", ["GET": .ownDevice]),

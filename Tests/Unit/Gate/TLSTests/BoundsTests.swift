@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// What a peer's TLS messages may cost beyond the data that they bring (docs/protocol.md, "TLS").
+/// What a peer's TLS messages may cost beyond the data that they bring (docs/protocol-connections.md, "TLS").
 @Suite struct BoundsTests {
   private let server: Server
   /// See `PORTCULLIS_IDLE_MESSAGES`.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// docs/protocol.md, "TLS".
+/// docs/protocol-connections.md, "TLS".
 @Suite struct HandshakeTests {
   private let server: Server
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// docs/protocol.md, "TLS": one ticket, keys shared by all loops, and none for who presented a certificate.
+/// docs/protocol-connections.md, "TLS": one ticket, keys shared by all loops, and none for who presented a certificate.
 @Suite struct TicketTests {
   /// A session of a first connection.
   private static func session(_ server: Server, _ version: ClientOptions.Version) throws -> ClientSession {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPWire
 
-/// Each rule broken alone, with the count of bytes that prove it (RFC 9112, docs/protocol.md, "Codes").
+/// Each rule broken alone, with the count of bytes that prove it (RFC 9112, docs/protocol-devices.md, "Codes").
 @Suite struct RefusalTests {
   struct Case: CustomTestStringConvertible {
     var text: String

@@ -80,7 +80,7 @@ import Testing
         "Connection: Upgrade, close\r\n"))
   }
 
-  /// docs/protocol.md, "Codes".
+  /// docs/protocol-devices.md, "Codes".
   @Test(arguments: [
     (400, ["bad_request", "clock_skewed"]),
     (

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite struct RouteTests {
-  /// docs/protocol.md, "Codes"; the first is with app ids configured, the second without.
+  /// docs/protocol-devices.md, "Codes"; the first is with app ids configured, the second without.
   @Test(
     arguments: [
       ("GET /healthz", .health, .health),
