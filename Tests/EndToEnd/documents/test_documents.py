@@ -132,6 +132,15 @@ def refusal_codes():
     return {text or name: statuses[name] for name, text in cases}
 
 
+def test_a_day_with_a_phone_expects_what_the_gate_says():
+    """Its 25 steps, and events and codes that exist."""
+    text = PAGES["docs/phone-day.md"]
+    assert re.findall(r"^\| (\d+) \|", text, re.M) == [str(step) for step in range(1, 26)]
+    assert set(re.findall(r"event=(\w+)", text)) <= set(events_of_the_code())
+    known = set(refusal_codes()) | {row[0].strip("`") for row in rows("docs/errors.md", "Codes of devices")}
+    assert set(re.findall(r"code=(\w+)", text)) <= known
+
+
 def test_every_refusal_code_has_one_row():
     """With its status, and something to do for the app and for the operator."""
     table = rows("docs/errors.md", "Codes")
